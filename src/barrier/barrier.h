@@ -1,0 +1,100 @@
+/*
+ * barrier: the only place where data, noise and budget meet.
+ *
+ * A method asks the oracle; the oracle charges the ledger, draws the noise and
+ * only then answers. Whatever is done with the answers, the run is private.
+ * An answer that cannot be paid for is refused with BASE_ERR_BUDGET and
+ * charges nothing; an error or an interrupt after the charge refunds nothing.
+ *
+ * Costs are rho. A Gaussian release of sensitivity D with standard deviation s
+ * costs rho = D^2 / (2 s^2), that is mu = sqrt(2 rho).
+ */
+#ifndef DPSOSP_BARRIER_H
+#define DPSOSP_BARRIER_H
+
+#include "base/base.h"
+
+/* ---- ledger ---- */
+
+struct ledger;
+
+enum ledger_accountant {
+  LEDGER_OPEN, /* not decided yet: the first charge decides */
+  LEDGER_GDP,  /* all releases Gaussian: sum of mu^2, converted exactly */
+  LEDGER_ZCDP  /* any release: sum of rho, converted by CKS */
+};
+
+struct ledger_entry {
+  const char *what;      /* "gradient", "hessian", ... static text */
+  const char *mechanism; /* "gaussian", "sparse vector", ... static text */
+  double rho;
+  double sensitivity;    /* of the released quantity, rounding included */
+  double scale;          /* of the noise: sd, or the Laplace scale, or the temperature */
+};
+
+/* Capacities are what the budget buys under each accountant, in rho; a
+ * capacity of zero says that this accountant cannot be used. */
+int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_accountant accountant, struct ledger **out);
+void ledger_free(struct ledger *ledger);
+/* Decides the accountant; refused once another one has been charged. */
+int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant);
+int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry);
+/* Under the accountant decided (GDP while open). */
+double ledger_left(const struct ledger *ledger);
+double ledger_spent(const struct ledger *ledger);
+double ledger_capacity(const struct ledger *ledger);
+enum ledger_accountant ledger_accountant_of(const struct ledger *ledger);
+size_t ledger_length(const struct ledger *ledger);
+const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i);
+
+/* ---- oracle ---- */
+
+struct oracle;
+struct data;
+struct loss;
+
+enum oracle_neighbours {
+  ORACLE_REPLACE_ONE, /* one record is replaced by any other */
+  ORACLE_ZERO_OUT     /* one record is replaced by a null record */
+};
+
+/* The oracle owns nothing that it is given; all must outlive it. */
+int oracle_create(const struct data *data, const struct loss *loss, struct ledger *ledger,
+                  const struct base_entropy *entropy, enum oracle_neighbours neighbours, struct oracle **out);
+void oracle_free(struct oracle *oracle);
+
+/* Public facts: no charge. */
+size_t oracle_dim(const struct oracle *oracle);
+size_t oracle_rows(const struct oracle *oracle);
+double oracle_left(const struct oracle *oracle);
+int oracle_all_gaussian(const struct oracle *oracle); /* only Gaussian releases may be asked for */
+double oracle_smoothness(const struct oracle *oracle); /* G: gradient Lipschitz */
+double oracle_third(const struct oracle *oracle);      /* M: Hessian Lipschitz */
+double oracle_floor(const struct oracle *oracle);      /* lower bound of the loss */
+double oracle_at_zero(const struct oracle *oracle);    /* loss at w = 0, the same for all data */
+/* Standard deviation that an answer of this cost has, before asking. */
+double oracle_sd_value(const struct oracle *oracle, const double *w, double rho);
+double oracle_sd_gradient(const struct oracle *oracle, const double *w, double rho);
+double oracle_sd_hessian(const struct oracle *oracle, const double *w, double rho);
+
+/* Noisy answers; *sd is the standard deviation of the noise. */
+int oracle_value(struct oracle *oracle, const double *w, double rho, double *value, double *sd);
+int oracle_gradient(struct oracle *oracle, const double *w, double rho, double *gradient, double *sd);
+/* sd on the diagonal, sd / sqrt(2) off it. */
+int oracle_hessian(struct oracle *oracle, const double *w, double rho, double *hessian, double *sd);
+
+/* Decreases f(w) - f(w + step d) for k steps, with noise in proportion to each
+ * one's own sensitivity; sd[k]. */
+int oracle_decreases(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
+                     double rho, double *decrease, double *sd);
+/* The first step, in the order given, whose decrease plus offset is
+ * (noisily) not negative; *index = k when there is none. scale_free: queries
+ * divided by their step (one sensitivity for all); otherwise the sensitivity
+ * of the largest step serves all. */
+int oracle_first_step(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
+                      const double *offset, int scale_free, double rho, size_t *index);
+/* A step with large decrease plus offset, by the exponential mechanism. */
+int oracle_best_step(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
+                     const double *offset, double rho, size_t *index);
+
+#endif

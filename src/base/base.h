@@ -1,0 +1,58 @@
+/*
+ * base: what every room may use. Status codes and their messages, checked
+ * allocation, "was a stop requested?", progress and entropy.
+ *
+ * The core knows no R object. Whoever runs it (the glue, a C test) sets the
+ * host once; what differs between hosts is in the struct below.
+ */
+#ifndef DPSOSP_BASE_H
+#define DPSOSP_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum base_status {
+  BASE_OK = 0,
+  BASE_ERR_MEMORY,     /* an allocation failed or its size overflows */
+  BASE_ERR_STOPPED,    /* the host asked to stop (an interrupt) */
+  BASE_ERR_ENTROPY,    /* the source of randomness failed; never a fallback */
+  BASE_ERR_ARGUMENT,   /* a public argument is out of its range */
+  BASE_ERR_BUDGET,     /* the ledger refuses: not enough budget is left */
+  BASE_ERR_FORK,       /* a budget was used in a forked child */
+  BASE_ERR_ACCOUNTANT, /* the mechanism does not fit the budget's accountant */
+  BASE_ERR_NUMERIC,    /* LAPACK did not converge on a released matrix */
+  BASE_STATUS_COUNT
+};
+
+/* A short text that depends on nothing but the code. */
+const char *base_message(int status);
+
+struct base_host {
+  int (*stop_requested)(void);               /* nonzero: end as soon as possible */
+  void (*progress)(int done, int total);     /* may be NULL */
+};
+
+/* The host is copied; NULL restores the default (never stops, no progress). */
+void base_set_host(const struct base_host *host);
+int base_stop_requested(void);
+void base_progress(int done, int total);
+
+/* A source of random bytes: fill returns BASE_OK or BASE_ERR_ENTROPY. */
+struct base_entropy {
+  int (*fill)(void *buffer, size_t bytes);
+};
+/* The operating system's generator, without any state in this process. */
+extern const struct base_entropy base_entropy_system;
+
+/* Zeroed memory for count objects of size bytes, or NULL. */
+void *base_alloc(size_t count, size_t size);
+void base_free(void *p);
+
+/* Distributions, from R's mathematical library. */
+double base_pnorm(double x);                          /* P(Z <= x) */
+double base_pnorm_log(double x);                      /* log P(Z <= x) */
+double base_qnorm(double p);
+double base_qnorm_upper(double p);                    /* z with P(Z > z) = p */
+double base_pnchisq(double x, double df, double ncp); /* P(X <= x) */
+
+#endif

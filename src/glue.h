@@ -1,0 +1,35 @@
+/*
+ * glue: the top of src/ turns R objects into C ones and back. Entries are
+ * called ffi_<noun>_<verb>; they unpack, call, pack and do nothing else.
+ */
+#ifndef DPSOSP_GLUE_H
+#define DPSOSP_GLUE_H
+
+#define R_NO_REMAP
+#include <Rinternals.h>
+
+#include "barrier/barrier.h"
+
+/* Arguments: the R layer has checked them; these guard against misuse with a plain error. */
+double arg_double(SEXP x);
+int arg_int(SEXP x);
+int arg_flag(SEXP x);
+const char *arg_string(SEXP x);
+const double *arg_doubles(SEXP x, R_xlen_t length); /* length < 0: any */
+
+/* Pointers: an R error when x is not of this kind or was restored from a file. */
+struct ledger *arg_ledger(SEXP x);
+
+/* Source of randomness: TRUE is R's generator (call glue_random_begin/end around the draws). */
+const struct base_entropy *arg_entropy(SEXP reproducible);
+void glue_random_begin(SEXP reproducible);
+void glue_random_end(SEXP reproducible);
+
+/* Wraps a C object: tag names its kind, keep is kept alive with it, finalizer frees it. */
+SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer);
+void *glue_address(SEXP x, const char *tag);
+
+/* Raises the R condition of this status (class dpsosp_error_<what>) unless it is BASE_OK. Free everything before. */
+void glue_check(int status);
+
+#endif

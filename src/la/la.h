@@ -1,0 +1,40 @@
+/*
+ * la: linear algebra. la/blas.c is the only file that names BLAS or LAPACK.
+ * Matrices are column-major.
+ */
+#ifndef DPSOSP_LA_H
+#define DPSOSP_LA_H
+
+#include "base/base.h"
+
+double la_dot(size_t n, const double *x, const double *y);
+double la_norm(size_t n, const double *x);
+/* y <- y + a x */
+void la_axpy(size_t n, double a, const double *x, double *y);
+void la_scale(size_t n, double a, double *x);
+
+/* y <- A x (trans = 0) or y <- y + A' x (trans = 1); A has m rows, n columns, leading dimension lda. */
+void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
+void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
+/* lower triangle of C (n x n) <- C + A' A; A has m rows. */
+void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double *c);
+/* copies the lower triangle to the upper one */
+void la_symmetrise(size_t n, double *c);
+
+/* A symmetric linear operator: y <- A x. */
+struct linop {
+  size_t dim;
+  void (*apply)(const struct linop *self, const double *x, double *y);
+  const void *context;
+};
+
+/* Smallest eigenvalue and a unit eigenvector of the symmetric d x d matrix h
+ * (left unchanged): LAPACK for d <= LA_DENSE_LIMIT, Lanczos above it. */
+#define LA_DENSE_LIMIT 500
+int la_eigen_min(size_t d, const double *h, double *value, double *vector);
+int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector);
+/* Lanczos with full reorthogonalisation, until the residual is below
+ * tol times the operator's norm. */
+int la_eigen_min_lanczos(const struct linop *op, double tol, double *value, double *vector);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * loss: per-record loss as a function of the response y and the linear
+ * predictor t = x'w, with the public bounds that sensitivities follow from.
+ */
+#ifndef DPSOSP_LOSS_H
+#define DPSOSP_LOSS_H
+
+#include "base/base.h"
+
+struct loss;
+
+struct loss_bounds {
+  double lipschitz;  /* |l'| <= lipschitz */
+  double curv_lower; /* l'' >= -curv_lower, curv_lower >= 0 */
+  double curv_upper; /* l'' <= curv_upper */
+  double third;      /* |l'''| <= third */
+  double at_zero;    /* l(y, 0), the same for every y */
+  double floor;      /* l >= floor */
+};
+
+/* "logistic" or "sigmoid"; NULL for an unknown name. */
+const struct loss *loss_find(const char *name);
+const struct loss_bounds *loss_bounds_of(const struct loss *loss);
+/* max l - min l over |t| <= t_max and both responses. */
+double loss_range(const struct loss *loss, double t_max);
+/* value, first and second derivative with respect to t; NULL is not computed. */
+void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
+               double *d2);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * mech: the noise. Every function takes the exact (un-noised) values and a
+ * scale that the barrier computed, and leaves what may be released.
+ *
+ * Released numbers lie on the public lattice h Z with h = mech_lattice(scale),
+ * a power of two at most scale / 2^30. What is drawn is exactly the law of
+ * "x + noise, rounded to the nearest lattice point": rounding is
+ * post-processing, so privacy is that of the continuous mechanism. Before the
+ * draw x is rounded to a multiple of 2^-52 h; the barrier's slack covers it
+ * (see barrier/rounding.c).
+ */
+#ifndef DPSOSP_MECH_H
+#define DPSOSP_MECH_H
+
+#include "base/base.h"
+
+/* Lattice spacing for noise of this scale (> 0, finite): a power of two. */
+double mech_lattice(double scale);
+
+/* x[i] <- x[i] + N(0, sd^2), i < n. */
+int mech_gaussian(const struct base_entropy *e, size_t n, double sd, double *x);
+
+/* x[i] <- x[i] + N(0, sd[i]^2), i < n. */
+int mech_gaussian_each(const struct base_entropy *e, size_t n, const double *sd, double *x);
+
+/* h (d x d, symmetric, column-major; the lower triangle is read) <- h + E with
+ * E symmetric, N(0, sd^2) on and N(0, sd^2 / 2) off the diagonal. Both
+ * triangles are written. */
+int mech_symmetric(const struct base_entropy *e, size_t d, double sd, double *h);
+
+/* *x <- *x + Laplace(scale). */
+int mech_laplace(const struct base_entropy *e, double scale, double *x);
+
+/* Sparse vector (AboveThreshold) against threshold zero: the first i with
+ * q[i] + Lap(4 s / eps) >= Lap(2 s / eps), s the sensitivity of each query;
+ * *index = k when none passes. eps-DP as a whole. */
+int mech_sparse_vector(const struct base_entropy *e, size_t k, const double *q, double sensitivity, double eps,
+                       size_t *index);
+
+/* Exponential mechanism: *index = i with probability proportional to
+ * exp(u[i] / temperature). */
+int mech_exponential(const struct base_entropy *e, size_t k, const double *u, double temperature, size_t *index);
+
+#endif
