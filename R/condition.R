@@ -1,0 +1,17 @@
+# Conditions: every error of the package has the class dpsosp_error_<what> and
+# names the argument, what was got and what to do. None quotes a data value.
+
+abort <- function(what, ..., call = sys.call(-1), class = character()) {
+  message <- paste0(...)
+  stop(structure(
+    class = c(class, paste0("dpsosp_error_", what), "dpsosp_error", "error", "condition"),
+    list(message = message, call = call)
+  ))
+}
+
+inform <- function(what, ...) {
+  message(structure(
+    class = c(paste0("dpsosp_message_", what), "dpsosp_message", "message", "condition"),
+    list(message = paste0(..., "\n"), call = NULL)
+  ))
+}
