@@ -16,8 +16,8 @@ void la_scale(size_t n, double a, double *x);
 /* y <- A x (trans = 0) or y <- y + A' x (trans = 1); A has m rows, n columns, leading dimension lda. */
 void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
 void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
-/* lower triangle of C (n x n) <- C + A' A; A has m rows. */
-void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double *c);
+/* lower triangle of C (n x n) <- C + s A' A; A has m rows. */
+void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double s, double *c);
 /* copies the lower triangle to the upper one */
 void la_symmetrise(size_t n, double *c);
 

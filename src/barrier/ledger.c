@@ -1,0 +1,129 @@
+/*
+ * The ledger: a filter (privacy.md D2). A release is charged before it is
+ * made, and refused when it would exceed the capacity that was fixed before
+ * the run; adaptive costs are free under both filters:
+ *   - Gaussian DP, all releases Gaussian: sum of mu^2 <= mu_total^2;
+ *   - zCDP, any releases: sum of rho <= rho_total.
+ * In rho = mu^2 / 2 both are the same sum with different capacities.
+ *
+ * Which filter applies must not depend on released values (the conversions
+ * differ, and a transcript that chooses between two guarantees has neither),
+ * so it is decided by the first charge at the latest.
+ */
+#include "barrier/barrier.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+struct ledger {
+  double gdp_capacity;
+  double zcdp_capacity;
+  enum ledger_accountant accountant;
+  double spent;
+  double carry; /* what the last additions to spent lost to rounding (Kahan) */
+  struct ledger_entry *entries;
+  size_t length;
+  size_t room;
+  long owner; /* the process that may use it: a fork would spend the budget twice */
+};
+
+static long process_id(void);
+static double capacity_under(const struct ledger *l, enum ledger_accountant accountant);
+static int make_room(struct ledger *l);
+
+int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_accountant accountant, struct ledger **out) {
+  *out = NULL;
+  if (!(gdp_capacity >= 0) || !(zcdp_capacity >= 0)) return BASE_ERR_ARGUMENT;
+  struct ledger *l = base_alloc(1, sizeof *l);
+  if (!l) return BASE_ERR_MEMORY;
+  l->gdp_capacity = gdp_capacity;
+  l->zcdp_capacity = zcdp_capacity;
+  l->accountant = LEDGER_OPEN;
+  l->owner = process_id();
+  int status = ledger_decide(l, accountant);
+  if (status == BASE_OK && gdp_capacity == 0) status = ledger_decide(l, LEDGER_ZCDP);
+  if (status == BASE_OK && zcdp_capacity == 0) status = ledger_decide(l, LEDGER_GDP);
+  if (status != BASE_OK) {
+    ledger_free(l);
+    return status;
+  }
+  *out = l;
+  return BASE_OK;
+}
+
+void ledger_free(struct ledger *ledger) {
+  if (!ledger) return;
+  base_free(ledger->entries);
+  base_free(ledger);
+}
+
+int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant) {
+  if (accountant == LEDGER_OPEN || accountant == ledger->accountant) return BASE_OK;
+  if (ledger->accountant != LEDGER_OPEN && ledger->length > 0) return BASE_ERR_ACCOUNTANT;
+  if (!(capacity_under(ledger, accountant) > 0)) return BASE_ERR_ACCOUNTANT;
+  ledger->accountant = accountant;
+  return BASE_OK;
+}
+
+int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry) {
+  if (process_id() != ledger->owner) return BASE_ERR_FORK;
+  if (!(entry->rho > 0) || !isfinite(entry->rho)) return BASE_ERR_ARGUMENT;
+  enum ledger_accountant accountant = ledger->accountant;
+  if (!gaussian) accountant = LEDGER_ZCDP;
+  if (accountant == LEDGER_OPEN) accountant = LEDGER_GDP;
+  if (accountant != ledger->accountant && ledger->length > 0) return BASE_ERR_ACCOUNTANT;
+  double capacity = capacity_under(ledger, accountant);
+  if (!(capacity > 0)) return BASE_ERR_ACCOUNTANT;
+  double term = entry->rho - ledger->carry, spent = ledger->spent + term;
+  if (!(spent <= capacity)) return BASE_ERR_BUDGET;
+  int status = make_room(ledger);
+  if (status != BASE_OK) return status;
+  ledger->carry = (spent - ledger->spent) - term;
+  ledger->spent = spent;
+  ledger->accountant = accountant;
+  ledger->entries[ledger->length++] = *entry;
+  return BASE_OK;
+}
+
+double ledger_left(const struct ledger *ledger) {
+  double left = ledger_capacity(ledger) - ledger->spent;
+  return left > 0 ? left : 0;
+}
+
+double ledger_spent(const struct ledger *ledger) { return ledger->spent; }
+
+double ledger_capacity(const struct ledger *ledger) { return capacity_under(ledger, ledger->accountant); }
+
+enum ledger_accountant ledger_accountant_of(const struct ledger *ledger) { return ledger->accountant; }
+
+size_t ledger_length(const struct ledger *ledger) { return ledger->length; }
+
+const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i) { return &ledger->entries[i]; }
+
+static double capacity_under(const struct ledger *l, enum ledger_accountant accountant) {
+  return accountant == LEDGER_ZCDP ? l->zcdp_capacity : l->gdp_capacity;
+}
+
+static int make_room(struct ledger *l) {
+  if (l->length < l->room) return BASE_OK;
+  size_t room = l->room ? 2 * l->room : 64;
+  struct ledger_entry *entries = base_alloc(room, sizeof *entries);
+  if (!entries) return BASE_ERR_MEMORY;
+  if (l->length) memcpy(entries, l->entries, l->length * sizeof *entries);
+  base_free(l->entries);
+  l->entries = entries;
+  l->room = room;
+  return BASE_OK;
+}
+
+static long process_id(void) {
+#ifdef _WIN32
+  return 0; /* no fork there */
+#else
+  return (long)getpid();
+#endif
+}

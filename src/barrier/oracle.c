@@ -1,0 +1,260 @@
+/*
+ * The oracle: charge, then compute, then draw, then answer.
+ *
+ * Every release below follows the same lines: the sensitivity of the computed
+ * quantity (sensitivity.c), the noise scale that this sensitivity and rho
+ * give, the charge, the exact sum (sums.c), the noise (mech). No caller passes
+ * a sensitivity. After the charge nothing is refunded.
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+#include "mech/mech.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The sampler rounds what it is given to 2^-52 of a lattice spacing of at most
+ * sd / 2^30; over c coordinates this adds at most sqrt(c) 2^-82 sd to the
+ * sensitivity, which the factor SLACK covers as long as mu >= sqrt(c) 2^-42. */
+#define SLACK (1 + 0x1p-40)
+
+static int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
+static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
+                           double *sd);
+static void wipe_scratch(struct oracle *o);
+static int check_point(const struct oracle *o, const double *w);
+static int check_steps(size_t k, const double *step);
+static double largest(size_t k, const double *x);
+static double smallest(size_t k, const double *x);
+
+int oracle_create(const struct data *data, const struct loss *loss, struct ledger *ledger,
+                  const struct base_entropy *entropy, enum oracle_neighbours neighbours, struct oracle **out) {
+  *out = NULL;
+  struct oracle *o = base_alloc(1, sizeof *o);
+  if (!o) return BASE_ERR_MEMORY;
+  o->data = data;
+  o->loss = loss;
+  o->ledger = ledger;
+  o->entropy = entropy;
+  o->neighbours = neighbours;
+  o->buffer = base_alloc(DATA_BLOCK * (data->p + data_dim(data)), sizeof(double));
+  o->t = base_alloc(DATA_BLOCK, sizeof(double));
+  o->u = base_alloc(DATA_BLOCK, sizeof(double));
+  o->v1 = base_alloc(DATA_BLOCK, sizeof(double));
+  o->v2 = base_alloc(DATA_BLOCK, sizeof(double));
+  if (!o->buffer || !o->t || !o->u || !o->v1 || !o->v2) {
+    oracle_free(o);
+    return BASE_ERR_MEMORY;
+  }
+  *out = o;
+  return BASE_OK;
+}
+
+void oracle_free(struct oracle *oracle) {
+  if (!oracle) return;
+  base_free(oracle->buffer);
+  base_free(oracle->t);
+  base_free(oracle->u);
+  base_free(oracle->v1);
+  base_free(oracle->v2);
+  base_free(oracle);
+}
+
+size_t oracle_dim(const struct oracle *o) { return data_dim(o->data); }
+size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
+double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
+int oracle_all_gaussian(const struct oracle *o) { return ledger_accountant_of(o->ledger) != LEDGER_ZCDP; }
+
+double oracle_smoothness(const struct oracle *o) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  return b->curv_lower > b->curv_upper ? b->curv_lower : b->curv_upper;
+}
+
+double oracle_third(const struct oracle *o) { return loss_bounds_of(o->loss)->third; }
+double oracle_floor(const struct oracle *o) { return loss_bounds_of(o->loss)->floor; }
+double oracle_at_zero(const struct oracle *o) { return loss_bounds_of(o->loss)->at_zero; }
+
+double oracle_sd_value(const struct oracle *o, const double *w, double rho) {
+  return sensitivity_value(o, w) / sqrt(2 * rho) * SLACK;
+}
+
+double oracle_sd_gradient(const struct oracle *o, const double *w, double rho) {
+  return sensitivity_gradient(o, w) / sqrt(2 * rho) * SLACK;
+}
+
+double oracle_sd_hessian(const struct oracle *o, const double *w, double rho) {
+  return sensitivity_hessian(o, w) / sqrt(2 * rho) * SLACK;
+}
+
+int oracle_value(struct oracle *o, const double *w, double rho, double *value, double *sd) {
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = charge_gaussian(o, "value", sensitivity_value(o, w), rho, 1, sd);
+  double exact = 0;
+  if (status == BASE_OK) status = sums_value(o, w, &exact);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, 1, *sd, &exact);
+  *value = status == BASE_OK ? exact : 0;
+  wipe_scratch(o);
+  return status;
+}
+
+int oracle_gradient(struct oracle *o, const double *w, double rho, double *gradient, double *sd) {
+  size_t dim = data_dim(o->data);
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = charge_gaussian(o, "gradient", sensitivity_gradient(o, w), rho, dim, sd);
+  if (status == BASE_OK) status = sums_gradient(o, w, gradient);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, gradient);
+  if (status != BASE_OK) memset(gradient, 0, dim * sizeof(double));
+  wipe_scratch(o);
+  return status;
+}
+
+int oracle_hessian(struct oracle *o, const double *w, double rho, double *hessian, double *sd) {
+  size_t dim = data_dim(o->data);
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = charge_gaussian(o, "hessian", sensitivity_hessian(o, w), rho, dim * dim, sd);
+  if (status == BASE_OK) status = sums_hessian(o, w, hessian);
+  if (status == BASE_OK) status = mech_symmetric(o->entropy, dim, *sd, hessian);
+  if (status != BASE_OK) memset(hessian, 0, dim * dim * sizeof(double));
+  wipe_scratch(o);
+  return status;
+}
+
+/* k Gaussian releases at once: with sd_i = D_i sqrt(k / (2 rho)) the cost is
+ * sum D_i^2 / (2 sd_i^2) = rho (privacy.md C4). */
+int oracle_decreases(struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
+                     double rho, double *decrease, double *sd) {
+  int status = check_steps(k, step);
+  if (status == BASE_OK) status = check_point(o, w);
+  if (status == BASE_OK) status = check_point(o, direction);
+  if (status != BASE_OK) return status;
+  double widest = 0;
+  for (size_t i = 0; i < k; i++) {
+    double sensitivity = sensitivity_decrease(o, w, direction, step[i]);
+    status = gaussian_scale(sensitivity, rho / (double)k, 1, &sd[i]);
+    if (status != BASE_OK) return status;
+    if (sensitivity > widest) widest = sensitivity;
+  }
+  struct ledger_entry entry = {"line search", "gaussian", rho, widest, largest(k, sd)};
+  status = ledger_charge(o->ledger, 1, &entry);
+  if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, decrease);
+  if (status == BASE_OK) status = mech_gaussian_each(o->entropy, k, sd, decrease);
+  if (status != BASE_OK) memset(decrease, 0, k * sizeof(double));
+  wipe_scratch(o);
+  return status;
+}
+
+/*
+ * Sparse vector on q_i = (decrease_i + offset_i) / step_i, which is >= 0 when
+ * the condition holds and has the same sensitivity for every step (privacy.md
+ * A4), or on q_i itself with the sensitivity of the largest step.
+ * An eps-DP sparse vector with this split costs rho <= 0.11 eps^2 for at most
+ * 20 queries (privacy.md C3, numerically certified) and eps^2 / 2 always.
+ * Noisy queries and threshold are compared on their lattices (spacing at most
+ * 2^-30 of a scale of at most 4 D / eps): a shift by D becomes one by at most
+ * D + 2^-27 D / eps on the lattice, hence the enlarged sensitivity.
+ */
+int oracle_first_step(struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
+                      const double *offset, int scale_free, double rho, size_t *index) {
+  *index = k;
+  int status = check_steps(k, step);
+  if (status == BASE_OK) status = check_point(o, w);
+  if (status == BASE_OK) status = check_point(o, direction);
+  if (status != BASE_OK) return status;
+  double eps = sqrt(rho / (k <= 20 ? 0.11 : 0.5)), sensitivity = 0;
+  for (size_t i = 0; i < k; i++) {
+    double d = sensitivity_decrease(o, w, direction, step[i]) / (scale_free ? step[i] : 1);
+    if (d > sensitivity) sensitivity = d;
+  }
+  sensitivity *= 1 + 0x1p-26 / eps;
+  struct ledger_entry entry = {"line search", "sparse vector", rho, sensitivity, 4 * sensitivity / eps};
+  double *query = base_alloc(k, sizeof(double));
+  if (!query) return BASE_ERR_MEMORY;
+  status = ledger_charge(o->ledger, 0, &entry);
+  if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, query);
+  if (status == BASE_OK) {
+    for (size_t i = 0; i < k; i++) query[i] = (query[i] + offset[i]) / (scale_free ? step[i] : 1);
+    status = mech_sparse_vector(o->entropy, k, query, sensitivity, eps, index);
+  }
+  memset(query, 0, k * sizeof(double));
+  base_free(query);
+  wipe_scratch(o);
+  return status;
+}
+
+/*
+ * Exponential mechanism on decrease_i + offset_i. Two neighbours' scores
+ * differ by a function of the step with slope at most 2 L |d| / n, so their
+ * range is that times the spread of the steps; bounded range eta costs
+ * rho = eta^2 / 8 (privacy.md C4). The sampler rounds scores to 2^-32 of the
+ * temperature: eta grows by at most 2^-30.
+ */
+int oracle_best_step(struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
+                     const double *offset, double rho, size_t *index) {
+  *index = k;
+  int status = check_steps(k, step);
+  if (status == BASE_OK) status = check_point(o, w);
+  if (status == BASE_OK) status = check_point(o, direction);
+  double eta = sqrt(8 * rho) - 0x1p-30;
+  if (status != BASE_OK || !(eta > 0)) return BASE_ERR_ARGUMENT;
+  double top = largest(k, step);
+  double range = sensitivity_spread(o, w, direction, top, top - smallest(k, step));
+  struct ledger_entry entry = {"line search", "exponential", rho, range, range / eta};
+  double *score = base_alloc(k, sizeof(double));
+  if (!score) return BASE_ERR_MEMORY;
+  status = ledger_charge(o->ledger, 0, &entry);
+  if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, score);
+  if (status == BASE_OK) {
+    for (size_t i = 0; i < k; i++) score[i] += offset[i];
+    status = mech_exponential(o->entropy, k, score, range / eta, index);
+  }
+  memset(score, 0, k * sizeof(double));
+  base_free(score);
+  wipe_scratch(o);
+  return status;
+}
+
+static int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd) {
+  double mu = sqrt(2 * rho);
+  if (!(mu >= sqrt((double)coordinates) * 0x1p-42)) return BASE_ERR_ARGUMENT;
+  *sd = sensitivity / mu * SLACK;
+  return *sd > 0 && isfinite(*sd) ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
+                           double *sd) {
+  int status = gaussian_scale(sensitivity, rho, coordinates, sd);
+  if (status != BASE_OK) return status;
+  struct ledger_entry entry = {what, "gaussian", rho, sensitivity, *sd};
+  return ledger_charge(o->ledger, 1, &entry);
+}
+
+static void wipe_scratch(struct oracle *o) {
+  double *all[] = {o->t, o->u, o->v1, o->v2};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) memset(all[i], 0, DATA_BLOCK * sizeof(double));
+}
+
+/* Far below overflow, so that every exact sum is finite whatever the data are
+ * and no later error depends on them. */
+static int check_point(const struct oracle *o, const double *w) {
+  return la_norm(data_dim(o->data), w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+static int check_steps(size_t k, const double *step) {
+  if (k == 0) return BASE_ERR_ARGUMENT;
+  for (size_t i = 0; i < k; i++) {
+    if (!(step[i] > 0) || !(step[i] <= 1e50)) return BASE_ERR_ARGUMENT;
+  }
+  return BASE_OK;
+}
+
+static double largest(size_t k, const double *x) {
+  double m = x[0];
+  for (size_t i = 1; i < k; i++) m = x[i] > m ? x[i] : m;
+  return m;
+}
+
+static double smallest(size_t k, const double *x) {
+  double m = x[0];
+  for (size_t i = 1; i < k; i++) m = x[i] < m ? x[i] : m;
+  return m;
+}

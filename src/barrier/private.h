@@ -1,0 +1,42 @@
+/* Inside the barrier: the structs, the exact sums and the sensitivities. */
+#ifndef DPSOSP_BARRIER_PRIVATE_H
+#define DPSOSP_BARRIER_PRIVATE_H
+
+#include "barrier/barrier.h"
+
+#include "data/private.h"
+#include "loss/loss.h"
+
+struct oracle {
+  const struct data *data;
+  const struct loss *loss;
+  struct ledger *ledger;
+  const struct base_entropy *entropy;
+  enum oracle_neighbours neighbours;
+  double *buffer; /* one block of the design matrix */
+  double *t;      /* one block of linear predictors, and so on */
+  double *u;
+  double *v1;
+  double *v2;
+};
+
+/* ---- sums.c: exact answers; they must not leave the barrier ---- */
+
+int sums_value(const struct oracle *o, const double *w, double *value);
+int sums_gradient(const struct oracle *o, const double *w, double *gradient);
+int sums_hessian(const struct oracle *o, const double *w, double *hessian);
+/* decrease[i] = f(w) - f(w + step[i] direction) */
+int sums_decreases(const struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
+                   double *decrease);
+
+/* ---- sensitivity.c: l2 sensitivities of what sums.c computes, rounding errors included ---- */
+
+double sensitivity_value(const struct oracle *o, const double *w);
+double sensitivity_gradient(const struct oracle *o, const double *w);
+double sensitivity_hessian(const struct oracle *o, const double *w);
+double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step);
+/* of the difference of two decreases whose steps lie at most spread apart */
+double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
+                          double spread);
+
+#endif

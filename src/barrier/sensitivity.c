@@ -1,0 +1,90 @@
+/*
+ * Sensitivities (privacy.md A and B), for rows of norm at most one, with the
+ * rounding errors of sums.c added.
+ *
+ * Replace-one / zero-out, n records, |l'| <= L, l'' in [-a, b]:
+ *   value        range of l over |t| <= |w|, / n         (A1)
+ *   gradient     2 L / n              |  L / n           (A2)
+ *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
+ *                in the Frobenius norm                   (B2)
+ *   decrease     2 L |step d| / n     |  L |step d| / n  (A3)
+ *
+ * Rounding. What is released is noise on the computed sum, which differs from
+ * the exact one by at most E for every data set: its sensitivity is at most
+ * the exact one plus 2 E. With u = 2^-53, blocks of B rows and m = n / B of
+ * them, p columns:
+ *   - the predictor t of a record has error at most (p + 3) u |w|, as
+ *     |fl(z'w) - z'w| <= gamma_(p+2) |z|'|w| and |z| <= 1;
+ *   - loss_eval is good to 8 u relative to the largest value of its result
+ *     (exp, log1p and a few operations);
+ *   - weights, products and the division by n add less than 8 u more;
+ *   - a sum of B terms in any order, then of m blocks, adds (B + m) u times
+ *     the sum of absolute values, whose norm is at most n times the bound of
+ *     one term, because each row has norm at most one.
+ * So E = u [ lip (p + 3) |w| + (B + m + 16) size ] with lip the Lipschitz
+ * constant of the summed function of t and size its bound. Second-order terms
+ * are covered by the factor 2.
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+
+#include <float.h>
+#include <math.h>
+
+static double rounding(const struct oracle *o, double lip, double w_norm, double size);
+static double dmax(double x, double y) { return x > y ? x : y; }
+static double dmin(double x, double y) { return x < y ? x : y; }
+static int replaces(const struct oracle *o) { return o->neighbours == ORACLE_REPLACE_ONE; }
+
+double sensitivity_value(const struct oracle *o, const double *w) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double norm = la_norm(data_dim(o->data), w);
+  double range = loss_range(o->loss, norm);
+  /* The null record's loss is the one at zero. */
+  double change = replaces(o) ? range : dmin(range, b->lipschitz * norm);
+  double error = rounding(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm);
+  return change / (double)o->data->n + 2 * error;
+}
+
+double sensitivity_gradient(const struct oracle *o, const double *w) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double norm = la_norm(data_dim(o->data), w);
+  double change = (replaces(o) ? 2 : 1) * b->lipschitz;
+  double error = rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
+  return change / (double)o->data->n + 2 * error;
+}
+
+double sensitivity_hessian(const struct oracle *o, const double *w) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double norm = la_norm(data_dim(o->data), w);
+  double largest = dmax(b->curv_lower, b->curv_upper);
+  double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
+  double error = rounding(o, b->third, norm, largest);
+  return change / (double)o->data->n + 2 * error;
+}
+
+double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  size_t dim = data_dim(o->data);
+  double norm = la_norm(dim, w), length = fabs(step) * la_norm(dim, direction);
+  /* One record's decrease lies in [-c, c]; the null record's is zero. */
+  double c = dmin(b->lipschitz * length, loss_range(o->loss, norm + length));
+  double error = rounding(o, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
+  return (replaces(o) ? 2 : 1) * c / (double)o->data->n + 2 * error;
+}
+
+double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
+                          double spread) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  size_t dim = data_dim(o->data);
+  double norm = la_norm(dim, w), length = la_norm(dim, direction);
+  double change = (replaces(o) ? 2 : 1) * b->lipschitz * spread * length;
+  double reach = norm + max_step * length;
+  double error = rounding(o, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
+  return change / (double)o->data->n + 4 * error;
+}
+
+static double rounding(const struct oracle *o, double lip, double w_norm, double size) {
+  double columns = (double)o->data->p, blocks = (double)data_blocks(o->data);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + blocks + 16) * size);
+}

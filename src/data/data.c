@@ -1,0 +1,93 @@
+/*
+ * Rows and their clipping. Whatever is done to a record depends on this record
+ * and public constants alone, so it costs no privacy.
+ */
+#include "data/private.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static void row_scales(struct data *data, double radius);
+static void mark_broken(struct data *data);
+
+int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y,
+                struct data **out) {
+  *out = NULL;
+  if (n == 0 || !(radius > 0) || !isfinite(radius)) return BASE_ERR_ARGUMENT;
+  struct data *data = base_alloc(1, sizeof *data);
+  if (!data) return BASE_ERR_MEMORY;
+  data->x = x;
+  data->n = n;
+  data->p = p;
+  data->intercept = intercept != 0;
+  data->scale = base_alloc(n, sizeof(double));
+  data->y = base_alloc(n, sizeof(double));
+  data->broken = base_alloc(data_blocks(data), 1);
+  if (!data->scale || !data->y || !data->broken) {
+    data_free(data);
+    return BASE_ERR_MEMORY;
+  }
+  memcpy(data->y, y, n * sizeof(double));
+  row_scales(data, radius);
+  mark_broken(data);
+  *out = data;
+  return BASE_OK;
+}
+
+void data_free(struct data *data) {
+  if (!data) return;
+  base_free(data->scale);
+  base_free(data->y);
+  base_free(data->broken);
+  base_free(data);
+}
+
+size_t data_rows(const struct data *data) { return data->n; }
+
+size_t data_dim(const struct data *data) { return data->p + (size_t)data->intercept; }
+
+size_t data_blocks(const struct data *data) { return (data->n + DATA_BLOCK - 1) / DATA_BLOCK; }
+
+struct data_block data_block_at(const struct data *data, size_t index, double *buffer) {
+  size_t start = index * DATA_BLOCK;
+  size_t rows = data->n - start < DATA_BLOCK ? data->n - start : DATA_BLOCK;
+  struct data_block block = {rows, data->x + start, data->n, data->scale + start, data->y + start};
+  if (!data->broken[index]) return block;
+  for (size_t j = 0; j < data->p; j++) {
+    const double *from = block.x + j * data->n;
+    double *to = buffer + j * rows;
+    for (size_t i = 0; i < rows; i++) to[i] = block.scale[i] > 0 ? from[i] : 0;
+  }
+  block.x = buffer;
+  block.ld = rows;
+  return block;
+}
+
+/*
+ * scale = 1 / max(radius, |row|), a little less so that |scale * row| <= 1
+ * holds in exact arithmetic: the squared norm has a relative error of at most
+ * (p + 1) u, the root and the quotient u each, hence the factor
+ * 1 - (p + 8) u. A row whose squared norm is not finite is a null record.
+ */
+static void row_scales(struct data *data, double radius) {
+  double shrink = 1 - (double)(data->p + 8) * DBL_EPSILON;
+  double *scale = data->scale;
+  for (size_t i = 0; i < data->n; i++) scale[i] = data->intercept;
+  for (size_t j = 0; j < data->p; j++) {
+    const double *column = data->x + j * data->n;
+    for (size_t i = 0; i < data->n; i++) scale[i] += column[i] * column[i];
+  }
+  for (size_t i = 0; i < data->n; i++) {
+    int valid = isfinite(scale[i]) && isfinite(data->y[i]);
+    double norm = sqrt(scale[i]);
+    scale[i] = valid ? shrink / (norm > radius ? norm : radius) : 0;
+    if (!valid) data->y[i] = 0;
+  }
+}
+
+static void mark_broken(struct data *data) {
+  for (size_t i = 0; i < data->n; i++) {
+    if (!(data->scale[i] > 0)) data->broken[i / DATA_BLOCK] = 1;
+  }
+}

@@ -1,0 +1,32 @@
+#ifndef DPSOSP_DATA_PRIVATE_H
+#define DPSOSP_DATA_PRIVATE_H
+
+#include "data/data.h"
+
+/* Rows a block: small enough that a block's vectors stay in the first-level
+ * cache, large enough that BLAS calls cost little. */
+#define DATA_BLOCK 1024
+
+struct data {
+  const double *x; /* n x p, column-major, not owned */
+  size_t n;
+  size_t p;      /* columns of x */
+  int intercept; /* 1: a column of ones stands before them */
+  double *scale; /* n: clips the row and divides it by the radius; 0 for a null record */
+  double *y;     /* n; 0 for a null record */
+  unsigned char *broken; /* a block with a null record, whose values may be NaN: it must be copied */
+};
+
+/* One block of rows, read where it lies or, when it is broken, from the
+ * caller's buffer of DATA_BLOCK * p doubles. */
+struct data_block {
+  size_t rows;
+  const double *x; /* rows x p */
+  size_t ld;
+  const double *scale;
+  const double *y;
+};
+size_t data_blocks(const struct data *data);
+struct data_block data_block_at(const struct data *data, size_t index, double *buffer);
+
+#endif

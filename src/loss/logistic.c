@@ -1,0 +1,36 @@
+/*
+ * Logistic loss l(y, t) = log(1 + exp(-y t)), y in {-1, 1}.
+ *
+ * With s = 1 / (1 + exp(y t)): l' = -y s in [-1, 1], l'' = s (1 - s) in
+ * [0, 1/4], |l'''| = s (1 - s) |1 - 2 s| <= 1 / (6 sqrt(3)).
+ */
+#include "loss/private.h"
+
+#include <math.h>
+
+/* log(1 + e^T) - log(1 + e^-T) = T */
+static double range(double t_max) { return t_max; }
+
+static void eval(size_t n, const double *y, const double *t, double *value, double *d1, double *d2) {
+  for (size_t i = 0; i < n; i++) {
+    double margin = y[i] * t[i];
+    double e = exp(-fabs(margin)); /* never overflows */
+    if (value) value[i] = log1p(e) + (margin < 0 ? -margin : 0);
+    if (!d1 && !d2) continue;
+    double q = 1 / (1 + e);
+    if (d1) d1[i] = -y[i] * (margin < 0 ? q : e * q);
+    if (d2) d2[i] = e * q * q;
+  }
+}
+
+const struct loss loss_logistic = {
+  .name = "logistic",
+  .bounds = {.lipschitz = 1,
+             .curv_lower = 0,
+             .curv_upper = 0.25,
+             .third = 0.09622504486493763, /* 1 / (6 sqrt(3)) */
+             .at_zero = 0.6931471805599453,
+             .floor = 0},
+  .range = range,
+  .eval = eval,
+};

@@ -1,0 +1,22 @@
+/* The table of losses. To add one: a file with its struct loss, and a line here. */
+#include "loss/private.h"
+
+#include <string.h>
+
+static const struct loss *const table[] = {&loss_logistic, &loss_sigmoid};
+
+const struct loss *loss_find(const char *name) {
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    if (strcmp(table[i]->name, name) == 0) return table[i];
+  }
+  return NULL;
+}
+
+const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss->bounds; }
+
+double loss_range(const struct loss *loss, double t_max) { return loss->range(t_max); }
+
+void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
+               double *d2) {
+  loss->eval(n, y, t, value, d1, d2);
+}

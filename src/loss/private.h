@@ -1,0 +1,16 @@
+#ifndef DPSOSP_LOSS_PRIVATE_H
+#define DPSOSP_LOSS_PRIVATE_H
+
+#include "loss/loss.h"
+
+struct loss {
+  const char *name;
+  struct loss_bounds bounds;
+  double (*range)(double t_max);
+  void (*eval)(size_t n, const double *y, const double *t, double *value, double *d1, double *d2);
+};
+
+extern const struct loss loss_logistic;
+extern const struct loss loss_sigmoid;
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Sigmoid loss l(y, t) = 1 / (1 + exp(y t)), y in {-1, 1}: a smooth, bounded
+ * and non-convex surrogate of the 0-1 loss.
+ *
+ * With s = l: l' = -y s (1 - s), |l'| <= 1/4; l'' = s (1 - s) (1 - 2 s), in
+ * absolute value at most 1 / (6 sqrt(3)) and of both signs; |l'''| <= 1/8.
+ */
+#include "loss/private.h"
+
+#include <math.h>
+
+static double range(double t_max) { return tanh(t_max / 2); }
+
+static void eval(size_t n, const double *y, const double *t, double *value, double *d1, double *d2) {
+  for (size_t i = 0; i < n; i++) {
+    double margin = y[i] * t[i];
+    double e = exp(-fabs(margin)); /* never overflows */
+    double q = 1 / (1 + e);
+    if (value) value[i] = margin < 0 ? q : e * q;
+    if (d1) d1[i] = -y[i] * e * q * q;
+    if (d2) d2[i] = (margin < 0 ? -1 : 1) * e * q * q * q * (1 - e);
+  }
+}
+
+const struct loss loss_sigmoid = {
+  .name = "sigmoid",
+  .bounds = {.lipschitz = 0.25,
+             .curv_lower = 0.09622504486493763, /* 1 / (6 sqrt(3)) */
+             .curv_upper = 0.09622504486493763,
+             .third = 0.125,
+             .at_zero = 0.5,
+             .floor = 0},
+  .range = range,
+  .eval = eval,
+};
