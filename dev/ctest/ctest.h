@@ -1,0 +1,37 @@
+/*
+ * ctest: the C tests' header. A file test-<room>-<topic>.c has one entry
+ *
+ *   void test_<room>_<topic>(void) { CHECK(1 + 1 == 2); }
+ *
+ * which make finds by the file's name; nothing else is to be edited. Each
+ * CHECK counts as one test, and a failed one does not end the others.
+ */
+#ifndef DPSOSP_CTEST_H
+#define DPSOSP_CTEST_H
+
+#include <stdint.h>
+
+#include "base/base.h"
+
+#define CHECK(cond) ctest_check((cond) != 0, #cond, __FILE__, __LINE__)
+/* |x - y| <= tol; not a number never passes. */
+#define CHECK_NEAR(x, y, tol) ctest_check_near((x), (y), (tol), #x, #y, __FILE__, __LINE__)
+
+void ctest_check(int passed, const char *what, const char *file, int line);
+void ctest_check_near(double x, double y, double tol, const char *x_text, const char *y_text, const char *file,
+                      int line);
+
+/* full, or quick when the environment has CTEST_QUICK=1 (under valgrind): for sample sizes. */
+int ctest_size(int full, int quick);
+
+/* A deterministic source of bytes (SplitMix64), the same on all machines.
+ * ctest_seed() restarts it; every test begins with seed 1. */
+extern const struct base_entropy ctest_entropy;
+void ctest_seed(uint64_t seed);
+/* A source that always fails. */
+extern const struct base_entropy ctest_entropy_broken;
+/* A number in (0, 1) and a standard normal one from the same stream, for test data. */
+double ctest_uniform(void);
+double ctest_normal(void);
+
+#endif
