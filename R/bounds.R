@@ -1,0 +1,44 @@
+# Public ranges of the numeric columns, as declared by the caller.
+
+# A matrix of lower and upper with one row per numeric column; NA where the
+# range has to be found privately.
+check_bounds <- function(bounds, numeric, factors, call = sys.call(-1)) {
+  ranges <- matrix(NA_real_, length(numeric), 2L, dimnames = list(numeric, c("lower", "upper")))
+  if (identical(bounds, "private")) return(ranges)
+  check_bounds_names(bounds, numeric, factors, call)
+  for (name in names(bounds)) ranges[name, ] <- check_bound(bounds[[name]], name, call)
+  ranges
+}
+
+check_bounds_names <- function(bounds, numeric, factors, call) {
+  if (!is.list(bounds) || is.object(bounds)) {
+    abort("argument", "`bounds` must be \"private\" or a list such as list(age = c(17, 90)), not ", describe(bounds), ".",
+          call = call)
+  }
+  known <- names(bounds)
+  if (length(bounds) > 0L && (is.null(known) || anyNA(known) || !all(nzchar(known)))) {
+    abort("argument", "`bounds` must name the column of every range.", call = call)
+  }
+  repeated <- known[duplicated(known)]
+  if (length(repeated) > 0L) abort("argument", "`bounds` names `", repeated[1], "` twice.", call = call)
+  declared <- intersect(known, factors)
+  if (length(declared) > 0L) {
+    abort("argument", "`bounds` names `", declared[1], "`, which is a factor: only numeric columns have a range.",
+          call = call)
+  }
+  unknown <- setdiff(known, numeric)
+  if (length(unknown) > 0L) {
+    abort("argument", "`bounds` names `", unknown[1], "`, which is no numeric column of the model.", call = call)
+  }
+}
+
+check_bound <- function(range, name, call) {
+  if (!is.numeric(range) || length(range) != 2L) {
+    abort("argument", "`bounds$", name, "` must be c(lower, upper), not ", describe(range), ".", call = call)
+  }
+  if (!all(is.finite(range)) || range[1] >= range[2]) {
+    abort("argument", "`bounds$", name, "` must be two finite numbers, the lower below the upper; it is c(",
+          paste(format(range), collapse = ", "), ").", call = call)
+  }
+  as.double(range)
+}

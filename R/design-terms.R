@@ -1,0 +1,196 @@
+# Formulas whose value in a row depends on that row alone.
+#
+# A record must influence its own row of the design and no other, otherwise the
+# sensitivities do not hold. So a formula may use columns, single constants and
+# the functions below; what looks at all rows (scale, cut, poly, ...) is
+# refused. Expressions are evaluated with these functions as the only ones in
+# sight: no environment is needed, and none is kept.
+
+row_wise_names <- c(
+  "(", "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "|", "%in%", "xor",
+  "abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "floor", "ceiling", "trunc", "round", "signif",
+  "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "pmin", "pmax", "is.na", "as.numeric",
+  "as.integer"
+)
+
+row_wise <- list2env(
+  c(mget(row_wise_names, envir = baseenv()), list(
+    pi = pi,
+    c = c,
+    I = function(x) x,
+    # base::ifelse takes the length of test alone, so that ifelse(TRUE, x, 0)
+    # is the first row's x in every row.
+    ifelse = function(test, yes, no) {
+      sizes <- c(length(test), length(yes), length(no))
+      n <- if (min(sizes) == 0L) 0L else max(sizes)
+      out <- c(as.vector(yes)[0L], as.vector(no)[0L])
+      length(out) <- n
+      test <- rep_len(as.logical(test), n)
+      out[which(test)] <- rep_len(as.vector(yes), n)[which(test)]
+      out[which(!test)] <- rep_len(as.vector(no), n)[which(!test)]
+      out
+    }
+  )),
+  envir = new.env(parent = emptyenv())
+)
+
+# ---- formula ----
+
+# Terms of the formula, `.` expanded, without environment.
+design_terms <- function(formula, data, call) {
+  if (!inherits(formula, "formula") || length(formula) != 3L) {
+    abort("argument", "`formula` must have a response and predictors, as in `y ~ x`.", call = call)
+  }
+  terms <- tryCatch(stats::terms(formula, data = data), error = function(e) {
+    abort("argument", "`formula` is not one that terms() understands: ", conditionMessage(e), call = call)
+  })
+  if (attr(terms, "response") == 0L) abort("argument", "`formula` must have a response.", call = call)
+  if (!is.null(attr(terms, "offset"))) abort("argument", "`formula` must not have an offset().", call = call)
+  interaction <- attr(terms, "term.labels")[attr(terms, "order") > 1L]
+  if (length(interaction) > 0L) {
+    abort("argument", "`formula` has the interaction `", interaction[1], "`: make the product a column of the data.",
+          call = call)
+  }
+  if (deparse1(attr(terms, "variables")[[2]]) %in% attr(terms, "term.labels")) {
+    abort("argument", "`formula` has its response among the predictors.", call = call)
+  }
+  attr(terms, ".Environment") <- NULL
+  terms
+}
+
+# The expression of every predictor, named as the term; a column by its name.
+term_expressions <- function(terms) {
+  variables <- as.list(attr(terms, "variables"))[-1]
+  factors <- attr(terms, "factors")
+  used <- if (length(factors) == 0L) integer() else apply(factors > 0L, 2L, which)
+  expressions <- variables[used]
+  names(expressions) <- vapply(expressions, function(e) if (is.name(e)) as.character(e) else deparse1(e), "")
+  expressions
+}
+
+# ---- schema ----
+
+# Kind and declared levels of the columns that the expressions use.
+row_wise_schema <- function(expressions, data, call) {
+  for (e in expressions) check_row_wise(e, names(data), deparse1(e), call)
+  used <- intersect(unique(unlist(lapply(expressions, all.vars))), names(data))
+  lapply(stats::setNames(nm = used), function(name) {
+    column <- data[[name]]
+    list(kind = check_kind(column, name, call), levels = levels(column), ordered = is.ordered(column))
+  })
+}
+
+check_row_wise <- function(e, columns, term, call) {
+  if (is.name(e)) return(check_name(as.character(e), columns, call))
+  if (!is.call(e)) return(check_constant(e, term, call))
+  if (!is.name(e[[1]]) || !as.character(e[[1]]) %in% c(row_wise_names, "I", "ifelse")) {
+    abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by row: a ",
+          "function that looks at all rows lets one record change the others. Make the result a column of the data, ",
+          "computed from public information only.", call = call)
+  }
+  check_arguments(e, term, call)
+  set <- as.character(e[[1]]) == "%in%"
+  if (set) check_set(e[[3]], term, call)
+  for (argument in as.list(e)[if (set) 2L else -1L]) check_row_wise(argument, columns, term, call)
+}
+
+# Names such as na.rm take one value for all rows; the first row's would do.
+check_arguments <- function(e, term, call) {
+  arguments <- as.list(e)[-1]
+  empty <- vapply(arguments, identical, NA, quote(expr = ))
+  named <- setdiff(names(arguments), c("", "x", "base", "digits", "test", "yes", "no"))
+  set <- as.character(e[[1]]) == "%in%"
+  if (any(empty) || length(named) > 0L || (set && (length(arguments) != 2L || !is.null(names(arguments))))) {
+    abort("argument", "`", term, "` in `formula`: the arguments of ", deparse1(e[[1]]), "() are not such as work row by row.",
+          call = call)
+  }
+}
+
+# A column to the right of %in% would let every row look at all others.
+check_set <- function(set, term, call) {
+  members <- if (is.call(set) && identical(set[[1]], quote(c))) as.list(set)[-1] else list(set)
+  if (!all(vapply(members, is_constant, NA))) {
+    abort("argument", "`", term, "` in `formula`: to the right of %in% there may only be constants.", call = call)
+  }
+}
+
+is_constant <- function(e) {
+  if (is.call(e) && identical(e[[1]], quote(`-`)) && length(e) == 2L) e <- e[[2]]
+  is.atomic(e) && length(e) == 1L && is.null(attributes(e))
+}
+
+check_name <- function(name, columns, call) {
+  if (name %in% columns || name == "pi") return(invisible())
+  abort("argument", "`", name, "` in `formula` is not a column of the data.", call = call)
+}
+
+check_constant <- function(e, term, call) {
+  if (is_constant(e)) return(invisible())
+  abort("argument", "`", term, "` in `formula` holds an object that is not a single constant.", call = call)
+}
+
+check_kind <- function(column, name, call) {
+  kind <- column_kind(column)
+  if (!is.na(kind)) return(kind)
+  what <- if (is.null(dim(column))) describe(column) else "a matrix"
+  abort("argument", "`", name, "` is ", what, ": columns must be numeric, logical or factors. Convert it, for ",
+        "example with as.numeric(), and drop dimensions and other classes.", call = call)
+}
+
+# NA for what a design cannot use: matrices, lists, dates, foreign classes.
+column_kind <- function(x) {
+  if (!is.null(dim(x))) return(NA_character_)
+  if (is.factor(x)) return("factor")
+  if (is.object(x) && !identical(class(x), "AsIs")) return(NA_character_)
+  switch(typeof(x), integer = , double = "numeric", logical = "logical", character = "character", NA_character_)
+}
+
+# ---- evaluation ----
+
+row_wise_evaluate <- function(e, data, schema, arg, call) {
+  used <- intersect(all.vars(e), names(schema))
+  columns <- lapply(stats::setNames(nm = used), function(name) read_column(data, name, schema[[name]], arg, call))
+  # A warning such as "NaNs produced" would tell something about the values.
+  value <- suppressWarnings(eval(e, columns, row_wise))
+  if (length(value) != nrow(data)) {
+    abort("argument", "`", deparse1(e), "` in `formula` must have one value per row.", call = call)
+  }
+  value
+}
+
+# The value in no rows: its class, without looking at any data.
+row_wise_empty <- function(e, schema, call) {
+  data <- lapply(schema, function(s) {
+    switch(s$kind, numeric = double(), logical = logical(), character = character(),
+           factor = factor(character(), levels = s$levels, ordered = s$ordered))
+  })
+  refuse <- function(condition) {
+    abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".", call = call)
+  }
+  value <- tryCatch(eval(e, data, row_wise), error = refuse, warning = refuse)
+  if (length(value) != 0L || is.na(column_kind(value))) {
+    abort("argument", "`", deparse1(e), "` in `formula` must have one value per row.", call = call)
+  }
+  value
+}
+
+# A column of new data as the fit knew it; a factor gets the declared levels.
+read_column <- function(data, name, known, arg, call) {
+  if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)
+  column <- data[[name]]
+  kind <- check_kind(column, name, call)
+  # A column of NA alone is logical whatever it was.
+  accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),
+                     character = c("character", "factor", "logical"), logical = "logical")
+  if (!kind %in% accepted) {
+    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the fit, not ", kind, ".", call = call)
+  }
+  switch(known$kind,
+    numeric = column,
+    logical = column,
+    character = as.character(column),
+    factor = if (identical(levels(column), known$levels)) column else {
+      factor(as.character(column), levels = known$levels, ordered = known$ordered)
+    }
+  )
+}

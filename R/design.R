@@ -1,0 +1,167 @@
+# The design: how a data frame becomes the matrix of the problem, and how the
+# problem's solution becomes coefficients.
+#
+# A template is made from the formula and the public schema of the data alone:
+# names, classes and declared factor levels. It holds no value of the data, so
+# a fit may keep it, and predict() repeats with it exactly what the fit did.
+#
+# With an intercept a numeric column x of range [l, u] is clipped to it and
+# mapped to (x - c) / h in [-1, 1], c = (l + u) / 2 and h = (u - l) / 2.
+# Without one there is nothing to take up the shift: c = 0, h = max(|l|, |u|).
+# A factor becomes indicators of its declared levels but the first (of all of
+# them for the first factor of a formula without intercept). So a row with its
+# intercept has norm at most sqrt(#numeric + #factors + 1), the default radius.
+
+design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1)) {
+  check_data(data, "data", call)
+  terms <- design_terms(formula, data, call)
+  predictors <- term_expressions(terms)
+  response <- attr(terms, "variables")[[2]]
+  schema <- row_wise_schema(c(list(response), predictors), data, call)
+  empty <- lapply(predictors, row_wise_empty, schema = schema, call = call)
+  levels <- design_levels(empty, call)
+  intercept <- attr(terms, "intercept") == 1L
+  columns <- design_columns(names(predictors), levels, intercept)
+  if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
+  numeric <- columns$name[columns$kind == "numeric"]
+  # Numeric columns and factors that have at least one column.
+  blocks <- length(unique(columns$variable))
+  radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
+  structure(class = "dp_design", list(
+    terms = terms, response = deparse1(response), response_expression = response, predictors = predictors,
+    schema = schema, columns = columns, levels = levels,
+    ranges = check_bounds(bounds, numeric, names(levels), call), radius = radius, intercept = intercept
+  ))
+}
+
+# Per predictor: NULL for a numeric one, the declared levels of a factor.
+design_levels <- function(empty, call) {
+  levels <- lapply(stats::setNames(nm = names(empty)), function(name) {
+    kind <- column_kind(empty[[name]])
+    if (kind == "character") {
+      abort("argument", "`", name, "` is a character column, whose levels would be read from the data: declare ",
+            "`factor(x, levels = ...)` in the data.", call = call)
+    }
+    switch(kind, factor = base::levels(empty[[name]]), logical = c("FALSE", "TRUE"), NULL)
+  })
+  levels[!vapply(levels, is.null, NA)]
+}
+
+# One row per column of the matrix, in the order of the formula.
+design_columns <- function(variables, levels, intercept) {
+  # A factor with one level is constant: it has no column.
+  full <- if (intercept) character() else utils::head(names(levels)[lengths(levels) > 1L], 1L)
+  rows <- lapply(variables, function(variable) {
+    if (!variable %in% names(levels)) return(column_rows(variable, variable, "numeric", NA_character_))
+    level <- levels[[variable]]
+    if (!variable %in% full) level <- level[-1]
+    column_rows(paste0(variable, level, recycle0 = TRUE), variable, "indicator", level)
+  })
+  columns <- do.call(rbind, c(list(column_rows(character(), character(), character(), character())), rows))
+  columns$name <- make.unique(columns$name)
+  columns
+}
+
+column_rows <- function(name, variable, kind, level) {
+  k <- length(name)
+  data.frame(name = name, variable = rep_len(variable, k), kind = rep_len(kind, k), level = level)
+}
+
+# ---- private ranges ----
+
+# The numeric columns without a declared range, evaluated, as doubles.
+design_private_columns <- function(design, data, call = sys.call(-1)) {
+  private <- rownames(design$ranges)[is.na(design$ranges[, "lower"])]
+  lapply(stats::setNames(nm = private), function(name) {
+    as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
+  })
+}
+
+# ranges: lower and upper, rows named by the columns that they belong to.
+design_fill_ranges <- function(design, ranges) {
+  design$ranges[rownames(ranges), ] <- ranges[, c("lower", "upper")]
+  design
+}
+
+# ---- matrix ----
+
+# n x p without the intercept. A missing or infinite value, and a level that
+# was not declared, is NA: such a row is a null record of a fit and has no
+# prediction. Filled column by column, so that one matrix is all it needs.
+design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
+  check_data(data, arg, call)
+  columns <- design$columns
+  scale <- design_scale(design)
+  x <- matrix(0, nrow(data), nrow(columns), dimnames = list(NULL, columns$name))
+  for (variable in unique(columns$variable)) {
+    value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, arg, call)
+    codes <- level_codes(value, design$levels[[variable]])
+    for (j in which(columns$variable == variable)) {
+      x[, j] <- if (is.null(codes)) {
+        map_numeric(value, design$ranges[variable, ], scale[j, "centre"], scale[j, "half"])
+      } else {
+        codes == match(columns$level[j], design$levels[[variable]])
+      }
+    }
+  }
+  x
+}
+
+# NULL for a numeric predictor.
+level_codes <- function(value, levels) {
+  if (is.null(levels)) return(NULL)
+  if (is.factor(value)) match(base::levels(value), levels)[as.integer(value)] else as.integer(value) + 1L
+}
+
+map_numeric <- function(x, range, centre, half) {
+  x <- as.double(x)
+  x[!is.finite(x)] <- NA
+  if (half == 0) return(x * 0)
+  (pmin(pmax(x, range[["lower"]]), range[["upper"]]) - centre) / half
+}
+
+# Centre and half width of every column: the map is (x - centre) / half.
+design_scale <- function(design) {
+  columns <- design$columns
+  numeric <- columns$kind == "numeric"
+  range <- design$ranges[columns$name[numeric], , drop = FALSE]
+  scale <- cbind(centre = rep(0, nrow(columns)), half = rep(1, nrow(columns)))
+  if (design$intercept) {
+    # Halved before the sum: the ends may be near the largest double.
+    scale[numeric, "centre"] <- range[, "lower"] / 2 + range[, "upper"] / 2
+    scale[numeric, "half"] <- range[, "upper"] / 2 - range[, "lower"] / 2
+  } else {
+    scale[numeric, "half"] <- pmax(abs(range[, "lower"]), abs(range[, "upper"]))
+  }
+  scale
+}
+
+# ---- coefficients ----
+
+# w solves the problem in (1, mapped columns) / radius; the coefficients give
+# the same linear predictor from the columns as they are. A column without
+# width was mapped to zero: its coefficient is zero.
+design_coef <- function(design, w) {
+  scale <- design_scale(design)
+  w <- w / design$radius
+  slope <- if (design$intercept) w[-1] else w
+  slope <- ifelse(scale[, "half"] > 0, slope / scale[, "half"], 0)
+  names(slope) <- design$columns$name
+  if (!design$intercept) return(slope)
+  c("(Intercept)" = w[[1]] - sum(slope * scale[, "centre"]), slope)
+}
+
+# ---- response ----
+
+design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
+  check_data(data, arg, call)
+  row_wise_evaluate(design$response_expression, data, design$schema, arg, call)
+}
+
+check_data <- function(data, arg, call) {
+  if (!is.data.frame(data)) abort("argument", "`", arg, "` must be a data frame, not ", describe(data), ".", call = call)
+  repeated <- unique(names(data)[duplicated(names(data))])
+  if (length(repeated) > 0L) {
+    abort("argument", "`", arg, "` has more than one column named ", quote_all(repeated), ".", call = call)
+  }
+}
