@@ -25,9 +25,16 @@ const struct base_entropy *arg_entropy(SEXP reproducible);
 void glue_random_begin(SEXP reproducible);
 void glue_random_end(SEXP reproducible);
 
+/* Interrupts stop the core; callback(done, total), or NULL, shows progress until glue_host_end(). */
+void glue_host_begin(SEXP callback);
+void glue_host_end(void);
+
 /* Wraps a C object: tag names its kind, keep is kept alive with it, finalizer frees it. */
 SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer);
 void *glue_address(SEXP x, const char *tag);
+
+/* An R list with these names. */
+SEXP glue_list(int length, const char *const *names);
 
 /* Raises the R condition of this status (class dpsosp_error_<what>) unless it is BASE_OK. Free everything before. */
 void glue_check(int status);

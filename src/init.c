@@ -4,8 +4,19 @@
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
+#include "ffi.h"
+
+#define ENTRY(name, arity)                                                                                             \
+  { #name, (DL_FUNC)&name, arity }
+
 static const R_CallMethodDef call_entries[] = {
-  {NULL, NULL, 0},
+    ENTRY(ffi_ledger_create, 3),    ENTRY(ffi_ledger_decide, 2),
+    ENTRY(ffi_ledger_close, 2),     ENTRY(ffi_ledger_state, 1),
+    ENTRY(ffi_oracle_create, 8),    ENTRY(ffi_oracle_value, 4),
+    ENTRY(ffi_oracle_gradient, 4),  ENTRY(ffi_oracle_hessian, 4),
+    ENTRY(ffi_oracle_decreases, 6), ENTRY(ffi_oracle_choose, 8),
+    ENTRY(ffi_oracle_facts, 1),     ENTRY(ffi_opt_run, 7),
+    ENTRY(ffi_opt_alpha, 5),        {NULL, NULL, 0},
 };
 
 void attribute_visible R_init_dpsosp(DllInfo *dll) {

@@ -39,6 +39,9 @@ void ledger_free(struct ledger *ledger);
 /* Decides the accountant; refused once another one has been charged. */
 int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant);
 int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry);
+/* Ends a run that owned the ledger: all but keep is charged as unused, so that
+ * the total is the budget, which is what the guarantee says. */
+int ledger_close(struct ledger *ledger, double keep);
 /* Under the accountant decided (GDP while open). */
 double ledger_left(const struct ledger *ledger);
 double ledger_spent(const struct ledger *ledger);
@@ -69,6 +72,7 @@ size_t oracle_rows(const struct oracle *oracle);
 double oracle_left(const struct oracle *oracle);
 int oracle_all_gaussian(const struct oracle *oracle); /* only Gaussian releases may be asked for */
 double oracle_smoothness(const struct oracle *oracle); /* G: gradient Lipschitz */
+double oracle_curv_lower(const struct oracle *oracle); /* no Hessian has an eigenvalue below minus this */
 double oracle_third(const struct oracle *oracle);      /* M: Hessian Lipschitz */
 double oracle_floor(const struct oracle *oracle);      /* lower bound of the loss */
 double oracle_at_zero(const struct oracle *oracle);    /* loss at w = 0, the same for all data */

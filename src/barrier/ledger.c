@@ -89,6 +89,14 @@ int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry
   return BASE_OK;
 }
 
+int ledger_close(struct ledger *ledger, double keep) {
+  double unused = ledger_left(ledger) - (keep > 0 ? keep : 0);
+  struct ledger_entry entry = {"unused", "none", unused, 0, 0};
+  if (!(unused > 0)) return BASE_OK;
+  int status = ledger_charge(ledger, ledger->accountant != LEDGER_ZCDP, &entry);
+  return status == BASE_ERR_BUDGET ? BASE_OK : status; /* less than a rounding error is left */
+}
+
 double ledger_left(const struct ledger *ledger) {
   double left = ledger_capacity(ledger) - ledger->spent;
   return left > 0 ? left : 0;

@@ -70,6 +70,7 @@ double oracle_smoothness(const struct oracle *o) {
   return b->curv_lower > b->curv_upper ? b->curv_lower : b->curv_upper;
 }
 
+double oracle_curv_lower(const struct oracle *o) { return loss_bounds_of(o->loss)->curv_lower; }
 double oracle_third(const struct oracle *o) { return loss_bounds_of(o->loss)->third; }
 double oracle_floor(const struct oracle *o) { return loss_bounds_of(o->loss)->floor; }
 double oracle_at_zero(const struct oracle *o) { return loss_bounds_of(o->loss)->at_zero; }

@@ -1,0 +1,22 @@
+/* The .Call entries. */
+#ifndef DPSOSP_FFI_H
+#define DPSOSP_FFI_H
+
+#define R_NO_REMAP
+#include <Rinternals.h>
+
+SEXP ffi_ledger_create(SEXP, SEXP, SEXP);
+SEXP ffi_ledger_decide(SEXP, SEXP);
+SEXP ffi_ledger_close(SEXP, SEXP);
+SEXP ffi_ledger_state(SEXP);
+SEXP ffi_oracle_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_hessian(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_facts(SEXP);
+SEXP ffi_opt_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_opt_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
+
+#endif

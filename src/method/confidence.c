@@ -1,0 +1,42 @@
+/* What the released answers say about the exact quantities: post-processing. */
+#include "method/private.h"
+
+#include <math.h>
+
+static double chi_upper(size_t dim, double beta);
+
+/*
+ * |g + e|^2 / sd^2 is non-central chi-square with d degrees of freedom and
+ * non-centrality |g|^2 / sd^2; its cdf decreases in the latter. The bound is
+ * the |g| at which what was seen has probability beta from below: it corrects
+ * for the noise's own length, sqrt(d) sd, by which |g + e| is inflated.
+ */
+double confidence_norm(double noisy_norm, double sd, size_t dim, double beta) {
+  if (!(sd > 0)) return noisy_norm;
+  double seen = noisy_norm / sd, df = (double)dim;
+  double triangle = seen + chi_upper(dim, beta);
+  if (seen * seen > 1e5) return triangle * sd; /* there the two agree closely */
+  double low = 0, high = triangle;
+  for (int i = 0; i < 60; i++) {
+    double middle = (low + high) / 2;
+    if (base_pnchisq(seen * seen, df, middle * middle) > beta) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return high * sd;
+}
+
+/* E = sqrt(2) sd sqrt(d) bounds the mean of the largest eigenvalue (Sudakov-Fernique);
+ * it is 1-Lipschitz in the Frobenius norm, in which the coordinates of E are
+ * independent N(0, sd^2): hence the Gaussian tail. */
+double confidence_eigen(double sd, size_t dim, double beta) {
+  return sd * (sqrt(2 * (double)dim) + sqrt(2 * log(1 / beta)));
+}
+
+/* sqrt of a bound on the upper quantile of chi-square: Laurent & Massart (2000), lemma 1. */
+static double chi_upper(size_t dim, double beta) {
+  double x = log(1 / beta), df = (double)dim;
+  return sqrt(df + 2 * sqrt(df * x) + 2 * x);
+}

@@ -1,0 +1,74 @@
+/*
+ * method: the algorithms. They ask the oracle and see nothing else of the data.
+ */
+#ifndef DPSOSP_METHOD_H
+#define DPSOSP_METHOD_H
+
+#include "barrier/barrier.h"
+#include "method/penalty.h"
+
+enum opt_line_search {
+  OPT_SHORT_STEP,  /* no search: steps from the smoothness constants */
+  OPT_GAUSSIAN,    /* noisy decreases of all candidates at once */
+  OPT_SVT,         /* sparse vector on the sufficient-decrease condition */
+  OPT_EXPONENTIAL  /* exponential mechanism on the decreases */
+};
+
+enum opt_status {
+  OPT_SOSP,      /* certified: a second-order stationary point of the target's accuracy */
+  OPT_BUDGET,    /* the budget is spent */
+  OPT_ITERATIONS /* the planned iterations are done */
+};
+
+struct opt_options {
+  int published;  /* constants of Gao & Wright instead of those of the loss */
+  int two_phase;
+  enum opt_line_search search;
+  double eps_g, eps_h;   /* target */
+  double confidence;     /* of the certificate, in (0, 1) */
+  double gap;            /* public bound on f(w0) - inf f; NaN: see opt_gap() */
+  double gap_share;      /* of the budget, when the gap is estimated */
+  double phase1_share;   /* of the budget, in two-phase runs */
+  double search_share;   /* largest share of an iteration's budget for its line search */
+  double hessian_share;  /* largest share of what is left for one Hessian */
+  int max_iterations;    /* upper bound of the planned number */
+  double mult_g, mult_h; /* first candidate step over the short step (b_g, b_H) */
+  double back_g, back_h; /* ratio of successive candidates (beta_g, beta_H) */
+};
+
+struct trace_row {
+  int phase, iteration;
+  const char *query;  /* "gradient", "hessian", "line search", "value" */
+  double estimate;    /* norm of the noisy gradient, smallest noisy eigenvalue, decrease of the step taken */
+  double bound;       /* upper confidence bound of the norm; lower one of the eigenvalue, of the decrease */
+  double sd, rho;
+  double step;        /* length of the step taken after it; 0 for none */
+};
+
+struct trace {
+  struct trace_row *rows;
+  size_t length, room;
+};
+
+struct opt_result {
+  enum opt_status status;
+  int planned;           /* iterations planned in the last phase */
+  double gap;            /* used for the plan */
+  /* Certificate: estimates and confidence bounds at the point returned; NaN when never measured there. */
+  double gradient_norm, gradient_upper;
+  double eigen_min, eigen_lower;
+  int eigen_known;       /* the lower bound follows from the loss and the penalty alone */
+  struct trace trace;
+};
+
+/* Minimises loss + penalty from w (overwritten with the result), spending at most rho. */
+int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options, double rho,
+            double *w, struct opt_result *result);
+void opt_result_free(struct opt_result *result);
+
+/* The smallest alpha for which the plan's noise can certify the target
+ * (alpha, sqrt(M alpha)) at a point whose gradient norm is alpha / 2. */
+double opt_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
+                         double rho, const double *w);
+
+#endif

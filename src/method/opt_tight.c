@@ -1,0 +1,233 @@
+/*
+ * One phase of OPT with the constants of the loss, aware of its own noise.
+ *
+ *   repeat while the phase has budget:
+ *     measure the gradient; pool it with those at the same point
+ *     if its norm is surely at most eps_g:
+ *       if no eigenvalue can be below -eps_h: certified
+ *       measure the Hessian until its smallest eigenvalue is surely at least
+ *         -eps_h: certified;  or surely negative: step along its eigenvector
+ *     else if the gradient stands out of its noise: step against it
+ *
+ * "Surely" means with the phase's confidence. Measurements at one point are
+ * averaged with weights 1/sd^2, which loses nothing. Their costs at a point do
+ * not depend on what was measured there, so each average is exactly Gaussian.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Below this share of its budget a phase has nothing left. */
+#define NOTHING_LEFT 1e-9
+
+/* A running average of Gaussian releases with different sd. */
+struct pool {
+  double *mean;
+  size_t length;
+  double precision; /* sum of 1 / sd^2 */
+};
+
+struct state {
+  const struct objective *f;
+  const struct opt_options *o;
+  const struct phase *phase;
+  double *w;
+  struct opt_result *result;
+  struct pool gradient, hessian;
+  double *answer; /* the newest gradient or Hessian */
+  double *direction;
+  double slice; /* budget of the current iteration */
+  int iteration;
+  int eigen_tests;
+};
+
+static int run_phase(struct state *s);
+static int measure_gradient(struct state *s, double rho);
+static int second_order(struct state *s, int *moved);
+static int measure_hessian(struct state *s, double *value, double *width);
+static int gradient_step(struct state *s);
+static int curvature_step(struct state *s, double eigenvalue, double guaranteed);
+static int walk(struct state *s, struct search *search, double short_step, double need);
+static double affordable(const struct state *s, double need);
+static void pool_add(struct pool *p, const double *x, double sd);
+static double pool_sd(const struct pool *p) { return 1 / sqrt(p->precision); }
+static void pool_reset(struct pool *p) { p->precision = 0; }
+
+int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
+              struct opt_result *result) {
+  size_t dim = f->dim, square = f->lower > o->eps_h ? dim * dim : 0;
+  struct state s = {.f = f, .o = o, .w = w, .result = result};
+  double *memory = base_alloc(2 * square + 3 * dim, sizeof(double));
+  if (!memory) return BASE_ERR_MEMORY;
+  s.gradient = (struct pool){memory, dim, 0};
+  s.direction = memory + dim;
+  s.answer = memory + 2 * dim; /* dim or dim * dim, whichever is asked for */
+  s.hessian = (struct pool){memory + 3 * dim + square, square, 0};
+
+  int status = BASE_OK;
+  for (int i = 0; i < count && status == BASE_OK && result->status != OPT_SOSP; i++) {
+    s.phase = &phases[i];
+    result->planned = s.phase->iterations;
+    status = run_phase(&s);
+    if (status == BASE_ERR_BUDGET) status = BASE_OK; /* this phase is over */
+  }
+  base_free(memory);
+  return status;
+}
+
+static int run_phase(struct state *s) {
+  const struct opt_options *o = s->o;
+  int iterations = s->phase->iterations, both = s->f->lower > o->eps_h;
+  for (s->iteration = 1; s->iteration <= iterations; s->iteration++) {
+    double left = phase_left(s->f, s->phase);
+    if (!(left > NOTHING_LEFT * s->phase->rho)) break;
+    base_progress(s->iteration, iterations);
+    /* What a Hessian may need is not spent on gradients; the last gradient takes all the rest. */
+    s->slice = left * (both ? 1 - o->hessian_share : 1) / (iterations - s->iteration + 1) * (1 - 1e-12);
+    int search = o->search != OPT_SHORT_STEP && s->iteration < iterations, moved = 0;
+    int status = measure_gradient(s, search ? s->slice * (1 - o->search_share) : s->slice);
+    if (status == BASE_OK && s->result->gradient_upper <= o->eps_g) status = second_order(s, &moved);
+    if (status != BASE_OK || s->result->status == OPT_SOSP) return status;
+    if (!moved) status = gradient_step(s);
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
+}
+
+static int measure_gradient(struct state *s, double rho) {
+  double sd;
+  int status = objective_gradient(s->f, s->w, rho, s->answer, &sd);
+  if (status != BASE_OK) return status;
+  pool_add(&s->gradient, s->answer, sd);
+  s->result->gradient_norm = la_norm(s->f->dim, s->gradient.mean);
+  s->result->gradient_upper =
+      confidence_norm(s->result->gradient_norm, pool_sd(&s->gradient), s->f->dim, s->phase->beta_g);
+  struct trace_row row = {s->phase->number, s->iteration, "gradient", s->result->gradient_norm,
+                          s->result->gradient_upper, pool_sd(&s->gradient), rho, 0};
+  return trace_add(&s->result->trace, &row);
+}
+
+static int second_order(struct state *s, int *moved) {
+  struct opt_result *r = s->result;
+  if (s->f->lower <= s->o->eps_h) { /* whatever the data are */
+    r->eigen_lower = -s->f->lower;
+    r->eigen_known = 1;
+    r->status = OPT_SOSP;
+    return BASE_OK;
+  }
+  for (;;) {
+    double value, width;
+    int status = measure_hessian(s, &value, &width);
+    if (status != BASE_OK) return status;
+    if (value - width >= -s->o->eps_h) {
+      r->status = OPT_SOSP;
+      return BASE_OK;
+    }
+    if (value + width <= -s->o->eps_h / 3) {
+      *moved = 1;
+      return curvature_step(s, value, -(value + width));
+    }
+  }
+}
+
+/* As precise as needed to tell -eps_h from -eps_h / 3, or as can be paid for. */
+static int measure_hessian(struct state *s, double *value, double *width) {
+  const struct objective *f = s->f;
+  double left = phase_left(f, s->phase), beta = s->phase->beta_h / pow(++s->eigen_tests, 2), sd;
+  if (!(left > NOTHING_LEFT * s->phase->rho)) return BASE_ERR_BUDGET;
+  double wanted = s->o->eps_h / 3 / confidence_eigen(1, f->dim, beta);
+  double rho = fmin(left * pow(oracle_sd_hessian(f->oracle, s->w, left) / wanted, 2), s->o->hessian_share * left);
+  int status = objective_hessian(f, s->w, rho, s->answer, &sd);
+  if (status != BASE_OK) return status;
+  pool_add(&s->hessian, s->answer, sd);
+  status = la_eigen_min(f->dim, s->hessian.mean, value, s->direction);
+  if (status != BASE_OK) return status;
+  *width = confidence_eigen(pool_sd(&s->hessian), f->dim, beta);
+  s->result->eigen_min = *value;
+  s->result->eigen_lower = *value - *width;
+  struct trace_row row = {s->phase->number, s->iteration, "hessian", *value, *value - *width,
+                          pool_sd(&s->hessian), rho, 0};
+  return trace_add(&s->result->trace, &row);
+}
+
+/*
+ * Against the pooled gradient, if it stands out of its noise. With |g|^2
+ * estimated by |g~|^2 - d sd^2, the step that minimises the quadratic upper
+ * bound in expectation is 1/G times the ratio of the two.
+ */
+static int gradient_step(struct state *s) {
+  const struct objective *f = s->f;
+  double norm = s->result->gradient_norm, sd = pool_sd(&s->gradient);
+  double signal = norm * norm - (double)f->dim * sd * sd;
+  if (!(signal >= norm * norm / 2)) return BASE_OK; /* measure again at this point */
+  for (size_t i = 0; i < f->dim; i++) s->direction[i] = -s->gradient.mean[i];
+  struct search search = {.first = s->o->mult_g / f->smooth,
+                          .ratio = s->o->back_g,
+                          .k = search_candidates(s->o->mult_g, s->o->back_g),
+                          .sufficient = 0.25 * signal,
+                          .power = 1};
+  /* Noise of a decrease a quarter of what a step of that length promises. */
+  double wanted = signal / (4 * norm * sqrt((double)search.k));
+  return walk(s, &search, signal / (norm * norm) / f->smooth, wanted);
+}
+
+/* Along the eigenvector; the curvature there is at most -guaranteed (GW (7), SD2). */
+static int curvature_step(struct state *s, double eigenvalue, double guaranteed) {
+  const struct objective *f = s->f;
+  if (la_dot(f->dim, s->direction, s->gradient.mean) > 0) la_scale(f->dim, -1, s->direction);
+  double short_step = 2 * guaranteed / f->third;
+  struct search search = {.first = s->o->mult_h * short_step,
+                          .ratio = s->o->back_h,
+                          .k = search_candidates(s->o->mult_h, s->o->back_h),
+                          .sufficient = 0.125 * fabs(eigenvalue),
+                          .power = 2};
+  double wanted = guaranteed * short_step / (12 * sqrt((double)search.k));
+  return walk(s, &search, short_step, wanted);
+}
+
+/* wanted: standard deviation of a decrease, over step times direction's norm. */
+static int walk(struct state *s, struct search *search, double short_step, double wanted) {
+  const struct objective *f = s->f;
+  double step = 0, decrease, sd;
+  search->kind = s->o->search;
+  search->rho = search->kind == OPT_SHORT_STEP ? 0 : affordable(s, wanted);
+  if (search->kind != OPT_SVT) search->sufficient = 0;
+  if (search->rho > 0) {
+    int status = search_run(f, search, s->w, s->direction, &step, &decrease, &sd);
+    struct trace_row row = {s->phase->number, s->iteration, "line search", decrease, decrease - sd, sd, search->rho, 0};
+    if (status == BASE_OK) status = trace_add(&s->result->trace, &row);
+    if (status != BASE_OK) return status;
+  }
+  if (!(step > 0)) step = short_step;
+  la_axpy(f->dim, step, s->direction, s->w);
+  trace_last(&s->result->trace)->step = step * la_norm(f->dim, s->direction);
+  pool_reset(&s->gradient);
+  pool_reset(&s->hessian);
+  s->result->gradient_norm = s->result->gradient_upper = NAN;
+  s->result->eigen_min = s->result->eigen_lower = NAN;
+  return BASE_OK;
+}
+
+/* Cost at which a gradient would have this sd (a decrease's sd over step times
+ * norm is the same multiple of 2 L / n), or zero when even the largest share
+ * would leave twice the noise. */
+static double affordable(const struct state *s, double wanted) {
+  double most = fmin(s->o->search_share * s->slice, phase_left(s->f, s->phase));
+  if (!(most > 0)) return 0;
+  double need = most * pow(oracle_sd_gradient(s->f->oracle, s->w, most) / wanted, 2);
+  return need > 4 * most ? 0 : fmin(need, most);
+}
+
+static void pool_add(struct pool *p, const double *x, double sd) {
+  double precision = 1 / (sd * sd), share = precision / (p->precision + precision);
+  if (share == 1) {
+    memcpy(p->mean, x, p->length * sizeof(double));
+  } else {
+    la_scale(p->length, 1 - share, p->mean);
+    la_axpy(p->length, share, x, p->mean);
+  }
+  p->precision += precision;
+}

@@ -1,0 +1,42 @@
+/* See penalty.h. For r(w) = w^2 / (1 + w^2): r' = 2 w / (1 + w^2)^2,
+ * r'' = (2 - 6 w^2) / (1 + w^2)^3 in [-1/2, 2], r''' = 24 w (w^2 - 1) / (1 + w^2)^4. */
+#include "method/penalty.h"
+
+double penalty_value(const struct penalty *p, size_t dim, const double *w) {
+  double total = 0;
+  if (p->kind == PENALTY_NONE) return 0;
+  for (size_t j = p->skip; j < dim; j++) {
+    double s = w[j] * w[j];
+    total += p->kind == PENALTY_RIDGE ? s / 2 : s / (1 + s);
+  }
+  return p->lambda * total;
+}
+
+void penalty_add_gradient(const struct penalty *p, size_t dim, const double *w, double *gradient) {
+  if (p->kind == PENALTY_NONE) return;
+  for (size_t j = p->skip; j < dim; j++) {
+    double s = 1 + w[j] * w[j];
+    gradient[j] += p->lambda * (p->kind == PENALTY_RIDGE ? w[j] : 2 * w[j] / (s * s));
+  }
+}
+
+void penalty_add_hessian(const struct penalty *p, size_t dim, const double *w, double *hessian) {
+  if (p->kind == PENALTY_NONE) return;
+  for (size_t j = p->skip; j < dim; j++) {
+    double s = 1 + w[j] * w[j];
+    hessian[j + j * dim] += p->lambda * (p->kind == PENALTY_RIDGE ? 1 : (8 - 6 * s) / (s * s * s));
+  }
+}
+
+double penalty_curv_lower(const struct penalty *p) { return p->kind == PENALTY_NONCONVEX ? p->lambda / 2 : 0; }
+
+double penalty_curv_upper(const struct penalty *p) {
+  switch (p->kind) {
+  case PENALTY_RIDGE: return p->lambda;
+  case PENALTY_NONCONVEX: return 2 * p->lambda;
+  default: return 0;
+  }
+}
+
+/* max |r'''| = 4.6686 at w^2 = 1 - 2 / sqrt(5), rounded up */
+double penalty_third(const struct penalty *p) { return p->kind == PENALTY_NONCONVEX ? 4.67 * p->lambda : 0; }

@@ -1,0 +1,30 @@
+/*
+ * Penalties: functions of w alone. They depend on no record, so they have
+ * sensitivity zero and are added outside the barrier.
+ */
+#ifndef DPSOSP_METHOD_PENALTY_H
+#define DPSOSP_METHOD_PENALTY_H
+
+#include <stddef.h>
+
+enum penalty_kind {
+  PENALTY_NONE,
+  PENALTY_RIDGE,    /* lambda / 2 |w|^2 */
+  PENALTY_NONCONVEX /* lambda sum w_j^2 / (1 + w_j^2) */
+};
+
+struct penalty {
+  enum penalty_kind kind;
+  double lambda;
+  size_t skip; /* the first coordinates that are not penalised (the intercept) */
+};
+
+double penalty_value(const struct penalty *p, size_t dim, const double *w);
+void penalty_add_gradient(const struct penalty *p, size_t dim, const double *w, double *gradient);
+void penalty_add_hessian(const struct penalty *p, size_t dim, const double *w, double *hessian);
+/* Second derivatives lie in [-lower, upper]; third ones are at most third. */
+double penalty_curv_lower(const struct penalty *p);
+double penalty_curv_upper(const struct penalty *p);
+double penalty_third(const struct penalty *p);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * The plan: how many iterations, and what each may cost. Public constants
+ * only, but for a gap that was itself released.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+
+static double min_decrease(const struct objective *f, const struct opt_options *o, double eps_g, double eps_h);
+static double min_decrease_published(const struct opt_options *o);
+static int clipped_ceil(double x, int most);
+static int certifies(const struct objective *f, const struct opt_options *o, double rho, double gap, const double *w,
+                     double alpha);
+
+int plan_iterations(const struct objective *f, const struct opt_options *o, double gap) {
+  double least = o->published ? min_decrease_published(o) : min_decrease(f, o, o->eps_g, o->eps_h);
+  return clipped_ceil(gap / least, o->max_iterations);
+}
+
+/* GW 3.4: phase 1 gambles a share of the budget on the square root of the
+ * iterations; phase 2 has the planned number and everything left. */
+int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,
+                struct phase phases[2]) {
+  int count = o->two_phase ? 2 : 1;
+  double error = (1 - o->confidence) / count;
+  for (int i = 0; i < count; i++) {
+    struct phase *p = &phases[i];
+    int first_of_two = o->two_phase && i == 0;
+    p->number = i + 1;
+    p->iterations = first_of_two ? (int)ceil(sqrt(iterations)) : iterations;
+    p->rho = first_of_two ? o->phase1_share * rho : rho;
+    p->reserve = left - p->rho > 0 ? left - p->rho : 0;
+    /* The eigenvalue bound is tested only where the loss and the penalty do not give it. */
+    int both = f->lower > o->eps_h;
+    p->beta_g = error / (both ? 2 : 1) / p->iterations;
+    p->beta_h = error / 2 * 6 / (M_PI * M_PI);
+  }
+  return count;
+}
+
+double phase_left(const struct objective *f, const struct phase *phase) {
+  double left = oracle_left(f->oracle) - phase->reserve;
+  return left > 0 ? left : 0;
+}
+
+double opt_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
+                         double rho, const double *w) {
+  struct objective f;
+  objective_init(&f, (struct oracle *)oracle, penalty);
+  double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
+  double low = 1e-8, high = 1; /* no gradient of an admissible loss exceeds 1 by much */
+  if (certifies(&f, options, rho, gap, w, low)) return low;
+  for (int i = 0; i < 60; i++) {
+    double middle = sqrt(low * high);
+    if (certifies(&f, options, rho, gap, w, middle)) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return high;
+}
+
+double plan_t2(void) {
+  double a = 1 - GW_C - GW_CH;
+  return 1.5 * a + 3 * sqrt(a * a / 4 - 2.0 / 3 * GW_C2_SEARCH);
+}
+
+/* GW (10) with the constants of the loss. The second term counts only when
+ * steps of negative curvature can occur at all. */
+static double min_decrease(const struct objective *f, const struct opt_options *o, double eps_g, double eps_h) {
+  (void)o;
+  double by_gradient = (1 - 2 * GW_C1) / (2 * f->smooth) * eps_g * eps_g;
+  if (f->lower <= eps_h || f->third == 0) return by_gradient;
+  double by_curvature = 2 * (1.0 / 3 - GW_C2 - GW_C) * eps_h * eps_h * eps_h / (f->third * f->third);
+  return fmin(by_gradient, by_curvature);
+}
+
+/* GW (10), or (17) with a line search, at G = M = 1 and the targets divided as in its experiments. */
+static double min_decrease_published(const struct opt_options *o) {
+  double eps_g = o->eps_g / (1 + GW_C1), eps_h = o->eps_h / (1 + GW_C), cube = eps_h * eps_h * eps_h;
+  if (o->search == OPT_SHORT_STEP) {
+    return fmin((1 - 2 * GW_C1) / 2 * eps_g * eps_g, 2 * (1.0 / 3 - GW_C2 - GW_C) * cube);
+  }
+  double t2 = plan_t2();
+  return fmin((1 - GW_C1 - GW_CG) * GW_CG * eps_g * eps_g, GW_CH / 4 * t2 * t2 * cube);
+}
+
+static int clipped_ceil(double x, int most) {
+  if (!(x < most)) return most;
+  return x > 1 ? (int)ceil(x) : 1;
+}
+
+/* In the first phase, at a point with |g| = alpha / 2 and the mean of |g~|^2. */
+static int certifies(const struct objective *f, const struct opt_options *o, double rho, double gap, const double *w,
+                     double alpha) {
+  struct opt_options at = *o;
+  struct phase phases[2];
+  at.eps_g = alpha;
+  at.eps_h = sqrt(f->third * alpha);
+  plan_phases(f, &at, plan_iterations(f, &at, gap), rho, rho, phases);
+  const struct phase *p = &phases[0];
+  int search = o->search != OPT_SHORT_STEP, both = f->lower > at.eps_h;
+  double rest = p->rho * (both ? 1 - o->hessian_share : 1);
+  double sd = oracle_sd_gradient(f->oracle, w, rest * (search ? 1 - o->search_share : 1) / p->iterations);
+  double seen = sqrt(alpha * alpha / 4 + (double)f->dim * sd * sd);
+  if (confidence_norm(seen, sd, f->dim, p->beta_g) > alpha) return 0;
+  if (!both) return 1;
+  double sd_h = oracle_sd_hessian(f->oracle, w, o->hessian_share * p->rho);
+  return 3 * confidence_eigen(sd_h, f->dim, p->beta_h) <= at.eps_h;
+}

@@ -1,0 +1,86 @@
+/* Inside the method room: the regularised objective, bounds, line search. */
+#ifndef DPSOSP_METHOD_PRIVATE_H
+#define DPSOSP_METHOD_PRIVATE_H
+
+#include "method/method.h"
+
+/* ---- objective.c: noisy loss plus exact penalty ---- */
+
+struct objective {
+  struct oracle *oracle;
+  const struct penalty *penalty;
+  size_t dim;
+  double smooth; /* G: the gradient is G-Lipschitz */
+  double third;  /* M: the Hessian is M-Lipschitz */
+  double lower;  /* no eigenvalue of the Hessian is below -lower, for any data */
+};
+void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty);
+int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
+int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
+/* r(w) - r(w + step d): what the penalty adds to a decrease. */
+double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
+                                  double *scratch);
+
+/* ---- confidence.c ---- */
+
+/* Upper bound of |g| with error probability beta, from |g + e|, e ~ N(0, sd^2 I_d). */
+double confidence_norm(double noisy_norm, double sd, size_t dim, double beta);
+/* q with P(largest eigenvalue of E > q) <= beta, E symmetric Gaussian, sd on and sd / sqrt(2) off the diagonal. */
+double confidence_eigen(double sd, size_t dim, double beta);
+
+/* ---- trace.c ---- */
+
+int trace_add(struct trace *trace, const struct trace_row *row);
+struct trace_row *trace_last(struct trace *trace);
+
+/* ---- line_search.c ---- */
+
+struct search {
+  enum opt_line_search kind;
+  int published;     /* sparse vector with the sensitivity of the largest step, no confidence bounds */
+  double first;      /* largest candidate */
+  double ratio;      /* of successive candidates */
+  size_t k;
+  double sufficient; /* required decrease: sufficient * step^power */
+  int power;
+  double rho;
+};
+size_t search_candidates(double multiplier, double ratio);
+/* *step = 0 when no candidate is accepted; decrease and its standard deviation are
+ * NaN where the mechanism releases only the choice. */
+int search_run(const struct objective *f, const struct search *s, const double *w, const double *direction,
+               double *step, double *decrease, double *sd);
+
+/* ---- opt_tight.c, opt_published.c: the phases of a run ---- */
+
+struct phase {
+  int number;
+  int iterations; /* planned */
+  double rho;     /* its budget at the start */
+  double reserve; /* what must stay in the ledger */
+  double beta_g;  /* error probability of each bound on the gradient */
+  double beta_h;  /* and of the j-th bound on an eigenvalue, times j^2 */
+};
+double phase_left(const struct objective *f, const struct phase *phase);
+int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
+              struct opt_result *result);
+int opt_published(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count,
+                  double *w, struct opt_result *result);
+
+/* ---- plan.c ---- */
+
+int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
+/* Phases of a run of this many iterations with this budget; returns their number. */
+int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,
+                struct phase phases[2]);
+
+/* Constants of GW's analysis: c, c1, c2 bound the noise, c_g, c_H are the sufficient decreases. */
+#define GW_C 0.1
+#define GW_C1 0.1
+#define GW_C2 0.1          /* short step */
+#define GW_C2_SEARCH (1.0 / 12) /* line search */
+#define GW_CG 0.6
+#define GW_CH 0.25
+double plan_t2(void); /* t2 of GW (15) */
+
+#endif

@@ -1,0 +1,20 @@
+/* The trace: one row a released answer. */
+#include "method/private.h"
+
+#include <string.h>
+
+int trace_add(struct trace *trace, const struct trace_row *row) {
+  if (trace->length == trace->room) {
+    size_t room = trace->room ? 2 * trace->room : 64;
+    struct trace_row *rows = base_alloc(room, sizeof *rows);
+    if (!rows) return BASE_ERR_MEMORY;
+    if (trace->length) memcpy(rows, trace->rows, trace->length * sizeof *rows);
+    base_free(trace->rows);
+    trace->rows = rows;
+    trace->room = room;
+  }
+  trace->rows[trace->length++] = *row;
+  return BASE_OK;
+}
+
+struct trace_row *trace_last(struct trace *trace) { return &trace->rows[trace->length - 1]; }

@@ -1,0 +1,139 @@
+/* Conversions between R and C, conditions, and R as the core's host. */
+#include "glue.h"
+
+#include <R.h>
+#include <R_ext/Utils.h>
+#include <Rmath.h>
+#include <string.h>
+
+static SEXP progress_callback;
+
+static SEXP namespace_call(const char *name, SEXP argument);
+
+double arg_double(SEXP x) {
+  if (TYPEOF(x) != REALSXP || XLENGTH(x) != 1) Rf_error("internal: a double was expected");
+  return REAL(x)[0];
+}
+
+int arg_int(SEXP x) {
+  if (TYPEOF(x) != INTSXP || XLENGTH(x) != 1) Rf_error("internal: an integer was expected");
+  return INTEGER(x)[0];
+}
+
+int arg_flag(SEXP x) {
+  if (TYPEOF(x) != LGLSXP || XLENGTH(x) != 1) Rf_error("internal: a flag was expected");
+  return LOGICAL(x)[0] == TRUE;
+}
+
+const char *arg_string(SEXP x) {
+  if (TYPEOF(x) != STRSXP || XLENGTH(x) != 1) Rf_error("internal: a string was expected");
+  return CHAR(STRING_ELT(x, 0));
+}
+
+const double *arg_doubles(SEXP x, R_xlen_t length) {
+  if (TYPEOF(x) != REALSXP || (length >= 0 && XLENGTH(x) != length)) Rf_error("internal: doubles were expected");
+  return REAL(x);
+}
+
+/* ---- pointers ---- */
+
+SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer) {
+  SEXP x = PROTECT(R_MakeExternalPtr(p, Rf_install(tag), keep));
+  R_RegisterCFinalizerEx(x, finalizer, TRUE);
+  UNPROTECT(1);
+  return x;
+}
+
+void *glue_address(SEXP x, const char *tag) {
+  if (TYPEOF(x) != EXTPTRSXP || R_ExternalPtrTag(x) != Rf_install(tag)) {
+    Rf_error("internal: a pointer of kind '%s' was expected", tag);
+  }
+  void *p = R_ExternalPtrAddr(x);
+  if (!p) namespace_call("raise_restored", PROTECT(Rf_mkString(tag)));
+  return p;
+}
+
+struct ledger *arg_ledger(SEXP x) { return glue_address(x, "budget"); }
+
+SEXP glue_list(int length, const char *const *names) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
+  SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
+  for (int i = 0; i < length; i++) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+  Rf_setAttrib(list, R_NamesSymbol, labels);
+  UNPROTECT(2);
+  return list;
+}
+
+/* ---- randomness ---- */
+
+/* R's generators give at least 25 good bits a draw; sixteen are taken. */
+static int fill_from_r(void *buffer, size_t bytes) {
+  unsigned char *p = buffer;
+  for (size_t i = 0; i < bytes; i += 2) {
+    unsigned bits = (unsigned)(unif_rand() * 65536.0);
+    p[i] = (unsigned char)(bits & 255);
+    if (i + 1 < bytes) p[i + 1] = (unsigned char)((bits >> 8) & 255);
+  }
+  return BASE_OK;
+}
+
+static const struct base_entropy entropy_r = {fill_from_r};
+
+const struct base_entropy *arg_entropy(SEXP reproducible) {
+  return arg_flag(reproducible) ? &entropy_r : &base_entropy_system;
+}
+
+void glue_random_begin(SEXP reproducible) {
+  if (arg_flag(reproducible)) GetRNGstate();
+}
+
+void glue_random_end(SEXP reproducible) {
+  if (arg_flag(reproducible)) PutRNGstate();
+}
+
+/* ---- conditions ---- */
+
+void glue_check(int status) {
+  if (status == BASE_OK) return;
+  SEXP argument = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(argument, 0, Rf_ScalarInteger(status));
+  SET_VECTOR_ELT(argument, 1, Rf_mkString(base_message(status)));
+  namespace_call("raise_status", argument);
+  Rf_error("internal: no condition was raised"); /* not reached */
+}
+
+static SEXP namespace_call(const char *name, SEXP argument) {
+  SEXP package = PROTECT(Rf_mkString("dpsosp"));
+  SEXP space = PROTECT(R_FindNamespace(package));
+  SEXP call = PROTECT(Rf_lang2(Rf_install(name), argument));
+  SEXP value = Rf_eval(call, space);
+  UNPROTECT(3);
+  return value;
+}
+
+/* ---- the host ---- */
+
+static void check_interrupt(void *unused) {
+  (void)unused;
+  R_CheckUserInterrupt();
+}
+
+static int stop_requested(void) { return R_ToplevelExec(check_interrupt, NULL) == FALSE; }
+
+/* Whatever the callback does, the core's frames are not jumped over. */
+static void progress(int done, int total) {
+  if (!progress_callback || progress_callback == R_NilValue) return;
+  int failed = 0;
+  SEXP call = PROTECT(Rf_lang3(progress_callback, PROTECT(Rf_ScalarInteger(done)), PROTECT(Rf_ScalarInteger(total))));
+  R_tryEvalSilent(call, R_GlobalEnv, &failed);
+  if (failed) progress_callback = NULL;
+  UNPROTECT(3);
+}
+
+void glue_host_begin(SEXP callback) {
+  static const struct base_host host = {stop_requested, progress};
+  progress_callback = callback;
+  base_set_host(&host);
+}
+
+void glue_host_end(void) { progress_callback = NULL; }

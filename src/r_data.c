@@ -1,0 +1,141 @@
+/* Oracles: data, loss and ledger behind one external pointer, and its questions. */
+#include "ffi.h"
+#include "r_data.h"
+#include "loss/loss.h"
+
+static void finalize_bundle(SEXP x) {
+  struct bundle *b = R_ExternalPtrAddr(x);
+  if (b) {
+    oracle_free(b->oracle);
+    data_free(b->data);
+    base_free(b);
+  }
+  R_ClearExternalPtr(x);
+}
+
+struct bundle *arg_bundle(SEXP x) { return glue_address(x, "oracle"); }
+
+/* x is kept by reference: the pointer protects it, R copies it if somebody modifies it. */
+SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP ledger, SEXP neighbours,
+                       SEXP reproducible) {
+  if (!Rf_isMatrix(x)) Rf_error("internal: a matrix was expected");
+  size_t n = (size_t)Rf_nrows(x), p = (size_t)Rf_ncols(x);
+  const double *rows = arg_doubles(x, (R_xlen_t)n * (R_xlen_t)p), *response = arg_doubles(y, (R_xlen_t)n);
+  const struct loss *kind = loss_find(arg_string(loss));
+  if (!kind) Rf_error("internal: unknown loss");
+  struct ledger *budget = arg_ledger(ledger);
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(keep, 0, x);
+  SET_VECTOR_ELT(keep, 1, ledger);
+  MARK_NOT_MUTABLE(x);
+  struct bundle *b = base_alloc(1, sizeof *b);
+  if (!b) glue_check(BASE_ERR_MEMORY);
+  SEXP out = PROTECT(glue_pointer(b, "oracle", keep, finalize_bundle));
+  glue_check(data_create(rows, n, p, arg_flag(intercept), arg_double(radius), response, &b->data));
+  glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
+                           (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
+  UNPROTECT(2);
+  return out;
+}
+
+/* With R's generator its state is read before and written after the draws. */
+static void begin(SEXP reproducible) {
+  glue_random_begin(reproducible);
+  glue_host_begin(R_NilValue);
+}
+
+static void end(SEXP reproducible, int status) {
+  glue_host_end();
+  glue_random_end(reproducible);
+  glue_check(status);
+}
+
+SEXP ffi_oracle_value(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  static const char *const names[] = {"value", "sd"};
+  const double *at = arg_doubles(w, (R_xlen_t)oracle_dim(o));
+  double value, sd;
+  begin(reproducible);
+  end(reproducible, oracle_value(o, at, arg_double(rho), &value, &sd));
+  SEXP out = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarReal(value));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_oracle_gradient(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  static const char *const names[] = {"gradient", "sd"};
+  R_xlen_t dim = (R_xlen_t)oracle_dim(o);
+  const double *at = arg_doubles(w, dim);
+  double sd;
+  SEXP out = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
+  begin(reproducible);
+  end(reproducible, oracle_gradient(o, at, arg_double(rho), REAL(VECTOR_ELT(out, 0)), &sd));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  static const char *const names[] = {"hessian", "sd"};
+  int dim = (int)oracle_dim(o);
+  const double *at = arg_doubles(w, dim);
+  double sd;
+  SEXP out = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, dim, dim));
+  begin(reproducible);
+  end(reproducible, oracle_hessian(o, at, arg_double(rho), REAL(VECTOR_ELT(out, 0)), &sd));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP rho, SEXP reproducible) {
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  static const char *const names[] = {"decrease", "sd"};
+  R_xlen_t dim = (R_xlen_t)oracle_dim(o), k = XLENGTH(steps);
+  const double *at = arg_doubles(w, dim), *along = arg_doubles(direction, dim), *step = arg_doubles(steps, k);
+  SEXP out = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, k));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, k));
+  begin(reproducible);
+  end(reproducible, oracle_decreases(o, at, along, (size_t)k, step, arg_double(rho), REAL(VECTOR_ELT(out, 0)),
+                                     REAL(VECTOR_ELT(out, 1))));
+  UNPROTECT(1);
+  return out;
+}
+
+/* One-based index of the step chosen; NA for none. */
+SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP offset, SEXP sparse_vector, SEXP rho,
+                       SEXP reproducible) {
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  R_xlen_t dim = (R_xlen_t)oracle_dim(o), k = XLENGTH(steps);
+  const double *at = arg_doubles(w, dim), *along = arg_doubles(direction, dim), *step = arg_doubles(steps, k),
+               *add = arg_doubles(offset, k);
+  double cost = arg_double(rho);
+  int svt = arg_flag(sparse_vector);
+  size_t index;
+  begin(reproducible);
+  end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
+                        : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
+  return Rf_ScalarInteger(index < (size_t)k ? (int)index + 1 : NA_INTEGER);
+}
+
+SEXP ffi_oracle_facts(SEXP oracle) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  static const char *const names[] = {"dim", "n", "smoothness", "curv_lower", "third", "floor", "at_zero"};
+  SEXP out = PROTECT(glue_list(7, names));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger((int)oracle_dim(o)));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger((int)oracle_rows(o)));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(oracle_smoothness(o)));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(oracle_curv_lower(o)));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(oracle_third(o)));
+  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(oracle_floor(o)));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarReal(oracle_at_zero(o)));
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,15 @@
+/* What an R oracle object points to. */
+#ifndef DPSOSP_R_DATA_H
+#define DPSOSP_R_DATA_H
+
+#include "glue.h"
+#include "data/data.h"
+
+struct bundle {
+  struct data *data;
+  struct oracle *oracle;
+};
+
+struct bundle *arg_bundle(SEXP x);
+
+#endif

@@ -1,0 +1,119 @@
+/* Runs of the methods: options in, result and trace out. */
+#include "ffi.h"
+#include "r_data.h"
+#include "method/method.h"
+
+#include <string.h>
+
+static SEXP element(SEXP list, const char *name);
+static double number_in(SEXP list, const char *name) { return arg_double(element(list, name)); }
+static int int_in(SEXP list, const char *name) { return arg_int(element(list, name)); }
+static struct penalty penalty_from(SEXP list);
+static struct opt_options options_from(SEXP list);
+static SEXP trace_to_list(const struct trace *trace);
+
+static void finalize_result(SEXP x) {
+  struct opt_result *r = R_ExternalPtrAddr(x);
+  if (r) opt_result_free(r);
+  base_free(r);
+  R_ClearExternalPtr(x);
+}
+
+SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  static const char *const names[] = {"w", "status", "planned", "gap", "gradient_norm", "gradient_upper", "eigen_min",
+                                      "eigen_lower", "eigen_known", "trace"};
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  struct penalty r = penalty_from(penalty);
+  struct opt_options opt = options_from(options);
+  double budget = arg_double(rho);
+  R_xlen_t dim = (R_xlen_t)oracle_dim(o);
+  SEXP out = PROTECT(glue_list(10, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
+  memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
+  struct opt_result *result = base_alloc(1, sizeof *result);
+  if (!result) glue_check(BASE_ERR_MEMORY);
+  SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
+
+  glue_random_begin(reproducible);
+  glue_host_begin(progress);
+  int status = opt_run(o, &r, &opt, budget, REAL(VECTOR_ELT(out, 0)), result);
+  glue_host_end();
+  glue_random_end(reproducible);
+  glue_check(status);
+
+  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger((int)result->status));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(result->planned));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(result->gap));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(result->gradient_norm));
+  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(result->gradient_upper));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarReal(result->eigen_min));
+  SET_VECTOR_ELT(out, 7, Rf_ScalarReal(result->eigen_lower));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarLogical(result->eigen_known));
+  SET_VECTOR_ELT(out, 9, trace_to_list(&result->trace));
+  finalize_result(holder);
+  UNPROTECT(2);
+  return out;
+}
+
+SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  struct penalty r = penalty_from(penalty);
+  struct opt_options opt = options_from(options);
+  return Rf_ScalarReal(
+      opt_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+}
+
+static struct penalty penalty_from(SEXP list) {
+  struct penalty p = {(enum penalty_kind)int_in(list, "kind"), number_in(list, "lambda"), (size_t)int_in(list, "skip")};
+  return p;
+}
+
+static struct opt_options options_from(SEXP list) {
+  struct opt_options o = {
+      .published = arg_flag(element(list, "published")),
+      .two_phase = arg_flag(element(list, "two_phase")),
+      .search = (enum opt_line_search)int_in(list, "search"),
+      .eps_g = number_in(list, "eps_g"),
+      .eps_h = number_in(list, "eps_h"),
+      .confidence = number_in(list, "confidence"),
+      .gap = number_in(list, "gap"),
+      .gap_share = number_in(list, "gap_share"),
+      .phase1_share = number_in(list, "phase1_share"),
+      .search_share = number_in(list, "search_share"),
+      .hessian_share = number_in(list, "hessian_share"),
+      .max_iterations = int_in(list, "max_iterations"),
+      .mult_g = number_in(list, "mult_g"),
+      .mult_h = number_in(list, "mult_h"),
+      .back_g = number_in(list, "back_g"),
+      .back_h = number_in(list, "back_h"),
+  };
+  return o;
+}
+
+static SEXP trace_to_list(const struct trace *trace) {
+  static const char *const names[] = {"phase", "iteration", "query", "estimate", "bound", "sd", "rho", "step"};
+  R_xlen_t n = (R_xlen_t)trace->length;
+  SEXP out = PROTECT(glue_list(8, names));
+  for (int j = 0; j < 8; j++) SET_VECTOR_ELT(out, j, Rf_allocVector(j < 2 ? INTSXP : j == 2 ? STRSXP : REALSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) {
+    const struct trace_row *row = &trace->rows[i];
+    INTEGER(VECTOR_ELT(out, 0))[i] = row->phase;
+    INTEGER(VECTOR_ELT(out, 1))[i] = row->iteration;
+    SET_STRING_ELT(VECTOR_ELT(out, 2), i, Rf_mkChar(row->query));
+    REAL(VECTOR_ELT(out, 3))[i] = row->estimate;
+    REAL(VECTOR_ELT(out, 4))[i] = row->bound;
+    REAL(VECTOR_ELT(out, 5))[i] = row->sd;
+    REAL(VECTOR_ELT(out, 6))[i] = row->rho;
+    REAL(VECTOR_ELT(out, 7))[i] = row->step;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP element(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < XLENGTH(names); i++) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
+  }
+  Rf_error("internal: '%s' is missing", name);
+}

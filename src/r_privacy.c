@@ -1,0 +1,48 @@
+/* Budgets: the ledger behind an external pointer, which does not copy. */
+#include "ffi.h"
+#include "glue.h"
+
+static void finalize_ledger(SEXP x) {
+  ledger_free(R_ExternalPtrAddr(x));
+  R_ClearExternalPtr(x);
+}
+
+SEXP ffi_ledger_create(SEXP gdp_capacity, SEXP zcdp_capacity, SEXP accountant) {
+  struct ledger *ledger;
+  glue_check(ledger_create(arg_double(gdp_capacity), arg_double(zcdp_capacity),
+                           (enum ledger_accountant)arg_int(accountant), &ledger));
+  return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
+}
+
+SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {
+  glue_check(ledger_decide(arg_ledger(ledger), (enum ledger_accountant)arg_int(accountant)));
+  return R_NilValue;
+}
+
+SEXP ffi_ledger_close(SEXP ledger, SEXP keep) {
+  glue_check(ledger_close(arg_ledger(ledger), arg_double(keep)));
+  return R_NilValue;
+}
+
+SEXP ffi_ledger_state(SEXP ledger) {
+  const struct ledger *l = arg_ledger(ledger);
+  static const char *const names[] = {"accountant", "capacity", "spent", "left", "what",
+                                      "mechanism", "rho", "sensitivity", "scale"};
+  SEXP out = PROTECT(glue_list(9, names));
+  R_xlen_t n = (R_xlen_t)ledger_length(l);
+  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger((int)ledger_accountant_of(l)));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(ledger_capacity(l)));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(ledger_spent(l)));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(ledger_left(l)));
+  for (int i = 4; i < 9; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(i < 6 ? STRSXP : REALSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) {
+    const struct ledger_entry *e = ledger_at(l, (size_t)i);
+    SET_STRING_ELT(VECTOR_ELT(out, 4), i, Rf_mkChar(e->what));
+    SET_STRING_ELT(VECTOR_ELT(out, 5), i, Rf_mkChar(e->mechanism));
+    REAL(VECTOR_ELT(out, 6))[i] = e->rho;
+    REAL(VECTOR_ELT(out, 7))[i] = e->sensitivity;
+    REAL(VECTOR_ELT(out, 8))[i] = e->scale;
+  }
+  UNPROTECT(1);
+  return out;
+}
