@@ -151,6 +151,15 @@ design_coef <- function(design, w) {
   c("(Intercept)" = w[[1]] - sum(slope * scale[, "centre"]), slope)
 }
 
+# The inverse: w from coefficients on the original scale.
+design_start <- function(design, coefficients) {
+  scale <- design_scale(design)
+  slope <- if (design$intercept) coefficients[-1] else coefficients
+  w <- slope * scale[, "half"]
+  if (design$intercept) w <- c(coefficients[[1]] + sum(slope * scale[, "centre"]), w)
+  as.vector(w) * design$radius
+}
+
 # ---- response ----
 
 design_response <- function(design, data, arg = "data", call = sys.call(-1)) {

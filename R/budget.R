@@ -1,0 +1,136 @@
+#' A privacy budget that several fits may share
+#'
+#' A budget is fixed before anything is released. Fits and oracles that are
+#' given the same budget draw on it together: each release is charged before it
+#' is made, and refused when it would exceed the budget. What is guaranteed is
+#' the budget, not the amount spent so far.
+#'
+#' State it as one of
+#' * `eps` and `delta`: (eps, delta)-differential privacy;
+#' * `rho`: zero-concentrated differential privacy (zCDP);
+#' * `mu`: Gaussian differential privacy (only Gaussian releases).
+#'
+#' A budget in (eps, delta) can be counted in two ways. While all releases are
+#' Gaussian, their total is converted exactly (`accountant = "gdp"`); this buys
+#' 15 to 30 percent less noise. With a sparse vector or an exponential mechanism
+#' among them, zCDP is needed (`accountant = "zcdp"`). Which of the two must not
+#' depend on what was released, so `"auto"` lets the first charge decide; after
+#' that, a mechanism that does not fit is refused.
+#'
+#' A budget does not copy: `b <- budget` is the same budget. It cannot be saved
+#' and restored, nor used in a forked process.
+#'
+#' @param eps,delta Privacy parameters, `eps > 0` and `0 < delta < 1`.
+#' @param rho zCDP parameter, positive.
+#' @param mu Gaussian-DP parameter, positive.
+#' @param accountant `"auto"`, `"gdp"` or `"zcdp"`; only for `eps` and `delta`.
+#' @return An object of class `dp_budget`.
+#' @seealso [dp_ledger()] for what was spent, [dp_convert()] between the units.
+#' @section Errors: `dpsosp_error_argument` for a wrong argument. Later use raises
+#'   `dpsosp_budget_exhausted` (too little is left), `dpsosp_error_accountant`,
+#'   `dpsosp_error_fork` or `dpsosp_error_restored`.
+#' @references Smith and Thakurta (2022), Fully adaptive composition for
+#'   Gaussian differential privacy; Rogers, Roth, Ullman and Vadhan (2016), Privacy
+#'   odometers and filters; Canonne, Kamath and Steinke (2020), The discrete
+#'   Gaussian for differential privacy.
+#' @examples
+#' budget <- dp_budget(eps = 1, delta = 1e-6)
+#' budget
+#' dp_ledger(budget)
+#' @export
+dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountant = c("auto", "gdp", "zcdp")) {
+  call <- sys.call()
+  accountant <- check_choice(accountant, c("auto", "gdp", "zcdp"), "accountant", call)
+  given <- c(eps = !is.null(eps), rho = !is.null(rho), mu = !is.null(mu))
+  if (sum(given) != 1L) abort("argument", "Give exactly one of `eps` (with `delta`), `rho` and `mu`.", call = call)
+  if (given["eps"]) {
+    eps <- check_number(eps, "eps", 0, call = call)
+    if (is.null(delta)) abort("argument", "`eps` needs `delta`, for example 1 / n^2.", call = call)
+    delta <- check_number(delta, "delta", 0, 1, call = call)
+    capacity <- c(gdp = .Call(ffi_gdp_mu, eps, delta)^2 / 2, zcdp = .Call(ffi_zcdp_rho, eps, delta))
+  } else {
+    if (!is.null(delta)) abort("argument", "`delta` belongs to `eps`.", call = call)
+    if (accountant != "auto") abort("argument", "`accountant` is a choice only for `eps` and `delta`.", call = call)
+    if (given["rho"]) {
+      capacity <- c(gdp = 0, zcdp = check_number(rho, "rho", 0, call = call))
+    } else {
+      capacity <- c(gdp = check_number(mu, "mu", 0, call = call)^2 / 2, zcdp = 0)
+    }
+  }
+  pointer <- .Call(ffi_ledger_create, capacity[["gdp"]], capacity[["zcdp"]], accountant_code(accountant))
+  structure(class = "dp_budget", list(pointer = pointer, eps = eps, delta = delta, rho = rho, mu = mu))
+}
+
+accountant_names <- c("auto", "gdp", "zcdp")
+accountant_code <- function(accountant) match(accountant, accountant_names) - 1L
+
+check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
+  if (!inherits(budget, "dp_budget")) {
+    abort("argument", "`", arg, "` must come from `dp_budget()`, not ", describe(budget), ".", call = call)
+  }
+  budget
+}
+
+budget_state <- function(budget) {
+  state <- .Call(ffi_ledger_state, budget$pointer)
+  state$accountant <- accountant_names[state$accountant + 1L]
+  state
+}
+
+#' What was charged to a budget
+#'
+#' One row for every release, in the order made. The amounts are accounting: the
+#' guarantee is the whole budget, also when part of it is unused.
+#'
+#' @param x A budget, an oracle or a fit.
+#' @return A data frame with the columns `what` (the question), `mechanism`,
+#'   `rho` (its cost), `mu` (the same as `sqrt(2 rho)` for Gaussian
+#'   releases, else `NA`), `sensitivity` (of the released quantity, rounding
+#'   included) and `scale` (of the noise: standard deviation, Laplace scale or
+#'   temperature). The row `unused` closes the budget of a fit that owned it.
+#' @examples
+#' budget <- dp_budget(mu = 0.5)
+#' x <- matrix(runif(200, -1, 1), 100)
+#' oracle <- dp_oracle(x, rep(c(-1, 1), 50), "logistic", budget, radius = 1.5)
+#' g <- dp_gradient(oracle, c(0, 0, 0), mu = 0.1)
+#' dp_ledger(budget)
+#' @export
+dp_ledger <- function(x) UseMethod("dp_ledger")
+
+#' @export
+dp_ledger.default <- function(x) {
+  abort("argument", "`x` must be a budget, an oracle or a fit, not ", describe(x), ".", call = sys.call(-1))
+}
+
+#' @export
+dp_ledger.dp_budget <- function(x) {
+  state <- budget_state(x)
+  gaussian <- state$mechanism == "gaussian" | (state$mechanism == "none" & state$accountant == "gdp")
+  data.frame(
+    what = state$what, mechanism = state$mechanism, rho = state$rho,
+    mu = ifelse(gaussian, sqrt(2 * state$rho), NA_real_),
+    sensitivity = state$sensitivity, scale = state$scale
+  )
+}
+
+#' @export
+print.dp_budget <- function(x, ...) {
+  cat("<dp_budget> ", budget_text(x), "\n", sep = "")
+  if (identical(class(try(budget_state(x), silent = TRUE)), "try-error")) {
+    cat("Restored from a file or another session: it cannot be used.\n")
+    return(invisible(x))
+  }
+  state <- budget_state(x)
+  cat("Accountant: ", c(auto = "not decided yet", gdp = "Gaussian DP, exact", zcdp = "zCDP")[[state$accountant]], "\n",
+      "Spent: ", format_share(state$spent / state$capacity), " in ", length(state$what),
+      if (length(state$what) == 1L) " release\n" else " releases\n", sep = "")
+  invisible(x)
+}
+
+budget_text <- function(x) {
+  if (!is.null(x$eps)) return(paste0("eps = ", format(x$eps), ", delta = ", format(x$delta, digits = 3)))
+  if (!is.null(x$rho)) return(paste0("rho = ", format(x$rho), " (zCDP)"))
+  paste0("mu = ", format(x$mu), " (Gaussian DP)")
+}
+
+format_share <- function(x) paste0(format(100 * x, digits = 3), " %")

@@ -1,0 +1,101 @@
+#' Settings of OPT, OPT-LS, 2OPT and 2OPT-LS
+#'
+#' All of them are public: they must not be chosen by looking at the data.
+#'
+#' With `constants = "tight"` the smoothness constants follow from the loss, the
+#' penalty and the radius; the tests know their own noise: a point is certified
+#' when confidence bounds, not the noisy quantities, meet the target, and a step
+#' is taken only where the gradient stands out of its noise. Where the loss and
+#' the penalty themselves exclude eigenvalues below `-eps_h`, no Hessian is
+#' asked for. With `"published"` the runs follow the paper's experiments
+#' (G = M = 1, tests on the noisy quantities, sparse vector line search), made
+#' private at the stated budget; they are for reproduction.
+#'
+#' The line search tries the steps `b * beta^i` times the short step, i = 0, 1,
+#' ..., down to the short step:
+#' * `"gaussian"`: releases all the decreases with noise in proportion to each
+#'   step's own sensitivity and takes the step with the best lower confidence
+#'   bound, none if all bounds are negative;
+#' * `"svt"`: sparse vector on the sufficient-decrease condition divided by the
+#'   step, which has the same sensitivity for every step;
+#' * `"exponential"`: exponential mechanism on the decreases.
+#' The last two need zCDP accounting for the whole run.
+#'
+#' @param constants `"tight"` or `"published"`.
+#' @param line_search `"gaussian"` (default with tight constants), `"svt"`
+#'   (default, and the only one meant, with published ones) or `"exponential"`; used by
+#'   the methods `"opt-ls"` and `"2opt-ls"`.
+#' @param gap A public upper bound on the objective at the start minus its
+#'   infimum, positive. `NULL`: at a start of zero it is known without looking at the
+#'   data; for another start it is estimated with the share `gap_share` of
+#'   the budget (published constants take 0.5).
+#' @param confidence Of the certificate, in (0, 1): all confidence bounds of a run
+#'   hold together with this probability.
+#' @param max_iterations Upper bound of the planned number of iterations.
+#' @param gap_share,phase1_share Shares of the budget, in (0, 1): of a noisy initial
+#'   value, and of phase 1 in two-phase methods.
+#' @param search_share Largest share of an iteration's budget that its line search
+#'   may take, in (0, 1); it takes only what its precision needs.
+#' @param hessian_share Share of what is left that is kept for one Hessian, in
+#'   (0, 1).
+#' @param b_g,b_H First candidate over the short step, for gradient and
+#'   negative-curvature steps, at least 1.
+#' @param beta_g,beta_H Ratio of successive candidates, in (0, 1).
+#' @return An object of class `dp_control_opt`.
+#' @references Gao and Wright (2023), algorithms 1 to 3, equations (7), (10), (14)
+#'   to (17), section 3.4.
+#' @examples
+#' control_opt(line_search = "svt")
+#' @export
+control_opt <- function(constants = c("tight", "published"), line_search = NULL, gap = NULL, confidence = 0.95,
+                        max_iterations = NULL, gap_share = 0.02, phase1_share = 0.75, search_share = 0.5,
+                        hessian_share = 0.25, b_g = NULL, b_H = NULL, beta_g = NULL, beta_H = 0.5) {
+  call <- sys.call()
+  constants <- check_choice(constants, c("tight", "published"), "constants", call)
+  published <- constants == "published"
+  line_search <- check_choice(line_search %||% if (published) "svt" else "gaussian",
+                              c("gaussian", "svt", "exponential"), "line_search", call)
+  if (is.null(gap) && published) gap <- 0.5
+  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  structure(class = "dp_control_opt", list(
+    constants = constants, line_search = line_search,
+    gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
+    confidence = share(confidence, "confidence"),
+    max_iterations = check_count(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
+    gap_share = share(gap_share, "gap_share"), phase1_share = share(phase1_share, "phase1_share"),
+    search_share = share(search_share, "search_share"), hessian_share = share(hessian_share, "hessian_share"),
+    b_g = check_number(b_g %||% if (published) 20 else 64, "b_g", 1, 1e6, open = FALSE, call = call),
+    b_H = check_number(b_H %||% if (published) 20 else 8, "b_H", 1, 1e6, open = FALSE, call = call),
+    beta_g = share(beta_g %||% if (published) 0.6 else 0.5, "beta_g"), beta_H = share(beta_H, "beta_H")
+  ))
+}
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+check_control <- function(control, call = sys.call(-1)) {
+  if (is.null(control)) return(control_opt())
+  if (inherits(control, "dp_control_opt")) return(control)
+  abort("argument", "`control` must be NULL or come from `control_opt()`, not ", describe(control), ".", call = call)
+}
+
+#' @export
+print.dp_control_opt <- function(x, ...) {
+  cat("<dp_control_opt>\n")
+  for (name in names(x)) cat("  ", name, ": ", format(x[[name]]), "\n", sep = "")
+  invisible(x)
+}
+
+search_codes <- c("none", "gaussian", "svt", "exponential")
+
+# What the core's opt_run() takes.
+opt_options <- function(method, control, target) {
+  search <- if (endsWith(method, "-ls")) control$line_search else "none"
+  list(
+    published = control$constants == "published", two_phase = startsWith(method, "2"),
+    search = match(search, search_codes) - 1L, eps_g = target$eps_g, eps_h = target$eps_h,
+    confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
+    phase1_share = control$phase1_share, search_share = control$search_share,
+    hessian_share = control$hessian_share, max_iterations = control$max_iterations,
+    mult_g = control$b_g, mult_h = control$b_H, back_g = control$beta_g, back_h = control$beta_H
+  )
+}

@@ -1,0 +1,257 @@
+#' Differentially private second-order stationary points
+#'
+#' Fits a model by minimising its regularised mean loss under differential privacy,
+#' and certifies how near to a local minimum (not a saddle point) the result is.
+#'
+#' The data are seen by a noisy oracle only ([dp_oracle()]): each question is charged to
+#' a budget that is fixed before the run, which is therefore private at exactly
+#' that budget whatever the algorithm does.
+#'
+#' # Preprocessing
+#' Numeric columns are clipped to their range and mapped to \[-1, 1\]; factors become
+#' indicators of their *declared* levels; rows are clipped to norm `radius` (default
+#' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors, which no row
+#' exceeds) and divided by it. Ranges leak unless they are public or paid
+#' for: `bounds = "private"` finds them with five percent of the budget, a named
+#' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;
+#' columns not in the list are found privately. A character column is an error:
+#' declare `factor(x, levels = ...)`. A row with a missing value
+#' is replaced by a null record, so that n stays public. Coefficients are reported
+#' on the original scale.
+#'
+#' # What is guaranteed
+#' Under the neighbour relation `neighbours`, the fit as an R object is
+#' (eps, delta)-differentially private. Assumed public: n, the formula, names, types and
+#' declared levels of the columns, the arguments of the call. Not covered: running time and
+#' memory. With `noise = "reproducible"` the noise can be recomputed by whoever knows
+#' the seed: such a fit is for study, not for release.
+#'
+#' @param formula A formula such as `y ~ .` or `y ~ a + log(b)`; main effects and
+#'   row-wise transformations. Or, for the matrix method, `x`.
+#' @param x A numeric matrix, one row per record, columns taken as they are.
+#' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
+#'   -1/1; one per row of `x`. `NA` makes its row a null record.
+#' @param data A data frame.
+#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
+#'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
+#'   (default: all that is left).
+#' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
+#'   (`-ls`), one phase or two (`2`); see [control_opt()].
+#' @param loss A loss or its name, see [losses].
+#' @param penalty A penalty, see [penalties]; `NULL` is none.
+#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
+#' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
+#'   are clipped to it. Needed for a matrix.
+#' @param target From [sosp()]. `NULL`: the smallest target that the plan's noise can certify,
+#'   chosen from n, the number of columns and the budget, never from the data.
+#' @param control From [control_opt()].
+#' @param budget From [dp_budget()], to share one budget among several fits.
+#' @param neighbours `"replace-one"` (n is public) or `"zero-out"`.
+#' @param start Starting coefficients on the original scale, chosen without looking at the data;
+#'   `NULL` is zero.
+#' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
+#' @param progress Show a progress bar?
+#' @param intercept For a matrix: put a column of ones before the others?
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_sosp`, a list with
+#'   * `coefficients` on the original scale;
+#'   * `status`: `"sosp"` (certified), `"budget"` or `"iterations"`;
+#'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
+#'     the solution, `NA` if not measured there, on the scale of the mapped problem;
+#'   * `privacy`: eps, delta, rho, accountant, neighbours, noise and the ledger;
+#'   * `trace`: one row per released answer;
+#'   * `target`, `method`, `loss`, `penalty`, `control`, `design`, `n`, `call`.
+#'
+#'   It holds no rows, residuals or environments, and depends on the data through the
+#'   released answers only.
+#' @section Errors: All have the class `dpsosp_error`; wrong arguments
+#'   `dpsosp_error_argument`, raised before anything is charged; a spent budget
+#'   `dpsosp_budget_exhausted`.
+#' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
+#'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
+#'   `vignette("dpsosp")`.
+#' @seealso [control_opt()], [sosp()], [dp_budget()], [dp_ledger()].
+#' @examples
+#' d <- covertype[1:3000, ]
+#' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' fit
+#' coef(fit)
+#' table(predict(fit, d, type = "class"), d$cover)
+#' @export
+dp_sosp <- function(formula, ...) UseMethod("dp_sosp")
+
+#' @rdname dp_sosp
+#' @export
+dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic",
+                            penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
+                            budget = NULL, neighbours = "replace-one", start = NULL,
+                            noise = c("secure", "reproducible"), progress = interactive(), ...) {
+  call <- match.call()
+  check_dots(..., call = call)
+  if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
+  if (!is.null(radius)) radius <- check_number(radius, "radius", 0, call = call)
+  design <- design_template(formula, data, bounds, radius, call)
+  raw <- design_response(design, data, call = call)
+  response <- response_template(raw, design$response, call)
+  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
+                   nrow(data), call)
+  start <- check_start(start, nrow(design$columns) + design$intercept, call)
+  run$open()
+  design <- find_ranges(design, data, run, call)
+  oracle <- new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
+                       design$radius, design$intercept, run$neighbours, run$noise)
+  result <- run_method(run, oracle, design_start(design, start), design$intercept)
+  new_fit(run, result, design_coef(design, result$w), design, response, call)
+}
+
+#' @rdname dp_sosp
+#' @export
+dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic", penalty = NULL,
+                            radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
+                            start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
+                            intercept = TRUE, ...) {
+  call <- match.call()
+  check_dots(..., call = call)
+  x <- check_matrix(x, "x", call)
+  if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
+  if (is.null(radius)) abort("argument", radius_advice, call = call)
+  if (length(y) != nrow(x)) {
+    abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
+  }
+  radius <- check_number(radius, "radius", 0, call = call)
+  intercept <- check_flag(intercept, "intercept", call)
+  response <- response_template(y, "y", call)
+  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, nrow(x),
+                   call)
+  labels <- c(if (intercept) "(Intercept)", colnames(x) %||% paste0("x", seq_len(ncol(x)), recycle0 = TRUE))
+  if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
+  start <- check_start(start, length(labels), call)
+  run$open()
+  oracle <- new_oracle(x, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
+                       run$noise)
+  result <- run_method(run, oracle, start * radius, intercept)
+  design <- structure(class = "dp_matrix_design", list(radius = radius, intercept = intercept, labels = labels))
+  new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
+}
+
+methods_known <- c("2opt-ls", "2opt", "opt-ls", "opt")
+
+# Share of a fit's budget for the ranges that are not declared.
+ranges_share <- 0.05
+
+check_dots <- function(..., call) {
+  if (...length() == 0L) return()
+  names <- names(list(...))
+  extra <- if (is.null(names) || !nzchar(names[1])) "an argument without a name" else paste0("`", names[1], "`")
+  abort("argument", "Unknown argument: ", extra, ". See `?dp_sosp` for the ones there are.", call = call)
+}
+
+check_start <- function(start, dim, call) {
+  if (is.null(start)) return(numeric(dim))
+  if (!is.numeric(start) || length(start) != dim || !all(is.finite(start))) {
+    abort("argument", "`start` must be NULL or ", dim, " finite numbers, one per coefficient, not ", describe(start),
+          ".", call = call)
+  }
+  as.double(start)
+}
+
+# Everything about a run that is decided without the data. open() is called when
+# all arguments are known to be good: it creates or claims the budget.
+check_run <- function(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, n,
+                      call) {
+  run <- new.env(parent = emptyenv())
+  run$n <- n
+  run$method <- check_choice(method, methods_known, "method", call)
+  run$loss <- check_loss(loss, "loss", call)
+  run$penalty <- check_penalty(penalty, "penalty", call)
+  run$target <- check_target(target, call)
+  run$control <- check_control(control, call)
+  run$neighbours <- check_neighbours(neighbours, call)
+  run$noise <- check_noise(noise, call)
+  run$progress <- check_flag(progress, "progress", call)
+  if (!is.null(eps)) eps <- check_number(eps, "eps", 0, call = call)
+  if (!is.null(delta)) delta <- check_number(delta, "delta", 0, 1, call = call)
+  if (!is.null(budget)) check_budget(budget, "budget", call)
+  if (is.null(eps) && is.null(budget)) abort("argument", "`eps` is missing: give the privacy budget, such as `eps = 1`.", call = call)
+  if (is.null(eps) && !is.null(delta)) abort("argument", "`delta` belongs to `eps`; the budget has its own.", call = call)
+  run$eps <- eps
+  run$delta <- delta
+  run$owned <- is.null(budget)
+  run$open <- function() open_budget(run, budget)
+  run
+}
+
+# The accountant is decided here, before any release: see dp_budget().
+open_budget <- function(run, budget) {
+  if (is.null(run$delta)) run$delta <- default_delta(run, budget)
+  search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
+  wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
+  if (run$owned) {
+    run$budget <- dp_budget(eps = run$eps, delta = run$delta,
+                            accountant = if (wanted == "auto") "gdp" else wanted)
+  } else {
+    run$budget <- budget
+    .Call(ffi_ledger_decide, budget$pointer, accountant_code(wanted))
+  }
+  state <- budget_state(run$budget)
+  run$before <- length(state$what)
+  run$zcdp <- state$accountant == "zcdp"
+  run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run$eps, run$delta, run$zcdp))
+  run$end <- state$left - run$rho
+  if (run$rho <= 1e-9 * state$capacity) raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
+}
+
+default_delta <- function(run, budget) {
+  if (!is.null(budget$delta)) return(budget$delta)
+  delta <- if (run$n > 1) 1 / run$n^2 else 1e-6
+  inform("delta", "delta = ", format(delta, digits = 3), if (run$n > 1) " (1/n^2)")
+  delta
+}
+
+rho_of <- function(eps, delta, zcdp) if (zcdp) .Call(ffi_zcdp_rho, eps, delta) else .Call(ffi_gdp_mu, eps, delta)^2 / 2
+
+eps_of <- function(rho, delta, zcdp) {
+  if (zcdp) .Call(ffi_zcdp_epsilon, rho, delta) else .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta)
+}
+
+find_ranges <- function(design, data, run, call) {
+  columns <- design_private_columns(design, data, call)
+  if (length(columns) == 0L) return(design)
+  inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
+         if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
+  found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")
+  design_fill_ranges(design, found)
+}
+
+run_method <- function(run, oracle, start, intercept) {
+  facts <- oracle_facts(oracle)
+  penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,
+                  skip = as.integer(intercept))
+  rho <- budget_state(run$budget)$left - run$end
+  options <- opt_options(run$method, run$control, list(eps_g = 1, eps_h = 1))
+  third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
+  if (is.null(run$target)) {
+    run$target <- sosp(alpha = .Call(ffi_opt_alpha, oracle$pointer, penalty, options, rho, start))
+  }
+  target <- target_resolve(run$target, third)
+  run$target <- sosp(target$eps_g, target$eps_h)
+  options[c("eps_g", "eps_h")] <- target
+  bar <- progress_bar(run$progress, run$method)
+  result <- .Call(ffi_opt_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
+  result
+}
+
+# A function (done, total) for the core, or NULL.
+progress_bar <- function(show, method) {
+  if (!show) return(NULL)
+  frame <- parent.frame()
+  id <- NULL
+  of <- 0L
+  function(done, total) {
+    if (total != of) id <<- cli::cli_progress_bar(method, total = total, .envir = frame)
+    of <<- total
+    cli::cli_progress_update(set = done, id = id, .envir = frame)
+  }
+}

@@ -1,0 +1,237 @@
+# The fit: released answers and public facts, nothing else.
+
+status_names <- c("sosp", "budget", "iterations")
+
+new_fit <- function(run, result, coefficients, design, response, call) {
+  trace <- as.data.frame(result$trace)
+  structure(class = "dp_sosp", list(
+    coefficients = coefficients,
+    status = status_names[result$status + 1L],
+    certificate = new_certificate(run, result),
+    privacy = new_privacy(run),
+    trace = trace,
+    iterations = c(done = sum(trace$query == "gradient"), planned = result$planned),
+    target = run$target, method = run$method, loss = run$loss, penalty = run$penalty, control = run$control,
+    design = design, response = response, n = run$n, call = scrub_call(call)
+  ))
+}
+
+new_certificate <- function(run, result) {
+  na <- function(x) if (is.nan(x)) NA_real_ else x
+  list(
+    gradient = c(estimate = na(result$gradient_norm), upper = na(result$gradient_upper)),
+    eigenvalue = c(estimate = na(result$eigen_min), lower = na(result$eigen_lower)),
+    eigenvalue_known = result$eigen_known,
+    confidence = run$control$confidence
+  )
+}
+
+new_privacy <- function(run) {
+  ledger <- dp_ledger(run$budget)
+  ledger <- ledger[seq_len(nrow(ledger)) > run$before, ]
+  rownames(ledger) <- NULL
+  list(
+    eps = run$eps %||% eps_of(run$rho, run$delta, run$zcdp), delta = run$delta, rho = run$rho,
+    accountant = if (run$zcdp) "zcdp" else "gdp", neighbours = run$neighbours, noise = run$noise,
+    shared = if (!run$owned) budget_text(run$budget), ledger = ledger
+  )
+}
+
+# A call may carry the data itself (do.call, literals) and environments (formulas):
+# what could hold records is kept only as a name, the rest without attributes.
+scrub_call <- function(call) {
+  for (name in intersect(names(call), c("data", "x", "y", "budget"))) {
+    if (!is.symbol(call[[name]])) call[[name]] <- as.name(name)
+  }
+  call[[1]] <- quote(dp_sosp)
+  as.call(lapply(as.list(call), scrub))
+}
+
+scrub <- function(x) {
+  if (is.call(x)) {
+    attributes(x) <- NULL
+    return(as.call(lapply(as.list(x), scrub)))
+  }
+  if (is.function(x) || is.environment(x)) quote(...) else x
+}
+
+#' Methods for fits
+#'
+#' @param x,object A fit of class `dp_sosp`.
+#' @param newdata New data: a data frame (or a matrix, for a fit to a matrix). The training
+#'   data are not kept, so there is no default.
+#' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
+#'   under the logistic model, \eqn{1 / (1 + e^{-t})}; `"class"`: the likelier label.
+#' @param ... Ignored.
+#' @return `predict()`: a vector with one entry per row of `newdata`, `NA` where a predictor is
+#'   missing or a level was not declared. `coef()`: named numbers on the
+#'   original scale. `nobs()`: n. `formula()`: the formula, without its environment.
+#'   `print()`, `summary()` and `plot()` return their argument invisibly (`summary()` an
+#'   object to print).
+#' @details Rows to predict are clipped and mapped as those of the fit were.
+#'   `plot()` shows the released gradient norms with their upper confidence bounds and the
+#'   share of the budget spent, answer by answer.
+#' @examples
+#' d <- covertype[1:2000, ]
+#' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900)))
+#' summary(fit)
+#' head(predict(fit, d, type = "response"))
+#' plot(fit)
+#' @name dp_sosp-methods
+NULL
+
+#' @rdname dp_sosp-methods
+#' @export
+print.dp_sosp <- function(x, ...) {
+  cat("<dp_sosp> ", x$method, ", ", x$loss$name, " loss", penalty_text(x$penalty), ", n = ", x$n, "\n", sep = "")
+  cat(privacy_text(x$privacy), sep = "\n")
+  cat(status_text(x), certificate_text(x), sep = "\n")
+  cat("\nCoefficients:\n")
+  print(format(x$coefficients, digits = 3), quote = FALSE)
+  invisible(x)
+}
+
+penalty_text <- function(penalty) {
+  if (penalty$name == "none") "" else paste0(", ", penalty$name, " penalty ", format(penalty$lambda))
+}
+
+privacy_text <- function(privacy) {
+  c(
+    paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
+           privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP")[[privacy$accountant]], ")"),
+    if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
+    if (privacy$noise == "reproducible") "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
+  )
+}
+
+status_text <- function(x) {
+  asked <- table(factor(x$trace$query, c("gradient", "hessian", "line search")))
+  paste0(
+    c(sosp = "Certified", budget = "Not certified: the budget is spent",
+      iterations = "Not certified: the planned iterations are done")[[x$status]],
+    " after ", asked[["gradient"]], " gradients, ", asked[["line search"]], " line searches, ", asked[["hessian"]],
+    if (asked[["hessian"]] == 1L) " Hessian" else " Hessians"
+  )
+}
+
+certificate_text <- function(x) {
+  certificate <- x$certificate
+  bound <- function(value, symbol) if (is.na(value)) "not measured at the solution" else paste(symbol, signif(value, 3))
+  c(
+    paste0("Gradient norm ", bound(certificate$gradient[["upper"]], "<="), " (target ", signif(x$target$eps_g, 3), ")"),
+    paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), " (target ",
+           signif(-x$target$eps_h, 3), ")",
+           if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
+    paste0("Both with confidence ", format(certificate$confidence), "; on the scale of the mapped rows")
+  )
+}
+
+#' @rdname dp_sosp-methods
+#' @export
+summary.dp_sosp <- function(object, ...) structure(class = "summary.dp_sosp", list(fit = object))
+
+#' @export
+print.summary.dp_sosp <- function(x, ...) {
+  print(x$fit)
+  ledger <- x$fit$privacy$ledger
+  cat("\nSpent by question:\n")
+  spent <- rowsum(cbind(answers = 1, share = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)
+  print(data.frame(answers = spent[, "answers"], share = format_share(round(spent[, "share"], 4)),
+                   row.names = rownames(spent)))
+  cat("The guarantee is the whole budget.\n")
+  invisible(x)
+}
+
+#' @rdname dp_sosp-methods
+#' @export
+coef.dp_sosp <- function(object, ...) object$coefficients
+
+#' @rdname dp_sosp-methods
+#' @importFrom stats nobs
+#' @export
+nobs.dp_sosp <- function(object, ...) object$n
+
+#' @rdname dp_sosp-methods
+#' @importFrom stats formula
+#' @export
+formula.dp_sosp <- function(x, ...) {
+  if (inherits(x$design, "dp_matrix_design")) {
+    abort("argument", "This fit was made from a matrix: it has no formula.", call = sys.call(-1))
+  }
+  stats::formula(x$design$terms)
+}
+
+#' @rdname dp_sosp-methods
+#' @importFrom stats predict
+#' @export
+predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), ...) {
+  call <- sys.call()
+  type <- check_choice(type, c("link", "response", "class"), "type", call)
+  if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
+  link <- design_link(object$design, object$coefficients, newdata, call)
+  switch(type,
+    link = link,
+    response = stats::plogis(link),
+    class = response_decode(object$response, ifelse(link > 0, 1, -1))
+  )
+}
+
+# The linear predictor, rows clipped as in the fit.
+design_link <- function(design, coefficients, newdata, call) {
+  x <- if (inherits(design, "dp_matrix_design")) {
+    matrix_newdata(design, newdata, call)
+  } else {
+    design_matrix(design, newdata, "newdata", call)
+  }
+  w <- if (inherits(design, "dp_matrix_design")) coefficients else design_start(design, coefficients) / design$radius
+  constant <- if (design$intercept) w[1] else 0
+  slope <- if (design$intercept) w[-1] else w
+  x[!is.finite(x)] <- NA
+  shrink <- pmin(1, design$radius / sqrt(rowSums(x^2) + design$intercept))
+  as.vector((x %*% slope + constant) * shrink)
+}
+
+matrix_newdata <- function(design, newdata, call) {
+  newdata <- check_matrix(newdata, "newdata", call)
+  width <- length(design$labels) - design$intercept
+  if (ncol(newdata) != width) {
+    abort("argument", "`newdata` must have ", width, " columns, not ", ncol(newdata), ".", call = call)
+  }
+  newdata
+}
+
+#' @export
+dp_ledger.dp_sosp <- function(x) x$privacy$ledger
+
+#' @rdname dp_sosp-methods
+#' @importFrom graphics plot
+#' @export
+plot.dp_sosp <- function(x, ...) {
+  old <- graphics::par(mfrow = c(1, 2))
+  on.exit(graphics::par(old))
+  plot_gradients(x)
+  plot_budget(x)
+  invisible(x)
+}
+
+plot_gradients <- function(x) {
+  rows <- x$trace[x$trace$query == "gradient", ]
+  if (nrow(rows) == 0L) return(graphics::plot.new())
+  at <- seq_len(nrow(rows))
+  graphics::plot(at, rows$estimate, log = "y", type = "b", pch = 19, xlab = "gradient released", ylab = "norm",
+                 ylim = range(rows$estimate, rows$bound, x$target$eps_g), main = "Gradient norm")
+  graphics::segments(at, rows$estimate, at, rows$bound, col = "grey60")
+  graphics::points(at, rows$bound, pch = "-", cex = 1.5, col = "grey40")
+  graphics::abline(h = x$target$eps_g, lty = 2)
+}
+
+plot_budget <- function(x) {
+  ledger <- x$privacy$ledger
+  kinds <- unique(ledger$what)
+  colours <- stats::setNames(grDevices::hcl.colors(length(kinds), "Dark 3"), kinds)
+  graphics::plot(c(0, seq_len(nrow(ledger))), c(0, cumsum(ledger$rho)) / x$privacy$rho, type = "s", ylim = c(0, 1),
+                 xlab = "answer", ylab = "share of the budget", main = "Budget")
+  graphics::points(seq_len(nrow(ledger)), cumsum(ledger$rho) / x$privacy$rho, pch = 19, col = colours[ledger$what])
+  graphics::legend("topleft", kinds, pch = 19, col = colours, bty = "n")
+}

@@ -1,0 +1,191 @@
+#' A noisy oracle for your own algorithm
+#'
+#' An oracle holds data, loss and budget and answers questions about the mean
+#' loss with noise. Every question is charged to the budget before it is
+#' answered and refused when it cannot be paid for, so whatever an algorithm does
+#' with the answers, the run is private at the budget.
+#'
+#' Rows are clipped to norm `radius` (with the intercept, if there is one) and divided
+#' by it, so an oracle's coefficients are those of the problem times `radius`. A row
+#' with a missing or infinite value is replaced by a null record, which adds
+#' nothing to any gradient.
+#'
+#' Noise, for n records, under `"replace-one"` (half of it, and for the Hessian
+#' the last maximum only, under `"zero-out"`), with \eqn{|l'| \le L},
+#' \eqn{l'' \in [-a, b]}: the sensitivity of the gradient is 2 L / n, of the
+#' Hessian \eqn{\max(a + b, \sqrt{2} \max(a, b)) / n} in the Frobenius norm, of the
+#' value the range of the loss over linear predictors up to the norm of `w`, / n. A
+#' Gaussian answer with cost mu has standard deviation sensitivity / mu.
+#'
+#' @param x Numeric matrix, one row per record. It is not copied.
+#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels.
+#' @param loss A loss or its name, see [losses].
+#' @param budget A budget from [dp_budget()].
+#' @param radius Public bound on the norm of a row, with its intercept.
+#' @param intercept `TRUE` puts a column of ones before the others.
+#' @param neighbours `"replace-one"`: data sets differ in one record, n is public;
+#'   `"zero-out"`: one record is replaced by a null record.
+#' @param noise `"secure"`: exact sampling with the operating system's generator.
+#'   `"reproducible"`: R's generator, for study and not for release.
+#' @param oracle An oracle.
+#' @param w Coefficients, one per column (the intercept first).
+#' @param mu,rho Cost of the answer: one of the two, `rho = mu^2 / 2`.
+#' @param direction Direction of the search, of the length of `w`.
+#' @param steps Candidate steps, positive, at most 1000; for `"svt"` the first one that passes
+#'   is taken, so give them in falling order.
+#' @param mechanism `"gaussian"` answers with all decreases; `"svt"` (sparse
+#'   vector) and `"exponential"` answer with a step only, and need zCDP
+#'   accounting.
+#' @param sufficient Required decrease per unit of step (only `"svt"`).
+#' @return `dp_oracle()`: an object of class `dp_oracle`. `dp_value()`: a number;
+#'   `dp_gradient()`: a vector; `dp_hessian()`: a symmetric matrix; each with the
+#'   attribute `"sd"`, the standard deviation of the noise (for the Hessian on
+#'   the diagonal; off it, `sd / sqrt(2)`). `dp_line_search()`: with
+#'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
+#'   chosen step, or `NA` when none passes.
+#' @section Errors: `dpsosp_error_argument` before anything is charged;
+#'   `dpsosp_budget_exhausted` when the answer cannot be paid for.
+#' @references The design of barrier and filters: Smith and Thakurta (2022). Line
+#'   searches: Gao and Wright (2023), algorithm 2; Chen and Lee (2020).
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(2000, -1, 1), 1000)
+#' y <- ifelse(x[, 1] + rnorm(1000) > 0, 1, -1)
+#' budget <- dp_budget(eps = 1, delta = 1e-6)
+#' oracle <- dp_oracle(x, y, "logistic", budget, radius = sqrt(3))
+#' w <- c(0, 0, 0)
+#' for (i in 1:5) w <- w - 4 * dp_gradient(oracle, w, mu = 0.08)
+#' w / sqrt(3)
+#' budget
+#' @export
+dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE, neighbours = "replace-one",
+                      noise = c("secure", "reproducible")) {
+  call <- sys.call()
+  x <- check_matrix(x, "x", call)
+  loss <- check_loss(loss, "loss", call)
+  if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
+  check_budget(budget, "budget", call)
+  if (missing(radius)) abort("argument", radius_advice, call = call)
+  template <- response_template(y, "y", call)
+  if (length(y) != nrow(x)) {
+    abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
+  }
+  new_oracle(x, response_code(template, y), loss, budget, check_number(radius, "radius", 0, call = call),
+             check_flag(intercept, "intercept", call), check_neighbours(neighbours, call), check_noise(noise, call))
+}
+
+radius_advice <- paste0(
+  "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
+)
+
+new_oracle <- function(x, y, loss, budget, radius, intercept, neighbours, noise) {
+  reproducible <- noise == "reproducible"
+  pointer <- .Call(ffi_oracle_create, x, intercept, radius, y, loss$name, budget$pointer,
+                   match(neighbours, neighbour_codes) - 1L, reproducible)
+  structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
+                                      neighbours = neighbours, noise = noise))
+}
+
+neighbour_codes <- c("replace-one", "zero-out")
+
+check_neighbours <- function(neighbours, call = sys.call(-1)) {
+  check_choice(neighbours, neighbour_codes, "neighbours", call)
+}
+
+check_noise <- function(noise, call = sys.call(-1)) check_choice(noise, c("secure", "reproducible"), "noise", call)
+
+check_matrix <- function(x, arg, call = sys.call(-1)) {
+  if (!is.matrix(x) || !is.numeric(x)) abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), ".", call = call)
+  if (nrow(x) == 0L) abort("argument", "`", arg, "` has no rows.", call = call)
+  if (!is.double(x)) storage.mode(x) <- "double"
+  x
+}
+
+oracle_facts <- function(oracle) .Call(ffi_oracle_facts, oracle$pointer)
+
+check_point <- function(w, oracle, arg, call = sys.call(-1)) {
+  dim <- oracle_facts(oracle)$dim
+  if (!is.numeric(w) || length(w) != dim || !all(is.finite(w))) {
+    abort("argument", "`", arg, "` must be ", dim, " finite numbers, not ", describe(w), ".", call = call)
+  }
+  as.double(w)
+}
+
+check_cost <- function(mu, rho, call = sys.call(-1)) {
+  if (is.null(mu) == is.null(rho)) abort("argument", "Give one of `mu` and `rho`: what the answer may cost.", call = call)
+  if (is.null(rho)) check_number(mu, "mu", 0, call = call)^2 / 2 else check_number(rho, "rho", 0, call = call)
+}
+
+check_oracle <- function(oracle, call = sys.call(-1)) {
+  if (!inherits(oracle, "dp_oracle")) {
+    abort("argument", "`oracle` must come from `dp_oracle()`, not ", describe(oracle), ".", call = call)
+  }
+  oracle
+}
+
+#' @rdname dp_oracle
+#' @export
+dp_value <- function(oracle, w, mu = NULL, rho = NULL) {
+  answer <- ask(ffi_oracle_value, oracle, w, mu, rho)
+  structure(answer$value, sd = answer$sd)
+}
+
+#' @rdname dp_oracle
+#' @export
+dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
+  answer <- ask(ffi_oracle_gradient, oracle, w, mu, rho)
+  structure(answer$gradient, sd = answer$sd)
+}
+
+#' @rdname dp_oracle
+#' @export
+dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
+  answer <- ask(ffi_oracle_hessian, oracle, w, mu, rho)
+  structure(answer$hessian, sd = answer$sd)
+}
+
+ask <- function(entry, oracle, w, mu, rho, call = sys.call(-1)) {
+  check_oracle(oracle, call)
+  .Call(entry, oracle$pointer, check_point(w, oracle, "w", call), check_cost(mu, rho, call), is_reproducible(oracle))
+}
+
+is_reproducible <- function(oracle) oracle$noise == "reproducible"
+
+#' @rdname dp_oracle
+#' @export
+dp_line_search <- function(oracle, w, direction, steps, mu = NULL, rho = NULL,
+                           mechanism = c("gaussian", "svt", "exponential"), sufficient = 0) {
+  call <- sys.call()
+  check_oracle(oracle, call)
+  w <- check_point(w, oracle, "w", call)
+  direction <- check_point(direction, oracle, "direction", call)
+  steps <- check_steps(steps, call)
+  cost <- check_cost(mu, rho, call)
+  mechanism <- check_choice(mechanism, c("gaussian", "svt", "exponential"), "mechanism", call)
+  sufficient <- check_number(sufficient, "sufficient", 0, open = FALSE, call = call)
+  if (mechanism == "gaussian") {
+    answer <- .Call(ffi_oracle_decreases, oracle$pointer, w, direction, steps, cost, is_reproducible(oracle))
+    return(data.frame(step = steps, decrease = answer$decrease, sd = answer$sd))
+  }
+  offset <- if (mechanism == "svt") -sufficient * steps else 0 * steps
+  steps[.Call(ffi_oracle_choose, oracle$pointer, w, direction, steps, offset, mechanism == "svt", cost,
+              is_reproducible(oracle))]
+}
+
+check_steps <- function(steps, call = sys.call(-1)) {
+  if (!is.numeric(steps) || length(steps) < 1L || length(steps) > 1000L || !all(is.finite(steps)) || any(steps <= 0)) {
+    abort("argument", "`steps` must be 1 to 1000 positive numbers, not ", describe(steps), ".", call = call)
+  }
+  as.double(steps)
+}
+
+#' @export
+dp_ledger.dp_oracle <- function(x) dp_ledger(x$budget)
+
+#' @export
+print.dp_oracle <- function(x, ...) {
+  cat("<dp_oracle> ", x$loss$name, " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise, " noise\n",
+      sep = "")
+  print(x$budget)
+  invisible(x)
+}

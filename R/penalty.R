@@ -1,0 +1,50 @@
+#' Penalties
+#'
+#' Added to the mean loss. A penalty depends on no record, so it costs no
+#' privacy. It applies to the coefficients of the mapped problem (columns in
+#' \[-1, 1\], rows divided by the radius), not to the intercept.
+#'
+#' * `penalty_ridge(lambda)`: \eqn{\lambda/2 \sum w_j^2}.
+#' * `penalty_nonconvex(lambda)`: \eqn{\lambda \sum w_j^2 / (1 + w_j^2)}, which
+#'   levels off for large coefficients.
+#' * `penalty_none()`.
+#'
+#' @param lambda Strength, a number of at least 0.
+#' @return An object of class `dp_penalty`.
+#' @references Gao and Wright (2023), section 4.
+#' @examples
+#' penalty_ridge(1e-3)
+#' @name penalties
+NULL
+
+#' @rdname penalties
+#' @export
+penalty_ridge <- function(lambda) new_penalty("ridge", lambda)
+
+#' @rdname penalties
+#' @export
+penalty_nonconvex <- function(lambda) new_penalty("nonconvex", lambda)
+
+#' @rdname penalties
+#' @export
+penalty_none <- function() new_penalty("none", 0)
+
+new_penalty <- function(name, lambda) {
+  lambda <- check_number(lambda, "lambda", 0, 1e6, open = FALSE, call = sys.call(-1))
+  structure(class = "dp_penalty", list(name = name, lambda = lambda))
+}
+
+check_penalty <- function(penalty, arg = "penalty", call = sys.call(-1)) {
+  if (is.null(penalty)) return(penalty_none())
+  if (inherits(penalty, "dp_penalty")) return(penalty)
+  abort("argument", "`", arg, "` must be NULL or come from `penalty_ridge()`, `penalty_nonconvex()` or ",
+        "`penalty_none()`, not ", describe(penalty), ".", call = call)
+}
+
+penalty_codes <- c("none", "ridge", "nonconvex")
+
+#' @export
+print.dp_penalty <- function(x, ...) {
+  cat("<dp_penalty> ", x$name, if (x$name != "none") paste0(", lambda = ", format(x$lambda)), "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,48 @@
+#' The target: how near to a local minimum
+#'
+#' A point is an (eps_g, eps_h) second-order stationary point when the norm of
+#' the gradient is at most `eps_g` and no eigenvalue of the Hessian is below
+#' `-eps_h`. Both refer to the mapped problem, whose rows have norm at most one.
+#'
+#' @param eps_g,eps_h Positive numbers, both.
+#' @param alpha Instead of the two: `eps_g = alpha` and
+#'   \eqn{eps_h = \sqrt{M \alpha}}{eps_h = sqrt(M alpha)}, with M the Lipschitz
+#'   constant of the Hessian, as in the theory.
+#' @return An object of class `dp_target`.
+#' @references Gao and Wright (2023), definition 1.
+#' @examples
+#' sosp(0.06, 0.245)
+#' sosp(alpha = 0.05)
+#' @export
+sosp <- function(eps_g = NULL, eps_h = NULL, alpha = NULL) {
+  call <- sys.call()
+  if (!is.null(alpha)) {
+    if (!is.null(eps_g) || !is.null(eps_h)) abort("argument", "Give `alpha`, or `eps_g` and `eps_h`.", call = call)
+    return(structure(class = "dp_target", list(alpha = check_number(alpha, "alpha", 0, call = call))))
+  }
+  if (is.null(eps_g) || is.null(eps_h)) abort("argument", "Give `alpha`, or `eps_g` and `eps_h`.", call = call)
+  structure(class = "dp_target", list(
+    eps_g = check_number(eps_g, "eps_g", 0, call = call), eps_h = check_number(eps_h, "eps_h", 0, call = call)
+  ))
+}
+
+check_target <- function(target, call = sys.call(-1)) {
+  if (is.null(target) || inherits(target, "dp_target")) return(target)
+  abort("argument", "`target` must be NULL or come from `sosp()`, not ", describe(target), ".", call = call)
+}
+
+# third: the Lipschitz constant of the objective's Hessian.
+target_resolve <- function(target, third) {
+  if (is.null(target$alpha)) return(target[c("eps_g", "eps_h")])
+  list(eps_g = target$alpha, eps_h = sqrt(third * target$alpha))
+}
+
+#' @export
+print.dp_target <- function(x, ...) {
+  cat("<dp_target> ", if (is.null(x$alpha)) {
+    paste0("eps_g = ", format(x$eps_g), ", eps_h = ", format(x$eps_h))
+  } else {
+    paste0("alpha = ", format(x$alpha))
+  }, "\n", sep = "")
+  invisible(x)
+}

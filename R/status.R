@@ -1,0 +1,37 @@
+# Statuses of the core become classed conditions. Called from C.
+
+status_classes <- c("memory", "interrupt", "entropy", "argument", "budget", "fork", "accountant", "numeric")
+
+status_advice <- c(
+  memory = "",
+  interrupt = "",
+  entropy = " The operating system's generator could not be read; nothing was released.",
+  argument = " The step asked for is outside what the noise can be drawn for.",
+  budget = " Nothing was released; see `dp_ledger()` for what was spent.",
+  fork = " Create and use a budget in one process.",
+  accountant = paste0(
+    " This budget counts Gaussian releases exactly and has been charged already; sparse vector and exponential",
+    " mechanism need `dp_budget(..., accountant = \"zcdp\")` from the start."
+  ),
+  numeric = ""
+)
+
+raise_status <- function(status) {
+  what <- status_classes[status[[1]]]
+  if (what == "interrupt") raise_interrupt()
+  abort(what, sentence(status[[2]]), status_advice[[what]], call = NULL,
+        class = if (what == "budget") "dpsosp_budget_exhausted" else character())
+}
+
+raise_interrupt <- function() {
+  condition <- structure(class = c("interrupt", "condition"), list(message = "", call = NULL))
+  signalCondition(condition)
+  invokeRestart("abort")
+}
+
+raise_restored <- function(kind) {
+  abort("restored", "This ", kind, " was restored from a file or another session; it cannot be used again. ",
+        "A privacy budget lives in one R session: create it anew and account for what was spent.", call = NULL)
+}
+
+sentence <- function(x) paste0(toupper(substr(x, 1, 1)), substring(x, 2), ".")
