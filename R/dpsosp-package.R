@@ -1,0 +1,3 @@
+#' @keywords internal
+#' @useDynLib dpsosp, .registration = TRUE
+"_PACKAGE"

@@ -1,0 +1,4 @@
+library(testthat)
+library(dpsosp)
+
+test_check("dpsosp")
