@@ -28,6 +28,7 @@ struct pool {
   double *mean;
   size_t length;
   double precision; /* sum of 1 / sd^2 */
+  double rho;       /* what they cost */
 };
 
 struct state {
@@ -52,9 +53,9 @@ static int gradient_step(struct state *s);
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed);
 static int walk(struct state *s, struct search *search, double short_step, double need);
 static double affordable(const struct state *s, double need);
-static void pool_add(struct pool *p, const double *x, double sd);
+static void pool_add(struct pool *p, const double *x, double sd, double rho);
 static double pool_sd(const struct pool *p) { return 1 / sqrt(p->precision); }
-static void pool_reset(struct pool *p) { p->precision = 0; }
+static void pool_reset(struct pool *p) { p->precision = p->rho = 0; }
 
 int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
               struct opt_result *result) {
@@ -62,10 +63,10 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   struct state s = {.f = f, .o = o, .w = w, .result = result};
   double *memory = base_alloc(2 * square + 3 * dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
-  s.gradient = (struct pool){memory, dim, 0};
+  s.gradient = (struct pool){memory, dim, 0, 0};
   s.direction = memory + dim;
   s.answer = memory + 2 * dim; /* dim or dim * dim, whichever is asked for */
-  s.hessian = (struct pool){memory + 3 * dim + square, square, 0};
+  s.hessian = (struct pool){memory + 3 * dim + square, square, 0, 0};
 
   int status = BASE_OK;
   for (int i = 0; i < count && status == BASE_OK && result->status != OPT_SOSP; i++) {
@@ -101,7 +102,7 @@ static int measure_gradient(struct state *s, double rho) {
   double sd;
   int status = objective_gradient(s->f, s->w, rho, s->answer, &sd);
   if (status != BASE_OK) return status;
-  pool_add(&s->gradient, s->answer, sd);
+  pool_add(&s->gradient, s->answer, sd, rho);
   s->result->gradient_norm = la_norm(s->f->dim, s->gradient.mean);
   s->result->gradient_upper =
       confidence_norm(s->result->gradient_norm, pool_sd(&s->gradient), s->f->dim, s->phase->beta_g);
@@ -142,7 +143,7 @@ static int measure_hessian(struct state *s, double *value, double *width) {
   double rho = fmin(left * pow(oracle_sd_hessian(f->oracle, s->w, left) / wanted, 2), s->o->hessian_share * left);
   int status = objective_hessian(f, s->w, rho, s->answer, &sd);
   if (status != BASE_OK) return status;
-  pool_add(&s->hessian, s->answer, sd);
+  pool_add(&s->hessian, s->answer, sd, rho);
   status = la_eigen_min(f->dim, s->hessian.mean, value, s->direction);
   if (status != BASE_OK) return status;
   *width = confidence_eigen(pool_sd(&s->hessian), f->dim, beta);
@@ -212,16 +213,17 @@ static int walk(struct state *s, struct search *search, double short_step, doubl
 }
 
 /* Cost at which a gradient would have this sd (a decrease's sd over step times
- * norm is the same multiple of 2 L / n), or zero when even the largest share
- * would leave twice the noise. */
+ * norm is the same multiple of 2 L / n), at most the share of what finding the
+ * direction cost; zero when that would leave twice the noise. */
 static double affordable(const struct state *s, double wanted) {
-  double most = fmin(s->o->search_share * s->slice, phase_left(s->f, s->phase));
+  double share = s->o->search_share, most = s->gradient.rho * share / (1 - share);
+  most = fmin(most, share * phase_left(s->f, s->phase));
   if (!(most > 0)) return 0;
   double need = most * pow(oracle_sd_gradient(s->f->oracle, s->w, most) / wanted, 2);
   return need > 4 * most ? 0 : fmin(need, most);
 }
 
-static void pool_add(struct pool *p, const double *x, double sd) {
+static void pool_add(struct pool *p, const double *x, double sd, double rho) {
   double precision = 1 / (sd * sd), share = precision / (p->precision + precision);
   if (share == 1) {
     memcpy(p->mean, x, p->length * sizeof(double));
@@ -230,4 +232,5 @@ static void pool_add(struct pool *p, const double *x, double sd) {
     la_axpy(p->length, share, x, p->mean);
   }
   p->precision += precision;
+  p->rho += rho;
 }
