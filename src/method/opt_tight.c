@@ -170,8 +170,8 @@ static int gradient_step(struct state *s) {
                           .k = search_candidates(s->o->mult_g, s->o->back_g),
                           .sufficient = 0.25 * signal,
                           .power = 1};
-  /* Noise of a decrease a quarter of what a step of that length promises. */
-  double wanted = signal / (4 * norm * sqrt((double)search.k));
+  /* Noise of a decrease half of what a step of that length promises. */
+  double wanted = signal / (2 * norm * sqrt((double)search.k));
   return walk(s, &search, signal / (norm * norm) / f->smooth, wanted);
 }
 
