@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the tests need, only when one is missing. As root, or through sudo.
+#   dev/setup.sh [extra package ...]
+set -euo pipefail
+
+packages=(
+  r-base-dev make gcc libc6-dev                                # R, compilers, BLAS and LAPACK headers
+  libopenblas0-pthread                                         # a BLAS of the speed that the timings assume
+  r-mathlib                                                    # C tests: R's distributions without R
+  valgrind binutils                                            # C tests: memory; nm for the rooms
+  r-cran-matrix r-cran-cli r-cran-generics r-cran-ggplot2      # imported or suggested
+  r-cran-testthat r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
+  pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and of the help's HTML
+  "$@"
+)
+
+main() {
+  command -v dpkg-query > /dev/null || { without_debian; return; }
+  local missing=()
+  for package in "${packages[@]}"; do installed "$package" || missing+=("$package"); done
+  if [ ${#missing[@]} -eq 0 ]; then return; fi
+  echo "setup: installing ${missing[*]}"
+  as_root apt-get -q update
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" < /dev/null
+}
+
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ]; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Elsewhere nothing is installed for the user; say what is missing.
+without_debian() {
+  local missing=()
+  for tool in R gcc make nm valgrind pandoc; do command -v "$tool" > /dev/null || missing+=("$tool"); done
+  if [ ${#missing[@]} -eq 0 ]; then return; fi
+  echo "setup: not a Debian system; please install: ${missing[*]}" >&2
+  return 1
+}
+
+main
