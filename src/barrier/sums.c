@@ -27,10 +27,7 @@ int sums_value(const struct oracle *o, const double *w, double *value) {
     if (stop_at(j)) return BASE_ERR_STOPPED;
     struct data_block b = data_block_at(o->data, j, o->buffer);
     predictor(o, &b, w, o->t);
-    loss_eval(o->loss, b.rows, b.y, o->t, o->v1, NULL, NULL);
-    double part = 0;
-    for (size_t i = 0; i < b.rows; i++) part += o->v1[i];
-    total += part;
+    total += loss_sum(o->loss, b.rows, b.y, o->t);
   }
   *value = total / (double)o->data->n;
   return BASE_OK;
@@ -74,14 +71,10 @@ int sums_decreases(const struct oracle *o, const double *w, const double *direct
     struct data_block b = data_block_at(o->data, j, o->buffer);
     predictor(o, &b, w, o->t);
     predictor(o, &b, direction, o->u);
-    loss_eval(o->loss, b.rows, b.y, o->t, o->v1, NULL, NULL);
+    double here = loss_sum(o->loss, b.rows, b.y, o->t);
     for (size_t c = 0; c < k; c++) {
-      double *moved = o->v2;
-      for (size_t i = 0; i < b.rows; i++) moved[i] = o->t[i] + step[c] * o->u[i];
-      loss_eval(o->loss, b.rows, b.y, moved, moved, NULL, NULL);
-      double part = 0;
-      for (size_t i = 0; i < b.rows; i++) part += o->v1[i] - moved[i];
-      decrease[c] += part;
+      for (size_t i = 0; i < b.rows; i++) o->v1[i] = o->t[i] + step[c] * o->u[i];
+      decrease[c] += here - loss_sum(o->loss, b.rows, b.y, o->v1);
     }
   }
   la_scale(k, 1 / (double)o->data->n, decrease);

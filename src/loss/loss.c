@@ -16,6 +16,8 @@ const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss
 
 double loss_range(const struct loss *loss, double t_max) { return loss->range(t_max); }
 
+double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t) { return loss->sum(n, y, t); }
+
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
                double *d2) {
   loss->eval(n, y, t, value, d1, d2);

@@ -7,6 +7,7 @@ struct loss {
   const char *name;
   struct loss_bounds bounds;
   double (*range)(double t_max);
+  double (*sum)(size_t n, const double *y, const double *t);
   void (*eval)(size_t n, const double *y, const double *t, double *value, double *d1, double *d2);
 };
 

@@ -11,6 +11,15 @@
 
 static double range(double t_max) { return tanh(t_max / 2); }
 
+static double sum(size_t n, const double *y, const double *t) {
+  double total = 0;
+  for (size_t i = 0; i < n; i++) {
+    double margin = y[i] * t[i], e = exp(-fabs(margin));
+    total += (margin < 0 ? 1 : e) / (1 + e);
+  }
+  return total;
+}
+
 static void eval(size_t n, const double *y, const double *t, double *value, double *d1, double *d2) {
   for (size_t i = 0; i < n; i++) {
     double margin = y[i] * t[i];
@@ -31,5 +40,6 @@ const struct loss loss_sigmoid = {
              .at_zero = 0.5,
              .floor = 0},
   .range = range,
+  .sum = sum,
   .eval = eval,
 };
