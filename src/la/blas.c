@@ -1,0 +1,135 @@
+/*
+ * The only file that names BLAS or LAPACK. Their integers are 32 bits wide:
+ * long vectors go in parts, and the dimensions of a matrix must fit an int,
+ * as those of R's matrices do.
+ */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#ifndef USE_FC_LEN_T
+#define USE_FC_LEN_T
+#endif
+#include <R_ext/BLAS.h>
+#include <R_ext/Lapack.h>
+#ifndef FCONE
+#define FCONE
+#endif
+
+#include "la/private.h"
+
+static int part(size_t n);
+
+static const int one = 1;
+
+double la_dot(size_t n, const double *x, const double *y) {
+  double sum = 0;
+  for (int k; n > 0; n -= (size_t)k, x += k, y += k) {
+    k = part(n);
+    sum += F77_CALL(ddot)(&k, x, &one, y, &one);
+  }
+  return sum;
+}
+
+double la_norm(size_t n, const double *x) {
+  double norm = 0;
+  for (int k; n > 0; n -= (size_t)k, x += k) {
+    k = part(n);
+    norm = hypot(norm, F77_CALL(dnrm2)(&k, x, &one));
+  }
+  return norm;
+}
+
+void la_axpy(size_t n, double a, const double *x, double *y) {
+  for (int k; n > 0; n -= (size_t)k, x += k, y += k) {
+    k = part(n);
+    F77_CALL(daxpy)(&k, &a, x, &one, y, &one);
+  }
+}
+
+void la_scale(size_t n, double a, double *x) {
+  for (int k; n > 0; n -= (size_t)k, x += k) {
+    k = part(n);
+    F77_CALL(dscal)(&k, &a, x, &one);
+  }
+}
+
+void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
+  if (m == 0) return;
+  if (n == 0) { /* dgemv returns without writing y */
+    memset(y, 0, m * sizeof *y);
+    return;
+  }
+  const int rows = (int)m, columns = (int)n, stride = (int)lda;
+  const double alpha = 1, beta = 0;
+  F77_CALL(dgemv)("N", &rows, &columns, &alpha, a, &stride, x, &one, &beta, y, &one FCONE);
+}
+
+void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
+  if (m == 0 || n == 0) return;
+  const int rows = (int)m, columns = (int)n, stride = (int)lda;
+  const double alpha = 1, beta = 1;
+  F77_CALL(dgemv)("T", &rows, &columns, &alpha, a, &stride, x, &one, &beta, y, &one FCONE);
+}
+
+void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double s, double *c) {
+  if (m == 0 || n == 0) return;
+  const int rows = (int)m, columns = (int)n, stride = (int)lda;
+  const double beta = 1;
+  F77_CALL(dsyrk)("L", "T", &columns, &rows, &s, a, &stride, &beta, c, &columns FCONE FCONE);
+}
+
+/* dsyevr asked for one eigenpair reduces to tridiagonal form, then bisects and iterates inversely. */
+int la_dense_min(size_t d, double *h, double *value, double *vector) {
+  if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
+  const int n = (int)d, query = -1;
+  const double unused = 0, abstol = 0;
+  int found = 0, support[2], iwork_size = 0, info = 0;
+  double work_size = 0;
+  F77_CALL(dsyevr)
+  ("V", "I", "L", &n, h, &n, &unused, &unused, &one, &one, &abstol, &found, value, vector, &n, support, &work_size,
+   &query, &iwork_size, &query, &info FCONE FCONE FCONE);
+  if (info != 0 || !(work_size >= 1 && work_size <= INT_MAX) || iwork_size < 1) return BASE_ERR_NUMERIC;
+
+  const int lwork = (int)work_size;
+  double *values = base_alloc(d, sizeof *values); /* dsyevr uses all d places */
+  double *work = base_alloc((size_t)lwork, sizeof *work);
+  int *iwork = base_alloc((size_t)iwork_size, sizeof *iwork);
+  int status = values && work && iwork ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) {
+    F77_CALL(dsyevr)
+    ("V", "I", "L", &n, h, &n, &unused, &unused, &one, &one, &abstol, &found, values, vector, &n, support, work, &lwork,
+     iwork, &iwork_size, &info FCONE FCONE FCONE);
+    if (info != 0 || found != 1) status = BASE_ERR_NUMERIC;
+  }
+  if (status == BASE_OK) *value = values[0];
+  base_free(iwork);
+  base_free(work);
+  base_free(values);
+  return status;
+}
+
+int la_tridiagonal_min(size_t m, const double *diagonal, const double *off, double *value, double *vector) {
+  if (m == 0 || m > INT_MAX / 20) return BASE_ERR_ARGUMENT;
+  int n = (int)m, first = 1, found = 0, support[2], lwork = 20 * n, liwork = 10 * n, info = 0;
+  double unused = 0, abstol = 0;
+  double *copy = base_alloc(3 * m, sizeof *copy); /* diagonal, off-diagonal, eigenvalues */
+  double *work = base_alloc((size_t)lwork, sizeof *work);
+  int *iwork = base_alloc((size_t)liwork, sizeof *iwork);
+  int status = copy && work && iwork ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) {
+    memcpy(copy, diagonal, m * sizeof *copy);
+    memcpy(copy + m, off, (m - 1) * sizeof *copy);
+    F77_CALL(dstevr)
+    ("V", "I", &n, copy, copy + m, &unused, &unused, &first, &first, &abstol, &found, copy + 2 * m, vector, &n, support,
+     work, &lwork, iwork, &liwork, &info FCONE FCONE);
+    if (info != 0 || found != 1) status = BASE_ERR_NUMERIC;
+  }
+  if (status == BASE_OK) *value = copy[2 * m];
+  base_free(iwork);
+  base_free(work);
+  base_free(copy);
+  return status;
+}
+
+static int part(size_t n) { return n > INT_MAX ? INT_MAX : (int)n; }

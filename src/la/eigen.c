@@ -1,0 +1,48 @@
+/* The smallest eigenpair of a dense symmetric matrix, and what needs no BLAS. */
+#include <math.h>
+#include <string.h>
+
+#include "la/private.h"
+
+/* Residual asked of Lanczos, relative to the norm: it bounds the eigenvalue's error. */
+#define LANCZOS_TOLERANCE 1e-12
+
+struct dense {
+  const double *h;
+};
+
+static void dense_apply(const struct linop *self, const double *x, double *y);
+
+int la_eigen_min(size_t d, const double *h, double *value, double *vector) {
+  if (d <= LA_DENSE_LIMIT) return la_eigen_min_lapack(d, h, value, vector);
+  if (!la_all_finite(d * d, h)) return BASE_ERR_NUMERIC;
+  const struct dense dense = {h};
+  const struct linop op = {d, dense_apply, &dense};
+  return la_eigen_min_lanczos(&op, LANCZOS_TOLERANCE, value, vector);
+}
+
+int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector) {
+  if (!la_all_finite(d * d, h)) return BASE_ERR_NUMERIC; /* LAPACK may not return */
+  double *copy = base_alloc(d * d, sizeof *copy);
+  if (!copy) return BASE_ERR_MEMORY;
+  memcpy(copy, h, d * d * sizeof *copy);
+  const int status = la_dense_min(d, copy, value, vector);
+  base_free(copy);
+  return status;
+}
+
+void la_symmetrise(size_t n, double *c) {
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = j + 1; i < n; i++) c[j + i * n] = c[i + j * n];
+}
+
+int la_all_finite(size_t n, const double *x) {
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+static void dense_apply(const struct linop *self, const double *x, double *y) {
+  const struct dense *dense = self->context;
+  la_matvec(self->dim, self->dim, dense->h, self->dim, x, y);
+}
