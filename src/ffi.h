@@ -19,4 +19,17 @@ SEXP ffi_oracle_facts(SEXP);
 SEXP ffi_opt_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_opt_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
 
+SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+
+SEXP ffi_gdp_delta(SEXP, SEXP);
+SEXP ffi_gdp_log_delta(SEXP, SEXP);
+SEXP ffi_gdp_epsilon(SEXP, SEXP);
+SEXP ffi_gdp_mu(SEXP, SEXP);
+SEXP ffi_zcdp_delta(SEXP, SEXP);
+SEXP ffi_zcdp_log_delta(SEXP, SEXP);
+SEXP ffi_zcdp_epsilon(SEXP, SEXP);
+SEXP ffi_zcdp_rho(SEXP, SEXP);
+
 #endif

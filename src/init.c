@@ -16,7 +16,13 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_oracle_gradient, 4),  ENTRY(ffi_oracle_hessian, 4),
     ENTRY(ffi_oracle_decreases, 6), ENTRY(ffi_oracle_choose, 8),
     ENTRY(ffi_oracle_facts, 1),     ENTRY(ffi_opt_run, 7),
-    ENTRY(ffi_opt_alpha, 5),        {NULL, NULL, 0},
+    ENTRY(ffi_opt_alpha, 5),        ENTRY(ffi_gdp_delta, 2),
+    ENTRY(ffi_gdp_log_delta, 2),    ENTRY(ffi_gdp_epsilon, 2),
+    ENTRY(ffi_gdp_mu, 2),           ENTRY(ffi_zcdp_delta, 2),
+    ENTRY(ffi_zcdp_log_delta, 2),   ENTRY(ffi_zcdp_epsilon, 2),
+    ENTRY(ffi_zcdp_rho, 2),         ENTRY(ffi_ranges_release, 6),
+    ENTRY(ffi_design_numeric, 6),   ENTRY(ffi_design_indicator, 4),
+    {NULL, NULL, 0},
 };
 
 void attribute_visible R_init_dpsosp(DllInfo *dll) {
