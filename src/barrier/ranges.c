@@ -1,0 +1,79 @@
+/*
+ * Noisy histograms of m columns in one Gaussian release (privacy.md H: ranges
+ * are not to be read off the data).
+ *
+ * Sensitivity. In every column a record adds either nothing (its value is
+ * missing, infinite or outside the breaks) or one to one cell: a vector that
+ * is zero or a unit vector e_i. So in one column the counts of two data sets
+ * differ by
+ *   replace-one   one of 0, +-e_i, e_i - e_j, of norm at most sqrt(2);
+ *   zero-out      0 or e_i, of norm at most 1: a null record is in no cell.
+ * The m columns are disjoint sets of coordinates, so squared norms add up:
+ * sqrt(2 m) and sqrt(m). Both are attained, by two records that differ in
+ * every column. Which cell a value is in depends on this value and on public
+ * breaks alone, and counts below 2^53 are exact in doubles, so there is no
+ * rounding error to add. What the sampler rounds off its argument is covered
+ * by the factor SLACK as long as mu >= sqrt(cells) 2^-42, as in oracle.c.
+ */
+#include "barrier/ranges.h"
+#include "mech/mech.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLACK (1 + 0x1p-40)
+
+static size_t count_cells(size_t m, const struct ranges_column *columns);
+static int count_values(size_t n, size_t m, const struct ranges_column *columns, double *counts);
+static size_t find_cell(const struct ranges_column *column, double value);
+
+int ranges_release(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
+                   size_t n, size_t m, const struct ranges_column *columns, double rho, double *counts, double *sd) {
+  size_t cells = count_cells(m, columns);
+  memset(counts, 0, cells * sizeof *counts);
+  double sensitivity = sqrt((neighbours == ORACLE_REPLACE_ONE ? 2.0 : 1.0) * (double)m), mu = sqrt(2 * rho);
+  if (cells == 0 || !(mu >= sqrt((double)cells) * 0x1p-42)) return BASE_ERR_ARGUMENT;
+  *sd = sensitivity / mu * SLACK;
+  if (!(*sd > 0) || !isfinite(*sd)) return BASE_ERR_ARGUMENT;
+  struct ledger_entry entry = {"ranges", "gaussian", rho, sensitivity, *sd};
+  int status = ledger_charge(ledger, 1, &entry);
+  if (status == BASE_OK) status = count_values(n, m, columns, counts);
+  if (status == BASE_OK) status = mech_gaussian(entropy, cells, *sd, counts);
+  if (status != BASE_OK) memset(counts, 0, cells * sizeof *counts);
+  return status;
+}
+
+static size_t count_cells(size_t m, const struct ranges_column *columns) {
+  size_t cells = 0;
+  for (size_t j = 0; j < m; j++) cells += columns[j].cells;
+  return cells;
+}
+
+static int count_values(size_t n, size_t m, const struct ranges_column *columns, double *counts) {
+  for (size_t j = 0; j < m; j++) {
+    if (base_stop_requested()) return BASE_ERR_STOPPED;
+    const struct ranges_column *column = &columns[j];
+    for (size_t i = 0; i < n; i++) {
+      size_t cell = find_cell(column, column->values[i]);
+      if (cell < column->cells) counts[cell]++;
+    }
+    counts += column->cells;
+  }
+  return BASE_OK;
+}
+
+/* The cell [breaks[i], breaks[i + 1]), the last one closed; cells when there is none. */
+static size_t find_cell(const struct ranges_column *column, double value) {
+  const double *breaks = column->breaks;
+  size_t low = 0, high = column->cells;
+  if (!isfinite(value) || value < breaks[low] || value > breaks[high]) return column->cells;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (value < breaks[middle]) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return low;
+}
