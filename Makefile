@@ -1,0 +1,67 @@
+# Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
+
+.PHONY: help setup demo test check ctest rooms asan valgrind bench docs format experiments clean
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make setup        install what is missing (Debian packages)
+setup:
+	dev/setup.sh
+
+## make demo         fit a private model on example data: build/demo.png
+demo: setup
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	Rscript dev/demo.R build/lib build/demo.png
+
+## make test         all checks
+test:
+	@dev/test.sh
+
+## make check        R CMD check of the built package alone
+check: setup
+	dev/check.sh $$(dev/build.sh)
+
+## make ctest        C tests of the core, plain build
+ctest: setup
+	$(MAKE) -C dev/ctest plain
+
+## make rooms        the rule of the rooms, and the check of this check
+rooms:
+	dev/rooms.sh
+	dev/rooms-selftest.sh
+
+## make asan         C tests and the package's tests under the sanitizers
+asan: setup
+	$(MAKE) -C dev/ctest asan
+	dev/build.sh --no-build-vignettes
+	dev/asan.sh
+
+## make valgrind     C tests under valgrind
+valgrind: setup
+	$(MAKE) -C dev/ctest valgrind
+
+## make bench        every script of dev/bench, with the package as it is
+bench: setup
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	set -e; for script in dev/bench/*.R; do \
+	  if [ -f "$$script" ]; then R_LIBS=build/lib Rscript "$$script"; fi; done
+
+## make docs         man/ and NAMESPACE from the roxygen comments
+docs: setup
+	dev/docs.sh
+
+## make format       C sources in the style of .clang-format
+format:
+	dev/setup.sh clang-format
+	clang-format -i src/*.[ch] src/*/*.[ch] dev/ctest/*.[ch]
+
+## make experiments  every script of inst/experiments
+experiments: setup
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	set -e; for script in inst/experiments/*.R; do \
+	  if [ -f "$$script" ]; then R_LIBS=build/lib Rscript "$$script"; fi; done
+
+## make clean        remove build/
+clean:
+	rm -rf build

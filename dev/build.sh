@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Builds the source package into build/ and prints its path. Options go to R CMD build.
+# It builds a copy, so nothing is written into the sources, and installs it into build/lib when asked by INSTALL=1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. dev/env.sh
+
+mkdir -p build/source
+rm -rf build/source/dpsosp build/dpsosp_*.tar.gz
+mkdir build/source/dpsosp
+tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.so' . | tar -xf - -C build/source/dpsosp
+(cd build && R CMD build "$@" source/dpsosp) > build/build.log 2>&1 || { cat build/build.log >&2; exit 1; }
+tarball=$(echo build/dpsosp_*.tar.gz)
+if [ "${INSTALL:-}" = 1 ]; then
+  mkdir -p build/lib
+  R CMD INSTALL --library=build/lib "$tarball" > build/install.log 2>&1 || { cat build/install.log >&2; exit 1; }
+fi
+echo "$tarball"

@@ -1,0 +1,31 @@
+# Runs the package's tests with the installed package, outside R CMD check, so that the tests on shared data run too.
+#   Rscript dev/rtests.R LIBRARY [FILTER]
+# Ends with "N passed, N failed", counted in expectations.
+
+args <- commandArgs(TRUE)
+.libPaths(c(normalizePath(args[1]), .libPaths()))
+filter <- if (length(args) > 1) args[2]
+Sys.setenv(NOT_CRAN = "true")
+if (Sys.getenv("DPSOSP_SHARED") == "" && dir.exists("../shared")) {
+  Sys.setenv(DPSOSP_SHARED = normalizePath("../shared"))
+}
+
+# A copy: a test that writes, a snapshot say, must not change the sources
+folder <- file.path(tempfile("tests"), "testthat")
+dir.create(dirname(folder))
+file.copy("tests/testthat", dirname(folder), recursive = TRUE)
+
+library(testthat)
+library(dpsosp)
+results <- test_dir(
+  folder, filter = filter, package = "dpsosp", load_package = "installed",
+  reporter = check_reporter(), stop_on_failure = FALSE
+)
+
+expectations <- unlist(lapply(results, `[[`, "results"), recursive = FALSE)
+is_kind <- function(kind) vapply(expectations, inherits, NA, paste0("expectation_", kind))
+for (skip in expectations[is_kind("skip")]) cat("skipped: ", conditionMessage(skip), "\n", sep = "")
+failed <- sum(is_kind("failure") | is_kind("error"))
+passed <- sum(is_kind("success"))
+cat(passed, " passed, ", failed, " failed\n", sep = "")
+quit(status = if (failed > 0 || passed == 0) 1 else 0)
