@@ -1,0 +1,127 @@
+#' Convert between privacy parameters
+#'
+#' Translates between the parameter `mu` of Gaussian differential privacy, the
+#' parameter `rho` of zero-concentrated differential privacy and
+#' (`eps`, `delta`)-differential privacy.
+#'
+#' Give two of the four, or `mu` or `rho` alone:
+#'
+#' | given | found |
+#' |---|---|
+#' | `mu` and `delta` | `eps`, exactly; `rho` = `mu`^2 / 2 |
+#' | `mu` and `eps` | `delta`, exactly; `rho` = `mu`^2 / 2 |
+#' | `mu` | `rho` = `mu`^2 / 2 |
+#' | `rho` and `delta` | `eps`, by the zCDP conversion |
+#' | `rho` and `eps` | `delta`, by the zCDP conversion |
+#' | `rho` | `mu` = sqrt(2 `rho`), which holds for Gaussian releases only |
+#' | `eps` and `delta` | the largest `mu` that Gaussian releases may spend, and the largest `rho` that any releases may spend |
+#'
+#' In the last row `mu` and `rho` are alternatives: all-Gaussian releases may
+#' spend `mu`, that is more than `rho`, because their conversion is exact.
+#' A `rho` given together with `eps` or `delta` is one of any releases and has
+#' no `mu`: that is `NA` in the result.
+#'
+#' Every number errs on the safe side in its last bits: the `mu` or `rho` that
+#' is returned never leads to more than `delta`. The neighbour relation does not
+#' enter: all parameters belong to the one relation that they are stated for.
+#'
+#' @param eps Epsilon, at least 0 (`Inf` allowed).
+#' @param delta Delta, between 0 and 1.
+#' @param rho The zCDP parameter, at least 0 (`Inf` allowed).
+#' @param mu The Gaussian DP parameter, sensitivity over standard deviation, at
+#'   least 0 (`Inf` allowed). For several Gaussian releases it is
+#'   `sqrt(sum(mu^2))`.
+#' @param to `NULL`, or the one of `"eps"`, `"delta"`, `"rho"`, `"mu"` that is
+#'   wanted as a plain numeric vector.
+#' @return A data frame of class `dpsosp_conversion` with the columns `eps`,
+#'   `delta`, `rho` and `mu` and one row for each element of the arguments
+#'   (those of length one are recycled), `NA` where there is no answer; with
+#'   `to`, a numeric vector.
+#' @section Errors: `dpsosp_error_argument` when an argument is out of its
+#'   range, when lengths do not fit, when the combination is none of those above
+#'   or cannot give what `to` asks for.
+#' @references
+#' Balle & Wang (2018), Improving the Gaussian mechanism for differential
+#' privacy, theorem 8.
+#'
+#' Dong, Roth & Su (2022), Gaussian differential privacy, corollary 1.
+#'
+#' Canonne, Kamath & Steinke (2020), The discrete Gaussian for differential
+#' privacy, corollary 13.
+#' @examples
+#' dp_convert(mu = 0.5, delta = 1e-6)
+#' dp_convert(eps = c(0.2, 0.6, 1), delta = 1e-6)
+#' # standard deviation over sensitivity of one Gaussian release
+#' 1 / dp_convert(eps = 0.6, delta = 1e-5, to = "mu")
+#' @export
+dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NULL) {
+  given <- list(eps = eps, delta = delta, rho = rho, mu = mu)
+  given <- given[!vapply(given, is.null, NA)]
+  for (name in names(given)) given[[name]] <- check_parameter(given[[name]], name, if (name == "delta") 1 else Inf)
+  given <- recycle_parameters(given)
+  table <- conversion_table(given)
+  if (is.null(to)) return(structure(table, class = c("dpsosp_conversion", "data.frame"), given = names(given)))
+  to <- check_choice(to, names(table), "to")
+  if (length(table[[to]]) > 0L && all(is.na(table[[to]]))) {
+    abort("argument", "`to` = \"", to, "\" does not follow from ", given_text(names(given)), ".")
+  }
+  table[[to]]
+}
+
+conversion_table <- function(given, call = sys.call(-1)) {
+  x <- data.frame(eps = NA_real_, delta = NA_real_, rho = NA_real_, mu = NA_real_)
+  x <- x[rep(1L, length(given[[1]])), , drop = FALSE]
+  rownames(x) <- NULL
+  x[names(given)] <- given
+  switch(paste(names(given), collapse = " "),
+    "eps delta" = {
+      x$rho <- .Call(ffi_zcdp_rho, x$eps, x$delta)
+      x$mu <- .Call(ffi_gdp_mu, x$eps, x$delta)
+    },
+    "delta mu" = x$eps <- .Call(ffi_gdp_epsilon, x$mu, x$delta),
+    "eps mu" = x$delta <- .Call(ffi_gdp_delta, x$mu, x$eps),
+    "delta rho" = x$eps <- .Call(ffi_zcdp_epsilon, x$rho, x$delta),
+    "eps rho" = x$delta <- .Call(ffi_zcdp_delta, x$rho, x$eps),
+    "rho" = x$mu <- sqrt(2 * x$rho),
+    "mu" = NULL,
+    abort("argument", "give `eps` and `delta`, or one of `mu` and `rho` with at most one of `eps` and `delta`; not ",
+          given_text(names(given)), ".", call = call)
+  )
+  if ("mu" %in% names(given)) x$rho <- x$mu^2 / 2
+  x
+}
+
+check_parameter <- function(x, arg, upper, call = sys.call(-1)) {
+  if (!is.numeric(x) || length(x) == 0L || anyNA(x)) {
+    abort("argument", "`", arg, "` must be numbers without missing values, not ", describe(x), ".", call = call)
+  }
+  bad <- !(x >= 0 & x <= upper)
+  if (any(bad)) {
+    range <- if (is.finite(upper)) paste("between 0 and", upper) else "at least 0"
+    abort("argument", "`", arg, "` must be ", range, "; it is ", format(x[bad][1]), ".", call = call)
+  }
+  as.double(x)
+}
+
+recycle_parameters <- function(given, call = sys.call(-1)) {
+  if (length(given) == 0L) abort("argument", "give `eps` and `delta`, `mu` or `rho`.", call = call)
+  sizes <- lengths(given)
+  if (any(sizes != 1L & sizes != max(sizes))) {
+    abort("argument", "lengths must be 1 or equal: ", paste0("`", names(given), "` has ", sizes, collapse = ", "), ".",
+          call = call)
+  }
+  lapply(given, rep_len, max(sizes))
+}
+
+given_text <- function(names) paste0("`", names, "`", collapse = " and ")
+
+#' @export
+print.dpsosp_conversion <- function(x, digits = max(3L, getOption("digits") - 1L), ...) {
+  given <- attr(x, "given")
+  cat("Privacy parameters", if (!is.null(given)) paste0(", from ", paste(given, collapse = " and ")), "\n", sep = "")
+  print.data.frame(x, digits = digits, row.names = FALSE, ...)
+  if (setequal(given, c("eps", "delta"))) {
+    cat("mu: Gaussian releases only, exact; rho: any releases. One or the other, not both.\n")
+  }
+  invisible(x)
+}
