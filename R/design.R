@@ -87,20 +87,21 @@ design_fill_ranges <- function(design, ranges) {
 
 # n x p without the intercept. A missing or infinite value, and a level that
 # was not declared, is NA: such a row is a null record of a fit and has no
-# prediction. Filled column by column, so that one matrix is all it needs.
+# prediction. Filled in place, so that one matrix is all the memory it needs.
 design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)
   columns <- design$columns
   scale <- design_scale(design)
+  # A vector filled by matrix() is shared with nobody: it may be written to.
   x <- matrix(0, nrow(data), nrow(columns), dimnames = list(NULL, columns$name))
   for (variable in unique(columns$variable)) {
     value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, arg, call)
     codes <- level_codes(value, design$levels[[variable]])
     for (j in which(columns$variable == variable)) {
-      x[, j] <- if (is.null(codes)) {
-        map_numeric(value, design$ranges[variable, ], scale[j, "centre"], scale[j, "half"])
+      if (is.null(codes)) {
+        .Call(ffi_design_numeric, x, j, value, design$ranges[variable, ], scale[[j, "centre"]], scale[[j, "half"]])
       } else {
-        codes == match(columns$level[j], design$levels[[variable]])
+        .Call(ffi_design_indicator, x, j, codes, match(columns$level[j], design$levels[[variable]]))
       }
     }
   }
@@ -111,13 +112,6 @@ design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
 level_codes <- function(value, levels) {
   if (is.null(levels)) return(NULL)
   if (is.factor(value)) match(base::levels(value), levels)[as.integer(value)] else as.integer(value) + 1L
-}
-
-map_numeric <- function(x, range, centre, half) {
-  x <- as.double(x)
-  x[!is.finite(x)] <- NA
-  if (half == 0) return(x * 0)
-  (pmin(pmax(x, range[["lower"]]), range[["upper"]]) - centre) / half
 }
 
 # Centre and half width of every column: the map is (x - centre) / half.
