@@ -1,0 +1,35 @@
+# make demo: one private fit, and what privacy costs. Rscript dev/demo.R LIBRARY PICTURE
+#
+# The second picture looks at the data without noise, for held-out loss: the example data are public.
+
+args <- commandArgs(TRUE)
+library(dpsosp, lib.loc = args[1])
+picture <- args[2]
+
+rows <- seq_len(20000) # rows are in random order
+train <- covertype[rows, ]
+held_out <- covertype[-rows, ]
+
+fit <- dp_sosp(cover ~ ., train, eps = 0.6, method = "2opt-ls")
+print(fit)
+
+log_loss <- function(link, y) mean(log1p(exp(-ifelse(y == levels(y)[2], link, -link))))
+loss_at <- function(eps) {
+  fit <- dp_sosp(cover ~ ., train, eps = eps, delta = 1 / nrow(train)^2, method = "2opt-ls")
+  log_loss(predict(fit, held_out, type = "link"), held_out$cover)
+}
+eps <- c(0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+loss <- vapply(eps, loss_at, numeric(1))
+baseline <- log_loss(qlogis(mean(train$cover == "spruce/fir")), held_out$cover)
+print(data.frame(eps = eps, held_out_loss = round(loss, 4)), row.names = FALSE)
+cat("held-out loss of a constant prediction: ", round(baseline, 4), "\n", sep = "")
+
+png(picture, width = 1400, height = 1000, res = 120)
+layout(matrix(c(1, 2, 3, 3), 2, byrow = TRUE))
+plot(fit)
+plot(eps, loss, log = "x", type = "b", pch = 19, ylim = range(loss, baseline),
+     xlab = "eps", ylab = "held-out logistic loss", main = "Loss against privacy, one run each")
+abline(h = baseline, lty = 2)
+legend("right", c("private fit", "constant prediction"), lty = 1:2, pch = c(19, NA), bty = "n")
+invisible(dev.off())
+cat("picture: ", picture, "\n", sep = "")
