@@ -9,7 +9,7 @@ help:
 setup:
 	dev/setup.sh
 
-## make demo         fit a private model on example data: build/demo.png
+## make demo         fit a private model on example data; pictures in build/
 demo: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/demo.R build/lib build/demo.png

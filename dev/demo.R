@@ -1,6 +1,6 @@
-# make demo: one private fit, and what privacy costs. Rscript dev/demo.R LIBRARY PICTURE
+# make demo: one private fit, and what privacy costs. Rscript dev/demo.R LIBRARY PICTURE.png
 #
-# The second picture looks at the data without noise, for held-out loss: the example data are public.
+# plot(fit) fills a page, so loss against eps gets one of its own, PICTURE-loss.png. That one looks at the data without noise, for held-out loss: the example data are public.
 
 args <- commandArgs(TRUE)
 library(dpsosp, lib.loc = args[1])
@@ -24,12 +24,15 @@ baseline <- log_loss(qlogis(mean(train$cover == "spruce/fir")), held_out$cover)
 print(data.frame(eps = eps, held_out_loss = round(loss, 4)), row.names = FALSE)
 cat("held-out loss of a constant prediction: ", round(baseline, 4), "\n", sep = "")
 
-png(picture, width = 1400, height = 1000, res = 120)
-layout(matrix(c(1, 2, 3, 3), 2, byrow = TRUE))
+png(picture, width = 1400, height = 700, res = 120)
 plot(fit)
+invisible(dev.off())
+
+loss_picture <- sub("\\.png$", "-loss.png", picture)
+png(loss_picture, width = 1000, height = 700, res = 120)
 plot(eps, loss, log = "x", type = "b", pch = 19, ylim = range(loss, baseline),
      xlab = "eps", ylab = "held-out logistic loss", main = "Loss against privacy, one run each")
 abline(h = baseline, lty = 2)
 legend("right", c("private fit", "constant prediction"), lty = 1:2, pch = c(19, NA), bty = "n")
 invisible(dev.off())
-cat("picture: ", picture, "\n", sep = "")
+cat("pictures: ", picture, ", ", loss_picture, "\n", sep = "")
