@@ -88,10 +88,11 @@ print.dp_control_opt <- function(x, ...) {
 search_codes <- c("none", "gaussian", "svt", "exponential")
 
 # What the core's opt_run() takes.
-opt_options <- function(method, control, target) {
+opt_options <- function(method, control, target, spend_all = FALSE) {
   search <- if (endsWith(method, "-ls")) control$line_search else "none"
   list(
     published = control$constants == "published", two_phase = startsWith(method, "2"),
+    spend_all = spend_all,
     search = match(search, search_codes) - 1L, eps_g = target$eps_g, eps_h = target$eps_h,
     confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
     phase1_share = control$phase1_share, search_share = control$search_share,

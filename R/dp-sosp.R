@@ -42,8 +42,10 @@
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
-#' @param target From [sosp()]. `NULL`: the smallest target that the plan's noise can certify,
-#'   chosen from n, the number of columns and the budget, never from the data.
+#' @param target From [sosp()]: the run stops at the first certified point, and what is left of its
+#'   budget is unused. `NULL`: the smallest target that the plan's noise can certify, chosen from
+#'   n, the number of columns and the budget, never from the data; the run goes on from certified
+#'   points until its budget is spent and returns the newest of them.
 #' @param control From [control_opt()].
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours `"replace-one"` (n is public) or `"zero-out"`.
@@ -229,7 +231,7 @@ run_method <- function(run, oracle, start, intercept) {
   penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
-  options <- opt_options(run$method, run$control, list(eps_g = 1, eps_h = 1))
+  options <- opt_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
     run$target <- sosp(alpha = .Call(ffi_opt_alpha, oracle$pointer, penalty, options, rho, start))

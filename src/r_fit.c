@@ -72,6 +72,7 @@ static struct opt_options options_from(SEXP list) {
   struct opt_options o = {
       .published = arg_flag(element(list, "published")),
       .two_phase = arg_flag(element(list, "two_phase")),
+      .spend_all = arg_flag(element(list, "spend_all")),
       .search = (enum opt_line_search)int_in(list, "search"),
       .eps_g = number_in(list, "eps_g"),
       .eps_h = number_in(list, "eps_h"),

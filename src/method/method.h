@@ -23,6 +23,7 @@ enum opt_status {
 struct opt_options {
   int published;  /* constants of Gao & Wright instead of those of the loss */
   int two_phase;
+  int spend_all; /* go on from a certified point while there is budget */
   enum opt_line_search search;
   double eps_g, eps_h;   /* target */
   double confidence;     /* of the certificate, in (0, 1) */

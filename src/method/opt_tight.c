@@ -9,6 +9,9 @@
  *         -eps_h: certified;  or surely negative: step along its eigenvector
  *     else if the gradient stands out of its noise: step against it
  *
+ * With spend_all the run goes on from a certified point until the budget is
+ * spent, and ends at the newest point that was certified.
+ *
  * "Surely" means with the phase's confidence. Measurements at one point are
  * averaged with weights 1/sd^2, which loses nothing. Their costs at a point do
  * not depend on what was measured there, so each average is exactly Gaussian.
@@ -42,10 +45,18 @@ struct state {
   double *direction;
   double slice; /* budget of the current iteration */
   int iteration;
+  int last; /* the run ends with this iteration */
   int eigen_tests;
+  /* The newest certified point, with its certificate in the result's terms. */
+  int certified;
+  double *best;
+  double certificate[4];
 };
 
-static int run_phase(struct state *s);
+static int done(const struct state *s);
+static int run_phase(struct state *s, int last_phase);
+static void keep_certified(struct state *s);
+static void restore_certified(struct state *s);
 static int measure_gradient(struct state *s, double rho);
 static int second_order(struct state *s, int *moved);
 static int measure_hessian(struct state *s, double *value, double *width);
@@ -61,38 +72,44 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
               struct opt_result *result) {
   size_t dim = f->dim, square = f->lower > o->eps_h ? dim * dim : 0;
   struct state s = {.f = f, .o = o, .w = w, .result = result};
-  double *memory = base_alloc(2 * square + 3 * dim, sizeof(double));
+  double *memory = base_alloc(2 * square + 4 * dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   s.gradient = (struct pool){memory, dim, 0, 0};
   s.direction = memory + dim;
-  s.answer = memory + 2 * dim; /* dim or dim * dim, whichever is asked for */
-  s.hessian = (struct pool){memory + 3 * dim + square, square, 0, 0};
+  s.best = memory + 2 * dim;
+  s.answer = memory + 3 * dim; /* dim or dim * dim, whichever is asked for */
+  s.hessian = (struct pool){memory + 4 * dim + square, square, 0, 0};
 
   int status = BASE_OK;
-  for (int i = 0; i < count && status == BASE_OK && result->status != OPT_SOSP; i++) {
+  for (int i = 0; i < count && status == BASE_OK && !done(&s); i++) {
     s.phase = &phases[i];
     result->planned = s.phase->iterations;
-    status = run_phase(&s);
+    status = run_phase(&s, i + 1 == count);
     if (status == BASE_ERR_BUDGET) status = BASE_OK; /* this phase is over */
   }
+  if (s.certified) restore_certified(&s);
   base_free(memory);
   return status;
 }
 
-static int run_phase(struct state *s) {
+/* With spend_all a certified point is kept and the run goes on from it. */
+static int done(const struct state *s) { return s->certified && !s->o->spend_all; }
+
+static int run_phase(struct state *s, int last_phase) {
   const struct opt_options *o = s->o;
   int iterations = s->phase->iterations, both = s->f->lower > o->eps_h;
   for (s->iteration = 1; s->iteration <= iterations; s->iteration++) {
     double left = phase_left(s->f, s->phase);
     if (!(left > NOTHING_LEFT * s->phase->rho)) break;
     base_progress(s->iteration, iterations);
+    s->last = last_phase && s->iteration == iterations;
     /* What a Hessian may need is not spent on gradients; the last gradient takes all the rest. */
     s->slice = left * (both ? 1 - o->hessian_share : 1) / (iterations - s->iteration + 1) * (1 - 1e-12);
     int search = o->search != OPT_SHORT_STEP && s->iteration < iterations, moved = 0;
     int status = measure_gradient(s, search ? s->slice * (1 - o->search_share) : s->slice);
     if (status == BASE_OK && s->result->gradient_upper <= o->eps_g) status = second_order(s, &moved);
-    if (status != BASE_OK || s->result->status == OPT_SOSP) return status;
-    if (!moved) status = gradient_step(s);
+    if (status != BASE_OK || done(s)) return status;
+    if (!moved && !s->last) status = gradient_step(s);
     if (status != BASE_OK) return status;
   }
   return BASE_OK;
@@ -116,15 +133,17 @@ static int second_order(struct state *s, int *moved) {
   if (s->f->lower <= s->o->eps_h) { /* whatever the data are */
     r->eigen_lower = -s->f->lower;
     r->eigen_known = 1;
-    r->status = OPT_SOSP;
+    keep_certified(s);
     return BASE_OK;
   }
+  /* With spend_all Hessians are for the first and for the last point. */
+  if (s->certified && !s->last) return BASE_OK;
   for (;;) {
     double value, width;
     int status = measure_hessian(s, &value, &width);
     if (status != BASE_OK) return status;
     if (value - width >= -s->o->eps_h) {
-      r->status = OPT_SOSP;
+      keep_certified(s);
       return BASE_OK;
     }
     if (value + width <= -s->o->eps_h / 3) {
@@ -132,6 +151,24 @@ static int second_order(struct state *s, int *moved) {
       return curvature_step(s, value, -(value + width));
     }
   }
+}
+
+static void keep_certified(struct state *s) {
+  const struct opt_result *r = s->result;
+  const double certificate[] = {r->gradient_norm, r->gradient_upper, r->eigen_min, r->eigen_lower};
+  memcpy(s->certificate, certificate, sizeof certificate);
+  memcpy(s->best, s->w, s->f->dim * sizeof(double));
+  s->certified = 1;
+}
+
+static void restore_certified(struct state *s) {
+  struct opt_result *r = s->result;
+  memcpy(s->w, s->best, s->f->dim * sizeof(double));
+  r->gradient_norm = s->certificate[0];
+  r->gradient_upper = s->certificate[1];
+  r->eigen_min = s->certificate[2];
+  r->eigen_lower = s->certificate[3];
+  r->status = OPT_SOSP;
 }
 
 /* As precise as needed to tell -eps_h from -eps_h / 3, or as can be paid for. */
