@@ -39,7 +39,7 @@ stage() {
   if [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
   passed=$((passed + good))
   failed=$((failed + bad))
-  if [ "$bad" -ne 0 ]; then tail -n 200 "$log" | sed 's/^/   /'; fi
+  if [ "$bad" -ne 0 ]; then tail -n 80 "$log" | sed 's/^/   /'; fi
   grep -E '^skipped: ' "$log" | sed 's/^/   /'
   echo "   $good passed, $bad failed, exit code $code, $((SECONDS - begin)) s"
 }
