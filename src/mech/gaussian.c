@@ -1,0 +1,47 @@
+/* Gaussian noise on vectors and symmetric matrices. */
+#include <math.h>
+#include <string.h>
+
+#include "mech/private.h"
+
+static int add_symmetric(struct mech_bits *b, size_t d, double sd, double *h);
+
+int mech_gaussian(const struct base_entropy *e, size_t n, double sd, double *x) {
+  struct mech_bits b;
+  mech_bits_open(&b, e);
+  const int status = mech_perturb(&b, mech_draw_normal, sd, n, x);
+  mech_bits_close(&b);
+  return status;
+}
+
+int mech_gaussian_each(const struct base_entropy *e, size_t n, const double *sd, double *x) {
+  struct mech_bits b;
+  int status = BASE_OK;
+  mech_bits_open(&b, e);
+  for (size_t i = 0; i < n && status == BASE_OK; i++) status = mech_perturb(&b, mech_draw_normal, sd[i], 1, x + i);
+  mech_bits_close(&b);
+  if (status != BASE_OK) memset(x, 0, n * sizeof *x);
+  return status;
+}
+
+int mech_symmetric(const struct base_entropy *e, size_t d, double sd, double *h) {
+  struct mech_bits b;
+  mech_bits_open(&b, e);
+  const int status = add_symmetric(&b, d, sd, h);
+  mech_bits_close(&b);
+  if (status != BASE_OK) memset(h, 0, d * d * sizeof *h);
+  return status;
+}
+
+static int add_symmetric(struct mech_bits *b, size_t d, double sd, double *h) {
+  /* 0x1.6a09e667f3bcdp-1 is the double next above sqrt(1/2); nextafter makes up for the product's rounding */
+  const double off = nextafter(sd * 0x1.6a09e667f3bcdp-1, INFINITY);
+  for (size_t j = 0; j < d; j++) {
+    double *column = h + j * d;
+    int status = mech_perturb(b, mech_draw_normal, sd, 1, column + j);
+    if (status == BASE_OK) status = mech_perturb(b, mech_draw_normal, off, d - j - 1, column + j + 1);
+    if (status != BASE_OK) return status;
+    for (size_t i = j + 1; i < d; i++) h[j + i * d] = column[i];
+  }
+  return BASE_OK;
+}

@@ -1,0 +1,91 @@
+/*
+ * mech, inside: random bits, exact samplers and the lattice. Only integers
+ * decide: no floating-point number depends on what was drawn until a lattice
+ * point is final and is written as a double.
+ */
+#ifndef DPSOSP_MECH_PRIVATE_H
+#define DPSOSP_MECH_PRIVATE_H
+
+#include "mech/mech.h"
+
+__extension__ typedef __int128 int128;
+
+/* ---- bits.c: independent uniform bits ---- */
+
+/* Buffered bytes of a source. After a failure status says so, what is drawn is
+ * zero, and every loop over draws ends. */
+struct mech_bits {
+  const struct base_entropy *source;
+  size_t used;     /* bytes of the buffer that are spent */
+  size_t patience; /* buffers left until mech_bits_allow() is called again */
+  int status;
+  unsigned char byte[256];
+};
+
+void mech_bits_open(struct mech_bits *b, const struct base_entropy *source);
+/* Wipes the buffer and returns the status. */
+int mech_bits_close(struct mech_bits *b);
+/* The next draw may use this many buffers: a sound source exceeds what callers
+ * allow with a probability below 2^-300, so a source that does is broken (say,
+ * stuck) and the status becomes BASE_ERR_ENTROPY. */
+void mech_bits_allow(struct mech_bits *b, size_t buffers);
+#define MECH_PATIENCE 64 /* for one variate, which uses about 50 bytes */
+
+uint32_t mech_word(struct mech_bits *b);
+/* Uniform on 0, ..., n - 1; n > 0. */
+uint32_t mech_below(struct mech_bits *b, uint32_t n);
+/* True with probability exp(-a / 2^32), a <= 2^32. */
+int mech_bernoulli_exp(struct mech_bits *b, uint64_t a);
+
+/* ---- uniform.c: uniform numbers on (0, 1) whose digits are drawn when needed ---- */
+
+/* Base 2^32. Two numbers that agree in all places (2^-512) mean a broken source. */
+#define MECH_DIGITS 16
+struct mech_uniform {
+  uint32_t digit[MECH_DIGITS];
+  int known;
+};
+
+uint32_t mech_uniform_digit(struct mech_bits *b, struct mech_uniform *u, int place);
+int mech_uniform_less(struct mech_bits *b, struct mech_uniform *u, struct mech_uniform *v);
+
+/* ---- variate.c: standard normal and Laplace variates ---- */
+
+/* (k + x), negated or not; the digits of x that no decision needed are still free. */
+struct mech_variate {
+  int negative;
+  uint32_t k;
+  struct mech_uniform x;
+};
+
+typedef void mech_sampler(struct mech_bits *b, struct mech_variate *v);
+mech_sampler mech_draw_normal;
+mech_sampler mech_draw_laplace;
+
+/* ---- lattice.c ---- */
+
+/* Noise of scale S lattice spacings of 2^exponent. */
+struct mech_grid {
+  int exponent;
+  uint64_t scale; /* at most 2^32 */
+};
+
+/* The grid for a scale: 2^30 <= S <= 2^31 and S 2^exponent in [scale, (1 + 2^-30) scale). BASE_ERR_ARGUMENT when scale
+ * is not positive and finite or its spacing is below the smallest double. */
+int mech_grid_choose(double scale, struct mech_grid *grid);
+
+/* A lattice point: index 2^shift spacings from zero. When shift > 0, |index| > 2^121. */
+struct mech_point {
+  int128 index;
+  int shift;
+};
+
+/* The lattice point nearest to x + S 2^exponent times a variate. x is finite. */
+struct mech_point mech_point_draw(struct mech_bits *b, mech_sampler *draw, const struct mech_grid *grid, double x);
+/* The double nearest to the point. */
+double mech_point_value(const struct mech_grid *grid, struct mech_point point);
+
+/* x[i] <- the noisy value, i < n; on an error x is zeroed. */
+int mech_perturb(struct mech_bits *b, mech_sampler *draw, double scale, size_t n, double *x);
+
+#endif
