@@ -8,8 +8,8 @@
 
 row_wise_names <- c(
   "(", "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "|", "%in%", "xor",
-  "abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "floor", "ceiling", "trunc", "round", "signif",
-  "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "pmin", "pmax", "is.na", "as.numeric",
+  "abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "floor", "ceiling", "trunc", "round",
+  "signif", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "pmin", "pmax", "is.na", "as.numeric",
   "as.integer"
 )
 
@@ -84,8 +84,8 @@ check_row_wise <- function(e, columns, term, call) {
   if (is.name(e)) return(check_name(as.character(e), columns, call))
   if (!is.call(e)) return(check_constant(e, term, call))
   if (!is.name(e[[1]]) || !as.character(e[[1]]) %in% c(row_wise_names, "I", "ifelse")) {
-    abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by row: a ",
-          "function that looks at all rows lets one record change the others. Make the result a column of the data, ",
+    abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by ",
+          "row: a function that looks at all rows lets one record change the others. Make the result a column of the data, ",
           "computed from public information only.", call = call)
   }
   check_arguments(e, term, call)
@@ -101,8 +101,8 @@ check_arguments <- function(e, term, call) {
   named <- setdiff(names(arguments), c("", "x", "base", "digits", "test", "yes", "no"))
   set <- as.character(e[[1]]) == "%in%"
   if (any(empty) || length(named) > 0L || (set && (length(arguments) != 2L || !is.null(names(arguments))))) {
-    abort("argument", "`", term, "` in `formula`: the arguments of ", deparse1(e[[1]]), "() are not such as work row by row.",
-          call = call)
+    abort("argument", "`", term, "` in `formula`: the arguments of ", deparse1(e[[1]]), "() are not such as work row ",
+          "by row.", call = call)
   }
 }
 
@@ -133,8 +133,8 @@ check_kind <- function(column, name, call) {
   kind <- column_kind(column)
   if (!is.na(kind)) return(kind)
   what <- if (is.null(dim(column))) describe(column) else "a matrix"
-  abort("argument", "`", name, "` is ", what, ": columns must be numeric, logical or factors. Convert it, for ",
-        "example with as.numeric(), and drop dimensions and other classes.", call = call)
+  abort("argument", "`", name, "` is ", what, ": columns must be numeric, logical or factors. Convert it, ",
+        "for example with as.numeric(), and drop dimensions and other classes.", call = call)
 }
 
 # NA for what a design cannot use: matrices, lists, dates, foreign classes.
@@ -165,7 +165,8 @@ row_wise_empty <- function(e, schema, call) {
            factor = factor(character(), levels = s$levels, ordered = s$ordered))
   })
   refuse <- function(condition) {
-    abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".", call = call)
+    abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".",
+          call = call)
   }
   value <- tryCatch(eval(e, data, row_wise), error = refuse, warning = refuse)
   if (length(value) != 0L || is.na(column_kind(value))) {
@@ -183,7 +184,8 @@ read_column <- function(data, name, known, arg, call) {
   accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),
                      character = c("character", "factor", "logical"), logical = "logical")
   if (!kind %in% accepted) {
-    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the fit, not ", kind, ".", call = call)
+    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the fit, not ", kind, ".",
+          call = call)
   }
   switch(known$kind,
     numeric = column,

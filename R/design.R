@@ -162,7 +162,9 @@ design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
 }
 
 check_data <- function(data, arg, call) {
-  if (!is.data.frame(data)) abort("argument", "`", arg, "` must be a data frame, not ", describe(data), ".", call = call)
+  if (!is.data.frame(data)) {
+    abort("argument", "`", arg, "` must be a data frame, not ", describe(data), ".", call = call)
+  }
   repeated <- unique(names(data)[duplicated(names(data))])
   if (length(repeated) > 0L) {
     abort("argument", "`", arg, "` has more than one column named ", quote_all(repeated), ".", call = call)

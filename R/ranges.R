@@ -151,7 +151,8 @@ read_cells <- function(counts, range, sd, n) {
   total <- c(0, cumsum(counts))
   inside <- total[pairs$last + 1L] - total[pairs$first]
   outside <- ifelse(k - width < width, total[k + 1L], range$most) - inside
-  cost <- log2(width) + (pmax(outside, 0) + ranges_doubt * sd * sqrt(pmin(width, k - width))) / (ranges_octave_worth * n)
+  lost <- pmax(outside, 0) + ranges_doubt * sd * sqrt(pmin(width, k - width))
+  cost <- log2(width) + lost / (ranges_octave_worth * n)
   best <- which.min(cost)
   list(lower = edges[pairs$first[best]], upper = edges[pairs$last[best] + 1L])
 }

@@ -11,13 +11,14 @@ response_template <- function(y, name, call = sys.call(-1)) {
     factor = levels(y),
     logical = c(FALSE, TRUE),
     numeric = numeric_labels(y, name, call),
-    character = abort("argument", "`", name, "` is a character response: declare `factor(", name, ", levels = c(...))`; ",
-                      "the second level is coded 1.", call = call),
-    abort("argument", "`", name, "` must be a factor with two levels, logical, or numeric with values 0 and 1 or -1 and 1, ",
-          "not ", describe(y), ".", call = call)
+    character = abort("argument", "`", name, "` is a character response: declare `factor(", name,
+                      ", levels = c(...))`; the second level is coded 1.", call = call),
+    abort("argument", "`", name, "` must be a factor with two levels, logical, or numeric with values 0 and 1 or -1 ",
+          "and 1, not ", describe(y), ".", call = call)
   )
   if (length(labels) != 2L) {
-    abort("argument", "`", name, "` has ", length(labels), " declared levels; the response needs exactly two.", call = call)
+    abort("argument", "`", name, "` has ", length(labels), " declared levels; the response needs exactly two.",
+          call = call)
   }
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
 }
@@ -29,8 +30,8 @@ response_template <- function(y, name, call = sys.call(-1)) {
 numeric_labels <- function(y, name, call) {
   labels <- if (any(y == -1, na.rm = TRUE)) c(-1, 1) else c(0, 1)
   if (all(is.na(y) | y %in% labels)) return(labels)
-  abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, or ",
-        "declare a factor with two levels.", call = call)
+  abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, ",
+        "or declare a factor with two levels.", call = call)
 }
 
 # -1, 1 or NA; what is neither label is NA.

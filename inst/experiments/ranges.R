@@ -55,5 +55,6 @@ for (s in names(sets)) {
   part <- runs[runs$set == s, ]
   bad <- with(part, (!is.na(ratio) & (ratio < 1 / 4 | ratio > 4)))
   thin <- !is.na(part$inside) & part$inside < 0.9
-  cat(sprintf("%-16s ranges %d, span off by more than 4: %d, less than 90 %% inside: %d\n", s, nrow(part), sum(bad), sum(thin)))
+  cat(sprintf("%-16s ranges %d, span off by more than 4: %d, less than 90 %% inside: %d\n", s, nrow(part), sum(bad),
+              sum(thin)))
 }
