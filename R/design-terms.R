@@ -85,8 +85,8 @@ check_row_wise <- function(e, columns, term, call) {
   if (!is.call(e)) return(check_constant(e, term, call))
   if (!is.name(e[[1]]) || !as.character(e[[1]]) %in% c(row_wise_names, "I", "ifelse")) {
     abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by ",
-          "row: a function that looks at all rows lets one record change the others. Make the result a column of the data, ",
-          "computed from public information only.", call = call)
+          "row: a function that looks at all rows lets one record change the others. Make the result a column of the ",
+          "data, computed from public information only.", call = call)
   }
   check_arguments(e, term, call)
   set <- as.character(e[[1]]) == "%in%"
