@@ -105,7 +105,7 @@ static void add_weighted_rows(const struct oracle *o, const struct data_block *b
 static void add_crossprod(const struct oracle *o, const struct data_block *b, const double *weight, double sign,
                           double *h) {
   size_t dim = data_dim(o->data), rows = b->rows;
-  double *root = o->v2, *copy = o->buffer + DATA_BLOCK * dim;
+  double *root = o->v2, *copy = o->buffer + DATA_BLOCK * o->data->p;
   for (size_t i = 0; i < rows; i++) {
     double positive = sign * weight[i];
     root[i] = positive > 0 ? b->scale[i] * sqrt(positive) : 0;
