@@ -8,6 +8,7 @@ static void finalize_bundle(SEXP x) {
   if (b) {
     oracle_free(b->oracle);
     data_free(b->data);
+    R_ReleaseObject(b->keep);
     base_free(b);
   }
   R_ClearExternalPtr(x);
@@ -15,7 +16,8 @@ static void finalize_bundle(SEXP x) {
 
 struct bundle *arg_bundle(SEXP x) { return glue_address(x, "oracle"); }
 
-/* x is kept by reference: the pointer protects it, R copies it if somebody modifies it. */
+/* x is kept by reference; R copies it if somebody modifies it. It is not the pointer's own protected value, as
+ * saveRDS() would write that, and so the data, to the file. */
 SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP ledger, SEXP neighbours,
                        SEXP reproducible) {
   if (!Rf_isMatrix(x)) Rf_error("internal: a matrix was expected");
@@ -30,7 +32,10 @@ SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, S
   MARK_NOT_MUTABLE(x);
   struct bundle *b = base_alloc(1, sizeof *b);
   if (!b) glue_check(BASE_ERR_MEMORY);
-  SEXP out = PROTECT(glue_pointer(b, "oracle", keep, finalize_bundle));
+  b->keep = R_NilValue;
+  SEXP out = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
+  R_PreserveObject(keep);
+  b->keep = keep;
   glue_check(data_create(rows, n, p, arg_flag(intercept), arg_double(radius), response, &b->data));
   glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
                            (enum oracle_neighbours)arg_int(neighbours), &b->oracle));

@@ -8,6 +8,7 @@
 struct bundle {
   struct data *data;
   struct oracle *oracle;
+  SEXP keep; /* what the two point into */
 };
 
 struct bundle *arg_bundle(SEXP x);
