@@ -18,6 +18,20 @@ check_count <- function(x, arg, lower = 1, call = sys.call(-1)) {
   as.integer(x)
 }
 
+# length finite numbers of moderate size; what says what they are.
+check_vector <- function(x, arg, length, what, call = sys.call(-1)) {
+  if (!is.numeric(x) || length(x) != length) {
+    abort("argument", "`", arg, "` must be ", length, " numbers, ", what, ", not ", describe(x), ".", call = call)
+  }
+  if (!all(is.finite(x)) || any(abs(x) > vector_limit)) {
+    abort("argument", "`", arg, "` must be finite and at most ", vector_limit, " in absolute value.", call = call)
+  }
+  as.double(x)
+}
+
+# The core refuses points of norm above 1e100; what leads to one is refused here, by its name.
+vector_limit <- 1e30
+
 check_flag <- function(x, arg, call = sys.call(-1)) {
   if (!is.logical(x) || length(x) != 1L || is.na(x)) {
     abort("argument", "`", arg, "` must be TRUE or FALSE, not ", describe(x), ".", call = call)
@@ -36,10 +50,29 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
 
 quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
 
+# What x is, in the words of an error message; never its value.
 describe <- function(x) {
   if (is.null(x)) return("NULL")
-  if (length(x) == 1L && is.atomic(x) && is.na(x)) return("NA")
-  paste0(if (is.object(x)) paste0("a ", class(x)[1]) else paste0("of type ", typeof(x)), ", length ", length(x))
+  if (is.function(x)) return("a function")
+  if (is.environment(x)) return("an environment")
+  if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
+  if (length(dim(x)) == 2L) return(paste0("a ", matrix_kind(x), " (", nrow(x), " x ", ncol(x), ")"))
+  kind <- if (is.object(x)) class(x)[1] else vector_kind(x)
+  if (length(x) == 1L && kind == "character vector") return("a string")
+  paste0(if (grepl("^[aeiouAEIOU]", kind)) "an " else "a ", kind, " of length ", length(x))
+}
+
+matrix_kind <- function(x) {
+  if (is.object(x)) return(class(x)[1])
+  sub("vector$", "matrix", vector_kind(x))
+}
+
+vector_kind <- function(x) {
+  switch(typeof(x),
+    integer = , double = "numeric vector",
+    logical = , character = , complex = , raw = paste(typeof(x), "vector"),
+    typeof(x)
+  )
 }
 
 range_text <- function(lower, upper, open) {

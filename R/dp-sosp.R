@@ -81,7 +81,10 @@
 #' coef(fit)
 #' table(predict(fit, d, type = "class"), d$cover)
 #' @export
-dp_sosp <- function(formula, ...) UseMethod("dp_sosp")
+dp_sosp <- function(formula, ...) {
+  if (nargs() == 0L) abort("argument", "Nothing to fit: give a formula and a data frame, or a matrix and a response.")
+  UseMethod("dp_sosp")
+}
 
 #' @rdname dp_sosp
 #' @export
@@ -94,6 +97,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_number(radius, "radius", 0, call = call)
   design <- design_template(formula, data, bounds, radius, call)
+  if (nrow(data) == 0L) abort("argument", "`data` has no rows.", call = call)
   raw <- design_response(design, data, call = call)
   response <- response_template(raw, design$response, call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
@@ -118,12 +122,12 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   x <- check_matrix(x, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
+  response <- response_template(y, "y", call)
   if (length(y) != nrow(x)) {
     abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
   }
   radius <- check_number(radius, "radius", 0, call = call)
   intercept <- check_flag(intercept, "intercept", call)
-  response <- response_template(y, "y", call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, nrow(x),
                    call)
   labels <- c(if (intercept) "(Intercept)", colnames(x) %||% paste0("x", seq_len(ncol(x)), recycle0 = TRUE))
@@ -151,11 +155,7 @@ check_dots <- function(..., call) {
 
 check_start <- function(start, dim, call) {
   if (is.null(start)) return(numeric(dim))
-  if (!is.numeric(start) || length(start) != dim || !all(is.finite(start))) {
-    abort("argument", "`start` must be NULL or ", dim, " finite numbers, one per coefficient, not ", describe(start),
-          ".", call = call)
-  }
-  as.double(start)
+  check_vector(start, "start", dim, "one per coefficient, the intercept first", call)
 }
 
 # Everything about a run that is decided without the data. open() is called when
@@ -175,8 +175,13 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   if (!is.null(eps)) eps <- check_number(eps, "eps", 0, call = call)
   if (!is.null(delta)) delta <- check_number(delta, "delta", 0, 1, call = call)
   if (!is.null(budget)) check_budget(budget, "budget", call)
-  if (is.null(eps) && is.null(budget)) abort("argument", "`eps` is missing: give the privacy budget, such as `eps = 1`.", call = call)
-  if (is.null(eps) && !is.null(delta)) abort("argument", "`delta` belongs to `eps`; the budget has its own.", call = call)
+  if (is.null(eps) && is.null(budget)) {
+    abort("argument", "`eps` is missing: give the privacy budget, such as `eps = 1`.", call = call)
+  }
+  if (is.null(eps) && !is.null(delta)) {
+    abort("argument", "`delta` belongs to `eps`: give both, or neither and the fit may spend what the budget has.",
+          call = call)
+  }
   run$eps <- eps
   run$delta <- delta
   run$owned <- is.null(budget)

@@ -95,7 +95,14 @@ check_neighbours <- function(neighbours, call = sys.call(-1)) {
 check_noise <- function(noise, call = sys.call(-1)) check_choice(noise, c("secure", "reproducible"), "noise", call)
 
 check_matrix <- function(x, arg, call = sys.call(-1)) {
-  if (!is.matrix(x) || !is.numeric(x)) abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), ".", call = call)
+  if (!is.matrix(x) || !is.numeric(x)) {
+    advice <- if (is.data.frame(x)) {
+      "; for a data frame give a formula, or make it one with `as.matrix()`"
+    } else if (isS4(x) && length(dim(x)) == 2L) {
+      "; sparse matrices are not supported, `as.matrix()` makes it dense"
+    }
+    abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), advice, ".", call = call)
+  }
   if (nrow(x) == 0L) abort("argument", "`", arg, "` has no rows.", call = call)
   if (!is.double(x)) storage.mode(x) <- "double"
   x
@@ -104,11 +111,7 @@ check_matrix <- function(x, arg, call = sys.call(-1)) {
 oracle_facts <- function(oracle) .Call(ffi_oracle_facts, oracle$pointer)
 
 check_point <- function(w, oracle, arg, call = sys.call(-1)) {
-  dim <- oracle_facts(oracle)$dim
-  if (!is.numeric(w) || length(w) != dim || !all(is.finite(w))) {
-    abort("argument", "`", arg, "` must be ", dim, " finite numbers, not ", describe(w), ".", call = call)
-  }
-  as.double(w)
+  check_vector(w, arg, oracle_facts(oracle)$dim, "one per coefficient, the intercept first", call)
 }
 
 check_cost <- function(mu, rho, call = sys.call(-1)) {
@@ -173,10 +176,12 @@ dp_line_search <- function(oracle, w, direction, steps, mu = NULL, rho = NULL,
 }
 
 check_steps <- function(steps, call = sys.call(-1)) {
-  if (!is.numeric(steps) || length(steps) < 1L || length(steps) > 1000L || !all(is.finite(steps)) || any(steps <= 0)) {
+  if (!is.numeric(steps) || length(steps) < 1L || length(steps) > 1000L) {
     abort("argument", "`steps` must be 1 to 1000 positive numbers, not ", describe(steps), ".", call = call)
   }
-  as.double(steps)
+  steps <- check_vector(steps, "steps", length(steps), "one per candidate", call)
+  if (any(steps <= 0)) abort("argument", "`steps` must be positive.", call = call)
+  steps
 }
 
 #' @export

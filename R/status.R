@@ -6,12 +6,12 @@ status_advice <- c(
   memory = "",
   interrupt = "",
   entropy = " The operating system's generator could not be read; nothing was released.",
-  argument = " The step asked for is outside what the noise can be drawn for.",
+  argument = " Coefficients or steps are too large, or the cost is too small, for noise to be drawn.",
   budget = " Nothing was released; see `dp_ledger()` for what was spent.",
   fork = " Create and use a budget in one process.",
   accountant = paste0(
-    " This budget counts Gaussian releases exactly and has been charged already; sparse vector and exponential",
-    " mechanism need `dp_budget(..., accountant = \"zcdp\")` from the start."
+    " This budget counts Gaussian releases only, by its unit or by what was charged to it first; sparse vector and",
+    " exponential mechanism need `dp_budget(rho = )`, or `accountant = \"zcdp\"` from the start."
   ),
   numeric = ""
 )
