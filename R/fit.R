@@ -30,29 +30,38 @@ new_privacy <- function(run) {
   ledger <- dp_ledger(run$budget)
   ledger <- ledger[seq_len(nrow(ledger)) > run$before, ]
   rownames(ledger) <- NULL
+  # Less than asked for when the shared budget had less left.
+  whole <- !is.null(run$eps) && run$rho == rho_of(run$eps, run$delta, run$zcdp)
   list(
-    eps = run$eps %||% eps_of(run$rho, run$delta, run$zcdp), delta = run$delta, rho = run$rho,
+    eps = if (whole) run$eps else eps_of(run$rho, run$delta, run$zcdp), delta = run$delta, rho = run$rho,
     accountant = if (run$zcdp) "zcdp" else "gdp", neighbours = run$neighbours, noise = run$noise,
     shared = if (!run$owned) budget_text(run$budget), ledger = ledger
   )
 }
 
-# A call may carry the data itself (do.call, literals) and environments (formulas):
-# what could hold records is kept only as a name, the rest without attributes.
+# A call may carry the data itself (do.call, literals) and environments (formulas). What could hold records is kept
+# only as a name; of what else was computed in the call, names and single values are kept. Arguments that came as
+# values were checked to be public settings.
 scrub_call <- function(call) {
   for (name in intersect(names(call), c("data", "x", "y", "budget"))) {
     if (!is.symbol(call[[name]])) call[[name]] <- as.name(name)
   }
   call[[1]] <- quote(dp_sosp)
-  as.call(lapply(as.list(call), scrub))
+  parts <- as.list(call)
+  language <- vapply(parts, is.language, NA)
+  parts[language] <- lapply(parts[language], scrub)
+  as.call(parts)
 }
 
 scrub <- function(x) {
   if (is.call(x)) {
-    attributes(x) <- NULL
-    return(as.call(lapply(as.list(x), scrub)))
+    parts <- as.list(x)
+    empty <- vapply(parts, identical, NA, quote(expr = )) # as in m[, 1]
+    parts[!empty] <- lapply(parts[!empty], scrub)
+    return(as.call(parts))
   }
-  if (is.function(x) || is.environment(x)) quote(...) else x
+  if (is.symbol(x)) return(x)
+  if (is.atomic(x) && length(x) == 1L) as.vector(x) else quote(...)
 }
 
 #' Methods for fits
@@ -106,12 +115,15 @@ privacy_text <- function(privacy) {
 }
 
 status_text <- function(x) {
-  asked <- table(factor(x$trace$query, c("gradient", "hessian", "line search")))
+  asked <- function(query, one, many) {
+    times <- sum(x$trace$query == query)
+    paste(times, if (times == 1L) one else many)
+  }
   paste0(
     c(sosp = "Certified", budget = "Not certified: the budget is spent",
       iterations = "Not certified: the planned iterations are done")[[x$status]],
-    " after ", asked[["gradient"]], " gradients, ", asked[["line search"]], " line searches, ", asked[["hessian"]],
-    if (asked[["hessian"]] == 1L) " Hessian" else " Hessians"
+    " after ", asked("gradient", "gradient", "gradients"), ", ",
+    asked("line search", "line search", "line searches"), ", ", asked("hessian", "Hessian", "Hessians")
   )
 }
 
