@@ -49,7 +49,7 @@ dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountan
     delta <- check_number(delta, "delta", 0, 1, call = call)
     capacity <- c(gdp = .Call(ffi_gdp_mu, eps, delta)^2 / 2, zcdp = .Call(ffi_zcdp_rho, eps, delta))
   } else {
-    if (!is.null(delta)) abort("argument", "`delta` belongs to `eps`.", call = call)
+    if (!is.null(delta)) abort("argument", "`delta` belongs to `eps`; a budget in `rho` or `mu` has none.", call = call)
     if (accountant != "auto") abort("argument", "`accountant` is a choice only for `eps` and `delta`.", call = call)
     if (given["rho"]) {
       capacity <- c(gdp = 0, zcdp = check_number(rho, "rho", 0, call = call))

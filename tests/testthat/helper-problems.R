@@ -1,0 +1,88 @@
+# Small data sets and exact answers, computed in plain R, to compare with.
+
+# n records with d numeric columns in [-1, 1] and a response in -1, 1.
+problem_matrix <- function(n = 300, d = 2, seed = 1, w = seq_len(d) * (-1)^seq_len(d)) {
+  set.seed(seed)
+  x <- matrix(runif(n * d, -1, 1), n, d, dimnames = list(NULL, paste0("x", seq_len(d))))
+  y <- ifelse(drop(x %*% w) + 0.3 + rlogis(n, scale = 0.5) > 0, 1, -1)
+  list(x = x, y = y)
+}
+
+# Two numeric columns, a factor, a response with two levels.
+problem_frame <- function(n = 300, seed = 1) {
+  set.seed(seed)
+  data <- data.frame(a = runif(n, 10, 30), b = runif(n, -1, 1), f = factor(sample(c("u", "v", "w"), n, TRUE)))
+  t <- (data$a - 20) / 5 - data$b + c(u = 0, v = 1, w = -1)[as.character(data$f)]
+  data$y <- factor(ifelse(t + rlogis(n) > 0, "yes", "no"), levels = c("no", "yes"))
+  data
+}
+frame_bounds <- list(a = c(10, 30), b = c(-1, 1))
+
+# Rows as the oracle sees them: with intercept, divided by the larger of norm and radius; zero when not finite.
+unit_rows <- function(x, radius, intercept = TRUE) {
+  z <- if (intercept) cbind(1, x) else x
+  norm <- sqrt(rowSums(z^2))
+  z <- z / pmax(norm, radius)
+  z[!is.finite(norm), ] <- 0
+  unname(z)
+}
+
+exact <- list(
+  logistic = list(
+    value = function(m) log1p(exp(-m)), slope = function(m) -plogis(-m), curvature = function(m) plogis(m) * plogis(-m)
+  ),
+  sigmoid = list(
+    value = function(m) plogis(-m), slope = function(m) -plogis(m) * plogis(-m),
+    curvature = function(m) plogis(m) * plogis(-m) * (plogis(m) - plogis(-m))
+  )
+)
+
+# Mean loss and its derivatives at w; a row whose y is NA counts as a row of zeros.
+exact_value <- function(z, y, w, loss = "logistic") mean(exact[[loss]]$value(margin(z, y, w)))
+exact_gradient <- function(z, y, w, loss = "logistic") {
+  z[is.na(y), ] <- 0
+  colMeans(z * (exact[[loss]]$slope(margin(z, y, w)) * ifelse(is.na(y), 1, y)))
+}
+exact_hessian <- function(z, y, w, loss = "logistic") {
+  z[is.na(y), ] <- 0
+  crossprod(z, z * exact[[loss]]$curvature(margin(z, y, w))) / nrow(z)
+}
+margin <- function(z, y, w) ifelse(is.na(y), 0, y * drop(z %*% w))
+
+# The minimiser of the mean loss plus lambda / 2 |w|^2 without the intercept, by Newton's method.
+exact_minimum <- function(z, y, lambda = 0, free = 1) {
+  w <- numeric(ncol(z))
+  penalty <- rep(lambda, ncol(z))
+  penalty[free] <- 0
+  for (i in 1:50) w <- w - solve(exact_hessian(z, y, w) + diag(penalty), exact_gradient(z, y, w) + penalty * w)
+  w
+}
+
+# Fits without the messages about delta and ranges.
+quiet_fit <- function(...) suppressMessages(dp_sosp(..., progress = FALSE))
+
+# A snapshot of error messages, each after the call that it answers.
+expect_errors <- function(...) {
+  frame <- parent.frame()
+  lines <- vapply(eval(substitute(alist(...))), function(call) {
+    message <- tryCatch(
+      {
+        suppressMessages(eval(call, frame))
+        "no error"
+      },
+      dpsosp_error = conditionMessage
+    )
+    paste0("> ", paste(deparse(call, width.cutoff = 500), collapse = " "), "\n", message)
+  }, "")
+  testthat::expect_snapshot_output(writeLines(lines))
+}
+
+# Runs R code in a new process that has the package attached; returns what it printed.
+child <- function(code, ...) {
+  home <- find.package("dpsosp")
+  if (!file.exists(file.path(home, "Meta", "package.rds"))) testthat::skip("the package is not installed")
+  script <- tempfile(fileext = ".R")
+  on.exit(unlink(script))
+  writeLines(c(sprintf(".libPaths(c(%s, .libPaths()))", deparse(dirname(home))), "library(dpsosp)", code), script)
+  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE, stderr = TRUE, ...)
+}
