@@ -8,13 +8,15 @@
 #include <math.h>
 #include <string.h>
 
+/* Squares of numbers near a smaller radius would underflow: rows far outside it would pass for rows of norm zero. */
+#define LEAST_RADIUS 1e-140
+
 static void row_scales(struct data *data, double radius);
 static void mark_broken(struct data *data);
 
-int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y,
-                struct data **out) {
+int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out) {
   *out = NULL;
-  if (n == 0 || !(radius > 0) || !isfinite(radius)) return BASE_ERR_ARGUMENT;
+  if (n == 0 || !(radius >= LEAST_RADIUS) || !isfinite(radius)) return BASE_ERR_ARGUMENT;
   struct data *data = base_alloc(1, sizeof *data);
   if (!data) return BASE_ERR_MEMORY;
   data->x = x;
