@@ -1,0 +1,192 @@
+/* Rows: norms after clipping in extended precision, null records, blocks, degenerate sizes. */
+#include "ctest.h"
+#include "data/private.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static void norms(size_t p, int intercept, double radius);
+static void null_records(size_t n);
+static void blocks(void);
+static void no_columns(void);
+static void arguments(void);
+static void responses_are_copied(void);
+static void fill_rows(size_t n, size_t p, int intercept, double radius, double *x);
+static long double row_norm(const struct data *d, const double *x, size_t i);
+
+void test_data_data(void) {
+  static const double radius[] = {1, 0.3, 1e-3, 7, 1e100, 1e-100};
+  for (size_t k = 0; k < sizeof radius / sizeof *radius; k++) {
+    norms(1, 0, radius[k]);
+    norms(3, 1, radius[k]);
+    norms(40, 0, radius[k]);
+    norms(40, 1, radius[k]);
+  }
+  norms(3000, 1, 1);
+  null_records(1);
+  null_records(DATA_BLOCK - 1);
+  null_records(DATA_BLOCK);
+  null_records(2 * DATA_BLOCK + 7);
+  blocks();
+  no_columns();
+  arguments();
+  responses_are_copied();
+}
+
+/* At most one, and not smaller than rounding asks for: a clipped row has norm one, another one |row| / radius. */
+static void norms(size_t p, int intercept, double radius) {
+  enum { ROWS = 260 };
+  double *x = base_alloc(ROWS * p, sizeof *x), y[ROWS];
+  struct data *d;
+  for (int i = 0; i < ROWS; i++) y[i] = 1;
+  fill_rows(ROWS, p, intercept, radius, x);
+  CHECK(data_create(x, ROWS, p, intercept, radius, y, &d) == BASE_OK);
+  long double largest = 0, worst = 0;
+  int null = 0;
+  for (size_t i = 0; i < ROWS; i++) {
+    long double square = intercept, exact;
+    for (size_t j = 0; j < p; j++) square += (long double)x[i + j * ROWS] * x[i + j * ROWS];
+    exact = sqrtl(square) > radius ? 1 : sqrtl(square) / radius;
+    null += d->scale[i] == 0;
+    if (d->scale[i] == 0) continue;
+    largest = fmaxl(largest, row_norm(d, x, i));
+    if (exact > 0) worst = fmaxl(worst, fabsl(row_norm(d, x, i) / exact - 1));
+  }
+  CHECK(largest <= 1);
+  CHECK(worst <= (long double)(2 * p + 20) * DBL_EPSILON);
+  CHECK(null == 0);
+  data_free(d);
+  base_free(x);
+}
+
+/* Ordinary, huge, tiny, and at the radius within an ulp, so that a missing margin shows. */
+static void fill_rows(size_t n, size_t p, int intercept, double radius, double *x) {
+  for (size_t i = 0; i < n; i++) {
+    double norm = 0, target = radius;
+    for (size_t j = 0; j < p; j++) {
+      x[i + j * n] = ctest_normal();
+      norm = hypot(norm, x[i + j * n]);
+    }
+    if (i % 4 == 0) target = radius * exp(3 * ctest_normal());
+    if (i % 4 == 1) target = 1e150;
+    if (i % 4 == 2) target = 1e-200;
+    if (i % 4 == 3 && intercept && radius > 1) target = sqrt(radius - 1) * sqrt(radius + 1);
+    for (size_t j = 0; j < p; j++) x[i + j * n] *= target / norm;
+  }
+}
+
+static long double row_norm(const struct data *d, const double *x, size_t i) {
+  long double scale = d->scale[i], square = d->intercept ? scale * scale : 0;
+  for (size_t j = 0; j < d->p; j++) {
+    long double z = scale * x[i + j * d->n];
+    square += z * z;
+  }
+  return sqrtl(square);
+}
+
+/* A missing or infinite number, or one whose square overflows, makes its record null and no other. */
+static void null_records(size_t n) {
+  enum { P = 3 };
+  double *x = base_alloc(n * P, sizeof *x), *y = base_alloc(n, sizeof *y);
+  double *buffer = base_alloc(DATA_BLOCK * P, sizeof *buffer);
+  const double bad[] = {NAN, INFINITY, -INFINITY, 1e200};
+  struct data *d;
+  for (size_t i = 0; i < n * P; i++) x[i] = ctest_normal();
+  for (size_t i = 0; i < n; i++) y[i] = i % 2 ? 1 : -1;
+  /* one in the first block and one in the last, and a response */
+  x[0] = bad[n % 4];
+  x[(n - 1) + 2 * n] = NAN;
+  y[n / 2] = n % 2 ? NAN : -INFINITY;
+  CHECK(data_create(x, n, P, 1, 1, y, &d) == BASE_OK);
+  int right = 1;
+  for (size_t i = 0; i < n; i++) {
+    int null = i == 0 || i == n - 1 || i == n / 2;
+    right = right && (d->scale[i] == 0) == null && d->y[i] == (null ? 0 : y[i]);
+  }
+  CHECK(right);
+  for (size_t k = 0; k < data_blocks(d); k++) {
+    struct data_block b = data_block_at(d, k, buffer);
+    int finite = 1, same = 1;
+    for (size_t i = 0; i < b.rows; i++) {
+      for (size_t j = 0; j < P; j++) {
+        double z = b.x[i + j * b.ld], from = x[k * DATA_BLOCK + i + j * n];
+        finite = finite && isfinite(z);
+        same = same && (b.scale[i] > 0 ? z == from : z == 0);
+      }
+    }
+    CHECK(finite);
+    CHECK(same);
+    int broken = 0;
+    for (size_t i = 0; i < b.rows; i++) broken = broken || b.scale[i] == 0;
+    CHECK((b.x == buffer) == broken); /* copied only when it must be */
+  }
+  data_free(d);
+  base_free(buffer);
+  base_free(y);
+  base_free(x);
+}
+
+/* All rows once, in order. */
+static void blocks(void) {
+  static const size_t sizes[] = {1, 2, DATA_BLOCK - 1, DATA_BLOCK, DATA_BLOCK + 1, 5 * DATA_BLOCK, 5 * DATA_BLOCK + 3};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    size_t n = sizes[k], seen = 0;
+    double *x = base_alloc(2 * n, sizeof *x), *y = base_alloc(n, sizeof *y);
+    struct data *d;
+    int right = 1;
+    for (size_t i = 0; i < n; i++) {
+      x[i] = (double)i;
+      x[n + i] = -(double)i;
+      y[i] = i % 2 ? 1 : -1;
+    }
+    CHECK(data_create(x, n, 2, 0, 1, y, &d) == BASE_OK);
+    CHECK(data_rows(d) == n && data_dim(d) == 2);
+    for (size_t b = 0; b < data_blocks(d); b++) {
+      struct data_block block = data_block_at(d, b, NULL); /* no block is broken */
+      for (size_t i = 0; i < block.rows; i++, seen++) {
+        right = right && block.x[i] == (double)seen && block.x[i + block.ld] == -(double)seen;
+        right = right && block.scale[i] == d->scale[seen] && block.y[i] == y[seen];
+      }
+    }
+    CHECK(right);
+    CHECK(seen == n);
+    data_free(d);
+    base_free(y);
+    base_free(x);
+  }
+}
+
+static void no_columns(void) {
+  const double y[3] = {1, -1, NAN};
+  struct data *d;
+  CHECK(data_create(NULL, 3, 0, 1, 2, y, &d) == BASE_OK);
+  CHECK(data_dim(d) == 1);
+  CHECK_NEAR(d->scale[0], 0.5, 16 * DBL_EPSILON);
+  CHECK(d->scale[0] <= 0.5 && d->scale[2] == 0);
+  data_free(d);
+  CHECK(data_create(NULL, 3, 0, 1, 0.25, y, &d) == BASE_OK);
+  CHECK_NEAR(d->scale[1], 1, 16 * DBL_EPSILON);
+  data_free(d);
+}
+
+static void arguments(void) {
+  const double x = 1, y = 1;
+  static const double radius[] = {0, -1, NAN, INFINITY, 1e-300, 4e-324};
+  struct data *d;
+  CHECK(data_create(&x, 0, 1, 0, 1, &y, &d) == BASE_ERR_ARGUMENT && d == NULL);
+  for (size_t k = 0; k < sizeof radius / sizeof *radius; k++) {
+    CHECK(data_create(&x, 1, 1, 0, radius[k], &y, &d) == BASE_ERR_ARGUMENT && d == NULL);
+    data_free(d);
+  }
+}
+
+static void responses_are_copied(void) {
+  const double x = 0.5;
+  double y = -1;
+  struct data *d;
+  CHECK(data_create(&x, 1, 1, 0, 1, &y, &d) == BASE_OK);
+  y = NAN;
+  CHECK(d->y[0] == -1);
+  data_free(d);
+}
