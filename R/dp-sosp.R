@@ -155,7 +155,7 @@ check_dots <- function(..., call) {
 
 check_start <- function(start, dim, call) {
   if (is.null(start)) return(numeric(dim))
-  check_vector(start, "start", dim, "one per coefficient, the intercept first", call)
+  check_vector(start, "start", dim, "one per coefficient (the intercept, if there is one, first)", call)
 }
 
 # Everything about a run that is decided without the data. open() is called when

@@ -61,6 +61,7 @@
 dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE, neighbours = "replace-one",
                       noise = c("secure", "reproducible")) {
   call <- sys.call()
+  if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
   x <- check_matrix(x, "x", call)
   loss <- check_loss(loss, "loss", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
@@ -111,7 +112,7 @@ check_matrix <- function(x, arg, call = sys.call(-1)) {
 oracle_facts <- function(oracle) .Call(ffi_oracle_facts, oracle$pointer)
 
 check_point <- function(w, oracle, arg, call = sys.call(-1)) {
-  check_vector(w, arg, oracle_facts(oracle)$dim, "one per coefficient, the intercept first", call)
+  check_vector(w, arg, oracle_facts(oracle)$dim, "one per coefficient (the intercept, if there is one, first)", call)
 }
 
 check_cost <- function(mu, rho, call = sys.call(-1)) {

@@ -7,7 +7,7 @@ status_advice <- c(
   interrupt = "",
   entropy = " The operating system's generator could not be read; nothing was released.",
   argument = " Coefficients or steps are too large, or the cost is too small, for noise to be drawn.",
-  budget = " Nothing was released; see `dp_ledger()` for what was spent.",
+  budget = " Less is left than this would cost; it released nothing. See `dp_ledger()` for what was spent.",
   fork = " Create and use a budget in one process.",
   accountant = paste0(
     " This budget counts Gaussian releases only, by its unit or by what was charged to it first; sparse vector and",
