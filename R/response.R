@@ -23,25 +23,18 @@ response_template <- function(y, name, call = sys.call(-1)) {
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
 }
 
-# The coding of a numeric response is part of what the caller declares: values
-# in {0, 1} or in {-1, 1}. Of two data sets that keep to the second one only
-# the one with nothing but 1 is taken for the first; who minds declares a
-# factor.
+# Values in {0, 1} or in {-1, 1}. Both have the labels 0 and 1: a label that
+# told which of the two came would tell whether there is a -1 in the data.
 numeric_labels <- function(y, name, call) {
-  labels <- if (any(y == -1, na.rm = TRUE)) c(-1, 1) else c(0, 1)
-  if (all(is.na(y) | y %in% labels)) return(labels)
-  abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, ",
-        "or declare a factor with two levels.", call = call)
+  for (low in c(0, -1)) if (all(is.na(y) | y %in% c(low, 1))) return(c(0, 1))
+  abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, or ",
+        "declare a factor with two levels.", call = call)
 }
 
 # -1, 1 or NA; what is neither label is NA.
 response_code <- function(template, y) {
-  labels <- as.character(template$labels)
-  if (template$kind == "numeric") {
-    c(-1, 1)[match(as.double(y), template$labels)]
-  } else {
-    c(-1, 1)[match(as.character(y), labels)]
-  }
+  if (template$kind == "numeric") return(c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))])
+  c(-1, 1)[match(as.character(y), as.character(template$labels))]
 }
 
 # The inverse: labels from -1, 1 or NA.
