@@ -13,6 +13,8 @@ rm -f build/log/*
 main() {
   stage setup dev/setup.sh
   stage build env INSTALL=1 dev/build.sh
+  # So that a broken vignette does not hide what the stages below have to say
+  [ "$failed" -eq 0 ] || stage build-without-vignettes env INSTALL=1 dev/build.sh --no-build-vignettes
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh
   stage ctest-asan make --no-print-directory -C dev/ctest asan
