@@ -1,0 +1,177 @@
+/* Exact sums against naive ones in extended precision: the error stays below the bound that the sensitivities add. */
+#include "fixture.h"
+
+#include <float.h>
+
+static void problem(const char *loss, size_t n, size_t p, int intercept, int broken, double w_norm);
+static void compare(const struct fixture *f, const double *w, const double *direction);
+static double claimed(const struct oracle *o, double lip, double w_norm, double size);
+static void bound_is_added(void);
+static void stopped(void);
+
+enum { STEPS = 3 };
+static const double steps[STEPS] = {1e-3, 1, 30};
+
+void test_barrier_sums(void) {
+  static const char *const losses[] = {"logistic", "sigmoid"};
+  for (int k = 0; k < 2; k++) {
+    for (int intercept = 0; intercept <= 1; intercept++) {
+      for (int broken = 0; broken <= 1; broken++) {
+        problem(losses[k], 1, 1, intercept, 0, 1);
+        problem(losses[k], 40, 3, intercept, broken, 0);
+        problem(losses[k], DATA_BLOCK, 5, intercept, broken, 1e-6);
+        problem(losses[k], (size_t)ctest_size(3 * DATA_BLOCK + 17, DATA_BLOCK + 17), 7, intercept, broken, 4);
+        problem(losses[k], 300, 60, intercept, broken, 40);
+        problem(losses[k], 300, 4, intercept, broken, 1e80);
+      }
+    }
+    problem(losses[k], 100, 0, 1, 1, 2);
+  }
+  bound_is_added();
+  stopped();
+}
+
+static void problem(const char *loss, size_t n, size_t p, int intercept, int broken, double w_norm) {
+  struct fixture f;
+  size_t dim = p + (size_t)intercept;
+  double *x = base_alloc(n * p, sizeof *x), *y = base_alloc(n, sizeof *y);
+  double *w = base_alloc(2 * dim, sizeof *w), *direction = w + dim, norm = 0;
+  for (size_t i = 0; i < n * p; i++) x[i] = ctest_normal() * exp(ctest_normal());
+  for (size_t i = 0; i < n; i++) y[i] = fixture_sign();
+  for (size_t i = 2; broken && p > 0 && i < n; i += 97) x[i + (i % p) * n] = i % 2 ? NAN : INFINITY;
+  if (broken) y[1] = NAN;
+  for (size_t j = 0; j < dim; j++) norm = hypot(norm, w[j] = ctest_normal());
+  for (size_t j = 0; j < dim; j++) {
+    w[j] *= w_norm / norm;
+    direction[j] = ctest_normal();
+  }
+  fixture_open_rows(&f, loss, x, y, n, p, intercept, ORACLE_REPLACE_ONE, 1);
+  compare(&f, w, direction);
+  fixture_close(&f);
+  base_free(w);
+}
+
+/* ---- the reference ---- */
+
+static int is_sigmoid(const struct oracle *o) { return loss_bounds_of(o->loss)->curv_lower > 0; }
+
+static void reference_loss(int sigmoid, double y, long double t, long double *value, long double *d1, long double *d2) {
+  long double margin = y * t, s = 1 / (1 + expl(margin)), rest = 1 / (1 + expl(-margin));
+  *value = sigmoid ? s : margin > 0 ? log1pl(expl(-margin)) : log1pl(expl(margin)) - margin;
+  *d1 = sigmoid ? -y * s * rest : -y * s;
+  *d2 = sigmoid ? s * rest * (rest - s) : s * rest;
+}
+
+static void reference_row(const struct data *d, size_t i, long double *z) {
+  size_t skip = (size_t)d->intercept;
+  if (skip) z[0] = d->scale[i];
+  for (size_t j = 0; j < d->p; j++) z[skip + j] = d->scale[i] > 0 ? (long double)d->scale[i] * d->x[i + j * d->n] : 0;
+}
+
+struct sums {
+  long double value, decrease[STEPS];
+  long double gradient[64], hessian[64 * 64];
+};
+
+static void reference(const struct fixture *f, const double *w, const double *direction, struct sums *s) {
+  const struct data *d = f->data;
+  size_t dim = data_dim(d);
+  long double z[64], value, moved, d1, d2, unused1, unused2;
+  memset(s, 0, sizeof *s);
+  for (size_t i = 0; i < d->n; i++) {
+    long double t = 0, u = 0;
+    reference_row(d, i, z);
+    for (size_t j = 0; j < dim; j++) {
+      t += z[j] * w[j];
+      u += z[j] * direction[j];
+    }
+    reference_loss(is_sigmoid(f->oracle), d->y[i], t, &value, &d1, &d2);
+    s->value += value / d->n;
+    for (int k = 0; k < STEPS; k++) {
+      reference_loss(is_sigmoid(f->oracle), d->y[i], t + steps[k] * u, &moved, &unused1, &unused2);
+      s->decrease[k] += (value - moved) / d->n;
+    }
+    for (size_t j = 0; j < dim; j++) {
+      s->gradient[j] += d1 * z[j] / d->n;
+      for (size_t l = 0; l < dim; l++) s->hessian[j + l * dim] += d2 * z[j] * z[l] / d->n;
+    }
+  }
+}
+
+static double distance(size_t n, const double *got, const long double *exact) {
+  long double square = 0;
+  for (size_t i = 0; i < n; i++) square += (got[i] - exact[i]) * (got[i] - exact[i]);
+  return (double)sqrtl(square);
+}
+
+static double norm_of(size_t n, const double *x) {
+  double norm = 0;
+  for (size_t i = 0; i < n; i++) norm = hypot(norm, x[i]);
+  return norm;
+}
+
+static void compare(const struct fixture *f, const double *w, const double *direction) {
+  static struct sums exact;
+  const struct oracle *o = f->oracle;
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  size_t dim = data_dim(f->data);
+  double value, gradient[64], hessian[64 * 64], decrease[STEPS];
+  double norm = norm_of(dim, w), length = norm_of(dim, direction), curvature = fmax(b->curv_lower, b->curv_upper);
+  reference(f, w, direction, &exact);
+
+  CHECK(sums_value(o, w, &value) == BASE_OK);
+  CHECK_NEAR((double)(value - exact.value), 0, claimed(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));
+  CHECK(sums_gradient(o, w, gradient) == BASE_OK);
+  CHECK_NEAR(distance(dim, gradient, exact.gradient), 0, claimed(o, curvature, norm, b->lipschitz));
+  CHECK(sums_hessian(o, w, hessian) == BASE_OK);
+  CHECK_NEAR(distance(dim * dim, hessian, exact.hessian), 0, claimed(o, b->third, norm, curvature));
+  CHECK(sums_decreases(o, w, direction, STEPS, steps, decrease) == BASE_OK);
+  for (int k = 0; k < STEPS; k++) {
+    double reach = norm + steps[k] * length;
+    double bound = claimed(o, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
+    CHECK_NEAR((double)(decrease[k] - exact.decrease[k]), 0, bound);
+  }
+  for (size_t j = 0; j < dim; j++)
+    for (size_t l = 0; l < j; l++) CHECK(hessian[j + l * dim] == hessian[l + j * dim]);
+}
+
+/* E of sensitivity.c, written anew from its text. */
+static double claimed(const struct oracle *o, double lip, double w_norm, double size) {
+  double u = DBL_EPSILON / 2, m = ceil((double)o->data->n / DATA_BLOCK);
+  return 2 * u * (lip * ((double)o->data->p + 3) * w_norm + (DATA_BLOCK + m + 16) * size);
+}
+
+/* What the sensitivities have beyond the exact formulas is twice this bound. */
+static void bound_is_added(void) {
+  struct fixture f;
+  size_t n = 100000; /* the formulas are small, so the bound keeps some digits of the difference */
+  fixture_open(&f, "logistic", n, 2, 1, ORACLE_REPLACE_ONE, 1);
+  const struct oracle *o = f.oracle;
+  double w[3] = {300, -400, 1200}, direction[3] = {3, 0, -4}, norm = 1300;
+  double value = 2 * claimed(o, 1, norm, log(2) + norm);
+  double gradient = 2 * claimed(o, 0.25, norm, 1);
+  double hessian = 2 * claimed(o, 1 / (6 * sqrt(3)), norm, 0.25);
+  double decrease = 2 * claimed(o, 1, 2 * norm + 10, log(2) + norm + 10);
+  double reps = 1e-17;
+  CHECK_NEAR(sensitivity_value(o, w) - norm / (double)n, value, 1e-3 * value + reps);
+  CHECK_NEAR(sensitivity_gradient(o, w) - 2.0 / (double)n, gradient, 1e-3 * gradient + reps);
+  CHECK_NEAR(sensitivity_hessian(o, w) - sqrt(2) / 4 / (double)n, hessian, 1e-3 * hessian + reps);
+  CHECK_NEAR(sensitivity_decrease(o, w, direction, 2) - 20.0 / (double)n, decrease, 1e-3 * decrease + reps);
+  fixture_close(&f);
+}
+
+static int always(void) { return 1; }
+
+static void stopped(void) {
+  struct base_host host = {always, NULL};
+  struct fixture f;
+  double w[2] = {0, 0}, out[4], step = 1;
+  fixture_open(&f, "logistic", 10, 2, 0, ORACLE_REPLACE_ONE, 1);
+  base_set_host(&host);
+  CHECK(sums_value(f.oracle, w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_gradient(f.oracle, w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_hessian(f.oracle, w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_decreases(f.oracle, w, w, 1, &step, out) == BASE_ERR_STOPPED);
+  base_set_host(NULL);
+  fixture_close(&f);
+}
