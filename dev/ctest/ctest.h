@@ -34,4 +34,9 @@ extern const struct base_entropy ctest_entropy_broken;
 double ctest_uniform(void);
 double ctest_normal(void);
 
+/* The which-th allocation of the core from now on fails, counted from one; zero: none. */
+void ctest_fail_allocation(int which);
+/* Allocations of the core that are not freed yet. */
+long ctest_live_allocations(void);
+
 #endif

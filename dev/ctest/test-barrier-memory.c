@@ -1,0 +1,60 @@
+/* Each allocation of the rooms data and barrier fails once: an error, no leak, and no answer without its charge. */
+#include "fixture.h"
+
+static int create_all(struct fixture *f);
+static int ask_all(struct fixture *f);
+
+void test_barrier_memory(void) {
+  long before = ctest_live_allocations();
+  int status = BASE_ERR_MEMORY, failures = 0;
+  for (int which = 1; status == BASE_ERR_MEMORY && which < 1000; which++, failures++) {
+    struct fixture f = {0};
+    ctest_fail_allocation(which);
+    status = create_all(&f);
+    if (status == BASE_OK) status = ask_all(&f);
+    ctest_fail_allocation(0);
+    CHECK(status == BASE_OK || status == BASE_ERR_MEMORY);
+    oracle_free(f.oracle);
+    ledger_free(f.ledger);
+    data_free(f.data);
+    CHECK(ctest_live_allocations() == before);
+  }
+  CHECK(status == BASE_OK);
+  CHECK(failures > 12); /* the loop saw them */
+}
+
+static int create_all(struct fixture *f) {
+  static const double x[8] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}, y[4] = {1, -1, 1, -1};
+  int status = data_create(x, 4, 2, 1, 1, y, &f->data);
+  CHECK((status == BASE_OK) == (f->data != NULL));
+  if (status != BASE_OK) return status;
+  status = ledger_create(10, 10, LEDGER_ZCDP, &f->ledger);
+  CHECK((status == BASE_OK) == (f->ledger != NULL));
+  if (status != BASE_OK) return status;
+  status = oracle_create(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f->oracle);
+  CHECK((status == BASE_OK) == (f->oracle != NULL));
+  return status;
+}
+
+/* Charged, if at all, as often as the history says. */
+static int ask_all(struct fixture *f) {
+  const double w[3] = {0, 1, -1}, step[3] = {4, 2, 1}, offset[3] = {0, 0, 0};
+  double answer[9], sd[3];
+  size_t index;
+  int status = oracle_hessian(f->oracle, w, 1, answer, sd);
+  if (status != BASE_OK) CHECK(fixture_all_zero(9, answer));
+  if (status == BASE_OK) status = oracle_gradient(f->oracle, w, 1, answer, sd);
+  if (status == BASE_OK) status = oracle_value(f->oracle, w, 1, answer, sd);
+  if (status == BASE_OK) status = oracle_decreases(f->oracle, w, w, 3, step, 1, answer, sd);
+  if (status == BASE_OK) {
+    status = oracle_first_step(f->oracle, w, w, 3, step, offset, 1, 1, &index);
+    if (status != BASE_OK) CHECK(index == 3);
+  }
+  if (status == BASE_OK) {
+    status = oracle_best_step(f->oracle, w, w, 3, step, offset, 1, &index);
+    if (status != BASE_OK) CHECK(index == 3);
+  }
+  CHECK(ledger_spent(f->ledger) == (double)ledger_length(f->ledger));
+  if (status == BASE_OK) CHECK(ledger_length(f->ledger) == 6);
+  return status;
+}
