@@ -24,6 +24,10 @@ void ctest_check_near(double x, double y, double tol, const char *x_text, const 
 /* full, or quick when the environment has CTEST_QUICK=1 (under valgrind): for sample sizes. */
 int ctest_size(int full, int quick);
 
+/* Is long double really wider than double? Not under valgrind, which computes it in 64 bits: a reference sum in it is
+ * then no better than one in double. */
+int ctest_extended(void);
+
 /* A deterministic source of bytes (SplitMix64), the same on all machines.
  * ctest_seed() restarts it; every test begins with seed 1. */
 extern const struct base_entropy ctest_entropy;

@@ -4,6 +4,7 @@
  */
 #include "ctest.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,11 @@ void ctest_check_near(double x, double y, double tol, const char *x_text, const 
 int ctest_size(int full, int quick) {
   const char *value = getenv("CTEST_QUICK");
   return value && strcmp(value, "1") == 0 ? quick : full;
+}
+
+int ctest_extended(void) {
+  volatile long double one = 1;
+  return one + (long double)DBL_EPSILON / 4 != one;
 }
 
 /* Each test starts from the same stream and the default host, whatever ran before it. A test without a check fails. */
