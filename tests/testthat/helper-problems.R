@@ -1,7 +1,7 @@
 # Small data sets and exact answers, computed in plain R, to compare with.
 
 # n records with d numeric columns in [-1, 1] and a response in -1, 1.
-problem_matrix <- function(n = 300, d = 2, seed = 1, w = seq_len(d) * (-1)^seq_len(d)) {
+problem_matrix <- function(n = 300, d = 2, seed = 1, w = (-1)^seq_len(d)) {
   set.seed(seed)
   x <- matrix(runif(n * d, -1, 1), n, d, dimnames = list(NULL, paste0("x", seq_len(d))))
   y <- ifelse(drop(x %*% w) + 0.3 + rlogis(n, scale = 0.5) > 0, 1, -1)
