@@ -57,7 +57,7 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
                               c("gaussian", "svt", "exponential"), "line_search", call)
   if (is.null(gap) && published) gap <- 0.5
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
-  structure(class = "dp_control_opt", list(
+  control <- structure(class = "dp_control_opt", list(
     constants = constants, line_search = line_search,
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
     confidence = share(confidence, "confidence"),
@@ -68,6 +68,16 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
     b_H = check_number(b_H %||% if (published) 20 else 8, "b_H", 1, 1e6, open = FALSE, call = call),
     beta_g = share(beta_g %||% if (published) 0.6 else 0.5, "beta_g"), beta_H = share(beta_H, "beta_H")
   ))
+  check_candidates(control$b_g, control$beta_g, "g", call)
+  check_candidates(control$b_H, control$beta_H, "H", call)
+  control
+}
+
+# A search over b, b beta, b beta^2, ... down to 1.
+check_candidates <- function(b, beta, kind, call) {
+  if (log(b) / -log(beta) <= 1000) return(invisible())
+  abort("argument", "`b_", kind, "` and `beta_", kind, "` give more than 1000 candidate steps: take a smaller `beta_", kind,
+        "`.", call = call)
 }
 
 `%||%` <- function(x, y) if (is.null(x)) y else x

@@ -115,15 +115,14 @@ privacy_text <- function(privacy) {
 }
 
 status_text <- function(x) {
-  asked <- function(query, one, many) {
-    times <- sum(x$trace$query == query)
-    paste(times, if (times == 1L) one else many)
-  }
+  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian")))
+  one <- c("gradient", "line search", "Hessian")
+  many <- c("gradients", "line searches", "Hessians")
+  asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   paste0(
-    c(sosp = "Certified", budget = "Not certified: the budget is spent",
-      iterations = "Not certified: the planned iterations are done")[[x$status]],
-    " after ", asked("gradient", "gradient", "gradients"), ", ",
-    asked("line search", "line search", "line searches"), ", ", asked("hessian", "Hessian", "Hessians")
+    c(sosp = "Certified", budget = "Not certified: budget spent",
+      iterations = "Not certified: planned iterations done")[[x$status]],
+    " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no answers"
   )
 }
 

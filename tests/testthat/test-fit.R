@@ -1,0 +1,142 @@
+d <- problem_frame(300)
+# The noise of these fits is reproducible, so that what is printed is always the same.
+study <- function(...) {
+  set.seed(1)
+  quiet_fit(..., noise = "reproducible")
+}
+fit <- study(y ~ a + b + f, d, eps = 5, delta = 1e-6, bounds = frame_bounds)
+
+linear <- function(x, w, radius) {
+  z <- cbind(1, x)
+  drop(z %*% w) * pmin(1, radius / sqrt(rowSums(z^2)))
+}
+
+test_that("predictions are those of the mapped and clipped rows", {
+  x <- as.matrix(data.frame(a = (d$a - 20) / 10, b = d$b, v = d$f == "v", w = d$f == "w"))
+  w <- coef(fit)
+  mapped <- c(w[[1]] + 20 * w[[2]], w[[2]] * 10, w[-(1:2)])
+  expect_equal(predict(fit, d), linear(x, mapped, 2), tolerance = 1e-12)
+  # No row is longer than the default radius: what is predicted is the linear predictor of the columns as they are.
+  expect_equal(predict(fit, d), unname(drop(model.matrix(~ a + b + f, d) %*% w)), tolerance = 1e-12)
+  short <- study(y ~ a + b + f, d, eps = 5, delta = 1e-6, bounds = frame_bounds, radius = 1.2)
+  w <- coef(short)
+  mapped <- c(w[[1]] + 20 * w[[2]], w[[2]] * 10, w[-(1:2)])
+  expect_equal(predict(short, d), linear(x, mapped, 1.2), tolerance = 1e-12)
+  outside <- data.frame(a = c(30, 300, -5, 10), b = 0, f = "u")
+  expect_equal(predict(fit, outside)[c(1, 4)], predict(fit, outside)[c(2, 3)])
+})
+
+test_that("types of prediction fit together", {
+  link <- predict(fit, d)
+  expect_identical(predict(fit, d, type = "link"), link)
+  expect_equal(predict(fit, d, type = "response"), plogis(link))
+  class <- predict(fit, d, type = "class")
+  expect_identical(class, factor(ifelse(link > 0, "yes", "no"), levels = c("no", "yes")))
+  expect_gt(mean(class == d$y), 0.5)
+  labels <- function(y) {
+    predict(study(y ~ a, data.frame(a = d$a, y = y), eps = 5, delta = 1e-6, bounds = frame_bounds["a"]), d, type = "class")
+  }
+  expect_true(all(labels(d$y == "yes") %in% c(TRUE, FALSE)))
+  expect_true(all(labels(as.numeric(d$y == "yes")) %in% 0:1))
+  # That the low class was coded -1, and not 0, would be a fact about the data.
+  expect_true(all(labels(ifelse(d$y == "yes", 1, -1)) %in% 0:1))
+})
+
+test_that("new data need the predictors, and nothing else", {
+  new <- d[1:6, c("f", "a", "b")]
+  expect_equal(predict(fit, new), predict(fit, d)[1:6])
+  expect_equal(predict(fit, new[4, ]), predict(fit, d)[4])
+  expect_equal(predict(fit, new[0, ]), numeric())
+  new$f <- factor(c("u", "v", "other", NA, "w", "u"))
+  new$a[6] <- NA
+  new$b[5] <- Inf
+  expect_equal(is.na(predict(fit, new)), c(FALSE, FALSE, TRUE, TRUE, TRUE, TRUE))
+  expect_equal(is.na(predict(fit, new, type = "class")), c(FALSE, FALSE, TRUE, TRUE, TRUE, TRUE))
+  as_text <- transform(d[1:6, ], f = as.character(f))
+  expect_equal(predict(fit, as_text), predict(fit, d)[1:6])
+  expect_errors(
+    predict(fit),
+    predict(fit, d["a"]),
+    predict(fit, as.matrix(d["a"])),
+    predict(fit, transform(d, a = as.character(a))),
+    predict(fit, d, type = "probability")
+  )
+})
+
+test_that("fits to matrices predict as well", {
+  p <- problem_matrix(200)
+  for (radius in c(1, 2)) {
+    for (intercept in c(TRUE, FALSE)) {
+      fit <- study(p$x, p$y, eps = 5, delta = 1e-6, radius = radius, intercept = intercept)
+      expected <- radius * drop(unit_rows(p$x, radius, intercept) %*% coef(fit))
+      expect_equal(predict(fit, p$x), expected, tolerance = 1e-12)
+    }
+  }
+  expect_equal(predict(fit, matrix(c(1, NA, 0, 0), 2)), c(coef(fit)[["x1"]], NA))
+  expect_errors(predict(fit, p$x[, 1]), predict(fit, p$x[, c(1, 1, 2)]), formula(fit))
+})
+
+test_that("a single column and a single row keep their shape", {
+  one <- study(y ~ b, d, eps = 5, delta = 1e-6, bounds = frame_bounds["b"])
+  expect_equal(predict(one, d[7, ]), coef(one)[[1]] + coef(one)[[2]] * d$b[7])
+  none <- study(y ~ 1, d, eps = 5, delta = 1e-6)
+  expect_equal(predict(none, d[1:3, ]), rep(coef(none)[[1]], 3))
+})
+
+test_that("accessors", {
+  expect_equal(nobs(fit), 300)
+  expect_equal(names(coef(fit)), c("(Intercept)", "a", "b", "fv", "fw"))
+  expect_equal(deparse(formula(fit)), "y ~ a + b + f")
+  expect_equal(all.vars(formula(study(y ~ ., d, eps = 5))), c("y", "a", "b", "f"))
+  expect_s3_class(dp_ledger(fit), "data.frame")
+  expect_named(dp_ledger(fit), c("what", "mechanism", "rho", "mu", "sensitivity", "scale"))
+  expect_named(fit$certificate, c("gradient", "eigenvalue", "eigenvalue_known", "confidence"))
+  expect_named(fit$certificate$gradient, c("estimate", "upper"))
+  expect_named(fit$certificate$eigenvalue, c("estimate", "lower"))
+})
+
+test_that("update() runs again with what is changed, in the frame of the caller", {
+  inside <- function() {
+    mine <- d[1:200, ]
+    first <- dp_sosp(y ~ a, mine, eps = 1, delta = 1e-6, bounds = frame_bounds["a"])
+    list(update(first, eps = 2), update(first, . ~ . + b, bounds = frame_bounds), update(first, method = "opt"))
+  }
+  fits <- inside()
+  expect_equal(fits[[1]]$privacy$eps, 2)
+  expect_equal(names(coef(fits[[2]])), c("(Intercept)", "a", "b"))
+  expect_equal(fits[[3]]$method, "opt")
+  p <- problem_matrix(100)
+  first <- dp_sosp(p$x, p$y, eps = 1, delta = 1e-6, radius = 2)
+  x <- p$x
+  y <- p$y
+  expect_equal(update(first, eps = 3)$privacy$eps, 3)
+})
+
+test_that("what is printed fits a terminal and says what is guaranteed", {
+  without_numbers <- function(lines) gsub("[-0-9.]*[0-9](e-[0-9]+)?", "#", gsub(" +", " ", lines))
+  expect_snapshot(print(fit), transform = without_numbers)
+  expect_snapshot(summary(fit), transform = without_numbers)
+  set.seed(2)
+  wide <- study(y ~ a, d, eps = 0.5, delta = 1e-6, bounds = frame_bounds["a"], budget = dp_budget(rho = 0.01),
+                loss = "sigmoid", penalty = penalty_ridge(0.01), target = sosp(1e-6, 0.01))
+  expect_snapshot(print(wide), transform = without_numbers)
+  expect_true(all(nchar(c(capture.output(print(fit)), capture.output(summary(wide)))) <= 80))
+  capture.output(expect_false(withVisible(print(fit))$visible))
+})
+
+test_that("plot() draws every fit, and puts the device back", {
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
+  before <- graphics::par("mfrow")
+  p <- problem_matrix(100)
+  expect_identical(withVisible(plot(fit))$visible, FALSE)
+  for (constants in c("tight", "published")) {
+    for (loss in c("logistic", "sigmoid")) {
+      run <- study(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, loss = loss, target = sosp(0.3, 0.05),
+                   control = control_opt(constants, max_iterations = 20))
+      expect_s3_class(plot(run), "dp_sosp")
+    }
+  }
+  expect_s3_class(plot(study(y ~ a, d[1, ], eps = 1)), "dp_sosp")
+  expect_equal(graphics::par("mfrow"), before)
+})
