@@ -13,7 +13,7 @@ double la_norm(size_t n, const double *x);
 void la_axpy(size_t n, double a, const double *x, double *y);
 void la_scale(size_t n, double a, double *x);
 
-/* y <- A x (trans = 0) or y <- y + A' x (trans = 1); A has m rows, n columns, leading dimension lda. */
+/* y <- A x, and y <- y + A' x; A has m rows, n columns, leading dimension lda. */
 void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
 void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
 /* lower triangle of C (n x n) <- C + s A' A; A has m rows. */

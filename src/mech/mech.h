@@ -7,14 +7,15 @@
  * "x + noise, rounded to the nearest lattice point": rounding is
  * post-processing, so privacy is that of the continuous mechanism. Before the
  * draw x is rounded to a multiple of 2^-52 h; the barrier's slack covers it
- * (see barrier/rounding.c).
+ * (see SLACK in barrier/oracle.c).
  */
 #ifndef DPSOSP_MECH_H
 #define DPSOSP_MECH_H
 
 #include "base/base.h"
 
-/* Lattice spacing for noise of this scale (> 0, finite): a power of two. */
+/* Lattice spacing for noise of this scale: a power of two. Zero for a scale that the draws refuse: not positive, not
+ * finite, or below 2^-1044, where the spacing would be below the smallest double. */
 double mech_lattice(double scale);
 
 /* x[i] <- x[i] + N(0, sd^2), i < n. */
