@@ -81,7 +81,7 @@
 #' coef(fit)
 #' table(predict(fit, d, type = "class"), d$cover)
 #' @export
-dp_sosp <- function(formula, ...) {
+dp_sosp <- function(x, ...) {
   if (nargs() == 0L) abort("argument", "Nothing to fit: give a formula and a data frame, or a matrix and a response.")
   UseMethod("dp_sosp")
 }
@@ -95,7 +95,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   call <- match.call()
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
-  if (!is.null(radius)) radius <- check_number(radius, "radius", 0, call = call)
+  if (!is.null(radius)) radius <- check_radius(radius, call)
   design <- design_template(formula, data, bounds, radius, call)
   if (nrow(data) == 0L) abort("argument", "`data` has no rows.", call = call)
   raw <- design_response(design, data, call = call)
@@ -126,7 +126,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   if (length(y) != nrow(x)) {
     abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
   }
-  radius <- check_number(radius, "radius", 0, call = call)
+  radius <- check_radius(radius, call)
   intercept <- check_flag(intercept, "intercept", call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, nrow(x),
                    call)
@@ -228,6 +228,12 @@ find_ranges <- function(design, data, run, call) {
   inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
          if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
   found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")
+  missed <- names(columns)[!attr(found, "found")]
+  if (length(missed) > 0L) {
+    warning(structure(class = c("dpsosp_warning_ranges", "warning", "condition"), list(call = call, message = paste0(
+      "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken. Declare `bounds`."
+    ))))
+  }
   design_fill_ranges(design, found)
 }
 

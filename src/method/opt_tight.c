@@ -82,8 +82,11 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
 
   int status = BASE_OK;
   for (int i = 0; i < count && status == BASE_OK && !done(&s); i++) {
-    s.phase = &phases[i];
-    result->planned = s.phase->iterations;
+    struct phase phase = phases[i];
+    /* From a certified point on the worst case no longer has to be planned for. */
+    if (s.certified) phase.iterations = phases[i - 1].iterations;
+    s.phase = &phase;
+    result->planned = phase.iterations;
     status = run_phase(&s, i + 1 == count);
     if (status == BASE_ERR_BUDGET) status = BASE_OK; /* this phase is over */
   }

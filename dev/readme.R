@@ -1,0 +1,13 @@
+# Output and pictures of README.md: Rscript dev/readme.R (with the package installed; writes man/figures/).
+library(dpsosp)
+set.seed(1)
+fit <- dp_sosp(cover ~ ., covertype, eps = 0.6, method = "2opt-ls", noise = "reproducible")
+fit$status
+fit$certificate$gradient
+round(coef(fit)[c("elevation", "slope", "wildernessNeota")], 4)
+head(dp_ledger(fit), 4)
+mean(predict(fit, covertype, type = "class") == covertype$cover)
+png("man/figures/README-fit.png", 1400, 640, res = 160)
+par(cex = 0.8)
+plot(fit)
+invisible(dev.off())
