@@ -12,6 +12,9 @@ check_number <- function(x, arg, lower = -Inf, upper = Inf, open = TRUE, call = 
   as.double(x)
 }
 
+# Numbers near the ends of the doubles' range would over- or underflow when squared.
+check_radius <- function(x, call = sys.call(-1)) check_number(x, "radius", 1e-50, 1e50, call = call)
+
 check_count <- function(x, arg, lower = 1, call = sys.call(-1)) {
   x <- check_number(x, arg, lower, .Machine$integer.max, open = FALSE, call = call)
   if (x != round(x)) abort("argument", "`", arg, "` must be a whole number; it is ", format(x), ".", call = call)
@@ -58,11 +61,13 @@ describe <- function(x) {
   if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
   if (length(dim(x)) == 2L) return(paste0("a ", matrix_kind(x), " (", nrow(x), " x ", ncol(x), ")"))
   kind <- if (is.object(x)) class(x)[1] else vector_kind(x)
-  if (length(x) == 1L && kind == "character vector") return("a string")
+  single <- c("character vector" = "a string", "numeric vector" = "one number", "logical vector" = "a logical value")
+  if (length(x) == 1L && kind %in% names(single)) return(single[[kind]])
   paste0(if (grepl("^[aeiouAEIOU]", kind)) "an " else "a ", kind, " of length ", length(x))
 }
 
 matrix_kind <- function(x) {
+  if (is.data.frame(x)) return("data frame")
   if (is.object(x)) return(class(x)[1])
   sub("vector$", "matrix", vector_kind(x))
 }

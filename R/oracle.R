@@ -71,7 +71,7 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   if (length(y) != nrow(x)) {
     abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
   }
-  new_oracle(x, response_code(template, y), loss, budget, check_number(radius, "radius", 0, call = call),
+  new_oracle(x, response_code(template, y), loss, budget, check_radius(radius, call),
              check_flag(intercept, "intercept", call), check_neighbours(neighbours, call), check_noise(noise, call))
 }
 
@@ -130,27 +130,31 @@ check_oracle <- function(oracle, call = sys.call(-1)) {
 #' @rdname dp_oracle
 #' @export
 dp_value <- function(oracle, w, mu = NULL, rho = NULL) {
-  answer <- ask(ffi_oracle_value, oracle, w, mu, rho)
+  ask <- question(oracle, w, mu, rho)
+  answer <- .Call(ffi_oracle_value, ask$pointer, ask$w, ask$rho, ask$reproducible)
   structure(answer$value, sd = answer$sd)
 }
 
 #' @rdname dp_oracle
 #' @export
 dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
-  answer <- ask(ffi_oracle_gradient, oracle, w, mu, rho)
+  ask <- question(oracle, w, mu, rho)
+  answer <- .Call(ffi_oracle_gradient, ask$pointer, ask$w, ask$rho, ask$reproducible)
   structure(answer$gradient, sd = answer$sd)
 }
 
 #' @rdname dp_oracle
 #' @export
 dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
-  answer <- ask(ffi_oracle_hessian, oracle, w, mu, rho)
+  ask <- question(oracle, w, mu, rho)
+  answer <- .Call(ffi_oracle_hessian, ask$pointer, ask$w, ask$rho, ask$reproducible)
   structure(answer$hessian, sd = answer$sd)
 }
 
-ask <- function(entry, oracle, w, mu, rho, call = sys.call(-1)) {
+question <- function(oracle, w, mu, rho, call = sys.call(-1)) {
   check_oracle(oracle, call)
-  .Call(entry, oracle$pointer, check_point(w, oracle, "w", call), check_cost(mu, rho, call), is_reproducible(oracle))
+  list(pointer = oracle$pointer, w = check_point(w, oracle, "w", call), rho = check_cost(mu, rho, call),
+       reproducible = is_reproducible(oracle))
 }
 
 is_reproducible <- function(oracle) oracle$noise == "reproducible"
