@@ -1,0 +1,233 @@
+d <- problem_frame(60)
+d$text <- "u"
+p <- problem_matrix(60)
+b <- frame_bounds
+
+# Every error here comes before the barrier: the budget stays untouched.
+untouched <- function(budget) expect_equal(nrow(dp_ledger(budget)), 0)
+
+test_that("errors about data and formula say what to do, and charge nothing", {
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  fit <- function(...) dp_sosp(..., budget = budget, progress = FALSE)
+  three <- transform(d, y = factor(rep(1:3, 20)))
+  expect_errors(
+    dp_sosp(),
+    fit(y ~ a),
+    fit(y ~ a, as.list(d)),
+    fit(y ~ a, d[0, ]),
+    fit(d, y ~ a),
+    fit("y ~ a", d),
+    fit(~a, d),
+    fit(y ~ z, d),
+    fit(y ~ text, d),
+    fit(text ~ a, d),
+    fit(y ~ scale(a), d),
+    fit(y ~ a:b, d),
+    fit(y ~ a, three),
+    fit(a ~ b, d),
+    fit(factor(y) ~ b, d),
+    fit(y ~ a, transform(d, a = I(cbind(a, a)))),
+    fit(y ~ a + offset(b), d),
+    fit(y ~ 0, d)
+  )
+  expect_errors(
+    fit(y ~ a, d, bounds = list(a = c(30, 10))),
+    fit(y ~ a, d, bounds = list(a = c(10, Inf))),
+    fit(y ~ a, d, bounds = list(a = c(10, 10))),
+    fit(y ~ a, d, bounds = list(b = c(-1, 1))),
+    fit(y ~ f, d, bounds = list(f = c(0, 1))),
+    fit(y ~ a, d, bounds = c(10, 30))
+  )
+  expect_errors(
+    fit(p$x, p$y),
+    fit(p$x, radius = 2),
+    fit(p$x, p$y[1:5], radius = 2),
+    fit(as.data.frame(p$x), p$y, radius = 2),
+    fit(p$x[, 1], p$y, radius = 2),
+    fit(p$x, as.matrix(p$y), radius = 2),
+    fit(p$x, p$y, radius = Inf),
+    fit(p$x, p$y, radius = 1e-300),
+    fit(p$x, p$y + 1, radius = 2),
+    fit(p$x[0, ], p$y[0], radius = 2),
+    fit(p$x[, 0], p$y, radius = 2, intercept = FALSE),
+    fit(p$x, p$y, radius = 2, bounds = list(x1 = c(-1, 1)))
+  )
+  untouched(budget)
+})
+
+test_that("errors about the run name the argument, and charge nothing", {
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  fit <- function(...) dp_sosp(y ~ a, d, ..., bounds = b["a"])
+  expect_errors(
+    fit(),
+    fit(eps = 0),
+    fit(eps = -1),
+    fit(eps = Inf),
+    fit(eps = "1"),
+    fit(eps = c(1, 2)),
+    fit(eps = 1, delta = 0),
+    fit(eps = 1, delta = 1.5),
+    fit(delta = 1e-6, budget = budget),
+    fit(eps = 1, budget = 1),
+    fit(budget = budget, method = "sgd"),
+    fit(budget = budget, metod = "opt"),
+    fit(budget = budget, weights = rep(1, 60)),
+    fit(budget = budget, subset = 1:10),
+    fit(budget = budget, loss = "hinge"),
+    fit(budget = budget, loss = loss_logistic),
+    fit(budget = budget, penalty = 0.1),
+    fit(budget = budget, target = 0.1),
+    fit(budget = budget, control = list(gap = 1)),
+    fit(budget = budget, neighbours = "add-remove"),
+    fit(budget = budget, noise = "gaussian"),
+    fit(budget = budget, start = 1),
+    fit(budget = budget, start = c(0, 1e200)),
+    fit(budget = budget, progress = "yes"),
+    fit(budget = budget, 0.1, 1e-6, "opt", "logistic", NULL, NULL, NULL, NULL, NULL, "replace-one", NULL, "secure", FALSE, 3)
+  )
+  untouched(budget)
+})
+
+test_that("sparse matrices are refused with advice", {
+  skip_if_not_installed("Matrix")
+  sparse <- Matrix::Matrix(c(0, 0, 1, 0), 2, sparse = TRUE)
+  expect_error(dp_sosp(sparse, c(0, 1), eps = 1, radius = 1), "as.matrix", class = "dpsosp_error_argument")
+})
+
+test_that("odd data give a fit", {
+  sane <- function(fit) {
+    expect_s3_class(fit, "dp_sosp")
+    expect_true(all(is.finite(coef(fit))))
+    expect_output(print(fit), "dp_sosp")
+    fit
+  }
+  run <- function(formula, data = d, ...) sane(quiet_fit(formula, data, eps = 1, ...))
+  run(y ~ a, transform(d, a = 20), bounds = b["a"]) # a constant column
+  run(y ~ a, transform(d, a = 20))
+  run(y ~ a, transform(d, a = 0))
+  run(y ~ a, transform(d, a = NA_real_))
+  run(y ~ a, transform(d, a = c(Inf, -Inf, NaN, NA, a[-(1:4)])))
+  run(y ~ a, transform(d, a = a * 1e300))
+  run(y ~ a, transform(d, a = a * 1e-310))
+  run(y ~ a, transform(d, y = y[NA]), bounds = b["a"])
+  run(y ~ a, transform(d, y = y[1]), bounds = b["a"]) # one class only
+  run(y ~ a, d[1, ])
+  run(y ~ a + b, d[1:2, ])
+  run(y ~ 1)
+  run(y ~ f - 1)
+  empty <- transform(d, f = factor(f, levels = c("u", "v", "w", "never")))
+  expect_true("fnever" %in% names(coef(run(y ~ f, empty))))
+  run(y ~ a, transform(d, a = as.integer(a)))
+  run(y ~ b > 0)
+  run(y ~ a, cbind(d, list = I(as.list(1:60))))
+  run(y ~ `odd name`, stats::setNames(d, sub("^a$", "odd name", names(d))))
+  run(I(y == "yes") ~ a, d)
+  run(y ~ a, structure(d, class = c("data.table", "data.frame")))
+  set.seed(3)
+  wide <- matrix(runif(5 * 20, -1, 1), 5) # more columns than rows
+  sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3))
+  sane(quiet_fit(wide[, 1, drop = FALSE], c(0, 1, 0, 1, NA), eps = 1, radius = 3))
+  sane(quiet_fit(wide[1, , drop = FALSE], 1, eps = 1, radius = 3))
+  sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3))
+  for (radius in c(1e-40, 1e40)) sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = radius))
+  wide[] <- NA
+  expect_equal(nobs(sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3))), 5)
+})
+
+test_that("extreme budgets give a fit or a clear error", {
+  for (eps in c(1e-6, 1e-12, 1e-300, 1e6, 1e300)) {
+    for (bounds in list(b["a"], "private")) {
+      fit <- tryCatch(quiet_fit(y ~ a, d, eps = eps, delta = 1e-6, bounds = bounds), dpsosp_error = identity)
+      if (inherits(fit, "dpsosp_error")) {
+        expect_match(conditionMessage(fit), "too small")
+      } else {
+        expect_true(all(is.finite(coef(fit))))
+        expect_equal(sum(dp_ledger(fit)$rho) / fit$privacy$rho, 1, tolerance = 1e-9)
+      }
+    }
+  }
+  for (delta in c(1e-300, 1e-15, 0.5, 1 - 1e-9)) {
+    expect_s3_class(quiet_fit(y ~ a, d, eps = 1, delta = delta, bounds = b["a"]), "dp_sosp")
+  }
+})
+
+test_that("noise of any size stays in the ledger, and a useless budget gives a useless but valid fit", {
+  fit <- quiet_fit(y ~ a, d, eps = 1e-6, delta = 1e-9, bounds = b["a"])
+  expect_equal(fit$status, "budget")
+  expect_equal(unname(coef(fit)), c(0, 0)) # no step stands out of that noise
+})
+
+# ---- malformed values for every argument of every exported function ----
+
+malformed <- list(
+  NULL, NA, NA_real_, NaN, Inf, -1, 0, 0.5, 1:2, c(1, NA), numeric(), "", "zzz", NA_character_, c("a", "b"), character(),
+  TRUE, c(TRUE, NA), list(), list(1, 2), list(a = 1), quote(x), quote(f(x)), y ~ x, 1i, as.raw(1), new.env(), mean, sum,
+  matrix(1, 2, 2), matrix("a", 1, 1), data.frame(x = 1), factor("a"), Sys.Date(), structure(list(), class = "zzz"),
+  array(1, c(1, 1, 1))
+)
+
+good_calls <- function() {
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  oracle <- dp_oracle(p$x, p$y, "logistic", budget, 2)
+  list(
+    dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic", penalty = NULL,
+                   bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
+                   neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE),
+    dp_sosp = list(x = p$x, y = p$y, eps = 0.01, delta = 1e-6, method = "opt", radius = 2, intercept = TRUE,
+                   target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE),
+    dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto"),
+    dp_ledger = list(x = budget),
+    dp_oracle = list(x = p$x, y = p$y, loss = "logistic", budget = budget, radius = 2, intercept = TRUE,
+                     neighbours = "replace-one", noise = "secure"),
+    dp_value = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
+    dp_gradient = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
+    dp_hessian = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
+    dp_line_search = list(oracle = oracle, w = c(0, 0, 1), direction = c(0, 0, 1), steps = 1, mu = 0.001, rho = NULL,
+                          mechanism = "gaussian", sufficient = 0),
+    dp_convert = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, to = "mu"),
+    control_opt = list(constants = "tight", line_search = "svt", gap = 1, confidence = 0.9, max_iterations = 10,
+                       gap_share = 0.1, phase1_share = 0.5, search_share = 0.5, hessian_share = 0.5, b_g = 2, b_H = 2,
+                       beta_g = 0.5, beta_H = 0.5),
+    sosp = list(eps_g = 0.1, eps_h = 0.1),
+    sosp = list(alpha = 0.1),
+    penalty_ridge = list(lambda = 1),
+    penalty_nonconvex = list(lambda = 1)
+  )
+}
+
+test_that("every exported function is among those tried with malformed values", {
+  exported <- getNamespaceExports("dpsosp")
+  without_arguments <- c("loss_logistic", "loss_sigmoid", "penalty_none")
+  expect_setequal(exported, c(names(good_calls()), without_arguments))
+})
+
+complain <- function(name, call) {
+  budget <- if (is.list(call$oracle)) call$oracle$budget else call$budget
+  outcome <- tryCatch(suppressMessages(do.call(name, call, quote = TRUE)), error = identity)
+  if (inherits(outcome, "dp_sosp") && !all(is.finite(coef(outcome)))) return("coefficients are not finite")
+  if (!inherits(outcome, "error")) return()
+  if (!inherits(outcome, "dpsosp_error")) return(paste("raised", conditionMessage(outcome)))
+  if (inherits(budget, "dp_budget") && nrow(dp_ledger(budget)) > 0L) return("was charged for")
+}
+
+test_that("malformed values give errors of the package before anything is charged, or something sane", {
+  wrong <- character()
+  tried <- 0
+  all_calls <- good_calls()
+  for (i in seq_along(all_calls)) {
+    for (argument in names(all_calls[[i]])) {
+      for (value in malformed) {
+        # A fresh budget each time: whatever is charged can be seen.
+        call <- good_calls()[[i]]
+        call[argument] <- list(value)
+        tried <- tried + 1
+        complaint <- complain(names(all_calls)[i], call)
+        if (length(complaint) == 0L) next
+        what <- paste0(names(all_calls)[i], "(", argument, " = ", paste(deparse(value), collapse = " "), ")")
+        wrong <- c(wrong, paste(what, complaint))
+      }
+    }
+  }
+  expect_identical(wrong, character())
+  expect_gt(tried, 2000)
+})
