@@ -1,0 +1,54 @@
+# Peak memory of a fit at the size of Covertype, in processes of their own, as a multiple of the n x p matrix of doubles.
+# Beyond what R, the package and one small fit take, and with the data themselves.
+
+peak <- function(data, fit, asked) {
+  out <- child(c(
+    "peak <- function() as.numeric(gsub('[^0-9]', '', grep('^VmHWM', readLines('/proc/self/status'), value = TRUE))) * 1024",
+    "quiet <- function(...) suppressMessages(dp_sosp(..., eps = 1, control = control_opt(max_iterations = 10),",
+    "  progress = FALSE))",
+    "warm <- quiet(matrix(0.5, 200, 2), rep(0:1, 100), radius = 2, loss = 'sigmoid', target = sosp(0.1, 0.05))",
+    "invisible(gc())",
+    "start <- peak()",
+    "n <- 495141L",
+    "p <- 54L",
+    data, fit,
+    paste0("stopifnot('", asked, "' %in% dp_ledger(fit)$what)"),
+    "cat('peak', (peak() - start) / (8 * n * p), '\\n')"
+  ))
+  line <- grep("^peak", out, value = TRUE)
+  if (length(line) != 1L) stop(paste(out, collapse = "\n"))
+  as.numeric(sub("^peak ", "", line))
+}
+
+skip_without_proc <- function() {
+  skip_on_cran()
+  if (!file.exists("/proc/self/status")) skip("no /proc/self/status")
+}
+
+test_that("a fit to a matrix needs little more than the matrix", {
+  skip_without_proc()
+  peak <- peak(
+    c("x <- matrix(0.5, n, p)", "y <- rep(0:1, length.out = n)"),
+    "fit <- quiet(x, y, radius = 8, loss = 'sigmoid', target = sosp(0.05, 0.05))",
+    "hessian"
+  )
+  expect_gt(peak, 1)
+  expect_lt(peak, 1.3)
+})
+
+test_that("a fit of a formula needs at most three times its matrix", {
+  skip_without_proc()
+  peak <- peak(
+    c(
+      "d <- data.frame(y = rep(0:1, length.out = n))",
+      "for (j in 1:10) d[[paste0('a', j)]] <- rep_len(c(1L, 5L, 9L, 2L, j), n)",
+      "d$f <- factor(rep_len(1:4, n))",
+      "d$g <- factor(rep_len(1:41, n))"
+    ),
+    c("fit <- quiet(y ~ ., d, start = c(2, numeric(p - 1L)), target = sosp(1e-4, 0.05))",
+      "stopifnot(length(coef(fit)) == p)"),
+    "line search"
+  )
+  expect_gt(peak, 1)
+  expect_lt(peak, 3)
+})
