@@ -1,0 +1,148 @@
+/* The line search: candidates, choice by lower confidence bounds, and the two mechanisms that release only a choice. */
+#include "fixture.h"
+#include "method/private.h"
+
+enum { DIM = 3 };
+
+static void candidates(void);
+static void gaussian_choice(void);
+static void never_uphill(void);
+static void finds_descent(enum opt_line_search kind);
+static void refused(void);
+
+void test_method_search(void) {
+  candidates();
+  gaussian_choice();
+  never_uphill();
+  finds_descent(OPT_GAUSSIAN);
+  finds_descent(OPT_SVT);
+  finds_descent(OPT_EXPONENTIAL);
+  refused();
+}
+
+/* first ratio^i down to first / multiplier: the last one is the short step. */
+static void candidates(void) {
+  CHECK(search_candidates(1, 0.5) == 1);
+  CHECK(search_candidates(64, 0.5) == 7);
+  CHECK(search_candidates(63.99, 0.5) == 6);
+  CHECK(search_candidates(20, 0.6) == 6); /* 0.6^5 > 1 / 20 > 0.6^6 */
+  CHECK(search_candidates(1000, 0.1) == 4);
+}
+
+static const struct penalty ridge = {PENALTY_RIDGE, 0.05, 0};
+
+static struct search search_of(enum opt_line_search kind, double rho) {
+  struct search s = {.kind = kind, .first = 8, .ratio = 0.5, .k = 6, .sufficient = 0.01, .power = 1, .rho = rho};
+  return s;
+}
+
+/* The noise can be drawn twice from one seed: the choice is the largest lower bound, and none where all are negative.
+ */
+static void gaussian_choice(void) {
+  struct fixture f;
+  struct objective objective;
+  int none = 0, some = 0, wrong = 0;
+  fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e6);
+  objective_init(&objective, f.oracle, &ridge);
+  for (int i = 0; i < 400; i++) {
+    double w[DIM], d[DIM], step, decrease, sd, noisy[6], noise[6], steps[6], moved[DIM], best = 0, expected[3] = {0};
+    struct search s = search_of(OPT_GAUSSIAN, exp(-10 * ctest_uniform()));
+    for (int j = 0; j < DIM; j++) {
+      w[j] = ctest_normal();
+      d[j] = 0.3 * ctest_normal();
+    }
+    for (int k = 0; k < 6; k++) steps[k] = 8 * pow(0.5, k);
+    ctest_seed(1000 + (uint64_t)i);
+    CHECK(oracle_decreases(f.oracle, w, d, 6, steps, s.rho, noisy, noise) == BASE_OK);
+    for (int k = 0; k < 6; k++) {
+      for (int j = 0; j < DIM; j++) moved[j] = w[j] + steps[k] * d[j];
+      double total = noisy[k] + penalty_value(&ridge, DIM, w) - penalty_value(&ridge, DIM, moved);
+      double lower = total - 0.01 * steps[k] - noise[k];
+      if (lower <= best) continue;
+      best = lower;
+      expected[0] = steps[k];
+      expected[1] = total;
+      expected[2] = noise[k];
+    }
+    ctest_seed(1000 + (uint64_t)i);
+    CHECK(search_run(&objective, &s, w, d, &step, &decrease, &sd) == BASE_OK);
+    wrong += step != expected[0];
+    if (step > 0) {
+      some++;
+      wrong += !(fabs(decrease - expected[1]) <= 1e-12) || sd != expected[2];
+    } else {
+      none++;
+      wrong += !isnan(decrease) || !isnan(sd);
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(some > 20 && none > 20);
+  fixture_close(&f);
+}
+
+/* Little noise, and every candidate goes up: no step. */
+static void never_uphill(void) {
+  static const enum opt_line_search kinds[] = {OPT_GAUSSIAN, OPT_SVT};
+  for (int k = 0; k < 2; k++) {
+    struct fixture f;
+    struct objective objective;
+    double w[DIM], g[DIM], step, decrease, sd;
+    int accepted = 0;
+    fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e9);
+    objective_init(&objective, f.oracle, &ridge);
+    for (int i = 0; i < 200; i++) {
+      struct search s = search_of(kinds[k], 1e4);
+      for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
+      CHECK(sums_gradient(f.oracle, w, g) == BASE_OK);
+      penalty_add_gradient(&ridge, DIM, w, g); /* convex: nothing decreases along it */
+      CHECK(search_run(&objective, &s, w, g, &step, &decrease, &sd) == BASE_OK);
+      accepted += step != 0;
+    }
+    CHECK(accepted == 0);
+    fixture_close(&f);
+  }
+}
+
+static void finds_descent(enum opt_line_search kind) {
+  struct fixture f;
+  struct objective objective;
+  int decreased = 0, candidate = 0;
+  fixture_open(&f, "sigmoid", 400, DIM, 0, ORACLE_REPLACE_ONE, 1e9);
+  objective_init(&objective, f.oracle, &ridge);
+  for (int i = 0; i < 100; i++) {
+    double w[DIM], d[DIM], moved[DIM], here, there, step, decrease, sd;
+    struct search s = search_of(kind, 1e4);
+    for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
+    CHECK(sums_gradient(f.oracle, w, d) == BASE_OK);
+    penalty_add_gradient(&ridge, DIM, w, d);
+    s.sufficient = 0.1 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    for (int j = 0; j < DIM; j++) d[j] = -d[j];
+    CHECK(search_run(&objective, &s, w, d, &step, &decrease, &sd) == BASE_OK);
+    for (int j = 0; j < DIM; j++) moved[j] = w[j] + step * d[j];
+    CHECK(sums_value(f.oracle, w, &here) == BASE_OK && sums_value(f.oracle, moved, &there) == BASE_OK);
+    there += penalty_value(&ridge, DIM, moved) - penalty_value(&ridge, DIM, w);
+    decreased += there < here;
+    candidate += step == 0 || fabs(log2(step / 8) - round(log2(step / 8))) < 1e-12;
+    if (kind != OPT_GAUSSIAN) CHECK(isnan(decrease) && isnan(sd));
+  }
+  CHECK(decreased >= 95);
+  CHECK(candidate == 100);
+  CHECK_NEAR(ledger_spent(f.ledger), 100 * 1e4, 1e-6); /* each search is paid for */
+  fixture_close(&f);
+}
+
+static void refused(void) {
+  static const enum opt_line_search kinds[] = {OPT_GAUSSIAN, OPT_SVT, OPT_EXPONENTIAL};
+  for (int k = 0; k < 3; k++) {
+    struct fixture f;
+    struct objective objective;
+    const double w[DIM] = {1, 0, 0};
+    double step = 5, decrease, sd;
+    fixture_open(&f, "logistic", 50, DIM, 0, ORACLE_REPLACE_ONE, 1);
+    objective_init(&objective, f.oracle, &ridge);
+    struct search s = search_of(kinds[k], 2);
+    CHECK(search_run(&objective, &s, w, w, &step, &decrease, &sd) == BASE_ERR_BUDGET);
+    CHECK(step == 0 && ledger_spent(f.ledger) == 0);
+    fixture_close(&f);
+  }
+}
