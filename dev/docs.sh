@@ -15,7 +15,7 @@ grep -E '^(#|useDynLib|import)' NAMESPACE > "$copy/NAMESPACE"
 R CMD INSTALL --no-docs --no-test-load --library="$library" "$copy" > build/docs/install.log 2>&1 ||
   { cat build/docs/install.log >&2; exit 1; }
 find "$copy/src" -name '*.o' -delete
-rm -rf "$copy/man"
+find "$copy/man" -name '*.Rd' -delete
 Rscript -e ".libPaths(c('$library', .libPaths())); roxygen2::roxygenise('$copy', load_code = 'installed')" \
   > build/docs/roxygen.log 2>&1 || { cat build/docs/roxygen.log >&2; exit 1; }
 # What roxygen2 cannot read it drops with a warning of the form "x file.R:line: ..."
