@@ -1,0 +1,79 @@
+/* Options, exact quantities and checks that hold for every run, for tests of the methods. */
+#ifndef DPSOSP_RUN_H
+#define DPSOSP_RUN_H
+
+#include "fixture.h"
+#include "la/la.h"
+#include "method/method.h"
+
+#define RUN_MOST 8 /* dimension */
+
+static const struct penalty run_no_penalty = {PENALTY_NONE, 0, 0};
+
+static inline struct opt_options run_options(enum opt_line_search search, int two_phase) {
+  struct opt_options o = {.two_phase = two_phase,
+                          .search = search,
+                          .eps_g = 0.05,
+                          .eps_h = 0.1,
+                          .confidence = 0.95,
+                          .gap = NAN,
+                          .gap_share = 0.02,
+                          .phase1_share = 0.75,
+                          .search_share = 0.5,
+                          .hessian_share = 0.25,
+                          .max_iterations = 300,
+                          .mult_g = 64,
+                          .mult_h = 8,
+                          .back_g = 0.5,
+                          .back_h = 0.5};
+  return o;
+}
+
+static inline struct opt_options run_options_published(enum opt_line_search search, int two_phase) {
+  struct opt_options o = run_options(search, two_phase);
+  o.published = 1;
+  o.gap = 0.5;
+  o.mult_g = o.mult_h = 20;
+  o.back_g = 0.6;
+  return o;
+}
+
+/* The sparse vector and the exponential mechanism need zCDP from the first charge on. */
+static inline void run_decide(const struct fixture *f, enum opt_line_search search) {
+  if (search == OPT_SVT || search == OPT_EXPONENTIAL) CHECK(ledger_decide(f->ledger, LEDGER_ZCDP) == BASE_OK);
+}
+
+/* Norm of the objective's exact gradient at w. */
+static inline double run_exact_gradient(const struct fixture *f, const struct penalty *p, const double *w) {
+  double g[RUN_MOST] = {0};
+  CHECK(sums_gradient(f->oracle, w, g) == BASE_OK);
+  penalty_add_gradient(p, data_dim(f->data), w, g);
+  return la_norm(data_dim(f->data), g);
+}
+
+/* Smallest eigenvalue of its exact Hessian. */
+static inline double run_exact_eigen(const struct fixture *f, const struct penalty *p, const double *w) {
+  double h[RUN_MOST * RUN_MOST], vector[RUN_MOST], value = NAN;
+  CHECK(sums_hessian(f->oracle, w, h) == BASE_OK);
+  penalty_add_hessian(p, data_dim(f->data), w, h);
+  CHECK(la_eigen_min(data_dim(f->data), h, &value, vector) == BASE_OK);
+  return value;
+}
+
+/* The trace is the ledger, row by row; no more than rho is spent; the point is finite. */
+static inline void run_check(const struct fixture *f, const struct opt_result *r, const double *w, double rho) {
+  double total = 0;
+  int same = r->trace.length == ledger_length(f->ledger);
+  for (size_t i = 0; same && i < r->trace.length; i++) {
+    const struct trace_row *row = &r->trace.rows[i];
+    const struct ledger_entry *entry = ledger_at(f->ledger, i);
+    total += row->rho;
+    same = row->rho == entry->rho && strcmp(row->query, entry->what) == 0;
+  }
+  CHECK(same);
+  CHECK_NEAR(total, ledger_spent(f->ledger), 1e-12 * rho);
+  CHECK(ledger_spent(f->ledger) <= rho * (1 + 1e-12));
+  CHECK(fixture_all_finite(data_dim(f->data), w));
+}
+
+#endif
