@@ -1,5 +1,6 @@
 # Conditions: every error of the package has the class dpsosp_error_<what> and
-# names the argument, what was got and what to do. None quotes a data value.
+# names the argument, what was got and what to do; warnings and messages have
+# classes alike. None quotes a data value.
 
 abort <- function(what, ..., call = sys.call(-1), class = character()) {
   message <- paste0(...)
@@ -13,5 +14,12 @@ inform <- function(what, ...) {
   message(structure(
     class = c(paste0("dpsosp_message_", what), "dpsosp_message", "message", "condition"),
     list(message = paste0(..., "\n"), call = NULL)
+  ))
+}
+
+warn <- function(what, ..., call = sys.call(-1)) {
+  warning(structure(
+    class = c(paste0("dpsosp_warning_", what), "dpsosp_warning", "warning", "condition"),
+    list(message = paste0(...), call = call)
   ))
 }

@@ -92,7 +92,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
                             noise = c("secure", "reproducible"), progress = interactive(), ...) {
-  call <- match.call()
+  call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
@@ -117,7 +117,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, ...) {
-  call <- match.call()
+  call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
   x <- check_matrix(x, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
@@ -206,7 +206,9 @@ open_budget <- function(run, budget) {
   run$zcdp <- state$accountant == "zcdp"
   run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run$eps, run$delta, run$zcdp))
   run$end <- state$left - run$rho
-  if (run$rho <= 1e-9 * state$capacity) raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
+  if (run$rho <= 1e-9 * state$capacity) {
+    raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
+  }
 }
 
 default_delta <- function(run, budget) {
@@ -230,9 +232,8 @@ find_ranges <- function(design, data, run, call) {
   found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")
   missed <- names(columns)[!attr(found, "found")]
   if (length(missed) > 0L) {
-    warning(structure(class = c("dpsosp_warning_ranges", "warning", "condition"), list(call = call, message = paste0(
-      "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken. Declare `bounds`."
-    ))))
+    warn("ranges", "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken. Declare `bounds`.",
+         call = call)
   }
   design_fill_ranges(design, found)
 }

@@ -12,7 +12,7 @@ new_fit <- function(run, result, coefficients, design, response, call) {
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient"), planned = result$planned),
     target = run$target, method = run$method, loss = run$loss, penalty = run$penalty, control = run$control,
-    design = design, response = response, n = run$n, call = scrub_call(call)
+    design = design, response = response, n = run$n, call = call
   ))
 }
 
@@ -41,12 +41,12 @@ new_privacy <- function(run) {
 
 # A call may carry the data itself (do.call, literals) and environments (formulas). What could hold records is kept
 # only as a name; of what else was computed in the call, names and single values are kept. Arguments that came as
-# values were checked to be public settings.
-scrub_call <- function(call) {
-  for (name in intersect(names(call), c("data", "x", "y", "budget"))) {
-    if (!is.symbol(call[[name]])) call[[name]] <- as.name(name)
+# values are public settings. The errors of a run show the same call, so that they quote no data either.
+scrub_call <- function(call, name) {
+  for (argument in intersect(names(call), c("data", "x", "y", "budget"))) {
+    if (!is.symbol(call[[argument]])) call[[argument]] <- as.name(argument)
   }
-  call[[1]] <- quote(dp_sosp)
+  call[[1]] <- name
   parts <- as.list(call)
   language <- vapply(parts, is.language, NA)
   parts[language] <- lapply(parts[language], scrub)

@@ -60,7 +60,7 @@
 #' @export
 dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE, neighbours = "replace-one",
                       noise = c("secure", "reproducible")) {
-  call <- sys.call()
+  call <- scrub_call(match.call(), quote(dp_oracle))
   if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
   x <- check_matrix(x, "x", call)
   loss <- check_loss(loss, "loss", call)

@@ -140,3 +140,20 @@ test_that("a fit survives saving and predicts the same", {
   expect_identical(dp_ledger(restored), dp_ledger(fit))
   expect_output(print(restored), "dp_sosp")
 })
+
+test_that("errors and warnings do not quote the data", {
+  d <- secret_frame()
+  x <- as.matrix(d[c("a", "b")])
+  shown <- function(expr) {
+    condition <- tryCatch(expr, condition = identity)
+    expect_s3_class(condition, "condition")
+    expect_clean(list(conditionMessage(condition), conditionCall(condition)))
+  }
+  shown(do.call(dp_sosp, list(y ~ a, data = d, eps = -1)))
+  shown(do.call(dp_sosp, list(y ~ note, data = d, eps = 1)))
+  shown(do.call(dp_sosp, list(a ~ b, data = d, eps = 1)))
+  shown(do.call(dp_sosp, list(x, d$y, eps = 1)))
+  shown(do.call(dp_sosp, list(x, d$a, eps = 1, radius = 1)))
+  shown(do.call(dp_oracle, list(x, d$a, "logistic", dp_budget(mu = 1), 1)))
+  shown(suppressMessages(do.call(dp_sosp, list(y ~ a, data = d, eps = 0.001, delta = 1e-6, progress = FALSE))))
+})
