@@ -58,8 +58,13 @@ exact_minimum <- function(z, y, lambda = 0, free = 1) {
   w
 }
 
-# Fits without the messages about delta and ranges.
-quiet_fit <- function(...) suppressMessages(dp_sosp(..., progress = FALSE))
+# Fits without the messages about delta and ranges, and the warning about ranges that were not found.
+quiet_fit <- function(...) suppressWarnings(suppressMessages(dp_sosp(..., progress = FALSE)), "dpsosp_warning")
+
+# A noisy answer is within eight standard deviations of the exact one (and a little more for rounding).
+expect_near <- function(answer, exact, sd = attr(answer, "sd")) {
+  testthat::expect_true(all(abs(as.vector(answer) - as.vector(exact)) <= 8 * sd + 1e-12))
+}
 
 # A snapshot of error messages, each after the call that it answers.
 expect_errors <- function(...) {

@@ -333,7 +333,9 @@ test_that("where the gradient is small and the curvature negative, the step is a
 test_that("what is decided for the user is said in messages with classes", {
   d <- problem_frame(100)
   expect_message(dp_sosp(y ~ b, d, eps = 1, bounds = frame_bounds["b"]), class = "dpsosp_message_delta")
-  expect_message(dp_sosp(y ~ b, d, eps = 1, delta = 1e-6), class = "dpsosp_message_ranges")
+  expect_message(suppressWarnings(dp_sosp(y ~ b, d, eps = 1, delta = 1e-6)), class = "dpsosp_message_ranges")
+  # One hundred records are too few to find a range at this budget.
+  expect_warning(suppressMessages(dp_sosp(y ~ b, d, eps = 0.1)), class = "dpsosp_warning_ranges")
   expect_silent(dp_sosp(y ~ b, d, eps = 1, delta = 1e-6, bounds = frame_bounds["b"]))
   expect_silent(dp_sosp(y ~ f, d, eps = 1, delta = 1e-6))
   fit <- quiet_fit(y ~ b, d, eps = 1)
