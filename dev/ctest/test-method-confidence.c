@@ -29,7 +29,7 @@ void test_method_confidence(void) {
 /* The bound inverts the exact law, so its coverage is 1 - beta, but where it is cut at zero (the true norm is zero or
  * hardly seen) and for |g| > 316 sd, where a larger one is used. */
 static void norm_coverage(size_t dim, double norm, double beta) {
-  int count = ctest_size(600, 30), covered = 0;
+  int count = ctest_size(600, 12), covered = 0;
   double sd = 0.37, *ratio = base_alloc((size_t)count, sizeof *ratio);
   for (int i = 0; i < count; i++) {
     double square = 0;
@@ -52,7 +52,7 @@ static void norm_shape(void) {
   double last = 0;
   CHECK(confidence_norm(0.7, 0, 5, 0.05) == 0.7); /* no noise, no width */
   for (double seen = 0; seen < 400;
-       seen += seen < 20 ? 0.5 : 27) { /* grows with what was seen, through the change of formula */
+       seen += seen < 20 ? ctest_size(1, 4) : 27) { /* grows with what was seen, through the change of formula */
     double upper = confidence_norm(seen, 1, 10, 0.05);
     CHECK(upper >= last - 1e-9);
     CHECK(upper >= confidence_norm(seen, 1, 10, 0.1) - 1e-9);

@@ -25,12 +25,12 @@ void test_method_published(void) {
  * step; any other by the end. Nothing else ends a run but its iterations.
  */
 static void replay(const char *loss, enum opt_line_search search, int two_phase, double eps_g, double eps_h) {
-  for (uint64_t seed = 1; seed <= 6; seed++) {
+  for (int seed = 1; seed <= ctest_size(6, 1); seed++) {
     struct fixture f;
     struct opt_result r;
     struct opt_options o = run_options_published(search, two_phase);
     double w[DIM] = {0}, rho = 0.2;
-    ctest_seed(seed);
+    ctest_seed((uint64_t)seed);
     fixture_open(&f, loss, 2000, DIM, 0, ORACLE_REPLACE_ONE, rho);
     run_decide(&f, search);
     o.eps_g = eps_g;
