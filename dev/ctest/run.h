@@ -60,6 +60,21 @@ static inline double run_exact_eigen(const struct fixture *f, const struct penal
   return value;
 }
 
+/* The sd of an average at one point, weighted by precision, follows from the noise that the ledger says was drawn. */
+static inline int run_pooled_sd_is_right(const struct fixture *f, const struct opt_result *r) {
+  double precision[2] = {0, 0};
+  for (size_t i = 0; i < r->trace.length; i++) {
+    const struct trace_row *row = &r->trace.rows[i];
+    int gradient = strcmp(row->query, "gradient") == 0;
+    if (gradient || strcmp(row->query, "hessian") == 0) {
+      precision[gradient] += 1 / pow(ledger_at(f->ledger, i)->scale, 2);
+      if (!(fabs(row->sd * sqrt(precision[gradient]) - 1) < 1e-9)) return 0;
+    }
+    if (row->step > 0) precision[0] = precision[1] = 0;
+  }
+  return 1;
+}
+
 /* The trace is the ledger, row by row; no more than rho is spent; the point is finite. */
 static inline void run_check(const struct fixture *f, const struct opt_result *r, const double *w, double rho) {
   double total = 0;
@@ -71,6 +86,7 @@ static inline void run_check(const struct fixture *f, const struct opt_result *r
     same = row->rho == entry->rho && strcmp(row->query, entry->what) == 0;
   }
   CHECK(same);
+  CHECK(same && run_pooled_sd_is_right(f, r));
   CHECK_NEAR(total, ledger_spent(f->ledger), 1e-12 * rho);
   CHECK(ledger_spent(f->ledger) <= rho * (1 + 1e-12));
   CHECK(fixture_all_finite(data_dim(f->data), w));

@@ -52,7 +52,8 @@ static void norm_shape(void) {
   double last = 0;
   CHECK(confidence_norm(0.7, 0, 5, 0.05) == 0.7); /* no noise, no width */
   for (double seen = 0; seen < 400;
-       seen += seen < 20 ? ctest_size(1, 4) : 27) { /* grows with what was seen, through the change of formula */
+       seen += seen < 20 ? ctest_size(1, 4)
+                         : ctest_size(27, 400)) { /* grows with what was seen, through the change of formula */
     double upper = confidence_norm(seen, 1, 10, 0.05);
     CHECK(upper >= last - 1e-9);
     CHECK(upper >= confidence_norm(seen, 1, 10, 0.1) - 1e-9);

@@ -78,6 +78,7 @@ static void certificates_hold(void) {
     run_check(&f, &r, w, rho);
     if (r.status == OPT_SOSP) {
       certified++;
+      CHECK(r.gradient_upper <= o.eps_g && r.eigen_lower >= -o.eps_h);
       wrong +=
           run_exact_gradient(&f, &run_no_penalty, w) > o.eps_g || run_exact_eigen(&f, &run_no_penalty, w) < -o.eps_h;
     }
