@@ -8,14 +8,14 @@
 
 #include <math.h>
 
-static double min_decrease(const struct objective *f, const struct opt_options *o, double eps_g, double eps_h);
+static double min_decrease(const struct objective *f, double eps_g, double eps_h);
 static double min_decrease_published(const struct opt_options *o);
 static int clipped_ceil(double x, int most);
 static int certifies(const struct objective *f, const struct opt_options *o, double rho, double gap, const double *w,
                      double alpha);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap) {
-  double least = o->published ? min_decrease_published(o) : min_decrease(f, o, o->eps_g, o->eps_h);
+  double least = o->published ? min_decrease_published(o) : min_decrease(f, o->eps_g, o->eps_h);
   return clipped_ceil(gap / least, o->max_iterations);
 }
 
@@ -70,8 +70,7 @@ double plan_t2(void) {
 
 /* GW (10) with the constants of the loss. The second term counts only when
  * steps of negative curvature can occur at all. */
-static double min_decrease(const struct objective *f, const struct opt_options *o, double eps_g, double eps_h) {
-  (void)o;
+static double min_decrease(const struct objective *f, double eps_g, double eps_h) {
   double by_gradient = (1 - 2 * GW_C1) / (2 * f->smooth) * eps_g * eps_g;
   if (f->lower <= eps_h || f->third == 0) return by_gradient;
   double by_curvature = 2 * (1.0 / 3 - GW_C2 - GW_C) * eps_h * eps_h * eps_h / (f->third * f->third);
