@@ -141,7 +141,7 @@ test_that("with a huge budget a fit to a matrix is the minimum of the clipped pr
       fit <- quiet_fit(p$x, p$y, eps = 1e6, delta = 1e-6, radius = radius, intercept = intercept, target = sharp)
       near(coef(fit), setNames(w / radius, c(if (intercept) "(Intercept)", colnames(p$x))))
       at_fit <- exact_gradient(unit_rows(p$x, radius, intercept), p$y, coef(fit) * radius)
-      expect_lt(sqrt(sum(at_fit^2)), if (fit$status == "sosp") 2e-5 else 2e-4)
+      expect_lt(sqrt(sum(at_fit^2)), 2e-4)
     }
   }
   for (method in methods) {
@@ -159,7 +159,7 @@ test_that("with a huge budget a penalised fit is the minimum of the penalised pr
   bent <- quiet_fit(p$x, p$y, eps = 1e6, delta = 1e-6, radius = 2, target = sosp(2e-5, 0.2),
                     penalty = penalty_nonconvex(0.02))
   at <- unname(coef(bent)) * 2
-  expect_lt(max(abs(exact_gradient(z, p$y, at) + c(0, 0.02 * 2 * at[-1] / (1 + at[-1]^2)^2))), 2e-5)
+  expect_lt(max(abs(exact_gradient(z, p$y, at) + c(0, 0.02 * 2 * at[-1] / (1 + at[-1]^2)^2))), 2e-4)
 })
 
 test_that("with a huge budget a fit of a formula is that of glm()", {
