@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms asan valgrind bench docs format experiments clean
+.PHONY: help setup demo test check ctest rooms asan valgrind mutants bench docs format experiments clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -40,6 +40,10 @@ asan: setup
 ## make valgrind     C tests under valgrind
 valgrind: setup
 	$(MAKE) -C dev/ctest valgrind
+
+## make mutants      do the C tests notice mistakes? a few minutes
+mutants: setup
+	dev/mutants.sh
 
 ## make bench        every script of dev/bench, with the package as it is
 bench: setup

@@ -18,6 +18,7 @@ static void first_step_of_many(void);
 static void charges(void);
 static void refusals(void);
 static void failures_after_the_charge(void);
+static void late_interrupt(void);
 static void bad_points(void);
 static void bad_costs(void);
 static void public_facts(void);
@@ -39,6 +40,7 @@ void test_barrier_oracle(void) {
   charges();
   refusals();
   failures_after_the_charge();
+  late_interrupt();
   bad_points();
   bad_costs();
   public_facts();
@@ -179,8 +181,9 @@ static void decreases_law(void) {
   }
   CHECK_NEAR(cost, rho, 1e-8);
   CHECK(cost <= rho);
-  const struct ledger_entry *e = ledger_at(f.ledger, 0);
-  CHECK(e->rho == rho && e->scale == sd[0] && strcmp(e->mechanism, "gaussian") == 0);
+  CHECK(ledger_length(f.ledger) == count);
+  const struct ledger_entry *e = ledger_length(f.ledger) ? ledger_at(f.ledger, 0) : NULL;
+  CHECK(e && e->rho == rho && e->scale == sd[0] && strcmp(e->mechanism, "gaussian") == 0);
   check_independent_normals(count, STEPS, z);
   base_free(z);
   fixture_close(&f);
@@ -372,6 +375,26 @@ static void failures_after_the_charge(void) {
     CHECK(ask(f.oracle, q, w0, direction0, 0.25, &r) == BASE_ERR_ENTROPY);
     CHECK(is_blank(q, &r));
     CHECK(ledger_spent(f.ledger) == 0.75 && ledger_length(f.ledger) == 2);
+    fixture_close(&f);
+  }
+}
+
+static int polls_left;
+static int after_one_poll(void) { return polls_left-- <= 0; }
+
+/* An interrupt between blocks: the sum over the blocks before it is not left behind. */
+static void late_interrupt(void) {
+  struct base_host host = {after_one_poll, NULL};
+  for (int q = 0; q < QUERIES; q++) {
+    struct fixture f;
+    struct reply r;
+    fixture_open(&f, "logistic", 40 * DATA_BLOCK, DIM, 0, ORACLE_REPLACE_ONE, 1);
+    base_set_host(&host);
+    polls_left = 1;
+    CHECK(ask(f.oracle, q, w0, direction0, 0.5, &r) == BASE_ERR_STOPPED);
+    CHECK(polls_left == -1);
+    base_set_host(NULL);
+    CHECK(is_blank(q, &r) && ledger_spent(f.ledger) == 0.5);
     fixture_close(&f);
   }
 }

@@ -14,6 +14,8 @@ static void keeps_the_rest(void);
 static void gap_is_paid(void);
 static void wrong_accountant(void);
 static void leaves_saddle(enum opt_line_search search);
+static void near_the_target(void);
+static void pools(void);
 static void default_target(void);
 static void same_seed_same_run(void);
 
@@ -30,6 +32,8 @@ void test_method_opt(void) {
   keeps_the_rest();
   gap_is_paid();
   wrong_accountant();
+  near_the_target();
+  pools();
   default_target();
   same_seed_same_run();
 }
@@ -256,6 +260,54 @@ static void leaves_saddle(enum opt_line_search search) {
   CHECK(r.status == OPT_SOSP);
   CHECK(fabs(w[1]) > 0.1 && after < before - 1e-3);
   CHECK(run_exact_eigen(&f, &ridge, w) >= -o.eps_h && run_exact_gradient(&f, &ridge, w) <= o.eps_g);
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+/* The smallest eigenvalue is above -eps_h, but by less than the width of a first bound: that alone certifies nothing.
+ */
+static void near_the_target(void) {
+  for (int k = 0; k < 6; k++) {
+    struct fixture f;
+    struct opt_result r;
+    struct opt_options o = run_options(OPT_SHORT_STEP, 0);
+    double w[2] = {2, 0}, rho = k % 2 ? 50 : 1e-3;
+    open_saddle(&f, rho);
+    o.eps_g = 0.1;
+    o.eps_h = 0.042;
+    o.gap = 1;
+    CHECK(run_exact_eigen(&f, &run_no_penalty, w) < -0.8 * o.eps_h);
+    CHECK(opt_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+    run_check(&f, &r, w, rho);
+    CHECK(r.status == OPT_SOSP || k % 2 == 0);
+    if (r.status == OPT_SOSP) CHECK(r.eigen_lower >= -o.eps_h && r.gradient_upper <= o.eps_g);
+    opt_result_free(&r);
+    fixture_close(&f);
+  }
+}
+
+/* Where the gradient is zero a run stays and measures again: the average's norm shrinks with its own noise level. */
+static void pools(void) {
+  struct fixture f;
+  struct opt_result r;
+  struct opt_options o = run_options(OPT_SHORT_STEP, 0);
+  size_t n = 100;
+  double *x = base_alloc(n * DIM, sizeof *x), *y = base_alloc(n, sizeof *y), w[DIM] = {0}, worst = 0;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < DIM; j++) x[i + j * n] = 0.1 * (double)((i / 2 + j) % 7) - 0.3;
+    y[i] = i % 2 ? 1 : -1; /* each row with both labels */
+  }
+  fixture_open_rows(&f, "logistic", x, y, n, DIM, 0, ORACLE_REPLACE_ONE, 1);
+  CHECK_NEAR(run_exact_gradient(&f, &run_no_penalty, w), 0, 1e-15);
+  o.eps_g = 1e-6;
+  o.max_iterations = 50;
+  CHECK(opt_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_OK);
+  run_check(&f, &r, w, 1);
+  size_t stays = 0;
+  while (stays < r.trace.length && r.trace.rows[stays].step == 0) stays++;
+  for (size_t i = 0; i < stays; i++) worst = fmax(worst, r.trace.rows[i].estimate / r.trace.rows[i].sd);
+  CHECK(stays > 10);
+  CHECK(1 - base_pnchisq(worst * worst, DIM, 0) > 1e-4);
   opt_result_free(&r);
   fixture_close(&f);
 }
