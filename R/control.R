@@ -76,8 +76,8 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
 # A search over b, b beta, b beta^2, ... down to 1.
 check_candidates <- function(b, beta, kind, call) {
   if (log(b) / -log(beta) <= 1000) return(invisible())
-  abort("argument", "`b_", kind, "` and `beta_", kind, "` give more than 1000 candidate steps: take a smaller `beta_", kind,
-        "`.", call = call)
+  abort("argument", "`b_", kind, "` and `beta_", kind, "` give more than 1000 candidate steps: take a smaller `beta_",
+        kind, "`.", call = call)
 }
 
 `%||%` <- function(x, y) if (is.null(x)) y else x

@@ -116,7 +116,9 @@ check_point <- function(w, oracle, arg, call = sys.call(-1)) {
 }
 
 check_cost <- function(mu, rho, call = sys.call(-1)) {
-  if (is.null(mu) == is.null(rho)) abort("argument", "Give one of `mu` and `rho`: what the answer may cost.", call = call)
+  if (is.null(mu) == is.null(rho)) {
+    abort("argument", "Give one of `mu` and `rho`: what the answer may cost.", call = call)
+  }
   if (is.null(rho)) check_number(mu, "mu", 0, call = call)^2 / 2 else check_number(rho, "rho", 0, call = call)
 }
 

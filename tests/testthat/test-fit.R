@@ -34,7 +34,8 @@ test_that("types of prediction fit together", {
   expect_identical(class, factor(ifelse(link > 0, "yes", "no"), levels = c("no", "yes")))
   expect_gt(mean(class == d$y), 0.5)
   labels <- function(y) {
-    predict(study(y ~ a, data.frame(a = d$a, y = y), eps = 5, delta = 1e-6, bounds = frame_bounds["a"]), d, type = "class")
+    coded <- study(y ~ a, data.frame(a = d$a, y = y), eps = 5, delta = 1e-6, bounds = frame_bounds["a"])
+    predict(coded, d, type = "class")
   }
   expect_true(all(labels(d$y == "yes") %in% c(TRUE, FALSE)))
   expect_true(all(labels(as.numeric(d$y == "yes")) %in% 0:1))

@@ -83,7 +83,7 @@ test_that("errors about the run name the argument, and charge nothing", {
     fit(budget = budget, start = 1),
     fit(budget = budget, start = c(0, 1e200)),
     fit(budget = budget, progress = "yes"),
-    fit(budget = budget, 0.1, 1e-6, "opt", "logistic", NULL, NULL, NULL, NULL, NULL, "replace-one", NULL, "secure", FALSE, 3)
+    fit(0.1, 1e-6, "opt", "logistic", NULL, NULL, NULL, NULL, budget, "replace-one", NULL, "secure", FALSE, 3)
   )
   untouched(budget)
 })
@@ -154,7 +154,8 @@ test_that("extreme budgets give a fit or a clear error", {
 # ---- malformed values for every argument of every exported function ----
 
 malformed <- list(
-  NULL, NA, NA_real_, NaN, Inf, -1, 0, 0.5, 1:2, c(1, NA), numeric(), "", "zzz", NA_character_, c("a", "b"), character(),
+  NULL, NA, NA_real_, NaN, Inf, -1, 0, 0.5, 1:2, c(1, NA), numeric(), "", "zzz", NA_character_, c("a", "b"),
+  character(),
   TRUE, c(TRUE, NA), list(), list(1, 2), list(a = 1), quote(x), quote(f(x)), y ~ x, 1i, as.raw(1), new.env(), mean, sum,
   matrix(1, 2, 2), matrix("a", 1, 1), data.frame(x = 1), factor("a"), Sys.Date(), structure(list(), class = "zzz"),
   array(1, c(1, 1, 1))
@@ -164,8 +165,8 @@ good_calls <- function() {
   budget <- dp_budget(eps = 1, delta = 1e-6)
   oracle <- dp_oracle(p$x, p$y, "logistic", budget, 2)
   list(
-    dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic", penalty = NULL,
-                   bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
+    dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic",
+                   penalty = NULL, bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
                    neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE),
     dp_sosp = list(x = p$x, y = p$y, eps = 0.01, delta = 1e-6, method = "opt", radius = 2, intercept = TRUE,
                    target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE),

@@ -4,7 +4,8 @@
 secret_frame <- function(n = 60) {
   set.seed(11)
   data.frame(
-    a = runif(n), b = rexp(n), y = rbinom(n, 1, 0.5), unused = rnorm(n), note = paste0("secret-", seq_len(n), "-record"),
+    a = runif(n), b = rexp(n), y = rbinom(n, 1, 0.5), unused = rnorm(n),
+    note = paste0("secret-", seq_len(n), "-record"),
     row.names = paste0("person-", seq_len(n))
   )
 }
@@ -26,8 +27,8 @@ holds_string <- function(bytes, text) {
 
 environments_in <- function(x, path = "x", found = character()) {
   if (is.environment(x)) {
-    return(if (identical(x, baseenv()) || identical(x, globalenv()) || isNamespace(x) || identical(x, emptyenv())) found else
-      c(found, path))
+    known <- isNamespace(x) || any(vapply(list(baseenv(), globalenv(), emptyenv()), identical, NA, x))
+    return(c(found, if (!known) path))
   }
   if (typeof(x) == "closure") found <- environments_in(environment(x), paste0(path, "()"), found)
   if (typeof(x) == "externalptr") return(c(found, paste0(path, "(pointer)")))

@@ -1,9 +1,10 @@
-# Peak memory of a fit at the size of Covertype, in processes of their own, as a multiple of the n x p matrix of doubles.
-# Beyond what R, the package and one small fit take, and with the data themselves.
+# Peak memory of a fit at the size of Covertype, in processes of their own, as a multiple of the n x p matrix of
+# doubles: beyond what R, the package and one small fit take, and with the data themselves.
 
 peak <- function(data, fit, asked) {
   out <- child(c(
-    "peak <- function() as.numeric(gsub('[^0-9]', '', grep('^VmHWM', readLines('/proc/self/status'), value = TRUE))) * 1024",
+    "line <- function() grep('^VmHWM', readLines('/proc/self/status'), value = TRUE)",
+    "peak <- function() as.numeric(gsub('[^0-9]', '', line())) * 1024",
     "quiet <- function(...) suppressMessages(dp_sosp(..., eps = 1, control = control_opt(max_iterations = 10),",
     "  progress = FALSE))",
     "warm <- quiet(matrix(0.5, 200, 2), rep(0:1, 100), radius = 2, loss = 'sigmoid', target = sosp(0.1, 0.05))",

@@ -21,7 +21,8 @@ test_that("answers are those of the clipped mean loss", {
         expect_near(dp_value(o, at, mu = tiny), exact_value(z, p$y, at, loss))
         expect_near(dp_gradient(o, at, mu = tiny), exact_gradient(z, p$y, at, loss))
         expect_near(dp_hessian(o, at, mu = tiny), exact_hessian(z, p$y, at, loss))
-        decrease <- vapply(steps, function(s) exact_value(z, p$y, at, loss) - exact_value(z, p$y, at + s * along, loss), 0)
+        here <- exact_value(z, p$y, at, loss)
+        decrease <- vapply(steps, function(s) here - exact_value(z, p$y, at + s * along, loss), 0)
         searched <- dp_line_search(o, at, along, steps, mu = tiny)
         expect_near(searched$decrease, decrease, searched$sd)
       }
@@ -65,7 +66,8 @@ test_that("sensitivities are those of the theory, and half of them (but for the 
   p <- problem_matrix(n)
   w <- c(0.1, 1, -1)
   # Largest |l'|; range [-a, b] of l''.
-  known <- list(logistic = list(l = 1, a = 0, b = 1 / 4), sigmoid = list(l = 1 / 4, a = 1 / (6 * sqrt(3)), b = 1 / (6 * sqrt(3))))
+  bend <- 1 / (6 * sqrt(3))
+  known <- list(logistic = list(l = 1, a = 0, b = 1 / 4), sigmoid = list(l = 1 / 4, a = bend, b = bend))
   for (loss in names(known)) {
     k <- known[[loss]]
     hessian <- c(`replace-one` = max(k$a + k$b, sqrt(2) * max(k$a, k$b)), `zero-out` = max(k$a, k$b))
