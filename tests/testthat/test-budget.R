@@ -187,8 +187,9 @@ test_that("an interrupt stops within a second and refunds nothing", {
     "y <- rep(c(-1, 1), n / 2)",
     "budget <- dp_budget(eps = 1, delta = 1e-6)",
     "sent <- tempfile()",
-    "system(paste0('(sleep 0.7; date +%s.%N > ', sent, '; kill -INT ', Sys.getpid(), ') &'))",
-    "fit <- function() dp_sosp(x, y, radius = 4, budget = budget)",
+    "system(paste0('(sleep 2; date +%s.%N > ', sent, '; kill -INT ', Sys.getpid(), ') &'))",
+    "fit <- function() dp_sosp(x, y, radius = 4, budget = budget, method = 'opt', target = sosp(1e-9, 1),",
+    "  control = control_opt(max_iterations = 1e5))", # a run of minutes
     "end <- tryCatch(fit(), interrupt = function(e) as.numeric(Sys.time()))",
     "stopifnot(is.numeric(end))",
     "ledger <- dp_ledger(budget)",
