@@ -29,7 +29,7 @@ void test_method_confidence(void) {
 /* The bound inverts the exact law, so its coverage is 1 - beta, but where it is cut at zero (the true norm is zero or
  * hardly seen) and for |g| > 316 sd, where a larger one is used. */
 static void norm_coverage(size_t dim, double norm, double beta) {
-  int count = ctest_size(600, 12), covered = 0;
+  int count = ctest_size(300, 12), covered = 0;
   double sd = 0.37, *ratio = base_alloc((size_t)count, sizeof *ratio);
   for (int i = 0; i < count; i++) {
     double square = 0;

@@ -21,7 +21,7 @@ static void same_seed_same_run(void);
 
 void test_method_opt(void) {
   for (int k = 0; k < SEARCHES; k++) {
-    for (int two_phase = 0; two_phase <= 1; two_phase++) {
+    for (int two_phase = ctest_size(0, k % 2); two_phase <= ctest_size(1, k % 2); two_phase++) {
       certifies(searches[k], two_phase);
       budget_ends(searches[k], two_phase);
     }
@@ -267,7 +267,7 @@ static void leaves_saddle(enum opt_line_search search) {
 /* The smallest eigenvalue is above -eps_h, but by less than the width of a first bound: that alone certifies nothing.
  */
 static void near_the_target(void) {
-  for (int k = 0; k < 6; k++) {
+  for (int k = 0; k < ctest_size(6, 2); k++) {
     struct fixture f;
     struct opt_result r;
     struct opt_options o = run_options(OPT_SHORT_STEP, 0);
