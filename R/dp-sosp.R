@@ -107,7 +107,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   design <- find_ranges(design, data, run, call)
   oracle <- new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
                        design$radius, design$intercept, run$neighbours, run$noise)
-  result <- run_method(run, oracle, design_start(design, start), design$intercept)
+  result <- run_method(run, oracle, design_start(design, start), design$intercept, call)
   new_fit(run, result, design_coef(design, result$w), design, response, call)
 }
 
@@ -136,7 +136,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   run$open()
   oracle <- new_oracle(x, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
-  result <- run_method(run, oracle, start * radius, intercept)
+  result <- run_method(run, oracle, start * radius, intercept, call)
   design <- structure(class = "dp_matrix_design", list(radius = radius, intercept = intercept, labels = labels))
   new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
 }
@@ -238,7 +238,7 @@ find_ranges <- function(design, data, run, call) {
   design_fill_ranges(design, found)
 }
 
-run_method <- function(run, oracle, start, intercept) {
+run_method <- function(run, oracle, start, intercept, call) {
   facts <- oracle_facts(oracle)
   penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,
                   skip = as.integer(intercept))
@@ -246,7 +246,11 @@ run_method <- function(run, oracle, start, intercept) {
   options <- opt_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
-    run$target <- sosp(alpha = .Call(ffi_opt_alpha, oracle$pointer, penalty, options, rho, start))
+    alpha <- .Call(ffi_opt_alpha, oracle$pointer, penalty, options, rho, start)
+    if (alpha >= facts$lipschitz) {
+      warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
+    }
+    run$target <- sosp(alpha = alpha)
   }
   target <- target_resolve(run$target, third)
   run$target <- sosp(target$eps_g, target$eps_h)

@@ -10,7 +10,7 @@ new_fit <- function(run, result, coefficients, design, response, call) {
     certificate = new_certificate(run, result),
     privacy = new_privacy(run),
     trace = trace,
-    iterations = c(done = sum(trace$query == "gradient"), planned = result$planned),
+    iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)), planned = result$planned),
     target = run$target, method = run$method, loss = run$loss, penalty = run$penalty, control = run$control,
     design = design, response = response, n = run$n, call = call
   ))
@@ -70,7 +70,8 @@ scrub <- function(x) {
 #' @param newdata New data: a data frame (or a matrix, for a fit to a matrix). The training
 #'   data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
-#'   under the logistic model, \eqn{1 / (1 + e^{-t})}; `"class"`: the likelier label.
+#'   under the logistic model, \eqn{1 / (1 + e^{-t})}; `"class"`: the likelier label (0 or 1 for a
+#'   numeric response, also one coded -1 and 1).
 #' @param ... Ignored.
 #' @return `predict()`: a vector with one entry per row of `newdata`, `NA` where a predictor is
 #'   missing or a level was not declared. `coef()`: named numbers on the
@@ -210,6 +211,18 @@ matrix_newdata <- function(design, newdata, call) {
     abort("argument", "`newdata` must have ", width, " columns, not ", ncol(newdata), ".", call = call)
   }
   newdata
+}
+
+#' @importFrom stats fitted
+#' @export
+fitted.dp_sosp <- function(object, ...) no_training_data(sys.call())
+
+#' @importFrom stats residuals
+#' @export
+residuals.dp_sosp <- function(object, ...) no_training_data(sys.call())
+
+no_training_data <- function(call) {
+  abort("argument", "A private fit keeps no training data: use `predict()` with `newdata`.", call = call)
 }
 
 #' @export

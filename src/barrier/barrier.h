@@ -71,6 +71,7 @@ size_t oracle_dim(const struct oracle *oracle);
 size_t oracle_rows(const struct oracle *oracle);
 double oracle_left(const struct oracle *oracle);
 int oracle_all_gaussian(const struct oracle *oracle); /* only Gaussian releases may be asked for */
+double oracle_lipschitz(const struct oracle *oracle);  /* L: no gradient is longer */
 double oracle_smoothness(const struct oracle *oracle); /* G: gradient Lipschitz */
 double oracle_curv_lower(const struct oracle *oracle); /* no Hessian has an eigenvalue below minus this */
 double oracle_third(const struct oracle *oracle);      /* M: Hessian Lipschitz */

@@ -65,6 +65,8 @@ size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
 int oracle_all_gaussian(const struct oracle *o) { return ledger_accountant_of(o->ledger) != LEDGER_ZCDP; }
 
+double oracle_lipschitz(const struct oracle *o) { return loss_bounds_of(o->loss)->lipschitz; }
+
 double oracle_smoothness(const struct oracle *o) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   return b->curv_lower > b->curv_upper ? b->curv_lower : b->curv_upper;

@@ -54,24 +54,6 @@ void la_scale(size_t n, double a, double *x) {
   }
 }
 
-void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
-  if (m == 0) return;
-  if (n == 0) { /* dgemv returns without writing y */
-    memset(y, 0, m * sizeof *y);
-    return;
-  }
-  const int rows = (int)m, columns = (int)n, stride = (int)lda;
-  const double alpha = 1, beta = 0;
-  F77_CALL(dgemv)("N", &rows, &columns, &alpha, a, &stride, x, &one, &beta, y, &one FCONE);
-}
-
-void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
-  if (m == 0 || n == 0) return;
-  const int rows = (int)m, columns = (int)n, stride = (int)lda;
-  const double alpha = 1, beta = 1;
-  F77_CALL(dgemv)("T", &rows, &columns, &alpha, a, &stride, x, &one, &beta, y, &one FCONE);
-}
-
 void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double s, double *c) {
   if (m == 0 || n == 0) return;
   const int rows = (int)m, columns = (int)n, stride = (int)lda;

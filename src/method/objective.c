@@ -11,6 +11,7 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->dim = oracle_dim(oracle);
   f->smooth = oracle_smoothness(oracle) + penalty_curv_upper(penalty);
   f->third = oracle_third(oracle) + penalty_third(penalty);
+  f->steepest = oracle_lipschitz(oracle);
   f->lower = oracle_curv_lower(oracle) + penalty_curv_lower(penalty);
 }
 

@@ -84,7 +84,10 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   for (int i = 0; i < count && status == BASE_OK && !done(&s); i++) {
     struct phase phase = phases[i];
     /* From a certified point on the worst case no longer has to be planned for. */
-    if (s.certified) phase.iterations = phases[i - 1].iterations;
+    if (s.certified) {
+      phase.iterations = phases[i - 1].iterations;
+      pool_reset(&s.gradient); /* as the costs now depend on the answers */
+    }
     s.phase = &phase;
     result->planned = phase.iterations;
     status = run_phase(&s, i + 1 == count);
@@ -114,6 +117,9 @@ static int run_phase(struct state *s, int last_phase) {
     if (status != BASE_OK || done(s)) return status;
     if (!moved && !s->last) status = gradient_step(s);
     if (status != BASE_OK) return status;
+    /* What a Hessian cost changes the costs that follow, and whether there was one depends on the answers: to keep
+     * averages exactly Gaussian the next one begins anew. */
+    if (s->hessian.precision > 0) pool_reset(&s->gradient);
   }
   return BASE_OK;
 }
@@ -203,7 +209,9 @@ static int gradient_step(struct state *s) {
   const struct objective *f = s->f;
   double norm = s->result->gradient_norm, sd = pool_sd(&s->gradient);
   double signal = norm * norm - (double)f->dim * sd * sd;
-  if (!(signal >= norm * norm / 2)) return BASE_OK; /* measure again at this point */
+  double noise = sqrt((double)f->dim) * sd;
+  /* Measure again at this point: too noisy, or more noise than any gradient is long. */
+  if (!(signal >= norm * norm / 2) || noise > f->steepest) return BASE_OK;
   for (size_t i = 0; i < f->dim; i++) s->direction[i] = -s->gradient.mean[i];
   struct search search = {.first = s->o->mult_g / f->smooth,
                           .ratio = s->o->back_g,

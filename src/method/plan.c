@@ -50,7 +50,7 @@ double opt_default_alpha(const struct oracle *oracle, const struct penalty *pena
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
-  double low = 1e-8, high = 1; /* no gradient of an admissible loss exceeds 1 by much */
+  double low = 1e-8, high = f.steepest; /* which every point meets, but for the penalty */
   if (certifies(&f, options, rho, gap, w, low)) return low;
   for (int i = 0; i < 60; i++) {
     double middle = sqrt(low * high);

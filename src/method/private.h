@@ -10,9 +10,10 @@ struct objective {
   struct oracle *oracle;
   const struct penalty *penalty;
   size_t dim;
-  double smooth; /* G: the gradient is G-Lipschitz */
-  double third;  /* M: the Hessian is M-Lipschitz */
-  double lower;  /* no eigenvalue of the Hessian is below -lower, for any data */
+  double smooth;   /* G: the gradient is G-Lipschitz */
+  double third;    /* M: the Hessian is M-Lipschitz */
+  double steepest; /* no gradient of the loss is longer, for any data */
+  double lower;    /* no eigenvalue of the Hessian is below -lower, for any data */
 };
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty);
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
@@ -37,9 +38,9 @@ struct trace_row *trace_last(struct trace *trace);
 
 struct search {
   enum opt_line_search kind;
-  int published;     /* sparse vector with the sensitivity of the largest step, no confidence bounds */
-  double first;      /* largest candidate */
-  double ratio;      /* of successive candidates */
+  int published; /* sparse vector with the sensitivity of the largest step, no confidence bounds */
+  double first;  /* largest candidate */
+  double ratio;  /* of successive candidates */
   size_t k;
   double sufficient; /* required decrease: sufficient * step^power */
   int power;
@@ -77,7 +78,7 @@ int plan_phases(const struct objective *f, const struct opt_options *o, int iter
 /* Constants of GW's analysis: c, c1, c2 bound the noise, c_g, c_H are the sufficient decreases. */
 #define GW_C 0.1
 #define GW_C1 0.1
-#define GW_C2 0.1          /* short step */
+#define GW_C2 0.1               /* short step */
 #define GW_C2_SEARCH (1.0 / 12) /* line search */
 #define GW_CG 0.6
 #define GW_CH 0.25

@@ -1,0 +1,46 @@
+/*
+ * Products of a tall, narrow block with a vector, four columns at a time. Not
+ * BLAS: a threaded dgemv wakes its threads for every block, which costs more
+ * than the product, and a hundred times more when the other cores are busy.
+ */
+#include "la/la.h"
+
+#include <string.h>
+
+void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
+  memset(y, 0, m * sizeof *y);
+  size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    const double x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+    for (size_t i = 0; i < m; i++) y[i] += (a0[i] * x0 + a1[i] * x1) + (a2[i] * x2 + a3[i] * x3);
+  }
+  for (; j < n; j++) {
+    const double *column = a + j * lda, xj = x[j];
+    for (size_t i = 0; i < m; i++) y[i] += column[i] * xj;
+  }
+}
+
+void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
+  size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (size_t i = 0; i < m; i++) {
+      s0 += a0[i] * x[i];
+      s1 += a1[i] * x[i];
+      s2 += a2[i] * x[i];
+      s3 += a3[i] * x[i];
+    }
+    y[j] += s0;
+    y[j + 1] += s1;
+    y[j + 2] += s2;
+    y[j + 3] += s3;
+  }
+  for (; j < n; j++) {
+    const double *column = a + j * lda;
+    double s = 0;
+    for (size_t i = 0; i < m; i++) s += column[i] * x[i];
+    y[j] += s;
+  }
+}
