@@ -9,11 +9,13 @@ static double chi_upper(size_t dim, double beta);
  * |g + e|^2 / sd^2 is non-central chi-square with d degrees of freedom and
  * non-centrality |g|^2 / sd^2; its cdf decreases in the latter. The bound is
  * the |g| at which what was seen has probability beta from below: it corrects
- * for the noise's own length, sqrt(d) sd, by which |g + e| is inflated.
+ * for the noise's own length, sqrt(d) sd, by which |g + e| is inflated. Where
+ * even g = 0 would have given a longer |g + e|, the bound would tend to zero;
+ * such luck shows nothing, so what was seen counts as at least d.
  */
 double confidence_norm(double noisy_norm, double sd, size_t dim, double beta) {
   if (!(sd > 0)) return noisy_norm;
-  double seen = noisy_norm / sd, df = (double)dim;
+  double df = (double)dim, seen = fmax(noisy_norm / sd, sqrt(df));
   double triangle = seen + chi_upper(dim, beta);
   if (seen * seen > 1e5) return triangle * sd; /* there the two agree closely */
   double low = 0, high = triangle;
