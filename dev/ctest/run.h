@@ -60,16 +60,24 @@ static inline double run_exact_eigen(const struct fixture *f, const struct penal
   return value;
 }
 
-/* The sd of an average at one point, weighted by precision, follows from the noise that the ledger says was drawn. */
+/*
+ * The sd of an average at one point, weighted by precision, follows from the
+ * noise that the ledger says was drawn. After a Hessian there, or in a new
+ * phase, an average of gradients may begin anew.
+ */
 static inline int run_pooled_sd_is_right(const struct fixture *f, const struct opt_result *r) {
   double precision[2] = {0, 0};
+  int phase = 0;
   for (size_t i = 0; i < r->trace.length; i++) {
     const struct trace_row *row = &r->trace.rows[i];
     int gradient = strcmp(row->query, "gradient") == 0;
     if (gradient || strcmp(row->query, "hessian") == 0) {
-      precision[gradient] += 1 / pow(ledger_at(f->ledger, i)->scale, 2);
+      double scale = ledger_at(f->ledger, i)->scale, newest = 1 / (scale * scale);
+      int anew = gradient && (precision[0] > 0 || row->phase != phase) && fabs(row->sd / scale - 1) < 1e-9;
+      precision[gradient] = anew ? newest : precision[gradient] + newest;
       if (!(fabs(row->sd * sqrt(precision[gradient]) - 1) < 1e-9)) return 0;
     }
+    phase = row->phase;
     if (row->step > 0) precision[0] = precision[1] = 0;
   }
   return 1;
