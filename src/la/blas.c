@@ -18,6 +18,9 @@
 
 #include "la/private.h"
 
+static int dense_pairs(size_t d, double *h, const char *range, int count, double *values, double *vectors);
+static int tridiagonal_pairs(size_t m, const double *diagonal, const double *off, const char *range, int count,
+                             double *values, double *vectors);
 static int part(size_t n);
 
 static const int one = 1;
@@ -61,53 +64,80 @@ void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double s,
   F77_CALL(dsyrk)("L", "T", &columns, &rows, &s, a, &stride, &beta, c, &columns FCONE FCONE);
 }
 
-/* dsyevr asked for one eigenpair reduces to tridiagonal form, then bisects and iterates inversely. */
 int la_dense_min(size_t d, double *h, double *value, double *vector) {
-  if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
-  const int n = (int)d, query = -1;
-  const double unused = 0, abstol = 0;
-  int found = 0, support[2], iwork_size = 0, info = 0;
-  double work_size = 0;
-  F77_CALL(dsyevr)
-  ("V", "I", "L", &n, h, &n, &unused, &unused, &one, &one, &abstol, &found, value, vector, &n, support, &work_size,
-   &query, &iwork_size, &query, &info FCONE FCONE FCONE);
-  if (info != 0 || !(work_size >= 1 && work_size <= INT_MAX) || iwork_size < 1) return BASE_ERR_NUMERIC;
-
-  const int lwork = (int)work_size;
   double *values = base_alloc(d, sizeof *values); /* dsyevr uses all d places */
-  double *work = base_alloc((size_t)lwork, sizeof *work);
-  int *iwork = base_alloc((size_t)iwork_size, sizeof *iwork);
-  int status = values && work && iwork ? BASE_OK : BASE_ERR_MEMORY;
-  if (status == BASE_OK) {
-    F77_CALL(dsyevr)
-    ("V", "I", "L", &n, h, &n, &unused, &unused, &one, &one, &abstol, &found, values, vector, &n, support, work, &lwork,
-     iwork, &iwork_size, &info FCONE FCONE FCONE);
-    if (info != 0 || found != 1) status = BASE_ERR_NUMERIC;
-  }
+  if (!values) return BASE_ERR_MEMORY;
+  const int status = dense_pairs(d, h, "I", 1, values, vector);
   if (status == BASE_OK) *value = values[0];
-  base_free(iwork);
-  base_free(work);
   base_free(values);
   return status;
 }
 
+int la_dense_all(size_t d, double *h, double *values, double *vectors) {
+  return dense_pairs(d, h, "A", (int)d, values, vectors);
+}
+
 int la_tridiagonal_min(size_t m, const double *diagonal, const double *off, double *value, double *vector) {
+  double *values = base_alloc(m, sizeof *values);
+  if (!values) return BASE_ERR_MEMORY;
+  const int status = tridiagonal_pairs(m, diagonal, off, "I", 1, values, vector);
+  if (status == BASE_OK) *value = values[0];
+  base_free(values);
+  return status;
+}
+
+int la_tridiagonal_all(size_t m, const double *diagonal, const double *off, double *values, double *vectors) {
+  return tridiagonal_pairs(m, diagonal, off, "A", (int)m, values, vectors);
+}
+
+/* The smallest ones ("I", one of them) or all ("A"). dsyevr reduces to tridiagonal form first; asked for one eigenpair
+ * it then bisects and iterates inversely. */
+static int dense_pairs(size_t d, double *h, const char *range, int count, double *values, double *vectors) {
+  if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
+  const int n = (int)d, query = -1;
+  const double unused = 0, abstol = 0;
+  int found = 0, iwork_size = 0, info = 0;
+  double work_size = 0;
+  int *support = base_alloc(2 * d, sizeof *support);
+  if (!support) return BASE_ERR_MEMORY;
+  F77_CALL(dsyevr)
+  ("V", range, "L", &n, h, &n, &unused, &unused, &one, &one, &abstol, &found, values, vectors, &n, support, &work_size,
+   &query, &iwork_size, &query, &info FCONE FCONE FCONE);
+  int status = info != 0 || !(work_size >= 1 && work_size <= INT_MAX) || iwork_size < 1 ? BASE_ERR_NUMERIC : BASE_OK;
+
+  const int lwork = (int)work_size;
+  double *work = status == BASE_OK ? base_alloc((size_t)lwork, sizeof *work) : NULL;
+  int *iwork = status == BASE_OK ? base_alloc((size_t)iwork_size, sizeof *iwork) : NULL;
+  if (status == BASE_OK && (!work || !iwork)) status = BASE_ERR_MEMORY;
+  if (status == BASE_OK) {
+    F77_CALL(dsyevr)
+    ("V", range, "L", &n, h, &n, &unused, &unused, &one, &one, &abstol, &found, values, vectors, &n, support, work,
+     &lwork, iwork, &iwork_size, &info FCONE FCONE FCONE);
+    if (info != 0 || found != count) status = BASE_ERR_NUMERIC;
+  }
+  base_free(iwork);
+  base_free(work);
+  base_free(support);
+  return status;
+}
+
+static int tridiagonal_pairs(size_t m, const double *diagonal, const double *off, const char *range, int count,
+                             double *values, double *vectors) {
   if (m == 0 || m > INT_MAX / 20) return BASE_ERR_ARGUMENT;
-  int n = (int)m, first = 1, found = 0, support[2], lwork = 20 * n, liwork = 10 * n, info = 0;
+  int n = (int)m, first = 1, found = 0, lwork = 20 * n, liwork = 10 * n, info = 0;
   double unused = 0, abstol = 0;
-  double *copy = base_alloc(3 * m, sizeof *copy); /* diagonal, off-diagonal, eigenvalues */
+  double *copy = base_alloc(2 * m, sizeof *copy); /* diagonal, off-diagonal */
   double *work = base_alloc((size_t)lwork, sizeof *work);
-  int *iwork = base_alloc((size_t)liwork, sizeof *iwork);
+  int *iwork = base_alloc((size_t)liwork + 2 * m, sizeof *iwork);
   int status = copy && work && iwork ? BASE_OK : BASE_ERR_MEMORY;
   if (status == BASE_OK) {
     memcpy(copy, diagonal, m * sizeof *copy);
     memcpy(copy + m, off, (m - 1) * sizeof *copy);
     F77_CALL(dstevr)
-    ("V", "I", &n, copy, copy + m, &unused, &unused, &first, &first, &abstol, &found, copy + 2 * m, vector, &n, support,
-     work, &lwork, iwork, &liwork, &info FCONE FCONE);
-    if (info != 0 || found != 1) status = BASE_ERR_NUMERIC;
+    ("V", range, &n, copy, copy + m, &unused, &unused, &first, &first, &abstol, &found, values, vectors, &n,
+     iwork + liwork, work, &lwork, iwork, &liwork, &info FCONE FCONE);
+    if (info != 0 || found != count) status = BASE_ERR_NUMERIC;
   }
-  if (status == BASE_OK) *value = copy[2 * m];
   base_free(iwork);
   base_free(work);
   base_free(copy);

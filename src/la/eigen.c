@@ -7,17 +7,10 @@
 /* Residual asked of Lanczos, relative to the norm: it bounds the eigenvalue's error. */
 #define LANCZOS_TOLERANCE 1e-12
 
-struct dense {
-  const double *h;
-};
-
-static void dense_apply(const struct linop *self, const double *x, double *y);
-
 int la_eigen_min(size_t d, const double *h, double *value, double *vector) {
   if (d <= LA_DENSE_LIMIT) return la_eigen_min_lapack(d, h, value, vector);
   if (!la_all_finite(d * d, h)) return BASE_ERR_NUMERIC;
-  const struct dense dense = {h};
-  const struct linop op = {d, dense_apply, &dense};
+  const struct linop op = {d, la_dense_apply, h};
   return la_eigen_min_lanczos(&op, LANCZOS_TOLERANCE, value, vector);
 }
 
@@ -42,7 +35,6 @@ int la_all_finite(size_t n, const double *x) {
   return 1;
 }
 
-static void dense_apply(const struct linop *self, const double *x, double *y) {
-  const struct dense *dense = self->context;
-  la_matvec(self->dim, self->dim, dense->h, self->dim, x, y);
+void la_dense_apply(const struct linop *self, const double *x, double *y) {
+  la_matvec(self->dim, self->dim, self->context, self->dim, x, y);
 }

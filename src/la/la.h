@@ -37,4 +37,12 @@ int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector
  * tol times the operator's norm. */
 int la_eigen_min_lanczos(const struct linop *op, double tol, double *value, double *vector);
 
+/* The global minimum of g's + s'Hs / 2 over |s| <= radius, H symmetric of any signature (h is left unchanged), with its
+ * dual variable: (H + dual I) step = -g, H + dual I positive semidefinite, dual (|step| - radius) = 0. A by-product is
+ * H's smallest eigenvalue. An eigen-decomposition for d <= LA_DENSE_LIMIT, Lanczos above it. */
+int la_trust_region(size_t d, const double *h, const double *g, double radius, double *step, double *dual,
+                    double *eigen_min);
+int la_trust_region_lanczos(const struct linop *op, const double *g, double radius, double *step, double *dual,
+                            double *eigen_min);
+
 #endif
