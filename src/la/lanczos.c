@@ -58,10 +58,11 @@ static int run_to_convergence(struct krylov *run, double tol, uint64_t *seed, do
   random_vector(seed, d, run->next);
   while (status == BASE_OK && !converged) {
     status = krylov_extend(run);
+    if (status != BASE_OK) break;
     const size_t m = run->columns;
     *complete = krylov_complete(run);
     const int last = *complete || krylov_invariant(run);
-    if (status != BASE_OK || (!last && m % KRYLOV_CHECK != 0)) continue;
+    if (!last && m % KRYLOV_CHECK != 0) continue;
     status = la_tridiagonal_min(m, run->diagonal, run->off, value, ritz);
     converged = last || run->off[m - 1] * fabs(ritz[m - 1]) <= tol * run->norm;
   }

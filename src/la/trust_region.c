@@ -174,9 +174,10 @@ static int solve_across(struct krylov *k, double theta, double along, double nor
   }
   while (status == BASE_OK && !converged) {
     status = krylov_extend(k);
+    if (status != BASE_OK) break;
     const size_t m = k->columns;
     const int last = krylov_complete(k) || krylov_invariant(k);
-    if (status != BASE_OK || (!last && m % KRYLOV_CHECK != 0)) continue;
+    if (!last && m % KRYLOV_CHECK != 0) continue;
     status = solve_small(k, theta, along, norm, radius, y, step_along, dual);
     converged = last || k->off[m - 1] * fabs(y[m - 1]) <= TOLERANCE * (norm + k->norm * radius);
   }
