@@ -57,7 +57,7 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
                               c("gaussian", "svt", "exponential"), "line_search", call)
   if (is.null(gap) && published) gap <- 0.5
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
-  control <- structure(class = "dp_control_opt", list(
+  control <- structure(class = c("dp_control_opt", "dp_control"), list(
     constants = constants, line_search = line_search,
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
     confidence = share(confidence, "confidence"),
@@ -82,31 +82,57 @@ check_candidates <- function(b, beta, kind, call) {
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
-check_control <- function(control, call = sys.call(-1)) {
-  if (is.null(control)) return(control_opt())
-  if (inherits(control, "dp_control_opt")) return(control)
-  abort("argument", "`control` must be NULL or come from `control_opt()`, not ", describe(control), ".", call = call)
+# The method's family names its control object's constructor.
+method_family <- function(method) if (method %in% c("tr", "gd")) method else "opt"
+
+check_control <- function(control, method, call = sys.call(-1)) {
+  family <- method_family(method)
+  if (is.null(control)) return(switch(family, opt = control_opt(), tr = control_tr(), gd = control_gd()))
+  if (inherits(control, paste0("dp_control_", family))) return(control)
+  abort("argument", "`control` must be NULL or come from `control_", family, "()`, not ", describe(control), ".",
+        call = call)
 }
 
 #' @export
-print.dp_control_opt <- function(x, ...) {
-  cat("<dp_control_opt>\n")
+print.dp_control <- function(x, ...) {
+  cat("<", class(x)[1], ">\n", sep = "")
   for (name in names(x)) cat("  ", name, ": ", format(x[[name]]), "\n", sep = "")
   invisible(x)
 }
 
+# What the core takes: opt_run(), tr_run() or gd_run().
+core_options <- function(method, control, target, spend_all) {
+  common <- list(
+    eps_g = target$eps_g, eps_h = target$eps_h, confidence = control$confidence, gap = control$gap,
+    gap_share = control$gap_share, max_iterations = control$max_iterations
+  )
+  c(common, switch(method_family(method),
+    opt = opt_options(method, control, spend_all),
+    tr = list(published = control$constants == "published", explicit_test = control$stop == "explicit",
+              spend_all = spend_all),
+    gd = list(hessian_share = control$hessian_share)
+  ))
+}
+
+core_alpha <- function(method, ...) {
+  switch(method_family(method), opt = .Call(ffi_opt_alpha, ...), tr = .Call(ffi_tr_alpha, ...),
+         gd = .Call(ffi_gd_alpha, ...))
+}
+
+core_run <- function(method, ...) {
+  switch(method_family(method), opt = .Call(ffi_opt_run, ...), tr = .Call(ffi_tr_run, ...),
+         gd = .Call(ffi_gd_run, ...))
+}
+
 search_codes <- c("none", "gaussian", "svt", "exponential")
 
-# What the core's opt_run() takes.
-opt_options <- function(method, control, target, spend_all = FALSE) {
+opt_options <- function(method, control, spend_all) {
   search <- if (endsWith(method, "-ls")) control$line_search else "none"
   list(
     published = control$constants == "published", two_phase = startsWith(method, "2"),
-    spend_all = spend_all,
-    search = match(search, search_codes) - 1L, eps_g = target$eps_g, eps_h = target$eps_h,
-    confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
+    spend_all = spend_all, search = match(search, search_codes) - 1L,
     phase1_share = control$phase1_share, search_share = control$search_share,
-    hessian_share = control$hessian_share, max_iterations = control$max_iterations,
+    hessian_share = control$hessian_share,
     mult_g = control$b_g, mult_h = control$b_H, back_g = control$beta_g, back_h = control$beta_H
   )
 }

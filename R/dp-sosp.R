@@ -36,7 +36,8 @@
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
-#'   (`-ls`), one phase or two (`2`); see [control_opt()].
+#'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
+#'   gradient descent, a baseline, see [control_gd()].
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -45,8 +46,8 @@
 #' @param target From [sosp()]: the run stops at the first certified point, and what is left of its
 #'   budget is unused. `NULL`: the smallest target that the plan's noise can certify, chosen from
 #'   n, the number of columns and the budget, never from the data; the run goes on from certified
-#'   points until its budget is spent and returns the newest of them.
-#' @param control From [control_opt()].
+#'   points until its budget is spent and returns the newest of them. The method `"gd"` always spends its budget.
+#' @param control From the method's [control_opt()], [control_tr()] or [control_gd()]; `NULL` is its defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours `"replace-one"` (n is public) or `"zero-out"`.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
@@ -71,8 +72,9 @@
 #'   `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
-#'   `vignette("dpsosp")`.
-#' @seealso [control_opt()], [sosp()], [dp_budget()], [dp_ledger()].
+#'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
+#'   scalably via DP-trust region method, algorithm 1.
+#' @seealso [control_opt()], [control_tr()], [control_gd()], [sosp()], [dp_budget()], [dp_ledger()].
 #' @examples
 #' d <- covertype[1:3000, ]
 #' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6,
@@ -141,7 +143,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
 }
 
-methods_known <- c("2opt-ls", "2opt", "opt-ls", "opt")
+methods_known <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd")
 
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
@@ -168,7 +170,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
   run$target <- check_target(target, call)
-  run$control <- check_control(control, call)
+  run$control <- check_control(control, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -243,10 +245,10 @@ run_method <- function(run, oracle, start, intercept, call) {
   penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
-  options <- opt_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
+  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
-    alpha <- .Call(ffi_opt_alpha, oracle$pointer, penalty, options, rho, start)
+    alpha <- core_alpha(run$method, oracle$pointer, penalty, options, rho, start)
     if (alpha >= facts$lipschitz) {
       warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
     }
@@ -256,7 +258,7 @@ run_method <- function(run, oracle, start, intercept, call) {
   run$target <- sosp(target$eps_g, target$eps_h)
   options[c("eps_g", "eps_h")] <- target
   bar <- progress_bar(run$progress, run$method)
-  result <- .Call(ffi_opt_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  result <- core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
   .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
   result
 }

@@ -18,6 +18,11 @@ SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);
 SEXP ffi_opt_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_opt_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_tr_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_tr_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_gd_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_gd_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_trust_region(SEXP, SEXP, SEXP);
 
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);

@@ -1,6 +1,7 @@
 /* Runs of the methods: options in, result and trace out. */
 #include "ffi.h"
 #include "r_data.h"
+#include "la/la.h"
 #include "method/method.h"
 
 #include <string.h>
@@ -9,7 +10,16 @@ static SEXP element(SEXP list, const char *name);
 static double number_in(SEXP list, const char *name) { return arg_double(element(list, name)); }
 static int int_in(SEXP list, const char *name) { return arg_int(element(list, name)); }
 static struct penalty penalty_from(SEXP list);
-static struct opt_options options_from(SEXP list);
+static struct opt_options opt_options_from(SEXP list);
+static struct tr_options tr_options_from(SEXP list);
+static struct gd_options gd_options_from(SEXP list);
+static const double *start_of(const struct oracle *o, SEXP start);
+
+typedef int solver(struct oracle *, const struct penalty *, const void *options, double rho, double *w,
+                   struct opt_result *);
+static solver run_opt, run_tr, run_gd;
+static SEXP run(solver *solve, const void *options, SEXP oracle, SEXP penalty, SEXP rho, SEXP start, SEXP progress,
+                SEXP reproducible);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -20,23 +30,77 @@ static void finalize_result(SEXP x) {
 }
 
 SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  const struct opt_options o = opt_options_from(options);
+  return run(run_opt, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+SEXP ffi_tr_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  const struct tr_options o = tr_options_from(options);
+  return run(run_tr, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+SEXP ffi_gd_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  const struct gd_options o = gd_options_from(options);
+  return run(run_gd, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  const struct penalty r = penalty_from(penalty);
+  const struct opt_options opt = opt_options_from(options);
+  return Rf_ScalarReal(opt_default_alpha(o, &r, &opt, arg_double(rho), start_of(o, start)));
+}
+
+SEXP ffi_tr_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  const struct penalty r = penalty_from(penalty);
+  const struct tr_options opt = tr_options_from(options);
+  return Rf_ScalarReal(tr_default_alpha(o, &r, &opt, arg_double(rho), start_of(o, start)));
+}
+
+SEXP ffi_gd_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  const struct penalty r = penalty_from(penalty);
+  const struct gd_options opt = gd_options_from(options);
+  return Rf_ScalarReal(gd_default_alpha(o, &r, &opt, arg_double(rho), start_of(o, start)));
+}
+
+SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
+  static const char *const names[] = {"step", "dual", "eigenvalue"};
+  const R_xlen_t d = XLENGTH(gradient);
+  const double *g = arg_doubles(gradient, d), *h = arg_doubles(hessian, d * d);
+  double dual, smallest;
+  SEXP out = PROTECT(glue_list(3, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, d));
+  glue_host_begin(R_NilValue);
+  const int status =
+      la_trust_region((size_t)d, h, g, arg_double(radius), REAL(VECTOR_ELT(out, 0)), &dual, &smallest);
+  glue_host_end();
+  glue_check(status);
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(dual));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(smallest));
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP run(solver *solve, const void *options, SEXP oracle, SEXP penalty, SEXP rho, SEXP start, SEXP progress,
+                SEXP reproducible) {
   static const char *const names[] = {"w", "status", "planned", "gap", "gradient_norm", "gradient_upper", "eigen_min",
                                       "eigen_lower", "eigen_known", "trace"};
   struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
-  struct opt_options opt = options_from(options);
   double budget = arg_double(rho);
   R_xlen_t dim = (R_xlen_t)oracle_dim(o);
   SEXP out = PROTECT(glue_list(10, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
-  memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
+  memcpy(REAL(VECTOR_ELT(out, 0)), start_of(o, start), (size_t)dim * sizeof(double));
   struct opt_result *result = base_alloc(1, sizeof *result);
   if (!result) glue_check(BASE_ERR_MEMORY);
   SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
 
   glue_random_begin(reproducible);
   glue_host_begin(progress);
-  int status = opt_run(o, &r, &opt, budget, REAL(VECTOR_ELT(out, 0)), result);
+  int status = solve(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);
   glue_host_end();
   glue_random_end(reproducible);
   glue_check(status);
@@ -55,12 +119,23 @@ SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, 
   return out;
 }
 
-SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
-  const struct oracle *o = arg_bundle(oracle)->oracle;
-  struct penalty r = penalty_from(penalty);
-  struct opt_options opt = options_from(options);
-  return Rf_ScalarReal(
-      opt_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+static int run_opt(struct oracle *o, const struct penalty *r, const void *options, double rho, double *w,
+                   struct opt_result *result) {
+  return opt_run(o, r, options, rho, w, result);
+}
+
+static int run_tr(struct oracle *o, const struct penalty *r, const void *options, double rho, double *w,
+                  struct opt_result *result) {
+  return tr_run(o, r, options, rho, w, result);
+}
+
+static int run_gd(struct oracle *o, const struct penalty *r, const void *options, double rho, double *w,
+                  struct opt_result *result) {
+  return gd_run(o, r, options, rho, w, result);
+}
+
+static const double *start_of(const struct oracle *o, SEXP start) {
+  return arg_doubles(start, (R_xlen_t)oracle_dim(o));
 }
 
 static struct penalty penalty_from(SEXP list) {
@@ -68,7 +143,35 @@ static struct penalty penalty_from(SEXP list) {
   return p;
 }
 
-static struct opt_options options_from(SEXP list) {
+static struct tr_options tr_options_from(SEXP list) {
+  struct tr_options o = {
+      .published = arg_flag(element(list, "published")),
+      .explicit_test = arg_flag(element(list, "explicit_test")),
+      .spend_all = arg_flag(element(list, "spend_all")),
+      .eps_g = number_in(list, "eps_g"),
+      .eps_h = number_in(list, "eps_h"),
+      .confidence = number_in(list, "confidence"),
+      .gap = number_in(list, "gap"),
+      .gap_share = number_in(list, "gap_share"),
+      .max_iterations = int_in(list, "max_iterations"),
+  };
+  return o;
+}
+
+static struct gd_options gd_options_from(SEXP list) {
+  struct gd_options o = {
+      .eps_g = number_in(list, "eps_g"),
+      .eps_h = number_in(list, "eps_h"),
+      .confidence = number_in(list, "confidence"),
+      .gap = number_in(list, "gap"),
+      .gap_share = number_in(list, "gap_share"),
+      .hessian_share = number_in(list, "hessian_share"),
+      .max_iterations = int_in(list, "max_iterations"),
+  };
+  return o;
+}
+
+static struct opt_options opt_options_from(SEXP list) {
   struct opt_options o = {
       .published = arg_flag(element(list, "published")),
       .two_phase = arg_flag(element(list, "two_phase")),

@@ -37,6 +37,8 @@ double confidence_eigen(double sd, size_t dim, double beta) {
   return sd * (sqrt(2 * (double)dim) + sqrt(2 * log(1 / beta)));
 }
 
+double confidence_length(double sd, size_t dim, double beta) { return sd * chi_upper(dim, beta); }
+
 /* sqrt of a bound on the upper quantile of chi-square: Laurent & Massart (2000), lemma 1. */
 static double chi_upper(size_t dim, double beta) {
   double x = log(1 / beta), df = (double)dim;

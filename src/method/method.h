@@ -72,4 +72,35 @@ void opt_result_free(struct opt_result *result);
 double opt_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
                          double rho, const double *w);
 
+/* ---- trust_region.c ---- */
+
+struct tr_options {
+  int published;     /* constants of Wang & Xu, and G = M = 1, instead of those of the loss */
+  int explicit_test; /* stop on bounds at the point itself, not on those that the dual variable gives */
+  int spend_all;     /* go on from a certified point while there is budget */
+  double eps_g, eps_h;
+  double confidence;
+  double gap, gap_share; /* as in opt_options */
+  int max_iterations;
+};
+int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options, double rho,
+           double *w, struct opt_result *result);
+/* The smallest alpha for which the plan can certify (alpha, sqrt(M alpha)). */
+double tr_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options,
+                        double rho, const double *w);
+
+/* ---- gradient_descent.c ---- */
+
+struct gd_options {
+  double eps_g, eps_h;
+  double confidence;
+  double gap, gap_share;
+  double hessian_share; /* of the budget, for the Hessian at the iterate that is chosen */
+  int max_iterations;
+};
+int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
+           double *w, struct opt_result *result);
+double gd_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
+                        double rho, const double *w);
+
 #endif

@@ -11,13 +11,8 @@
  */
 #include "method/private.h"
 
-#include "la/la.h"
-
 #include <math.h>
 #include <string.h>
-
-static int initial_gap(const struct objective *f, const struct opt_options *o, const double *w, double rho,
-                       struct opt_result *result);
 
 int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options, double rho,
             double *w, struct opt_result *result) {
@@ -28,7 +23,7 @@ int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct o
   struct objective f;
   objective_init(&f, oracle, penalty);
   double end = oracle_left(oracle) - rho;
-  int status = initial_gap(&f, options, w, rho, result);
+  int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
   if (status != BASE_OK) return status;
 
   struct phase phases[2];
@@ -41,28 +36,4 @@ int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct o
 void opt_result_free(struct opt_result *result) {
   base_free(result->trace.rows);
   memset(result, 0, sizeof *result);
-}
-
-/*
- * f(w0) - inf f: public at w0 = 0, where the loss is the same for all data;
- * else the caller's number; else a noisy value plus its own upper quantile
- * (privacy.md E: the noise must keep its sign).
- */
-static int initial_gap(const struct objective *f, const struct opt_options *o, const double *w, double rho,
-                       struct opt_result *result) {
-  double value = oracle_at_zero(f->oracle), sd = 0;
-  if (!isnan(o->gap)) {
-    result->gap = o->gap;
-    return BASE_OK;
-  }
-  if (la_norm(f->dim, w) > 0) {
-    double cost = o->gap_share * rho;
-    int status = oracle_value(f->oracle, w, cost, &value, &sd);
-    struct trace_row row = {0, 0, "value", value, value + base_qnorm(o->confidence) * sd, sd, cost, 0};
-    if (status == BASE_OK) status = trace_add(&result->trace, &row);
-    if (status != BASE_OK) return status;
-    value = row.bound;
-  }
-  result->gap = value + penalty_value(f->penalty, f->dim, w) - oracle_floor(f->oracle);
-  return BASE_OK;
 }

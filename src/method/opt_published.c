@@ -30,7 +30,6 @@ static int iterate(struct run *r);
 static int gradient_step(struct run *r);
 static int curvature_step(struct run *r, double eigenvalue);
 static int walk(struct run *r, struct search *search, double short_step);
-static double hessian_cost(const struct run *r);
 
 int opt_published(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count,
                   double *w, struct opt_result *result) {
@@ -80,7 +79,7 @@ static int iterate(struct run *r) {
   if (status != BASE_OK) return status;
   if (out->gradient_norm > r->o->eps_g / (1 + GW_C1)) return gradient_step(r);
 
-  rho = hessian_cost(r);
+  rho = published_hessian_cost(f, r->w, r->sigma2);
   status = objective_hessian(f, r->w, rho, r->hessian, &sd);
   if (status == BASE_OK) status = la_eigen_min(f->dim, r->hessian, &value, r->direction);
   if (status != BASE_OK) return status;
@@ -95,10 +94,10 @@ static int iterate(struct run *r) {
 }
 
 /* The cost at which sqrt(2) sd equals 2 sigma 2 sqrt(d) / n: see the head of this file. */
-static double hessian_cost(const struct run *r) {
-  double rho = 1 / (2 * r->sigma2), dim = (double)r->f->dim;
-  double wanted = sqrt(2 * r->sigma2 * dim) * 2 / (double)oracle_rows(r->f->oracle);
-  double ratio = oracle_sd_hessian(r->f->oracle, r->w, rho) / wanted;
+double published_hessian_cost(const struct objective *f, const double *w, double sigma2) {
+  double rho = 1 / (2 * sigma2), dim = (double)f->dim;
+  double wanted = sqrt(2 * sigma2 * dim) * 2 / (double)oracle_rows(f->oracle);
+  double ratio = oracle_sd_hessian(f->oracle, w, rho) / wanted;
   return rho * fmin(1, ratio * ratio);
 }
 

@@ -26,14 +26,6 @@
 /* Below this share of its budget a phase has nothing left. */
 #define NOTHING_LEFT 1e-9
 
-/* A running average of Gaussian releases with different sd. */
-struct pool {
-  double *mean;
-  size_t length;
-  double precision; /* sum of 1 / sd^2 */
-  double rho;       /* what they cost */
-};
-
 struct state {
   const struct objective *f;
   const struct opt_options *o;
@@ -64,9 +56,6 @@ static int gradient_step(struct state *s);
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed);
 static int walk(struct state *s, struct search *search, double short_step, double need);
 static double affordable(const struct state *s, double need);
-static void pool_add(struct pool *p, const double *x, double sd, double rho);
-static double pool_sd(const struct pool *p) { return 1 / sqrt(p->precision); }
-static void pool_reset(struct pool *p) { p->precision = p->rho = 0; }
 
 int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
               struct opt_result *result) {
@@ -269,16 +258,4 @@ static double affordable(const struct state *s, double wanted) {
   if (!(most > 0)) return 0;
   double need = most * pow(oracle_sd_gradient(s->f->oracle, s->w, most) / wanted, 2);
   return need > 4 * most ? 0 : fmin(need, most);
-}
-
-static void pool_add(struct pool *p, const double *x, double sd, double rho) {
-  double precision = 1 / (sd * sd), share = precision / (p->precision + precision);
-  if (share == 1) {
-    memcpy(p->mean, x, p->length * sizeof(double));
-  } else {
-    la_scale(p->length, 1 - share, p->mean);
-    la_axpy(p->length, share, x, p->mean);
-  }
-  p->precision += precision;
-  p->rho += rho;
 }

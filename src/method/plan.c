@@ -10,13 +10,19 @@
 
 static double min_decrease(const struct objective *f, double eps_g, double eps_h);
 static double min_decrease_published(const struct opt_options *o);
-static int clipped_ceil(double x, int most);
-static int certifies(const struct objective *f, const struct opt_options *o, double rho, double gap, const double *w,
-                     double alpha);
+static int certifies(const void *wish, double alpha);
+
+/* What the default target is to be certified with. */
+struct wish {
+  const struct objective *f;
+  const struct opt_options *o;
+  double rho, gap;
+  const double *w;
+};
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap) {
   double least = o->published ? min_decrease_published(o) : min_decrease(f, o->eps_g, o->eps_h);
-  return clipped_ceil(gap / least, o->max_iterations);
+  return plan_ceil(gap / least, o->max_iterations);
 }
 
 /* GW 3.4: phase 1 gambles a share of the budget on the square root of the
@@ -50,17 +56,26 @@ double opt_default_alpha(const struct oracle *oracle, const struct penalty *pena
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
-  double low = 1e-8, high = f.steepest; /* which every point meets, but for the penalty */
-  if (certifies(&f, options, rho, gap, w, low)) return low;
+  const struct wish wish = {&f, options, rho, gap, w};
+  return plan_smallest_alpha(certifies, &wish, f.steepest); /* which every point meets, but for the penalty */
+}
+
+double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), const void *context, double high) {
+  double low = 1e-8;
+  if (accepts(context, low)) return low;
   for (int i = 0; i < 60; i++) {
     double middle = sqrt(low * high);
-    if (certifies(&f, options, rho, gap, w, middle)) {
+    if (accepts(context, middle)) {
       high = middle;
     } else {
       low = middle;
     }
   }
   return high;
+}
+
+double plan_gradient_decrease(const struct objective *f, double eps_g) {
+  return (1 - 2 * GW_C1) / (2 * f->smooth) * eps_g * eps_g;
 }
 
 double plan_t2(void) {
@@ -71,7 +86,7 @@ double plan_t2(void) {
 /* GW (10) with the constants of the loss. The second term counts only when
  * steps of negative curvature can occur at all. */
 static double min_decrease(const struct objective *f, double eps_g, double eps_h) {
-  double by_gradient = (1 - 2 * GW_C1) / (2 * f->smooth) * eps_g * eps_g;
+  double by_gradient = plan_gradient_decrease(f, eps_g);
   if (f->lower <= eps_h || f->third == 0) return by_gradient;
   double by_curvature = 2 * (1.0 / 3 - GW_C2 - GW_C) * eps_h * eps_h * eps_h / (f->third * f->third);
   return fmin(by_gradient, by_curvature);
@@ -87,26 +102,28 @@ static double min_decrease_published(const struct opt_options *o) {
   return fmin((1 - GW_C1 - GW_CG) * GW_CG * eps_g * eps_g, GW_CH / 4 * t2 * t2 * cube);
 }
 
-static int clipped_ceil(double x, int most) {
+int plan_ceil(double x, int most) {
   if (!(x < most)) return most;
   return x > 1 ? (int)ceil(x) : 1;
 }
 
 /* In the first phase, at a point with |g| = alpha / 2 and the mean of |g~|^2. */
-static int certifies(const struct objective *f, const struct opt_options *o, double rho, double gap, const double *w,
-                     double alpha) {
+static int certifies(const void *wish, double alpha) {
+  const struct wish *c = wish;
+  const struct objective *f = c->f;
+  const struct opt_options *o = c->o;
   struct opt_options at = *o;
   struct phase phases[2];
   at.eps_g = alpha;
   at.eps_h = sqrt(f->third * alpha);
-  plan_phases(f, &at, plan_iterations(f, &at, gap), rho, rho, phases);
+  plan_phases(f, &at, plan_iterations(f, &at, c->gap), c->rho, c->rho, phases);
   const struct phase *p = &phases[0];
   int search = o->search != OPT_SHORT_STEP, both = f->lower > at.eps_h;
   double rest = p->rho * (both ? 1 - o->hessian_share : 1);
-  double sd = oracle_sd_gradient(f->oracle, w, rest * (search ? 1 - o->search_share : 1) / p->iterations);
+  double sd = oracle_sd_gradient(f->oracle, c->w, rest * (search ? 1 - o->search_share : 1) / p->iterations);
   double seen = sqrt(alpha * alpha / 4 + (double)f->dim * sd * sd);
   if (confidence_norm(seen, sd, f->dim, p->beta_g) > alpha) return 0;
   if (!both) return 1;
-  double sd_h = oracle_sd_hessian(f->oracle, w, o->hessian_share * p->rho);
+  double sd_h = oracle_sd_hessian(f->oracle, c->w, o->hessian_share * p->rho);
   return 3 * confidence_eigen(sd_h, f->dim, p->beta_h) <= at.eps_h;
 }

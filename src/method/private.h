@@ -29,6 +29,28 @@ double confidence_norm(double noisy_norm, double sd, size_t dim, double beta);
 /* q with P(largest eigenvalue of E > q) <= beta, E symmetric Gaussian, sd on and sd / sqrt(2) off the diagonal. */
 double confidence_eigen(double sd, size_t dim, double beta);
 
+/* q with P(|e| > q) <= beta, e ~ N(0, sd^2 I_d). */
+double confidence_length(double sd, size_t dim, double beta);
+
+/* ---- gap.c ---- */
+
+/* Sets result->gap; gap: the caller's, or NaN. */
+int gap_find(const struct objective *f, double gap, double share, double confidence, const double *w, double rho,
+             struct opt_result *result);
+
+/* ---- pool.c ---- */
+
+/* A running average of Gaussian releases with different sd. */
+struct pool {
+  double *mean;
+  size_t length;
+  double precision; /* sum of 1 / sd^2 */
+  double rho;       /* what they cost */
+};
+void pool_add(struct pool *p, const double *x, double sd, double rho);
+double pool_sd(const struct pool *p);
+void pool_reset(struct pool *p);
+
 /* ---- trace.c ---- */
 
 int trace_add(struct trace *trace, const struct trace_row *row);
@@ -68,7 +90,17 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
 int opt_published(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count,
                   double *w, struct opt_result *result);
 
+/* Cost of a Hessian whose noise has the published spectral norm; sigma2: noise variance over squared sensitivity. */
+double published_hessian_cost(const struct objective *f, const double *w, double sigma2);
+
 /* ---- plan.c ---- */
+
+/* The least whole number of iterations that is not below x, from 1 to most. */
+int plan_ceil(double x, int most);
+/* The least alpha in [1e-8, high] that is accepted, to within a factor of 2^-50. */
+double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), const void *context, double high);
+/* What a gradient step of length 1/G gains at least where the norm is above eps_g: GW (10), its first term. */
+double plan_gradient_decrease(const struct objective *f, double eps_g);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
 /* Phases of a run of this many iterations with this budget; returns their number. */

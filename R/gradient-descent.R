@@ -1,0 +1,26 @@
+#' Settings of gradient descent
+#'
+#' `method = "gd"` of [dp_sosp()], the baseline: a planned number of steps against noisy gradients, each
+#' 1/G long per unit of gradient, after which the iterate with the shortest released gradient is returned. It
+#' does not leave saddle points by itself: one Hessian, paid for with a part of the budget that is kept for it, tells
+#' whether the point returned is certified. Where the loss and the penalty exclude eigenvalues below `-eps_h`,
+#' none is asked for. All settings are public: they must not be chosen by looking at the data.
+#'
+#' @param hessian_share Share of the budget that is kept for the Hessian, in (0, 1).
+#' @inheritParams control_opt
+#' @return An object of class `dp_control_gd`.
+#' @references Wang, Chen and Xu (2019), Differentially private empirical risk minimization with non-convex
+#'   loss functions; Wang and Xu (2021), section 5.
+#' @examples
+#' control_gd(max_iterations = 100)
+#' @export
+control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap_share = 0.02, hessian_share = 0.25) {
+  call <- sys.call()
+  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  structure(class = c("dp_control_gd", "dp_control"), list(
+    gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
+    confidence = share(confidence, "confidence"),
+    max_iterations = check_count(max_iterations, "max_iterations", call = call),
+    gap_share = share(gap_share, "gap_share"), hessian_share = share(hessian_share, "hessian_share")
+  ))
+}

@@ -1,0 +1,117 @@
+#' Settings of the trust-region method
+#'
+#' `method = "tr"` of [dp_sosp()] releases a gradient and a Hessian at each point, minimises their
+#' quadratic model exactly within a radius, and goes there. All settings are public: they must
+#' not be chosen by looking at the data.
+#'
+#' @section What stops a run:
+#' * `"dual"`: the dual variable \eqn{\lambda} of the subproblem, as in the paper. At the point that a step s
+#'   leads to, the gradient is at most \eqn{\lambda |s| + M |s|^2 / 2} long and no
+#'   eigenvalue lies below that of the model less \eqn{M |s|}, plus and less what the noise may have done; the
+#'   run ends when these bounds meet the target. \eqn{\lambda \le \sqrt{\alpha M}} suffices.
+#' * `"explicit"`: bounds on gradient and smallest eigenvalue at the point itself, as for the method
+#'   `"opt"` (Gao and Wright's modification).
+#'
+#' @section Constants:
+#' The radius is \eqn{\sqrt{\alpha / M}} and the number of steps \eqn{T = 6 \sqrt{M} \Delta / \alpha^{1.5}} for
+#' an initial gap \eqn{\Delta} (see [planned_iterations()]); each step may cost a T-th of the budget.
+#' With `constants = "tight"` M follows from the loss and the penalty, and \eqn{\alpha} is the largest for which
+#' what the run would end with, noise included, meets the target. The budget of a step is divided between
+#' gradient and Hessian so that the error of the model is least. Where the gradient does not stand out of its
+#' noise, the run stays and averages measurements. Without a target it goes on from the first certified point
+#' with all that is left.
+#' With `"published"` \eqn{\alpha} = `eps_g`, M = 1, gradient and Hessian cost the same, the Hessian's noise has the
+#' published spectral norm, and the tests are on the noisy quantities; for reproduction.
+#'
+#' @param constants `"tight"` or `"published"`.
+#' @param stop `"dual"` or `"explicit"`, see below.
+#' @inheritParams control_opt
+#' @return An object of class `dp_control_tr`.
+#' @references Wang and Xu (2021), Escaping saddle points of empirical risk privately and scalably via
+#'   DP-trust region method, algorithm 1 and theorem 2; Gao and Wright (2023), section 4.
+#' @seealso [trust_region_step()] for the subproblem.
+#' @examples
+#' control_tr(stop = "explicit")
+#' @export
+control_tr <- function(constants = c("tight", "published"), stop = c("dual", "explicit"), gap = NULL,
+                       confidence = 0.95, max_iterations = NULL, gap_share = 0.02) {
+  call <- sys.call()
+  constants <- check_choice(constants, c("tight", "published"), "constants", call)
+  published <- constants == "published"
+  if (is.null(gap) && published) gap <- 0.5
+  structure(class = c("dp_control_tr", "dp_control"), list(
+    constants = constants, stop = check_choice(stop, c("dual", "explicit"), "stop", call),
+    gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
+    confidence = check_number(confidence, "confidence", 0, 1, call = call),
+    max_iterations = check_count(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
+    gap_share = check_number(gap_share, "gap_share", 0, 1, call = call)
+  ))
+}
+
+#' The trust-region subproblem
+#'
+#' The global minimum of \eqn{g's + s'Hs/2} over \eqn{|s| \le r}, for a symmetric H of any
+#' signature: exact, by an eigen-decomposition and the secular equation, the hard case included; by Lanczos
+#' for more than 500 columns. For one's own algorithms on [dp_gradient()] and [dp_hessian()]: what was
+#' released may be worked on freely.
+#'
+#' @param gradient d numbers, finite.
+#' @param hessian A symmetric d x d matrix, finite.
+#' @param radius Positive.
+#' @return A list: `step` (d numbers, no longer than `radius`), `dual` (the dual variable, not negative:
+#'   \eqn{(H + \lambda I) s = -g}{(H + lambda I) s = -g} with \eqn{H + \lambda I}{H + lambda I} positive semidefinite, and zero where the step is
+#'   shorter than `radius`) and `eigenvalue` (the smallest one of `hessian`).
+#' @references Conn, Gould and Toint (2000), Trust-region methods, chapter 7; Gould, Lucidi, Roma and Toint
+#'   (1999), Solving the trust-region subproblem using the Lanczos method.
+#' @examples
+#' trust_region_step(c(0, 1), diag(c(-1, 2)), radius = 2) # the hard case
+#' @export
+trust_region_step <- function(gradient, hessian, radius) {
+  call <- sys.call()
+  d <- length(gradient)
+  if (d == 0L) abort("argument", "`gradient` must be at least one number.", call = call)
+  gradient <- check_vector(gradient, "gradient", d, "one per coefficient", call)
+  if (!is.matrix(hessian) || !identical(dim(hessian), c(d, d))) {
+    abort("argument", "`hessian` must be a matrix of ", d, " rows and columns, as `gradient` has ", d,
+          if (d == 1L) " entry" else " entries", ", not ", describe(hessian), ".", call = call)
+  }
+  entries <- check_vector(as.vector(hessian), "hessian", d * d, "a matrix", call)
+  if (!isSymmetric(unname(hessian))) abort("argument", "`hessian` must be symmetric.", call = call)
+  radius <- check_radius(radius, call)
+  result <- .Call(ffi_trust_region, gradient, entries, radius)
+  names(result$step) <- names(gradient)
+  result
+}
+
+#' Iterations that the papers plan for
+#'
+#' How many iterations take a method from a point whose objective is `gap` above its infimum to a second-order
+#' stationary point, in the worst case and with noise small enough.
+#'
+#' * `"opt"`: \eqn{\Delta / \min((1 - 2 c_1) \epsilon_g^2 / (2 G), 2 (1/3 - c_2 - c) \epsilon_H^3 / M^2)}, c = c1 = c2 = 0.1;
+#' * `"tr"`: \eqn{6 \sqrt{M} \Delta / \epsilon_g^{1.5}};
+#' * `"gd"`: the first term of `"opt"`, for a point with a small gradient only.
+#'
+#' @param method `"opt"`, `"tr"` or `"gd"`.
+#' @param eps_g,eps_h The target, positive; `eps_g` is the papers' alpha for `"tr"`. Only `"opt"` takes `eps_h`.
+#' @param gap The initial gap, positive.
+#' @param smooth,third G and M: Lipschitz constants of the gradient and of the Hessian, positive.
+#' @return A whole number.
+#' @references Gao and Wright (2023), equations (6) and (10); Wang and Xu (2021), theorem 2.
+#' @examples
+#' planned_iterations("tr", eps_g = 0.06, gap = log(2), third = 0.1)
+#' @export
+planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NULL, gap, smooth = 1, third = 1) {
+  call <- sys.call()
+  method <- check_choice(method, c("opt", "tr", "gd"), "method", call)
+  eps_g <- check_number(eps_g, "eps_g", 0, call = call)
+  gap <- check_number(gap, "gap", 0, call = call)
+  smooth <- check_number(smooth, "smooth", 0, call = call)
+  third <- check_number(third, "third", 0, call = call)
+  by_gradient <- (1 - 2 * 0.1) * eps_g^2 / (2 * smooth)
+  ceiling(switch(method,
+    opt = gap / min(by_gradient, 2 * (1 / 3 - 0.2) * check_number(eps_h, "eps_h", 0, call = call)^3 / third^2),
+    tr = 6 * sqrt(third) * gap / eps_g^1.5,
+    gd = gap / by_gradient
+  ))
+}

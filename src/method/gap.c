@@ -1,0 +1,30 @@
+/* How much there is to gain from the start: what the planned iterations follow from. */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+
+/*
+ * f(w0) - inf f: public at w0 = 0, where the loss is the same for all data;
+ * else the caller's number; else a noisy value plus its own upper quantile
+ * (privacy.md E: the noise must keep its sign).
+ */
+int gap_find(const struct objective *f, double gap, double share, double confidence, const double *w, double rho,
+             struct opt_result *result) {
+  double value = oracle_at_zero(f->oracle), sd = 0;
+  if (!isnan(gap)) {
+    result->gap = gap;
+    return BASE_OK;
+  }
+  if (la_norm(f->dim, w) > 0) {
+    double cost = share * rho;
+    int status = oracle_value(f->oracle, w, cost, &value, &sd);
+    struct trace_row row = {0, 0, "value", value, value + base_qnorm(confidence) * sd, sd, cost, 0};
+    if (status == BASE_OK) status = trace_add(&result->trace, &row);
+    if (status != BASE_OK) return status;
+    value = row.bound;
+  }
+  result->gap = value + penalty_value(f->penalty, f->dim, w) - oracle_floor(f->oracle);
+  return BASE_OK;
+}

@@ -1,0 +1,140 @@
+/*
+ * DP-GD, the baseline (Wang, Chen & Xu 2019, as in Wang & Xu 2021, section 5):
+ *
+ *   T <- gap / what a step of length 1/G gains at least
+ *   repeat T times: release the gradient at w; w <- w - gradient / G
+ *   return the iterate whose released gradient was the shortest
+ *
+ * The choice looks at released norms only, which is free (privacy.md H). A part of
+ * the budget is kept for one Hessian, at the iterate chosen: it can show that this
+ * is no second-order point, but nothing is done about it. Where the loss and
+ * the penalty give the bound on the curvature, gradients have the whole budget.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+struct plan {
+  int iterations;
+  double rho_g, rho_h;   /* of one gradient, of the Hessian */
+  double beta_g, beta_h; /* error probability of each bound */
+};
+
+/* What the default target is to be certified with. */
+struct wish {
+  const struct objective *f;
+  const struct gd_options *o;
+  double rho, gap;
+  const double *w;
+};
+
+static struct plan plan_of(const struct wish *c);
+static int certifies(const void *wish, double alpha);
+static int descend(const struct objective *f, const struct plan *p, double *w, double *gradient, double *best,
+                   struct opt_result *result);
+static int test_curvature(const struct objective *f, const struct plan *p, const double *w, struct opt_result *result);
+
+int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
+           double *w, struct opt_result *result) {
+  memset(result, 0, sizeof *result);
+  result->gradient_norm = result->gradient_upper = result->eigen_min = result->eigen_lower = NAN;
+  result->status = OPT_BUDGET;
+
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  double end = fmax(oracle_left(oracle) - rho, 0);
+  int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
+  if (status != BASE_OK) return status;
+  double *memory = base_alloc(2 * f.dim, sizeof(double));
+  if (!memory) return BASE_ERR_MEMORY;
+  double *best = memory + f.dim;
+  const struct wish wish = {&f, options, oracle_left(oracle) - end, result->gap, w};
+  const struct plan plan = plan_of(&wish);
+  result->planned = plan.iterations;
+  memcpy(best, w, f.dim * sizeof(double));
+  status = descend(&f, &plan, w, memory, best, result);
+  memcpy(w, best, f.dim * sizeof(double));
+  base_free(memory);
+  if (status == BASE_OK) status = test_curvature(&f, &plan, w, result);
+  if (result->gradient_upper <= options->eps_g && result->eigen_lower >= -options->eps_h) result->status = OPT_SOSP;
+  return status == BASE_ERR_BUDGET ? BASE_OK : status;
+}
+
+double gd_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
+                        double rho, const double *w) {
+  struct objective f;
+  objective_init(&f, (struct oracle *)oracle, penalty);
+  double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
+  const struct wish wish = {&f, options, rho, gap, w};
+  return plan_smallest_alpha(certifies, &wish, f.steepest);
+}
+
+static struct plan plan_of(const struct wish *c) {
+  const struct gd_options *o = c->o;
+  int both = c->f->lower > o->eps_h;
+  double rho = c->rho * (1 - 1e-12);
+  struct plan p = {.iterations = plan_ceil(c->gap / plan_gradient_decrease(c->f, o->eps_g), o->max_iterations)};
+  p.rho_h = both ? o->hessian_share * rho : 0;
+  p.rho_g = (rho - p.rho_h) / p.iterations;
+  p.beta_h = (1 - o->confidence) / 2;
+  p.beta_g = (1 - o->confidence) / (both ? 2 : 1) / p.iterations; /* any of them may be chosen */
+  return p;
+}
+
+/* At a point with |g| = alpha / 2 and the mean of |g~|^2; the eigenvalue's bound may take as much as its estimate. */
+static int certifies(const void *wish, double alpha) {
+  struct wish c = *(const struct wish *)wish;
+  struct gd_options at = *c.o;
+  at.eps_g = alpha;
+  at.eps_h = sqrt(c.f->third * alpha);
+  c.o = &at;
+  const struct plan p = plan_of(&c);
+  double sd = oracle_sd_gradient(c.f->oracle, c.w, p.rho_g);
+  double seen = sqrt(alpha * alpha / 4 + (double)c.f->dim * sd * sd);
+  if (confidence_norm(seen, sd, c.f->dim, p.beta_g) > alpha) return 0;
+  if (p.rho_h == 0) return 1;
+  return 2 * confidence_eigen(oracle_sd_hessian(c.f->oracle, c.w, p.rho_h), c.f->dim, p.beta_h) <= at.eps_h;
+}
+
+/* best <- the iterate of the shortest released gradient, whose certificate is in the result. */
+static int descend(const struct objective *f, const struct plan *p, double *w, double *gradient, double *best,
+                   struct opt_result *result) {
+  double sd;
+  for (int t = 1; t <= p->iterations; t++) {
+    base_progress(t, p->iterations);
+    int status = objective_gradient(f, w, p->rho_g, gradient, &sd);
+    if (status != BASE_OK) return status;
+    double norm = la_norm(f->dim, gradient), upper = confidence_norm(norm, sd, f->dim, p->beta_g);
+    struct trace_row row = {1, t, "gradient", norm, upper, sd, p->rho_g, t < p->iterations ? norm / f->smooth : 0};
+    status = trace_add(&result->trace, &row);
+    if (status != BASE_OK) return status;
+    if (!(norm >= result->gradient_norm)) {
+      result->gradient_norm = norm;
+      result->gradient_upper = upper;
+      memcpy(best, w, f->dim * sizeof(double));
+    }
+    if (t < p->iterations) la_axpy(f->dim, -1 / f->smooth, gradient, w);
+  }
+  return BASE_OK;
+}
+
+static int test_curvature(const struct objective *f, const struct plan *p, const double *w, struct opt_result *result) {
+  result->eigen_lower = -f->lower;
+  result->eigen_known = p->rho_h == 0;
+  if (result->eigen_known) return BASE_OK;
+  size_t dim = f->dim;
+  double *h = base_alloc(dim * (dim + 1), sizeof *h), sd, value;
+  if (!h) return BASE_ERR_MEMORY;
+  int status = objective_hessian(f, w, p->rho_h, h, &sd);
+  if (status == BASE_OK) status = la_eigen_min(dim, h, &value, h + dim * dim);
+  base_free(h);
+  if (status != BASE_OK) return status;
+  double lower = value - confidence_eigen(sd, dim, p->beta_h);
+  struct trace_row row = {1, p->iterations, "hessian", value, lower, sd, p->rho_h, 0};
+  result->eigen_min = value;
+  result->eigen_lower = fmax(lower, -f->lower);
+  return trace_add(&result->trace, &row);
+}
