@@ -33,6 +33,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FINAL_STEPS 3 /* of a run that spends all */
+
 /* What a point is known to be: estimates and bounds, as in the result. */
 struct certificate {
   double gradient_norm, gradient_upper;
@@ -70,6 +72,7 @@ struct run {
   double noise_g, noise_h; /* q_g, q_H */
   double beta_g;           /* error probability of the newest bound on the gradient */
   int phase, iteration, last;
+  int spare; /* of the planned iterations, when phase 2 began */
   int measured; /* times at this point */
   int certified;
   double *best; /* the newest certified point and its certificate */
@@ -82,7 +85,8 @@ static void plan_noise(struct plan *p, const struct wish *c);
 static int certifies(const void *wish, double alpha);
 static int run_all(struct run *r);
 static int goes_on(const struct run *r);
-static void second_phase(struct run *r);
+static void next_phase(struct run *r);
+static void begin(struct run *r, int phase, int iterations, double share);
 static int iterate(struct run *r);
 static int measure(struct run *r);
 static int stands_out(const struct run *r);
@@ -148,15 +152,18 @@ static void plan_published(struct plan *p, const struct wish *c) {
   p->beta_g = p->beta_h = (1 - c->o->confidence) / 2 / p->iterations;
 }
 
-/* The largest alpha (the longest steps) that can be certified; where none can, the one that comes nearest. */
+/* The largest alpha (the longest steps) that can be certified; where none can, the one that comes nearest. Steps so
+ * short that they may not arrive within the iterations allowed certify nothing. */
 static void plan_tight(struct plan *p, const struct wish *c) {
   double third = c->f->third;
   struct plan best = {.margin = INFINITY};
   for (int k = 1; k <= 120 && best.margin > 1; k++) {
     p->alpha = 2.0 / 3 * c->o->eps_g * pow(2, -k / 8.0);
     p->radius = sqrt(p->alpha / third);
-    p->iterations = plan_ceil(6 * sqrt(third) * c->gap / pow(p->alpha, 1.5), c->o->max_iterations);
+    double needed = 6 * sqrt(third) * c->gap / pow(p->alpha, 1.5);
+    p->iterations = plan_ceil(needed, c->o->max_iterations);
     plan_noise(p, c);
+    if (needed > c->o->max_iterations) p->margin = fmax(p->margin, 1) * needed / c->o->max_iterations;
     if (p->margin < best.margin) best = *p;
   }
   *p = best;
@@ -204,7 +211,7 @@ static int run_all(struct run *r) {
     base_progress(r->iteration, r->last);
     status = iterate(r);
     if (r->certified && !goes_on(r)) break;
-    if (r->certified && r->phase == 1) second_phase(r);
+    if (r->certified) next_phase(r);
   }
   r->result->status = r->certified ? OPT_SOSP : r->o->published && status == BASE_OK ? OPT_ITERATIONS : OPT_BUDGET;
   if (r->certified) {
@@ -216,18 +223,34 @@ static int run_all(struct run *r) {
 
 static int goes_on(const struct run *r) { return r->o->spend_all && !r->o->published; }
 
-/* From a certified point on the worst case no longer has to be planned for: what is left is for as many iterations as
- * that took, or the square root of the plan. As costs now depend on answers, averages begin anew. */
-static void second_phase(struct run *r) {
-  int more = (int)fmin(r->last - r->iteration, fmax(r->iteration, ceil(sqrt(r->last))));
-  if (more == 0) return;
-  double slice = (oracle_left(r->f->oracle) - r->end) * (1 - 1e-12) / more;
-  double share = r->plan.rho_h / (r->plan.rho_g + r->plan.rho_h);
-  r->plan.rho_g = slice * (1 - share);
-  r->plan.rho_h = slice * share;
-  r->phase = 2;
-  r->last = more;
-  r->result->planned = more;
+/*
+ * From a certified point on the worst case no longer has to be planned for.
+ * Phase 2 travels on half of what is left, until a step stays inside the radius;
+ * phase 3 has the rest for a few precise steps. All of it within the iterations
+ * that the error probabilities were planned for.
+ */
+static void next_phase(struct run *r) {
+  int done = r->iteration, inside = r->length < r->plan.radius * (1 - 1e-9);
+  if (r->phase == 1) {
+    r->spare = r->plan.iterations - done;
+    int travel = (int)fmin(r->spare - FINAL_STEPS, fmax(done, 2 * ceil(sqrt(r->plan.iterations))));
+    begin(r, 2, travel, 0.5);
+  } else if (r->phase == 2 && (inside || done == r->last)) {
+    r->spare -= done;
+    begin(r, 3, r->spare < FINAL_STEPS ? r->spare : FINAL_STEPS, 1);
+  }
+}
+
+/* This share of what is left, in equal parts. As costs now depend on answers, averages begin anew. */
+static void begin(struct run *r, int phase, int iterations, double share) {
+  double slice = share * (oracle_left(r->f->oracle) - r->end) * (1 - 1e-12) / iterations;
+  double share_h = r->plan.rho_h / (r->plan.rho_g + r->plan.rho_h);
+  if (iterations < 1) return;
+  r->plan.rho_g = slice * (1 - share_h);
+  r->plan.rho_h = slice * share_h;
+  r->phase = phase;
+  r->last = iterations;
+  r->result->planned = iterations;
   r->iteration = 0;
   arrive(r);
 }
