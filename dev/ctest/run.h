@@ -38,6 +38,29 @@ static inline struct opt_options run_options_published(enum opt_line_search sear
   return o;
 }
 
+static inline struct tr_options run_options_tr(int explicit_test, int published) {
+  struct tr_options o = {.published = published,
+                         .explicit_test = explicit_test,
+                         .eps_g = 0.05,
+                         .eps_h = 0.1,
+                         .confidence = 0.95,
+                         .gap = published ? 0.5 : NAN,
+                         .gap_share = 0.02,
+                         .max_iterations = 300};
+  return o;
+}
+
+static inline struct gd_options run_options_gd(void) {
+  struct gd_options o = {.eps_g = 0.05,
+                         .eps_h = 0.1,
+                         .confidence = 0.95,
+                         .gap = NAN,
+                         .gap_share = 0.02,
+                         .hessian_share = 0.25,
+                         .max_iterations = 300};
+  return o;
+}
+
 /* The sparse vector and the exponential mechanism need zCDP from the first charge on. */
 static inline void run_decide(const struct fixture *f, enum opt_line_search search) {
   if (search == OPT_SVT || search == OPT_EXPONENTIAL) CHECK(ledger_decide(f->ledger, LEDGER_ZCDP) == BASE_OK);
@@ -63,7 +86,7 @@ static inline double run_exact_eigen(const struct fixture *f, const struct penal
 /*
  * The sd of an average at one point, weighted by precision, follows from the
  * noise that the ledger says was drawn. After a Hessian there, or in a new
- * phase, an average of gradients may begin anew.
+ * phase, an average of gradients may begin anew; so may one of Hessians in a later phase.
  */
 static inline int run_pooled_sd_is_right(const struct fixture *f, const struct opt_result *r) {
   double precision[2] = {0, 0};
@@ -73,7 +96,8 @@ static inline int run_pooled_sd_is_right(const struct fixture *f, const struct o
     int gradient = strcmp(row->query, "gradient") == 0;
     if (gradient || strcmp(row->query, "hessian") == 0) {
       double scale = ledger_at(f->ledger, i)->scale, newest = 1 / (scale * scale);
-      int anew = gradient && (precision[0] > 0 || row->phase != phase) && fabs(row->sd / scale - 1) < 1e-9;
+      int may = gradient ? precision[0] > 0 || row->phase != phase : row->phase > 1;
+      int anew = may && fabs(row->sd / scale - 1) < 1e-9;
       precision[gradient] = anew ? newest : precision[gradient] + newest;
       if (!(fabs(row->sd * sqrt(precision[gradient]) - 1) < 1e-9)) return 0;
     }
@@ -98,6 +122,24 @@ static inline void run_check(const struct fixture *f, const struct opt_result *r
   CHECK_NEAR(total, ledger_spent(f->ledger), 1e-12 * rho);
   CHECK(ledger_spent(f->ledger) <= rho * (1 + 1e-12));
   CHECK(fixture_all_finite(data_dim(f->data), w));
+}
+
+/*
+ * Sigmoid loss with a strict saddle at (2, 0): records (0.9, 0) with y = 1 and
+ * (0.3, +-0.95) with y = -1 in such numbers that the gradient along the first
+ * coordinate vanishes there; the second direction has curvature -0.037, and
+ * the gradient along it vanishes by symmetry.
+ */
+static inline void run_open_saddle(struct fixture *f, double rho) {
+  size_t n = (size_t)ctest_size(20000, 2000);
+  double *x = base_alloc(2 * n, sizeof *x), *y = base_alloc(n, sizeof *y);
+  for (size_t i = 0; i < n; i++) {
+    int first = i % 1000 < 384;
+    x[i] = first ? 0.9 : 0.3;
+    x[i + n] = first ? 0 : i % 2 ? 0.95 : -0.95;
+    y[i] = first ? 1 : -1;
+  }
+  fixture_open_rows(f, "sigmoid", x, y, n, 2, 0, ORACLE_REPLACE_ONE, rho);
 }
 
 #endif

@@ -6,6 +6,9 @@ enum { DIM = 3 };
 static void interrupted(int published, enum opt_line_search search);
 static void without_memory(int published, enum opt_line_search search);
 static void without_entropy(void);
+static void others_interrupted(int which);
+static void others_without_memory(int which);
+static void others_without_entropy(int which);
 
 void test_method_failures(void) {
   for (int published = 0; published <= 1; published++) {
@@ -15,6 +18,11 @@ void test_method_failures(void) {
     without_memory(published, OPT_SVT);
   }
   without_entropy();
+  for (int which = 0; which < 4; which++) {
+    others_interrupted(which);
+    others_without_memory(which);
+    others_without_entropy(which);
+  }
 }
 
 static int polls_left;
@@ -108,6 +116,87 @@ static void without_entropy(void) {
   open_run(&f, OPT_SHORT_STEP, 1);
   f.oracle->entropy = &ctest_entropy_broken;
   CHECK(opt_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_ERR_ENTROPY);
+  CHECK(r.trace.length == 0 && ledger_length(f.ledger) == 1 && fixture_all_zero(DIM, w));
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+/* The trust region by its dual variable, by the explicit test and with the published constants, and gradient descent.
+ */
+static int run_other(const struct fixture *f, int which, double rho, double *w, struct opt_result *r) {
+  struct tr_options t = run_options_tr(which == 1, which == 2);
+  struct gd_options g = run_options_gd();
+  t.eps_g = g.eps_g = 0.2;
+  t.eps_h = g.eps_h = 0.03;
+  t.max_iterations = g.max_iterations = 6;
+  t.spend_all = which == 1;
+  return which < 3 ? tr_run(f->oracle, &run_no_penalty, &t, rho, w, r)
+                   : gd_run(f->oracle, &run_no_penalty, &g, rho, w, r);
+}
+
+static void others_interrupted(int which) {
+  struct base_host host = {stop_after_polls, NULL};
+  struct fixture whole;
+  struct opt_result r;
+  double w[DIM] = {0.4, -0.2, 0}, rho = 2;
+  int status = BASE_ERR_STOPPED, stops = 0;
+  open_run(&whole, OPT_SHORT_STEP, rho);
+  CHECK(run_other(&whole, which, rho, w, &r) == BASE_OK);
+  size_t answers = r.trace.length;
+  opt_result_free(&r);
+  for (; status == BASE_ERR_STOPPED && stops < 1000; stops++) {
+    struct fixture f;
+    double again[DIM] = {0.4, -0.2, 0};
+    open_run(&f, OPT_SHORT_STEP, rho);
+    polls_left = stops;
+    base_set_host(&host);
+    status = run_other(&f, which, rho, again, &r);
+    base_set_host(NULL);
+    CHECK(status == BASE_ERR_STOPPED || status == BASE_OK);
+    CHECK(fixture_all_finite(DIM, again));
+    is_prefix(f.ledger, whole.ledger);
+    if (status == BASE_ERR_STOPPED) CHECK(ledger_length(f.ledger) == r.trace.length + 1);
+    opt_result_free(&r);
+    fixture_close(&f);
+  }
+  CHECK(status == BASE_OK && stops == (int)answers + 1);
+  fixture_close(&whole);
+}
+
+static void others_without_memory(int which) {
+  struct fixture whole;
+  struct opt_result r;
+  double w[DIM] = {0.4, -0.2, 0}, rho = 2;
+  int status = BASE_ERR_MEMORY, failures = 0;
+  open_run(&whole, OPT_SHORT_STEP, rho);
+  CHECK(run_other(&whole, which, rho, w, &r) == BASE_OK);
+  opt_result_free(&r);
+  for (; status == BASE_ERR_MEMORY && failures < 1000; failures++) {
+    long before = ctest_live_allocations();
+    struct fixture f;
+    double again[DIM] = {0.4, -0.2, 0};
+    open_run(&f, OPT_SHORT_STEP, rho);
+    ctest_fail_allocation(failures + 1);
+    status = run_other(&f, which, rho, again, &r);
+    ctest_fail_allocation(0);
+    CHECK(status == BASE_ERR_MEMORY || status == BASE_OK);
+    CHECK(fixture_all_finite(DIM, again));
+    is_prefix(f.ledger, whole.ledger);
+    opt_result_free(&r);
+    fixture_close(&f);
+    CHECK(ctest_live_allocations() == before);
+  }
+  CHECK(status == BASE_OK && failures > 2);
+  fixture_close(&whole);
+}
+
+static void others_without_entropy(int which) {
+  struct fixture f;
+  struct opt_result r;
+  double w[DIM] = {0};
+  open_run(&f, OPT_SHORT_STEP, 1);
+  f.oracle->entropy = &ctest_entropy_broken;
+  CHECK(run_other(&f, which, 1, w, &r) == BASE_ERR_ENTROPY);
   CHECK(r.trace.length == 0 && ledger_length(f.ledger) == 1 && fixture_all_zero(DIM, w));
   opt_result_free(&r);
   fixture_close(&f);

@@ -214,31 +214,13 @@ static void wrong_accountant(void) {
   fixture_close(&f);
 }
 
-/*
- * Sigmoid loss with a strict saddle at (2, 0): records (0.9, 0) with y = 1 and
- * (0.3, +-0.95) with y = -1 in such numbers that the gradient along the first
- * coordinate vanishes there; the second direction has curvature -0.037, and
- * the gradient along it vanishes by symmetry.
- */
-static void open_saddle(struct fixture *f, double rho) {
-  size_t n = (size_t)ctest_size(20000, 2000);
-  double *x = base_alloc(2 * n, sizeof *x), *y = base_alloc(n, sizeof *y);
-  for (size_t i = 0; i < n; i++) {
-    int first = i % 1000 < 384;
-    x[i] = first ? 0.9 : 0.3;
-    x[i + n] = first ? 0 : i % 2 ? 0.95 : -0.95;
-    y[i] = first ? 1 : -1;
-  }
-  fixture_open_rows(f, "sigmoid", x, y, n, 2, 0, ORACLE_REPLACE_ONE, rho);
-}
-
 static void leaves_saddle(enum opt_line_search search) {
   struct fixture f;
   struct opt_result r;
   struct opt_options o = run_options(search, 0);
   struct penalty ridge = {PENALTY_RIDGE, 1e-4, 0};
   double w[2] = {2, 0}, rho = 50, before, after;
-  open_saddle(&f, rho);
+  run_open_saddle(&f, rho);
   run_decide(&f, search);
   o.eps_g = 0.01;
   o.eps_h = 0.03;
@@ -272,7 +254,7 @@ static void near_the_target(void) {
     struct opt_result r;
     struct opt_options o = run_options(OPT_SHORT_STEP, 0);
     double w[2] = {2, 0}, rho = k % 2 ? 50 : 1e-3;
-    open_saddle(&f, rho);
+    run_open_saddle(&f, rho);
     o.eps_g = 0.1;
     o.eps_h = 0.042;
     o.gap = 1;
