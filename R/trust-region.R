@@ -19,7 +19,7 @@
 #' what the run would end with, noise included, meets the target. The budget of a step is divided between
 #' gradient and Hessian so that the error of the model is least. Where the gradient does not stand out of its
 #' noise, the run stays and averages measurements. Without a target it goes on from the first certified point
-#' with all that is left.
+#' with all that is left: half of it to travel until a step ends inside the radius, the rest for three precise steps.
 #' With `"published"` \eqn{\alpha} = `eps_g`, M = 1, gradient and Hessian cost the same, the Hessian's noise has the
 #' published spectral norm, and the tests are on the noisy quantities; for reproduction.
 #'
@@ -59,8 +59,8 @@ control_tr <- function(constants = c("tight", "published"), stop = c("dual", "ex
 #' @param hessian A symmetric d x d matrix, finite.
 #' @param radius Positive.
 #' @return A list: `step` (d numbers, no longer than `radius`), `dual` (the dual variable, not negative:
-#'   \eqn{(H + \lambda I) s = -g}{(H + lambda I) s = -g} with \eqn{H + \lambda I}{H + lambda I} positive semidefinite, and zero where the step is
-#'   shorter than `radius`) and `eigenvalue` (the smallest one of `hessian`).
+#'   \eqn{(H + \lambda I) s = -g}{(H + lambda I) s = -g} with \eqn{H + \lambda I}{H + lambda I} positive
+#'   semidefinite, and zero where the step is shorter than `radius`) and `eigenvalue` (the smallest one of `hessian`).
 #' @references Conn, Gould and Toint (2000), Trust-region methods, chapter 7; Gould, Lucidi, Roma and Toint
 #'   (1999), Solving the trust-region subproblem using the Lanczos method.
 #' @examples
@@ -69,6 +69,7 @@ control_tr <- function(constants = c("tight", "published"), stop = c("dual", "ex
 trust_region_step <- function(gradient, hessian, radius) {
   call <- sys.call()
   d <- length(gradient)
+  labels <- names(gradient)
   if (d == 0L) abort("argument", "`gradient` must be at least one number.", call = call)
   gradient <- check_vector(gradient, "gradient", d, "one per coefficient", call)
   if (!is.matrix(hessian) || !identical(dim(hessian), c(d, d))) {
@@ -79,7 +80,7 @@ trust_region_step <- function(gradient, hessian, radius) {
   if (!isSymmetric(unname(hessian))) abort("argument", "`hessian` must be symmetric.", call = call)
   radius <- check_radius(radius, call)
   result <- .Call(ffi_trust_region, gradient, entries, radius)
-  names(result$step) <- names(gradient)
+  names(result$step) <- labels
   result
 }
 
@@ -88,7 +89,8 @@ trust_region_step <- function(gradient, hessian, radius) {
 #' How many iterations take a method from a point whose objective is `gap` above its infimum to a second-order
 #' stationary point, in the worst case and with noise small enough.
 #'
-#' * `"opt"`: \eqn{\Delta / \min((1 - 2 c_1) \epsilon_g^2 / (2 G), 2 (1/3 - c_2 - c) \epsilon_H^3 / M^2)}, c = c1 = c2 = 0.1;
+#' * `"opt"`: \eqn{\Delta / \min((1 - 2 c_1) \epsilon_g^2 / (2 G), 2 (1/3 - c_2 - c) \epsilon_H^3 / M^2)},
+#'   with c, c1 and c2 equal to 0.1;
 #' * `"tr"`: \eqn{6 \sqrt{M} \Delta / \epsilon_g^{1.5}};
 #' * `"gd"`: the first term of `"opt"`, for a point with a small gradient only.
 #'

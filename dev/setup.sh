@@ -9,6 +9,7 @@ packages=(
   r-mathlib                                                    # C tests: R's distributions without R
   valgrind binutils                                            # C tests: memory; nm for the rooms
   r-cran-matrix r-cran-cli                                     # imported or suggested
+  r-cran-nloptr                                                # the R tests compare the trust-region step with it
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
   pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and of the help's HTML
   "$@"

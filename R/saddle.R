@@ -1,0 +1,35 @@
+#' A problem with a strict saddle point
+#'
+#' Synthetic data on which a method that follows gradients stays where it starts. The loss is
+#' [loss_sigmoid()], without penalty and intercept, rows of norm at most one:
+#'
+#' * 38.4 percent of the records are (0.9, 0) with response 1,
+#' * the others (0.3, 0.95) and (0.3, -0.95), in equal numbers, with response -1.
+#'
+#' At `start` = (2, 0) the pull of the first group along the first coordinate balances that of the second (the gradient
+#' is 0.0002 long), and along the second coordinate it vanishes by symmetry. The eigenvalues of the Hessian there are
+#' 0.023 and -0.037: a strict saddle point. Both ways along the second coordinate go down; the curvature exceeds -0.02
+#' from about 0.9 on, and is positive from about 1.8 on.
+#'
+#' Under noise, descent with steps of 1/G grows a deviation by the factor 1 + 0.037 / 0.096 a step, and so leaves the
+#' saddle after some steps more than a target of, say, `sosp(0.1, 0.02)` plans for; a negative eigenvalue seen once
+#' is enough for the methods of second order.
+#'
+#' @param n Number of records, a multiple of 1000.
+#' @return A list of `x` (n x 2 matrix), `y` (-1 and 1) and `start`.
+#' @examples
+#' problem <- saddle_problem()
+#' fit <- function(method, control) {
+#'   dp_sosp(problem$x, problem$y, eps = 1, delta = 1e-6, method = method, loss = "sigmoid", radius = 1,
+#'           intercept = FALSE, start = problem$start, target = sosp(0.1, 0.02), control = control)
+#' }
+#' rbind(gd = coef(fit("gd", control_gd(gap = 0.46))), opt = coef(fit("opt", control_opt(gap = 0.46))))
+#' @export
+saddle_problem <- function(n = 10000) {
+  n <- check_count(n, "n", call = sys.call())
+  if (n %% 1000L != 0L) abort("argument", "`n` must be a multiple of 1000; it is ", n, ".")
+  i <- seq_len(n) - 1L
+  first <- i %% 1000L < 384L
+  x <- cbind(ifelse(first, 0.9, 0.3), ifelse(first, 0, ifelse(i %% 2L == 1L, 0.95, -0.95)))
+  list(x = x, y = ifelse(first, 1, -1), start = c(2, 0))
+}
