@@ -146,11 +146,11 @@ methods_known <- c("2opt-ls", "2opt", "opt-ls", "opt")
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
 
-check_dots <- function(..., call) {
+check_dots <- function(..., call, topic = "dp_sosp") {
   if (...length() == 0L) return()
   names <- names(list(...))
   extra <- if (is.null(names) || !nzchar(names[1])) "an argument without a name" else paste0("`", names[1], "`")
-  abort("argument", "Unknown argument: ", extra, ". See `?dp_sosp` for the ones there are.", call = call)
+  abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
 }
 
 check_start <- function(start, dim, call) {
