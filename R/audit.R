@@ -328,7 +328,8 @@ print.dpsosp_audit <- function(x, ...) {
   cat("eps >= ", format_below(x$bound), " with confidence ", format(x$conf), "; claimed: eps = ",
       format(x$eps, digits = 4), ", delta = ", format(x$delta, digits = 3), "\n", sep = "")
   if (x$tradeoff == "gdp") cat("(mu >= ", format_below(x$mu), ": the claim is a Gaussian one)\n", sep = "")
-  cat(if (x$exceeds) "ABOVE THE CLAIM, which at this confidence does not hold.\n" else "This does not contradict the claim, and does not prove it.\n")
+  cat(if (x$exceeds) "ABOVE THE CLAIM, which at this confidence does not hold.\n" else
+    "This does not contradict the claim, and does not prove it.\n")
   cat("Not seen: other data, other statistics of the release, low bits, time, memory.\n")
   invisible(x)
 }
