@@ -29,6 +29,7 @@ enum { NODES = 2000, MOST_POINTS = 40000 };
 struct points {
   size_t n;
   double *log_w, *w, *log_g, *g1;
+  double first, h; /* of the trapezoidal rule: x = (first + i) h */
 };
 
 /* log(1 + sum) of terms that may be large. */
@@ -38,7 +39,8 @@ struct log_sum {
 
 static int chords(const struct acct_pair *base, const struct acct_step *step, struct points *points);
 static int trapezoid(double mu, double rate, double last_order, struct points *points);
-static void add_excess(struct log_sum *sum, const struct points *points, double a);
+static size_t within(const struct points *points, double mu, double order);
+static void add_excess(struct log_sum *sum, const struct points *points, size_t n, double a);
 static void add_folded(struct log_sum *sum, const struct points *points, double order);
 static void add_tails(struct log_sum *sum, const struct acct_pair *base, const struct acct_step *step, double order);
 static void add_log(struct log_sum *sum, double log_term);
@@ -60,8 +62,8 @@ int acct_subsample_rdp(const struct acct_step *step, size_t n, const double *ord
   for (size_t i = 0; i < n && !status && points.n > 0; i++) {
     struct log_sum sum = {0.0, 0.0}, reverse = {0.0, 0.0};
     if (mixture) {
-      add_excess(&sum, &points, order[i]);
-      if (!gaussian) add_excess(&reverse, &points, 1.0 - order[i]);
+      add_excess(&sum, &points, exact ? within(&points, base.a, order[i]) : points.n, order[i]);
+      if (!gaussian) add_excess(&reverse, &points, points.n, 1.0 - order[i]);
     } else {
       add_folded(&sum, &points, order[i]);
     }
@@ -93,8 +95,8 @@ static void point(struct points *points, double rate, double v, double log_w) {
 
 /* ---- the base by its chords ---- */
 
-/* Edges in loss. Gaussian: in standard deviations, dense where small orders look, and none where the masses of either law
- * would be denormal numbers. */
+/* Edges in loss. Gaussian: in standard deviations, dense where small orders look, and none where the masses of either
+ * law would be denormal numbers. */
 static double edge(const struct acct_pair *base, size_t i) {
   double u = (double)i / NODES;
   if (base->kind == PAIR_DISCRETE) return base->loss[i];
@@ -137,17 +139,27 @@ static void add_tails(struct log_sum *sum, const struct acct_pair *base, const s
 
 /* ---- the Gaussian exactly ---- */
 
+/* What lies further out is below 1e-300 of the sum. */
+static const double standard_deviations = 39.0;
+
 /* x = (L / mu + mu / 2) is standard normal under Q. */
 static int trapezoid(double mu, double rate, double last_order, struct points *points) {
   double c = fmin(10.0, 2.8 / mu), h = 2.0 * 3.14159265358979323846 * c / (0.5 * c * c + 50.0);
-  double first = floor(-39.0 / h), last = ceil((last_order * mu + 39.0) / h);
+  double first = floor(-standard_deviations / h), last = ceil((last_order * mu + standard_deviations) / h);
   if (last - first > MOST_POINTS) return BASE_OK;
   int status = points_alloc((size_t)(last - first) + 1, points);
+  points->first = first, points->h = h;
   for (double i = first; i <= last && !status; i += 1.0) {
     double x = i * h;
     point(points, rate, mu * (x - 0.5 * mu), -0.5 * x * x - 0.91893853320467274178 + log(h));
   }
   return status;
+}
+
+/* Number of points up to where the sum of this order has passed its peak. */
+static size_t within(const struct points *points, double mu, double order) {
+  size_t n = (size_t)(ceil((order * mu + standard_deviations) / points->h) - points->first) + 1;
+  return n < points->n ? n : points->n;
 }
 
 /* ---- sums ---- */
@@ -182,13 +194,14 @@ static double excess(double log_g, double g1, double a) {
 /* log(e^x - 1) */
 static double log_expm1(double x) { return x > 30.0 ? x : log(expm1(x)); }
 
-static void add_excess(struct log_sum *sum, const struct points *points, double a) {
-  for (size_t i = 0; i < points->n; i++) {
+static void add_excess(struct log_sum *sum, const struct points *points, size_t n, double a) {
+  for (size_t i = 0; i < n; i++) {
     double log_g = points->log_g[i];
     if (a * log_g <= 30.0) {
       sum->sum += weight(sum, points, i) * excess(log_g, points->g1[i], a);
-    } else { /* upper bounds: g^a - g, or g^a */
-      add_log(sum, points->log_w[i] + (a > 1.0 ? log_g + log_expm1((a - 1.0) * log_g) : a * log_g));
+    } else { /* (g^a - g) (1 - (a - 1) (1 - 1 / g) / (g^(a - 1) - 1)), or an upper bound, g^a */
+      double y = (a - 1.0) * log_g, less = -(a - 1.0) * expm1(-log_g) / expm1(y);
+      add_log(sum, points->log_w[i] + (a > 1.0 ? log_g + log_expm1(y) + log1p(-less) : a * log_g));
     }
   }
 }
