@@ -15,10 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#ifndef _WIN32
-#include <unistd.h>
-#endif
-
 struct ledger {
   double gdp_capacity;
   double zcdp_capacity;
@@ -31,7 +27,6 @@ struct ledger {
   long owner; /* the process that may use it: a fork would spend the budget twice */
 };
 
-static long process_id(void);
 static double capacity_under(const struct ledger *l, enum ledger_accountant accountant);
 static int make_room(struct ledger *l);
 
@@ -43,7 +38,7 @@ int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_account
   l->gdp_capacity = gdp_capacity;
   l->zcdp_capacity = zcdp_capacity;
   l->accountant = LEDGER_OPEN;
-  l->owner = process_id();
+  l->owner = base_process_id();
   int status = ledger_decide(l, accountant);
   if (status == BASE_OK && gdp_capacity == 0) status = ledger_decide(l, LEDGER_ZCDP);
   if (status == BASE_OK && zcdp_capacity == 0) status = ledger_decide(l, LEDGER_GDP);
@@ -70,7 +65,7 @@ int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant) {
 }
 
 int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry) {
-  if (process_id() != ledger->owner) return BASE_ERR_FORK;
+  if (base_process_id() != ledger->owner) return BASE_ERR_FORK;
   if (!(entry->rho > 0) || !isfinite(entry->rho)) return BASE_ERR_ARGUMENT;
   enum ledger_accountant accountant = ledger->accountant;
   if (!gaussian) accountant = LEDGER_ZCDP;
@@ -128,12 +123,4 @@ static int make_room(struct ledger *l) {
   l->entries = entries;
   l->room = room;
   return BASE_OK;
-}
-
-static long process_id(void) {
-#ifdef _WIN32
-  return 0; /* no fork there */
-#else
-  return (long)getpid();
-#endif
 }
