@@ -111,6 +111,12 @@ static SEXP namespace_call(const char *name, SEXP argument) {
   return value;
 }
 
+/* ---- threads ---- */
+
+void glue_limit_threads(void) {
+  base_limit_threads(arg_int(namespace_call("most_threads", Rf_GetOption1(Rf_install("dpsosp.threads")))));
+}
+
 /* ---- the host ---- */
 
 static void check_interrupt(void *unused) {
