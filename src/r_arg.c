@@ -94,7 +94,10 @@ void glue_random_end(SEXP reproducible) {
 /* ---- conditions ---- */
 
 void glue_check(int status) {
-  if (status == BASE_OK) return;
+  if (status != BASE_OK) glue_fail(status);
+}
+
+void NORET glue_fail(int status) {
   SEXP argument = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(argument, 0, Rf_ScalarInteger(status));
   SET_VECTOR_ELT(argument, 1, Rf_mkString(base_message(status)));
