@@ -57,7 +57,7 @@ mutants: setup
 ## make fuzz         random input to the core for SECONDS (600) in all
 SECONDS = 600
 fuzz:
-	dev/setup.sh clang libclang-rt-14-dev
+	dev/setup.sh clang libclang-rt-dev
 	dev/fuzz.sh $(SECONDS)
 
 ## make bench        every script of dev/bench, with the package as it is

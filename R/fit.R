@@ -111,9 +111,11 @@ privacy_text <- function(privacy) {
     paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
            privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP")[[privacy$accountant]], ")"),
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
-    if (privacy$noise == "reproducible") "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
+    if (privacy$noise == "reproducible") study_text
   )
 }
+
+study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
 status_text <- function(x) {
   times <- table(factor(x$trace$query, c("gradient", "line search", "hessian")))

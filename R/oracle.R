@@ -198,6 +198,7 @@ dp_ledger.dp_oracle <- function(x) dp_ledger(x$budget)
 print.dp_oracle <- function(x, ...) {
   cat("<dp_oracle> ", x$loss$name, " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise, " noise\n",
       sep = "")
+  if (is_reproducible(x)) cat(study_text, "\n", sep = "")
   print(x$budget)
   invisible(x)
 }
