@@ -46,7 +46,7 @@ SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer)
 
 void *glue_address(SEXP x, const char *tag) {
   if (TYPEOF(x) != EXTPTRSXP || R_ExternalPtrTag(x) != Rf_install(tag)) {
-    Rf_error("internal: a pointer of kind '%s' was expected", tag);
+    namespace_call("raise_foreign", PROTECT(Rf_mkString(tag)));
   }
   void *p = R_ExternalPtrAddr(x);
   if (!p) namespace_call("raise_restored", PROTECT(Rf_mkString(tag)));
