@@ -48,7 +48,7 @@ SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer)
 
 void *glue_address(SEXP x, const char *tag) {
   if (TYPEOF(x) != EXTPTRSXP || R_ExternalPtrTag(x) != Rf_install(tag)) {
-    Rf_error("internal: a pointer of kind '%s' was expected", tag);
+    namespace_call("raise_foreign", PROTECT(Rf_mkString(tag)));
   }
   void *p = R_ExternalPtrAddr(x);
   if (!p) namespace_call("raise_restored", PROTECT(Rf_mkString(tag)));
@@ -100,7 +100,10 @@ void glue_random_end(SEXP reproducible) {
 /* ---- conditions ---- */
 
 void glue_check(int status) {
-  if (status == BASE_OK) return;
+  if (status != BASE_OK) glue_fail(status);
+}
+
+void NORET glue_fail(int status) {
   SEXP argument = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(argument, 0, Rf_ScalarInteger(status));
   SET_VECTOR_ELT(argument, 1, Rf_mkString(base_message(status)));
@@ -115,6 +118,12 @@ static SEXP namespace_call(const char *name, SEXP argument) {
   SEXP value = Rf_eval(call, space);
   UNPROTECT(3);
   return value;
+}
+
+/* ---- threads ---- */
+
+void glue_limit_threads(void) {
+  base_limit_threads(arg_int(namespace_call("most_threads", Rf_GetOption1(Rf_install("dpsosp.threads")))));
 }
 
 /* ---- the host ---- */

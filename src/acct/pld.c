@@ -28,7 +28,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BINS = 1 << 17, MAX_WINDOW = 1 << 19, ROUNDS = 4, ATTEMPTS = 16 };
+enum { MAX_BINS = 1 << 16, MAX_WINDOW = 1 << 19, ROUNDS = 4, ATTEMPTS = 16 };
 static const double pi = 3.14159265358979323846;
 
 struct grid {
