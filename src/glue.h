@@ -41,5 +41,7 @@ SEXP glue_list(int length, const char *const *names);
 
 /* Raises the R condition of this status (class dpsosp_error_<what>) unless it is BASE_OK. Free everything before. */
 void glue_check(int status);
+/* The same for a status that is known to be an error. */
+void NORET glue_fail(int status);
 
 #endif

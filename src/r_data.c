@@ -31,7 +31,7 @@ SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, S
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(x);
   struct bundle *b = base_alloc(1, sizeof *b);
-  if (!b) glue_check(BASE_ERR_MEMORY);
+  if (!b) glue_fail(BASE_ERR_MEMORY);
   b->keep = R_NilValue;
   SEXP out = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
   R_PreserveObject(keep);

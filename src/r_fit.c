@@ -31,7 +31,7 @@ SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, 
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
   memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
   struct opt_result *result = base_alloc(1, sizeof *result);
-  if (!result) glue_check(BASE_ERR_MEMORY);
+  if (!result) glue_fail(BASE_ERR_MEMORY);
   SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
 
   glue_limit_threads();
