@@ -300,3 +300,16 @@ test_that("nothing restored from a file answers", {
   for (ask in questions[1:6]) ask(o, budget)
   expect_equal(nrow(dp_ledger(budget)), 6)
 })
+
+test_that("a pointer in the place of another is refused", {
+  budget <- dp_budget(rho = 1)
+  o <- some_oracle(budget)
+  swapped <- o
+  swapped$pointer <- budget$pointer
+  expect_error(dp_gradient(swapped, w0, rho = 0.1), class = "dpsosp_error_argument")
+  other <- budget
+  other$pointer <- o$pointer
+  expect_error(dp_ledger(other), class = "dpsosp_error_argument")
+  other$pointer <- NULL
+  expect_error(dp_ledger(other), class = "dpsosp_error_argument")
+})
