@@ -25,6 +25,9 @@ const struct base_entropy *arg_entropy(SEXP reproducible);
 void glue_random_begin(SEXP reproducible);
 void glue_random_end(SEXP reproducible);
 
+/* Before the core runs: no more threads than R/threads.R says; an R error when the option is wrong. */
+void glue_limit_threads(void);
+
 /* Interrupts stop the core; callback(done, total), or NULL, shows progress until glue_host_end(). */
 void glue_host_begin(SEXP callback);
 void glue_host_end(void);

@@ -34,6 +34,7 @@ SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, 
   if (!result) glue_fail(BASE_ERR_MEMORY);
   SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
 
+  glue_limit_threads();
   glue_random_begin(reproducible);
   glue_host_begin(progress);
   int status = opt_run(o, &r, &opt, budget, REAL(VECTOR_ELT(out, 0)), result);

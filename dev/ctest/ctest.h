@@ -53,5 +53,7 @@ double ctest_normal(void);
 void ctest_fail_allocation(int which);
 /* Allocations of the core that are not freed yet. */
 long ctest_live_allocations(void);
+/* Allocations freed since the last call that were not all zero then. */
+long ctest_unwiped(void);
 
 #endif

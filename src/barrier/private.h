@@ -13,17 +13,14 @@ struct oracle {
   struct ledger *ledger;
   const struct base_entropy *entropy;
   enum oracle_neighbours neighbours;
-  double *buffer; /* one block of the design matrix */
-  double *t;      /* one block of linear predictors, and so on */
-  double *u;
-  double *v1;
-  double *v2;
 };
 
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
 
 int sums_value(const struct oracle *o, const double *w, double *value);
 int sums_gradient(const struct oracle *o, const double *w, double *gradient);
+/* value and gradient in one pass; both: 1 + dim */
+int sums_value_gradient(const struct oracle *o, const double *w, double *both);
 int sums_hessian(const struct oracle *o, const double *w, double *hessian);
 /* decrease[i] = f(w) - f(w + step[i] direction) */
 int sums_decreases(const struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
