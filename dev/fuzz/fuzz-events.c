@@ -28,13 +28,22 @@ static struct acct_step read_step(struct fuzz *f, struct acct_leaf *leaf, int pr
   return step;
 }
 
+/* Divergences grow with their order; upper bounds of them, found numerically, need not. */
+static int closed_form(const struct acct_step *step, size_t steps) {
+  for (size_t i = 0; i < steps; i++)
+    for (size_t j = 0; j < step[i].leaves; j++)
+      if (step[i].amplification != ACCT_PLAIN || step[i].leaf[j].kind > ACCT_LAPLACE) return 0;
+  return 1;
+}
+
 static void renyi(struct fuzz *f, const struct acct_step *step, size_t steps, double eps, double delta) {
   double order[ORDERS] = {1 + fuzz_share(f)}, rdp[ORDERS], found = 0, at = 0;
   for (int i = 1; i < ORDERS; i++) order[i] = order[i - 1] + 50 * fuzz_share(f);
   int status = acct_rdp_curve(step, steps, ORDERS, order, rdp);
   REQUIRE(status >= 0 && status < BASE_STATUS_COUNT);
   for (int i = 0; i < ORDERS && status == BASE_OK; i++) REQUIRE(rdp[i] >= 0);
-  for (int i = 1; i < ORDERS && status == BASE_OK; i++) REQUIRE(rdp[i] >= rdp[i - 1] * (1 - CLOSE) - 1e-300);
+  for (int i = 1; i < ORDERS && status == BASE_OK && closed_form(step, steps); i++)
+    REQUIRE(rdp[i] >= rdp[i - 1] * (1 - CLOSE) - 1e-300);
   if (fuzz_below(f, 4) != 3) return; /* slow */
   status = acct_rdp_epsilon(step, steps, delta, &found, &at);
   if (status == BASE_OK) REQUIRE(found >= 0);
