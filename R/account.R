@@ -73,6 +73,16 @@ epsilon <- function(p, ...) UseMethod("epsilon")
 #' @export
 delta <- function(p, ...) UseMethod("delta")
 
+#' @export
+epsilon.default <- function(p, ...) no_profile(p, sys.call(-1))
+
+#' @export
+delta.default <- function(p, ...) no_profile(p, sys.call(-1))
+
+no_profile <- function(p, call) {
+  abort("argument", "`p` must come from `dp_account()`, not ", describe(p), ".", call = call)
+}
+
 #' @rdname dp_account
 #' @export
 epsilon.dpsosp_profile <- function(p, delta, bound = c("pessimistic", "optimistic"), ...) {
