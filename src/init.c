@@ -22,6 +22,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_zcdp_log_delta, 2),   ENTRY(ffi_zcdp_epsilon, 2),
     ENTRY(ffi_zcdp_rho, 2),         ENTRY(ffi_ranges_release, 6),
     ENTRY(ffi_design_numeric, 6),   ENTRY(ffi_design_indicator, 4),
+    ENTRY(ffi_newton_run, 7),       ENTRY(ffi_newton_alpha, 4),
     {NULL, NULL, 0},
 };
 

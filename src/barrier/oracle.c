@@ -19,10 +19,6 @@
 #define SLACK (1 + 0x1p-40)
 
 static int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
-static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
-                           double *sd);
-static void wipe_scratch(struct oracle *o);
-static int check_point(const struct oracle *o, const double *w);
 static int check_steps(size_t k, const double *step);
 static double largest(size_t k, const double *x);
 static double smallest(size_t k, const double *x);
@@ -87,6 +83,10 @@ double oracle_sd_gradient(const struct oracle *o, const double *w, double rho) {
 
 double oracle_sd_hessian(const struct oracle *o, const double *w, double rho) {
   return sensitivity_hessian(o, w) / sqrt(2 * rho) * SLACK;
+}
+
+double oracle_sd_majorant(const struct oracle *o, const double *w, double rho) {
+  return sensitivity_majorant(o, w) / sqrt(2 * rho) * SLACK;
 }
 
 int oracle_value(struct oracle *o, const double *w, double rho, double *value, double *sd) {
@@ -223,22 +223,22 @@ static int gaussian_scale(double sensitivity, double rho, size_t coordinates, do
   return *sd > 0 && isfinite(*sd) ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
-                           double *sd) {
+int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
+                    double *sd) {
   int status = gaussian_scale(sensitivity, rho, coordinates, sd);
   if (status != BASE_OK) return status;
   struct ledger_entry entry = {what, "gaussian", rho, sensitivity, *sd};
   return ledger_charge(o->ledger, 1, &entry);
 }
 
-static void wipe_scratch(struct oracle *o) {
+void wipe_scratch(struct oracle *o) {
   double *all[] = {o->t, o->u, o->v1, o->v2};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) memset(all[i], 0, DATA_BLOCK * sizeof(double));
 }
 
 /* Far below overflow, so that every exact sum is finite whatever the data are
  * and no later error depends on them. */
-static int check_point(const struct oracle *o, const double *w) {
+int check_point(const struct oracle *o, const double *w) {
   return la_norm(data_dim(o->data), w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 

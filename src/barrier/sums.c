@@ -3,6 +3,7 @@
  *
  * With z_i the clipped row of record i and t_i = z_i'w:
  *   f = (1/n) sum l(y_i, t_i),  g = (1/n) sum l'_i z_i,  H = (1/n) sum l''_i z_i z_i'.
+ * The majorant is H with c_i (loss_majorant) for l''_i; a trace is the sum of weights times |z_i|^2.
  * Blocks are summed in a fixed order, so the rounding bounds of sensitivity.c
  * hold whatever BLAS does inside a block.
  */
@@ -17,6 +18,7 @@
 
 static int stop_at(size_t block);
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t);
+static double weighted_squares(const struct oracle *o, const struct data_block *b, const double *weight);
 static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *g);
 static void add_crossprod(const struct oracle *o, const struct data_block *b, const double *weight, double sign,
                           double *h);
@@ -63,6 +65,35 @@ int sums_hessian(const struct oracle *o, const double *w, double *hessian) {
   return BASE_OK;
 }
 
+int sums_majorant(const struct oracle *o, const double *w, double *matrix) {
+  size_t dim = data_dim(o->data);
+  memset(matrix, 0, dim * dim * sizeof(double));
+  for (size_t j = 0; j < data_blocks(o->data); j++) {
+    if (stop_at(j)) return BASE_ERR_STOPPED;
+    struct data_block b = data_block_at(o->data, j, o->buffer);
+    predictor(o, &b, w, o->t);
+    loss_majorant(o->loss, b.rows, o->t, o->v1);
+    add_crossprod(o, &b, o->v1, 1, matrix);
+  }
+  la_scale(dim * dim, 1 / (double)o->data->n, matrix);
+  la_symmetrise(dim, matrix);
+  return BASE_OK;
+}
+
+int sums_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *trace) {
+  double total = 0;
+  for (size_t j = 0; j < data_blocks(o->data); j++) {
+    if (stop_at(j)) return BASE_ERR_STOPPED;
+    struct data_block b = data_block_at(o->data, j, o->buffer);
+    predictor(o, &b, w, o->t);
+    if (curvature == ORACLE_HESSIAN) loss_eval(o->loss, b.rows, b.y, o->t, NULL, NULL, o->v1);
+    if (curvature == ORACLE_MAJORANT) loss_majorant(o->loss, b.rows, o->t, o->v1);
+    total += weighted_squares(o, &b, o->v1);
+  }
+  *trace = total / (double)o->data->n;
+  return BASE_OK;
+}
+
 int sums_decreases(const struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
                    double *decrease) {
   memset(decrease, 0, k * sizeof(double));
@@ -99,6 +130,19 @@ static void add_weighted_rows(const struct oracle *o, const struct data_block *b
   }
   if (o->data->intercept) g[0] += total;
   la_matvec_t_add(b->rows, o->data->p, b->x, b->ld, o->v2, g + o->data->intercept);
+}
+
+/* sum of weight_i |z_i|^2 */
+static double weighted_squares(const struct oracle *o, const struct data_block *b, const double *weight) {
+  double total = 0;
+  for (size_t i = 0; i < b->rows; i++) o->v2[i] = o->data->intercept ? 1 : 0;
+  for (size_t j = 0; j < o->data->p; j++) {
+    const double *column = b->x + j * b->ld;
+    for (size_t i = 0; i < b->rows; i++) o->v2[i] += column[i] * column[i];
+  }
+  /* Scaled twice: the square of a scale may underflow, and that of a long row overflow. */
+  for (size_t i = 0; i < b->rows; i++) total += weight[i] * (b->scale[i] * (b->scale[i] * o->v2[i]));
+  return total;
 }
 
 /* lower triangle of h <- h + sign * Z' diag(max(sign * weight, 0)) Z */
