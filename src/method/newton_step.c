@@ -22,6 +22,7 @@
 
 /* Candidate steps 1, 1/2, ..., 1/32 of a damped iteration. */
 #define DAMPED_CANDIDATES 6
+#define NOISE_SHARE 0.25
 
 static int double_noise(struct newton *s, double rho);
 static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
@@ -76,13 +77,19 @@ static int double_noise(struct newton *s, double rho) {
   return note(s, "direction", la_norm(s->f->dim, s->direction), NAN, sd, rho);
 }
 
-/* At least 1 / n, as the paper's. */
+/*
+ * The cube root is the paper's rule and 1 / n its least value; its gain is that of a gradient along eigenvalues near
+ * lambda0. For a gradient along large ones the gain is only |g|^2 / (2 tr) or more, and the direction's noise, tr / 2
+ * times its variance (c / lambda0^2 |g|)^2 / (2 rho), must stay below the share NOISE_SHARE of that: lambda0^2 >= c tr
+ * / sqrt(2 NOISE_SHARE rho). Without it large budgets make runs diverge.
+ */
 static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
                             double *lambda0) {
   double trace, sd, n = (double)oracle_rows(s->f->oracle), c = oracle_smoothness(s->f->oracle) / n;
   int status = oracle_trace(s->f->oracle, s->w, curvature, rho, &trace, &sd);
   if (status != BASE_OK) return status;
-  *lambda0 = fmax(cbrt(s->o->lambda_scale * fmax(trace, 0) * c * c / rho_direction), 1 / n);
+  double positive = fmax(trace, 0), descent = sqrt(c * positive / sqrt(2 * NOISE_SHARE * rho_direction));
+  *lambda0 = fmax(fmax(cbrt(s->o->lambda_scale * positive * c * c / rho_direction), descent), 1 / n);
   return note(s, "trace", trace, trace + base_qnorm(s->o->confidence) * sd, sd, rho);
 }
 
