@@ -23,6 +23,7 @@
 static int iterate(struct newton *s, double end, double rho, double *mean);
 static int iteration(struct newton *s, double slice);
 static int measure(struct newton *s, double rho);
+static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
 static double error_level(const struct newton_options *o);
 static int certified(const struct newton *s) { return s->result->gradient_upper <= s->o->eps_g; }
 
@@ -55,11 +56,12 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
 double newton_default_alpha(const struct oracle *oracle, const struct newton_options *options, double rho,
                             const double *w) {
   size_t dim = oracle_dim(oracle);
-  double sd = oracle_sd_gradient(oracle, w, options->certificate_share * rho);
+  double last = options->certificate_share * rho;
+  double sd = oracle_sd_gradient(oracle, w, last), left = gradient_left(oracle, options, rho - last, w);
   double low = 0, high = oracle_lipschitz(oracle); /* which every point meets, but for the penalty */
   for (int i = 0; i < 60; i++) {
-    double middle = (low + high) / 2;
-    double seen = sqrt(middle * middle / 4 + (double)dim * sd * sd);
+    double middle = (low + high) / 2, norm = fmax(left, middle / 2);
+    double seen = sqrt(norm * norm + (double)dim * sd * sd);
     if (confidence_norm(seen, sd, dim, error_level(options)) <= middle) {
       high = middle;
     } else {
@@ -67,6 +69,13 @@ double newton_default_alpha(const struct oracle *oracle, const struct newton_opt
     }
   }
   return high;
+}
+
+/* A converged step undoes the gradient but for its noise, whose norm is left; a mean of iterates has less. */
+static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
+  double steps = rho * (o->curvature == NEWTON_LAZY ? 1 - o->curvature_share : 1);
+  double sd = oracle_sd_gradient(oracle, w, newton_gradient_share(o) * steps / o->iterations);
+  return sd * sqrt((double)oracle_dim(oracle) / fmax(1, o->tail * o->iterations));
 }
 
 /* end: what the ledger keeps. mean: of the last iterates. */

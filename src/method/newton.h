@@ -36,7 +36,8 @@ struct newton_options {
 int newton_run(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options, double rho,
                double *w, struct opt_result *result);
 
-/* The smallest eps_g that the last gradient can certify at a point whose gradient norm is half of it. */
+/* The smallest eps_g that the last gradient can certify where the gradient's norm is half of it, or what the noise of
+ * a step leaves. */
 double newton_default_alpha(const struct oracle *oracle, const struct newton_options *options, double rho,
                             const double *w);
 
