@@ -202,12 +202,13 @@ open_budget <- function(run, budget) {
                             accountant = if (wanted == "auto") "gdp" else wanted)
   } else {
     run$budget <- budget
+    check_relation(budget, run$neighbours)
     .Call(ffi_ledger_decide, budget$pointer, accountant_code(wanted))
   }
   state <- budget_state(run$budget)
   run$before <- length(state$what)
-  run$zcdp <- state$accountant == "zcdp"
-  run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run$eps, run$delta, run$zcdp))
+  run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {
     raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
@@ -221,10 +222,21 @@ default_delta <- function(run, budget) {
   delta
 }
 
-rho_of <- function(eps, delta, zcdp) if (zcdp) .Call(ffi_zcdp_rho, eps, delta) else .Call(ffi_gdp_mu, eps, delta)^2 / 2
+# A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
+rho_of <- function(run, eps) {
+  switch(run$accountant,
+    gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
+    zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
+    renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
+  )
+}
 
-eps_of <- function(rho, delta, zcdp) {
-  if (zcdp) .Call(ffi_zcdp_epsilon, rho, delta) else .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta)
+eps_of <- function(run, rho) {
+  switch(run$accountant,
+    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
+    zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
+    renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
+  )
 }
 
 find_ranges <- function(design, data, run, call) {

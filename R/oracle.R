@@ -71,8 +71,10 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   if (length(y) != nrow(x)) {
     abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
   }
+  neighbours <- check_neighbours(neighbours, call)
+  check_relation(budget, neighbours, call)
   new_oracle(x, response_code(template, y), loss, budget, check_radius(radius, call),
-             check_flag(intercept, "intercept", call), check_neighbours(neighbours, call), check_noise(noise, call))
+             check_flag(intercept, "intercept", call), neighbours, check_noise(noise, call))
 }
 
 radius_advice <- paste0(

@@ -6,6 +6,7 @@
 #include <Rinternals.h>
 
 SEXP ffi_ledger_create(SEXP, SEXP, SEXP);
+SEXP ffi_ledger_create_renyi(SEXP);
 SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
@@ -33,5 +34,12 @@ SEXP ffi_zcdp_delta(SEXP, SEXP);
 SEXP ffi_zcdp_log_delta(SEXP, SEXP);
 SEXP ffi_zcdp_epsilon(SEXP, SEXP);
 SEXP ffi_zcdp_rho(SEXP, SEXP);
+SEXP ffi_rdp_curve(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_rdp_epsilon(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_rdp_log_delta(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_rdp_budget(SEXP, SEXP, SEXP);
+SEXP ffi_pld_epsilon(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_pld_log_delta(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_leaf_zcdp(SEXP, SEXP, SEXP, SEXP);
 
 #endif

@@ -21,7 +21,8 @@ struct ledger;
 enum ledger_accountant {
   LEDGER_OPEN, /* not decided yet: the first charge decides */
   LEDGER_GDP,  /* all releases Gaussian: sum of mu^2, converted exactly */
-  LEDGER_ZCDP  /* any release: sum of rho, converted by CKS */
+  LEDGER_ZCDP, /* any release: sum of rho, converted by CKS */
+  LEDGER_RENYI /* any release, subsampled ones too: sum of R(alpha) / alpha at one order alpha fixed in advance */
 };
 
 struct ledger_entry {
@@ -35,8 +36,12 @@ struct ledger_entry {
 /* Capacities are what the budget buys under each accountant, in rho; a
  * capacity of zero says that this accountant cannot be used. */
 int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_accountant accountant, struct ledger **out);
+/* Capacity and costs in R(alpha) / alpha, which is rho for a Gaussian release
+ * and at most rho for a zCDP one. */
+int ledger_create_renyi(double capacity, struct ledger **out);
 void ledger_free(struct ledger *ledger);
-/* Decides the accountant; refused once another one has been charged. */
+/* Decides the accountant; refused once another one has been charged. A Renyi
+ * ledger takes all mechanisms and stays one. */
 int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant);
 int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry);
 /* Ends a run that owned the ledger: all but keep is charged as unused, so that
@@ -70,7 +75,6 @@ void oracle_free(struct oracle *oracle);
 size_t oracle_dim(const struct oracle *oracle);
 size_t oracle_rows(const struct oracle *oracle);
 double oracle_left(const struct oracle *oracle);
-int oracle_all_gaussian(const struct oracle *oracle); /* only Gaussian releases may be asked for */
 double oracle_lipschitz(const struct oracle *oracle);  /* L: no gradient is longer */
 double oracle_smoothness(const struct oracle *oracle); /* G: gradient Lipschitz */
 double oracle_curv_lower(const struct oracle *oracle); /* no Hessian has an eigenvalue below minus this */

@@ -59,7 +59,6 @@ void oracle_free(struct oracle *oracle) {
 size_t oracle_dim(const struct oracle *o) { return data_dim(o->data); }
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
-int oracle_all_gaussian(const struct oracle *o) { return ledger_accountant_of(o->ledger) != LEDGER_ZCDP; }
 
 double oracle_lipschitz(const struct oracle *o) { return loss_bounds_of(o->loss)->lipschitz; }
 
