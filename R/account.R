@@ -181,16 +181,31 @@ dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = 
   if (!is.function(family)) abort("argument", "`family` must be a function that gives an event.")
   eps <- check_number(eps, "eps", 0)
   delta <- check_number(delta, "delta", 0, 1)
-  excess <- function(x) as.numeric(epsilon(dp_account(family(x), accountant), delta)) - eps
-  low <- range[1]
-  high <- range[2]
-  if (!(excess(high) <= 0)) abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(high), ".")
-  if (excess(low) <= 0) return(low)
-  while (high / low - 1 > tolerance) {
-    mid <- if (high / low > 4) sqrt(low * high) else (low + high) / 2
-    if (excess(mid) <= 0) high <- mid else low <- mid
+  if (!is.numeric(range) || length(range) != 2L || anyNA(range) || !(range[1] > 0 && range[1] < range[2])) {
+    abort("argument", "`range` must be two positive numbers, the smaller one first.")
   }
-  high
+  tolerance <- check_number(tolerance, "tolerance", 0, 1)
+  excess <- function(x) log(as.numeric(epsilon(dp_account(family(x), accountant), delta)) / eps)
+  at <- log(range)
+  value <- c(excess(range[1]), excess(range[2]))
+  if (!(value[2] <= 0)) abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(range[2]), ".")
+  if (value[1] <= 0) return(range[1])
+  # Bisection of the logarithm far away and every third time, secants in between; the upper end always meets (eps, delta).
+  for (i in 1:200) {
+    if (at[2] - at[1] <= log1p(tolerance)) break
+    share <- 0.5
+    if (i %% 3 != 0 && at[2] - at[1] < 1.4 && all(is.finite(value)) && value[2] < value[1]) {
+      share <- value[1] / (value[1] - value[2])
+      share <- if (i %% 3 == 1) share * (1 + 1e-3) + tolerance / 4 else share * (1 - 1e-3) - tolerance / 4
+      share <- min(max(share, 1e-3), 1 - 1e-3)
+    }
+    x <- at[1] + share * (at[2] - at[1])
+    new <- excess(exp(x))
+    side <- if (new <= 0) 2L else 1L
+    at[side] <- x
+    value[side] <- new
+  }
+  exp(at[2])
 }
 
 #' @export

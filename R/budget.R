@@ -111,7 +111,7 @@ accountant_names <- c("auto", "gdp", "zcdp", "renyi")
 accountant_code <- function(accountant) match(accountant, accountant_names) - 1L
 
 check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
-  if (!inherits(budget, "dp_budget")) {
+  if (!inherits(budget, "dp_budget") || !is.list(budget)) {
     abort("argument", "`", arg, "` must come from `dp_budget()`, not ", describe(budget), ".", call = call)
   }
   budget

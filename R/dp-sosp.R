@@ -148,11 +148,11 @@ methods_known <- c(methods_opt, methods_newton)
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
 
-check_dots <- function(..., call) {
+check_dots <- function(..., call, topic = "dp_sosp") {
   if (...length() == 0L) return()
   names <- names(list(...))
   extra <- if (is.null(names) || !nzchar(names[1])) "an argument without a name" else paste0("`", names[1], "`")
-  abort("argument", "Unknown argument: ", extra, ". See `?dp_sosp` for the ones there are.", call = call)
+  abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
 }
 
 check_start <- function(start, dim, call) {
@@ -283,15 +283,18 @@ warn_target <- function(call) {
   warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
 }
 
-# A function (done, total) for the core, or NULL.
+# A function (done, total), or NULL. An error in showing progress is no reason to
+# end a run that was paid for; an interrupt is.
 progress_bar <- function(show, method) {
   if (!show) return(NULL)
   frame <- parent.frame()
   id <- NULL
   of <- 0L
   function(done, total) {
-    if (total != of) id <<- cli::cli_progress_bar(method, total = total, .envir = frame)
-    of <<- total
-    cli::cli_progress_update(set = done, id = id, .envir = frame)
+    tryCatch(error = function(e) NULL, {
+      if (total != of) id <<- cli::cli_progress_bar(method, total = total, .envir = frame)
+      of <<- total
+      cli::cli_progress_update(set = done, id = id, .envir = frame)
+    })
   }
 }

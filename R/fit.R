@@ -112,9 +112,11 @@ privacy_text <- function(privacy) {
            privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi")[[privacy$accountant]],
            ")"),
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
-    if (privacy$noise == "reproducible") "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
+    if (privacy$noise == "reproducible") study_text
   )
 }
+
+study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
 status_text <- function(x) {
   times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction")))

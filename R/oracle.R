@@ -125,7 +125,7 @@ check_cost <- function(mu, rho, call = sys.call(-1)) {
 }
 
 check_oracle <- function(oracle, call = sys.call(-1)) {
-  if (!inherits(oracle, "dp_oracle")) {
+  if (!inherits(oracle, "dp_oracle") || !is.list(oracle)) {
     abort("argument", "`oracle` must come from `dp_oracle()`, not ", describe(oracle), ".", call = call)
   }
   oracle
@@ -194,12 +194,13 @@ check_steps <- function(steps, call = sys.call(-1)) {
 }
 
 #' @export
-dp_ledger.dp_oracle <- function(x) dp_ledger(x$budget)
+dp_ledger.dp_oracle <- function(x) dp_ledger(check_oracle(x, sys.call(-1))$budget)
 
 #' @export
 print.dp_oracle <- function(x, ...) {
   cat("<dp_oracle> ", x$loss$name, " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise, " noise\n",
       sep = "")
+  if (is_reproducible(x)) cat(study_text, "\n", sep = "")
   print(x$budget)
   invisible(x)
 }

@@ -1,9 +1,10 @@
-/* Registration of the .Call entries, nothing else. */
+/* Registration of the .Call entries. */
 #define R_NO_REMAP
 #include <Rinternals.h>
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
+#include "base/base.h"
 #include "ffi.h"
 
 #define ENTRY(name, arity)                                                                                             \
@@ -28,4 +29,5 @@ void attribute_visible R_init_dpsosp(DllInfo *dll) {
   R_registerRoutines(dll, NULL, call_entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
+  base_limit_threads(1); /* notes the process; the entries say how many it may have */
 }

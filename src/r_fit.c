@@ -38,9 +38,10 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
   memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
   struct opt_result *result = base_alloc(1, sizeof *result);
-  if (!result) glue_check(BASE_ERR_MEMORY);
+  if (!result) glue_fail(BASE_ERR_MEMORY);
   SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
 
+  glue_limit_threads();
   glue_random_begin(reproducible);
   glue_host_begin(progress);
   int status = run(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);

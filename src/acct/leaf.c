@@ -6,6 +6,7 @@
  */
 #include "acct/private.h"
 
+#include <float.h>
 #include <math.h>
 
 static double laplace_rdp(double a, double alpha);
@@ -86,7 +87,9 @@ static double exponential_rdp(double range, double alpha) {
   /* The moment is R^(alpha - 1) (A - B R) / (1 - e^-range). */
   double a = -expm1(-range * alpha), b = exp(-range) * -expm1(-range * (alpha - 1.0));
   double log_r = fmin(fmax(log((alpha - 1.0) * a / (alpha * b)), 0.0), range);
-  double log_moment = (alpha - 1.0) * log_r + log(a - b * exp(log_r)) - log(-expm1(-range));
+  double power = (alpha - 1.0) * log_r, first = log(a - b * exp(log_r)), second = log(-expm1(-range));
+  double rounding = 4.0 * DBL_EPSILON * (2.0 + alpha + power + fabs(first) + fabs(second));
+  double log_moment = power + first - second + rounding; /* which matters where the moment is nearly one */
   return fmin(fmin(log_moment / (alpha - 1.0), zcdp), acct_pure_rdp(range, alpha));
 }
 

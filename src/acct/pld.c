@@ -28,12 +28,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BINS = 1 << 17, MAX_WINDOW = 1 << 19, ROUNDS = 3, ATTEMPTS = 16 };
+enum { MAX_BINS = 1 << 16, MAX_WINDOW = 1 << 19, ROUNDS = 4, ATTEMPTS = 16 };
 static const double pi = 3.14159265358979323846;
 
 struct grid {
-  double h, log_delta; /* log of the delta aimed at: decides what tail may be cut */
-  double theta, total; /* total: number of steps */
+  double h, eps, log_delta; /* the point aimed at: eps is NaN where it is unknown; delta decides what tail may be cut */
+  double theta, total;      /* total: number of steps */
+  double variance;          /* of the whole loss, about */
   enum acct_bound bound;
 };
 /* delta(eps) = e^log_scale (A - e^(eps - l) B +- noise max_u e^(-theta (eps + u - shift)) (1 - e^-u)) + extra, with
@@ -58,56 +59,69 @@ static int prepare(const struct acct_step *step, size_t steps, double eps, doubl
                    enum acct_bound bound, struct grid *grid, int *usable);
 static int plan_create(const struct acct_step *step, size_t steps, enum acct_bound bound, struct plan *plan);
 static void plan_free(struct plan *plan);
+static double natural_size(const struct plan *plan, const struct grid *grid);
 static int compose(const struct plan *plan, int reverse, const struct grid *grid, struct answer *answer);
 static double evaluate(const struct answer *answer, double eps, enum acct_bound bound);
 static double solve(const struct answer *answer, double log_delta, enum acct_bound bound);
 
-/* The grid follows a guess of eps; where the answer is much smaller, it becomes the next guess. */
+/* The grid follows a guess of eps: that of the Renyi divergences, then the answer
+ * itself where it is much smaller, or the natural size of the loss. */
 int acct_pld_epsilon(const struct acct_step *step, size_t steps, double delta, enum acct_bound bound, double *eps) {
   double guess, order, log_delta;
-  int status = acct_rdp_epsilon(step, steps, delta, &guess, &order);
+  int status = acct_rdp_epsilon(step, steps, delta, &guess, &order), usable = 1;
   struct grid grid;
   struct plan plan = {0};
-  int usable;
   *eps = bound == ACCT_PESSIMISTIC ? INFINITY : 0.0;
   if (!status) status = plan_create(step, steps, bound, &plan);
   for (int round = 0; round < ROUNDS && !status; round++) {
     status = prepare(step, steps, guess, log(delta), order, bound, &grid, &usable);
-    if (status || !usable) break;
+    grid.eps = NAN;
     double worst = 0.0;
-    for (int reverse = 0; reverse <= asymmetric(step, steps) && !status; reverse++) {
+    for (int reverse = 0; usable && reverse <= asymmetric(step, steps) && !status; reverse++) {
       struct answer answer = {0};
       status = compose(&plan, reverse, &grid, &answer);
       if (!status) worst = fmax(worst, solve(&answer, log(delta), bound));
       base_free(answer.a);
     }
-    if (status) break;
+    if (!usable || status) break;
     *eps = bound == ACCT_PESSIMISTIC ? fmin(*eps, worst) : fmax(*eps, worst);
-    if (worst > 0.7 * guess || worst <= 0.0) break;
-    guess = worst;
+    double natural = natural_size(&plan, &grid);
+    if (worst > 0.0 && worst < 0.4 * guess) {
+      guess = worst;
+    } else if (natural < 0.1 * guess) {
+      guess = natural;
+    } else {
+      break;
+    }
     status = acct_rdp_log_delta(step, steps, guess, &log_delta, &order);
   }
   plan_free(&plan);
   return status == BASE_ERR_NUMERIC ? BASE_OK : status;
 }
 
+/* The tail may be cut at a guess of delta, which is repeated where the answer is far below. */
 int acct_pld_log_delta(const struct acct_step *step, size_t steps, double eps, enum acct_bound bound,
                        double *log_delta) {
-  double guess, order, worst = -INFINITY;
-  int status = acct_rdp_log_delta(step, steps, eps, &guess, &order), usable;
+  double guess, order;
+  int status = acct_rdp_log_delta(step, steps, eps, &guess, &order), usable = 1;
   struct grid grid;
   struct plan plan = {0};
   *log_delta = bound == ACCT_PESSIMISTIC ? 0.0 : -INFINITY;
-  if (!status) status = prepare(step, steps, eps, fmax(guess, -700.0), order, bound, &grid, &usable);
-  if (status || !usable) return status;
-  status = plan_create(step, steps, bound, &plan);
-  for (int reverse = 0; reverse <= asymmetric(step, steps) && !status; reverse++) {
-    struct answer answer = {0};
-    status = compose(&plan, reverse, &grid, &answer);
-    if (!status) worst = fmax(worst, evaluate(&answer, eps, bound));
-    base_free(answer.a);
+  if (!status) status = plan_create(step, steps, bound, &plan);
+  for (int round = 0; round < ROUNDS && !status; round++) {
+    status = prepare(step, steps, eps, fmax(guess, -700.0), order, bound, &grid, &usable);
+    double worst = -INFINITY;
+    for (int reverse = 0; usable && reverse <= asymmetric(step, steps) && !status; reverse++) {
+      struct answer answer = {0};
+      status = compose(&plan, reverse, &grid, &answer);
+      if (!status) worst = fmax(worst, evaluate(&answer, eps, bound));
+      base_free(answer.a);
+    }
+    if (!usable || status) break;
+    *log_delta = bound == ACCT_PESSIMISTIC ? fmin(*log_delta, worst) : fmax(*log_delta, fmin(worst, 0.0));
+    if (!(worst < grid.log_delta - 4.0) || grid.log_delta <= -700.0) break;
+    guess = 1.5 * worst;
   }
-  if (!status) *log_delta = fmin(worst, 0.0);
   plan_free(&plan);
   return status == BASE_ERR_NUMERIC ? BASE_OK : status;
 }
@@ -130,10 +144,12 @@ static int prepare(const struct acct_step *step, size_t steps, double eps, doubl
     total += step[i].times;
     if (step[i].leaf->kind != ACCT_GAUSSIAN) jumps += step[i].times;
   }
-  *grid = (struct grid){sqrt(12.0 * 4e-5 * eps / (total * order)), log_delta, order - 1.0, total, bound};
-  grid->h = fmin(fmin(grid->h, eps / 300.0), sqrt(12.0 * 4e-4 * 2.0 * divergence / total));
-  if (bound == ACCT_OPTIMISTIC && jumps > 0.0) grid->h = fmin(grid->h, 2e-3 * eps / jumps);
-  *usable = eps < 1e12 && log_delta < 0.0 && grid->h > 0.0 && grid->theta > 0.0;
+  double variance = 2.0 * divergence, size = fmax(eps, 0.1 * sqrt(variance));
+  *grid = (struct grid){
+      sqrt(12.0 * 4e-5 * size / (total * order)), eps, fmin(log_delta, -1.0), order - 1.0, total, variance, bound};
+  grid->h = fmin(fmin(grid->h, size / 300.0), sqrt(12.0 * 4e-4 * variance / total));
+  if (bound == ACCT_OPTIMISTIC && jumps > 0.0) grid->h = fmin(grid->h, 2e-3 * size / jumps);
+  *usable = eps < 1e12 && grid->h > 0.0 && grid->theta > 0.0;
   return status;
 }
 
@@ -156,14 +172,28 @@ static void plan_free(struct plan *plan) {
   *plan = (struct plan){0};
 }
 
+static double log_cut(const struct grid *grid) { return grid->log_delta - log(grid->total) - 12.0; }
+
+/* The largest loss of one step that delta does not allow to be cut off, or the
+ * normal law of the sum. */
+static double natural_size(const struct plan *plan, const struct grid *grid) {
+  double largest = 0.5 * grid->variance + sqrt(-2.0 * grid->variance * grid->log_delta);
+  for (size_t i = 0; i < plan->steps; i++) {
+    double low, high;
+    acct_bins_span(&plan->step[i], &plan->pair[i], log_cut(grid), 1.0, &low, &high);
+    largest = fmax(largest, fmax(low, high));
+  }
+  return largest;
+}
+
 static int discretise(const struct acct_step *step, const struct acct_pair *base, int reverse, const struct grid *grid,
                       struct acct_pmf *pmf) {
   struct acct_bins bins = {0};
   struct acct_step attained = *step;
   /* Replace-one neighbours of which one contributes nothing are attained. */
   if (grid->bound == ACCT_OPTIMISTIC && step->amplification == ACCT_PROFILE) attained.amplification = ACCT_MIXTURE;
-  double low, high, log_cut = grid->log_delta - log(grid->total) - 12.0;
-  acct_bins_span(&attained, base, log_cut, 1e-12 / grid->total, &low, &high);
+  double low, high;
+  acct_bins_span(&attained, base, log_cut(grid), 1e-12 / grid->total, &low, &high);
   if ((low + high) / grid->h > MAX_BINS) return BASE_ERR_NUMERIC;
   int status = acct_bins_create(&attained, base, grid->h, low, high, &bins);
   if (!status && reverse) acct_bins_reverse(&bins);
@@ -193,6 +223,36 @@ static double total_log_moment(const struct plan *plan, double h, double theta) 
   double sum = 0.0;
   for (size_t i = 0; i < plan->steps; i++) sum += plan->step[i].times * log_moment(&plan->pmf[i], h, theta, NULL, NULL);
   return sum;
+}
+
+/* How far the tilted law is from the point aimed at: zero at the saddle point,
+ * decreasing in theta. With K = log E exp(theta L) that is eps - K', or K - theta K' - log delta. */
+static double off_target(const struct plan *plan, const struct grid *grid, double theta, double *sd) {
+  double log_m = 0.0, mean = 0.0, variance = 0.0;
+  for (size_t i = 0; i < plan->steps; i++) {
+    double one, spread, times = plan->step[i].times;
+    log_m += times * log_moment(&plan->pmf[i], grid->h, theta, &one, &spread);
+    mean += times * one, variance += times * spread;
+  }
+  *sd = sqrt(variance);
+  return isnan(grid->eps) ? log_m - theta * mean - grid->log_delta : grid->eps - mean;
+}
+
+/* Keeps a tilt that is about right: any is valid. */
+static double choose_tilt(const struct plan *plan, const struct grid *grid) {
+  double sd, off = off_target(plan, grid, grid->theta, &sd), low = grid->theta, high = low;
+  if (fabs(off) <= (isnan(grid->eps) ? 0.3 * fabs(grid->log_delta) : 1.0 * sd)) return grid->theta;
+  while (high < 1e15 && off_target(plan, grid, high, &sd) > 0.0) high *= 16.0;
+  while (low > 1e-9 && off_target(plan, grid, low, &sd) < 0.0) low /= 16.0;
+  for (int i = 0; i < 12 && high / low > 1.05; i++) {
+    double mid = sqrt(low * high);
+    if (off_target(plan, grid, mid, &sd) > 0.0) {
+      low = mid;
+    } else {
+      high = mid;
+    }
+  }
+  return low;
 }
 
 /* ---- composition ---- */
@@ -344,6 +404,7 @@ static int compose(const struct plan *plan, int reverse, const struct grid *grid
     for (size_t i = 0; i < plan->steps && !status; i++) {
       status = discretise(&plan->step[i], &plan->pair[i], reverse, &coarse, &plan->pmf[i]);
     }
+    if (!status) coarse.theta = choose_tilt(plan, &coarse);
     if (!status) status = compose_pmfs(plan, &coarse, answer);
     for (size_t i = 0; i < plan->steps; i++) acct_pmf_free(&plan->pmf[i]);
   }

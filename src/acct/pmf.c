@@ -60,7 +60,7 @@ static void merge_runs(const struct acct_bins *bins, double h, struct acct_pmf *
   size_t i = 0, k = 0, length = 0, longest = 0;
   for (; k < bins->n + 2; k++) {
     double rest_p = bins->p[k], rest_q = bins->q[k], loss = h * (double)(bins->first + (long)k);
-    if (loss > far || (rest_p > 0.0 && rest_q < faint)) break;
+    if (loss > far || (loss > 0.0 && rest_p > 0.0 && rest_q < faint)) break;
     while (rest_p > 0.0 && i < pmf->n) {
       double ratio = exp(h * (double)(pmf->first + (long)i));
       double missing = ratio * run_q - run_p, gain = rest_p - ratio * rest_q;

@@ -23,6 +23,9 @@ int acct_meets(const struct acct_target *target, double x);
 /* Bisection between good, which meets the target, and bad, which does not,
  * down to neighbouring doubles: the last good one. */
 double acct_bisect(const struct acct_target *target, double good, double bad);
+/* The smallest x that meets the target (delta decreasing in x, 0 does not meet it), from one that does but for
+ * rounding. */
+double acct_smallest(const struct acct_target *target, double good);
 /* The largest x > 0 that meets the target (delta increasing in x), from a guess. */
 double acct_largest(const struct acct_target *target, double guess);
 

@@ -84,10 +84,13 @@ static size_t envelope(size_t n, struct line *line) {
   return kept;
 }
 
-static double next(double v, size_t n, const struct line *line) {
-  double best = v; /* the ends at infinity */
-  for (size_t i = 0; i < n; i++) best = fmax(best, line[i].a + line[i].b * v);
-  return best;
+/* The largest line at v, or v, from the ends at infinity. The envelope's lines take turns as v grows: place moves up
+ * only. */
+static double next(double v, size_t n, const struct line *line, size_t *place) {
+  size_t i = *place;
+  while (i + 1 < n && line[i + 1].a + line[i + 1].b * v >= line[i].a + line[i].b * v) i++;
+  *place = i;
+  return fmax(v, line[i].a + line[i].b * v);
 }
 
 /* V_k - 1. A step's growth is convex in V, so over a stretch it is at most that
@@ -95,16 +98,21 @@ static double next(double v, size_t n, const struct line *line) {
  * grow by one in a hundred. */
 static double grow(size_t k, size_t n, struct line *line) {
   double v = 0.0, left = (double)k;
+  for (size_t i = 0; i < n; i++) {
+    if (!(fabs(line[i].a) < 1e150 && line[i].b < 1e150)) return INFINITY; /* products would overflow */
+  }
   n = envelope(n, line);
-  for (int j = 0; j < EXACT_STEPS && left > 0.0; j++, left -= 1.0) v = next(v, n, line);
-  while (left > 0.0 && v < 1e300) {
-    double end = 1.01 * v, growth = fmax(next(v, n, line) - v, next(end, n, line) - end);
+  size_t place = 0;
+  for (int j = 0; j < EXACT_STEPS && left > 0.0; j++, left -= 1.0) v = next(v, n, line, &place);
+  while (left > 0.0 && v < 1e150) {
+    size_t ahead = place;
+    double end = 1.01 * v, now = next(v, n, line, &place), growth = fmax(now - v, next(end, n, line, &ahead) - end);
     if (!(growth > 0.0)) break;
     double steps = fmin(fmax(floor((end - v) / growth), 1.0), left);
-    v = steps > 1.0 ? v + steps * growth : next(v, n, line);
+    v = steps > 1.0 ? v + steps * growth : now;
     left -= steps;
   }
-  return v < 1e300 ? v : INFINITY;
+  return v < 1e150 ? v : INFINITY;
 }
 
 /* p (p / q)^(alpha - 1) as weight and excess: p e^t = p + p expm1(t). */

@@ -18,10 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-#ifndef _WIN32
-#include <unistd.h>
-#endif
-
 struct ledger {
   double capacity[LEDGER_RENYI + 1]; /* zero: this accountant cannot be used */
   enum ledger_accountant accountant;
@@ -33,7 +29,6 @@ struct ledger {
   long owner; /* the process that may use it: a fork would spend the budget twice */
 };
 
-static long process_id(void);
 static int create(struct ledger **out);
 static double capacity_under(const struct ledger *l, enum ledger_accountant accountant);
 static int make_room(struct ledger *l);
@@ -69,7 +64,7 @@ static int create(struct ledger **out) {
   struct ledger *l = base_alloc(1, sizeof *l);
   if (!l) return BASE_ERR_MEMORY;
   l->accountant = LEDGER_OPEN;
-  l->owner = process_id();
+  l->owner = base_process_id();
   *out = l;
   return BASE_OK;
 }
@@ -90,7 +85,7 @@ int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant) {
 }
 
 int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry) {
-  if (process_id() != ledger->owner) return BASE_ERR_FORK;
+  if (base_process_id() != ledger->owner) return BASE_ERR_FORK;
   if (!(entry->rho > 0) || !isfinite(entry->rho)) return BASE_ERR_ARGUMENT;
   enum ledger_accountant accountant = ledger->accountant;
   if (!gaussian && accountant != LEDGER_RENYI) accountant = LEDGER_ZCDP;
@@ -148,12 +143,4 @@ static int make_room(struct ledger *l) {
   l->entries = entries;
   l->room = room;
   return BASE_OK;
-}
-
-static long process_id(void) {
-#ifdef _WIN32
-  return 0; /* no fork there */
-#else
-  return (long)getpid();
-#endif
 }

@@ -29,7 +29,6 @@ int oracle_majorant(struct oracle *o, const double *w, double rho, double *matri
   if (status == BASE_OK) status = sums_majorant(o, w, matrix);
   if (status == BASE_OK) status = mech_symmetric(o->entropy, dim, *sd, matrix);
   if (status != BASE_OK) memset(matrix, 0, dim * dim * sizeof(double));
-  wipe_scratch(o);
   return status;
 }
 
@@ -43,7 +42,6 @@ int oracle_trace(struct oracle *o, const double *w, enum oracle_curvature curvat
   if (status == BASE_OK) status = sums_trace(o, w, curvature, &exact);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, 1, *sd, &exact);
   if (status == BASE_OK) *trace = exact;
-  wipe_scratch(o);
   return status;
 }
 
@@ -64,7 +62,6 @@ int oracle_newton_direction(struct oracle *o, const double *w, const double *gra
   if (status != BASE_OK) memset(direction, 0, dim * sizeof(double));
   memset(matrix, 0, dim * dim * sizeof(double));
   base_free(matrix);
-  wipe_scratch(o);
   return status;
 }
 

@@ -33,28 +33,11 @@ int oracle_create(const struct data *data, const struct loss *loss, struct ledge
   o->ledger = ledger;
   o->entropy = entropy;
   o->neighbours = neighbours;
-  o->buffer = base_alloc(DATA_BLOCK * (data->p + data_dim(data)), sizeof(double));
-  o->t = base_alloc(DATA_BLOCK, sizeof(double));
-  o->u = base_alloc(DATA_BLOCK, sizeof(double));
-  o->v1 = base_alloc(DATA_BLOCK, sizeof(double));
-  o->v2 = base_alloc(DATA_BLOCK, sizeof(double));
-  if (!o->buffer || !o->t || !o->u || !o->v1 || !o->v2) {
-    oracle_free(o);
-    return BASE_ERR_MEMORY;
-  }
   *out = o;
   return BASE_OK;
 }
 
-void oracle_free(struct oracle *oracle) {
-  if (!oracle) return;
-  base_free(oracle->buffer);
-  base_free(oracle->t);
-  base_free(oracle->u);
-  base_free(oracle->v1);
-  base_free(oracle->v2);
-  base_free(oracle);
-}
+void oracle_free(struct oracle *oracle) { base_free(oracle); }
 
 size_t oracle_dim(const struct oracle *o) { return data_dim(o->data); }
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
@@ -95,7 +78,6 @@ int oracle_value(struct oracle *o, const double *w, double rho, double *value, d
   if (status == BASE_OK) status = sums_value(o, w, &exact);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, 1, *sd, &exact);
   *value = status == BASE_OK ? exact : 0;
-  wipe_scratch(o);
   return status;
 }
 
@@ -106,7 +88,6 @@ int oracle_gradient(struct oracle *o, const double *w, double rho, double *gradi
   if (status == BASE_OK) status = sums_gradient(o, w, gradient);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, gradient);
   if (status != BASE_OK) memset(gradient, 0, dim * sizeof(double));
-  wipe_scratch(o);
   return status;
 }
 
@@ -117,7 +98,6 @@ int oracle_hessian(struct oracle *o, const double *w, double rho, double *hessia
   if (status == BASE_OK) status = sums_hessian(o, w, hessian);
   if (status == BASE_OK) status = mech_symmetric(o->entropy, dim, *sd, hessian);
   if (status != BASE_OK) memset(hessian, 0, dim * dim * sizeof(double));
-  wipe_scratch(o);
   return status;
 }
 
@@ -141,7 +121,6 @@ int oracle_decreases(struct oracle *o, const double *w, const double *direction,
   if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, decrease);
   if (status == BASE_OK) status = mech_gaussian_each(o->entropy, k, sd, decrease);
   if (status != BASE_OK) memset(decrease, 0, k * sizeof(double));
-  wipe_scratch(o);
   return status;
 }
 
@@ -179,7 +158,6 @@ int oracle_first_step(struct oracle *o, const double *w, const double *direction
   }
   memset(query, 0, k * sizeof(double));
   base_free(query);
-  wipe_scratch(o);
   return status;
 }
 
@@ -211,7 +189,6 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   }
   memset(score, 0, k * sizeof(double));
   base_free(score);
-  wipe_scratch(o);
   return status;
 }
 
@@ -228,11 +205,6 @@ int charge_gaussian(struct oracle *o, const char *what, double sensitivity, doub
   if (status != BASE_OK) return status;
   struct ledger_entry entry = {what, "gaussian", rho, sensitivity, *sd};
   return ledger_charge(o->ledger, 1, &entry);
-}
-
-void wipe_scratch(struct oracle *o) {
-  double *all[] = {o->t, o->u, o->v1, o->v2};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) memset(all[i], 0, DATA_BLOCK * sizeof(double));
 }
 
 /* Far below overflow, so that every exact sum is finite whatever the data are

@@ -13,17 +13,14 @@ struct oracle {
   struct ledger *ledger;
   const struct base_entropy *entropy;
   enum oracle_neighbours neighbours;
-  double *buffer; /* one block of the design matrix */
-  double *t;      /* one block of linear predictors, and so on */
-  double *u;
-  double *v1;
-  double *v2;
 };
 
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
 
 int sums_value(const struct oracle *o, const double *w, double *value);
 int sums_gradient(const struct oracle *o, const double *w, double *gradient);
+/* value and gradient in one pass; both: 1 + dim */
+int sums_value_gradient(const struct oracle *o, const double *w, double *both);
 int sums_hessian(const struct oracle *o, const double *w, double *hessian);
 int sums_majorant(const struct oracle *o, const double *w, double *matrix);
 int sums_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *trace);
@@ -50,7 +47,6 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
 
 /* The noise that sensitivity and rho give, and its charge. */
 int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates, double *sd);
-void wipe_scratch(struct oracle *o);
 /* Is w short enough for every exact sum to be finite? */
 int check_point(const struct oracle *o, const double *w);
 

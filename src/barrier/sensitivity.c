@@ -14,19 +14,33 @@
  *
  * Rounding. What is released is noise on the computed sum, which differs from
  * the exact one by at most E for every data set: its sensitivity is at most
- * the exact one plus 2 E. With u = 2^-53, blocks of B rows and m = n / B of
- * them, p columns:
+ * the exact one plus 2 E. With u = 2^-53, m blocks of B rows, p columns, and
+ * sums in any order within a tile; fused multiplications leave roundings out:
  *   - the predictor t of a record has error at most (p + 3) u |w|, as
  *     |fl(z'w) - z'w| <= gamma_(p+2) |z|'|w| and |z| <= 1;
- *   - loss_eval is good to 8 u relative to the largest value of its result
- *     (exp, log1p and a few operations);
- *   - weights, products and the division by n add less than 8 u more;
- *   - a sum of B terms in any order, then of m blocks, adds (B + m) u times
- *     the sum of absolute values, whose norm is at most n times the bound of
- *     one term, because each row has norm at most one.
- * So E = u [ lip (p + 3) |w| + (B + m + 16) size ] with lip the Lipschitz
+ *   - loss_eval is good to 12 u relative to the largest value of its result.
+ *     exp_minus() has a relative error below 3 u (loss/exp.h). The worst case
+ *     is the sigmoid's second derivative f = e q^3 (1 - e), q = 1 / (1 + e):
+ *     two roundings in each q, four in the products, one in 1 - e, and 3 u in
+ *     e, whose derivative is e q^4 (1 - 4 e + e^2): on [0, 1]
+ *     11 |f| + 3 e q^4 |1 - 4 e + e^2| stays below 12 max |f|;
+ *   - loss_sum of at most B terms is good to (B + 12) u times the sum of their
+ *     bounds, each at least log 2 for the logistic loss: a factor 1 + e of its
+ *     product and the multiplication by it have relative errors of
+ *     3/2 u + u + u, which the logarithm makes absolute, its own error is 2 u,
+ *     and the linear parts and the sum of the few logarithms take the rest;
+ *   - weights, products and the division by n add less than 8 u;
+ *   - a term takes part in at most one addition a row of its tile, one a tile
+ *     of its group, and one a group: with sums.c's tiles of 64 to 512 rows and
+ *     min(m, 64) groups 512 + 16 (m / 64 + 1) + 64 or, when m < 64,
+ *     512 + 16 + m; for the Hessian, tiles of 256 rows and G >= min(m, 2)
+ *     groups, 256 + 4 (m / G + 1) + 64. None exceeds B + 2 m. So many u
+ *     times the sum of absolute values, whose norm is at most n times the
+ *     bound of one term, because each row has norm at most one.
+ * So E = u [ lip (p + 3) |w| + (B + 2 m + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
- * are covered by the factor 2.
+ * are covered by the factor 2. Underflow does not count: what is rounded to a
+ * multiple of 2^-1074 is later multiplied by less than 2^512.
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -142,5 +156,5 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size) {
   double columns = (double)o->data->p, blocks = (double)data_blocks(o->data);
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + blocks + 16) * size);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + 2 * blocks + 32) * size);
 }

@@ -54,13 +54,6 @@ void la_scale(size_t n, double a, double *x) {
   }
 }
 
-void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double s, double *c) {
-  if (m == 0 || n == 0) return;
-  const int rows = (int)m, columns = (int)n, stride = (int)lda;
-  const double beta = 1;
-  F77_CALL(dsyrk)("L", "T", &columns, &rows, &s, a, &stride, &beta, c, &columns FCONE FCONE);
-}
-
 int la_solve_definite(size_t d, double *a, double *x) {
   if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
   const int n = (int)d;

@@ -14,10 +14,12 @@ void la_axpy(size_t n, double a, const double *x, double *y);
 void la_scale(size_t n, double a, double *x);
 
 /* y <- A x, and y <- y + A' x; A has m rows, n columns, leading dimension lda. */
-void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
+void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y);
 void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
-/* lower triangle of C (n x n) <- C + s A' A; A has m rows. */
-void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double s, double *c);
+/* lower triangle of C (n x n, leading dimension ldc) <- C + A' diag(u v) A; A has m rows; scratch: 4 m doubles. The
+ * left factor is u (v a), so that u v may underflow as long as v a does not. */
+void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, const double *u, const double *v,
+                      double *scratch, double *c, size_t ldc);
 /* copies the lower triangle to the upper one */
 void la_symmetrise(size_t n, double *c);
 

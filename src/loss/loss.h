@@ -23,7 +23,8 @@ const struct loss *loss_find(const char *name);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);
 /* max l - min l over |t| <= t_max and both responses. */
 double loss_range(const struct loss *loss, double t_max);
-/* The sum of the values: faster than loss_eval, with a rounding error of at most n u times the sum of their bounds. */
+/* The sum of the values: faster than loss_eval, with a rounding error of at most (n + 12) u times the sum of their
+ * bounds for n <= 1024. */
 double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t);
 /* value, first and second derivative with respect to t; NULL is not computed. */
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
