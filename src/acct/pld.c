@@ -142,6 +142,7 @@ static int prepare(const struct acct_step *step, size_t steps, double eps, doubl
                    enum acct_bound bound, struct grid *grid, int *usable) {
   double total = 0.0, jumps = 0.0, near_one = 1.0 + 1e-4, divergence;
   int status = acct_rdp_curve(step, steps, 1, &near_one, &divergence);
+  if (status) return status;
   for (size_t i = 0; i < steps; i++) {
     total += step[i].times;
     if (step[i].leaf->kind != ACCT_GAUSSIAN) jumps += step[i].times;
@@ -152,7 +153,7 @@ static int prepare(const struct acct_step *step, size_t steps, double eps, doubl
   grid->h = fmin(fmin(grid->h, size / 300.0), sqrt(12.0 * 4e-4 * variance / total));
   if (bound == ACCT_OPTIMISTIC && jumps > 0.0) grid->h = fmin(grid->h, 2e-3 * size / jumps);
   *usable = eps < 1e12 && grid->h > 0.0 && grid->theta > 0.0;
-  return status;
+  return BASE_OK;
 }
 
 /* ---- the steps on one grid ---- */

@@ -19,9 +19,6 @@
  * sensitivity, which the factor SLACK covers as long as mu >= sqrt(c) 2^-41. */
 #define SLACK (1 + 0x1p-40)
 
-static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
-                           double *sd);
-static int check_point(const struct oracle *o, const double *w);
 static int check_steps(size_t k, const double *step);
 static double rounding_of_score(const struct oracle *o, double sensitivity, double offset);
 static double largest(size_t k, const double *x);
@@ -69,6 +66,10 @@ double oracle_sd_gradient(const struct oracle *o, const double *w, double rho) {
 
 double oracle_sd_hessian(const struct oracle *o, const double *w, double rho) {
   return sensitivity_hessian(o, w) / sqrt(2 * rho) * SLACK;
+}
+
+double oracle_sd_majorant(const struct oracle *o, const double *w, double rho) {
+  return sensitivity_majorant(o, w) / sqrt(2 * rho) * SLACK;
 }
 
 int oracle_value(struct oracle *o, const double *w, double rho, double *value, double *sd) {
@@ -207,8 +208,8 @@ int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *s
   return *sd > 0 && isfinite(*sd) ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
-                           double *sd) {
+int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
+                    double *sd) {
   int status = gaussian_scale(sensitivity, rho, coordinates, sd);
   if (status != BASE_OK) return status;
   struct ledger_entry entry = {what, "gaussian", rho, sensitivity, *sd};
@@ -217,7 +218,7 @@ static int charge_gaussian(struct oracle *o, const char *what, double sensitivit
 
 /* Far below overflow, so that every exact sum is finite whatever the data are
  * and no later error depends on them. */
-static int check_point(const struct oracle *o, const double *w) {
+int check_point(const struct oracle *o, const double *w) {
   return la_norm(data_dim(o->data), w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
