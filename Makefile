@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms asan valgrind mutants bench docs format experiments clean
+.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture mutants fuzz bench docs format experiments clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -31,6 +31,10 @@ rooms:
 	dev/rooms.sh
 	dev/rooms-selftest.sh
 
+## make analyze      cppcheck and gcc -fanalyzer
+analyze: setup
+	dev/analyze.sh
+
 ## make asan         C tests and the package's tests under the sanitizers
 asan: setup
 	$(MAKE) -C dev/ctest asan
@@ -41,9 +45,20 @@ asan: setup
 valgrind: setup
 	$(MAKE) -C dev/ctest valgrind
 
-## make mutants      do the C tests notice mistakes? a few minutes
+## make gctorture    the glue with a garbage collection at every allocation
+gctorture: setup
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	Rscript dev/gctorture.R build/lib
+
+## make mutants      do the tests notice mistakes? ten minutes
 mutants: setup
 	dev/mutants.sh
+
+## make fuzz         random input to the core for SECONDS (600) in all
+SECONDS = 600
+fuzz:
+	dev/setup.sh clang libclang-rt-dev
+	dev/fuzz.sh $(SECONDS)
 
 ## make bench        every script of dev/bench, with the package as it is
 bench: setup

@@ -17,13 +17,22 @@
 #' depend on what was released, so `"auto"` lets the first charge decide; after
 #' that, a mechanism that does not fit is refused.
 #'
+#' Mini-batch methods release subsampled steps, whose cost is linear in neither
+#' unit. Their filter counts the Renyi divergence at one order, which is fixed
+#' before the run from the schedule that is planned: give that as `plan`
+#' ([dp_filter_order()] shows the order and what the plan costs). The run may
+#' depart from the plan in any way; only the order is taken from it.
+#'
 #' A budget does not copy: `b <- budget` is the same budget. It cannot be saved
 #' and restored, nor used in a forked process.
 #'
 #' @param eps,delta Privacy parameters, `eps > 0` and `0 < delta < 1`.
 #' @param rho zCDP parameter, positive.
 #' @param mu Gaussian-DP parameter, positive.
-#' @param accountant `"auto"`, `"gdp"` or `"zcdp"`; only for `eps` and `delta`.
+#' @param accountant `"auto"`, `"gdp"`, `"zcdp"` or `"renyi"`; only for `eps`
+#'   and `delta`. `"renyi"` needs a `plan`, and a `plan` implies it.
+#' @param plan An event, see [events]: the public schedule that the Renyi order
+#'   is chosen for. The budget then holds under the plan's neighbour relation only.
 #' @return An object of class `dp_budget`.
 #' @seealso [dp_ledger()] for what was spent, [dp_convert()] between the units.
 #' @section Errors: `dpsosp_error_argument` for a wrong argument. Later use raises
@@ -31,26 +40,32 @@
 #'   `dpsosp_error_fork` or `dpsosp_error_restored`.
 #' @references Smith and Thakurta (2022), Fully adaptive composition for
 #'   Gaussian differential privacy; Rogers, Roth, Ullman and Vadhan (2016), Privacy
-#'   odometers and filters; Canonne, Kamath and Steinke (2020), The discrete
+#'   odometers and filters; Feldman and Zrnic (2021), Individual privacy
+#'   accounting via a Renyi filter; Canonne, Kamath and Steinke (2020), The discrete
 #'   Gaussian for differential privacy.
 #' @examples
 #' budget <- dp_budget(eps = 1, delta = 1e-6)
 #' budget
 #' dp_ledger(budget)
+#' dp_budget(eps = 1, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(4), 0.01), 2000))
 #' @export
-dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountant = c("auto", "gdp", "zcdp")) {
+dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountant = c("auto", "gdp", "zcdp", "renyi"),
+                      plan = NULL) {
   call <- sys.call()
-  accountant <- check_choice(accountant, c("auto", "gdp", "zcdp"), "accountant", call)
+  accountant <- check_choice(accountant, accountant_names, "accountant", call)
   given <- c(eps = !is.null(eps), rho = !is.null(rho), mu = !is.null(mu))
   if (sum(given) != 1L) abort("argument", "Give exactly one of `eps` (with `delta`), `rho` and `mu`.", call = call)
   if (given["eps"]) {
     eps <- check_number(eps, "eps", 0, call = call)
     if (is.null(delta)) abort("argument", "`eps` needs `delta`, for example 1 / n^2.", call = call)
     delta <- check_number(delta, "delta", 0, 1, call = call)
+    if (!is.null(plan) || accountant == "renyi") return(renyi_budget(eps, delta, accountant, plan, call))
     capacity <- c(gdp = .Call(ffi_gdp_mu, eps, delta)^2 / 2, zcdp = .Call(ffi_zcdp_rho, eps, delta))
   } else {
     if (!is.null(delta)) abort("argument", "`delta` belongs to `eps`; a budget in `rho` or `mu` has none.", call = call)
-    if (accountant != "auto") abort("argument", "`accountant` is a choice only for `eps` and `delta`.", call = call)
+    if (accountant != "auto" || !is.null(plan)) {
+      abort("argument", "`accountant` and `plan` are choices only for `eps` and `delta`.", call = call)
+    }
     if (given["rho"]) {
       capacity <- c(gdp = 0, zcdp = check_number(rho, "rho", 0, call = call))
     } else {
@@ -61,11 +76,42 @@ dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountan
   structure(class = "dp_budget", list(pointer = pointer, eps = eps, delta = delta, rho = rho, mu = mu))
 }
 
-accountant_names <- c("auto", "gdp", "zcdp")
+# The order is a function of the public plan alone: never "some order still has budget" (Chen & Lee's stop).
+renyi_budget <- function(eps, delta, accountant, plan, call) {
+  if (is.null(plan)) abort("argument", "`accountant = \"renyi\"` needs a `plan`: an event, see `?events`.", call = call)
+  if (!accountant %in% c("auto", "renyi")) {
+    abort("argument", "A `plan` fixes the order of a Renyi filter and does not go with `accountant = \"", accountant,
+          "\"`.", call = call)
+  }
+  check_event(plan, call)
+  filter <- dp_filter_order(plan, eps, delta)
+  if (filter$budget <= 0) {
+    abort("argument", "At the order of this plan, ", format(filter$order, digits = 4), ", (eps, delta) allows nothing: ",
+          "the plan is far from the budget.", call = call)
+  }
+  structure(class = "dp_budget", list(
+    pointer = .Call(ffi_ledger_create_renyi, filter$budget / filter$order),
+    eps = eps, delta = delta, rho = NULL, mu = NULL, order = filter$order, neighbours = plan$neighbours
+  ))
+}
+
+# Canonne, Kamath & Steinke (2020), proposition 12, at one order.
+renyi_eps <- function(order, divergence, delta) {
+  x <- order - 1
+  max(0, divergence - log1p(1 / x) - (log(delta) + log1p(x)) / x)
+}
+
+check_relation <- function(budget, neighbours, call = sys.call(-1)) {
+  if (is.null(budget$neighbours) || budget$neighbours == neighbours) return(invisible())
+  abort("relation", "`budget` was planned under \"", budget$neighbours, "\" and cannot pay for releases under \"",
+        neighbours, "\".", call = call)
+}
+
+accountant_names <- c("auto", "gdp", "zcdp", "renyi")
 accountant_code <- function(accountant) match(accountant, accountant_names) - 1L
 
 check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
-  if (!inherits(budget, "dp_budget")) {
+  if (!inherits(budget, "dp_budget") || !is.list(budget)) {
     abort("argument", "`", arg, "` must come from `dp_budget()`, not ", describe(budget), ".", call = call)
   }
   budget
@@ -84,7 +130,7 @@ budget_state <- function(budget) {
 #'
 #' @param x A budget, an oracle or a fit.
 #' @return A data frame with the columns `what` (the question), `mechanism`,
-#'   `rho` (its cost), `mu` (the same as `sqrt(2 rho)` for Gaussian
+#'   `rho` (its cost; under a Renyi filter the divergence over its order), `mu` (the same as `sqrt(2 rho)` for Gaussian
 #'   releases, else `NA`), `sensitivity` (of the released quantity, rounding
 #'   included) and `scale` (of the noise: standard deviation, Laplace scale or
 #'   temperature). The row `unused` closes the budget of a fit that owned it.
@@ -121,7 +167,8 @@ print.dp_budget <- function(x, ...) {
     return(invisible(x))
   }
   state <- budget_state(x)
-  cat("Accountant: ", c(auto = "not decided yet", gdp = "Gaussian DP, exact", zcdp = "zCDP")[[state$accountant]], "\n",
+  cat("Accountant: ", c(auto = "not decided yet", gdp = "Gaussian DP, exact", zcdp = "zCDP",
+                            renyi = paste("Renyi at order", format(x$order, digits = 4)))[[state$accountant]], "\n",
       "Spent: ", format_share(state$spent / state$capacity), " in ", length(state$what),
       if (length(state$what) == 1L) " release\n" else " releases\n", sep = "")
   invisible(x)

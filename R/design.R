@@ -18,6 +18,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   predictors <- term_expressions(terms)
   response <- attr(terms, "variables")[[2]]
   schema <- row_wise_schema(c(list(response), predictors), data, call)
+  if (is.call(response)) row_wise_empty(response, schema, call)
   empty <- lapply(predictors, row_wise_empty, schema = schema, call = call)
   levels <- design_levels(empty, call)
   intercept <- attr(terms, "intercept") == 1L

@@ -38,6 +38,7 @@
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()].
+#'   For convex problems `"newton"` or `"damped-newton"`; see [control_newton()].
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -47,7 +48,8 @@
 #'   budget is unused. `NULL`: the smallest target that the plan's noise can certify, chosen from
 #'   n, the number of columns and the budget, never from the data; the run goes on from certified
 #'   points until its budget is spent and returns the newest of them. The method `"gd"` always spends its budget.
-#' @param control From the method's [control_opt()], [control_tr()] or [control_gd()]; `NULL` is its defaults.
+#' @param control From [control_opt()], [control_tr()], [control_gd()] or [control_newton()], as the method needs;
+#'   `NULL` is its defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours `"replace-one"` (n is public) or `"zero-out"`.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
@@ -68,13 +70,13 @@
 #'   It holds no rows, residuals or environments, and depends on the data through the
 #'   released answers only.
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
-#'   `dpsosp_error_argument`, raised before anything is charged; a spent budget
-#'   `dpsosp_budget_exhausted`.
+#'   `dpsosp_error_argument`, raised before anything is charged; a non-convex problem, where a method needs
+#'   a convex one, `dpsosp_error_nonconvex` as well; a spent budget `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
 #'   scalably via DP-trust region method, algorithm 1.
-#' @seealso [control_opt()], [control_tr()], [control_gd()], [sosp()], [dp_budget()], [dp_ledger()].
+#' @seealso [control_opt()], [control_tr()], [control_gd()], [control_newton()], [sosp()], [dp_budget()], [dp_ledger()].
 #' @examples
 #' d <- covertype[1:3000, ]
 #' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6,
@@ -143,16 +145,17 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
 }
 
-methods_known <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd")
+methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd")
+methods_known <- c(methods_opt, methods_newton)
 
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
 
-check_dots <- function(..., call) {
+check_dots <- function(..., call, topic = "dp_sosp") {
   if (...length() == 0L) return()
   names <- names(list(...))
   extra <- if (is.null(names) || !nzchar(names[1])) "an argument without a name" else paste0("`", names[1], "`")
-  abort("argument", "Unknown argument: ", extra, ". See `?dp_sosp` for the ones there are.", call = call)
+  abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
 }
 
 check_start <- function(start, dim, call) {
@@ -171,6 +174,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$penalty <- check_penalty(penalty, "penalty", call)
   run$target <- check_target(target, call)
   run$control <- check_control(control, run$method, call)
+  if (run$method %in% methods_newton) check_convex(run$loss, run$penalty, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -201,12 +205,13 @@ open_budget <- function(run, budget) {
                             accountant = if (wanted == "auto") "gdp" else wanted)
   } else {
     run$budget <- budget
+    check_relation(budget, run$neighbours)
     .Call(ffi_ledger_decide, budget$pointer, accountant_code(wanted))
   }
   state <- budget_state(run$budget)
   run$before <- length(state$what)
-  run$zcdp <- state$accountant == "zcdp"
-  run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run$eps, run$delta, run$zcdp))
+  run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {
     raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
@@ -220,10 +225,21 @@ default_delta <- function(run, budget) {
   delta
 }
 
-rho_of <- function(eps, delta, zcdp) if (zcdp) .Call(ffi_zcdp_rho, eps, delta) else .Call(ffi_gdp_mu, eps, delta)^2 / 2
+# A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
+rho_of <- function(run, eps) {
+  switch(run$accountant,
+    gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
+    zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
+    renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
+  )
+}
 
-eps_of <- function(rho, delta, zcdp) {
-  if (zcdp) .Call(ffi_zcdp_epsilon, rho, delta) else .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta)
+eps_of <- function(run, rho) {
+  switch(run$accountant,
+    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
+    zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
+    renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
+  )
 }
 
 find_ranges <- function(design, data, run, call) {
@@ -241,37 +257,47 @@ find_ranges <- function(design, data, run, call) {
 }
 
 run_method <- function(run, oracle, start, intercept, call) {
-  facts <- oracle_facts(oracle)
   penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
+  bar <- progress_bar(run$progress, run$method)
+  runner <- if (run$method %in% methods_newton) run_newton else run_opt
+  result <- runner(run, oracle, penalty, rho, start, bar, call)
+  .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
+  result
+}
+
+run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
+  facts <- oracle_facts(oracle)
   options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
     alpha <- core_alpha(run$method, oracle$pointer, penalty, options, rho, start)
-    if (alpha >= facts$lipschitz) {
-      warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
-    }
+    if (alpha >= facts$lipschitz) warn_target(call)
     run$target <- sosp(alpha = alpha)
   }
   target <- target_resolve(run$target, third)
   run$target <- sosp(target$eps_g, target$eps_h)
   options[c("eps_g", "eps_h")] <- target
-  bar <- progress_bar(run$progress, run$method)
-  result <- core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-  .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
-  result
+  core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }
 
-# A function (done, total) for the core, or NULL.
+warn_target <- function(call) {
+  warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
+}
+
+# A function (done, total), or NULL. An error in showing progress is no reason to
+# end a run that was paid for; an interrupt is.
 progress_bar <- function(show, method) {
   if (!show) return(NULL)
   frame <- parent.frame()
   id <- NULL
   of <- 0L
   function(done, total) {
-    if (total != of) id <<- cli::cli_progress_bar(method, total = total, .envir = frame)
-    of <<- total
-    cli::cli_progress_update(set = done, id = id, .envir = frame)
+    tryCatch(error = function(e) NULL, {
+      if (total != of) id <<- cli::cli_progress_bar(method, total = total, .envir = frame)
+      of <<- total
+      cli::cli_progress_update(set = done, id = id, .envir = frame)
+    })
   }
 }

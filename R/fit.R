@@ -31,10 +31,10 @@ new_privacy <- function(run) {
   ledger <- ledger[seq_len(nrow(ledger)) > run$before, ]
   rownames(ledger) <- NULL
   # Less than asked for when the shared budget had less left.
-  whole <- !is.null(run$eps) && run$rho == rho_of(run$eps, run$delta, run$zcdp)
+  whole <- !is.null(run$eps) && run$rho == rho_of(run, run$eps)
   list(
-    eps = if (whole) run$eps else eps_of(run$rho, run$delta, run$zcdp), delta = run$delta, rho = run$rho,
-    accountant = if (run$zcdp) "zcdp" else "gdp", neighbours = run$neighbours, noise = run$noise,
+    eps = if (whole) run$eps else eps_of(run, run$rho), delta = run$delta, rho = run$rho,
+    accountant = run$accountant, neighbours = run$neighbours, noise = run$noise,
     shared = if (!run$owned) budget_text(run$budget), ledger = ledger
   )
 }
@@ -109,16 +109,19 @@ penalty_text <- function(penalty) {
 privacy_text <- function(privacy) {
   c(
     paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
-           privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP")[[privacy$accountant]], ")"),
+           privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi")[[privacy$accountant]],
+           ")"),
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
-    if (privacy$noise == "reproducible") "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
+    if (privacy$noise == "reproducible") study_text
   )
 }
 
+study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
+
 status_text <- function(x) {
-  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian")))
-  one <- c("gradient", "line search", "Hessian")
-  many <- c("gradients", "line searches", "Hessians")
+  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction")))
+  one <- c("gradient", "line search", "Hessian", "majorant", "trace", "direction")
+  many <- c("gradients", "line searches", "Hessians", "majorants", "traces", "directions")
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   paste0(
     c(sosp = "Certified", budget = "Not certified: budget spent",

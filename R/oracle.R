@@ -71,8 +71,10 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   if (length(y) != nrow(x)) {
     abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
   }
+  neighbours <- check_neighbours(neighbours, call)
+  check_relation(budget, neighbours, call)
   new_oracle(x, response_code(template, y), loss, budget, check_radius(radius, call),
-             check_flag(intercept, "intercept", call), check_neighbours(neighbours, call), check_noise(noise, call))
+             check_flag(intercept, "intercept", call), neighbours, check_noise(noise, call))
 }
 
 radius_advice <- paste0(
@@ -123,7 +125,7 @@ check_cost <- function(mu, rho, call = sys.call(-1)) {
 }
 
 check_oracle <- function(oracle, call = sys.call(-1)) {
-  if (!inherits(oracle, "dp_oracle")) {
+  if (!inherits(oracle, "dp_oracle") || !is.list(oracle)) {
     abort("argument", "`oracle` must come from `dp_oracle()`, not ", describe(oracle), ".", call = call)
   }
   oracle
@@ -192,12 +194,13 @@ check_steps <- function(steps, call = sys.call(-1)) {
 }
 
 #' @export
-dp_ledger.dp_oracle <- function(x) dp_ledger(x$budget)
+dp_ledger.dp_oracle <- function(x) dp_ledger(check_oracle(x, sys.call(-1))$budget)
 
 #' @export
 print.dp_oracle <- function(x, ...) {
   cat("<dp_oracle> ", x$loss$name, " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise, " noise\n",
       sep = "")
+  if (is_reproducible(x)) cat(study_text, "\n", sep = "")
   print(x$budget)
   invisible(x)
 }

@@ -29,6 +29,11 @@ raise_interrupt <- function() {
   invokeRestart("abort")
 }
 
+# An object of our class that holds something else where the pointer should be.
+raise_foreign <- function(kind) {
+  abort("argument", "This is no ", kind, " that `dp_", kind, "()` made.", call = NULL)
+}
+
 raise_restored <- function(kind) {
   abort("restored", "This ", kind, " was restored from a file or another session; it cannot be used again. ",
         "A privacy budget lives in one R session: create it anew and account for what was spent.", call = NULL)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Do the C tests notice mistakes? Each mutant of dev/mutants/list changes one place of a copy of src/; the tests named
-# with it must then fail.
+# Do the tests notice mistakes? Each mutant of dev/mutants/list changes one thing in a copy of the package; the tests
+# named with it must then fail.
 #   dev/mutants.sh [pattern]     only mutants whose text matches
 # Prints "mutant | caught by"; ends with "N passed, N failed". A mutant fails when no test fails, when its sed script
-# changes nothing, or when it does not compile.
+# leaves one of its files as it is, or when it does not compile.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -16,14 +16,14 @@ passed=0
 failed=0
 
 main() {
-  mkdir -p "$work/dev"
-  cp -r src "$work/src"
+  mkdir -p "$work/dev" "$work/lib"
+  cp -r DESCRIPTION LICENSE NAMESPACE R data src "$work"
+  find "$work/src" -name '*.o' -delete
   cp -r dev/ctest "$work/dev/ctest"
-  build || { cat "$work/log"; exit 2; }
   check_unchanged || exit 2
   printf '%-58s | caught by\n' mutant
-  while read -r name && read -r file && read -r script && read -r tests; do
-    if grep -qE "$pattern" <<< "$name"; then try "$name" "$file" "$script" "$tests"; fi
+  while read -r name && read -r files && read -r script && read -r tests; do
+    if grep -qE "$pattern" <<< "$name"; then try "$name" "$files" "$script" "$tests"; fi
   done < <(lines)
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
@@ -31,53 +31,95 @@ main() {
 
 lines() { grep -vE '^(#|$)' dev/mutants/list; }
 
-build() { make -C "$work/dev/ctest" BUILD="$work/build" WARN= "$ctest" > "$work/log" 2>&1; }
+# Files in R/ are named with the folder, those in src/ without.
+path() { case $1 in R/*) echo "$1" ;; *) echo "src/$1" ;; esac; }
+
+# Tests that need the package installed: R:<file>, and gctorture.
+needs_r() { grep -qE '(^| )(R:|gctorture)' <<< "$1"; }
+needs_c() { grep -qvE '^(R:.*|gctorture)$' <(tr ' ' '\n' <<< "$1"); }
+
+# build "tests": what these tests need
+build() {
+  if needs_c "$1"; then
+    make -C "$work/dev/ctest" BUILD="$work/build" WARN= "$ctest" > "$work/log" 2>&1 || return 1
+  fi
+  if needs_r "$1"; then
+    R CMD INSTALL --no-docs --no-test-load --no-byte-compile --no-multiarch --library="$work/lib" "$work" \
+      > "$work/log" 2>&1 || return 1
+  fi
+}
 
 # A test that fails anyway would catch everything, and so would one that does not exist.
 check_unchanged() {
   local tests test
-  tests=$(lines | sed -n '0~4p' | tr ' ' '\n' | sort -u)
+  tests=$(selected_tests)
+  build "$tests" || { cat "$work/log"; return 1; }
   for test in $tests; do
-    grep -qx "ENTRY($test)" "$work/build/entries.h" || { echo "mutants: no test $test"; return 1; }
+    case $test in
+      gctorture) ;;
+      R:*) [ -f "tests/testthat/test-${test#R:}.R" ] || { echo "mutants: no test $test"; return 1; } ;;
+      *) grep -qx "ENTRY($test)" "$work/build/entries.h" || { echo "mutants: no test $test"; return 1; } ;;
+    esac
+    run "$test" && continue
+    echo "mutants: $test fails without any mutant:"
+    tail -n 40 "$work/log"
+    return 1
   done
-  # shellcheck disable=SC2086
-  "$ctest" $tests > "$work/log" 2>&1 && return
-  echo "mutants: the tests fail without any mutant:"
-  cat "$work/log"
-  return 1
+}
+
+selected_tests() {
+  while read -r name && read -r _ && read -r _ && read -r tests; do
+    if grep -qE "$pattern" <<< "$name"; then tr ' ' '\n' <<< "$tests"; fi
+  done < <(lines) | sort -u | paste -sd ' '
 }
 
 try() {
-  local name=$1 file=$2 script=$3 tests=$4 verdict
-  sed "$script" "$root/src/$file" > "$work/src/$file"
-  if cmp -s "$root/src/$file" "$work/src/$file"; then
-    verdict='FAILED: the script changes nothing'
-  elif ! build; then
-    verdict="FAILED: does not compile: $(grep -m 1 'error' "$work/log")"
-  else
-    verdict=$(caught_by "$tests")
+  local name=$1 files=$2 script=$3 tests=$4 verdict='' file
+  for file in $files; do
+    file=$(path "$file")
+    sed "$script" "$root/$file" > "$work/$file"
+    if cmp -s "$root/$file" "$work/$file"; then verdict="FAILED: the script changes nothing in $file"; fi
+  done
+  if [ -z "$verdict" ]; then
+    if build "$tests"; then
+      verdict=$(caught_by "$tests")
+    else
+      verdict="FAILED: does not compile: $(grep -m 1 -i 'error' "$work/log")"
+    fi
   fi
-  cp "$root/src/$file" "$work/src/$file"
+  for file in $files; do file=$(path "$file") && cp "$root/$file" "$work/$file"; done
   case $verdict in FAILED*) failed=$((failed + 1)) ;; *) passed=$((passed + 1)) ;; esac
   printf '%-58s | %s\n' "$name" "$verdict"
+}
+
+# Processor time is limited, so that a busy machine does not matter; a signal of the limit is above 128.
+run() {
+  case $1 in
+    gctorture) (ulimit -t 120; Rscript dev/gctorture.R "$work/lib") > "$work/log" 2>&1 ;;
+    R:*) (ulimit -t 300; Rscript dev/rtests.R "$work/lib" "^${1#R:}\$") > "$work/log" 2>&1 ;;
+    *) (ulimit -t 60; "$ctest" "$1") > "$work/log" 2>&1 ;;
+  esac
 }
 
 # The first test that fails, and the first of its checks that does.
 caught_by() {
   local test code
   for test in $1; do
-    # Processor time, so that a busy machine does not matter; a signal of the limit is above 128.
-    (ulimit -t 60; "$ctest" "$test") > "$work/log" 2>&1
+    run "$test"
     code=$?
     if [ "$code" -eq 137 ] || [ "$code" -eq 152 ]; then
       echo "FAILED: no end of $test"
       return
     elif [ "$code" -ne 0 ]; then
-      echo "$test: $(grep -m 1 ': failed: ' "$work/log" | cut -c 1-100 | grep . || echo "exit code $code")"
+      echo "$test: $(first_failure | cut -c 1-100 | grep . || echo "exit code $code")"
       return
     fi
   done
   echo 'FAILED: survives'
+}
+
+first_failure() {
+  grep -m 1 -E ': failed: |answers differently|^── (Failure|Error) ' "$work/log" | sed -E 's/^── (Failure|Error) //; s/ ─+$//'
 }
 
 main

@@ -17,12 +17,14 @@ main() {
   [ "$failed" -eq 0 ] || stage build-without-vignettes env INSTALL=1 dev/build.sh --no-build-vignettes
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh
+  stage analyze dev/analyze.sh
   stage ctest-asan make --no-print-directory -C dev/ctest asan
   stage ctest-valgrind make --no-print-directory -C dev/ctest valgrind
   stage docs dev/docs.sh --check
   stage check dev/check.sh build/dpsosp_*.tar.gz
   stage rtests Rscript dev/rtests.R build/lib
   stage rtests-asan dev/asan.sh
+  stage gctorture Rscript dev/gctorture.R build/lib
   echo "$passed passed, $failed failed" | tee build/log/total
   [ "$failed" -eq 0 ]
 }

@@ -6,6 +6,7 @@
 #include <Rinternals.h>
 
 SEXP ffi_ledger_create(SEXP, SEXP, SEXP);
+SEXP ffi_ledger_create_renyi(SEXP);
 SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
@@ -23,6 +24,8 @@ SEXP ffi_tr_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_gd_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_gd_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_trust_region(SEXP, SEXP, SEXP);
+SEXP ffi_newton_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_newton_alpha(SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);
@@ -36,5 +39,12 @@ SEXP ffi_zcdp_delta(SEXP, SEXP);
 SEXP ffi_zcdp_log_delta(SEXP, SEXP);
 SEXP ffi_zcdp_epsilon(SEXP, SEXP);
 SEXP ffi_zcdp_rho(SEXP, SEXP);
+SEXP ffi_rdp_curve(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_rdp_epsilon(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_rdp_log_delta(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_rdp_budget(SEXP, SEXP, SEXP);
+SEXP ffi_pld_epsilon(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_pld_log_delta(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_leaf_zcdp(SEXP, SEXP, SEXP, SEXP);
 
 #endif

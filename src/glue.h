@@ -25,6 +25,9 @@ const struct base_entropy *arg_entropy(SEXP reproducible);
 void glue_random_begin(SEXP reproducible);
 void glue_random_end(SEXP reproducible);
 
+/* Before the core runs: no more threads than R/threads.R says; an R error when the option is wrong. */
+void glue_limit_threads(void);
+
 /* Interrupts stop the core; callback(done, total), or NULL, shows progress until glue_host_end(). */
 void glue_host_begin(SEXP callback);
 void glue_host_end(void);
@@ -38,5 +41,7 @@ SEXP glue_list(int length, const char *const *names);
 
 /* Raises the R condition of this status (class dpsosp_error_<what>) unless it is BASE_OK. Free everything before. */
 void glue_check(int status);
+/* The same for a status that is known to be an error. */
+void NORET glue_fail(int status);
 
 #endif

@@ -1,29 +1,31 @@
-/* Registration of the .Call entries, nothing else. */
+/* Registration of the .Call entries. */
 #define R_NO_REMAP
 #include <Rinternals.h>
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
+#include "base/base.h"
 #include "ffi.h"
 
 #define ENTRY(name, arity)                                                                                             \
   { #name, (DL_FUNC)&name, arity }
 
 static const R_CallMethodDef call_entries[] = {
-    ENTRY(ffi_ledger_create, 3),    ENTRY(ffi_ledger_decide, 2),
-    ENTRY(ffi_ledger_close, 2),     ENTRY(ffi_ledger_state, 1),
-    ENTRY(ffi_oracle_create, 8),    ENTRY(ffi_oracle_value, 4),
-    ENTRY(ffi_oracle_gradient, 4),  ENTRY(ffi_oracle_hessian, 4),
-    ENTRY(ffi_oracle_decreases, 6), ENTRY(ffi_oracle_choose, 8),
-    ENTRY(ffi_oracle_facts, 1),     ENTRY(ffi_opt_run, 7),
-    ENTRY(ffi_opt_alpha, 5),        ENTRY(ffi_gdp_delta, 2),
-    ENTRY(ffi_gdp_log_delta, 2),    ENTRY(ffi_gdp_epsilon, 2),
-    ENTRY(ffi_gdp_mu, 2),           ENTRY(ffi_zcdp_delta, 2),
-    ENTRY(ffi_zcdp_log_delta, 2),   ENTRY(ffi_zcdp_epsilon, 2),
-    ENTRY(ffi_zcdp_rho, 2),         ENTRY(ffi_ranges_release, 6),
-    ENTRY(ffi_design_numeric, 6),   ENTRY(ffi_design_indicator, 4),
-    ENTRY(ffi_tr_run, 7),           ENTRY(ffi_tr_alpha, 5),
-    ENTRY(ffi_gd_run, 7),           ENTRY(ffi_gd_alpha, 5),
+    ENTRY(ffi_ledger_create, 3),    ENTRY(ffi_ledger_create_renyi, 1), ENTRY(ffi_ledger_decide, 2),
+    ENTRY(ffi_ledger_close, 2),     ENTRY(ffi_ledger_state, 1),        ENTRY(ffi_oracle_create, 8),
+    ENTRY(ffi_oracle_value, 4),     ENTRY(ffi_oracle_gradient, 4),     ENTRY(ffi_oracle_hessian, 4),
+    ENTRY(ffi_oracle_decreases, 6), ENTRY(ffi_oracle_choose, 8),       ENTRY(ffi_oracle_facts, 1),
+    ENTRY(ffi_opt_run, 7),          ENTRY(ffi_opt_alpha, 5),           ENTRY(ffi_gdp_delta, 2),
+    ENTRY(ffi_gdp_log_delta, 2),    ENTRY(ffi_gdp_epsilon, 2),         ENTRY(ffi_gdp_mu, 2),
+    ENTRY(ffi_zcdp_delta, 2),       ENTRY(ffi_zcdp_log_delta, 2),      ENTRY(ffi_zcdp_epsilon, 2),
+    ENTRY(ffi_zcdp_rho, 2),         ENTRY(ffi_ranges_release, 6),      ENTRY(ffi_design_numeric, 6),
+    ENTRY(ffi_design_indicator, 4), ENTRY(ffi_rdp_curve, 5),           ENTRY(ffi_rdp_epsilon, 5),
+    ENTRY(ffi_rdp_log_delta, 5),    ENTRY(ffi_rdp_budget, 3),          ENTRY(ffi_pld_epsilon, 6),
+    ENTRY(ffi_pld_log_delta, 6),    ENTRY(ffi_leaf_zcdp, 4),           ENTRY(ffi_newton_run, 7),
+    ENTRY(ffi_newton_alpha, 4),     ENTRY(ffi_tr_run, 7),
+    ENTRY(ffi_tr_alpha, 5),
+    ENTRY(ffi_gd_run, 7),
+    ENTRY(ffi_gd_alpha, 5),
     ENTRY(ffi_trust_region, 3),
     {NULL, NULL, 0},
 };
@@ -32,4 +34,5 @@ void attribute_visible R_init_dpsosp(DllInfo *dll) {
   R_registerRoutines(dll, NULL, call_entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
+  base_limit_threads(1); /* notes the process; the entries say how many it may have */
 }

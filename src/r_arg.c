@@ -7,6 +7,8 @@
 #include <string.h>
 
 static SEXP progress_callback;
+static int progress_jumped; /* the callback did not return: the run is to stop */
+static int random_in_use;   /* the core draws from R's generator */
 
 static SEXP namespace_call(const char *name, SEXP argument);
 
@@ -46,14 +48,16 @@ SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer)
 
 void *glue_address(SEXP x, const char *tag) {
   if (TYPEOF(x) != EXTPTRSXP || R_ExternalPtrTag(x) != Rf_install(tag)) {
-    Rf_error("internal: a pointer of kind '%s' was expected", tag);
+    namespace_call("raise_foreign", PROTECT(Rf_mkString(tag)));
   }
   void *p = R_ExternalPtrAddr(x);
   if (!p) namespace_call("raise_restored", PROTECT(Rf_mkString(tag)));
   return p;
 }
 
-struct ledger *arg_ledger(SEXP x) { return glue_address(x, "budget"); }
+struct ledger *arg_ledger(SEXP x) {
+  return glue_address(x, "budget");
+}
 
 SEXP glue_list(int length, const char *const *names) {
   SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
@@ -85,16 +89,21 @@ const struct base_entropy *arg_entropy(SEXP reproducible) {
 
 void glue_random_begin(SEXP reproducible) {
   if (arg_flag(reproducible)) GetRNGstate();
+  random_in_use = arg_flag(reproducible);
 }
 
 void glue_random_end(SEXP reproducible) {
+  random_in_use = 0;
   if (arg_flag(reproducible)) PutRNGstate();
 }
 
 /* ---- conditions ---- */
 
 void glue_check(int status) {
-  if (status == BASE_OK) return;
+  if (status != BASE_OK) glue_fail(status);
+}
+
+void NORET glue_fail(int status) {
   SEXP argument = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(argument, 0, Rf_ScalarInteger(status));
   SET_VECTOR_ELT(argument, 1, Rf_mkString(base_message(status)));
@@ -111,6 +120,12 @@ static SEXP namespace_call(const char *name, SEXP argument) {
   return value;
 }
 
+/* ---- threads ---- */
+
+void glue_limit_threads(void) {
+  base_limit_threads(arg_int(namespace_call("most_threads", Rf_GetOption1(Rf_install("dpsosp.threads")))));
+}
+
 /* ---- the host ---- */
 
 static void check_interrupt(void *unused) {
@@ -118,22 +133,40 @@ static void check_interrupt(void *unused) {
   R_CheckUserInterrupt();
 }
 
-static int stop_requested(void) { return R_ToplevelExec(check_interrupt, NULL) == FALSE; }
+static int stop_requested(void) { return progress_jumped || R_ToplevelExec(check_interrupt, NULL) == FALSE; }
 
-/* Whatever the callback does, the core's frames are not jumped over. */
+/* R code may draw random numbers: it gets the generator as the core left it, and the core goes on from where it ends.
+ * Otherwise the core would draw the same noise again. */
+static void call_progress(void *argument) {
+  const int *at = argument, drawing = random_in_use;
+  if (drawing) PutRNGstate();
+  SEXP done = PROTECT(Rf_ScalarInteger(at[0])), total = PROTECT(Rf_ScalarInteger(at[1]));
+  Rf_eval(PROTECT(Rf_lang3(progress_callback, done, total)), R_GlobalEnv);
+  UNPROTECT(3);
+  if (drawing) GetRNGstate();
+}
+
+/* Whatever the callback does, the core's frames are not jumped over. It handles its own errors, so a jump is an
+ * interrupt or the like: the run stops where it next asks. The callback may run another fit: what is kept here is put
+ * back. */
 static void progress(int done, int total) {
   if (!progress_callback || progress_callback == R_NilValue) return;
-  int failed = 0;
-  SEXP call = PROTECT(Rf_lang3(progress_callback, PROTECT(Rf_ScalarInteger(done)), PROTECT(Rf_ScalarInteger(total))));
-  R_tryEvalSilent(call, R_GlobalEnv, &failed);
-  if (failed) progress_callback = NULL;
-  UNPROTECT(3);
+  int at[2] = {done, total}, drawing = random_in_use;
+  SEXP callback = progress_callback;
+  int returned = R_ToplevelExec(call_progress, at);
+  progress_callback = callback;
+  progress_jumped = !returned;
+  random_in_use = drawing;
 }
 
 void glue_host_begin(SEXP callback) {
   static const struct base_host host = {stop_requested, progress};
   progress_callback = callback;
+  progress_jumped = 0;
   base_set_host(&host);
 }
 
-void glue_host_end(void) { progress_callback = NULL; }
+void glue_host_end(void) {
+  progress_callback = NULL;
+  progress_jumped = 0;
+}

@@ -31,11 +31,12 @@ SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, S
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(x);
   struct bundle *b = base_alloc(1, sizeof *b);
-  if (!b) glue_check(BASE_ERR_MEMORY);
+  if (!b) glue_fail(BASE_ERR_MEMORY);
   b->keep = R_NilValue;
   SEXP out = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
   R_PreserveObject(keep);
   b->keep = keep;
+  glue_limit_threads();
   glue_check(data_create(rows, n, p, arg_flag(intercept), arg_double(radius), response, &b->data));
   glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
                            (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
@@ -45,6 +46,7 @@ SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, S
 
 /* With R's generator its state is read before and written after the draws. */
 static void begin(SEXP reproducible) {
+  glue_limit_threads();
   glue_random_begin(reproducible);
   glue_host_begin(R_NilValue);
 }

@@ -3,6 +3,7 @@
 #include "r_data.h"
 #include "la/la.h"
 #include "method/method.h"
+#include "method/newton.h"
 
 #include <string.h>
 
@@ -10,16 +11,10 @@ static SEXP element(SEXP list, const char *name);
 static double number_in(SEXP list, const char *name) { return arg_double(element(list, name)); }
 static int int_in(SEXP list, const char *name) { return arg_int(element(list, name)); }
 static struct penalty penalty_from(SEXP list);
-static struct opt_options opt_options_from(SEXP list);
+static struct opt_options options_from(SEXP list);
 static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
-static const double *start_of(const struct oracle *o, SEXP start);
-
-typedef int solver(struct oracle *, const struct penalty *, const void *options, double rho, double *w,
-                   struct opt_result *);
-static solver run_opt, run_tr, run_gd;
-static SEXP run(solver *solve, const void *options, SEXP oracle, SEXP penalty, SEXP rho, SEXP start, SEXP progress,
-                SEXP reproducible);
+static struct newton_options newton_options_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -29,40 +24,92 @@ static void finalize_result(SEXP x) {
   R_ClearExternalPtr(x);
 }
 
+/* One of the methods, with its options. */
+typedef int method_run(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                       struct opt_result *result);
+
+static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP penalty, SEXP rho, SEXP start,
+                       SEXP progress, SEXP reproducible) {
+  static const char *const names[] = {
+      "w",         "status",      "planned",     "gap",  "gradient_norm", "gradient_upper",
+      "eigen_min", "eigen_lower", "eigen_known", "trace"};
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  struct penalty r = penalty_from(penalty);
+  double budget = arg_double(rho);
+  R_xlen_t dim = (R_xlen_t)oracle_dim(o);
+  SEXP out = PROTECT(glue_list(10, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
+  memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
+  struct opt_result *result = base_alloc(1, sizeof *result);
+  if (!result) glue_fail(BASE_ERR_MEMORY);
+  SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
+
+  glue_limit_threads();
+  glue_random_begin(reproducible);
+  glue_host_begin(progress);
+  int status = run(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);
+  glue_host_end();
+  glue_random_end(reproducible);
+  glue_check(status);
+
+  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger((int)result->status));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(result->planned));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(result->gap));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(result->gradient_norm));
+  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(result->gradient_upper));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarReal(result->eigen_min));
+  SET_VECTOR_ELT(out, 7, Rf_ScalarReal(result->eigen_lower));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarLogical(result->eigen_known));
+  SET_VECTOR_ELT(out, 9, trace_to_list(&result->trace));
+  finalize_result(holder);
+  UNPROTECT(2);
+  return out;
+}
+
+static int run_opt(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                   struct opt_result *result) {
+  return opt_run(oracle, penalty, options, rho, w, result);
+}
+
 SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  const struct opt_options o = opt_options_from(options);
-  return run(run_opt, &o, oracle, penalty, rho, start, progress, reproducible);
+  struct opt_options o = options_from(options);
+  return run_method(run_opt, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+static int run_tr(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                  struct opt_result *result) {
+  return tr_run(oracle, penalty, options, rho, w, result);
 }
 
 SEXP ffi_tr_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  const struct tr_options o = tr_options_from(options);
-  return run(run_tr, &o, oracle, penalty, rho, start, progress, reproducible);
-}
-
-SEXP ffi_gd_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  const struct gd_options o = gd_options_from(options);
-  return run(run_gd, &o, oracle, penalty, rho, start, progress, reproducible);
-}
-
-SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
-  const struct oracle *o = arg_bundle(oracle)->oracle;
-  const struct penalty r = penalty_from(penalty);
-  const struct opt_options opt = opt_options_from(options);
-  return Rf_ScalarReal(opt_default_alpha(o, &r, &opt, arg_double(rho), start_of(o, start)));
+  struct tr_options o = tr_options_from(options);
+  return run_method(run_tr, &o, oracle, penalty, rho, start, progress, reproducible);
 }
 
 SEXP ffi_tr_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
   const struct oracle *o = arg_bundle(oracle)->oracle;
-  const struct penalty r = penalty_from(penalty);
-  const struct tr_options opt = tr_options_from(options);
-  return Rf_ScalarReal(tr_default_alpha(o, &r, &opt, arg_double(rho), start_of(o, start)));
+  struct penalty r = penalty_from(penalty);
+  struct tr_options opt = tr_options_from(options);
+  return Rf_ScalarReal(
+      tr_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+}
+
+static int run_gd(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                  struct opt_result *result) {
+  return gd_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_gd_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  struct gd_options o = gd_options_from(options);
+  return run_method(run_gd, &o, oracle, penalty, rho, start, progress, reproducible);
 }
 
 SEXP ffi_gd_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
   const struct oracle *o = arg_bundle(oracle)->oracle;
-  const struct penalty r = penalty_from(penalty);
-  const struct gd_options opt = gd_options_from(options);
-  return Rf_ScalarReal(gd_default_alpha(o, &r, &opt, arg_double(rho), start_of(o, start)));
+  struct penalty r = penalty_from(penalty);
+  struct gd_options opt = gd_options_from(options);
+  return Rf_ScalarReal(
+      gd_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
@@ -83,64 +130,27 @@ SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
   return out;
 }
 
-static SEXP run(solver *solve, const void *options, SEXP oracle, SEXP penalty, SEXP rho, SEXP start, SEXP progress,
-                SEXP reproducible) {
-  static const char *const names[] = {"w", "status", "planned", "gap", "gradient_norm", "gradient_upper", "eigen_min",
-                                      "eigen_lower", "eigen_known", "trace"};
-  struct oracle *o = arg_bundle(oracle)->oracle;
+static int run_newton(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                      struct opt_result *result) {
+  return newton_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_newton_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  struct newton_options o = newton_options_from(options);
+  return run_method(run_newton, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+SEXP ffi_newton_alpha(SEXP oracle, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  struct newton_options opt = newton_options_from(options);
+  return Rf_ScalarReal(newton_default_alpha(o, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+}
+
+SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
-  double budget = arg_double(rho);
-  R_xlen_t dim = (R_xlen_t)oracle_dim(o);
-  SEXP out = PROTECT(glue_list(10, names));
-  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
-  memcpy(REAL(VECTOR_ELT(out, 0)), start_of(o, start), (size_t)dim * sizeof(double));
-  struct opt_result *result = base_alloc(1, sizeof *result);
-  if (!result) glue_check(BASE_ERR_MEMORY);
-  SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
-
-  glue_random_begin(reproducible);
-  glue_host_begin(progress);
-  int status = solve(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);
-  glue_host_end();
-  glue_random_end(reproducible);
-  glue_check(status);
-
-  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger((int)result->status));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(result->planned));
-  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(result->gap));
-  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(result->gradient_norm));
-  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(result->gradient_upper));
-  SET_VECTOR_ELT(out, 6, Rf_ScalarReal(result->eigen_min));
-  SET_VECTOR_ELT(out, 7, Rf_ScalarReal(result->eigen_lower));
-  SET_VECTOR_ELT(out, 8, Rf_ScalarLogical(result->eigen_known));
-  SET_VECTOR_ELT(out, 9, trace_to_list(&result->trace));
-  finalize_result(holder);
-  UNPROTECT(2);
-  return out;
-}
-
-static int run_opt(struct oracle *o, const struct penalty *r, const void *options, double rho, double *w,
-                   struct opt_result *result) {
-  return opt_run(o, r, options, rho, w, result);
-}
-
-static int run_tr(struct oracle *o, const struct penalty *r, const void *options, double rho, double *w,
-                  struct opt_result *result) {
-  return tr_run(o, r, options, rho, w, result);
-}
-
-static int run_gd(struct oracle *o, const struct penalty *r, const void *options, double rho, double *w,
-                  struct opt_result *result) {
-  return gd_run(o, r, options, rho, w, result);
-}
-
-static const double *start_of(const struct oracle *o, SEXP start) {
-  return arg_doubles(start, (R_xlen_t)oracle_dim(o));
-}
-
-static struct penalty penalty_from(SEXP list) {
-  struct penalty p = {(enum penalty_kind)int_in(list, "kind"), number_in(list, "lambda"), (size_t)int_in(list, "skip")};
-  return p;
+  struct opt_options opt = options_from(options);
+  return Rf_ScalarReal(opt_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 static struct tr_options tr_options_from(SEXP list) {
@@ -171,7 +181,12 @@ static struct gd_options gd_options_from(SEXP list) {
   return o;
 }
 
-static struct opt_options opt_options_from(SEXP list) {
+static struct penalty penalty_from(SEXP list) {
+  struct penalty p = {(enum penalty_kind)int_in(list, "kind"), number_in(list, "lambda"), (size_t)int_in(list, "skip")};
+  return p;
+}
+
+static struct opt_options options_from(SEXP list) {
   struct opt_options o = {
       .published = arg_flag(element(list, "published")),
       .two_phase = arg_flag(element(list, "two_phase")),
@@ -190,6 +205,26 @@ static struct opt_options opt_options_from(SEXP list) {
       .mult_h = number_in(list, "mult_h"),
       .back_g = number_in(list, "back_g"),
       .back_h = number_in(list, "back_h"),
+  };
+  return o;
+}
+
+static struct newton_options newton_options_from(SEXP list) {
+  struct newton_options o = {
+      .curvature = (enum newton_curvature)int_in(list, "curvature"),
+      .modify = (enum oracle_modify)int_in(list, "modify"),
+      .damped = arg_flag(element(list, "damped")),
+      .spend_all = arg_flag(element(list, "spend_all")),
+      .iterations = int_in(list, "iterations"),
+      .eps_g = number_in(list, "eps_g"),
+      .confidence = number_in(list, "confidence"),
+      .curvature_share = number_in(list, "curvature_share"),
+      .trace_share = number_in(list, "trace_share"),
+      .search_share = number_in(list, "search_share"),
+      .certificate_share = number_in(list, "certificate_share"),
+      .lambda0 = number_in(list, "lambda0"),
+      .lambda_scale = number_in(list, "lambda_scale"),
+      .tail = number_in(list, "tail"),
   };
   return o;
 }

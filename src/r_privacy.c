@@ -14,6 +14,12 @@ SEXP ffi_ledger_create(SEXP gdp_capacity, SEXP zcdp_capacity, SEXP accountant) {
   return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
 }
 
+SEXP ffi_ledger_create_renyi(SEXP capacity) {
+  struct ledger *ledger;
+  glue_check(ledger_create_renyi(arg_double(capacity), &ledger));
+  return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
+}
+
 SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {
   glue_check(ledger_decide(arg_ledger(ledger), (enum ledger_accountant)arg_int(accountant)));
   return R_NilValue;
@@ -26,8 +32,8 @@ SEXP ffi_ledger_close(SEXP ledger, SEXP keep) {
 
 SEXP ffi_ledger_state(SEXP ledger) {
   const struct ledger *l = arg_ledger(ledger);
-  static const char *const names[] = {"accountant", "capacity", "spent", "left", "what",
-                                      "mechanism", "rho", "sensitivity", "scale"};
+  static const char *const names[] = {"accountant", "capacity", "spent",       "left", "what",
+                                      "mechanism",  "rho",      "sensitivity", "scale"};
   SEXP out = PROTECT(glue_list(9, names));
   R_xlen_t n = (R_xlen_t)ledger_length(l);
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger((int)ledger_accountant_of(l)));

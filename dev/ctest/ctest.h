@@ -34,6 +34,17 @@ extern const struct base_entropy ctest_entropy;
 void ctest_seed(uint64_t seed);
 /* A source that always fails. */
 extern const struct base_entropy ctest_entropy_broken;
+/* What the operating system's generator does from now on; every test begins with CTEST_SYSTEM_SOUND. In the other
+ * modes its bytes are 0, 1, 2, ... modulo 256. */
+enum ctest_system {
+  CTEST_SYSTEM_SOUND,       /* as it is */
+  CTEST_SYSTEM_SHORT,       /* at most 7 bytes a call */
+  CTEST_SYSTEM_INTERRUPTED, /* every other call is interrupted by a signal */
+  CTEST_SYSTEM_ENDS,        /* an error after 100 bytes */
+  CTEST_SYSTEM_EMPTY,       /* no bytes, and no error */
+  CTEST_SYSTEM_BLOCKS       /* an error unless the caller waits until the generator is seeded */
+};
+void ctest_system_set(enum ctest_system mode);
 /* A number in (0, 1) and a standard normal one from the same stream, for test data. */
 double ctest_uniform(void);
 double ctest_normal(void);
@@ -42,5 +53,7 @@ double ctest_normal(void);
 void ctest_fail_allocation(int which);
 /* Allocations of the core that are not freed yet. */
 long ctest_live_allocations(void);
+/* Allocations freed since the last call that were not all zero then. */
+long ctest_unwiped(void);
 
 #endif

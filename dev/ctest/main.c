@@ -73,6 +73,7 @@ int ctest_extended(void) {
 static int run(const struct entry *entry) {
   int before = passed + failed;
   ctest_seed(1);
+  ctest_system_set(CTEST_SYSTEM_SOUND);
   base_set_host(NULL);
   printf("%s\n", entry->name);
   fflush(stdout);

@@ -22,11 +22,13 @@ static double relative(double x, double y) { return fabs(x - y) / fabs(y); }
 static void check_known(void);
 static void check_inverses(void);
 static void check_limits(void);
+static void check_large(void);
 
 void test_acct_gdp(void) {
   check_known();
   check_inverses();
   check_limits();
+  check_large();
 }
 
 static void check_known(void) {
@@ -78,5 +80,13 @@ static void check_limits(void) {
       CHECK(acct_gdp_epsilon(wild[i], wild[j]) >= 0.0);
       CHECK(acct_gdp_mu(wild[i], wild[j]) >= 0.0);
     }
+  }
+}
+
+/* Where eps has fewer digits than delta needs, the next larger one is given. */
+static void check_large(void) {
+  for (int i = 10; i < 60; i++) {
+    double mu = pow(10.0, i), delta = 0.3;
+    CHECK(acct_gdp_delta(mu, acct_gdp_epsilon(mu, delta)) <= delta);
   }
 }

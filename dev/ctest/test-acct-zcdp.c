@@ -4,13 +4,16 @@
 #include "acct/acct.h"
 #include "ctest.h"
 
-/* rho, eps, log delta: the defining formula in 60 to 100 digits (mpmath). */
+/* rho, eps, log delta: the defining formula in 60 to 800 digits (mpmath). */
 static const double known[][3] = {
-    {1e-16, 1e-06, -2523.332803229387001}, {1e-15, 1e-06, -271.0311161630252243}, {1e-06, 0.01, -34.52199983925281419},
-    {0.00125, 0.0, -3.495940598206079806}, {0.005, 1, -55.1113669168409728},      {0.125, 0.5, -2.260627314514307178},
-    {0.5, 0.001, -0.5824437303521685333},  {0.5, 5, -12.75213767778441359},       {2, 1e-06, -0.1150999760515081389},
-    {4.5, 30, -38.33022247288458031},      {12.5, 2, -0.00002752735628181494405}, {4.5, 100, -510.0886136616622495},
-    {50, 100, -13.46072733931461699},      {40, 1, -1.154822417301578072e-17},
+    {1e-16, 1e-06, -2523.332803229387001},   {1e-15, 1e-06, -271.0311161630252243},
+    {1e-06, 0.01, -34.52199983925281419},    {0.00125, 0.0, -3.495940598206079806},
+    {0.005, 1, -55.1113669168409728},        {0.125, 0.5, -2.260627314514307178},
+    {0.5, 0.001, -0.5824437303521685333},    {0.5, 5, -12.75213767778441359},
+    {2, 1e-06, -0.1150999760515081389},      {4.5, 30, -38.33022247288458031},
+    {12.5, 2, -0.00002752735628181494405},   {4.5, 100, -510.0886136616622495},
+    {50, 100, -13.46072733931461699},        {40, 1, -1.154822417301578072e-17},
+    {1e-300, 1e-300, -345.5411903588268799}, {1e-200, 1e-99, -257.877753611278402},
 };
 
 static double relative(double x, double y) { return fabs(x - y) / fabs(y); }
@@ -18,11 +21,13 @@ static double relative(double x, double y) { return fabs(x - y) / fabs(y); }
 static void check_known(void);
 static void check_inverses(void);
 static void check_limits(void);
+static void check_large(void);
 
 void test_acct_zcdp(void) {
   check_known();
   check_inverses();
   check_limits();
+  check_large();
 }
 
 static void check_known(void) {
@@ -31,6 +36,14 @@ static void check_known(void) {
     double value = acct_zcdp_log_delta(x, eps);
     CHECK_NEAR(value, log_delta, 4e-15 * fmax(1.0, -log_delta) * fmin(1.0, -1e3 * log_delta) + 1e-18);
     CHECK_NEAR(acct_zcdp_delta(x, eps), exp(log_delta), 2e-15 * (1.0 - log_delta) * exp(log_delta));
+  }
+}
+
+/* Where eps has fewer digits than delta needs, the next larger one is given. */
+static void check_large(void) {
+  for (int i = 20; i < 60; i++) {
+    double rho = pow(10.0, i), delta = 0.3;
+    CHECK(acct_zcdp_delta(rho, acct_zcdp_epsilon(rho, delta)) <= delta);
   }
 }
 

@@ -22,7 +22,6 @@ static void late_interrupt(void);
 static void bad_points(void);
 static void bad_costs(void);
 static void public_facts(void);
-static void scratch_is_wiped(void);
 
 void test_barrier_oracle(void) {
   for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
@@ -44,7 +43,6 @@ void test_barrier_oracle(void) {
   bad_points();
   bad_costs();
   public_facts();
-  scratch_is_wiped();
 }
 
 static void open_small(struct fixture *f, const char *loss, double capacity) {
@@ -328,14 +326,12 @@ static void charges(void) {
     const struct ledger_entry *e = ledger_at(f.ledger, (size_t)q);
     CHECK(e->rho == rho && e->scale > 0 && e->sensitivity > 0 && strcmp(e->what, query_names[q]) == 0);
   }
-  CHECK(!oracle_all_gaussian(f.oracle));
   CHECK_NEAR(oracle_left(f.oracle), 100 - spent, 1e-13);
   fixture_close(&f);
 
   for (int q = 4; q < QUERIES; q++) { /* not under a Gaussian filter in use */
     open_small(&f, "logistic", 100);
     CHECK(ask(f.oracle, 1, w0, direction0, 1, &r) == BASE_OK);
-    CHECK(oracle_all_gaussian(f.oracle));
     CHECK(ask(f.oracle, q, w0, direction0, 1, &r) == BASE_ERR_ACCOUNTANT);
     CHECK(is_blank(q, &r) && ledger_spent(f.ledger) == 1);
     fixture_close(&f);
@@ -385,6 +381,7 @@ static int after_one_poll(void) { return polls_left-- <= 0; }
 /* An interrupt between blocks: the sum over the blocks before it is not left behind. */
 static void late_interrupt(void) {
   struct base_host host = {after_one_poll, NULL};
+  base_limit_threads(1); /* which asks at every sixteenth block; the first of several may be left without one */
   for (int q = 0; q < QUERIES; q++) {
     struct fixture f;
     struct reply r;
@@ -397,6 +394,7 @@ static void late_interrupt(void) {
     CHECK(is_blank(q, &r) && ledger_spent(f.ledger) == 0.5);
     fixture_close(&f);
   }
+  base_limit_threads(64);
 }
 
 /* Refused before the charge: not finite, or so large that a sum could overflow. */
@@ -459,20 +457,5 @@ static void public_facts(void) {
   CHECK_NEAR(oracle_smoothness(f.oracle), b, 1e-15);
   CHECK_NEAR(oracle_curv_lower(f.oracle), b, 1e-15);
   CHECK(oracle_third(f.oracle) == 0.125 && oracle_floor(f.oracle) == 0 && oracle_at_zero(f.oracle) == 0.5);
-  CHECK(oracle_all_gaussian(f.oracle));
   fixture_close(&f);
-}
-
-/* No predictor or weight of a record stays in memory behind an answer. */
-static void scratch_is_wiped(void) {
-  for (int q = 0; q < QUERIES; q++) {
-    struct fixture f;
-    struct reply r;
-    open_small(&f, "logistic", 1);
-    CHECK(ask(f.oracle, q, w0, direction0, 0.5, &r) == BASE_OK);
-    const struct oracle *o = f.oracle;
-    CHECK(fixture_all_zero(DATA_BLOCK, o->t) && fixture_all_zero(DATA_BLOCK, o->u));
-    CHECK(fixture_all_zero(DATA_BLOCK, o->v1) && fixture_all_zero(DATA_BLOCK, o->v2));
-    fixture_close(&f);
-  }
 }

@@ -239,20 +239,12 @@ static int build(const struct pair *p, int which, double *x, double *y, struct d
 }
 
 static double share(const char *loss, enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair) {
-  static double buffer[DATA_BLOCK * (2 * DIM + 1)], t[DATA_BLOCK], u[DATA_BLOCK], v1[DATA_BLOCK], v2[DATA_BLOCK];
   double x[MOST_ROWS * DIM], y[MOST_ROWS], change = 0, sensitivity = 0;
   struct answer answers[2];
   for (int k = 0; k < 2; k++) {
     struct data *d = NULL;
     if (build(pair, k, x, y, &d) != BASE_OK) return INFINITY;
-    struct oracle o = {.data = d,
-                       .loss = loss_find(loss),
-                       .neighbours = neighbours,
-                       .buffer = buffer,
-                       .t = t,
-                       .u = u,
-                       .v1 = v1,
-                       .v2 = v2};
+    struct oracle o = {.data = d, .loss = loss_find(loss), .neighbours = neighbours};
     ask(&o, q, pair, &answers[k]);
     sensitivity = bound(&o, q, pair);
     data_free(d);

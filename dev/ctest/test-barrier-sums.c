@@ -7,6 +7,8 @@ static void problem(const char *loss, size_t n, size_t p, int intercept, int bro
 static void compare(const struct fixture *f, const double *w, const double *direction);
 static double claimed(const struct oracle *o, double lip, double w_norm, double size);
 static void bound_is_added(void);
+static void same_for_any_threads(const char *loss, int intercept);
+static void scratch_is_wiped(void);
 static void stopped(void);
 
 enum { STEPS = 3 };
@@ -26,8 +28,12 @@ void test_barrier_sums(void) {
       }
     }
     problem(losses[k], 100, 0, 1, 1, 2);
+    if (ctest_size(1, 0)) problem(losses[k], 131 * DATA_BLOCK + 17, 2, 1, 1, 3); /* groups of two and three blocks */
   }
+  same_for_any_threads("logistic", 1);
+  same_for_any_threads("sigmoid", 0);
   bound_is_added();
+  scratch_is_wiped();
   stopped();
 }
 
@@ -115,7 +121,7 @@ static void compare(const struct fixture *f, const double *w, const double *dire
   const struct oracle *o = f->oracle;
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   size_t dim = data_dim(f->data);
-  double value, gradient[64], hessian[64 * 64], decrease[STEPS];
+  double value, gradient[64], both[65], hessian[64 * 64], decrease[STEPS];
   double norm = norm_of(dim, w), length = norm_of(dim, direction), curvature = fmax(b->curv_lower, b->curv_upper);
   reference(f, w, direction, &exact);
 
@@ -123,6 +129,9 @@ static void compare(const struct fixture *f, const double *w, const double *dire
   CHECK_NEAR((double)(value - exact.value), 0, claimed(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));
   CHECK(sums_gradient(o, w, gradient) == BASE_OK);
   CHECK_NEAR(distance(dim, gradient, exact.gradient), 0, claimed(o, curvature, norm, b->lipschitz));
+  CHECK(sums_value_gradient(o, w, both) == BASE_OK);
+  CHECK_NEAR((double)(both[0] - exact.value), 0, claimed(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));
+  CHECK(memcmp(both + 1, gradient, dim * sizeof(double)) == 0);
   CHECK(sums_hessian(o, w, hessian) == BASE_OK);
   CHECK_NEAR(distance(dim * dim, hessian, exact.hessian), 0, claimed(o, b->third, norm, curvature));
   CHECK(sums_decreases(o, w, direction, STEPS, steps, decrease) == BASE_OK);
@@ -138,7 +147,7 @@ static void compare(const struct fixture *f, const double *w, const double *dire
 /* E of sensitivity.c, written anew from its text. */
 static double claimed(const struct oracle *o, double lip, double w_norm, double size) {
   double u = DBL_EPSILON / 2, m = ceil((double)o->data->n / DATA_BLOCK);
-  return 2 * u * (lip * ((double)o->data->p + 3) * w_norm + (DATA_BLOCK + m + 16) * size);
+  return 2 * u * (lip * ((double)o->data->p + 3) * w_norm + (DATA_BLOCK + 2 * m + 32) * size);
 }
 
 /* What the sensitivities have beyond the exact formulas is twice this bound. */
@@ -160,6 +169,52 @@ static void bound_is_added(void) {
   fixture_close(&f);
 }
 
+/* Bit for bit, with blocks enough for several a group, some of them broken. */
+static void same_for_any_threads(const char *loss, int intercept) {
+  enum { P = 5, MOST = P + 1 };
+  struct fixture f;
+  size_t n = (size_t)ctest_size(150 * DATA_BLOCK + 77, 3 * DATA_BLOCK + 77);
+  double w[MOST], direction[MOST];
+  struct {
+    double value, gradient[MOST], both[1 + MOST], hessian[MOST * MOST], decreases[STEPS];
+  } answers[2];
+  for (size_t j = 0; j < MOST; j++) {
+    w[j] = ctest_normal();
+    direction[j] = ctest_normal();
+  }
+  double *x = base_alloc(n * P, sizeof *x), *y = base_alloc(n, sizeof *y);
+  for (size_t i = 0; i < n * P; i++) x[i] = i % 20011 == 0 ? NAN : ctest_normal();
+  for (size_t i = 0; i < n; i++) y[i] = fixture_sign();
+  memset(&answers, 0, sizeof answers);
+  for (int k = 0; k < 2; k++) {
+    base_limit_threads(1 + k);
+    if (k == 0) fixture_open_rows(&f, loss, x, y, n, P, intercept, ORACLE_REPLACE_ONE, 1);
+    CHECK(sums_value(f.oracle, w, &answers[k].value) == BASE_OK);
+    CHECK(sums_gradient(f.oracle, w, answers[k].gradient) == BASE_OK);
+    CHECK(sums_value_gradient(f.oracle, w, answers[k].both) == BASE_OK);
+    CHECK(sums_hessian(f.oracle, w, answers[k].hessian) == BASE_OK);
+    CHECK(sums_decreases(f.oracle, w, direction, STEPS, steps, answers[k].decreases) == BASE_OK);
+  }
+  CHECK(memcmp(&answers[0], &answers[1], sizeof answers[0]) == 0);
+  base_limit_threads(64);
+  fixture_close(&f);
+}
+
+/* No predictor, weight or partial sum of the records stays in memory behind an answer. */
+static void scratch_is_wiped(void) {
+  struct fixture f;
+  double w[5] = {1, 2, 3, 4, 5}, out[25];
+  fixture_open(&f, "logistic", 2 * DATA_BLOCK + 5, 4, 1, ORACLE_REPLACE_ONE, 1);
+  ctest_unwiped();
+  CHECK(sums_value(f.oracle, w, out) == BASE_OK);
+  CHECK(sums_gradient(f.oracle, w, out) == BASE_OK);
+  CHECK(sums_hessian(f.oracle, w, out) == BASE_OK);
+  CHECK(sums_decreases(f.oracle, w, w, STEPS, steps, out) == BASE_OK);
+  CHECK(ctest_unwiped() == 0);
+  fixture_close(&f);
+  CHECK(ctest_unwiped() > 0); /* it sees what is not */
+}
+
 static int always(void) { return 1; }
 
 static void stopped(void) {
@@ -170,6 +225,7 @@ static void stopped(void) {
   base_set_host(&host);
   CHECK(sums_value(f.oracle, w, out) == BASE_ERR_STOPPED);
   CHECK(sums_gradient(f.oracle, w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_value_gradient(f.oracle, w, out) == BASE_ERR_STOPPED);
   CHECK(sums_hessian(f.oracle, w, out) == BASE_ERR_STOPPED);
   CHECK(sums_decreases(f.oracle, w, w, 1, &step, out) == BASE_ERR_STOPPED);
   base_set_host(NULL);

@@ -45,17 +45,16 @@ static void vectors(void) {
   CHECK(y[0] == -15 && y[1] == -9 && y[2] == 12);
 }
 
-/* a, x, y, c have guard places that must stay as they are. */
+/* y and z have guard places that must stay as they are. */
 static void matrices(size_t m, size_t n) {
-  double a[STRIDE * ROWS], x[ROWS], t[ROWS], y[ROWS + 1], z[ROWS + 1], c[ROWS * ROWS + 1], before[ROWS * ROWS + 1];
+  double a[STRIDE * ROWS], x[ROWS], t[ROWS], y[ROWS + 1], z[ROWS + 1], c[ROWS * ROWS];
   fill(STRIDE * ROWS, a);
   fill(ROWS, x);
   fill(ROWS, t);
   fill(ROWS + 1, y);
   fill(ROWS + 1, z);
-  fill(ROWS * ROWS + 1, c);
-  for (size_t i = 0; i < ROWS * ROWS + 1; i++) before[i] = c[i];
-  const double guard_y = y[m], guard_z = z[n], s = -0.75;
+  fill(ROWS * ROWS, c);
+  const double guard_y = y[m], guard_z = z[n];
 
   double expected[ROWS] = {0};
   for (size_t j = 0; j < n; j++) expected[j] = z[j];
@@ -74,14 +73,6 @@ static void matrices(size_t m, size_t n) {
   }
   CHECK(z[n] == guard_z);
 
-  la_crossprod_add(m, n, a, STRIDE, s, c);
-  for (size_t j = 0; j < n; j++)
-    for (size_t i = 0; i < n; i++) {
-      double sum = before[i + j * n];
-      for (size_t r = 0; r < m && i >= j; r++) sum += s * a[r + i * STRIDE] * a[r + j * STRIDE];
-      CHECK_NEAR(c[i + j * n], sum, i >= j ? 1e-14 : 0);
-    }
-  CHECK(c[n * n] == before[n * n]);
   la_symmetrise(n, c);
   for (size_t j = 0; j < n; j++)
     for (size_t i = 0; i < j; i++) CHECK(c[i + j * n] == c[j + i * n]);
@@ -89,8 +80,9 @@ static void matrices(size_t m, size_t n) {
 
 /* The product with no columns is zero, whatever was there, not a number included. */
 static void untouched(void) {
+  const double a = 1;
   double y[2] = {NAN, 3};
-  la_matvec(2, 0, y, 2, y, y);
+  la_matvec(2, 0, &a, 2, &a, y);
   CHECK(y[0] == 0 && y[1] == 0);
 }
 

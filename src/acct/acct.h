@@ -23,4 +23,61 @@ double acct_zcdp_log_delta(double rho, double eps);
 double acct_zcdp_epsilon(double rho, double delta);
 double acct_zcdp_rho(double eps, double delta);
 
+/* ---- events ---- */
+
+/* One release, in units of "noise over sensitivity" under the relation that is
+ * accounted for. a and b are the parameters named here. */
+enum acct_kind {
+  ACCT_GAUSSIAN,    /* a: mu = sensitivity / sd */
+  ACCT_LAPLACE,     /* a: sensitivity / scale */
+  ACCT_PURE,        /* a: eps */
+  ACCT_EXPONENTIAL, /* a: bounded range */
+  ACCT_SVT_LAPLACE, /* a: eps, b: k; threshold Lap(2 / eps), queries Lap(4 / eps) */
+  ACCT_SVT_GAUSSIAN /* a: sensitivity / sd of the threshold, b: k, c: sensitivity / sd of the queries */
+};
+
+struct acct_leaf {
+  enum acct_kind kind;
+  double a, b, c;
+  double times; /* >= 1 */
+};
+
+enum acct_amplification {
+  ACCT_PLAIN,   /* every record takes part */
+  ACCT_MIXTURE, /* Poisson sampling, zero-out: the pair ((1 - q) Q + q P, Q) and its reverse */
+  ACCT_PROFILE  /* replace-one, Poisson or without replacement: section F1 */
+};
+
+/* A composition of leaves on one batch, drawn anew `times` times. */
+struct acct_step {
+  const struct acct_leaf *leaf;
+  size_t leaves;
+  enum acct_amplification amplification;
+  double rate;  /* 1 when plain */
+  double times; /* >= 1 */
+};
+
+/* Renyi divergence of order alpha > 1 (both directions), and its zCDP constant. */
+double acct_leaf_rdp(const struct acct_leaf *leaf, double alpha);
+double acct_leaf_zcdp(const struct acct_leaf *leaf);
+double acct_svt_rdp(const struct acct_leaf *leaf, double alpha);
+
+/* RDP of a whole plan at n orders, ascending. */
+int acct_rdp_curve(const struct acct_step *step, size_t steps, size_t n, const double *order, double *rdp);
+/* eps of delta and delta of eps from a curve, by the conversion of Canonne,
+ * Kamath & Steinke at every order and refined between them; *order is the one taken. */
+int acct_rdp_epsilon(const struct acct_step *step, size_t steps, double delta, double *eps, double *order);
+int acct_rdp_log_delta(const struct acct_step *step, size_t steps, double eps, double *log_delta, double *order);
+/* The RDP at this order that (eps, delta) allows. */
+double acct_rdp_budget(double order, double eps, double delta);
+
+enum acct_bound { ACCT_PESSIMISTIC, ACCT_OPTIMISTIC };
+
+/* The same from the privacy loss distribution. Infinity, or log delta = 0,
+ * where the grid that memory allows cannot answer (0, minus infinity for the
+ * optimistic bound). */
+int acct_pld_epsilon(const struct acct_step *step, size_t steps, double delta, enum acct_bound bound, double *eps);
+int acct_pld_log_delta(const struct acct_step *step, size_t steps, double eps, enum acct_bound bound,
+                       double *log_delta);
+
 #endif

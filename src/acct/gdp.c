@@ -42,7 +42,7 @@ double acct_gdp_epsilon(double mu, double delta) {
   if (acct_meets(&target, 0.0)) return 0.0;
   /* Phi(-a) <= exp(-a^2 / 2) / 2 */
   double good = 0.5 * mu * mu + mu * sqrt(-2.0 * target.log_delta_max);
-  return isinf(good) ? good : acct_bisect(&target, good, 0.0);
+  return acct_smallest(&target, good);
 }
 
 double acct_gdp_mu(double eps, double delta) {

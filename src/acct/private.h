@@ -23,7 +23,81 @@ int acct_meets(const struct acct_target *target, double x);
 /* Bisection between good, which meets the target, and bad, which does not,
  * down to neighbouring doubles: the last good one. */
 double acct_bisect(const struct acct_target *target, double good, double bad);
+/* The smallest x that meets the target (delta decreasing in x, 0 does not meet it), from one that does but for
+ * rounding. */
+double acct_smallest(const struct acct_target *target, double good);
 /* The largest x > 0 that meets the target (delta increasing in x), from a guess. */
 double acct_largest(const struct acct_target *target, double guess);
+
+/* Worst case of all eps-DP mechanisms (randomised response). */
+double acct_pure_rdp(double eps, double alpha);
+
+/* A symmetric dominating pair (P, Q) of a composition of leaves, by the law of
+ * its privacy loss L = log(P / Q) above zero. */
+struct acct_pair {
+  enum { PAIR_GAUSSIAN, PAIR_LAPLACE, PAIR_EXPONENTIAL, PAIR_DISCRETE } kind;
+  double a;
+  /* PAIR_DISCRETE: atoms of positive loss, ascending, with their masses. */
+  size_t n;
+  double *loss, *p, *q;
+  double p_infinite; /* mass of P at loss infinity */
+};
+struct acct_masses {
+  double p, q;
+};
+/* optimistic: a pair that some mechanism of this description attains. */
+int acct_pair_create(const struct acct_leaf *leaf, size_t leaves, enum acct_bound bound, struct acct_pair *pair);
+void acct_pair_free(struct acct_pair *pair);
+/* Room for n atoms; and the atoms of the hull of a proven profile, see hull.c. */
+int acct_pair_alloc(size_t n, struct acct_pair *pair);
+int acct_hull_create(const struct acct_leaf *leaf, size_t leaves, struct acct_pair *pair);
+/* Masses of losses in (low, high], 0 <= low < high <= infinity, to ACCT_MASS_ERROR of each. */
+struct acct_masses acct_pair_between(const struct acct_pair *pair, double low, double high);
+/* Mass of loss zero, the same under both. */
+double acct_pair_zero(const struct acct_pair *pair);
+/* Largest finite loss of positive probability. */
+double acct_pair_top(const struct acct_pair *pair);
+
+/* A step's privacy loss in bins (h (first + i), h (first + i + 1)]. */
+struct acct_bins {
+  long first;
+  size_t n;
+  double *p, *q; /* masses of the bins at 1 ... n, below them at 0, above them at n + 1 */
+  double zero;   /* mass of the loss zero, in no bin */
+  double slack;  /* relative error of p and of q, and of the edges in units of loss */
+};
+/* Losses outside of [-low, high] have at most the mass exp(log_cut) above, and lower_cut below. */
+void acct_bins_span(const struct acct_step *step, const struct acct_pair *base, double log_cut, double lower_cut,
+                    double *low, double *high);
+int acct_bins_create(const struct acct_step *step, const struct acct_pair *base, double h, double low, double high,
+                     struct acct_bins *bins);
+void acct_bins_free(struct acct_bins *bins);
+/* The pair (Q, P) instead of (P, Q). */
+void acct_bins_reverse(struct acct_bins *bins);
+
+/* Laws on the grid h Z by the masses of P; Q's are exp(-h k) times these. */
+struct acct_pmf {
+  long first;
+  size_t n;
+  double *log_mass, infinite; /* of P */
+  double slack;
+};
+/* Pessimistic: dominates the bins' pair. Optimistic: dominated. The answer owns log_mass. */
+int acct_pmf_create(const struct acct_bins *bins, double h, enum acct_bound bound, struct acct_pmf *pmf);
+void acct_pmf_free(struct acct_pmf *pmf);
+/* Of the P-mass of losses in (low, low + width], what goes to the upper end when
+ * both laws keep their mass on the two ends; rounded up. */
+double acct_share_above(struct acct_masses bin, double low, double width);
+
+double acct_rdp_convert_log_delta(double order, double rdp, double eps);
+
+/* RDP of a subsampled step at n ascending orders. */
+int acct_subsample_rdp(const struct acct_step *step, size_t n, const double *order, double *rdp);
+
+/* In place, n a power of two; inverse without the factor 1 / n. */
+struct acct_complex {
+  double re, im;
+};
+int acct_fft(size_t n, struct acct_complex *x, int inverse);
 
 #endif

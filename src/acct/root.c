@@ -4,6 +4,11 @@
 #include <float.h>
 #include <math.h>
 
+double acct_smallest(const struct acct_target *target, double good) {
+  for (double step = 0x1p-50; isfinite(good) && !acct_meets(target, good); step *= 2.0) good *= 1.0 + step;
+  return isinf(good) ? good : acct_bisect(target, good, 0.0);
+}
+
 double acct_largest(const struct acct_target *target, double guess) {
   double good = fmin(fmax(guess, DBL_MIN), DBL_MAX);
   while (!acct_meets(target, good)) {

@@ -31,9 +31,9 @@ double acct_zcdp_epsilon(double rho, double delta) {
   if (!(delta > 0.0 && rho > 0.0 && rho < INFINITY)) return INFINITY;
   struct acct_target target = {log_delta_swapped, rho, acct_target_log(delta)};
   if (acct_meets(&target, 0.0)) return 0.0;
-  /* Bun & Steinke 2016, proposition 1.3, is never smaller; the factor is for rounding. */
-  double good = (rho + 2.0 * sqrt(-rho * target.log_delta_max)) * (1.0 + 1e-12);
-  return isinf(good) ? good : acct_bisect(&target, good, 0.0);
+  /* Bun & Steinke 2016, proposition 1.3, is never smaller. */
+  double good = rho + 2.0 * sqrt(-rho * target.log_delta_max);
+  return acct_smallest(&target, good);
 }
 
 double acct_zcdp_rho(double eps, double delta) {
@@ -58,11 +58,16 @@ static double log_delta_at(double x, double rho, double eps) {
   return x * ((x + 1.0) * rho - eps) - x * log1p(1.0 / x) - log1p(x);
 }
 
-/* The root of h', by Newton's method in log x inside a bracket. */
+/*
+ * The root of h', by Newton's method in log x inside a bracket. As
+ * log(1 + 1/x) <= 1/x, the root has 2 x rho <= eps + 1/x: it is at most eps / rho
+ * or at most 1 / sqrt(rho), and it is never much smaller than the larger one,
+ * from where log x would fall by one in an iteration.
+ */
 static double best_order(double rho, double eps) {
   /* exp(-700) already gives delta = 1, exp(700) is near the largest double. */
   double low = fmax(-700.0, fmin(0.0, eps - 3.0 * rho));
-  double high = fmin(700.0, fmax(0.0, log1p(eps) - log(2.0 * rho)));
+  double high = fmin(700.0, fmax(fmax(0.0, -0.5 * log(rho)), eps > 0.0 ? log(eps) - log(rho) : 0.0));
   double u = high;
   for (int i = 0; i < 100 && high - low > 1e-12 * (1.0 + fabs(u)); i++) {
     double x = exp(u);
@@ -73,9 +78,8 @@ static double best_order(double rho, double eps) {
       low = u;
     }
     double next = u - slope / (2.0 * x * rho + 1.0 / (1.0 + x));
-    if (!(next > low && next < high)) next = 0.5 * (low + high);
     if (fabs(next - u) <= 1e-10 * (1.0 + fabs(u))) return exp(next);
-    u = next;
+    u = next > low && next < high ? next : 0.5 * (low + high);
   }
   return exp(u);
 }

@@ -21,7 +21,8 @@ struct ledger;
 enum ledger_accountant {
   LEDGER_OPEN, /* not decided yet: the first charge decides */
   LEDGER_GDP,  /* all releases Gaussian: sum of mu^2, converted exactly */
-  LEDGER_ZCDP  /* any release: sum of rho, converted by CKS */
+  LEDGER_ZCDP, /* any release: sum of rho, converted by CKS */
+  LEDGER_RENYI /* any release, subsampled ones too: sum of R(alpha) / alpha at one order alpha fixed in advance */
 };
 
 struct ledger_entry {
@@ -35,8 +36,12 @@ struct ledger_entry {
 /* Capacities are what the budget buys under each accountant, in rho; a
  * capacity of zero says that this accountant cannot be used. */
 int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_accountant accountant, struct ledger **out);
+/* Capacity and costs in R(alpha) / alpha, which is rho for a Gaussian release
+ * and at most rho for a zCDP one. */
+int ledger_create_renyi(double capacity, struct ledger **out);
 void ledger_free(struct ledger *ledger);
-/* Decides the accountant; refused once another one has been charged. */
+/* Decides the accountant; refused once another one has been charged. A Renyi
+ * ledger takes all mechanisms and stays one. */
 int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant);
 int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry);
 /* Ends a run that owned the ledger: all but keep is charged as unused, so that
@@ -70,7 +75,6 @@ void oracle_free(struct oracle *oracle);
 size_t oracle_dim(const struct oracle *oracle);
 size_t oracle_rows(const struct oracle *oracle);
 double oracle_left(const struct oracle *oracle);
-int oracle_all_gaussian(const struct oracle *oracle); /* only Gaussian releases may be asked for */
 double oracle_lipschitz(const struct oracle *oracle);  /* L: no gradient is longer */
 double oracle_smoothness(const struct oracle *oracle); /* G: gradient Lipschitz */
 double oracle_curv_lower(const struct oracle *oracle); /* no Hessian has an eigenvalue below minus this */
@@ -101,5 +105,36 @@ int oracle_first_step(struct oracle *oracle, const double *w, const double *dire
 /* A step with large decrease plus offset, by the exponential mechanism. */
 int oracle_best_step(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
                      const double *offset, double rho, size_t *index);
+
+/* ---- newton.c: curvature matrices, and the direction that one of them gives ---- */
+
+enum oracle_curvature {
+  ORACLE_HESSIAN, /* (1/n) sum l''_i z_i z_i' */
+  ORACLE_MAJORANT /* (1/n) sum c_i z_i z_i', c_i the curvature of a quadratic upper bound of the loss at z_i'w */
+};
+
+enum oracle_modify {
+  ORACLE_ADD, /* eigenvalues e become e + lambda0 */
+  ORACLE_CLIP /* and max(e, lambda0) */
+};
+
+/* The matrix A of a Newton direction: (curvature at w + diag(penalty)), its eigenvalues modified. Its smallest
+ * eigenvalue is bounded below by lambda0 and the penalty, which are public or released; the sensitivity follows. */
+struct oracle_newton {
+  enum oracle_curvature curvature;
+  enum oracle_modify modify;
+  double lambda0;
+  const double *penalty; /* second derivatives of the penalty, none negative */
+};
+
+double oracle_sd_majorant(const struct oracle *oracle, const double *w, double rho);
+/* As oracle_hessian(), of the quadratic upper bound. */
+int oracle_majorant(struct oracle *oracle, const double *w, double rho, double *matrix, double *sd);
+/* Trace of the curvature; refused where it may be negative. */
+int oracle_trace(struct oracle *oracle, const double *w, enum oracle_curvature curvature, double rho, double *trace,
+                 double *sd);
+/* A^-1 gradient, for a gradient that was released; refused where the curvature may be negative. */
+int oracle_newton_direction(struct oracle *oracle, const double *w, const double *gradient,
+                            const struct oracle_newton *how, double rho, double *direction, double *sd);
 
 #endif

@@ -3,8 +3,11 @@
  * made, and refused when it would exceed the capacity that was fixed before
  * the run; adaptive costs are free under both filters:
  *   - Gaussian DP, all releases Gaussian: sum of mu^2 <= mu_total^2;
- *   - zCDP, any releases: sum of rho <= rho_total.
- * In rho = mu^2 / 2 both are the same sum with different capacities.
+ *   - zCDP, any releases: sum of rho <= rho_total;
+ *   - Renyi at one order alpha fixed before the run (privacy.md D3), any
+ *     releases: sum of R(alpha) <= R_total(alpha).
+ * In rho = mu^2 / 2 = R(alpha) / alpha all are the same sum with different
+ * capacities.
  *
  * Which filter applies must not depend on released values (the conversions
  * differ, and a transcript that chooses between two guarantees has neither),
@@ -15,13 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#ifndef _WIN32
-#include <unistd.h>
-#endif
-
 struct ledger {
-  double gdp_capacity;
-  double zcdp_capacity;
+  double capacity[LEDGER_RENYI + 1]; /* zero: this accountant cannot be used */
   enum ledger_accountant accountant;
   double spent;
   double carry; /* what the last additions to spent lost to rounding (Kahan) */
@@ -31,26 +29,42 @@ struct ledger {
   long owner; /* the process that may use it: a fork would spend the budget twice */
 };
 
-static long process_id(void);
+static int create(struct ledger **out);
 static double capacity_under(const struct ledger *l, enum ledger_accountant accountant);
 static int make_room(struct ledger *l);
 
 int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_accountant accountant, struct ledger **out) {
   *out = NULL;
   if (!(gdp_capacity >= 0) || !(zcdp_capacity >= 0)) return BASE_ERR_ARGUMENT;
+  int status = create(out);
+  if (status != BASE_OK) return status;
+  (*out)->capacity[LEDGER_GDP] = gdp_capacity;
+  (*out)->capacity[LEDGER_ZCDP] = zcdp_capacity;
+  status = ledger_decide(*out, accountant);
+  if (status == BASE_OK && gdp_capacity == 0) status = ledger_decide(*out, LEDGER_ZCDP);
+  if (status == BASE_OK && zcdp_capacity == 0) status = ledger_decide(*out, LEDGER_GDP);
+  if (status != BASE_OK) {
+    ledger_free(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
+int ledger_create_renyi(double capacity, struct ledger **out) {
+  *out = NULL;
+  if (!(capacity > 0)) return BASE_ERR_ARGUMENT;
+  int status = create(out);
+  if (status != BASE_OK) return status;
+  (*out)->capacity[LEDGER_RENYI] = capacity;
+  (*out)->accountant = LEDGER_RENYI;
+  return BASE_OK;
+}
+
+static int create(struct ledger **out) {
   struct ledger *l = base_alloc(1, sizeof *l);
   if (!l) return BASE_ERR_MEMORY;
-  l->gdp_capacity = gdp_capacity;
-  l->zcdp_capacity = zcdp_capacity;
   l->accountant = LEDGER_OPEN;
-  l->owner = process_id();
-  int status = ledger_decide(l, accountant);
-  if (status == BASE_OK && gdp_capacity == 0) status = ledger_decide(l, LEDGER_ZCDP);
-  if (status == BASE_OK && zcdp_capacity == 0) status = ledger_decide(l, LEDGER_GDP);
-  if (status != BASE_OK) {
-    ledger_free(l);
-    return status;
-  }
+  l->owner = base_process_id();
   *out = l;
   return BASE_OK;
 }
@@ -63,6 +77,7 @@ void ledger_free(struct ledger *ledger) {
 
 int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant) {
   if (accountant == LEDGER_OPEN || accountant == ledger->accountant) return BASE_OK;
+  if (ledger->accountant == LEDGER_RENYI) return BASE_OK;
   if (ledger->accountant != LEDGER_OPEN && ledger->length > 0) return BASE_ERR_ACCOUNTANT;
   if (!(capacity_under(ledger, accountant) > 0)) return BASE_ERR_ACCOUNTANT;
   ledger->accountant = accountant;
@@ -70,10 +85,10 @@ int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant) {
 }
 
 int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry) {
-  if (process_id() != ledger->owner) return BASE_ERR_FORK;
+  if (base_process_id() != ledger->owner) return BASE_ERR_FORK;
   if (!(entry->rho > 0) || !isfinite(entry->rho)) return BASE_ERR_ARGUMENT;
   enum ledger_accountant accountant = ledger->accountant;
-  if (!gaussian) accountant = LEDGER_ZCDP;
+  if (!gaussian && accountant != LEDGER_RENYI) accountant = LEDGER_ZCDP;
   if (accountant == LEDGER_OPEN) accountant = LEDGER_GDP;
   if (accountant != ledger->accountant && ledger->length > 0) return BASE_ERR_ACCOUNTANT;
   double capacity = capacity_under(ledger, accountant);
@@ -115,7 +130,7 @@ size_t ledger_length(const struct ledger *ledger) { return ledger->length; }
 const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i) { return &ledger->entries[i]; }
 
 static double capacity_under(const struct ledger *l, enum ledger_accountant accountant) {
-  return accountant == LEDGER_ZCDP ? l->zcdp_capacity : l->gdp_capacity;
+  return l->capacity[accountant == LEDGER_OPEN ? LEDGER_GDP : accountant];
 }
 
 static int make_room(struct ledger *l) {
@@ -128,12 +143,4 @@ static int make_room(struct ledger *l) {
   l->entries = entries;
   l->room = room;
   return BASE_OK;
-}
-
-static long process_id(void) {
-#ifdef _WIN32
-  return 0; /* no fork there */
-#else
-  return (long)getpid();
-#endif
 }

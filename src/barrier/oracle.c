@@ -10,20 +10,17 @@
 #include "la/la.h"
 #include "mech/mech.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 /* The sampler rounds what it is given to 2^-52 of a lattice spacing of at most
  * sd / 2^30; over c coordinates this adds at most sqrt(c) 2^-82 sd to the
- * sensitivity, which the factor SLACK covers as long as mu >= sqrt(c) 2^-42. */
+ * sensitivity, which the factor SLACK covers as long as mu >= sqrt(c) 2^-41. */
 #define SLACK (1 + 0x1p-40)
 
-static int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
-static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
-                           double *sd);
-static void wipe_scratch(struct oracle *o);
-static int check_point(const struct oracle *o, const double *w);
 static int check_steps(size_t k, const double *step);
+static double rounding_of_score(const struct oracle *o, double sensitivity, double offset);
 static double largest(size_t k, const double *x);
 static double smallest(size_t k, const double *x);
 
@@ -37,33 +34,15 @@ int oracle_create(const struct data *data, const struct loss *loss, struct ledge
   o->ledger = ledger;
   o->entropy = entropy;
   o->neighbours = neighbours;
-  o->buffer = base_alloc(DATA_BLOCK * (data->p + data_dim(data)), sizeof(double));
-  o->t = base_alloc(DATA_BLOCK, sizeof(double));
-  o->u = base_alloc(DATA_BLOCK, sizeof(double));
-  o->v1 = base_alloc(DATA_BLOCK, sizeof(double));
-  o->v2 = base_alloc(DATA_BLOCK, sizeof(double));
-  if (!o->buffer || !o->t || !o->u || !o->v1 || !o->v2) {
-    oracle_free(o);
-    return BASE_ERR_MEMORY;
-  }
   *out = o;
   return BASE_OK;
 }
 
-void oracle_free(struct oracle *oracle) {
-  if (!oracle) return;
-  base_free(oracle->buffer);
-  base_free(oracle->t);
-  base_free(oracle->u);
-  base_free(oracle->v1);
-  base_free(oracle->v2);
-  base_free(oracle);
-}
+void oracle_free(struct oracle *oracle) { base_free(oracle); }
 
 size_t oracle_dim(const struct oracle *o) { return data_dim(o->data); }
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
-int oracle_all_gaussian(const struct oracle *o) { return ledger_accountant_of(o->ledger) != LEDGER_ZCDP; }
 
 double oracle_lipschitz(const struct oracle *o) { return loss_bounds_of(o->loss)->lipschitz; }
 
@@ -89,6 +68,10 @@ double oracle_sd_hessian(const struct oracle *o, const double *w, double rho) {
   return sensitivity_hessian(o, w) / sqrt(2 * rho) * SLACK;
 }
 
+double oracle_sd_majorant(const struct oracle *o, const double *w, double rho) {
+  return sensitivity_majorant(o, w) / sqrt(2 * rho) * SLACK;
+}
+
 int oracle_value(struct oracle *o, const double *w, double rho, double *value, double *sd) {
   int status = check_point(o, w);
   if (status == BASE_OK) status = charge_gaussian(o, "value", sensitivity_value(o, w), rho, 1, sd);
@@ -96,7 +79,6 @@ int oracle_value(struct oracle *o, const double *w, double rho, double *value, d
   if (status == BASE_OK) status = sums_value(o, w, &exact);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, 1, *sd, &exact);
   *value = status == BASE_OK ? exact : 0;
-  wipe_scratch(o);
   return status;
 }
 
@@ -107,7 +89,6 @@ int oracle_gradient(struct oracle *o, const double *w, double rho, double *gradi
   if (status == BASE_OK) status = sums_gradient(o, w, gradient);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, gradient);
   if (status != BASE_OK) memset(gradient, 0, dim * sizeof(double));
-  wipe_scratch(o);
   return status;
 }
 
@@ -118,7 +99,6 @@ int oracle_hessian(struct oracle *o, const double *w, double rho, double *hessia
   if (status == BASE_OK) status = sums_hessian(o, w, hessian);
   if (status == BASE_OK) status = mech_symmetric(o->entropy, dim, *sd, hessian);
   if (status != BASE_OK) memset(hessian, 0, dim * dim * sizeof(double));
-  wipe_scratch(o);
   return status;
 }
 
@@ -142,7 +122,6 @@ int oracle_decreases(struct oracle *o, const double *w, const double *direction,
   if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, decrease);
   if (status == BASE_OK) status = mech_gaussian_each(o->entropy, k, sd, decrease);
   if (status != BASE_OK) memset(decrease, 0, k * sizeof(double));
-  wipe_scratch(o);
   return status;
 }
 
@@ -154,7 +133,8 @@ int oracle_decreases(struct oracle *o, const double *w, const double *direction,
  * 20 queries (privacy.md C3, numerically certified) and eps^2 / 2 always.
  * Noisy queries and threshold are compared on their lattices (spacing at most
  * 2^-30 of a scale of at most 4 D / eps): a shift by D becomes one by at most
- * D + 2^-27 D / eps on the lattice, hence the enlarged sensitivity.
+ * D + 2^-27 D / eps on the lattice, hence the enlarged sensitivity. An eps so
+ * small that this would dominate is refused: C3 is certified far from it only.
  */
 int oracle_first_step(struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
                       const double *offset, int scale_free, double rho, size_t *index) {
@@ -164,8 +144,10 @@ int oracle_first_step(struct oracle *o, const double *w, const double *direction
   if (status == BASE_OK) status = check_point(o, direction);
   if (status != BASE_OK) return status;
   double eps = sqrt(rho / (k <= 20 ? 0.11 : 0.5)), sensitivity = 0;
+  if (!(eps >= 0x1p-18)) return BASE_ERR_ARGUMENT;
   for (size_t i = 0; i < k; i++) {
-    double d = sensitivity_decrease(o, w, direction, step[i]) / (scale_free ? step[i] : 1);
+    double d = sensitivity_decrease(o, w, direction, step[i]);
+    d = (d + rounding_of_score(o, d, offset[i])) / (scale_free ? step[i] : 1);
     if (d > sensitivity) sensitivity = d;
   }
   sensitivity *= 1 + 0x1p-26 / eps;
@@ -180,7 +162,6 @@ int oracle_first_step(struct oracle *o, const double *w, const double *direction
   }
   memset(query, 0, k * sizeof(double));
   base_free(query);
-  wipe_scratch(o);
   return status;
 }
 
@@ -200,7 +181,12 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   double eta = sqrt(8 * rho) - 0x1p-30;
   if (status != BASE_OK || !(eta > 0)) return BASE_ERR_ARGUMENT;
   double top = largest(k, step);
-  double range = sensitivity_spread(o, w, direction, top, top - smallest(k, step));
+  double range = sensitivity_spread(o, w, direction, top, top - smallest(k, step)), more = 0;
+  for (size_t i = 0; i < k; i++) {
+    double r = rounding_of_score(o, sensitivity_decrease(o, w, direction, step[i]), offset[i]);
+    if (r > more) more = r;
+  }
+  range += 2 * more;
   struct ledger_entry entry = {"line search", "exponential", rho, range, range / eta};
   double *score = base_alloc(k, sizeof(double));
   if (!score) return BASE_ERR_MEMORY;
@@ -212,33 +198,27 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   }
   memset(score, 0, k * sizeof(double));
   base_free(score);
-  wipe_scratch(o);
   return status;
 }
 
-static int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd) {
+int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd) {
   double mu = sqrt(2 * rho);
-  if (!(mu >= sqrt((double)coordinates) * 0x1p-42)) return BASE_ERR_ARGUMENT;
+  if (!(mu >= sqrt((double)coordinates) * 0x1p-41)) return BASE_ERR_ARGUMENT;
   *sd = sensitivity / mu * SLACK;
   return *sd > 0 && isfinite(*sd) ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-static int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
-                           double *sd) {
+int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates,
+                    double *sd) {
   int status = gaussian_scale(sensitivity, rho, coordinates, sd);
   if (status != BASE_OK) return status;
   struct ledger_entry entry = {what, "gaussian", rho, sensitivity, *sd};
   return ledger_charge(o->ledger, 1, &entry);
 }
 
-static void wipe_scratch(struct oracle *o) {
-  double *all[] = {o->t, o->u, o->v1, o->v2};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) memset(all[i], 0, DATA_BLOCK * sizeof(double));
-}
-
 /* Far below overflow, so that every exact sum is finite whatever the data are
  * and no later error depends on them. */
-static int check_point(const struct oracle *o, const double *w) {
+int check_point(const struct oracle *o, const double *w) {
   return la_norm(data_dim(o->data), w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
@@ -248,6 +228,12 @@ static int check_steps(size_t k, const double *step) {
     if (!(step[i] > 0) || !(step[i] <= 1e50)) return BASE_ERR_ARGUMENT;
   }
   return BASE_OK;
+}
+
+/* A decrease is at most n times its sensitivity; the sum with its offset, and the division by the step, round it once
+ * each, in both data sets. */
+static double rounding_of_score(const struct oracle *o, double sensitivity, double offset) {
+  return 4 * DBL_EPSILON * ((double)data_rows(o->data) * sensitivity + fabs(offset));
 }
 
 static double largest(size_t k, const double *x) {

@@ -8,22 +8,39 @@
  *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
  *                in the Frobenius norm                   (B2)
  *   decrease     2 L |step d| / n     |  L |step d| / n  (A3)
+ *   majorant     sqrt(2) b / n        |  b / n,  its weights in [0, b]  (B2)
+ *   trace        b / n, as each record adds a number in [0, b] / n  (A7)
+ *   direction    see sensitivity_newton()                (A8, A9)
  *
  * Rounding. What is released is noise on the computed sum, which differs from
  * the exact one by at most E for every data set: its sensitivity is at most
- * the exact one plus 2 E. With u = 2^-53, blocks of B rows and m = n / B of
- * them, p columns:
+ * the exact one plus 2 E. With u = 2^-53, m blocks of B rows, p columns, and
+ * sums in any order within a tile; fused multiplications leave roundings out:
  *   - the predictor t of a record has error at most (p + 3) u |w|, as
  *     |fl(z'w) - z'w| <= gamma_(p+2) |z|'|w| and |z| <= 1;
- *   - loss_eval is good to 8 u relative to the largest value of its result
- *     (exp, log1p and a few operations);
- *   - weights, products and the division by n add less than 8 u more;
- *   - a sum of B terms in any order, then of m blocks, adds (B + m) u times
- *     the sum of absolute values, whose norm is at most n times the bound of
- *     one term, because each row has norm at most one.
- * So E = u [ lip (p + 3) |w| + (B + m + 16) size ] with lip the Lipschitz
+ *   - loss_eval is good to 12 u relative to the largest value of its result.
+ *     exp_minus() has a relative error below 3 u (loss/exp.h). The worst case
+ *     is the sigmoid's second derivative f = e q^3 (1 - e), q = 1 / (1 + e):
+ *     two roundings in each q, four in the products, one in 1 - e, and 3 u in
+ *     e, whose derivative is e q^4 (1 - 4 e + e^2): on [0, 1]
+ *     11 |f| + 3 e q^4 |1 - 4 e + e^2| stays below 12 max |f|;
+ *   - loss_sum of at most B terms is good to (B + 12) u times the sum of their
+ *     bounds, each at least log 2 for the logistic loss: a factor 1 + e of its
+ *     product and the multiplication by it have relative errors of
+ *     3/2 u + u + u, which the logarithm makes absolute, its own error is 2 u,
+ *     and the linear parts and the sum of the few logarithms take the rest;
+ *   - weights, products and the division by n add less than 8 u;
+ *   - a term takes part in at most one addition a row of its tile, one a tile
+ *     of its group, and one a group: with sums.c's tiles of 64 to 512 rows and
+ *     min(m, 64) groups 512 + 16 (m / 64 + 1) + 64 or, when m < 64,
+ *     512 + 16 + m; for the Hessian, tiles of 256 rows and G >= min(m, 2)
+ *     groups, 256 + 4 (m / G + 1) + 64. None exceeds B + 2 m. So many u
+ *     times the sum of absolute values, whose norm is at most n times the
+ *     bound of one term, because each row has norm at most one.
+ * So E = u [ lip (p + 3) |w| + (B + 2 m + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
- * are covered by the factor 2.
+ * are covered by the factor 2. Underflow does not count: what is rounded to a
+ * multiple of 2^-1074 is later multiplied by less than 2^512.
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -63,6 +80,59 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
   return change / (double)o->data->n + 2 * error;
 }
 
+double sensitivity_majorant(const struct oracle *o, const double *w) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double change = (replaces(o) ? sqrt(2) : 1) * b->curv_upper;
+  return change / (double)o->data->n + 2 * rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
+}
+
+/* The squared norm of a row adds (p + 4) u to its term. */
+double sensitivity_trace(const struct oracle *o, const double *w) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double error = rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper) +
+                 (double)(o->data->p + 4) * DBL_EPSILON * b->curv_upper;
+  return b->curv_upper / (double)o->data->n + 2 * error;
+}
+
+/*
+ * A^-1 g with A >= m I, m known; a record changes A by a semidefinite matrix of
+ * norm at most c = b / n. With both relations A^-1 changes by at most
+ *   add   c / (m (m + c)): each of the two inverses lies between (A0 + c I)^-1
+ *         and A0^-1, A0 the matrix without the record  (A8)
+ *   clip  |H - H'|_F / m^2 <= sqrt(2) c / m^2, zero-out c / m^2: 1 / max(t, m) is
+ *         Lipschitz in the Frobenius norm with the constant that it has in t  (A9)
+ * in the spectral norm. The penalty is added before either, and only raises m.
+ *
+ * Rounding. The matrix is summed with error E (as the Hessian's); Cholesky
+ * then solves, exactly, a system whose matrix is off by at most
+ * 4 d (3 d + 1) u |A| (Higham 2002, theorem 10.4 and (10.7)); an eigensolver
+ * finds the eigenvectors of one off by a small multiple of d u |A|, and turns
+ * them by as much, for which the same bound is generous. With
+ * eta = E + SOLVER d (d + 1) u |A|, SOLVER much larger than both need, the
+ * direction is off by at most eta / (m (m - eta)) |g| <= 2 eta / m^2 |g| when
+ * eta <= m / 4, which also keeps Cholesky from breaking down.
+ */
+#define SOLVER 256
+
+double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
+                          double gradient_norm) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  size_t dim = data_dim(o->data);
+  double least = how->penalty[0], most = how->penalty[0];
+  for (size_t j = 1; j < dim; j++) {
+    least = dmin(least, how->penalty[j]);
+    most = dmax(most, how->penalty[j]);
+  }
+  int add = how->modify == ORACLE_ADD;
+  double m = add ? how->lambda0 + least : dmax(how->lambda0, least);
+  double c = b->curv_upper / (double)o->data->n;
+  double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
+  double size = b->curv_upper + most + how->lambda0, d = (double)dim;
+  double eta = rounding(o, b->third, la_norm(dim, w), b->curv_upper) + SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  if (!(eta <= m / 4)) return INFINITY;
+  return gradient_norm * (change + 2 * (2 * eta / (m * m)));
+}
+
 double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   size_t dim = data_dim(o->data);
@@ -86,5 +156,5 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size) {
   double columns = (double)o->data->p, blocks = (double)data_blocks(o->data);
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + blocks + 16) * size);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + 2 * blocks + 32) * size);
 }

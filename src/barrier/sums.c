@@ -1,120 +1,299 @@
 /*
- * The exact sums over the data, block by block.
+ * The exact sums over the data.
  *
  * With z_i the clipped row of record i and t_i = z_i'w:
  *   f = (1/n) sum l(y_i, t_i),  g = (1/n) sum l'_i z_i,  H = (1/n) sum l''_i z_i z_i'.
- * Blocks are summed in a fixed order, so the rounding bounds of sensitivity.c
- * hold whatever BLAS does inside a block.
+ * The majorant is H with c_i (loss_majorant) for l''_i; a trace is the sum of weights times |z_i|^2.
+ *
+ * A pass reads the data once. The blocks of rows are split into groups of
+ * neighbours, as many whatever the number of threads; a thread takes a group
+ * at a time and adds its blocks up in order; the groups' sums are added in
+ * order. So an answer does not depend on the number of threads. Within a
+ * block, rows that are read twice (predictor, then gradient or Hessian) are
+ * taken in tiles that stay in a near cache.
  */
 #include "barrier/private.h"
+#include "base/simd.h"
 #include "la/la.h"
 
-#include <math.h>
 #include <string.h>
 
-/* An interrupt is looked for every so many blocks: milliseconds apart. */
-#define STOP_EVERY 16
+/* sensitivity.c counts on 64 groups, or one a block; for a Hessian on two, or one a block. */
+#define MOST_GROUPS 64
+/* The sums of a Hessian's groups take at most 32 MiB, or there are two. */
+#define HESSIAN_NUMBERS ((size_t)1 << 22)
+/* Bytes of a tile of rows for the gradient, in the first-level cache, and rows of one for the Hessian, of which seven
+ * columns at a time are. */
+#define TILE_BYTES 40960
+#define HESSIAN_TILE 256
 
-static int stop_at(size_t block);
-static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t);
-static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *g);
-static void add_crossprod(const struct oracle *o, const struct data_block *b, const double *weight, double sign,
-                          double *h);
+struct pass {
+  const struct oracle *o;
+  /* sum <- sum + the block's part; scratch is the thread's own */
+  void (*add)(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+  const double *w;
+  enum oracle_curvature curvature;
+  const double *direction;
+  size_t k;
+  const double *step;
+  size_t width;      /* numbers in a sum */
+  size_t stop_every; /* blocks after which an interrupt is looked for: milliseconds apart */
+  size_t groups;     /* at most; fewer when there are fewer blocks */
+  double *sums;      /* of the groups: the first is in the caller's answer, the others here */
+  double *answer;
+  double *scratch; /* one part for each thread */
+};
+
+/* What a thread needs: a copy of a broken block, and vectors as long as a block. */
+enum { BUFFER, T, U, V, WEIGHT, LEFT, SCRATCHES };
+
+static size_t hessian_groups(size_t dim);
+static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *matrix);
+static int run(struct pass *pass, double *answer);
+static void add_group(void *context, size_t group, int worker);
+static size_t scratch_size(const struct oracle *o);
+static void add_value(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_both(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_hessian(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_trace(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 
 int sums_value(const struct oracle *o, const double *w, double *value) {
-  double total = 0;
-  for (size_t j = 0; j < data_blocks(o->data); j++) {
-    if (stop_at(j)) return BASE_ERR_STOPPED;
-    struct data_block b = data_block_at(o->data, j, o->buffer);
-    predictor(o, &b, w, o->t);
-    total += loss_sum(o->loss, b.rows, b.y, o->t);
-  }
-  *value = total / (double)o->data->n;
-  return BASE_OK;
+  struct pass pass = {.o = o, .add = add_value, .w = w, .groups = MOST_GROUPS, .width = 1, .stop_every = 16};
+  return run(&pass, value);
 }
 
 int sums_gradient(const struct oracle *o, const double *w, double *gradient) {
-  size_t dim = data_dim(o->data);
-  memset(gradient, 0, dim * sizeof(double));
-  for (size_t j = 0; j < data_blocks(o->data); j++) {
-    if (stop_at(j)) return BASE_ERR_STOPPED;
-    struct data_block b = data_block_at(o->data, j, o->buffer);
-    predictor(o, &b, w, o->t);
-    loss_eval(o->loss, b.rows, b.y, o->t, NULL, o->v1, NULL);
-    add_weighted_rows(o, &b, o->v1, gradient);
-  }
-  la_scale(dim, 1 / (double)o->data->n, gradient);
-  return BASE_OK;
+  struct pass pass = {
+      .o = o, .add = add_gradient, .w = w, .groups = MOST_GROUPS, .width = data_dim(o->data), .stop_every = 16};
+  return run(&pass, gradient);
+}
+
+int sums_value_gradient(const struct oracle *o, const double *w, double *both) {
+  struct pass pass = {
+      .o = o, .add = add_both, .w = w, .groups = MOST_GROUPS, .width = 1 + data_dim(o->data), .stop_every = 16};
+  return run(&pass, both);
 }
 
 int sums_hessian(const struct oracle *o, const double *w, double *hessian) {
+  return sums_matrix(o, w, ORACLE_HESSIAN, hessian);
+}
+
+int sums_majorant(const struct oracle *o, const double *w, double *matrix) {
+  return sums_matrix(o, w, ORACLE_MAJORANT, matrix);
+}
+
+static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *matrix) {
   size_t dim = data_dim(o->data);
-  memset(hessian, 0, dim * dim * sizeof(double));
-  for (size_t j = 0; j < data_blocks(o->data); j++) {
-    if (stop_at(j)) return BASE_ERR_STOPPED;
-    struct data_block b = data_block_at(o->data, j, o->buffer);
-    predictor(o, &b, w, o->t);
-    loss_eval(o->loss, b.rows, b.y, o->t, NULL, NULL, o->v1);
-    add_crossprod(o, &b, o->v1, 1, hessian);
-    if (loss_bounds_of(o->loss)->curv_lower > 0) add_crossprod(o, &b, o->v1, -1, hessian);
-  }
-  la_scale(dim * dim, 1 / (double)o->data->n, hessian);
-  la_symmetrise(dim, hessian);
-  return BASE_OK;
+  struct pass pass = {.o = o,
+                      .add = add_hessian,
+                      .w = w,
+                      .curvature = curvature,
+                      .groups = hessian_groups(dim),
+                      .width = dim * dim,
+                      .stop_every = 1};
+  int status = run(&pass, matrix);
+  la_symmetrise(dim, matrix);
+  return status;
+}
+
+int sums_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *trace) {
+  struct pass pass = {
+      .o = o, .add = add_trace, .w = w, .curvature = curvature, .groups = MOST_GROUPS, .width = 1, .stop_every = 16};
+  return run(&pass, trace);
 }
 
 int sums_decreases(const struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
                    double *decrease) {
-  memset(decrease, 0, k * sizeof(double));
-  for (size_t j = 0; j < data_blocks(o->data); j++) {
-    if (stop_at(j)) return BASE_ERR_STOPPED;
-    struct data_block b = data_block_at(o->data, j, o->buffer);
-    predictor(o, &b, w, o->t);
-    predictor(o, &b, direction, o->u);
-    double here = loss_sum(o->loss, b.rows, b.y, o->t);
-    for (size_t c = 0; c < k; c++) {
-      for (size_t i = 0; i < b.rows; i++) o->v1[i] = o->t[i] + step[c] * o->u[i];
-      decrease[c] += here - loss_sum(o->loss, b.rows, b.y, o->v1);
-    }
-  }
-  la_scale(k, 1 / (double)o->data->n, decrease);
-  return BASE_OK;
+  struct pass pass = {.o = o,
+                      .add = add_decreases,
+                      .w = w,
+                      .direction = direction,
+                      .k = k,
+                      .step = step,
+                      .groups = MOST_GROUPS,
+                      .width = k,
+                      .stop_every = 16};
+  return run(&pass, decrease);
 }
 
-static int stop_at(size_t block) { return block % STOP_EVERY == 0 && base_stop_requested(); }
+static size_t hessian_groups(size_t dim) {
+  size_t groups = HESSIAN_NUMBERS / (dim * dim + 1);
+  return groups < 2 ? 2 : groups > MOST_GROUPS ? MOST_GROUPS : groups;
+}
+
+/* ---- groups of blocks ---- */
+
+static int run(struct pass *pass, double *answer) {
+  const struct data *data = pass->o->data;
+  int threads = base_threads();
+  size_t numbers = scratch_size(pass->o) * (size_t)threads;
+  if (pass->groups > data_blocks(data)) pass->groups = data_blocks(data);
+  pass->answer = answer;
+  pass->sums = base_alloc((pass->groups - 1) * pass->width, sizeof(double));
+  pass->scratch = base_alloc(numbers, sizeof(double));
+  memset(answer, 0, pass->width * sizeof(double));
+  int status = pass->sums && pass->scratch ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) status = base_parallel(pass->groups, threads, add_group, pass);
+  for (size_t g = 1; status == BASE_OK && g < pass->groups; g++) {
+    la_axpy(pass->width, 1, pass->sums + (g - 1) * pass->width, answer);
+  }
+  la_scale(pass->width, 1 / (double)data->n, answer);
+  if (pass->sums) memset(pass->sums, 0, (pass->groups - 1) * pass->width * sizeof(double));
+  if (pass->scratch) memset(pass->scratch, 0, numbers * sizeof(double));
+  base_free(pass->sums);
+  base_free(pass->scratch);
+  return status;
+}
+
+static void add_group(void *context, size_t group, int worker) {
+  const struct pass *pass = context;
+  const struct data *data = pass->o->data;
+  double *scratch[SCRATCHES], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
+  scratch[BUFFER] = pass->scratch + (size_t)worker * scratch_size(pass->o);
+  scratch[T] = scratch[BUFFER] + DATA_BLOCK * data->p;
+  for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + DATA_BLOCK;
+  size_t blocks = data_blocks(data), first = group * blocks / pass->groups, last = (group + 1) * blocks / pass->groups;
+  for (size_t j = first; j < last; j++) {
+    if ((j - first) % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
+    struct data_block b = data_block_at(data, j, scratch[BUFFER]);
+    pass->add(pass, &b, scratch, sum);
+  }
+}
+
+/* LEFT holds the four columns of la_crossprod_add(). */
+static size_t scratch_size(const struct oracle *o) { return DATA_BLOCK * (o->data->p + (LEFT - T)) + 4 * HESSIAN_TILE; }
+
+/* ---- a block ---- */
+
+static size_t gradient_tile(const struct data *data);
+static struct data_block rows_from(const struct data_block *b, size_t start, size_t most);
+static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t);
+static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *scaled,
+                              double *g);
+static void curvatures(const struct pass *pass, const struct data_block *b, double *t, double *weight);
+static void add_squares(size_t n, const double *x, double *restrict sum);
+static void move(size_t n, const double *t, double step, const double *u, double *restrict to);
+static void scale_shifted(size_t n, const double *scale, double constant, double *restrict t);
+static double scale_to(size_t n, const double *scale, const double *weight, double *restrict to);
+
+static void add_value(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  predictor(pass->o, b, pass->w, scratch[T]);
+  *sum += loss_sum(pass->o->loss, b->rows, b->y, scratch[T]);
+}
+
+static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  size_t most = gradient_tile(pass->o->data);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = rows_from(b, start, most);
+    predictor(pass->o, &tile, pass->w, scratch[T] + start);
+    loss_eval(pass->o->loss, tile.rows, tile.y, scratch[T] + start, NULL, scratch[V], NULL);
+    add_weighted_rows(pass->o, &tile, scratch[V], scratch[WEIGHT], sum);
+  }
+}
+
+/* The gradient leaves the block's predictors behind. */
+static void add_both(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  add_gradient(pass, b, scratch, sum + 1);
+  *sum += loss_sum(pass->o->loss, b->rows, b->y, scratch[T]);
+}
+
+/* The lower triangle. */
+static void add_hessian(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  const struct oracle *o = pass->o;
+  size_t dim = data_dim(o->data), skip = (size_t)o->data->intercept;
+  for (size_t start = 0; start < b->rows; start += HESSIAN_TILE) {
+    struct data_block tile = rows_from(b, start, HESSIAN_TILE);
+    curvatures(pass, &tile, scratch[T], scratch[V]);
+    scale_to(tile.rows, tile.scale, scratch[V], scratch[WEIGHT]);
+    if (skip) add_weighted_rows(o, &tile, scratch[WEIGHT], scratch[U], sum);
+    la_crossprod_add(tile.rows, o->data->p, tile.x, tile.ld, scratch[WEIGHT], tile.scale, scratch[LEFT],
+                     sum + skip + skip * dim, dim);
+  }
+}
+
+static void add_trace(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  const struct data *data = pass->o->data;
+  double *weight = scratch[V], *square = scratch[U];
+  curvatures(pass, b, scratch[T], weight);
+  for (size_t i = 0; i < b->rows; i++) square[i] = data->intercept;
+  for (size_t j = 0; j < data->p; j++) add_squares(b->rows, b->x + j * b->ld, square);
+  /* Scaled twice: the square of a scale may underflow, and that of a long row overflow. */
+  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->scale[i] * (b->scale[i] * square[i]));
+}
+
+static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  const struct loss *loss = pass->o->loss;
+  size_t most = gradient_tile(pass->o->data);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = rows_from(b, start, most);
+    predictor(pass->o, &tile, pass->w, scratch[T] + start);
+    predictor(pass->o, &tile, pass->direction, scratch[U] + start);
+  }
+  double here = loss_sum(loss, b->rows, b->y, scratch[T]);
+  for (size_t c = 0; c < pass->k; c++) {
+    move(b->rows, scratch[T], pass->step[c], scratch[U], scratch[V]);
+    sum[c] += here - loss_sum(loss, b->rows, b->y, scratch[V]);
+  }
+}
+
+/* A multiple of 32 rows, at least 64 so that a column's part is some cache lines long. */
+static size_t gradient_tile(const struct data *data) {
+  size_t rows = (TILE_BYTES / sizeof(double) / (data->p + 1) + 16) / 32 * 32;
+  return rows < 64 ? 64 : rows > 512 ? 512 : rows;
+}
+
+/* At most so many rows of the block from start on. */
+static struct data_block rows_from(const struct data_block *b, size_t start, size_t most) {
+  size_t rows = b->rows - start < most ? b->rows - start : most;
+  struct data_block tile = {rows, b->x + start, b->ld, b->scale + start, b->y + start};
+  return tile;
+}
 
 /* t <- Z w */
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t) {
-  double constant = o->data->intercept ? w[0] : 0;
   la_matvec(b->rows, o->data->p, b->x, b->ld, w + o->data->intercept, t);
-  for (size_t i = 0; i < b->rows; i++) t[i] = b->scale[i] * (t[i] + constant);
+  scale_shifted(b->rows, b->scale, o->data->intercept ? w[0] : 0, t);
 }
 
-/* g <- g + Z' weight */
-static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *g) {
-  double total = 0;
-  for (size_t i = 0; i < b->rows; i++) {
-    o->v2[i] = b->scale[i] * weight[i];
-    total += o->v2[i];
-  }
+/* g <- g + Z' weight; scaled is overwritten */
+static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *scaled,
+                              double *g) {
+  double total = scale_to(b->rows, b->scale, weight, scaled);
   if (o->data->intercept) g[0] += total;
-  la_matvec_t_add(b->rows, o->data->p, b->x, b->ld, o->v2, g + o->data->intercept);
+  la_matvec_t_add(b->rows, o->data->p, b->x, b->ld, scaled, g + o->data->intercept);
 }
 
-/* lower triangle of h <- h + sign * Z' diag(max(sign * weight, 0)) Z */
-static void add_crossprod(const struct oracle *o, const struct data_block *b, const double *weight, double sign,
-                          double *h) {
-  size_t dim = data_dim(o->data), rows = b->rows;
-  double *root = o->v2, *copy = o->buffer + DATA_BLOCK * o->data->p;
-  for (size_t i = 0; i < rows; i++) {
-    double positive = sign * weight[i];
-    root[i] = positive > 0 ? b->scale[i] * sqrt(positive) : 0;
+/* At Z w, which is left in t. */
+static void curvatures(const struct pass *pass, const struct data_block *b, double *t, double *weight) {
+  predictor(pass->o, b, pass->w, t);
+  if (pass->curvature == ORACLE_HESSIAN) loss_eval(pass->o->loss, b->rows, b->y, t, NULL, NULL, weight);
+  if (pass->curvature == ORACLE_MAJORANT) loss_majorant(pass->o->loss, b->rows, t, weight);
+}
+
+SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
+}
+
+SIMD_CLONES static void move(size_t n, const double *t, double step, const double *u, double *restrict to) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) to[i] = t[i] + step * u[i];
+}
+
+SIMD_CLONES static void scale_shifted(size_t n, const double *scale, double constant, double *restrict t) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) t[i] = scale[i] * (t[i] + constant);
+}
+
+/* to <- scale * weight, and its sum */
+SIMD_CLONES static double scale_to(size_t n, const double *scale, const double *weight, double *restrict to) {
+  double total = 0;
+  SIMD_SUM(total)
+  for (size_t i = 0; i < n; i++) {
+    to[i] = scale[i] * weight[i];
+    total += to[i];
   }
-  if (o->data->intercept) memcpy(copy, root, rows * sizeof(double));
-  for (size_t j = 0; j < o->data->p; j++) {
-    const double *from = b->x + j * b->ld;
-    double *to = copy + (j + (size_t)o->data->intercept) * rows;
-    for (size_t i = 0; i < rows; i++) to[i] = root[i] * from[i];
-  }
-  la_crossprod_add(rows, dim, copy, rows, sign, h);
+  return total;
 }

@@ -44,6 +44,19 @@ struct base_entropy {
 /* The operating system's generator, without any state in this process. */
 extern const struct base_entropy base_entropy_system;
 
+/* The same in a process' whole life; another one in a forked child. 0 where there is no fork. */
+long base_process_id(void);
+
+/* Threads. Never more than limit (the last one given), than OMP_THREAD_LIMIT and OMP_NUM_THREADS allow, or than one in
+ * a child of the process that first called base_limit_threads(). */
+void base_limit_threads(int limit);
+int base_threads(void);
+/* Calls task(context, index, worker) for every index below count, in any order, from up to threads threads with the
+ * numbers 0 <= worker < threads. BASE_ERR_STOPPED when a task has been told to stop. */
+int base_parallel(size_t count, int threads, void (*task)(void *context, size_t index, int worker), void *context);
+/* For a task: is it to return as soon as possible? */
+int base_parallel_stopped(int worker);
+
 /* Zeroed memory for count objects of size bytes, or NULL. */
 void *base_alloc(size_t count, size_t size);
 void base_free(void *p);

@@ -2,6 +2,7 @@
  * Rows and their clipping. Whatever is done to a record depends on this record
  * and public constants alone, so it costs no privacy.
  */
+#include "base/simd.h"
 #include "data/private.h"
 
 #include <float.h>
@@ -11,8 +12,8 @@
 /* Squares of numbers near a smaller radius would underflow: rows far outside it would pass for rows of norm zero. */
 #define LEAST_RADIUS 1e-140
 
-static void row_scales(struct data *data, double radius);
-static void mark_broken(struct data *data);
+static void block_scales(void *context, size_t block, int worker);
+static void add_squares(size_t n, const double *x, double *restrict sum);
 
 int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out) {
   *out = NULL;
@@ -23,6 +24,7 @@ int data_create(const double *x, size_t n, size_t p, int intercept, double radiu
   data->n = n;
   data->p = p;
   data->intercept = intercept != 0;
+  data->radius = radius;
   data->scale = base_alloc(n, sizeof(double));
   data->y = base_alloc(n, sizeof(double));
   data->broken = base_alloc(data_blocks(data), 1);
@@ -31,8 +33,7 @@ int data_create(const double *x, size_t n, size_t p, int intercept, double radiu
     return BASE_ERR_MEMORY;
   }
   memcpy(data->y, y, n * sizeof(double));
-  row_scales(data, radius);
-  mark_broken(data);
+  base_parallel(data_blocks(data), base_threads(), block_scales, data);
   *out = data;
   return BASE_OK;
 }
@@ -72,24 +73,24 @@ struct data_block data_block_at(const struct data *data, size_t index, double *b
  * (p + 1) u, the root and the quotient u each, hence the factor
  * 1 - (p + 8) u. A row whose squared norm is not finite is a null record.
  */
-static void row_scales(struct data *data, double radius) {
+static void block_scales(void *context, size_t block, int worker) {
+  struct data *data = context;
+  (void)worker;
+  size_t start = block * DATA_BLOCK, rows = data->n - start < DATA_BLOCK ? data->n - start : DATA_BLOCK;
+  double *scale = data->scale + start, *y = data->y + start;
+  for (size_t i = 0; i < rows; i++) scale[i] = data->intercept;
+  for (size_t j = 0; j < data->p; j++) add_squares(rows, data->x + start + j * data->n, scale);
   double shrink = 1 - (double)(data->p + 8) * DBL_EPSILON;
-  double *scale = data->scale;
-  for (size_t i = 0; i < data->n; i++) scale[i] = data->intercept;
-  for (size_t j = 0; j < data->p; j++) {
-    const double *column = data->x + j * data->n;
-    for (size_t i = 0; i < data->n; i++) scale[i] += column[i] * column[i];
-  }
-  for (size_t i = 0; i < data->n; i++) {
-    int valid = isfinite(scale[i]) && isfinite(data->y[i]);
+  for (size_t i = 0; i < rows; i++) {
+    int valid = isfinite(scale[i]) && isfinite(y[i]);
     double norm = sqrt(scale[i]);
-    scale[i] = valid ? shrink / (norm > radius ? norm : radius) : 0;
-    if (!valid) data->y[i] = 0;
+    scale[i] = valid ? shrink / (norm > data->radius ? norm : data->radius) : 0;
+    if (!valid) y[i] = 0;
+    if (!(scale[i] > 0)) data->broken[block] = 1;
   }
 }
 
-static void mark_broken(struct data *data) {
-  for (size_t i = 0; i < data->n; i++) {
-    if (!(data->scale[i] > 0)) data->broken[i / DATA_BLOCK] = 1;
-  }
+SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
 }

@@ -12,8 +12,9 @@ struct data {
   size_t n;
   size_t p;      /* columns of x */
   int intercept; /* 1: a column of ones stands before them */
-  double *scale; /* n: clips the row and divides it by the radius; 0 for a null record */
-  double *y;     /* n; 0 for a null record */
+  double radius;
+  double *scale;         /* n: clips the row and divides it by the radius; 0 for a null record */
+  double *y;             /* n; 0 for a null record */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: it must be copied */
 };
 

@@ -19,7 +19,9 @@ int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector
   double *copy = base_alloc(d * d, sizeof *copy);
   if (!copy) return BASE_ERR_MEMORY;
   memcpy(copy, h, d * d * sizeof *copy);
-  const int status = la_dense_min(d, copy, value, vector);
+  int status = la_dense_min(d, copy, value, vector);
+  /* Inverse iteration may overflow on a badly scaled matrix, and LAPACK reports no error. */
+  if (status == BASE_OK && !la_all_finite(d, vector)) status = BASE_ERR_NUMERIC;
   base_free(copy);
   return status;
 }

@@ -14,12 +14,21 @@ void la_axpy(size_t n, double a, const double *x, double *y);
 void la_scale(size_t n, double a, double *x);
 
 /* y <- A x, and y <- y + A' x; A has m rows, n columns, leading dimension lda. */
-void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
+void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y);
 void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
-/* lower triangle of C (n x n) <- C + s A' A; A has m rows. */
-void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, double s, double *c);
+/* lower triangle of C (n x n, leading dimension ldc) <- C + A' diag(u v) A; A has m rows; scratch: 4 m doubles. The
+ * left factor is u (v a), so that u v may underflow as long as v a does not. */
+void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, const double *u, const double *v,
+                      double *scratch, double *c, size_t ldc);
 /* copies the lower triangle to the upper one */
 void la_symmetrise(size_t n, double *c);
+
+/* x <- A^-1 x for the symmetric positive definite d x d matrix A, by Cholesky; its lower triangle is read and A is
+ * overwritten. */
+int la_solve_definite(size_t d, double *a, double *x);
+/* All eigenvalues of the symmetric d x d matrix A in rising order; its lower triangle is read and A is overwritten
+ * with the eigenvectors, one a column. */
+int la_eigen_all(size_t d, double *a, double *values);
 
 /* A symmetric linear operator: y <- A x. */
 struct linop {

@@ -3,29 +3,33 @@
  * BLAS: a threaded dgemv wakes its threads for every block, which costs more
  * than the product, and a hundred times more when the other cores are busy.
  */
+#include "base/simd.h"
 #include "la/la.h"
 
 #include <string.h>
 
-void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
+SIMD_CLONES void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y) {
   memset(y, 0, m * sizeof *y);
   size_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
     const double x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+    SIMD_LOOP
     for (size_t i = 0; i < m; i++) y[i] += (a0[i] * x0 + a1[i] * x1) + (a2[i] * x2 + a3[i] * x3);
   }
   for (; j < n; j++) {
     const double *column = a + j * lda, xj = x[j];
+    SIMD_LOOP
     for (size_t i = 0; i < m; i++) y[i] += column[i] * xj;
   }
 }
 
-void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
+SIMD_CLONES void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
   size_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    SIMD_SUM(s0, s1, s2, s3)
     for (size_t i = 0; i < m; i++) {
       s0 += a0[i] * x[i];
       s1 += a1[i] * x[i];
@@ -40,6 +44,7 @@ void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const doub
   for (; j < n; j++) {
     const double *column = a + j * lda;
     double s = 0;
+    SIMD_SUM(s)
     for (size_t i = 0; i < m; i++) s += column[i] * x[i];
     y[j] += s;
   }

@@ -20,5 +20,12 @@ double loss_sum(const struct loss *loss, size_t n, const double *y, const double
 
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
                double *d2) {
-  loss->eval(n, y, t, value, d1, d2);
+  if (value) loss->values(n, y, t, value);
+  if (d1) loss->slopes(n, y, t, d1);
+  if (d2) loss->curvatures(n, y, t, d2);
+}
+
+void loss_majorant(const struct loss *loss, size_t n, const double *t, double *c) {
+  for (size_t i = 0; i < n && !loss->majorant; i++) c[i] = loss->bounds.curv_upper;
+  if (loss->majorant) loss->majorant(n, t, c);
 }

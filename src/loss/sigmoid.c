@@ -5,29 +5,45 @@
  * With s = l: l' = -y s (1 - s), |l'| <= 1/4; l'' = s (1 - s) (1 - 2 s), in
  * absolute value at most 1 / (6 sqrt(3)) and of both signs; |l'''| <= 1/8.
  */
+#include "base/simd.h"
+#include "loss/exp.h"
 #include "loss/private.h"
 
 #include <math.h>
 
 static double range(double t_max) { return tanh(t_max / 2); }
 
-static double sum(size_t n, const double *y, const double *t) {
+SIMD_CLONES static double sum(size_t n, const double *y, const double *t) {
   double total = 0;
+  SIMD_SUM(total)
   for (size_t i = 0; i < n; i++) {
-    double margin = y[i] * t[i], e = exp(-fabs(margin));
+    double margin = y[i] * t[i], e = exp_minus(fabs(margin));
     total += (margin < 0 ? 1 : e) / (1 + e);
   }
   return total;
 }
 
-static void eval(size_t n, const double *y, const double *t, double *value, double *d1, double *d2) {
+SIMD_CLONES static void values(size_t n, const double *y, const double *t, double *value) {
+  SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
-    double margin = y[i] * t[i];
-    double e = exp(-fabs(margin)); /* never overflows */
-    double q = 1 / (1 + e);
-    if (value) value[i] = margin < 0 ? q : e * q;
-    if (d1) d1[i] = -y[i] * e * q * q;
-    if (d2) d2[i] = (margin < 0 ? -1 : 1) * e * q * q * q * (1 - e);
+    double margin = y[i] * t[i], e = exp_minus(fabs(margin));
+    value[i] = (margin < 0 ? 1 : e) / (1 + e);
+  }
+}
+
+SIMD_CLONES static void slopes(size_t n, const double *y, const double *t, double *d1) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) {
+    double e = exp_minus(fabs(y[i] * t[i])), q = 1 / (1 + e);
+    d1[i] = -y[i] * e * q * q;
+  }
+}
+
+SIMD_CLONES static void curvatures(size_t n, const double *y, const double *t, double *d2) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) {
+    double margin = y[i] * t[i], e = exp_minus(fabs(margin)), q = 1 / (1 + e);
+    d2[i] = (margin < 0 ? -1 : 1) * e * q * q * q * (1 - e);
   }
 }
 
@@ -41,5 +57,7 @@ const struct loss loss_sigmoid = {
              .floor = 0},
   .range = range,
   .sum = sum,
-  .eval = eval,
+  .values = values,
+  .slopes = slopes,
+  .curvatures = curvatures,
 };

@@ -84,12 +84,12 @@ expect_errors <- function(...) {
 
 # Runs R code in a new process that has the package attached; returns what it printed. One thread: on a busy machine
 # those of OpenBLAS wait for each other.
-child <- function(code) {
+child <- function(code, env = character()) {
   home <- find.package("dpsosp")
   if (!file.exists(file.path(home, "Meta", "package.rds"))) testthat::skip("the package is not installed")
   script <- tempfile(fileext = ".R")
   on.exit(unlink(script))
   writeLines(c(sprintf(".libPaths(c(%s, .libPaths()))", deparse(dirname(home))), "library(dpsosp)", code), script)
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE, stderr = TRUE,
-          env = "OPENBLAS_NUM_THREADS=1")
+          env = c("OPENBLAS_NUM_THREADS=1", env))
 }

@@ -221,6 +221,25 @@ test_that("wrong budgets are refused", {
   )
 })
 
+test_that("what only looks like a budget or an oracle is refused", {
+  budget <- dp_budget(mu = 1)
+  o <- some_oracle(budget)
+  fake <- list(
+    structure(list(), class = "dp_budget"), structure(list(pointer = o$pointer), class = "dp_budget"),
+    structure("x", class = "dp_budget"), structure(list(pointer = globalenv()), class = "dp_budget")
+  )
+  for (f in fake) {
+    expect_error(quiet_fit(p$x, p$y, radius = 2, budget = f), class = "dpsosp_error_argument")
+    expect_error(some_oracle(f), class = "dpsosp_error_argument")
+  }
+  for (pointer in list(NULL, budget$pointer, 1)) {
+    f <- structure(list(pointer = pointer, budget = budget, noise = "secure"), class = "dp_oracle")
+    expect_error(dp_gradient(f, w0, mu = 0.1), class = "dpsosp_error_argument")
+  }
+  expect_error(dp_ledger(structure("x", class = "dp_oracle")), class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+})
+
 test_that("what is printed is short and says what is guaranteed", {
   budget <- dp_budget(eps = 1, delta = 1e-6)
   expect_snapshot(print(budget))

@@ -211,3 +211,10 @@ test_that("new data are checked against what the fit knew", {
   expect_equal(unname(design_matrix(design, all_missing)), matrix(NA_real_, 1, 5))
   expect_equal(dim(design_matrix(design, d[0, ])), c(0L, 5L))
 })
+
+test_that("a response that cannot be computed is refused before the data are looked at", {
+  d <- problem_frame(20)
+  refused <- expect_error(quiet_fit(log(y) ~ a, d, eps = 1), class = "dpsosp_error_argument")
+  expect_match(conditionMessage(refused), "`log(y)` in `formula` cannot be computed", fixed = TRUE)
+  expect_s3_class(quiet_fit(as.integer(a > 20) ~ b, d, eps = 1, delta = 1e-6), "dp_sosp")
+})

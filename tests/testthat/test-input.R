@@ -130,6 +130,10 @@ test_that("odd data give a fit", {
   sane(quiet_fit(wide[1, , drop = FALSE], 1, eps = 1, radius = 3))
   sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3))
   for (radius in c(1e-40, 1e40)) sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = radius))
+  for (method in c("newton", "damped-newton")) {
+    sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
+    sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
+  }
   wide[] <- NA
   expect_equal(nobs(sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3))), 5)
 })
@@ -170,7 +174,7 @@ good_calls <- function() {
                    neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE),
     dp_sosp = list(x = p$x, y = p$y, eps = 0.01, delta = 1e-6, method = "opt", radius = 2, intercept = TRUE,
                    target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE),
-    dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto"),
+    dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto", plan = NULL),
     dp_ledger = list(x = budget),
     dp_oracle = list(x = p$x, y = p$y, loss = "logistic", budget = budget, radius = 2, intercept = TRUE,
                      neighbours = "replace-one", noise = "secure"),
@@ -189,6 +193,32 @@ good_calls <- function() {
     trust_region_step = list(gradient = c(1, 2), hessian = diag(2), radius = 1),
     planned_iterations = list(method = "opt", eps_g = 0.1, eps_h = 0.1, gap = 1, smooth = 1, third = 1),
     saddle_problem = list(n = 1000),
+    control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
+                          curvature_share = 0.5, trace_share = 0.1, search_share = 0.1, certificate_share = 0.1,
+                          tail = 0.5, confidence = 0.9),
+    dp_audit = list(x = function(bit) bit + stats::rnorm(1), pair = list(0, 1), eps = 4, delta = 1e-5, method = "pairs",
+                    runs = 20, statistic = identity, tradeoff = "gdp", conf = 0.9, progress = FALSE),
+    dp_audit = list(x = function(signs) signs + 0.1, eps = 4, delta = 1e-5, method = "one-run", canaries = 20,
+                    guesses = 4, conf = 0.9),
+    dp_audit = list(x = quiet_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2), method = "one-run", runs = 10,
+                    canaries = 3, guesses = 2, conf = 0.9, progress = FALSE),
+    event_gaussian = list(sigma = 2, neighbours = "zero-out"),
+    event_laplace = list(scale = 2, neighbours = "zero-out"),
+    event_pure = list(eps = 2, neighbours = "zero-out"),
+    event_exponential = list(range = 2, neighbours = "zero-out"),
+    event_svt = list(eps = 2, k = 3, neighbours = "zero-out"),
+    event_svt_gaussian = list(threshold = 2, query = 2, k = 3, neighbours = "zero-out"),
+    event_tree = list(sigma = 2, leaves = 5, factorisation = "sqrt", neighbours = "zero-out"),
+    event_subsample = list(event = event_gaussian(2), rate = 0.1, scheme = "wor"),
+    event_compose = list(event_gaussian(2)),
+    event_repeat = list(event = event_gaussian(2), times = 3),
+    dp_account = list(event = event_gaussian(2), accountant = "rdp", neighbours = "replace-one"),
+    epsilon = list(p = dp_account(event_gaussian(2)), delta = 1e-6, bound = "optimistic"),
+    delta = list(p = dp_account(event_gaussian(2)), eps = 1, bound = "optimistic"),
+    dp_rdp = list(event = event_gaussian(2), order = 3),
+    dp_filter_order = list(event = event_gaussian(2), eps = 1, delta = 1e-6),
+    dp_calibrate = list(family = event_gaussian, eps = 1, delta = 1e-6, range = c(1, 10), accountant = "gdp",
+                        tolerance = 0.1),
     sosp = list(eps_g = 0.1, eps_h = 0.1),
     sosp = list(alpha = 0.1),
     penalty_ridge = list(lambda = 1),

@@ -75,6 +75,9 @@ test_that("a fit holds no data", {
   expect_clean(quiet_fit(x, d$y, eps = 1, radius = 2, loss = "sigmoid", penalty = penalty_nonconvex(0.01),
                          target = sosp(0.2, 0.05)))
   expect_clean(summary(quiet_fit(x, d$y, eps = 1, radius = 2)))
+  for (curvature in c("hessian", "lazy", "direct")) {
+    expect_clean(quiet_fit(x, d$y, eps = 1, radius = 2, method = "newton", control = control_newton(curvature)))
+  }
 })
 
 test_that("a formula made in a function does not take its environment along", {
@@ -142,13 +145,20 @@ test_that("a fit survives saving and predicts the same", {
   expect_output(print(restored), "dp_sosp")
 })
 
+# Are the first five digits of one of the values in the text?
+quotes_number <- function(text, values) {
+  any(vapply(sub("(\\.[0-9]{5}).*", "\\1", format(values, digits = 15)), grepl, NA, text, fixed = TRUE))
+}
+
 test_that("errors and warnings do not quote the data", {
   d <- secret_frame()
   x <- as.matrix(d[c("a", "b")])
+  expect_true(quotes_number(paste("it is", d$a[3]), d$a))
   shown <- function(expr) {
     condition <- tryCatch(expr, condition = identity)
     expect_s3_class(condition, "condition")
     expect_clean(list(conditionMessage(condition), conditionCall(condition)))
+    expect_false(quotes_number(conditionMessage(condition), unlist(d[c("a", "b")])))
   }
   shown(do.call(dp_sosp, list(y ~ a, data = d, eps = -1)))
   shown(do.call(dp_sosp, list(y ~ note, data = d, eps = 1)))

@@ -1,0 +1,252 @@
+#' Privacy events
+#'
+#' What a mechanism releases, in numbers, apart from how it is accounted for.
+#' Noise is in units of "noise over sensitivity", where the sensitivity is the
+#' one under the neighbour relation that `neighbours` names: an event carries
+#' its relation, relations do not mix in a composition, and [dp_account()]
+#' refuses an event under another relation. So no factor of two is lost or gained.
+#'
+#' @param sigma Standard deviation of the Gaussian noise over the L2
+#'   sensitivity. For `event_tree()`: of the noise over the L2 sensitivity of
+#'   one leaf.
+#' @param scale Scale of the Laplace noise over the L1 sensitivity.
+#' @param eps Epsilon of a pure mechanism.
+#' @param range Bounded range of the exponential mechanism: the range over
+#'   candidates of the change of scores between neighbours, over the temperature.
+#' @param k Number of queries, at most, before sparse vector stops at its first
+#'   positive answer.
+#' @param threshold,query For sparse vector with Gaussian noise: standard
+#'   deviations of the threshold's and of the queries' noise over the sensitivity.
+#' @param leaves Number of leaves; every record is in one of them.
+#' @param factorisation `"binary"`: the binary tree, its root included, where a
+#'   record touches `floor(log2(leaves)) + 1` nodes. `"sqrt"`: the square root
+#'   of the matrix of ones, with coefficients choose(2j, j) / 4^j.
+#' @param event An event.
+#' @param rate Sampling rate in (0, 1]: each record's probability (Poisson) or
+#'   the batch size over n (without replacement).
+#' @param scheme `"poisson"` or `"wor"` (without replacement).
+#' @param times How often the event is repeated. Inside `event_subsample()` the
+#'   repetitions share one batch, outside every one draws its own.
+#' @param ... Events, composed (adaptively).
+#' @param neighbours `"replace-one"`: one record is changed. `"zero-out"`, also
+#'   called `"add-remove"`: one record is replaced by a null record.
+#' @return An object of class `dpsosp_event`.
+#' @section Errors: `dpsosp_error_argument` for an argument out of its range,
+#'   `dpsosp_error_relation` when relations are mixed, `dpsosp_error_unsupported`
+#'   for what cannot be accounted for, with the reason.
+#' @references Chen & Lee (2020), sections III and IV; Honaker (2015), Denisov et
+#'   al. (2022) for the tree and its square root.
+#' @examples
+#' batch <- event_compose(event_gaussian(4), event_gaussian(8))
+#' event_repeat(event_subsample(batch, rate = 0.01), 1000)
+#' @name events
+NULL
+
+new_event <- function(type, ..., neighbours, call = sys.call(-1)) {
+  neighbours <- event_neighbours(neighbours, call)
+  structure(list(type = type, ..., neighbours = neighbours), class = c(paste0("dpsosp_event_", type), "dpsosp_event"))
+}
+
+event_neighbours <- function(x, call = sys.call(-1)) {
+  x <- check_choice(x, c("replace-one", "zero-out", "add-remove"), "neighbours", call)
+  if (x == "add-remove") "zero-out" else x
+}
+
+leaf_event <- function(label, leaf, neighbours, call = sys.call(-1)) {
+  new_event("leaf", label = label, leaf = leaf, neighbours = neighbours, call = call)
+}
+
+leaf_kinds <- c(gaussian = 0, laplace = 1, pure = 2, exponential = 3, svt_laplace = 4, svt_gaussian = 5)
+
+leaf_row <- function(kind, a, b = 0, c = 0) c(leaf_kinds[[kind]], a, b, c, 1)
+
+#' @rdname events
+#' @export
+event_gaussian <- function(sigma, neighbours = "replace-one") {
+  sigma <- check_number(sigma, "sigma", 0)
+  leaf_event(paste0("Gaussian, sigma ", format(sigma)), leaf_row("gaussian", 1 / sigma), neighbours)
+}
+
+#' @rdname events
+#' @export
+event_laplace <- function(scale, neighbours = "replace-one") {
+  scale <- check_number(scale, "scale", 0)
+  leaf_event(paste0("Laplace, scale ", format(scale)), leaf_row("laplace", 1 / scale), neighbours)
+}
+
+#' @rdname events
+#' @export
+event_pure <- function(eps, neighbours = "replace-one") {
+  eps <- check_number(eps, "eps", 0)
+  leaf_event(paste0("pure, eps ", format(eps)), leaf_row("pure", eps), neighbours)
+}
+
+#' @rdname events
+#' @export
+event_exponential <- function(range, neighbours = "replace-one") {
+  range <- check_number(range, "range", 0)
+  leaf_event(paste0("exponential, range ", format(range)), leaf_row("exponential", range), neighbours)
+}
+
+#' @rdname events
+#' @export
+event_svt <- function(eps, k, neighbours = "replace-one") {
+  eps <- check_number(eps, "eps", 0)
+  k <- check_count(k, "k")
+  leaf_event(paste0("sparse vector, eps ", format(eps), ", k ", k), leaf_row("svt_laplace", eps, k), neighbours)
+}
+
+#' @rdname events
+#' @export
+event_svt_gaussian <- function(threshold, query, k, neighbours = "replace-one") {
+  threshold <- check_number(threshold, "threshold", 0)
+  query <- check_number(query, "query", 0)
+  k <- check_count(k, "k")
+  leaf_event(paste0("Gaussian sparse vector, sd ", format(threshold), " and ", format(query), ", k ", k),
+             leaf_row("svt_gaussian", 1 / threshold, k, 1 / query), neighbours)
+}
+
+#' @rdname events
+#' @export
+event_tree <- function(sigma, leaves, factorisation = c("binary", "sqrt"), neighbours = "replace-one") {
+  sigma <- check_number(sigma, "sigma", 0)
+  leaves <- check_count(leaves, "leaves")
+  factorisation <- check_choice(factorisation, c("binary", "sqrt"), "factorisation")
+  touched <- if (factorisation == "binary") {
+    ceiling(log2(leaves + 1)) # floor(log2(leaves)) + 1
+  } else {
+    j <- seq_len(leaves) - 1
+    sum(exp(2 * (lchoose(2 * j, j) - j * log(4))))
+  }
+  leaf_event(paste0(factorisation, " tree, sigma ", format(sigma), ", ", leaves, " leaves"),
+             leaf_row("gaussian", sqrt(touched) / sigma), neighbours)
+}
+
+#' @rdname events
+#' @export
+event_subsample <- function(event, rate, scheme = c("poisson", "wor")) {
+  check_event(event)
+  scheme <- check_choice(scheme, c("poisson", "wor"), "scheme")
+  rate <- check_number(rate, "rate", 0, 1, open = FALSE)
+  if (rate == 0) abort("argument", "`rate` must be greater than 0.")
+  if (holds_subsample(event)) {
+    abort("unsupported", "a subsample of a subsample cannot be accounted for; use one rate, the product of both.")
+  }
+  if (scheme == "wor" && event$neighbours == "zero-out" && rate < 1) {
+    abort("unsupported", "sampling without replacement is accounted for under \"replace-one\" only: with a null record ",
+          "in the batch another record is missing from it, so neighbouring batches differ in two.")
+  }
+  new_event("subsample", event = event, rate = rate, scheme = scheme, neighbours = event$neighbours)
+}
+
+#' @rdname events
+#' @export
+event_compose <- function(...) {
+  events <- list(...)
+  if (length(events) == 0L) abort("argument", "give at least one event.")
+  for (event in events) check_event(event)
+  relations <- unique(vapply(events, `[[`, "", "neighbours"))
+  if (length(relations) > 1L) {
+    abort("relation", "events of different neighbour relations cannot be composed: ", quote_all(relations), ".")
+  }
+  new_event("compose", events = events, neighbours = relations)
+}
+
+#' @rdname events
+#' @export
+event_repeat <- function(event, times) {
+  check_event(event)
+  times <- check_number(times, "times", 1, 2^53, open = FALSE)
+  if (times != round(times)) abort("argument", "`times` must be a whole number; it is ", format(times), ".")
+  new_event("repeat", event = event, times = times, neighbours = event$neighbours)
+}
+
+check_event <- function(x, call = sys.call(-1)) {
+  if (!inherits(x, "dpsosp_event")) abort("argument", "`event` must be an event, not ", describe(x), ".", call = call)
+}
+
+holds_subsample <- function(event) {
+  switch(event$type,
+    leaf = FALSE,
+    subsample = event$rate < 1,
+    compose = any(vapply(event$events, holds_subsample, NA)),
+    "repeat" = holds_subsample(event$event)
+  )
+}
+
+# The leaves as rows (kind, a, b, c, times), equal ones together and all Gaussians as one.
+event_leaves <- function(event, times = 1) {
+  rows <- switch(event$type,
+    leaf = matrix(replace(event$leaf, 5, times), 1),
+    subsample = event_leaves(event$event, times),
+    compose = do.call(rbind, lapply(event$events, event_leaves, times)),
+    "repeat" = event_leaves(event$event, times * event$times)
+  )
+  merge_leaves(rows)
+}
+
+merge_leaves <- function(rows) {
+  gaussian <- rows[, 1] == leaf_kinds[["gaussian"]]
+  others <- rows[!gaussian, , drop = FALSE]
+  key <- apply(others[, 1:4, drop = FALSE], 1, function(x) paste(format(x, digits = 17), collapse = " "))
+  times <- tapply(others[, 5], factor(key, unique(key)), sum)
+  others <- others[!duplicated(key), , drop = FALSE]
+  others[, 5] <- times
+  if (any(gaussian)) others <- rbind(leaf_row("gaussian", sqrt(sum(rows[gaussian, 5] * rows[gaussian, 2]^2))), others)
+  unname(others[order(others[, 1], others[, 2], others[, 3], others[, 4]), , drop = FALSE])
+}
+
+# A plan: list of steps (leaves, amplification, rate, times), equal ones together.
+event_steps <- function(event, times = 1) {
+  switch(event$type,
+    leaf = list(plain_step(event, times)),
+    subsample = if (event$rate == 1) event_steps(event$event, times) else list(list(
+      leaves = event_leaves(event$event), amplification = if (event$neighbours == "zero-out") 1 else 2,
+      rate = event$rate, times = times)),
+    compose = do.call(c, lapply(event$events, event_steps, times)),
+    "repeat" = event_steps(event$event, times * event$times)
+  )
+}
+
+plain_step <- function(event, times) list(leaves = event_leaves(event, times), amplification = 0, rate = 1, times = 1)
+
+event_plan <- function(event) {
+  steps <- event_steps(event)
+  plain <- vapply(steps, function(s) s$amplification == 0, NA)
+  leaves <- if (any(plain)) merge_leaves(do.call(rbind, lapply(steps[plain], `[[`, "leaves")))
+  ours <- lapply(seq_len(NROW(leaves)), function(i) {
+    row <- leaves[i, ]
+    list(leaves = matrix(replace(row, 5, 1), 1), amplification = 0, rate = 1, times = row[5])
+  })
+  sampled <- steps[!plain]
+  key <- vapply(sampled, function(s) paste(format(c(s$leaves, s$amplification, s$rate), digits = 17), collapse = " "), "")
+  for (k in unique(key)) {
+    same <- sampled[key == k]
+    same[[1]]$times <- sum(vapply(same, `[[`, 0, "times"))
+    ours <- c(ours, same[1])
+  }
+  ours <- ours[order(vapply(ours, function(s) paste(format(c(s$amplification, s$rate, s$leaves), digits = 17), collapse = " "), ""))]
+  list(
+    leaves = do.call(rbind, Map(function(s, i) cbind(s$leaves, i - 1), ours, seq_along(ours))),
+    amplification = vapply(ours, `[[`, 0, "amplification"),
+    rate = vapply(ours, `[[`, 0, "rate"),
+    times = vapply(ours, `[[`, 0, "times")
+  )
+}
+
+#' @export
+format.dpsosp_event <- function(x, ...) {
+  switch(x$type,
+    leaf = x$label,
+    subsample = paste0("[", format(x$event), "] on a ", if (x$scheme == "wor") "without-replacement" else "Poisson",
+                       " batch of rate ", format(x$rate)),
+    compose = paste(vapply(x$events, format, ""), collapse = " + "),
+    "repeat" = paste0(format(x$times), " x (", format(x$event), ")")
+  )
+}
+
+#' @export
+print.dpsosp_event <- function(x, ...) {
+  cat("Privacy event (", x$neighbours, "): ", format(x), "\n", sep = "")
+  invisible(x)
+}

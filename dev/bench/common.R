@@ -1,0 +1,60 @@
+# Shared by the benchmarks. Each prints ratios of times that were measured in turn, in one run; of a run's repetitions
+# the median of processor time (one thread) or the least wall time (several) is taken, so that others at work on the
+# machine do little harm.
+
+# The exact sums of the core, callable from R, compiled as R compiles the package.
+bench_open <- function() {
+  folder <- "build/bench"
+  dir.create(folder, FALSE, TRUE)
+  object <- file.path(folder, "bench.so")
+  config <- function(what) trimws(system2("R", c("CMD", "config", what), stdout = TRUE))
+  # Debian keeps R's reference BLAS and OpenBLAS behind one name, so the library path chooses
+  status <- system2(config("CC"), c(
+    "-std=gnu99", config("CFLAGS"), "-fopenmp -fPIC -shared -DUSE_FC_LEN_T -DSTRICT_R_HEADERS -Isrc",
+    config("--cppflags"), Sys.glob("src/*/*.c"), "dev/bench/bench.c", "-o", object, config("BLAS_LIBS"),
+    config("LAPACK_LIBS"), config("--ldflags")
+  ))
+  if (status != 0) stop("the benchmarks do not compile")
+  dyn.load(object)
+}
+
+# Covertype, classes 1 and 2, where DPSOSP_SHARED has it; else numbers of the same shape.
+bench_data <- function() {
+  folder <- file.path(Sys.getenv("DPSOSP_SHARED", "shared"), "data")
+  if (file.exists(file.path(folder, "covertype.rds"))) {
+    source("inst/experiments/common.R", local = TRUE)
+    return(covertype_matrix(folder))
+  }
+  set.seed(1)
+  list(x = matrix(rnorm(495141 * 54) / 8, 495141), y = rep(c(-1, 1), length.out = 495141))
+}
+
+# Times of expressions, taken in turn: a matrix, one row a repetition, for each clock.
+bench_times <- function(repetitions, ...) {
+  calls <- as.list(substitute(list(...)))[-1]
+  frame <- parent.frame()
+  times <- lapply(c(wall = 1, cpu = 2), function(i) {
+    matrix(NA_real_, repetitions, length(calls), dimnames = list(NULL, names(calls)))
+  })
+  for (r in seq_len(repetitions)) {
+    for (name in names(calls)) {
+      start <- .Call("bench_clock")
+      eval(calls[[name]], frame)
+      used <- .Call("bench_clock") - start
+      times$wall[r, name] <- used[1]
+      times$cpu[r, name] <- used[2]
+    }
+  }
+  times
+}
+
+# One number for each: processor time with one thread, wall time with several.
+bench_summary <- function(times, threads = 1) {
+  if (threads == 1) apply(times$cpu, 2, stats::median) else apply(times$wall, 2, min)
+}
+
+bench_say <- function(what, value, target = NULL) {
+  cat(sprintf("%-62s %8.2f%s\n", what, value, if (is.null(target)) "" else paste0("   (target ", target, ")")))
+}
+
+milliseconds <- function(what, seconds) bench_say(paste0("  ", what, ", ms"), 1000 * seconds)

@@ -1,0 +1,95 @@
+/* Runs with any control object and any data: they end, spend no more than they may, and leave a finite point. */
+#include "fuzz.h"
+
+#include "data/data.h"
+#include "la/la.h"
+#include "loss/loss.h"
+#include "method/method.h"
+
+enum { ROWS = 5, COLUMNS = 2, DIM = COLUMNS + 1 };
+
+static struct opt_options read_options(struct fuzz *f);
+static struct penalty read_penalty(struct fuzz *f);
+static void run(struct fuzz *f, struct oracle *o, struct ledger *l);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz f = fuzz_begin(data, size);
+  double x[ROWS * COLUMNS], y[ROWS];
+  struct data *rows = NULL;
+  struct ledger *ledger = NULL;
+  struct oracle *oracle = NULL;
+  size_t n = 1 + fuzz_below(&f, ROWS);
+  fuzz_doubles(&f, n * COLUMNS, x);
+  for (size_t i = 0; i < n; i++) y[i] = fuzz_below(&f, 2) ? 1 : -1;
+  const struct loss *loss = loss_find(fuzz_below(&f, 2) ? "logistic" : "sigmoid");
+  double capacity = fuzz_double(&f);
+  enum oracle_neighbours relation = fuzz_below(&f, 2) ? ORACLE_ZERO_OUT : ORACLE_REPLACE_ONE;
+  int status = data_create(x, n, COLUMNS, 1, 1, y, &rows);
+  if (status == BASE_OK) status = ledger_create(capacity, capacity, LEDGER_OPEN, &ledger);
+  if (status == BASE_OK) status = oracle_create(rows, loss, ledger, &ctest_entropy, relation, &oracle);
+  if (status == BASE_OK) run(&f, oracle, ledger);
+  oracle_free(oracle);
+  ledger_free(ledger);
+  data_free(rows);
+  fuzz_end();
+  return 0;
+}
+
+static double positive(struct fuzz *f) {
+  double x = fabs(fuzz_double(f));
+  return x > 0 && isfinite(x) ? x : 1;
+}
+
+/* What control_opt() and sosp() let through; the number of iterations is kept small for speed. */
+static struct opt_options read_options(struct fuzz *f) {
+  struct opt_options o = {.published = (int)fuzz_below(f, 2),
+                          .two_phase = (int)fuzz_below(f, 2),
+                          .spend_all = (int)fuzz_below(f, 2),
+                          .search = (enum opt_line_search)fuzz_below(f, 4),
+                          .eps_g = positive(f),
+                          .eps_h = positive(f),
+                          .confidence = fuzz_share(f),
+                          .gap = fuzz_below(f, 2) ? NAN : positive(f),
+                          .gap_share = fuzz_share(f),
+                          .phase1_share = fuzz_share(f),
+                          .search_share = fuzz_share(f),
+                          .hessian_share = fuzz_share(f),
+                          .max_iterations = 1 + (int)fuzz_below(f, 12),
+                          .mult_g = 1 + 1e6 * fuzz_share(f) * fuzz_share(f),
+                          .mult_h = 1 + 1e6 * fuzz_share(f) * fuzz_share(f),
+                          .back_g = 0.98 * fuzz_share(f),
+                          .back_h = 0.98 * fuzz_share(f)};
+  return o;
+}
+
+static struct penalty read_penalty(struct fuzz *f) {
+  double lambda = fabs(fuzz_double(f));
+  struct penalty p = {(enum penalty_kind)fuzz_below(f, 3), lambda <= 1e6 ? lambda : 1, fuzz_below(f, 2)};
+  return p;
+}
+
+static void run(struct fuzz *f, struct oracle *o, struct ledger *l) {
+  struct opt_options options = read_options(f);
+  struct penalty penalty = read_penalty(f);
+  struct opt_result result;
+  double w[DIM], rho = fuzz_below(f, 2) ? ledger_left(l) : fmin(fuzz_double(f), ledger_left(l));
+  for (int i = 0; i < DIM; i++) {
+    w[i] = fuzz_double(f);
+    if (!(fabs(w[i]) <= 1e30)) w[i] = 0; /* as check_vector() has it */
+  }
+  if (rho > 0 && isfinite(rho) && fuzz_below(f, 16) == 15) { /* slow */
+    double alpha = opt_default_alpha(o, &penalty, &options, rho, w);
+    REQUIRE(alpha > 0 && isfinite(alpha));
+  }
+  int status = opt_run(o, &penalty, &options, rho, w, &result);
+  REQUIRE(status >= 0 && status < BASE_STATUS_COUNT && status != BASE_ERR_BUDGET);
+  REQUIRE(ledger_spent(l) <= ledger_capacity(l));
+  /* what the ledger cannot tell from its capacity may be added */
+  if (rho > 0) REQUIRE(ledger_spent(l) <= rho * (1 + 1e-9) + 0x1p-50 * ledger_capacity(l));
+  if (status == BASE_OK) {
+    REQUIRE(fuzz_all_finite(DIM, w));
+    REQUIRE(result.trace.length == ledger_length(l));
+    for (size_t i = 0; i < result.trace.length; i++) REQUIRE(result.trace.rows[i].rho == ledger_at(l, i)->rho);
+  }
+  opt_result_free(&result);
+}

@@ -1,0 +1,121 @@
+# Every .Call entry with a garbage collection at each allocation: an R object that the glue does not protect is then
+# collected, and its answer differs from the one without (or R crashes).
+#   Rscript dev/gctorture.R LIBRARY
+# Ends with "N passed, N failed". The entries are called directly: R code under torture takes minutes.
+
+library(dpsosp, lib.loc = commandArgs(TRUE)[1])
+package <- asNamespace("dpsosp")
+entries <- getDLLRegisteredRoutines("dpsosp")$.Call
+called <- character()
+passed <- 0
+failed <- 0
+
+main <- function() {
+  conversions()
+  events()
+  design()
+  for (mechanism in c("gaussian", "svt", "exponential")) oracle(mechanism)
+  ranges()
+  errors()
+  for (name in setdiff(names(entries), called)) cat("skipped: no garbage collection test of ", name, "\n", sep = "")
+  cat(passed, " passed, ", failed, " failed\n", sep = "")
+  quit(status = if (failed > 0) 1 else 0)
+}
+
+# make() prepares arguments anew for both runs, which start from the same seed.
+compare <- function(name, make) {
+  called <<- union(called, name)
+  run <- function(torture) {
+    set.seed(1)
+    arguments <- make()
+    gc()
+    if (torture) gctorture(TRUE)
+    value <- tryCatch(do.call(.Call, c(list(entries[[name]]), arguments)), condition = conditionMessage)
+    gctorture(FALSE)
+    list(strip(value), lapply(arguments, strip))
+  }
+  good <- identical(run(TRUE), run(FALSE))
+  if (good) passed <<- passed + 1 else failed <<- failed + 1
+  if (!good) cat("gctorture: ", name, " answers differently\n", sep = "")
+}
+
+# Pointers differ from run to run.
+strip <- function(x) {
+  if (typeof(x) == "externalptr") return("pointer")
+  if (is.list(x)) return(lapply(x, strip))
+  x
+}
+
+new_ledger <- function(gdp = 1, zcdp = 1) .Call(entries$ffi_ledger_create, gdp, zcdp, 0L)
+new_oracle <- function(ledger = new_ledger()) {
+  x <- matrix(runif(60, -1, 1), 20)
+  y <- rep(c(-1, 1), 10)
+  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, "sigmoid", ledger, 0L, TRUE)
+}
+
+conversions <- function() {
+  two <- list(c(0.5, 1, 2), c(1e-5, 0.1, 0.5))
+  for (name in grep("^ffi_(gdp|zcdp)_", names(entries), value = TRUE)) compare(name, function() two)
+}
+
+# Kind, a, b, c, times and step of each leaf; amplification, rate and times of each step.
+events <- function() {
+  plan <- list(rbind(c(0, 0.5, 0, 0, 1, 0), c(1, 0.3, 0, 0, 2, 1)), c(0, 2), c(1, 0.1), c(3, 5))
+  compare("ffi_rdp_curve", function() c(plan, list(c(2, 4, 8))))
+  compare("ffi_rdp_epsilon", function() c(plan, list(1e-5)))
+  compare("ffi_rdp_log_delta", function() c(plan, list(1)))
+  compare("ffi_rdp_budget", function() list(4, 1, 1e-5))
+  compare("ffi_pld_epsilon", function() c(plan, list(1e-5, FALSE)))
+  compare("ffi_pld_log_delta", function() c(plan, list(1, TRUE)))
+  compare("ffi_leaf_zcdp", function() plan)
+  compare("ffi_ledger_create_renyi", function() list(1))
+}
+
+design <- function() {
+  compare("ffi_design_numeric", function() list(matrix(0, 4, 2), 2L, c(1, NA, 5, Inf), c(0, 4), 2, 2))
+  compare("ffi_design_indicator", function() list(matrix(0, 4, 2), 1L, c(1L, NA, 2L, 1L), 1L))
+}
+
+oracle <- function(mechanism) {
+  w <- c(0.1, 0.2, -0.3, 0.4)
+  compare("ffi_ledger_create", function() list(1, 2, 0L))
+  compare("ffi_ledger_decide", function() list(new_ledger(), 2L))
+  compare("ffi_ledger_close", function() list(new_ledger(), 0.5))
+  compare("ffi_ledger_state", function() {
+    ledger <- new_ledger()
+    .Call(entries$ffi_ledger_close, ledger, 0)
+    list(ledger)
+  })
+  compare("ffi_oracle_create", function() list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "logistic", new_ledger(), 1L, TRUE))
+  compare("ffi_oracle_facts", function() list(new_oracle()))
+  for (question in c("value", "gradient", "hessian")) {
+    compare(paste0("ffi_oracle_", question), function() list(new_oracle(), w, 0.1, TRUE))
+  }
+  compare("ffi_oracle_decreases", function() list(new_oracle(), w, -w, c(2, 1), 0.1, TRUE))
+  svt <- mechanism == "svt"
+  compare("ffi_oracle_choose", function() list(new_oracle(), w, -w, c(2, 1), c(0, 0), svt, 0.1, TRUE))
+  control <- dpsosp::control_opt(line_search = mechanism, max_iterations = 5)
+  options <- package$opt_options("2opt-ls", control, list(eps_g = 1e-3, eps_h = 1e-2))
+  penalty <- list(kind = 2L, lambda = 0.01, skip = 1L)
+  ledger <- function() new_ledger(if (mechanism == "gaussian") 1 else 0)
+  compare("ffi_opt_alpha", function() list(new_oracle(ledger()), penalty, options, 1, w))
+  progress <- function(done, total) if (done > 2) stop("a progress bar that fails") else c(done, total)
+  compare("ffi_opt_run", function() list(new_oracle(ledger()), penalty, options, 1, w, progress, TRUE))
+}
+
+ranges <- function() {
+  compare("ffi_ranges_release", function() {
+    list(new_ledger(), list(runif(20), rnorm(20)), list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, 0L, TRUE)
+  })
+}
+
+# Conditions are raised by R code that C calls.
+errors <- function() {
+  w <- c(0.1, 0.2, -0.3, 0.4)
+  compare("ffi_oracle_value", function() list(new_oracle(), w, 2, TRUE))
+  compare("ffi_oracle_value", function() list(new_oracle(), w * 1e200, 0.1, TRUE))
+  compare("ffi_oracle_value", function() list(unserialize(serialize(new_oracle(), NULL)), w, 0.1, TRUE))
+  compare("ffi_ledger_decide", function() list(new_ledger(gdp = 0), 1L))
+}
+
+main()

@@ -1,0 +1,39 @@
+/*
+ * simd: loops that the compiler is to vectorise, and functions that it compiles
+ * once for each of several instruction sets, the best of which is taken when
+ * the program starts.
+ *
+ * Without OpenMP or with another compiler the same loops run as they are
+ * written. Results then differ in the last bits, as sums are taken in another
+ * order and products may be fused: the bounds of sensitivity.c hold for every
+ * order and with or without fusion.
+ */
+#ifndef DPSOSP_BASE_SIMD_H
+#define DPSOSP_BASE_SIMD_H
+
+#include <stdint.h> /* __GLIBC__ */
+
+/* The resolver of a clone runs before a sanitizer is ready, hence none with it. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                           \
+    !defined(__SANITIZE_ADDRESS__)
+#if __GNUC__ >= 12
+#define SIMD_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
+#endif
+#ifndef SIMD_CLONES
+#define SIMD_CLONES
+#endif
+
+/* Before a loop: its iterations are independent, or but for the sums (products) named. */
+#ifdef _OPENMP
+#define SIMD_PRAGMA(text) _Pragma(#text)
+#define SIMD_LOOP SIMD_PRAGMA(omp simd)
+#define SIMD_SUM(...) SIMD_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#define SIMD_PRODUCT_SUM(product, sum) SIMD_PRAGMA(omp simd reduction(* : product) reduction(+ : sum))
+#else
+#define SIMD_LOOP
+#define SIMD_SUM(...)
+#define SIMD_PRODUCT_SUM(product, sum)
+#endif
+
+#endif
