@@ -246,8 +246,13 @@ static double choose_tilt(const struct plan *plan, const struct grid *grid) {
   if (fabs(off) <= (isnan(grid->eps) ? 0.3 * fabs(grid->log_delta) : 1.0 * sd)) return grid->theta;
   /* Where the largest loss is likelier than delta there is no saddle point, or one between two points of the grid. */
   double narrow = 1.1 * grid->h * sqrt(grid->total);
-  while (off > 0.0 && sd > narrow && high < 1e15) off = off_target(plan, grid, high *= 16.0, &sd);
-  if (off > 0.0 || (high > low && sd <= narrow)) return grid->theta;
+  int spread = sd > narrow, gathered = 0;
+  while (off > 0.0 && !gathered && high < 1e15) {
+    off = off_target(plan, grid, high *= 16.0, &sd);
+    gathered = spread && sd <= narrow;
+    spread = spread || sd > narrow;
+  }
+  if (off > 0.0 || gathered) return grid->theta;
   while (low > 1e-9 && off_target(plan, grid, low, &sd) < 0.0) low /= 16.0;
   for (int i = 0; i < 12 && high / low > 1.05; i++) {
     double mid = sqrt(low * high);
