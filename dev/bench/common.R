@@ -1,6 +1,6 @@
-# Shared by the benchmarks. Each prints ratios of times that were measured in turn, in one run; of a run's repetitions
-# the median of processor time (one thread) or the least wall time (several) is taken, so that others at work on the
-# machine do little harm.
+# Shared by the benchmarks of the kernels. Each prints ratios of times that were measured in turn, in one run: of
+# medians, and of the least times in brackets. Times are processor time of all threads, so that others at work on the
+# machine do less harm; run them with OMP_WAIT_POLICY=passive (as make bench does), or waiting threads count as working.
 
 # The exact sums of the core, callable from R, compiled as R compiles the package.
 bench_open <- function() {
@@ -48,13 +48,23 @@ bench_times <- function(repetitions, ...) {
   times
 }
 
-# One number for each: processor time with one thread, wall time with several.
-bench_summary <- function(times, threads = 1) {
-  if (threads == 1) apply(times$cpu, 2, stats::median) else apply(times$wall, 2, min)
+bench_say <- function(what, text, target = NULL) {
+  cat(sprintf("  %-56s %16s%s\n", what, text, if (is.null(target)) "" else paste0("   target ", target)))
 }
 
-bench_say <- function(what, value, target = NULL) {
-  cat(sprintf("%-62s %8.2f%s\n", what, value, if (is.null(target)) "" else paste0("   (target ", target, ")")))
+bench_milliseconds <- function(times, name) {
+  cpu <- times$cpu[, name] * 1000
+  bench_say(paste0(name, ", ms"), sprintf("%.1f (%.1f)", stats::median(cpu), min(cpu)))
 }
 
-milliseconds <- function(what, seconds) bench_say(paste0("  ", what, ", ms"), 1000 * seconds)
+# Time of one over time of the other, by the processor's clock and on request by the wall's.
+bench_ratio <- function(what, times, over, under, target = NULL, clock = "cpu") {
+  ratio <- function(f) f(times[[clock]][, over]) / f(times[[clock]][, under])
+  bench_say(what, sprintf("%.2f (%.2f)", ratio(stats::median), ratio(min)), target)
+}
+
+bench_head <- function(...) {
+  cat(..., "; load ", sub(" .*", "", readLines("/proc/loadavg")), "\n", sep = "")
+}
+
+bench_threads <- function(threads) .Call("bench_threads", as.integer(threads)) == threads

@@ -13,23 +13,19 @@ oracle <- .Call("bench_open", x, y, "logistic")
 stopifnot(all.equal(.Call("bench_value_gradient", oracle, w), plain(), tolerance = 1e-10))
 
 for (threads in 1:2) {
-  if (.Call("bench_threads", threads) < threads) next
-  cat("Value and gradient,", nrow(x), "x", ncol(x), "with", threads, "thread(s)\n")
-  t <- bench_summary(bench_times(
-    if (threads == 1) 31 else 101,
-    read = .Call("bench_read", x), value = .Call("bench_value", oracle, w),
-    both = .Call("bench_value_gradient", oracle, w)
-  ), threads)
-  milliseconds("reading the matrix", t[["read"]])
-  milliseconds("value and gradient", t[["both"]])
-  bench_say("  read bandwidth, GB/s", 8e-9 * length(x) / t[["read"]])
-  bench_say("  value and gradient: share of the read bandwidth", t[["read"]] / t[["both"]], ">= 0.70")
-  bench_say("  value alone: share of the read bandwidth", t[["read"]] / t[["value"]])
+  if (!bench_threads(threads)) next
+  bench_head("Value and gradient, ", nrow(x), " x ", ncol(x), ", ", threads, " thread(s)")
+  t <- bench_times(101, read = .Call("bench_read", x), value = .Call("bench_value", oracle, w),
+                   both = .Call("bench_value_gradient", oracle, w))
+  for (name in c("read", "value", "both")) bench_milliseconds(t, name)
+  bench_ratio("value and gradient: share of the read bandwidth", t, "read", "both", ">= 0.70")
+  bench_ratio("value alone: share of the read bandwidth", t, "read", "value")
+  if (threads > 1) bench_ratio("value and gradient: share by the wall's clock", t, "read", "both", clock = "wall")
 }
 
-invisible(.Call("bench_threads", 1L))
-t <- bench_summary(bench_times(7, both = .Call("bench_value_gradient", oracle, w), plain = plain()))
-bench_say("idiomatic R takes so many times as long, one thread", t[["plain"]] / t[["both"]], ">= 5")
+invisible(bench_threads(1))
+t <- bench_times(9, both = .Call("bench_value_gradient", oracle, w), plain = plain())
+bench_ratio("idiomatic R takes so many times as long, one thread", t, "plain", "both", ">= 5")
 
 numpy <- "import numpy, sys, time
 n, p, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -56,7 +52,7 @@ if (nzchar(python) && system2(python, c("-c", shQuote("import numpy")), stderr =
                    env = "OPENBLAS_NUM_THREADS=1")
     as.numeric(out)
   }
-  ours <- function() bench_summary(bench_times(15, both = .Call("bench_value_gradient", oracle, w)))[["both"]]
+  ours <- function() stats::median(bench_times(15, both = .Call("bench_value_gradient", oracle, w))$cpu)
   ratios <- replicate(5, ask() / ours())
-  bench_say("NumPy with BLAS takes so many times as long, one thread", stats::median(ratios), ">= 2")
+  bench_say("NumPy with BLAS takes so many times as long, one thread", sprintf("%.2f", stats::median(ratios)), ">= 2")
 }

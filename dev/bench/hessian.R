@@ -15,25 +15,25 @@ stopifnot(all.equal(.Call("bench_hessian", oracle, w), plain(), tolerance = 1e-1
 
 child <- nzchar(Sys.getenv("BENCH_CHILD"))
 blas <- basename(dirname(extSoftVersion()[["BLAS"]]))
-cat("Hessian,", nrow(x), "x", ncol(x), "with one thread; BLAS:", blas, "\n")
-invisible(.Call("bench_threads", 1L))
-t <- bench_summary(bench_times(
-  if (child) 3 else 11,
-  hessian = .Call("bench_hessian", oracle, w), dsyrk = .Call("bench_dsyrk", x), crossprod = crossprod(x * weight, x),
-  plain = plain()
-))
-milliseconds("Hessian", t[["hessian"]])
-milliseconds("dsyrk", t[["dsyrk"]])
-bench_say("  Hessian: share of the speed of dsyrk", t[["dsyrk"]] / t[["hessian"]], if (!child) ">= 0.60, OpenBLAS")
-bench_say("  crossprod(x * weight, x) takes so many times as long", t[["crossprod"]] / t[["hessian"]],
-          if (child) ">= 5, reference BLAS" else ">= 1.5, OpenBLAS")
-bench_say("  the same with its weights", t[["plain"]] / t[["hessian"]])
+invisible(bench_threads(1))
+bench_head("Hessian, ", nrow(x), " x ", ncol(x), ", one thread; BLAS: ", blas)
+t <- bench_times(if (child) 3 else 11, hessian = .Call("bench_hessian", oracle, w), dsyrk = .Call("bench_dsyrk", x),
+                 crossprod = crossprod(x * weight, x), plain = plain())
+for (name in c("hessian", "dsyrk")) bench_milliseconds(t, name)
+bench_ratio("Hessian: share of the speed of dsyrk", t, "dsyrk", "hessian", if (!child) ">= 0.60")
+bench_ratio("crossprod(x * weight, x) takes so many times as long", t, "crossprod", "hessian",
+            if (child) ">= 5" else ">= 1.5")
+bench_ratio("the same with its weights", t, "plain", "hessian")
 
-if (!child && .Call("bench_threads", 2L) == 2) {
-  two <- bench_summary(bench_times(31, hessian = .Call("bench_hessian", oracle, w)), 2)
-  invisible(.Call("bench_threads", 1L))
-  one <- bench_summary(bench_times(31, hessian = .Call("bench_hessian", oracle, w)), 2)
-  bench_say("  two threads are so many times as fast as one", one[["hessian"]] / two[["hessian"]])
+if (!child && bench_threads(2)) {
+  t <- bench_times(31, one = {
+    bench_threads(1)
+    .Call("bench_hessian", oracle, w)
+  }, two = {
+    bench_threads(2)
+    .Call("bench_hessian", oracle, w)
+  })
+  bench_ratio("one thread takes so many times as long as two (wall)", t, "one", "two", clock = "wall")
 }
 
 reference <- Sys.glob("/usr/lib/*-linux-gnu/blas")
