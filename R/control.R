@@ -82,7 +82,8 @@ check_candidates <- function(b, beta, kind, call) {
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
-check_control <- function(control, call = sys.call(-1)) {
+check_control <- function(control, method, call = sys.call(-1)) {
+  if (method %in% methods_newton) return(check_newton_control(control, method, call))
   if (is.null(control)) return(control_opt())
   if (inherits(control, "dp_control_opt")) return(control)
   abort("argument", "`control` must be NULL or come from `control_opt()`, not ", describe(control), ".", call = call)

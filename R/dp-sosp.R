@@ -36,7 +36,8 @@
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
-#'   (`-ls`), one phase or two (`2`); see [control_opt()].
+#'   (`-ls`), one phase or two (`2`); see [control_opt()]. For convex problems `"newton"` or
+#'   `"damped-newton"`; see [control_newton()].
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -46,7 +47,7 @@
 #'   budget is unused. `NULL`: the smallest target that the plan's noise can certify, chosen from
 #'   n, the number of columns and the budget, never from the data; the run goes on from certified
 #'   points until its budget is spent and returns the newest of them.
-#' @param control From [control_opt()].
+#' @param control From [control_opt()] or [control_newton()], as the method needs.
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours `"replace-one"` (n is public) or `"zero-out"`.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
@@ -67,12 +68,12 @@
 #'   It holds no rows, residuals or environments, and depends on the data through the
 #'   released answers only.
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
-#'   `dpsosp_error_argument`, raised before anything is charged; a spent budget
-#'   `dpsosp_budget_exhausted`.
+#'   `dpsosp_error_argument`, raised before anything is charged; a non-convex problem, where a method needs
+#'   a convex one, `dpsosp_error_nonconvex` as well; a spent budget `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`.
-#' @seealso [control_opt()], [sosp()], [dp_budget()], [dp_ledger()].
+#' @seealso [control_opt()], [control_newton()], [sosp()], [dp_budget()], [dp_ledger()].
 #' @examples
 #' d <- covertype[1:3000, ]
 #' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6,
@@ -141,7 +142,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
 }
 
-methods_known <- c("2opt-ls", "2opt", "opt-ls", "opt")
+methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt")
+methods_known <- c(methods_opt, methods_newton)
 
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
@@ -168,7 +170,8 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
   run$target <- check_target(target, call)
-  run$control <- check_control(control, call)
+  run$control <- check_control(control, run$method, call)
+  if (run$method %in% methods_newton) check_convex(run$loss, run$penalty, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -251,26 +254,33 @@ find_ranges <- function(design, data, run, call) {
 }
 
 run_method <- function(run, oracle, start, intercept, call) {
-  facts <- oracle_facts(oracle)
   penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
+  bar <- progress_bar(run$progress, run$method)
+  runner <- if (run$method %in% methods_newton) run_newton else run_opt
+  result <- runner(run, oracle, penalty, rho, start, bar, call)
+  .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
+  result
+}
+
+run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
+  facts <- oracle_facts(oracle)
   options <- opt_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
     alpha <- .Call(ffi_opt_alpha, oracle$pointer, penalty, options, rho, start)
-    if (alpha >= facts$lipschitz) {
-      warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
-    }
+    if (alpha >= facts$lipschitz) warn_target(call)
     run$target <- sosp(alpha = alpha)
   }
   target <- target_resolve(run$target, third)
   run$target <- sosp(target$eps_g, target$eps_h)
   options[c("eps_g", "eps_h")] <- target
-  bar <- progress_bar(run$progress, run$method)
-  result <- .Call(ffi_opt_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-  .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
-  result
+  .Call(ffi_opt_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+}
+
+warn_target <- function(call) {
+  warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
 }
 
 # A function (done, total), or NULL. An error in showing progress is no reason to

@@ -119,9 +119,9 @@ privacy_text <- function(privacy) {
 study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
 status_text <- function(x) {
-  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian")))
-  one <- c("gradient", "line search", "Hessian")
-  many <- c("gradients", "line searches", "Hessians")
+  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction")))
+  one <- c("gradient", "line search", "Hessian", "majorant", "trace", "direction")
+  many <- c("gradients", "line searches", "Hessians", "majorants", "traces", "directions")
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   paste0(
     c(sosp = "Certified", budget = "Not certified: budget spent",

@@ -19,6 +19,8 @@ SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);
 SEXP ffi_opt_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_opt_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_newton_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_newton_alpha(SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);

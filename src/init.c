@@ -21,7 +21,8 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_zcdp_rho, 2),         ENTRY(ffi_ranges_release, 6),      ENTRY(ffi_design_numeric, 6),
     ENTRY(ffi_design_indicator, 4), ENTRY(ffi_rdp_curve, 5),           ENTRY(ffi_rdp_epsilon, 5),
     ENTRY(ffi_rdp_log_delta, 5),    ENTRY(ffi_rdp_budget, 3),          ENTRY(ffi_pld_epsilon, 6),
-    ENTRY(ffi_pld_log_delta, 6),    ENTRY(ffi_leaf_zcdp, 4),           {NULL, NULL, 0},
+    ENTRY(ffi_pld_log_delta, 6),    ENTRY(ffi_leaf_zcdp, 4),           ENTRY(ffi_newton_run, 7),
+    ENTRY(ffi_newton_alpha, 4),     {NULL, NULL, 0},
 };
 
 void attribute_visible R_init_dpsosp(DllInfo *dll) {

@@ -2,6 +2,7 @@
 #include "ffi.h"
 #include "r_data.h"
 #include "method/method.h"
+#include "method/newton.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@ static double number_in(SEXP list, const char *name) { return arg_double(element
 static int int_in(SEXP list, const char *name) { return arg_int(element(list, name)); }
 static struct penalty penalty_from(SEXP list);
 static struct opt_options options_from(SEXP list);
+static struct newton_options newton_options_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -19,12 +21,17 @@ static void finalize_result(SEXP x) {
   R_ClearExternalPtr(x);
 }
 
-SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  static const char *const names[] = {"w", "status", "planned", "gap", "gradient_norm", "gradient_upper", "eigen_min",
-                                      "eigen_lower", "eigen_known", "trace"};
+/* One of the methods, with its options. */
+typedef int method_run(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                       struct opt_result *result);
+
+static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP penalty, SEXP rho, SEXP start,
+                       SEXP progress, SEXP reproducible) {
+  static const char *const names[] = {
+      "w",         "status",      "planned",     "gap",  "gradient_norm", "gradient_upper",
+      "eigen_min", "eigen_lower", "eigen_known", "trace"};
   struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
-  struct opt_options opt = options_from(options);
   double budget = arg_double(rho);
   R_xlen_t dim = (R_xlen_t)oracle_dim(o);
   SEXP out = PROTECT(glue_list(10, names));
@@ -37,7 +44,7 @@ SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, 
   glue_limit_threads();
   glue_random_begin(reproducible);
   glue_host_begin(progress);
-  int status = opt_run(o, &r, &opt, budget, REAL(VECTOR_ELT(out, 0)), result);
+  int status = run(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);
   glue_host_end();
   glue_random_end(reproducible);
   glue_check(status);
@@ -56,12 +63,37 @@ SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, 
   return out;
 }
 
+static int run_opt(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                   struct opt_result *result) {
+  return opt_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  struct opt_options o = options_from(options);
+  return run_method(run_opt, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+static int run_newton(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                      struct opt_result *result) {
+  return newton_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_newton_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  struct newton_options o = newton_options_from(options);
+  return run_method(run_newton, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+SEXP ffi_newton_alpha(SEXP oracle, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  struct newton_options opt = newton_options_from(options);
+  return Rf_ScalarReal(newton_default_alpha(o, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+}
+
 SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
   struct opt_options opt = options_from(options);
-  return Rf_ScalarReal(
-      opt_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+  return Rf_ScalarReal(opt_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 static struct penalty penalty_from(SEXP list) {
@@ -88,6 +120,26 @@ static struct opt_options options_from(SEXP list) {
       .mult_h = number_in(list, "mult_h"),
       .back_g = number_in(list, "back_g"),
       .back_h = number_in(list, "back_h"),
+  };
+  return o;
+}
+
+static struct newton_options newton_options_from(SEXP list) {
+  struct newton_options o = {
+      .curvature = (enum newton_curvature)int_in(list, "curvature"),
+      .modify = (enum oracle_modify)int_in(list, "modify"),
+      .damped = arg_flag(element(list, "damped")),
+      .spend_all = arg_flag(element(list, "spend_all")),
+      .iterations = int_in(list, "iterations"),
+      .eps_g = number_in(list, "eps_g"),
+      .confidence = number_in(list, "confidence"),
+      .curvature_share = number_in(list, "curvature_share"),
+      .trace_share = number_in(list, "trace_share"),
+      .search_share = number_in(list, "search_share"),
+      .certificate_share = number_in(list, "certificate_share"),
+      .lambda0 = number_in(list, "lambda0"),
+      .lambda_scale = number_in(list, "lambda_scale"),
+      .tail = number_in(list, "tail"),
   };
   return o;
 }

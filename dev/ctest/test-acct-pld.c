@@ -242,7 +242,7 @@ static void mixtures(void) {
 static void extremes(void) {
   static const double deltas[] = {1e-300, 1e-12, 0.4}, rates[] = {1e-8, 0.5};
   static const double counts[] = {1, 1e7}, sizes[] = {1e-4, 1, 12};
-  for (int i = 0; i < 72; i += ctest_size(17, 25)) {
+  for (int i = 0; i < 72; i += ctest_size(17, 37)) {
     double delta = deltas[i % 3], rate = rates[i / 3 % 2], times = counts[i / 6 % 2], a = sizes[i / 12 % 3];
     struct acct_leaf leaf = {i / 36 ? ACCT_LAPLACE : ACCT_GAUSSIAN, a, 0, 0, 1};
     struct acct_step step = {&leaf, 1, i % 5 == 4 ? ACCT_PLAIN : i % 5 % 2 ? ACCT_MIXTURE : ACCT_PROFILE, rate, times};

@@ -15,6 +15,7 @@ static void precision(const struct loss *loss, int sigmoid);
 static void sums(const struct loss *loss, int sigmoid);
 static void extremes(const struct loss *loss);
 static void parts(const struct loss *loss);
+static void majorant(const struct loss *loss);
 static double value_at(const struct loss *loss, double y, double t);
 static double d1_at(const struct loss *loss, double y, double t);
 static double d2_at(const struct loss *loss, double y, double t);
@@ -34,6 +35,7 @@ void test_loss_loss(void) {
     sums(loss, k);
     extremes(loss);
     parts(loss);
+    majorant(loss);
   }
   CHECK(loss_find("logit") == NULL);
   CHECK(loss_find("") == NULL);
@@ -194,4 +196,39 @@ static double d2_at(const struct loss *loss, double y, double t) {
   double v;
   loss_eval(loss, 1, &y, &t, NULL, NULL, &v);
   return v;
+}
+
+static double majorant_at(const struct loss *loss, double t) {
+  double c;
+  loss_majorant(loss, 1, &t, &c);
+  return c;
+}
+
+/* The parabola lies above the loss, whatever the response and however far away; its curvature obeys its bounds and, for
+ * a logistic loss, has its closed form at every size of t. */
+static void majorant(const struct loss *loss) {
+  const struct loss_bounds *b = loss_bounds_of(loss);
+  double worst = -INFINITY, slope = 0, low = INFINITY, high = 0, off = 0;
+  int closed = b->curv_lower == 0;
+  for (double t = -40; t <= 40; t += 0.173) {
+    double c = majorant_at(loss, t);
+    low = fmin(low, c);
+    high = fmax(high, c);
+    slope = fmax(slope, fabs(majorant_at(loss, t + 1e-4) - majorant_at(loss, t - 1e-4)) / 2e-4);
+    for (int y = -1; y <= 1; y += 2) {
+      for (double s = -60; s <= 60; s += 0.617) {
+        double above = value_at(loss, y, t) + d1_at(loss, y, t) * (s - t) + c / 2 * (s - t) * (s - t);
+        worst = fmax(worst, value_at(loss, y, s) - above);
+      }
+    }
+  }
+  CHECK(worst <= 1e-12);
+  CHECK(low >= 0 && high <= b->curv_upper && majorant_at(loss, 0) <= b->curv_upper);
+  CHECK(slope <= b->third);
+  for (double t = 1e-9; closed && t < 1e9; t *= 1.7) {
+    double c = (double)(tanhl((long double)t / 2) / (2 * (long double)t));
+    off = fmax(off, fabs(majorant_at(loss, t) - c) + fabs(majorant_at(loss, -t) - c));
+  }
+  CHECK(off <= 16 * DBL_EPSILON * b->curv_upper);
+  CHECK(majorant_at(loss, 1e100) >= 0);
 }

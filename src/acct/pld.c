@@ -142,6 +142,7 @@ static int prepare(const struct acct_step *step, size_t steps, double eps, doubl
                    enum acct_bound bound, struct grid *grid, int *usable) {
   double total = 0.0, jumps = 0.0, near_one = 1.0 + 1e-4, divergence;
   int status = acct_rdp_curve(step, steps, 1, &near_one, &divergence);
+  if (status) return status;
   for (size_t i = 0; i < steps; i++) {
     total += step[i].times;
     if (step[i].leaf->kind != ACCT_GAUSSIAN) jumps += step[i].times;
@@ -152,7 +153,7 @@ static int prepare(const struct acct_step *step, size_t steps, double eps, doubl
   grid->h = fmin(fmin(grid->h, size / 300.0), sqrt(12.0 * 4e-4 * variance / total));
   if (bound == ACCT_OPTIMISTIC && jumps > 0.0) grid->h = fmin(grid->h, 2e-3 * size / jumps);
   *usable = eps < 1e12 && grid->h > 0.0 && grid->theta > 0.0;
-  return status;
+  return BASE_OK;
 }
 
 /* ---- the steps on one grid ---- */
@@ -246,8 +247,13 @@ static double choose_tilt(const struct plan *plan, const struct grid *grid) {
   if (fabs(off) <= (isnan(grid->eps) ? 0.3 * fabs(grid->log_delta) : 1.0 * sd)) return grid->theta;
   /* Where the largest loss is likelier than delta there is no saddle point, or one between two points of the grid. */
   double narrow = 1.1 * grid->h * sqrt(grid->total);
-  while (off > 0.0 && sd > narrow && high < 1e15) off = off_target(plan, grid, high *= 16.0, &sd);
-  if (off > 0.0 || (high > low && sd <= narrow)) return grid->theta;
+  int spread = sd > narrow, gathered = 0;
+  while (off > 0.0 && !gathered && high < 1e15) {
+    off = off_target(plan, grid, high *= 16.0, &sd);
+    gathered = spread && sd <= narrow;
+    spread = spread || sd > narrow;
+  }
+  if (off > 0.0 || gathered) return grid->theta;
   while (low > 1e-9 && off_target(plan, grid, low, &sd) < 0.0) low /= 16.0;
   for (int i = 0; i < 12 && high / low > 1.05; i++) {
     double mid = sqrt(low * high);

@@ -106,4 +106,35 @@ int oracle_first_step(struct oracle *oracle, const double *w, const double *dire
 int oracle_best_step(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
                      const double *offset, double rho, size_t *index);
 
+/* ---- newton.c: curvature matrices, and the direction that one of them gives ---- */
+
+enum oracle_curvature {
+  ORACLE_HESSIAN, /* (1/n) sum l''_i z_i z_i' */
+  ORACLE_MAJORANT /* (1/n) sum c_i z_i z_i', c_i the curvature of a quadratic upper bound of the loss at z_i'w */
+};
+
+enum oracle_modify {
+  ORACLE_ADD, /* eigenvalues e become e + lambda0 */
+  ORACLE_CLIP /* and max(e, lambda0) */
+};
+
+/* The matrix A of a Newton direction: (curvature at w + diag(penalty)), its eigenvalues modified. Its smallest
+ * eigenvalue is bounded below by lambda0 and the penalty, which are public or released; the sensitivity follows. */
+struct oracle_newton {
+  enum oracle_curvature curvature;
+  enum oracle_modify modify;
+  double lambda0;
+  const double *penalty; /* second derivatives of the penalty, none negative */
+};
+
+double oracle_sd_majorant(const struct oracle *oracle, const double *w, double rho);
+/* As oracle_hessian(), of the quadratic upper bound. */
+int oracle_majorant(struct oracle *oracle, const double *w, double rho, double *matrix, double *sd);
+/* Trace of the curvature; refused where it may be negative. */
+int oracle_trace(struct oracle *oracle, const double *w, enum oracle_curvature curvature, double rho, double *trace,
+                 double *sd);
+/* A^-1 gradient, for a gradient that was released; refused where the curvature may be negative. */
+int oracle_newton_direction(struct oracle *oracle, const double *w, const double *gradient,
+                            const struct oracle_newton *how, double rho, double *direction, double *sd);
+
 #endif

@@ -15,6 +15,10 @@ struct oracle {
   enum oracle_neighbours neighbours;
 };
 
+/* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused
+ * where the noise would be too large for that (see oracle.c). */
+int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
+
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
 
 int sums_value(const struct oracle *o, const double *w, double *value);
@@ -22,6 +26,8 @@ int sums_gradient(const struct oracle *o, const double *w, double *gradient);
 /* value and gradient in one pass; both: 1 + dim */
 int sums_value_gradient(const struct oracle *o, const double *w, double *both);
 int sums_hessian(const struct oracle *o, const double *w, double *hessian);
+int sums_majorant(const struct oracle *o, const double *w, double *matrix);
+int sums_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *trace);
 /* decrease[i] = f(w) - f(w + step[i] direction) */
 int sums_decreases(const struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
                    double *decrease);
@@ -31,9 +37,21 @@ int sums_decreases(const struct oracle *o, const double *w, const double *direct
 double sensitivity_value(const struct oracle *o, const double *w);
 double sensitivity_gradient(const struct oracle *o, const double *w);
 double sensitivity_hessian(const struct oracle *o, const double *w);
+double sensitivity_majorant(const struct oracle *o, const double *w);
+double sensitivity_trace(const struct oracle *o, const double *w);
+/* of the direction of a gradient of this norm; infinite where rounding could make the matrix indefinite */
+double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
+                          double gradient_norm);
 double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step);
 /* of the difference of two decreases whose steps lie at most spread apart */
 double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
                           double spread);
+
+/* ---- oracle.c: what every release shares ---- */
+
+/* The noise that sensitivity and rho give, and its charge. */
+int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates, double *sd);
+/* Is w short enough for every exact sum to be finite? */
+int check_point(const struct oracle *o, const double *w);
 
 #endif

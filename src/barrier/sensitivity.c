@@ -8,6 +8,9 @@
  *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
  *                in the Frobenius norm                   (B2)
  *   decrease     2 L |step d| / n     |  L |step d| / n  (A3)
+ *   majorant     sqrt(2) b / n        |  b / n,  its weights in [0, b]  (B2)
+ *   trace        b / n, as each record adds a number in [0, b] / n  (A7)
+ *   direction    see sensitivity_newton()                (A8, A9)
  *
  * Rounding. What is released is noise on the computed sum, which differs from
  * the exact one by at most E for every data set: its sensitivity is at most
@@ -75,6 +78,59 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
   double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
   double error = rounding(o, b->third, norm, largest);
   return change / (double)o->data->n + 2 * error;
+}
+
+double sensitivity_majorant(const struct oracle *o, const double *w) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double change = (replaces(o) ? sqrt(2) : 1) * b->curv_upper;
+  return change / (double)o->data->n + 2 * rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
+}
+
+/* The squared norm of a row adds (p + 4) u to its term. */
+double sensitivity_trace(const struct oracle *o, const double *w) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double error = rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper) +
+                 (double)(o->data->p + 4) * DBL_EPSILON * b->curv_upper;
+  return b->curv_upper / (double)o->data->n + 2 * error;
+}
+
+/*
+ * A^-1 g with A >= m I, m known; a record changes A by a semidefinite matrix of
+ * norm at most c = b / n. With both relations A^-1 changes by at most
+ *   add   c / (m (m + c)): each of the two inverses lies between (A0 + c I)^-1
+ *         and A0^-1, A0 the matrix without the record  (A8)
+ *   clip  |H - H'|_F / m^2 <= sqrt(2) c / m^2, zero-out c / m^2: 1 / max(t, m) is
+ *         Lipschitz in the Frobenius norm with the constant that it has in t  (A9)
+ * in the spectral norm. The penalty is added before either, and only raises m.
+ *
+ * Rounding. The matrix is summed with error E (as the Hessian's); Cholesky
+ * then solves, exactly, a system whose matrix is off by at most
+ * 4 d (3 d + 1) u |A| (Higham 2002, theorem 10.4 and (10.7)); an eigensolver
+ * finds the eigenvectors of one off by a small multiple of d u |A|, and turns
+ * them by as much, for which the same bound is generous. With
+ * eta = E + SOLVER d (d + 1) u |A|, SOLVER much larger than both need, the
+ * direction is off by at most eta / (m (m - eta)) |g| <= 2 eta / m^2 |g| when
+ * eta <= m / 4, which also keeps Cholesky from breaking down.
+ */
+#define SOLVER 256
+
+double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
+                          double gradient_norm) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  size_t dim = data_dim(o->data);
+  double least = how->penalty[0], most = how->penalty[0];
+  for (size_t j = 1; j < dim; j++) {
+    least = dmin(least, how->penalty[j]);
+    most = dmax(most, how->penalty[j]);
+  }
+  int add = how->modify == ORACLE_ADD;
+  double m = add ? how->lambda0 + least : dmax(how->lambda0, least);
+  double c = b->curv_upper / (double)o->data->n;
+  double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
+  double size = b->curv_upper + most + how->lambda0, d = (double)dim;
+  double eta = rounding(o, b->third, la_norm(dim, w), b->curv_upper) + SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  if (!(eta <= m / 4)) return INFINITY;
+  return gradient_norm * (change + 2 * (2 * eta / (m * m)));
 }
 
 double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step) {

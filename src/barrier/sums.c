@@ -3,6 +3,7 @@
  *
  * With z_i the clipped row of record i and t_i = z_i'w:
  *   f = (1/n) sum l(y_i, t_i),  g = (1/n) sum l'_i z_i,  H = (1/n) sum l''_i z_i z_i'.
+ * The majorant is H with c_i (loss_majorant) for l''_i; a trace is the sum of weights times |z_i|^2.
  *
  * A pass reads the data once. The blocks of rows are split into groups of
  * neighbours, as many whatever the number of threads; a thread takes a group
@@ -31,6 +32,7 @@ struct pass {
   /* sum <- sum + the block's part; scratch is the thread's own */
   void (*add)(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
   const double *w;
+  enum oracle_curvature curvature;
   const double *direction;
   size_t k;
   const double *step;
@@ -46,6 +48,7 @@ struct pass {
 enum { BUFFER, T, U, V, WEIGHT, LEFT, SCRATCHES };
 
 static size_t hessian_groups(size_t dim);
+static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *matrix);
 static int run(struct pass *pass, double *answer);
 static void add_group(void *context, size_t group, int worker);
 static size_t scratch_size(const struct oracle *o);
@@ -53,6 +56,7 @@ static void add_value(const struct pass *pass, const struct data_block *b, doubl
 static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_both(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_hessian(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_trace(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 
 int sums_value(const struct oracle *o, const double *w, double *value) {
@@ -73,12 +77,31 @@ int sums_value_gradient(const struct oracle *o, const double *w, double *both) {
 }
 
 int sums_hessian(const struct oracle *o, const double *w, double *hessian) {
+  return sums_matrix(o, w, ORACLE_HESSIAN, hessian);
+}
+
+int sums_majorant(const struct oracle *o, const double *w, double *matrix) {
+  return sums_matrix(o, w, ORACLE_MAJORANT, matrix);
+}
+
+static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *matrix) {
   size_t dim = data_dim(o->data);
-  struct pass pass = {
-      .o = o, .add = add_hessian, .w = w, .groups = hessian_groups(dim), .width = dim * dim, .stop_every = 1};
-  int status = run(&pass, hessian);
-  la_symmetrise(dim, hessian);
+  struct pass pass = {.o = o,
+                      .add = add_hessian,
+                      .w = w,
+                      .curvature = curvature,
+                      .groups = hessian_groups(dim),
+                      .width = dim * dim,
+                      .stop_every = 1};
+  int status = run(&pass, matrix);
+  la_symmetrise(dim, matrix);
   return status;
+}
+
+int sums_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *trace) {
+  struct pass pass = {
+      .o = o, .add = add_trace, .w = w, .curvature = curvature, .groups = MOST_GROUPS, .width = 1, .stop_every = 16};
+  return run(&pass, trace);
 }
 
 int sums_decreases(const struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
@@ -149,6 +172,8 @@ static struct data_block rows_from(const struct data_block *b, size_t start, siz
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t);
 static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *scaled,
                               double *g);
+static void curvatures(const struct pass *pass, const struct data_block *b, double *t, double *weight);
+static void add_squares(size_t n, const double *x, double *restrict sum);
 static void move(size_t n, const double *t, double step, const double *u, double *restrict to);
 static void scale_shifted(size_t n, const double *scale, double constant, double *restrict t);
 static double scale_to(size_t n, const double *scale, const double *weight, double *restrict to);
@@ -180,13 +205,22 @@ static void add_hessian(const struct pass *pass, const struct data_block *b, dou
   size_t dim = data_dim(o->data), skip = (size_t)o->data->intercept;
   for (size_t start = 0; start < b->rows; start += HESSIAN_TILE) {
     struct data_block tile = rows_from(b, start, HESSIAN_TILE);
-    predictor(o, &tile, pass->w, scratch[T]);
-    loss_eval(o->loss, tile.rows, tile.y, scratch[T], NULL, NULL, scratch[V]);
+    curvatures(pass, &tile, scratch[T], scratch[V]);
     scale_to(tile.rows, tile.scale, scratch[V], scratch[WEIGHT]);
     if (skip) add_weighted_rows(o, &tile, scratch[WEIGHT], scratch[U], sum);
     la_crossprod_add(tile.rows, o->data->p, tile.x, tile.ld, scratch[WEIGHT], tile.scale, scratch[LEFT],
                      sum + skip + skip * dim, dim);
   }
+}
+
+static void add_trace(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  const struct data *data = pass->o->data;
+  double *weight = scratch[V], *square = scratch[U];
+  curvatures(pass, b, scratch[T], weight);
+  for (size_t i = 0; i < b->rows; i++) square[i] = data->intercept;
+  for (size_t j = 0; j < data->p; j++) add_squares(b->rows, b->x + j * b->ld, square);
+  /* Scaled twice: the square of a scale may underflow, and that of a long row overflow. */
+  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->scale[i] * (b->scale[i] * square[i]));
 }
 
 static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
@@ -229,6 +263,18 @@ static void add_weighted_rows(const struct oracle *o, const struct data_block *b
   double total = scale_to(b->rows, b->scale, weight, scaled);
   if (o->data->intercept) g[0] += total;
   la_matvec_t_add(b->rows, o->data->p, b->x, b->ld, scaled, g + o->data->intercept);
+}
+
+/* At Z w, which is left in t. */
+static void curvatures(const struct pass *pass, const struct data_block *b, double *t, double *weight) {
+  predictor(pass->o, b, pass->w, t);
+  if (pass->curvature == ORACLE_HESSIAN) loss_eval(pass->o->loss, b->rows, b->y, t, NULL, NULL, weight);
+  if (pass->curvature == ORACLE_MAJORANT) loss_majorant(pass->o->loss, b->rows, t, weight);
+}
+
+SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
 }
 
 SIMD_CLONES static void move(size_t n, const double *t, double step, const double *u, double *restrict to) {

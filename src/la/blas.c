@@ -54,6 +54,32 @@ void la_scale(size_t n, double a, double *x) {
   }
 }
 
+int la_solve_definite(size_t d, double *a, double *x) {
+  if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
+  const int n = (int)d;
+  int info = 0;
+  F77_CALL(dposv)("L", &n, &one, a, &n, x, &n, &info FCONE);
+  return info == 0 ? BASE_OK : BASE_ERR_NUMERIC;
+}
+
+/* dsyev, and not a faster driver: two products of orthogonal transformations, whose rounding errors are understood. */
+int la_eigen_all(size_t d, double *a, double *values) {
+  if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
+  if (!la_all_finite(d * d, a)) return BASE_ERR_NUMERIC; /* LAPACK may not return */
+  const int n = (int)d, query = -1;
+  int info = 0;
+  double size = 0;
+  F77_CALL(dsyev)("V", "L", &n, a, &n, values, &size, &query, &info FCONE FCONE);
+  if (info != 0 || !(size >= 1 && size <= INT_MAX)) return BASE_ERR_NUMERIC;
+  const int lwork = (int)size;
+  double *work = base_alloc((size_t)lwork, sizeof *work);
+  if (!work) return BASE_ERR_MEMORY;
+  F77_CALL(dsyev)("V", "L", &n, a, &n, values, work, &lwork, &info FCONE FCONE);
+  memset(work, 0, (size_t)lwork * sizeof *work); /* a may be what must not stay in memory */
+  base_free(work);
+  return info == 0 ? BASE_OK : BASE_ERR_NUMERIC;
+}
+
 /* dsyevr asked for one eigenpair reduces to tridiagonal form, then bisects and iterates inversely. */
 int la_dense_min(size_t d, double *h, double *value, double *vector) {
   if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;

@@ -23,6 +23,13 @@ void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, const dou
 /* copies the lower triangle to the upper one */
 void la_symmetrise(size_t n, double *c);
 
+/* x <- A^-1 x for the symmetric positive definite d x d matrix A, by Cholesky; its lower triangle is read and A is
+ * overwritten. */
+int la_solve_definite(size_t d, double *a, double *x);
+/* All eigenvalues of the symmetric d x d matrix A in rising order; its lower triangle is read and A is overwritten
+ * with the eigenvectors, one a column. */
+int la_eigen_all(size_t d, double *a, double *values);
+
 /* A symmetric linear operator: y <- A x. */
 struct linop {
   size_t dim;

@@ -56,6 +56,14 @@ SIMD_CLONES static void curvatures(size_t n, const double *y, const double *t, d
   }
 }
 
+/*
+ * tanh(t / 2) / (2 t) (Jaakkola & Jordan 2000; lemma 5.1 of Ganesh et al. 2023): the mean of s (1 - s) over [0, t],
+ * hence at most 1/4 and as Lipschitz as that. Its series, 1/4 - t^2 / 48 + ..., replaces 0 / 0.
+ */
+static void majorant(size_t n, const double *t, double *c) {
+  for (size_t i = 0; i < n; i++) c[i] = fabs(t[i]) < 1e-4 ? 0.25 - t[i] * t[i] / 48 : tanh(t[i] / 2) / (2 * t[i]);
+}
+
 const struct loss loss_logistic = {
   .name = "logistic",
   .bounds = {.lipschitz = 1,
@@ -69,4 +77,5 @@ const struct loss loss_logistic = {
   .values = values,
   .slopes = slopes,
   .curvatures = curvatures,
+  .majorant = majorant,
 };

@@ -24,3 +24,8 @@ void loss_eval(const struct loss *loss, size_t n, const double *y, const double 
   if (d1) loss->slopes(n, y, t, d1);
   if (d2) loss->curvatures(n, y, t, d2);
 }
+
+void loss_majorant(const struct loss *loss, size_t n, const double *t, double *c) {
+  for (size_t i = 0; i < n && !loss->majorant; i++) c[i] = loss->bounds.curv_upper;
+  if (loss->majorant) loss->majorant(n, t, c);
+}

@@ -30,4 +30,8 @@ double loss_sum(const struct loss *loss, size_t n, const double *y, const double
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
                double *d2);
 
+/* Curvature of a quadratic upper bound: l(y, s) <= l(y, t) + l'(y, t) (s - t) + c/2 (s - t)^2 for every s and both
+ * responses, with 0 <= c <= curv_upper and c third-Lipschitz in t. */
+void loss_majorant(const struct loss *loss, size_t n, const double *t, double *c);
+
 #endif

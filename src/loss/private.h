@@ -11,6 +11,7 @@ struct loss {
   void (*values)(size_t n, const double *y, const double *t, double *value);
   void (*slopes)(size_t n, const double *y, const double *t, double *d1);
   void (*curvatures)(size_t n, const double *y, const double *t, double *d2);
+  void (*majorant)(size_t n, const double *t, double *c); /* NULL: curv_upper everywhere */
 };
 
 extern const struct loss loss_logistic;

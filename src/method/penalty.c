@@ -2,6 +2,8 @@
  * r'' = (2 - 6 w^2) / (1 + w^2)^3 in [-1/2, 2], r''' = 24 w (w^2 - 1) / (1 + w^2)^4. */
 #include "method/penalty.h"
 
+static double curvature(const struct penalty *p, double w);
+
 double penalty_value(const struct penalty *p, size_t dim, const double *w) {
   double total = 0;
   if (p->kind == PENALTY_NONE) return 0;
@@ -20,12 +22,14 @@ void penalty_add_gradient(const struct penalty *p, size_t dim, const double *w, 
   }
 }
 
+void penalty_add_diagonal(const struct penalty *p, size_t dim, const double *w, double *diagonal) {
+  if (p->kind == PENALTY_NONE) return;
+  for (size_t j = p->skip; j < dim; j++) diagonal[j] += curvature(p, w[j]);
+}
+
 void penalty_add_hessian(const struct penalty *p, size_t dim, const double *w, double *hessian) {
   if (p->kind == PENALTY_NONE) return;
-  for (size_t j = p->skip; j < dim; j++) {
-    double s = 1 + w[j] * w[j];
-    hessian[j + j * dim] += p->lambda * (p->kind == PENALTY_RIDGE ? 1 : (8 - 6 * s) / (s * s * s));
-  }
+  for (size_t j = p->skip; j < dim; j++) hessian[j + j * dim] += curvature(p, w[j]);
 }
 
 double penalty_curv_lower(const struct penalty *p) { return p->kind == PENALTY_NONCONVEX ? p->lambda / 2 : 0; }
@@ -40,3 +44,8 @@ double penalty_curv_upper(const struct penalty *p) {
 
 /* max |r'''| = 4.6686 at w^2 = 1 - 2 / sqrt(5), rounded up */
 double penalty_third(const struct penalty *p) { return p->kind == PENALTY_NONCONVEX ? 4.67 * p->lambda : 0; }
+
+static double curvature(const struct penalty *p, double w) {
+  double s = 1 + w * w;
+  return p->lambda * (p->kind == PENALTY_RIDGE ? 1 : (8 - 6 * s) / (s * s * s));
+}

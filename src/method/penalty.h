@@ -21,6 +21,8 @@ struct penalty {
 
 double penalty_value(const struct penalty *p, size_t dim, const double *w);
 void penalty_add_gradient(const struct penalty *p, size_t dim, const double *w, double *gradient);
+/* Its Hessian is diagonal. */
+void penalty_add_diagonal(const struct penalty *p, size_t dim, const double *w, double *diagonal);
 void penalty_add_hessian(const struct penalty *p, size_t dim, const double *w, double *hessian);
 /* Second derivatives lie in [-lower, upper]; third ones are at most third. */
 double penalty_curv_lower(const struct penalty *p);

@@ -3,6 +3,7 @@
 #define DPSOSP_METHOD_PRIVATE_H
 
 #include "method/method.h"
+#include "method/newton.h"
 
 /* ---- objective.c: noisy loss plus exact penalty ---- */
 
@@ -74,6 +75,28 @@ int plan_iterations(const struct objective *f, const struct opt_options *o, doub
 /* Phases of a run of this many iterations with this budget; returns their number. */
 int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,
                 struct phase phases[2]);
+
+/* ---- newton_step.c ---- */
+
+struct newton {
+  const struct objective *f;
+  const struct newton_options *o;
+  struct opt_result *result;
+  int iteration;
+  double *w;
+  double *gradient;  /* noisy, with the penalty's; at w */
+  double sd;         /* its noise */
+  double *direction; /* the step is its negative */
+  double *penalty;   /* second derivatives of the penalty */
+  double *vectors;   /* of a noisy curvature matrix, one a column; NULL with double noise */
+  double *inverse;   /* of its modified eigenvalues */
+};
+/* Shares of an iteration's budget: for the gradient; the rest is the step's. */
+double newton_gradient_share(const struct newton_options *o);
+/* Releases what all steps share. */
+int newton_prepare(struct newton *s, double rho);
+/* Moves w, given the gradient there; slice is the whole iteration's budget. */
+int newton_step(struct newton *s, double slice);
 
 /* Constants of GW's analysis: c, c1, c2 bound the noise, c_g, c_H are the sufficient decreases. */
 #define GW_C 0.1

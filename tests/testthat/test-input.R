@@ -130,6 +130,10 @@ test_that("odd data give a fit", {
   sane(quiet_fit(wide[1, , drop = FALSE], 1, eps = 1, radius = 3))
   sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3))
   for (radius in c(1e-40, 1e40)) sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = radius))
+  for (method in c("newton", "damped-newton")) {
+    sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
+    sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
+  }
   wide[] <- NA
   expect_equal(nobs(sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3))), 5)
 })
@@ -183,6 +187,9 @@ good_calls <- function() {
     control_opt = list(constants = "tight", line_search = "svt", gap = 1, confidence = 0.9, max_iterations = 10,
                        gap_share = 0.1, phase1_share = 0.5, search_share = 0.5, hessian_share = 0.5, b_g = 2, b_H = 2,
                        beta_g = 0.5, beta_H = 0.5),
+    control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
+                          curvature_share = 0.5, trace_share = 0.1, search_share = 0.1, certificate_share = 0.1,
+                          tail = 0.5, confidence = 0.9),
     dp_audit = list(x = function(bit) bit + stats::rnorm(1), pair = list(0, 1), eps = 4, delta = 1e-5, method = "pairs",
                     runs = 20, statistic = identity, tradeoff = "gdp", conf = 0.9, progress = FALSE),
     dp_audit = list(x = function(signs) signs + 0.1, eps = 4, delta = 1e-5, method = "one-run", canaries = 20,

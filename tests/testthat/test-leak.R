@@ -75,6 +75,9 @@ test_that("a fit holds no data", {
   expect_clean(quiet_fit(x, d$y, eps = 1, radius = 2, loss = "sigmoid", penalty = penalty_nonconvex(0.01),
                          target = sosp(0.2, 0.05)))
   expect_clean(summary(quiet_fit(x, d$y, eps = 1, radius = 2)))
+  for (curvature in c("hessian", "lazy", "direct")) {
+    expect_clean(quiet_fit(x, d$y, eps = 1, radius = 2, method = "newton", control = control_newton(curvature)))
+  }
 })
 
 test_that("a formula made in a function does not take its environment along", {

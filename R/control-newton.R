@@ -1,0 +1,140 @@
+#' Settings of Newton's method
+#'
+#' For the methods `"newton"` and `"damped-newton"`, which minimise convex objectives. All settings are
+#' public: they must not be chosen by looking at the data.
+#'
+#' Each of `iterations` steps asks for a gradient and moves along a direction in which
+#' second-order information, `curvature`, has rescaled it:
+#' * `"hessian"`, `"qu"`: double noise. The direction of the exact Hessian (or of the matrix of a quadratic
+#'   upper bound of the loss at the iterate, with which Newton's method cannot overshoot) and the noisy gradient is
+#'   released with noise of its own, whose sensitivity follows from `lambda0`.
+#' * `"lazy"`: the quadratic upper bound at zero is released once, with symmetric Gaussian noise,
+#'   and serves all steps.
+#' * `"direct"`: each step releases the Hessian with symmetric Gaussian noise.
+#'
+#' `modify` says how small eigenvalues e are raised, to e + `lambda0` (`"add"`) or max(e, `lambda0`) (`"clip"`). By
+#' default `lambda0` follows from what was released: with double noise from a noisy trace of the curvature,
+#' as \eqn{(s \, \mathrm{tr} \, (b/n)^2 / \rho)^{1/3}}{(s tr (b/n)^2 / rho)^(1/3)} and at least 1/n, with rho
+#' the cost of the direction, b the largest curvature of the loss and s = `lambda_scale`; else
+#' as \eqn{s \sqrt{2 d}}{s sqrt(2 d)} times the standard deviation of the matrix's noise.
+#'
+#' `"damped-newton"` takes `curvature = "direct"` and chooses the length of each step, among 1, 1/2, ..., 1/32 of the
+#' direction, by noisy decreases of the objective.
+#'
+#' A ridge penalty is added to the curvature as it is: it depends on no record and can only
+#' raise the smallest eigenvalue, so the direction needs less noise.
+#'
+#' Sensitivity of the direction A^-1 g for n records, c = b / n and a smallest eigenvalue of A of at least m: for
+#' `"add"` c / (m (m + c)) |g| under both neighbour relations; for `"clip"` \eqn{\sqrt{2}}{sqrt(2)} c / m^2 |g| under
+#' `"replace-one"`, where the published bound does not hold, and c / m^2 |g| under `"zero-out"`. With
+#' `"direct"` and `"lazy"` the matrix has sensitivity \eqn{\sqrt{2}}{sqrt(2)} c (`"zero-out"`: c) in the Frobenius norm.
+#' All releases are Gaussian.
+#'
+#' @param curvature `"hessian"`, `"qu"`, `"lazy"` or `"direct"`.
+#' @param modify `"add"` or `"clip"`.
+#' @param iterations Number of steps, a whole number; `NULL`: a default of the `curvature`.
+#' @param lambda0 A public number greater than 0, or `NULL`: adaptive.
+#' @param lambda_scale Factor of an adaptive `lambda0`, positive; `NULL`: a default of the `curvature`.
+#' @param curvature_share Share of an iteration's budget (with `"lazy"` of the whole budget) for second-order
+#'   information, in (0, 1); `NULL`: a default of the `curvature`.
+#' @param trace_share Share of that for the trace, in (0, 1); with double noise and an adaptive `lambda0` only.
+#' @param search_share Share of an iteration's budget for the length of its step, in (0, 1);
+#'   `"damped-newton"` only.
+#' @param certificate_share Share of the whole budget for the gradient at the solution, which certifies it, in (0, 1).
+#' @param tail The solution is the mean of this share of the last iterates, in \[0, 1\]; 0: the last iterate.
+#' @param confidence Of the certificate, in (0, 1).
+#' @return An object of class `dp_control_newton`.
+#' @references
+#' Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
+#'   second-order methods, algorithm 3, lemma 5.1, section 5.2; the sensitivity of `"clip"` is corrected.
+#'
+#' Avella-Medina, Bradshaw and Loh (2023), Differentially private inference via noisy optimization, section 4; there
+#'   the length of the step is not private.
+#' @seealso [dp_sosp()].
+#' @examples
+#' control_newton(curvature = "qu", iterations = 5)
+#' @export
+control_newton <- function(curvature = c("hessian", "qu", "lazy", "direct"), modify = c("add", "clip"),
+                           iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,
+                           trace_share = 0.2, search_share = 0.3, certificate_share = 0.05, tail = NULL,
+                           confidence = 0.95) {
+  call <- sys.call()
+  curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
+  defaults <- newton_defaults[[curvature]]
+  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  structure(class = "dp_control_newton", list(
+    curvature = curvature, modify = check_choice(modify, newton_modifies, "modify", call),
+    iterations = check_count(iterations %||% defaults$iterations, "iterations", call = call),
+    lambda0 = if (is.null(lambda0)) NA_real_ else check_number(lambda0, "lambda0", 0, 1e6, call = call),
+    lambda_scale = check_number(lambda_scale %||% defaults$lambda_scale, "lambda_scale", 0, 1e6, call = call),
+    curvature_share = share(curvature_share %||% defaults$curvature_share, "curvature_share"),
+    trace_share = share(trace_share, "trace_share"), search_share = share(search_share, "search_share"),
+    certificate_share = share(certificate_share, "certificate_share"),
+    tail = check_number(tail %||% defaults$tail, "tail", 0, 1, open = FALSE, call = call),
+    confidence = share(confidence, "confidence")
+  ))
+}
+
+newton_curvatures <- c("hessian", "qu", "lazy", "direct")
+newton_modifies <- c("add", "clip")
+
+newton_defaults <- list(
+  hessian = list(iterations = 6, lambda_scale = 1, curvature_share = 0.5, tail = 0),
+  qu = list(iterations = 6, lambda_scale = 1, curvature_share = 0.5, tail = 0),
+  lazy = list(iterations = 20, lambda_scale = 1, curvature_share = 0.1, tail = 0.5),
+  direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0)
+)
+
+#' @export
+print.dp_control_newton <- function(x, ...) {
+  cat("<dp_control_newton>\n")
+  for (name in names(x)) cat("  ", name, ": ", format(x[[name]]), "\n", sep = "")
+  invisible(x)
+}
+
+methods_newton <- c("newton", "damped-newton")
+
+check_newton_control <- function(control, method, call) {
+  if (is.null(control)) control <- control_newton(if (method == "newton") "hessian" else "direct")
+  if (!inherits(control, "dp_control_newton")) {
+    abort("argument", "`control` of the method \"", method, "\" must be NULL or come from `control_newton()`, not ",
+          describe(control), ".", call = call)
+  }
+  if (method == "damped-newton" && control$curvature != "direct") {
+    abort("argument", "The method \"damped-newton\" needs `control_newton(curvature = \"direct\")`.", call = call)
+  }
+  control
+}
+
+# Newton directions are private, and lead downhill, only where every record's curvature is positive.
+check_convex <- function(loss, penalty, method, call) {
+  loss_is <- loss$name %in% c("logistic")
+  if (loss_is && penalty$name != "nonconvex") return(invisible())
+  what <- if (loss_is) "penalty" else "loss"
+  abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
+        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature, where Newton's method climbs and ",
+        "the noise of its directions is not bounded. The methods ", quote_all(methods_opt), " take it.", call = call,
+        class = "dpsosp_error_nonconvex")
+}
+
+# What the core's newton_run() takes; the target comes later.
+newton_options <- function(method, control, spend_all) {
+  shares <- c("iterations", "confidence", "curvature_share", "trace_share", "search_share", "certificate_share",
+              "lambda0", "lambda_scale", "tail")
+  c(list(curvature = match(control$curvature, newton_curvatures) - 1L,
+         modify = match(control$modify, newton_modifies) - 1L, damped = method == "damped-newton",
+         spend_all = spend_all, eps_g = 0), unclass(control)[shares])
+}
+
+run_newton <- function(run, oracle, penalty, rho, start, bar, call) {
+  options <- newton_options(run$method, run$control, is.null(run$target))
+  if (is.null(run$target)) {
+    alpha <- .Call(ffi_newton_alpha, oracle$pointer, options, rho, start)
+    if (alpha >= oracle_facts(oracle)$lipschitz) warn_target(call)
+    run$target <- sosp(alpha = alpha)
+  }
+  target <- target_resolve(run$target, oracle_facts(oracle)$third)
+  run$target <- sosp(target$eps_g, target$eps_h)
+  options$eps_g <- target$eps_g
+  .Call(ffi_newton_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+}

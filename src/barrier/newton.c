@@ -1,0 +1,106 @@
+/*
+ * Second-order releases besides the Hessian: the curvature matrix of a
+ * quadratic upper bound, a trace, and the direction of Newton's method with
+ * double noise (Ganesh et al. 2023, algorithm 3 and section 5.2, with the
+ * sensitivities of privacy.md A7-A10 and J1).
+ *
+ * The direction is A^-1 g~ for a gradient g~ that was released: given g~ it is
+ * a function of the data through A alone, so its sensitivity may be in
+ * proportion to |g~| (privacy.md A10), and in an adaptive composition the two
+ * are private together (D2).
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+#include "mech/mech.h"
+
+#include <math.h>
+#include <string.h>
+
+static int may_be_negative(const struct oracle *o, enum oracle_curvature curvature);
+static int check_how(const struct oracle *o, const struct oracle_newton *how);
+static int exact_direction(const struct oracle *o, const double *w, const double *gradient,
+                           const struct oracle_newton *how, double *matrix, double *direction);
+static int solve_clipped(size_t dim, double *matrix, double lambda0, const double *gradient, double *direction);
+
+int oracle_majorant(struct oracle *o, const double *w, double rho, double *matrix, double *sd) {
+  size_t dim = data_dim(o->data);
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = charge_gaussian(o, "majorant", sensitivity_majorant(o, w), rho, dim * dim, sd);
+  if (status == BASE_OK) status = sums_majorant(o, w, matrix);
+  if (status == BASE_OK) status = mech_symmetric(o->entropy, dim, *sd, matrix);
+  if (status != BASE_OK) memset(matrix, 0, dim * dim * sizeof(double));
+  return status;
+}
+
+int oracle_trace(struct oracle *o, const double *w, enum oracle_curvature curvature, double rho, double *trace,
+                 double *sd) {
+  *trace = 0;
+  if (may_be_negative(o, curvature)) return BASE_ERR_ARGUMENT;
+  double exact = 0;
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = charge_gaussian(o, "trace", sensitivity_trace(o, w), rho, 1, sd);
+  if (status == BASE_OK) status = sums_trace(o, w, curvature, &exact);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, 1, *sd, &exact);
+  if (status == BASE_OK) *trace = exact;
+  return status;
+}
+
+int oracle_newton_direction(struct oracle *o, const double *w, const double *gradient, const struct oracle_newton *how,
+                            double rho, double *direction, double *sd) {
+  size_t dim = data_dim(o->data);
+  memset(direction, 0, dim * sizeof(double));
+  int status = check_how(o, how);
+  if (status == BASE_OK) status = check_point(o, w);
+  if (status == BASE_OK) status = check_point(o, gradient);
+  if (status != BASE_OK) return status;
+  double *matrix = base_alloc(dim * dim, sizeof(double));
+  if (!matrix) return BASE_ERR_MEMORY;
+  double sensitivity = sensitivity_newton(o, w, how, la_norm(dim, gradient));
+  status = charge_gaussian(o, "direction", sensitivity, rho, dim, sd);
+  if (status == BASE_OK) status = exact_direction(o, w, gradient, how, matrix, direction);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, direction);
+  if (status != BASE_OK) memset(direction, 0, dim * sizeof(double));
+  memset(matrix, 0, dim * dim * sizeof(double));
+  base_free(matrix);
+  return status;
+}
+
+static int may_be_negative(const struct oracle *o, enum oracle_curvature curvature) {
+  return curvature == ORACLE_HESSIAN && loss_bounds_of(o->loss)->curv_lower > 0;
+}
+
+static int check_how(const struct oracle *o, const struct oracle_newton *how) {
+  if (may_be_negative(o, how->curvature) || !(how->lambda0 >= 0)) return BASE_ERR_ARGUMENT;
+  for (size_t j = 0; j < data_dim(o->data); j++) {
+    if (!(how->penalty[j] >= 0)) return BASE_ERR_ARGUMENT;
+  }
+  return BASE_OK;
+}
+
+static int exact_direction(const struct oracle *o, const double *w, const double *gradient,
+                           const struct oracle_newton *how, double *matrix, double *direction) {
+  size_t dim = data_dim(o->data);
+  int status = how->curvature == ORACLE_HESSIAN ? sums_hessian(o, w, matrix) : sums_majorant(o, w, matrix);
+  if (status != BASE_OK) return status;
+  int add = how->modify == ORACLE_ADD;
+  for (size_t j = 0; j < dim; j++) matrix[j + j * dim] += how->penalty[j] + (add ? how->lambda0 : 0);
+  if (!add) return solve_clipped(dim, matrix, how->lambda0, gradient, direction);
+  memcpy(direction, gradient, dim * sizeof(double));
+  return la_solve_definite(dim, matrix, direction);
+}
+
+/* V diag(1 / max(e, lambda0)) V' gradient. The penalty alone may keep e above lambda0 = 0, but for rounding. */
+static int solve_clipped(size_t dim, double *matrix, double lambda0, const double *gradient, double *direction) {
+  double *value = base_alloc(2 * dim, sizeof(double));
+  if (!value) return BASE_ERR_MEMORY;
+  double *part = value + dim;
+  int status = la_eigen_all(dim, matrix, value);
+  if (status == BASE_OK) {
+    la_matvec_t_add(dim, dim, matrix, dim, gradient, part);
+    for (size_t j = 0; j < dim; j++) part[j] /= value[j] > lambda0 ? value[j] : lambda0;
+    la_matvec(dim, dim, matrix, dim, part, direction);
+  }
+  memset(value, 0, 2 * dim * sizeof(double));
+  base_free(value);
+  return status;
+}

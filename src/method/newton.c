@@ -1,0 +1,125 @@
+/*
+ * The frame of Newton's method (Ganesh et al. 2023, algorithm 3):
+ *
+ *   repeat T times:
+ *     measure the gradient at w
+ *     find a direction with second-order information; step (newton_step.c)
+ *   measure the gradient at the last w, or at the mean of the last ones: the certificate
+ *
+ * All releases are Gaussian, so a run is sqrt(2 rho)-GDP exactly (privacy.md
+ * D2, J2). The loss and the penalty must be convex: then no eigenvalue of the
+ * Hessian is negative and the gradient alone is to be certified.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Products of shares of what is left must not exceed it. */
+#define ALMOST (1 - 1e-12)
+
+static int iterate(struct newton *s, double end, double rho, double *mean);
+static int iteration(struct newton *s, double slice);
+static int measure(struct newton *s, double rho);
+static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
+static double error_level(const struct newton_options *o);
+static int certified(const struct newton *s) { return s->result->gradient_upper <= s->o->eps_g; }
+
+int newton_run(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options, double rho,
+               double *w, struct opt_result *result) {
+  memset(result, 0, sizeof *result);
+  result->gradient_norm = result->gradient_upper = result->eigen_min = result->gap = NAN;
+  result->status = OPT_ITERATIONS;
+  result->planned = options->iterations;
+
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  if (f.lower > 0) return BASE_ERR_ARGUMENT;
+  result->eigen_known = 1;
+  size_t dim = f.dim, noisy = options->curvature == NEWTON_LAZY || options->curvature == NEWTON_DIRECT;
+  double *memory = base_alloc(dim * (5 + noisy * dim), sizeof(double));
+  if (!memory) return BASE_ERR_MEMORY;
+  struct newton s = {.f = &f, .o = options, .result = result, .w = w};
+  s.gradient = memory;
+  s.direction = memory + dim;
+  s.penalty = memory + 2 * dim;
+  s.inverse = memory + 3 * dim;
+  s.vectors = noisy ? memory + 5 * dim : NULL;
+  penalty_add_diagonal(penalty, dim, w, s.penalty); /* of a convex penalty: the same everywhere */
+  int status = iterate(&s, fmax(oracle_left(oracle) - rho, 0), rho, memory + 4 * dim);
+  base_free(memory);
+  return status;
+}
+
+double newton_default_alpha(const struct oracle *oracle, const struct newton_options *options, double rho,
+                            const double *w) {
+  size_t dim = oracle_dim(oracle);
+  double last = options->certificate_share * rho;
+  double sd = oracle_sd_gradient(oracle, w, last), left = gradient_left(oracle, options, rho - last, w);
+  double low = 0, high = oracle_lipschitz(oracle); /* which every point meets, but for the penalty */
+  for (int i = 0; i < 60; i++) {
+    double middle = (low + high) / 2, norm = fmax(left, middle / 2);
+    double seen = sqrt(norm * norm + (double)dim * sd * sd);
+    if (confidence_norm(seen, sd, dim, error_level(options)) <= middle) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return high;
+}
+
+/* A converged step undoes the gradient but for its noise, whose norm is left; a mean of iterates has less. */
+static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
+  double steps = rho * (o->curvature == NEWTON_LAZY ? 1 - o->curvature_share : 1);
+  double sd = oracle_sd_gradient(oracle, w, newton_gradient_share(o) * steps / o->iterations);
+  return sd * sqrt((double)oracle_dim(oracle) / fmax(1, o->tail * o->iterations));
+}
+
+/* end: what the ledger keeps. mean: of the last iterates. */
+static int iterate(struct newton *s, double end, double rho, double *mean) {
+  const struct newton_options *o = s->o;
+  struct oracle *oracle = s->f->oracle;
+  int first = o->iterations - (int)ceil(o->tail * o->iterations);
+  double last = o->certificate_share * rho;
+  int status = newton_prepare(s, o->curvature_share * (rho - last));
+  for (s->iteration = 1; status == BASE_OK && s->iteration <= o->iterations; s->iteration++) {
+    base_progress(s->iteration, o->iterations + 1);
+    status = iteration(s, (oracle_left(oracle) - end - last) / (o->iterations - s->iteration + 1) * ALMOST);
+    if (s->result->status == OPT_SOSP) return status;
+    if (s->iteration > first) la_axpy(s->f->dim, 1.0 / (o->iterations - first), s->w, mean);
+  }
+  if (status != BASE_OK) return status;
+  if (first < o->iterations) memcpy(s->w, mean, s->f->dim * sizeof(double));
+  status = measure(s, (oracle_left(oracle) - end) * ALMOST);
+  if (status == BASE_OK && certified(s)) s->result->status = OPT_SOSP;
+  return status;
+}
+
+static int iteration(struct newton *s, double slice) {
+  int status = measure(s, newton_gradient_share(s->o) * slice);
+  if (status != BASE_OK) return status;
+  if (!s->o->spend_all && certified(s)) {
+    s->result->status = OPT_SOSP;
+    return BASE_OK;
+  }
+  s->result->gradient_norm = s->result->gradient_upper = NAN;
+  return newton_step(s, slice);
+}
+
+static int measure(struct newton *s, double rho) {
+  struct opt_result *r = s->result;
+  int status = objective_gradient(s->f, s->w, rho, s->gradient, &s->sd);
+  if (status != BASE_OK) return status;
+  r->gradient_norm = la_norm(s->f->dim, s->gradient);
+  r->gradient_upper = confidence_norm(r->gradient_norm, s->sd, s->f->dim, error_level(s->o));
+  struct trace_row row = {1, s->iteration, "gradient", r->gradient_norm, r->gradient_upper, s->sd, rho, 0};
+  return trace_add(&r->trace, &row);
+}
+
+/* Of one bound: with spend_all only the last one counts, else all of them together. */
+static double error_level(const struct newton_options *o) {
+  return (1 - o->confidence) / (o->spend_all ? 1 : o->iterations + 1);
+}

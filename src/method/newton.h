@@ -1,0 +1,44 @@
+/*
+ * Newton's method for convex objectives: with double noise (Ganesh et al.
+ * 2023), with one or with repeated noisy curvature matrices, and damped
+ * (Avella-Medina, Bradshaw & Loh 2023).
+ */
+#ifndef DPSOSP_METHOD_NEWTON_H
+#define DPSOSP_METHOD_NEWTON_H
+
+#include "method/method.h"
+
+enum newton_curvature {
+  NEWTON_HESSIAN, /* double noise: directions of the exact Hessian, released with noise of their own */
+  NEWTON_QU,      /* double noise: the same with the quadratic upper bound */
+  NEWTON_LAZY,    /* the quadratic upper bound at zero, released once */
+  NEWTON_DIRECT   /* a noisy Hessian each step */
+};
+
+struct newton_options {
+  enum newton_curvature curvature;
+  enum oracle_modify modify;
+  int damped;    /* the step by a private line search; else 1 */
+  int spend_all; /* do not stop at the first certified point */
+  int iterations;
+  double eps_g;             /* target */
+  double confidence;        /* of the certificate, in (0, 1) */
+  double curvature_share;   /* of an iteration's budget (lazy: of the whole) for second-order information */
+  double trace_share;       /* of that, for the trace that lambda0 follows from */
+  double search_share;      /* of an iteration's budget, for a damped step */
+  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double lambda0;           /* NaN: adaptive, see newton_step.c */
+  double lambda_scale;      /* of an adaptive one */
+  double tail;              /* share of the last iterates whose mean is the solution; 0: the last one */
+};
+
+/* Minimises loss + penalty from w (overwritten with the result), spending at most rho. Both must be convex. */
+int newton_run(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options, double rho,
+               double *w, struct opt_result *result);
+
+/* The smallest eps_g that the last gradient can certify where the gradient's norm is half of it, or what the noise of
+ * a step leaves. */
+double newton_default_alpha(const struct oracle *oracle, const struct newton_options *options, double rho,
+                            const double *w);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * The steps of Newton's method.
+ *
+ * Double noise: w <- w - A^-1 g~ + noise, A the curvature with eigenvalues
+ * modified by lambda0 (privacy.md J1, J2; Ganesh et al. 2023, section 5.2).
+ * With a larger lambda0 the direction's noise falls as lambda0^-4 and so does
+ * the progress along small eigenvalues: lambda0^3 = scale tr(H) (b / n)^2 / rho,
+ * rho the direction's cost, balances the two; the trace is released for it.
+ *
+ * Noisy matrix: w <- w - step B^-1 g~, where B is a curvature matrix released
+ * with symmetric Gaussian noise (privacy.md B3, I3) and repaired: eigenvalues
+ * e, which the noise moves by at most about sqrt(2 d) sd, become max(e, 0) +
+ * lambda0 or max(e, lambda0) with lambda0 = scale sqrt(2 d) sd. All of it is
+ * post-processing.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Candidate steps 1, 1/2, ..., 1/32 of a damped iteration. */
+#define DAMPED_CANDIDATES 6
+#define NOISE_SHARE 0.25
+
+static int double_noise(struct newton *s, double rho);
+static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
+                            double *lambda0);
+static int noisy_matrix(struct newton *s, double rho);
+static int invert(struct newton *s, double sd);
+static void precondition(struct newton *s);
+static int damped_step(struct newton *s, double rho, double *step);
+static double safe_step(const struct newton *s);
+static int note(struct newton *s, const char *query, double estimate, double bound, double sd, double rho);
+static int lazy(const struct newton_options *o) { return o->curvature == NEWTON_LAZY; }
+static double search_share(const struct newton_options *o) { return o->damped ? o->search_share : 0; }
+
+double newton_gradient_share(const struct newton_options *o) {
+  return (1 - search_share(o)) * (1 - (lazy(o) ? 0 : o->curvature_share));
+}
+
+int newton_prepare(struct newton *s, double rho) { return lazy(s->o) ? noisy_matrix(s, rho) : BASE_OK; }
+
+int newton_step(struct newton *s, double slice) {
+  const struct newton_options *o = s->o;
+  double rho = slice * (1 - search_share(o)) * o->curvature_share, step = 1;
+  int status = BASE_OK;
+  if (!s->vectors) {
+    status = double_noise(s, rho);
+  } else {
+    if (!lazy(o)) status = noisy_matrix(s, rho);
+    if (status == BASE_OK) precondition(s);
+  }
+  if (status == BASE_OK && o->damped) status = damped_step(s, slice * o->search_share, &step);
+  if (status != BASE_OK) return status;
+  la_axpy(s->f->dim, -step, s->direction, s->w);
+  trace_last(&s->result->trace)->step = step * la_norm(s->f->dim, s->direction);
+  return BASE_OK;
+}
+
+static int double_noise(struct newton *s, double rho) {
+  const struct newton_options *o = s->o;
+  struct oracle_newton how = {.curvature = o->curvature == NEWTON_QU ? ORACLE_MAJORANT : ORACLE_HESSIAN,
+                              .modify = o->modify,
+                              .lambda0 = o->lambda0,
+                              .penalty = s->penalty};
+  double sd;
+  if (isnan(o->lambda0)) {
+    double whole = rho;
+    rho = (1 - o->trace_share) * whole;
+    int status = adaptive_lambda0(s, how.curvature, o->trace_share * whole, rho, &how.lambda0);
+    if (status != BASE_OK) return status;
+  }
+  int status = oracle_newton_direction(s->f->oracle, s->w, s->gradient, &how, rho, s->direction, &sd);
+  if (status != BASE_OK) return status;
+  return note(s, "direction", la_norm(s->f->dim, s->direction), NAN, sd, rho);
+}
+
+/*
+ * The cube root is the paper's rule and 1 / n its least value; its gain is that of a gradient along eigenvalues near
+ * lambda0. For a gradient along large ones the gain is only |g|^2 / (2 tr) or more, and the direction's noise, tr / 2
+ * times its variance (c / lambda0^2 |g|)^2 / (2 rho), must stay below the share NOISE_SHARE of that: lambda0^2 >= c tr
+ * / sqrt(2 NOISE_SHARE rho). Without it large budgets make runs diverge.
+ */
+static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
+                            double *lambda0) {
+  double trace, sd, n = (double)oracle_rows(s->f->oracle), c = oracle_smoothness(s->f->oracle) / n;
+  int status = oracle_trace(s->f->oracle, s->w, curvature, rho, &trace, &sd);
+  if (status != BASE_OK) return status;
+  double positive = fmax(trace, 0), descent = sqrt(c * positive / sqrt(2 * NOISE_SHARE * rho_direction));
+  *lambda0 = fmax(fmax(cbrt(s->o->lambda_scale * positive * c * c / rho_direction), descent), 1 / n);
+  return note(s, "trace", trace, trace + base_qnorm(s->o->confidence) * sd, sd, rho);
+}
+
+/* Lazy: the quadratic upper bound at zero, whatever the start. */
+static int noisy_matrix(struct newton *s, double rho) {
+  size_t dim = s->f->dim;
+  double sd;
+  memset(s->direction, 0, dim * sizeof(double));
+  int status = lazy(s->o) ? oracle_majorant(s->f->oracle, s->direction, rho, s->vectors, &sd)
+                          : oracle_hessian(s->f->oracle, s->w, rho, s->vectors, &sd);
+  if (status == BASE_OK) status = note(s, lazy(s->o) ? "majorant" : "hessian", NAN, NAN, sd, rho);
+  return status == BASE_OK ? invert(s, sd) : status;
+}
+
+static int invert(struct newton *s, double sd) {
+  const struct newton_options *o = s->o;
+  size_t dim = s->f->dim;
+  double lambda0 = isnan(o->lambda0) ? o->lambda_scale * sqrt(2 * (double)dim) * sd : o->lambda0;
+  for (size_t j = 0; j < dim; j++) s->vectors[j + j * dim] += s->penalty[j];
+  int status = la_eigen_all(dim, s->vectors, s->inverse);
+  if (status != BASE_OK) return status;
+  struct trace_row *row = trace_last(&s->result->trace);
+  row->estimate = s->inverse[0];
+  row->bound = s->inverse[0] - confidence_eigen(sd, dim, 1 - o->confidence);
+  for (size_t j = 0; j < dim; j++) {
+    double e = s->inverse[j];
+    s->inverse[j] = 1 / (o->modify == ORACLE_ADD ? fmax(e, 0) + lambda0 : fmax(e, lambda0));
+  }
+  return BASE_OK;
+}
+
+/* direction <- V diag(inverse) V' gradient, by way of the penalty-free scratch of one column at a time */
+static void precondition(struct newton *s) {
+  size_t dim = s->f->dim;
+  memset(s->direction, 0, dim * sizeof(double));
+  for (size_t j = 0; j < dim; j++) {
+    const double *vector = s->vectors + j * dim;
+    la_axpy(dim, s->inverse[j] * la_dot(dim, vector, s->gradient), vector, s->direction);
+  }
+}
+
+/* By the decreases at the candidates; where none shows, the step that the smoothness constant allows. */
+static int damped_step(struct newton *s, double rho, double *step) {
+  struct search search = {.kind = OPT_GAUSSIAN, .first = 1, .ratio = 0.5, .k = DAMPED_CANDIDATES, .rho = rho};
+  double decrease, sd;
+  la_scale(s->f->dim, -1, s->direction);
+  int status = search_run(s->f, &search, s->w, s->direction, step, &decrease, &sd);
+  la_scale(s->f->dim, -1, s->direction);
+  if (status != BASE_OK) return status;
+  if (!(*step > 0)) *step = safe_step(s);
+  return note(s, "line search", decrease, decrease - sd, sd, rho);
+}
+
+/* The minimiser along the direction of the upper bound with curvature G, for a gradient as measured. */
+static double safe_step(const struct newton *s) {
+  size_t dim = s->f->dim;
+  double slope = la_dot(dim, s->gradient, s->direction), length = la_norm(dim, s->direction);
+  return length > 0 ? fmin(1, slope / (s->f->smooth * length * length)) : 0;
+}
+
+static int note(struct newton *s, const char *query, double estimate, double bound, double sd, double rho) {
+  struct trace_row row = {1, s->iteration, query, estimate, bound, sd, rho, 0};
+  return trace_add(&s->result->trace, &row);
+}
