@@ -53,7 +53,7 @@ static struct opt_options read_options(struct fuzz *f) {
                           .gap_share = fuzz_share(f),
                           .phase1_share = fuzz_share(f),
                           .search_share = fuzz_share(f),
-                          .hessian_share = fuzz_share(f),
+                          .hessian_share = 0.01 + 0.98 * fuzz_share(f), /* a run asks for some 30 / share Hessians */
                           .max_iterations = 1 + (int)fuzz_below(f, 12),
                           .mult_g = 1 + 1e6 * fuzz_share(f) * fuzz_share(f),
                           .mult_h = 1 + 1e6 * fuzz_share(f) * fuzz_share(f),
