@@ -7,7 +7,7 @@
 #' |---|---|---|
 #' | `"gdp"` | compositions of Gaussians and trees | exact |
 #' | `"pld"` | everything | pessimistic, and optimistic on request |
-#' | `"rdp"` | everything; infinite where a subsampled batch mixes Gaussian with other noise | pessimistic |
+#' | `"rdp"` | everything; a batch that mixes Gaussian with other noise is not amplified | pessimistic |
 #' | `"zcdp"` | what is not subsampled, without Gaussian sparse vector | pessimistic |
 #' | `"auto"` | everything | the smallest of the valid ones, and which it was |
 #'
@@ -23,7 +23,7 @@
 #'   the reason, `dpsosp_error_argument` otherwise.
 #' @references Mironov (2017); Canonne, Kamath & Steinke (2020); Balle, Barthe &
 #'   Gaboardi (2018); Zhu, Dong & Wang (2022); Doroshenko et al. (2022). See
-#'   `vignette("proofs-accounting", "dpsosp")`.
+#'   `vignette("proofs", "dpsosp")`.
 #' @examples
 #' p <- dp_account(event_repeat(event_subsample(event_gaussian(1, "zero-out"), 0.01), 100))
 #' epsilon(p, 1e-5)
@@ -72,6 +72,16 @@ epsilon <- function(p, ...) UseMethod("epsilon")
 #' @rdname dp_account
 #' @export
 delta <- function(p, ...) UseMethod("delta")
+
+#' @export
+epsilon.default <- function(p, ...) no_profile(p, sys.call(-1))
+
+#' @export
+delta.default <- function(p, ...) no_profile(p, sys.call(-1))
+
+no_profile <- function(p, call) {
+  abort("argument", "`p` must come from `dp_account()`, not ", describe(p), ".", call = call)
+}
 
 #' @rdname dp_account
 #' @export

@@ -49,7 +49,7 @@ fuzz() {
   mkdir -p "$out/corpus/$name"
   if [ -d "dev/fuzz/found/$name" ]; then found=("dev/fuzz/found/$name"); fi
   ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
-    "$out/$name" -max_total_time="$2" -timeout=20 -rss_limit_mb=2048 -max_len=400 -print_final_stats=1 \
+    "$out/$name" -max_total_time="$2" -timeout=60 -rss_limit_mb=2048 -max_len=400 -print_final_stats=1 \
     -artifact_prefix="$out/$name-" "$out/corpus/$name" "${found[@]}" > "$log" 2>&1
   if [ $? -eq 0 ]; then
     passed=$((passed + 1))

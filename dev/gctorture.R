@@ -12,6 +12,7 @@ failed <- 0
 
 main <- function() {
   conversions()
+  events()
   design()
   for (mechanism in c("gaussian", "svt", "exponential")) oracle(mechanism)
   ranges()
@@ -55,6 +56,19 @@ new_oracle <- function(ledger = new_ledger()) {
 conversions <- function() {
   two <- list(c(0.5, 1, 2), c(1e-5, 0.1, 0.5))
   for (name in grep("^ffi_(gdp|zcdp)_", names(entries), value = TRUE)) compare(name, function() two)
+}
+
+# Kind, a, b, c, times and step of each leaf; amplification, rate and times of each step.
+events <- function() {
+  plan <- list(rbind(c(0, 0.5, 0, 0, 1, 0), c(1, 0.3, 0, 0, 2, 1)), c(0, 2), c(1, 0.1), c(3, 5))
+  compare("ffi_rdp_curve", function() c(plan, list(c(2, 4, 8))))
+  compare("ffi_rdp_epsilon", function() c(plan, list(1e-5)))
+  compare("ffi_rdp_log_delta", function() c(plan, list(1)))
+  compare("ffi_rdp_budget", function() list(4, 1, 1e-5))
+  compare("ffi_pld_epsilon", function() c(plan, list(1e-5, FALSE)))
+  compare("ffi_pld_log_delta", function() c(plan, list(1, TRUE)))
+  compare("ffi_leaf_zcdp", function() plan)
+  compare("ffi_ledger_create_renyi", function() list(1))
 }
 
 design <- function() {

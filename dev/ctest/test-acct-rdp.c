@@ -55,7 +55,7 @@ static long double two_points(long double up, long double down, long double orde
 /* The largest over the place of the range. */
 static long double bounded_range(long double range, long double order) {
   long double best = 0;
-  for (int i = 1; i < 2000; i++) best = fmaxl(best, two_points(range * i / 2000, range * (2000 - i) / 2000, order));
+  for (int i = 1; i < 600; i++) best = fmaxl(best, two_points(range * i / 600, range * (600 - i) / 600, order));
   return best;
 }
 
@@ -81,7 +81,7 @@ static long double laplace_rdp(long double a, long double order, long double rat
 
 static void single_releases(void) {
   double laplace = 0, pure = 0, under = 0, over = 0, worst = reference_tolerance(1e-11);
-  for (int i = 0; i < ctest_size(300, 50); i++) {
+  for (int i = 0; i < ctest_size(150, 30); i++) {
     double a = power_of_ten(-4, 0.7), order = 1 + power_of_ten(-3, 1.5);
     long double exact = laplace_rdp(a, order, 1, 0), response = two_points(a, a, order);
     double value = leaf_rdp(ACCT_LAPLACE, a, order);
@@ -105,7 +105,7 @@ static void single_releases(void) {
 /* D_alpha / alpha stays below the constant and comes near it. */
 static void zcdp_constants(void) {
   static const enum acct_kind kinds[] = {ACCT_GAUSSIAN, ACCT_LAPLACE, ACCT_PURE, ACCT_EXPONENTIAL};
-  for (int i = 0; i < 80; i++) {
+  for (int i = 0; i < 40; i++) {
     struct acct_leaf leaf = {kinds[i % 4], power_of_ten(-3, 1), 0, 0, 2};
     double rho = acct_leaf_zcdp(&leaf), most = 0;
     for (double x = 1e-3; x < 1e4; x *= 1.3) {
@@ -199,7 +199,7 @@ static long double sampled_rdp(long double q, long double mu, long double order)
 
 static void sampled_gaussian_real_orders(void) {
   double worst = 0, integer = 0;
-  for (int i = 0; i < ctest_size(150, 15); i++) {
+  for (int i = 0; i < ctest_size(60, 15); i++) {
     double q = i % 10 ? power_of_ten(-8, 0) : 1, mu = power_of_ten(-2, 0.7), order = 1 + power_of_ten(-4, 1.8);
     long double exact = sampled_rdp(q, mu, order);
     double value = step_rdp(ACCT_GAUSSIAN, mu, ACCT_MIXTURE, q, order);
@@ -244,7 +244,7 @@ static long double profile_rdp(enum acct_kind kind, long double a, long double r
 
 static void replace_one(void) {
   static const enum acct_kind kinds[] = {ACCT_GAUSSIAN, ACCT_LAPLACE};
-  for (int i = 0; i < ctest_size(120, 12); i++) {
+  for (int i = 0; i < ctest_size(60, 12); i++) {
     enum acct_kind kind = kinds[i % 2];
     double q = power_of_ten(-6, 0), a = power_of_ten(-2, 0.5), order = 1 + power_of_ten(-2, 1.8);
     double exact = (double)profile_rdp(kind, a, q, order), value = step_rdp(kind, a, ACCT_PROFILE, q, order);
@@ -257,7 +257,7 @@ static void replace_one(void) {
   }
   /* Orders that look where the masses are smaller than any double. */
   for (double mu = 0.5; mu < 3; mu *= 2) {
-    for (double order = 20; order * mu < 130; order += 4) {
+    for (double order = 20; order * mu < 130; order += 12) {
       double exact = (double)profile_rdp(ACCT_GAUSSIAN, mu, 0.01L, order);
       double value = step_rdp(ACCT_GAUSSIAN, mu, ACCT_PROFILE, 0.01, order);
       CHECK(value >= exact * (1 - reference_tolerance(1e-10)) && value <= exact * (1 + 2e-3));
@@ -268,7 +268,7 @@ static void replace_one(void) {
 /* ---- sampled Laplace, zero-out ---- */
 
 static void sampled_laplace(void) {
-  for (int i = 0; i < ctest_size(150, 15); i++) {
+  for (int i = 0; i < ctest_size(60, 15); i++) {
     double q = i % 10 ? power_of_ten(-5, 0) : 1, a = power_of_ten(-2, 0.8), order = 1 + power_of_ten(-2, 1.5);
     double forward = (double)laplace_rdp(a, order, q, 0), backward = (double)laplace_rdp(a, order, q, 1);
     double exact = fmax(forward, backward), value = step_rdp(ACCT_LAPLACE, a, ACCT_MIXTURE, q, order);

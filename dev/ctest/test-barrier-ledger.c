@@ -20,6 +20,7 @@ static void creation(void);
 static void closing(void);
 static void forked(void);
 static void history(void);
+static void renyi(void);
 
 static int charge(struct ledger *l, int gaussian, double rho) {
   struct ledger_entry entry = {"gradient", "gaussian", rho, 1, 1};
@@ -42,6 +43,7 @@ void test_barrier_ledger(void) {
   closing();
   forked();
   history();
+  renyi();
 }
 
 static void charges_and_refuses(void) {
@@ -225,5 +227,26 @@ static void history(void) {
   same = 1;
   for (int i = 0; i < 300; i++) same = same && ledger_at(l, (size_t)i)->rho == i + 1;
   CHECK(same && ledger_length(l) == 300);
+  ledger_free(l);
+}
+
+/* One order fixed in advance: any release is charged against the one capacity, and no other accountant takes over. */
+static void renyi(void) {
+  static const double bad[] = {0, -1, NAN};
+  struct ledger *l = NULL;
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    CHECK(ledger_create_renyi(bad[k], &l) == BASE_ERR_ARGUMENT && l == NULL);
+  }
+  CHECK(ledger_create_renyi(0.5, &l) == BASE_OK);
+  CHECK(ledger_accountant_of(l) == LEDGER_RENYI && ledger_capacity(l) == 0.5);
+  CHECK(ledger_decide(l, LEDGER_GDP) == BASE_OK && ledger_decide(l, LEDGER_ZCDP) == BASE_OK);
+  CHECK(ledger_accountant_of(l) == LEDGER_RENYI);
+  CHECK(charge(l, 1, 0.25) == BASE_OK);
+  CHECK(charge(l, 0, 0.125) == BASE_OK); /* Gaussian or not */
+  CHECK(ledger_accountant_of(l) == LEDGER_RENYI && ledger_left(l) == 0.125);
+  CHECK(charge(l, 1, 0.126) == BASE_ERR_BUDGET && ledger_spent(l) == 0.375);
+  CHECK(ledger_close(l, 0) == BASE_OK && ledger_spent(l) <= 0.5);
+  CHECK_NEAR(ledger_left(l), 0, ROUNDED);
+  CHECK(charge(l, 0, ROUNDED) == BASE_ERR_BUDGET);
   ledger_free(l);
 }

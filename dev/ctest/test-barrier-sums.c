@@ -28,6 +28,7 @@ void test_barrier_sums(void) {
       }
     }
     problem(losses[k], 100, 0, 1, 1, 2);
+    if (ctest_size(1, 0)) problem(losses[k], 131 * DATA_BLOCK + 17, 2, 1, 1, 3); /* groups of two and three blocks */
   }
   same_for_any_threads("logistic", 1);
   same_for_any_threads("sigmoid", 0);

@@ -130,5 +130,6 @@ static double reach(const struct acct_step *step, const struct acct_pair *base, 
 static double slack(const struct acct_step *step, const struct acct_pair *base, double high) {
   double s = step->rate, v = loss_above(s, high), slope = s * exp(fmin(v - high, 0.0 - log(s))), m = 0.0;
   if (base->kind == PAIR_GAUSSIAN) m = v / base->a + 0.5 * base->a;
+  if (base->kind == PAIR_DISCRETE) m = sqrt(v); /* P is e^v Q there */
   return DBL_EPSILON * (32.0 + 4.0 * m * m + 4.0 * v * slope);
 }

@@ -8,6 +8,7 @@
  */
 #include "acct/private.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { POINTS = 800, ORDERS = 80 };
@@ -16,6 +17,10 @@ struct hull {
   size_t n;
   double v[POINTS], delta[POINTS];
 };
+
+/* The profile that the atoms have differs from the hull's by their rounding: at most POINTS units in the last place,
+ * because slopes, which telescope, are differences of a falling profile. */
+static const double raise = 1.0 + 1e-9;
 
 static int profile_bound(const struct acct_leaf *leaf, size_t leaves, struct hull *hull);
 static void convexify(struct hull *hull);
@@ -51,12 +56,15 @@ static int profile_bound(const struct acct_leaf *leaf, size_t leaves, struct hul
   hull->n = POINTS;
   for (size_t i = 0; i < POINTS; i++) {
     double v = top * (double)i / (POINTS - 1), log_delta = 0.0;
-    for (int j = 0; j < ORDERS; j++) log_delta = fmin(log_delta, acct_rdp_convert_log_delta(at[j], rdp[j], v));
+    for (int j = 0; j < ORDERS; j++) {
+      double rounding = 8.0 * DBL_EPSILON * at[j] * (rdp[j] + v + 1.0);
+      log_delta = fmin(log_delta, acct_rdp_convert_log_delta(at[j], rdp[j], v) + rounding);
+    }
     double delta = exp(log_delta);
     /* (e^pure - e^v) / (1 + e^pure), at v = 0 the total variation */
     if (isfinite(pure)) delta = fmin(delta, -expm1(v - pure) / (1.0 + exp(-pure)));
     hull->v[i] = v;
-    hull->delta[i] = fmax(delta, 0.0);
+    hull->delta[i] = fmax(delta, 0.0) * raise;
   }
   return BASE_OK;
 }

@@ -74,6 +74,8 @@ int acct_pld_epsilon(const struct acct_step *step, size_t steps, double delta, e
   *eps = bound == ACCT_PESSIMISTIC ? INFINITY : 0.0;
   if (!status) status = plan_create(step, steps, bound, &plan);
   for (int round = 0; round < ROUNDS && !status; round++) {
+    /* Where the largest loss is as good as any tail, the best order is too large to tilt by. */
+    if (guess > 0.0) order = fmin(order, 1.0 + (10.0 - 3.0 * log(delta)) / guess);
     status = prepare(step, steps, guess, log(delta), order, bound, &grid, &usable);
     grid.eps = NAN;
     double worst = 0.0;
@@ -242,7 +244,15 @@ static double off_target(const struct plan *plan, const struct grid *grid, doubl
 static double choose_tilt(const struct plan *plan, const struct grid *grid) {
   double sd, off = off_target(plan, grid, grid->theta, &sd), low = grid->theta, high = low;
   if (fabs(off) <= (isnan(grid->eps) ? 0.3 * fabs(grid->log_delta) : 1.0 * sd)) return grid->theta;
-  while (high < 1e15 && off_target(plan, grid, high, &sd) > 0.0) high *= 16.0;
+  /* Where the largest loss is likelier than delta there is no saddle point, or one between two points of the grid. */
+  double narrow = 1.1 * grid->h * sqrt(grid->total);
+  int spread = sd > narrow, gathered = 0;
+  while (off > 0.0 && !gathered && high < 1e15) {
+    off = off_target(plan, grid, high *= 16.0, &sd);
+    gathered = spread && sd <= narrow;
+    spread = spread || sd > narrow;
+  }
+  if (off > 0.0 || gathered) return grid->theta;
   while (low > 1e-9 && off_target(plan, grid, low, &sd) < 0.0) low /= 16.0;
   for (int i = 0; i < 12 && high / low > 1.05; i++) {
     double mid = sqrt(low * high);
@@ -422,7 +432,8 @@ static double evaluate(const struct answer *x, double eps, enum acct_bound bound
   if (position < 0.0) return nothing;
   size_t i = (size_t)fmin(position, (double)x->n);
   double scaled = exp(fmin(at - x->h * ((double)x->first + (double)i), 0.0)) * x->b[i], u = log1p(1.0 / x->theta);
-  double rounding = DBL_EPSILON * (8.0 + (double)(x->n - i) + fabs(at)) * (x->a[i] + scaled);
+  double widest = x->theta * x->h * (double)x->n + fabs(x->log_scale);
+  double rounding = DBL_EPSILON * (16.0 + (double)(x->n - i) + fabs(at) + 4.0 * widest) * (x->a[i] + scaled);
   double sum = fmax(x->a[i] - scaled, 0.0) + sign * rounding + x->noise * exp(-x->theta * (relative + u)) * -expm1(-u);
   if (!(sum < DBL_MAX)) return nothing;
   double log_sum = log(fmax(sum, 0.0)) + x->log_scale + sign * x->slack;

@@ -14,7 +14,7 @@
  * has an error of at most 2 M / (exp(2 pi c / h) - 1), M the integral of the
  * modulus at imaginary part c < pi / mu (Trefethen & Weideman 2014, theorem
  * 5.1). There |g(x + ic)| <= g(x) and |phi(x + ic)| = phi(x) e^(c^2 / 2), and
- * both the integrand and M are of second order in s, in a ratio below 1e4 on
+ * both the integrand and M are of second order in s, in a ratio below 1e3 on
  * the widths taken here: a relative error below 1e-15.
  *
  * Never more than the base: amplification cannot hurt.

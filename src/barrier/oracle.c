@@ -10,16 +10,17 @@
 #include "la/la.h"
 #include "mech/mech.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 /* The sampler rounds what it is given to 2^-52 of a lattice spacing of at most
  * sd / 2^30; over c coordinates this adds at most sqrt(c) 2^-82 sd to the
- * sensitivity, which the factor SLACK covers as long as mu >= sqrt(c) 2^-42. */
+ * sensitivity, which the factor SLACK covers as long as mu >= sqrt(c) 2^-41. */
 #define SLACK (1 + 0x1p-40)
 
-static int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
 static int check_steps(size_t k, const double *step);
+static double rounding_of_score(const struct oracle *o, double sensitivity, double offset);
 static double largest(size_t k, const double *x);
 static double smallest(size_t k, const double *x);
 
@@ -132,7 +133,8 @@ int oracle_decreases(struct oracle *o, const double *w, const double *direction,
  * 20 queries (privacy.md C3, numerically certified) and eps^2 / 2 always.
  * Noisy queries and threshold are compared on their lattices (spacing at most
  * 2^-30 of a scale of at most 4 D / eps): a shift by D becomes one by at most
- * D + 2^-27 D / eps on the lattice, hence the enlarged sensitivity.
+ * D + 2^-27 D / eps on the lattice, hence the enlarged sensitivity. An eps so
+ * small that this would dominate is refused: C3 is certified far from it only.
  */
 int oracle_first_step(struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
                       const double *offset, int scale_free, double rho, size_t *index) {
@@ -142,8 +144,10 @@ int oracle_first_step(struct oracle *o, const double *w, const double *direction
   if (status == BASE_OK) status = check_point(o, direction);
   if (status != BASE_OK) return status;
   double eps = sqrt(rho / (k <= 20 ? 0.11 : 0.5)), sensitivity = 0;
+  if (!(eps >= 0x1p-18)) return BASE_ERR_ARGUMENT;
   for (size_t i = 0; i < k; i++) {
-    double d = sensitivity_decrease(o, w, direction, step[i]) / (scale_free ? step[i] : 1);
+    double d = sensitivity_decrease(o, w, direction, step[i]);
+    d = (d + rounding_of_score(o, d, offset[i])) / (scale_free ? step[i] : 1);
     if (d > sensitivity) sensitivity = d;
   }
   sensitivity *= 1 + 0x1p-26 / eps;
@@ -177,7 +181,12 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   double eta = sqrt(8 * rho) - 0x1p-30;
   if (status != BASE_OK || !(eta > 0)) return BASE_ERR_ARGUMENT;
   double top = largest(k, step);
-  double range = sensitivity_spread(o, w, direction, top, top - smallest(k, step));
+  double range = sensitivity_spread(o, w, direction, top, top - smallest(k, step)), more = 0;
+  for (size_t i = 0; i < k; i++) {
+    double r = rounding_of_score(o, sensitivity_decrease(o, w, direction, step[i]), offset[i]);
+    if (r > more) more = r;
+  }
+  range += 2 * more;
   struct ledger_entry entry = {"line search", "exponential", rho, range, range / eta};
   double *score = base_alloc(k, sizeof(double));
   if (!score) return BASE_ERR_MEMORY;
@@ -192,9 +201,9 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   return status;
 }
 
-static int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd) {
+int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd) {
   double mu = sqrt(2 * rho);
-  if (!(mu >= sqrt((double)coordinates) * 0x1p-42)) return BASE_ERR_ARGUMENT;
+  if (!(mu >= sqrt((double)coordinates) * 0x1p-41)) return BASE_ERR_ARGUMENT;
   *sd = sensitivity / mu * SLACK;
   return *sd > 0 && isfinite(*sd) ? BASE_OK : BASE_ERR_ARGUMENT;
 }
@@ -219,6 +228,12 @@ static int check_steps(size_t k, const double *step) {
     if (!(step[i] > 0) || !(step[i] <= 1e50)) return BASE_ERR_ARGUMENT;
   }
   return BASE_OK;
+}
+
+/* A decrease is at most n times its sensitivity; the sum with its offset, and the division by the step, round it once
+ * each, in both data sets. */
+static double rounding_of_score(const struct oracle *o, double sensitivity, double offset) {
+  return 4 * DBL_EPSILON * ((double)data_rows(o->data) * sensitivity + fabs(offset));
 }
 
 static double largest(size_t k, const double *x) {

@@ -15,6 +15,10 @@ struct oracle {
   enum oracle_neighbours neighbours;
 };
 
+/* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused
+ * where the noise would be too large for that (see oracle.c). */
+int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
+
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
 
 int sums_value(const struct oracle *o, const double *w, double *value);

@@ -12,16 +12,14 @@
  * sqrt(2 m) and sqrt(m). Both are attained, by two records that differ in
  * every column. Which cell a value is in depends on this value and on public
  * breaks alone, and counts below 2^53 are exact in doubles, so there is no
- * rounding error to add. What the sampler rounds off its argument is covered
- * by the factor SLACK as long as mu >= sqrt(cells) 2^-42, as in oracle.c.
+ * rounding error to add.
  */
 #include "barrier/ranges.h"
+#include "barrier/private.h"
 #include "mech/mech.h"
 
 #include <math.h>
 #include <string.h>
-
-#define SLACK (1 + 0x1p-40)
 
 static size_t count_cells(size_t m, const struct ranges_column *columns);
 static int count_values(size_t n, size_t m, const struct ranges_column *columns, double *counts);
@@ -31,12 +29,11 @@ int ranges_release(struct ledger *ledger, const struct base_entropy *entropy, en
                    size_t n, size_t m, const struct ranges_column *columns, double rho, double *counts, double *sd) {
   size_t cells = count_cells(m, columns);
   memset(counts, 0, cells * sizeof *counts);
-  double sensitivity = sqrt((neighbours == ORACLE_REPLACE_ONE ? 2.0 : 1.0) * (double)m), mu = sqrt(2 * rho);
-  if (cells == 0 || !(mu >= sqrt((double)cells) * 0x1p-42)) return BASE_ERR_ARGUMENT;
-  *sd = sensitivity / mu * SLACK;
-  if (!(*sd > 0) || !isfinite(*sd)) return BASE_ERR_ARGUMENT;
+  double sensitivity = sqrt((neighbours == ORACLE_REPLACE_ONE ? 2.0 : 1.0) * (double)m);
+  int status = cells == 0 ? BASE_ERR_ARGUMENT : gaussian_scale(sensitivity, rho, cells, sd);
+  if (status != BASE_OK) return status;
   struct ledger_entry entry = {"ranges", "gaussian", rho, sensitivity, *sd};
-  int status = ledger_charge(ledger, 1, &entry);
+  status = ledger_charge(ledger, 1, &entry);
   if (status == BASE_OK) status = count_values(n, m, columns, counts);
   if (status == BASE_OK) status = mech_gaussian(entropy, cells, *sd, counts);
   if (status != BASE_OK) memset(counts, 0, cells * sizeof *counts);

@@ -306,10 +306,10 @@ test_that("a pointer in the place of another is refused", {
   o <- some_oracle(budget)
   swapped <- o
   swapped$pointer <- budget$pointer
-  expect_error(dp_gradient(swapped, w0, rho = 0.1), "pointer of kind 'oracle'")
+  expect_error(dp_gradient(swapped, w0, rho = 0.1), class = "dpsosp_error_argument")
   other <- budget
   other$pointer <- o$pointer
-  expect_error(dp_ledger(other), "pointer of kind 'budget'")
+  expect_error(dp_ledger(other), class = "dpsosp_error_argument")
   other$pointer <- NULL
-  expect_error(dp_ledger(other), "pointer of kind 'budget'")
+  expect_error(dp_ledger(other), class = "dpsosp_error_argument")
 })
