@@ -116,8 +116,8 @@ check_convex <- function(loss, penalty, method, call) {
   if (loss_is && penalty$name != "nonconvex") return(invisible())
   what <- if (loss_is) "penalty" else "loss"
   abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
-        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature, where Newton's method climbs and ",
-        "the noise of its directions is not bounded. The methods ", quote_all(methods_opt), " take it.", call = call,
+        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature, where Newton's method climbs ",
+        "and the noise of its directions is not bounded. The methods ", quote_all(methods_opt), " take it.", call = call,
         class = "dpsosp_error_nonconvex")
 }
 

@@ -1,7 +1,8 @@
 # Excess empirical loss of Newton's method and of "2opt-ls" on common design matrices, delta = 1/n^2, replace-one.
 #   Rscript newton.R FOLDER RESULTS.csv [SEEDS [SET ...]]
-# FOLDER holds <set>.rds with X (rows of norm at most one, an intercept among the columns) and y in -1, 1, made with public
-# constants. No setting is fitted to a set: all are the package's defaults. What is written is exact and NOT PRIVATE.
+# FOLDER holds <set>.rds with X (rows of norm at most one, an intercept among the columns) and y in -1, 1, made with
+# public constants. All settings are the package's defaults, one for all sets; the default lambda_scale of "lazy" was
+# chosen having seen these sets. What is written is exact and NOT PRIVATE.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

@@ -3,7 +3,8 @@ z <- unit_rows(p$x, 2)
 minimum <- exact_minimum(z, p$y)
 study <- function(..., control = control_newton("hessian"), method = "newton", eps = 200) {
   set.seed(1)
-  quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = method, control = control, noise = "reproducible", ...)
+  quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = method, control = control,
+            noise = "reproducible", ...)
 }
 gradient_at <- function(fit, lambda = 0) {
   w <- coef(fit) * 2
@@ -57,7 +58,8 @@ test_that("a ridge penalty is part of the objective and quiets directions", {
 test_that("what was asked of each question is in the ledger", {
   fit <- study(eps = 1, control = control_newton("hessian", iterations = 4))
   expect_equal(fit$privacy$ledger$what, c(rep(c("gradient", "trace", "direction"), 4), "gradient"))
-  lazy <- study(eps = 1, control = control_newton("lazy", iterations = 4, curvature_share = 0.2, certificate_share = 0.1))
+  lazy <- study(eps = 1, control = control_newton("lazy", iterations = 4, curvature_share = 0.2,
+                                                  certificate_share = 0.1))
   expect_equal(lazy$privacy$ledger$what, c("majorant", rep("gradient", 5)))
   expect_equal(lazy$privacy$ledger$rho / lazy$privacy$rho, c(0.18, rep(0.18, 4), 0.1), tolerance = 1e-9)
   direct <- study(eps = 1, control = control_newton("direct", iterations = 2))
