@@ -11,6 +11,7 @@ static void keeps_the_rest(void);
 static void shares_are_kept(void);
 static void lambda0_follows_the_trace(void);
 static void matrix_is_repaired(void);
+static void horizon_is_kept(void);
 static void tail_is_quieter(void);
 static void damping_helps(void);
 static void refuses_nonconvex(void);
@@ -30,6 +31,7 @@ void test_method_newton(void) {
   shares_are_kept();
   lambda0_follows_the_trace();
   matrix_is_repaired();
+  horizon_is_kept();
   tail_is_quieter();
   damping_helps();
   refuses_nonconvex();
@@ -47,7 +49,7 @@ static struct newton_options options(enum newton_curvature curvature) {
                              .search_share = 0.3,
                              .certificate_share = 0.1,
                              .lambda0 = NAN,
-                             .lambda_scale = 1};
+                             .lambda_scale = curvature == NEWTON_LAZY ? 0.01 : 1};
   return o;
 }
 
@@ -234,6 +236,30 @@ static void matrix_is_repaired(void) {
       opt_result_free(&r);
       fixture_close(&f);
     }
+  }
+}
+
+/* Lazy: T steps along a direction without curvature go as far as T / lambda0 = 1 / (scale s sqrt(d)), whatever T. */
+static void horizon_is_kept(void) {
+  for (int iterations = 10; iterations <= 80; iterations *= 2) {
+    struct newton_options o = options(NEWTON_LAZY);
+    struct fixture f;
+    struct opt_result r;
+    size_t n = 200;
+    double *x = base_alloc(n * DIM, sizeof *x), *y = base_alloc(n, sizeof *y), w[DIM] = {0}, rho = 1;
+    for (size_t i = 0; i < n; i++) y[i] = 1; /* rows of zeros: the gradient is all noise */
+    o.iterations = iterations;
+    o.lambda_scale = 0.3;
+    fixture_open_rows(&f, "logistic", x, y, n, DIM, 0, ORACLE_REPLACE_ONE, rho);
+    double lambda0 = 0.3 * iterations * sqrt(DIM) * oracle_sd_gradient(f.oracle, w, 0.6 * 0.9 * rho), most = 0;
+    CHECK(newton_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+    for (size_t i = 1; i + 1 < r.trace.length; i++) {
+      CHECK(r.trace.rows[i].step <= r.trace.rows[i].estimate / lambda0 * (1 + 1e-9));
+      most = fmax(most, r.trace.rows[i].step / r.trace.rows[i].estimate * lambda0);
+    }
+    CHECK(most > 0.8); /* along the eigenvectors whose noise was negative it is one */
+    opt_result_free(&r);
+    fixture_close(&f);
   }
 }
 

@@ -83,8 +83,9 @@ static int iterate(struct newton *s, double end, double rho, double *mean) {
   const struct newton_options *o = s->o;
   struct oracle *oracle = s->f->oracle;
   int first = o->iterations - (int)ceil(o->tail * o->iterations);
-  double last = o->certificate_share * rho;
-  int status = newton_prepare(s, o->curvature_share * (rho - last));
+  double last = o->certificate_share * rho, shared = o->curvature_share * (rho - last);
+  s->steps_rho = rho - last - (o->curvature == NEWTON_LAZY ? shared : 0);
+  int status = newton_prepare(s, shared);
   for (s->iteration = 1; status == BASE_OK && s->iteration <= o->iterations; s->iteration++) {
     base_progress(s->iteration, o->iterations + 1);
     status = iteration(s, (oracle_left(oracle) - end - last) / (o->iterations - s->iteration + 1) * ALMOST);

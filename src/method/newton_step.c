@@ -10,8 +10,16 @@
  * Noisy matrix: w <- w - step B^-1 g~, where B is a curvature matrix released
  * with symmetric Gaussian noise (privacy.md B3, I3) and repaired: eigenvalues
  * e, which the noise moves by at most about sqrt(2 d) sd, become max(e, 0) +
- * lambda0 or max(e, lambda0) with lambda0 = scale sqrt(2 d) sd. All of it is
- * post-processing.
+ * lambda0 or max(e, lambda0). For a Hessian of each step lambda0 = scale
+ * sqrt(2 d) sd. All of it is post-processing.
+ *
+ * With one matrix for T steps, a direction whose curvature is well below
+ * lambda0 / T is not fitted, and the noise in one above it is about s / lambda,
+ * s the noise that one gradient would have that took the steps' whole budget.
+ * To fit it pays where the gradient along it, lambda |w*_j|, exceeds s: lambda0
+ * = scale T s sqrt(d), 1 / scale the norm of w* to be expected, and at least
+ * sqrt(2 d) sd, which keeps the steps below the majorant's inverse. More steps
+ * then cost no accuracy but time.
  */
 #include "method/private.h"
 
@@ -28,6 +36,7 @@ static int double_noise(struct newton *s, double rho);
 static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
                             double *lambda0);
 static int noisy_matrix(struct newton *s, double rho);
+static double least_eigenvalue(const struct newton *s, double sd);
 static int invert(struct newton *s, double sd);
 static void precondition(struct newton *s);
 static int damped_step(struct newton *s, double rho, double *step);
@@ -104,10 +113,18 @@ static int noisy_matrix(struct newton *s, double rho) {
   return status == BASE_OK ? invert(s, sd) : status;
 }
 
+static double least_eigenvalue(const struct newton *s, double sd) {
+  const struct newton_options *o = s->o;
+  double root = sqrt((double)s->f->dim), noise = sqrt(2) * root * sd;
+  if (!lazy(o)) return o->lambda_scale * noise;
+  double gradient = oracle_sd_gradient(s->f->oracle, s->w, s->steps_rho);
+  return fmax(o->lambda_scale * o->iterations * gradient * root, noise);
+}
+
 static int invert(struct newton *s, double sd) {
   const struct newton_options *o = s->o;
   size_t dim = s->f->dim;
-  double lambda0 = isnan(o->lambda0) ? o->lambda_scale * sqrt(2 * (double)dim) * sd : o->lambda0;
+  double lambda0 = isnan(o->lambda0) ? least_eigenvalue(s, sd) : o->lambda0;
   for (size_t j = 0; j < dim; j++) s->vectors[j + j * dim] += s->penalty[j];
   int status = la_eigen_all(dim, s->vectors, s->inverse);
   if (status != BASE_OK) return status;

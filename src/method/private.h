@@ -115,6 +115,7 @@ struct newton {
   const struct newton_options *o;
   struct opt_result *result;
   int iteration;
+  double steps_rho; /* what all the steps together may cost, beside what newton_prepare() releases */
   double *w;
   double *gradient;  /* noisy, with the penalty's; at w */
   double sd;         /* its noise */
