@@ -47,7 +47,8 @@
 #' budget <- dp_budget(eps = 1, delta = 1e-6)
 #' budget
 #' dp_ledger(budget)
-#' dp_budget(eps = 1, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(4), 0.01), 2000))
+#' batches <- event_repeat(event_subsample(event_gaussian(4), rate = 0.01), times = 2000)
+#' dp_budget(eps = 1, delta = 1e-6, plan = batches)
 #' @export
 dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountant = c("auto", "gdp", "zcdp", "renyi"),
                       plan = NULL) {

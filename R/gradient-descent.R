@@ -7,6 +7,7 @@
 #' none is asked for. All settings are public: they must not be chosen by looking at the data.
 #'
 #' @param hessian_share Share of the budget that is kept for the Hessian, in (0, 1).
+#' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_gd`.
 #' @references Wang, Chen and Xu (2019), Differentially private empirical risk minimization with non-convex

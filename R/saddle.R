@@ -20,8 +20,9 @@
 #' @examples
 #' problem <- saddle_problem()
 #' fit <- function(method, control) {
-#'   dp_sosp(problem$x, problem$y, eps = 1, delta = 1e-6, method = method, loss = "sigmoid", radius = 1,
-#'           intercept = FALSE, start = problem$start, target = sosp(0.1, 0.02), control = control)
+#'   dp_sosp(problem$x, problem$y, eps = 1, delta = 1e-6, method = method, loss = "sigmoid",
+#'           radius = 1, intercept = FALSE, start = problem$start, target = sosp(0.1, 0.02),
+#'           control = control)
 #' }
 #' rbind(gd = coef(fit("gd", control_gd(gap = 0.46))), opt = coef(fit("opt", control_opt(gap = 0.46))))
 #' @export

@@ -25,6 +25,7 @@
 #'
 #' @param constants `"tight"` or `"published"`.
 #' @param stop `"dual"` or `"explicit"`, see below.
+#' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_tr`.
 #' @references Wang and Xu (2021), Escaping saddle points of empirical risk privately and scalably via

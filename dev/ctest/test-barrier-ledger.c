@@ -195,7 +195,11 @@ static void forked(void) {
   struct ledger *l = make(1, 1);
   CHECK(charge(l, 1, 0.25) == BASE_OK);
   pid_t child = fork();
-  if (child == 0) _exit(charge(l, 1, 0.25) == BASE_ERR_FORK && ledger_spent(l) == 0.25 ? 7 : 1);
+  if (child == 0) {
+    int refused = charge(l, 1, 0.25) == BASE_ERR_FORK && ledger_spent(l) == 0.25;
+    ledger_free(l);
+    _exit(refused ? 7 : 1);
+  }
   int code = 0;
   CHECK(child > 0 && waitpid(child, &code, 0) == child);
   CHECK(WIFEXITED(code) && WEXITSTATUS(code) == 7);
