@@ -1,5 +1,5 @@
-# Does dp_audit() contradict what the package claims? Many audits of fits at small n, and of single gradients whose law is
-# known, so that the audit is seen to see something. Prints a table and writes it to dev/audit.md.
+# Does dp_audit() contradict what the package claims? Many audits of fits at small n, and of single gradients whose law
+# is known, so that the audit is seen to see something. Prints a table and writes it to dev/audit.md.
 #   Rscript dev/audit.R [LIBRARY [REPETITIONS]]
 # Ends with "N passed, N failed": a row passes when each of its repetitions gives what the row expects.
 
@@ -9,7 +9,7 @@ library(dpsosp, lib.loc = if (length(args) > 0) args[1])
 repetitions <- if (length(args) > 1) as.integer(args[2]) else 20L
 eps <- 4
 delta <- 1e-5
-# A bound fails with probability 0.001, so 100 sound ones all hold with probability 0.9 at least, whatever the mechanism.
+# A bound fails with probability 0.001, so 100 of them all hold with probability 0.9 at least, whatever the mechanism.
 conf <- 0.999
 n <- 20
 runs <- c(fit = 100, gradient = 2000)
@@ -75,15 +75,15 @@ write_page <- function(rows) {
   writeLines(c(
     "# Audits", "",
     "Written by `make audit` (`dev/audit.R`), which exits with an error when a row is not kept in every repetition.", "",
-    sprintf("Claim: eps = %g, delta = %g, \"replace-one\", Gaussian accounting, secure noise; n = %d. %d repetitions, each",
-            eps, delta, n, repetitions),
-    sprintf("with a bound of confidence %g. %s, dpsosp %s.", conf, R.version.string, utils::packageVersion("dpsosp")), "",
+    sprintf("Claim: eps = %g, delta = %g, \"replace-one\", Gaussian accounting, secure noise; n = %d.", eps, delta, n),
+    sprintf("%d repetitions, each with a bound of confidence %g.", repetitions, conf),
+    sprintf("%s, dpsosp %s.", R.version.string, utils::packageVersion("dpsosp")), "",
     "| mechanism | runs | lower bound on eps wanted | found: least / median / largest | kept | s |",
     "| --- | --- | --- | --- | --- | --- |",
     vapply(rows, format_row, ""), "",
-    "A fit spreads its budget over several answers, and the audit looks at one projection of the coefficients: with so few",
-    "runs its bound is far from the claim, and only a gross mistake would show. The two rows of one gradient say what the",
-    "audit can see: most of a sound release's eps, and noise that is too small by half.",
+    "A fit spreads its budget over several answers, and the audit looks at one projection of the coefficients: with so",
+    "few runs its bound is far from the claim, and only a gross mistake would show. The two rows of one gradient say what",
+    "the audit can see: most of a sound release's eps, and noise that is too small by half.",
     sprintf("Seconds of one core, %.0f in all.", sum(vapply(rows, `[[`, 0, "seconds")))
   ), "dev/audit.md")
 }

@@ -258,7 +258,7 @@ test_that("fits of every method keep their claim", {
   for (method in dpsosp:::methods_known) {
     loss <- if (method %in% dpsosp:::methods_newton) "logistic" else "sigmoid"
     fit <- study_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2, method = method, loss = loss)
-    a <- audit(fit, runs = 30, conf = 0.999)
+    a <- audit(fit, runs = 20, conf = 0.999)
     expect_false(a$exceeds)
     expect_equal(a$tradeoff, "gdp")
     expect_equal(c(a$eps, a$delta), c(1, 1e-5))

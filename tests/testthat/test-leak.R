@@ -38,7 +38,7 @@ holds_response <- function(bytes, y) {
   FALSE
 }
 
-# Rows of the problem that the core sees, for a matrix of the columns a and b and radius 2, and for bounds and no radius.
+# Rows of the problem that the core sees: of a matrix of the columns a and b and radius 2, and with bounds and no radius.
 secret_rows <- function(data) {
   list(unit_rows(cbind(data$a, data$b), 2), unit_rows(cbind(2 * data$a - 1, 2 * pmin(data$b, 5) / 5 - 1), sqrt(3)))
 }
@@ -75,7 +75,8 @@ solution_numbers <- function(fit, data) {
   w <- unname(2 * coef(fit))
   gradient <- exact_gradient(z, y, w, fit$loss$name)
   hessian <- exact_hessian(z, y, w, fit$loss$name)
-  no_public(c(exact_value(z, y, w, fit$loss$name), gradient, norm(gradient, "2"), hessian, eigen(hessian)$values, z %*% w))
+  value <- exact_value(z, y, w, fit$loss$name)
+  no_public(c(value, gradient, norm(gradient, "2"), hessian, eigen(hessian)$values, z %*% w))
 }
 holds_string <- function(bytes, text) {
   length(grepRaw(text, bytes, fixed = TRUE)) > 0L
@@ -250,8 +251,8 @@ test_that("objects that need no data hold none", {
     dp_convert(mu = 1, delta = 1e-5, to = "eps"), dp_filter_order(sampled, 1, 1e-5),
     dp_rdp(event_gaussian(2), c(2, 8)),
     control_opt(), control_tr(), control_gd(), control_newton(), loss_logistic(), loss_sigmoid(), penalty_none(),
-    penalty_ridge(0.1), penalty_nonconvex(0.1), sosp(0.1, 0.2), saddle_problem(1000), planned_iterations("gd", 0.1, gap = 1),
-    trust_region_step(c(1, 2), diag(2), 1),
+    penalty_ridge(0.1), penalty_nonconvex(0.1), sosp(0.1, 0.2), saddle_problem(1000),
+    planned_iterations("gd", 0.1, gap = 1), trust_region_step(c(1, 2), diag(2), 1),
     dp_audit(fit, runs = 10, progress = FALSE), dp_audit(release, list(0, 1), 1, 1e-5, runs = 20, progress = FALSE),
     dp_audit(function(s) s + d$b[1:40], eps = 1, delta = 1e-5, method = "one-run", canaries = 40)
   )
