@@ -38,7 +38,7 @@ holds_response <- function(bytes, y) {
   FALSE
 }
 
-# Rows of the problem that the core sees: of a matrix of the columns a and b and radius 2, and with bounds and no radius.
+# Rows of the problem that the core sees: of a matrix of a and b and radius 2, and of a formula with bounds.
 secret_rows <- function(data) {
   list(unit_rows(cbind(data$a, data$b), 2), unit_rows(cbind(2 * data$a - 1, 2 * pmin(data$b, 5) / 5 - 1), sqrt(3)))
 }
