@@ -54,7 +54,7 @@ gctorture: setup
 mutants: setup
 	dev/mutants.sh
 
-## make audit        lower bounds on eps against the claims, into dev/audit.md; four minutes
+## make audit        lower bounds on eps against the claims, into dev/audit.md; two minutes
 audit: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/audit.R build/lib

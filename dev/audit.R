@@ -12,7 +12,7 @@ delta <- 1e-5
 # A bound fails with probability 0.001, so 100 of them all hold with probability 0.9 at least, whatever the mechanism.
 conf <- 0.999
 n <- 20
-runs <- c(fit = 200, gradient = 2000)
+runs <- c(fit = 100, gradient = 2000)
 
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton"), audit_method), list(
@@ -70,7 +70,7 @@ repeat_audit <- function(what, wanted, runs, audit, expected) {
 # threshold is independent of the runs that test it; mean error rates obey the trade-off that each pair of rates obeys,
 # as it is convex; Clopper-Pearson bounds hold for successes of unequal probabilities, too (Hoeffding 1956, theorem 4).
 bound_together <- function(audits) {
-  counts <- rowSums(vapply(audits, `[[`, numeric(3), "counts"))
+  counts <- rowSums(vapply(audits, function(a) unlist(a$counts), numeric(3)))
   mu <- dpsosp:::audit_bound(counts[["false_positives"]], counts[["false_negatives"]], counts[["runs"]],
                              list(tradeoff = "gdp"), 1 - conf)
   dpsosp:::gdp_epsilon(mu, delta)
