@@ -37,7 +37,7 @@
 #' @param search_share Largest share of an iteration's budget that its line search
 #'   may take, in (0, 1); it takes only what its precision needs.
 #' @param hessian_share Share of what is left that is kept for one Hessian, in
-#'   (0, 1).
+#'   (0.01, 1): a smaller one would ask for very many Hessians.
 #' @param b_g,b_H First candidate over the short step, for gradient and
 #'   negative-curvature steps, at least 1.
 #' @param beta_g,beta_H Ratio of successive candidates, in (0, 1).
@@ -63,7 +63,8 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
     confidence = share(confidence, "confidence"),
     max_iterations = check_count(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
     gap_share = share(gap_share, "gap_share"), phase1_share = share(phase1_share, "phase1_share"),
-    search_share = share(search_share, "search_share"), hessian_share = share(hessian_share, "hessian_share"),
+    search_share = share(search_share, "search_share"),
+    hessian_share = check_number(hessian_share, "hessian_share", 0.01, 1, call = call),
     b_g = check_number(b_g %||% if (published) 20 else 64, "b_g", 1, 1e6, open = FALSE, call = call),
     b_H = check_number(b_H %||% if (published) 20 else 8, "b_H", 1, 1e6, open = FALSE, call = call),
     beta_g = share(beta_g %||% if (published) 0.6 else 0.5, "beta_g"), beta_H = share(beta_H, "beta_H")

@@ -15,6 +15,7 @@ main <- function() {
   events()
   design()
   for (mechanism in c("gaussian", "svt", "exponential")) oracle(mechanism)
+  other_methods()
   ranges()
   errors()
   for (name in setdiff(names(entries), called)) cat("skipped: no garbage collection test of ", name, "\n", sep = "")
@@ -47,10 +48,10 @@ strip <- function(x) {
 }
 
 new_ledger <- function(gdp = 1, zcdp = 1) .Call(entries$ffi_ledger_create, gdp, zcdp, 0L)
-new_oracle <- function(ledger = new_ledger()) {
+new_oracle <- function(ledger = new_ledger(), loss = "sigmoid") {
   x <- matrix(runif(60, -1, 1), 20)
   y <- rep(c(-1, 1), 10)
-  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, "sigmoid", ledger, 0L, TRUE)
+  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, loss, ledger, 0L, TRUE)
 }
 
 conversions <- function() {
@@ -95,12 +96,35 @@ oracle <- function(mechanism) {
   svt <- mechanism == "svt"
   compare("ffi_oracle_choose", function() list(new_oracle(), w, -w, c(2, 1), c(0, 0), svt, 0.1, TRUE))
   control <- dpsosp::control_opt(line_search = mechanism, max_iterations = 5)
-  options <- package$opt_options("2opt-ls", control, list(eps_g = 1e-3, eps_h = 1e-2))
+  options <- package$core_options("2opt-ls", control, target, TRUE)
   penalty <- list(kind = 2L, lambda = 0.01, skip = 1L)
   ledger <- function() new_ledger(if (mechanism == "gaussian") 1 else 0)
   compare("ffi_opt_alpha", function() list(new_oracle(ledger()), penalty, options, 1, w))
-  progress <- function(done, total) if (done > 2) stop("a progress bar that fails") else c(done, total)
   compare("ffi_opt_run", function() list(new_oracle(ledger()), penalty, options, 1, w, progress, TRUE))
+}
+
+target <- list(eps_g = 1e-3, eps_h = 1e-2)
+progress <- function(done, total) if (done > 2) stop("a progress bar that fails") else c(done, total)
+
+other_methods <- function() {
+  w <- c(0.1, 0.2, -0.3, 0.4)
+  penalty <- list(kind = 2L, lambda = 0.01, skip = 1L)
+  for (method in c("tr", "gd")) {
+    control <- switch(method, tr = dpsosp::control_tr(max_iterations = 5), gd = dpsosp::control_gd(max_iterations = 5))
+    options <- package$core_options(method, control, target, TRUE)
+    compare(paste0("ffi_", method, "_alpha"), function() list(new_oracle(new_ledger()), penalty, options, 1, w))
+    compare(paste0("ffi_", method, "_run"), function() {
+      list(new_oracle(new_ledger()), penalty, options, 1, w, progress, TRUE)
+    })
+  }
+  compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
+  convex <- function(ledger) new_oracle(ledger, "logistic")
+  options <- package$newton_options("newton", dpsosp::control_newton(iterations = 3), TRUE)
+  compare("ffi_newton_alpha", function() list(convex(new_ledger()), options, 1, w))
+  options$eps_g <- 1e-3
+  compare("ffi_newton_run", function() {
+    list(convex(new_ledger()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
+  })
 }
 
 ranges <- function() {

@@ -52,6 +52,7 @@ static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curv
 static int run(struct pass *pass, double *answer);
 static void add_group(void *context, size_t group, int worker);
 static size_t scratch_size(const struct oracle *o);
+static size_t block_rows(const struct data *data);
 static void add_value(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_both(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
@@ -152,8 +153,8 @@ static void add_group(void *context, size_t group, int worker) {
   const struct data *data = pass->o->data;
   double *scratch[SCRATCHES], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
   scratch[BUFFER] = pass->scratch + (size_t)worker * scratch_size(pass->o);
-  scratch[T] = scratch[BUFFER] + DATA_BLOCK * data->p;
-  for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + DATA_BLOCK;
+  scratch[T] = scratch[BUFFER] + block_rows(data) * data->p;
+  for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + block_rows(data);
   size_t blocks = data_blocks(data), first = group * blocks / pass->groups, last = (group + 1) * blocks / pass->groups;
   for (size_t j = first; j < last; j++) {
     if ((j - first) % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
@@ -163,7 +164,11 @@ static void add_group(void *context, size_t group, int worker) {
 }
 
 /* LEFT holds the four columns of la_crossprod_add(). */
-static size_t scratch_size(const struct oracle *o) { return DATA_BLOCK * (o->data->p + (LEFT - T)) + 4 * HESSIAN_TILE; }
+static size_t scratch_size(const struct oracle *o) {
+  return block_rows(o->data) * (o->data->p + (LEFT - T)) + 4 * HESSIAN_TILE;
+}
+
+static size_t block_rows(const struct data *data) { return data->n < DATA_BLOCK ? data->n : DATA_BLOCK; }
 
 /* ---- a block ---- */
 

@@ -132,7 +132,7 @@ static int dense_pairs(size_t d, double *h, const char *range, int count, double
     F77_CALL(dsyevr)
     ("V", range, "L", &n, h, &n, &unused, &unused, &one, &one, &abstol, &found, values, vectors, &n, support, work,
      &lwork, iwork, &iwork_size, &info FCONE FCONE FCONE);
-    if (info != 0 || found != count) status = BASE_ERR_NUMERIC;
+    if (info != 0 || found != count || !la_all_finite(d * (size_t)count, vectors)) status = BASE_ERR_NUMERIC;
   }
   base_free(iwork);
   base_free(work);
@@ -155,7 +155,7 @@ static int tridiagonal_pairs(size_t m, const double *diagonal, const double *off
     F77_CALL(dstevr)
     ("V", range, &n, copy, copy + m, &unused, &unused, &first, &first, &abstol, &found, values, vectors, &n,
      iwork + liwork, work, &lwork, iwork, &liwork, &info FCONE FCONE);
-    if (info != 0 || found != count) status = BASE_ERR_NUMERIC;
+    if (info != 0 || found != count || !la_all_finite(m * (size_t)count, vectors)) status = BASE_ERR_NUMERIC;
   }
   base_free(iwork);
   base_free(work);

@@ -5,6 +5,9 @@
 
 static double chi_upper(size_t dim, double beta);
 
+/* The look-th of sum 6 / (pi j)^2 = 1. */
+double confidence_share(double beta, int look) { return beta * 6 / pow(M_PI * look, 2); }
+
 /*
  * |g + e|^2 / sd^2 is non-central chi-square with d degrees of freedom and
  * non-centrality |g|^2 / sd^2; its cdf decreases in the latter. The bound is

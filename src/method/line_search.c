@@ -30,8 +30,8 @@ int search_run(const struct objective *f, const struct search *s, const double *
   double *steps = work, *offset = work + s->k, *scratch = work + 4 * s->k;
   for (size_t i = 0; i < s->k; i++) {
     steps[i] = s->first * pow(s->ratio, (double)i);
-    offset[i] = objective_penalty_decrease(f, w, direction, steps[i], scratch) -
-                s->sufficient * pow(steps[i], s->power);
+    offset[i] =
+        objective_penalty_decrease(f, w, direction, steps[i], scratch) - s->sufficient * pow(steps[i], s->power);
   }
   int status = s->kind == OPT_GAUSSIAN ? by_gaussian(f, s, w, direction, steps, offset, work + 2 * s->k,
                                                      work + 3 * s->k, step, decrease, sd)
@@ -61,9 +61,9 @@ static int by_gaussian(const struct objective *f, const struct search *s, const 
 static int by_index(const struct objective *f, const struct search *s, const double *w, const double *direction,
                     const double *steps, const double *offset, double *step) {
   size_t index = s->k;
-  int status = s->kind == OPT_SVT ? oracle_first_step(f->oracle, w, direction, s->k, steps, offset, !s->published,
-                                                      s->rho, &index)
-                                  : oracle_best_step(f->oracle, w, direction, s->k, steps, offset, s->rho, &index);
+  int status = s->kind == OPT_SVT
+                   ? oracle_first_step(f->oracle, w, direction, s->k, steps, offset, !s->published, s->rho, &index)
+                   : oracle_best_step(f->oracle, w, direction, s->k, steps, offset, s->rho, &index);
   if (status == BASE_OK && index < s->k) *step = steps[index];
   return status;
 }

@@ -8,10 +8,10 @@
 #include "method/penalty.h"
 
 enum opt_line_search {
-  OPT_SHORT_STEP,  /* no search: steps from the smoothness constants */
-  OPT_GAUSSIAN,    /* noisy decreases of all candidates at once */
-  OPT_SVT,         /* sparse vector on the sufficient-decrease condition */
-  OPT_EXPONENTIAL  /* exponential mechanism on the decreases */
+  OPT_SHORT_STEP, /* no search: steps from the smoothness constants */
+  OPT_GAUSSIAN,   /* noisy decreases of all candidates at once */
+  OPT_SVT,        /* sparse vector on the sufficient-decrease condition */
+  OPT_EXPONENTIAL /* exponential mechanism on the decreases */
 };
 
 enum opt_status {
@@ -21,7 +21,7 @@ enum opt_status {
 };
 
 struct opt_options {
-  int published;  /* constants of Gao & Wright instead of those of the loss */
+  int published; /* constants of Gao & Wright instead of those of the loss */
   int two_phase;
   int spend_all; /* go on from a certified point while there is budget */
   enum opt_line_search search;
@@ -39,11 +39,11 @@ struct opt_options {
 
 struct trace_row {
   int phase, iteration;
-  const char *query;  /* "gradient", "hessian", "line search", "value" */
-  double estimate;    /* norm of the noisy gradient, smallest noisy eigenvalue, decrease of the step taken */
-  double bound;       /* upper confidence bound of the norm; lower one of the eigenvalue, of the decrease */
+  const char *query; /* "gradient", "hessian", "line search", "value" */
+  double estimate;   /* norm of the noisy gradient, smallest noisy eigenvalue, decrease of the step taken */
+  double bound;      /* upper confidence bound of the norm; lower one of the eigenvalue, of the decrease */
   double sd, rho;
-  double step;        /* length of the step taken after it; 0 for none */
+  double step; /* length of the step taken after it; 0 for none */
 };
 
 struct trace {
@@ -53,12 +53,12 @@ struct trace {
 
 struct opt_result {
   enum opt_status status;
-  int planned;           /* iterations planned in the last phase */
-  double gap;            /* used for the plan */
+  int planned; /* iterations planned in the last phase */
+  double gap;  /* used for the plan */
   /* Certificate: estimates and confidence bounds at the point returned; NaN when never measured there. */
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
-  int eigen_known;       /* the lower bound follows from the loss and the penalty alone */
+  int eigen_known; /* the lower bound follows from the loss and the penalty alone */
   struct trace trace;
 };
 

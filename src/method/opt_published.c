@@ -73,8 +73,8 @@ static int iterate(struct run *r) {
   if (status != BASE_OK) return status;
   out->gradient_norm = la_norm(f->dim, r->gradient);
   out->gradient_upper = confidence_norm(out->gradient_norm, sd, f->dim, r->phase->beta_g);
-  struct trace_row row = {
-      r->phase->number, r->iteration, "gradient", out->gradient_norm, out->gradient_upper, sd, rho, 0};
+  struct trace_row row = {r->phase->number,    r->iteration, "gradient", out->gradient_norm,
+                          out->gradient_upper, sd,           rho,        0};
   status = trace_add(&out->trace, &row);
   if (status != BASE_OK) return status;
   if (out->gradient_norm > r->o->eps_g / (1 + GW_C1)) return gradient_step(r);
@@ -136,8 +136,7 @@ static int walk(struct run *r, struct search *search, double short_step) {
     search->published = 1;
     search->rho = (search->kind == OPT_SVT && search->k <= 20 ? 0.11 : 0.5) * eps2;
     int status = search_run(r->f, search, r->w, r->direction, &step, &decrease, &sd);
-    struct trace_row row = {
-        r->phase->number, r->iteration, "line search", decrease, decrease - sd, sd, search->rho, 0};
+    struct trace_row row = {r->phase->number, r->iteration, "line search", decrease, decrease - sd, sd, search->rho, 0};
     if (status == BASE_OK) status = trace_add(trace, &row);
     if (status != BASE_OK) return status;
   }

@@ -14,7 +14,8 @@
  *
  * "Surely" means with the phase's confidence. Measurements at one point are
  * averaged with weights 1/sd^2, which loses nothing. Their costs at a point do
- * not depend on what was measured there, so each average is exactly Gaussian.
+ * not depend on what was measured there, so that each average, had the run stayed
+ * for it, is exactly Gaussian; looks share the error probability of their point.
  */
 #include "method/private.h"
 
@@ -38,7 +39,7 @@ struct state {
   double slice; /* budget of the current iteration */
   int iteration;
   int last; /* the run ends with this iteration */
-  int eigen_tests;
+  int eigen_points;
   /* The newest certified point, with its certificate in the result's terms. */
   int certified;
   double *best;
@@ -63,11 +64,11 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   struct state s = {.f = f, .o = o, .w = w, .result = result};
   double *memory = base_alloc(2 * square + 4 * dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
-  s.gradient = (struct pool){memory, dim, 0, 0};
+  s.gradient = (struct pool){memory, dim, 0, 0, 0};
   s.direction = memory + dim;
   s.best = memory + 2 * dim;
   s.answer = memory + 3 * dim; /* dim or dim * dim, whichever is asked for */
-  s.hessian = (struct pool){memory + 4 * dim + square, square, 0, 0};
+  s.hessian = (struct pool){memory + 4 * dim + square, square, 0, 0, 0};
 
   int status = BASE_OK;
   for (int i = 0; i < count && status == BASE_OK && !done(&s); i++) {
@@ -119,10 +120,10 @@ static int measure_gradient(struct state *s, double rho) {
   if (status != BASE_OK) return status;
   pool_add(&s->gradient, s->answer, sd, rho);
   s->result->gradient_norm = la_norm(s->f->dim, s->gradient.mean);
-  s->result->gradient_upper =
-      confidence_norm(s->result->gradient_norm, pool_sd(&s->gradient), s->f->dim, s->phase->beta_g);
-  struct trace_row row = {s->phase->number, s->iteration, "gradient", s->result->gradient_norm,
-                          s->result->gradient_upper, pool_sd(&s->gradient), rho, 0};
+  s->result->gradient_upper = confidence_norm(s->result->gradient_norm, pool_sd(&s->gradient), s->f->dim,
+                                              confidence_share(s->phase->beta_g, s->gradient.count));
+  struct trace_row row = {s->phase->number,          s->iteration,          "gradient", s->result->gradient_norm,
+                          s->result->gradient_upper, pool_sd(&s->gradient), rho,        0};
   return trace_add(&s->result->trace, &row);
 }
 
@@ -172,8 +173,10 @@ static void restore_certified(struct state *s) {
 /* As precise as needed to tell -eps_h from -eps_h / 3, or as can be paid for. */
 static int measure_hessian(struct state *s, double *value, double *width) {
   const struct objective *f = s->f;
-  double left = phase_left(f, s->phase), beta = s->phase->beta_h / pow(++s->eigen_tests, 2), sd;
+  double left = phase_left(f, s->phase), sd;
   if (!(left > NOTHING_LEFT * s->phase->rho)) return BASE_ERR_BUDGET;
+  if (s->hessian.count == 0) s->eigen_points++;
+  double beta = confidence_share(s->phase->beta_h / pow(s->eigen_points, 2), s->hessian.count + 1);
   double wanted = s->o->eps_h / 3 / confidence_eigen(1, f->dim, beta);
   double rho = fmin(left * pow(oracle_sd_hessian(f->oracle, s->w, left) / wanted, 2), s->o->hessian_share * left);
   int status = objective_hessian(f, s->w, rho, s->answer, &sd);
@@ -184,8 +187,8 @@ static int measure_hessian(struct state *s, double *value, double *width) {
   *width = confidence_eigen(pool_sd(&s->hessian), f->dim, beta);
   s->result->eigen_min = *value;
   s->result->eigen_lower = *value - *width;
-  struct trace_row row = {s->phase->number, s->iteration, "hessian", *value, *value - *width,
-                          pool_sd(&s->hessian), rho, 0};
+  struct trace_row row = {s->phase->number, s->iteration,         "hessian", *value,
+                          *value - *width,  pool_sd(&s->hessian), rho,       0};
   return trace_add(&s->result->trace, &row);
 }
 

@@ -36,9 +36,12 @@ double penalty_curv_lower(const struct penalty *p) { return p->kind == PENALTY_N
 
 double penalty_curv_upper(const struct penalty *p) {
   switch (p->kind) {
-  case PENALTY_RIDGE: return p->lambda;
-  case PENALTY_NONCONVEX: return 2 * p->lambda;
-  default: return 0;
+  case PENALTY_RIDGE:
+    return p->lambda;
+  case PENALTY_NONCONVEX:
+    return 2 * p->lambda;
+  default:
+    return 0;
   }
 }
 

@@ -122,8 +122,8 @@ static int certifies(const void *wish, double alpha) {
   double rest = p->rho * (both ? 1 - o->hessian_share : 1);
   double sd = oracle_sd_gradient(f->oracle, c->w, rest * (search ? 1 - o->search_share : 1) / p->iterations);
   double seen = sqrt(alpha * alpha / 4 + (double)f->dim * sd * sd);
-  if (confidence_norm(seen, sd, f->dim, p->beta_g) > alpha) return 0;
+  if (confidence_norm(seen, sd, f->dim, confidence_share(p->beta_g, 1)) > alpha) return 0;
   if (!both) return 1;
   double sd_h = oracle_sd_hessian(f->oracle, c->w, o->hessian_share * p->rho);
-  return 3 * confidence_eigen(sd_h, f->dim, p->beta_h) <= at.eps_h;
+  return 3 * confidence_eigen(sd_h, f->dim, confidence_share(p->beta_h, 1)) <= at.eps_h;
 }

@@ -16,8 +16,12 @@ void pool_add(struct pool *p, const double *x, double sd, double rho) {
   }
   p->precision += precision;
   p->rho += rho;
+  p->count++;
 }
 
 double pool_sd(const struct pool *p) { return 1 / sqrt(p->precision); }
 
-void pool_reset(struct pool *p) { p->precision = p->rho = 0; }
+void pool_reset(struct pool *p) {
+  p->precision = p->rho = 0;
+  p->count = 0;
+}

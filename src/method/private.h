@@ -25,6 +25,10 @@ double objective_penalty_decrease(const struct objective *f, const double *w, co
 
 /* ---- confidence.c ---- */
 
+/* Of the error probability beta of all looks at one point, the share of the look-th. Whether there is a next look may
+ * depend on what was seen: the shares hold for all looks that there could be. */
+double confidence_share(double beta, int look);
+
 /* Upper bound of |g| with error probability beta, from |g + e|, e ~ N(0, sd^2 I_d). */
 double confidence_norm(double noisy_norm, double sd, size_t dim, double beta);
 /* q with P(largest eigenvalue of E > q) <= beta, E symmetric Gaussian, sd on and sd / sqrt(2) off the diagonal. */
@@ -47,6 +51,7 @@ struct pool {
   size_t length;
   double precision; /* sum of 1 / sd^2 */
   double rho;       /* what they cost */
+  int count;
 };
 void pool_add(struct pool *p, const double *x, double sd, double rho);
 double pool_sd(const struct pool *p);
@@ -82,8 +87,8 @@ struct phase {
   int iterations; /* planned */
   double rho;     /* its budget at the start */
   double reserve; /* what must stay in the ledger */
-  double beta_g;  /* error probability of each bound on the gradient */
-  double beta_h;  /* and of the j-th bound on an eigenvalue, times j^2 */
+  double beta_g;  /* error probability of the bounds on the gradient at one point */
+  double beta_h;  /* and of those on the eigenvalue at the j-th point with any, times j^2 */
 };
 double phase_left(const struct objective *f, const struct phase *phase);
 int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,

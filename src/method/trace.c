@@ -17,4 +17,6 @@ int trace_add(struct trace *trace, const struct trace_row *row) {
   return BASE_OK;
 }
 
-struct trace_row *trace_last(struct trace *trace) { return &trace->rows[trace->length - 1]; }
+struct trace_row *trace_last(struct trace *trace) {
+  return &trace->rows[trace->length - 1];
+}

@@ -72,7 +72,7 @@ struct run {
   double noise_g, noise_h; /* q_g, q_H */
   double beta_g;           /* error probability of the newest bound on the gradient */
   int phase, iteration, last;
-  int spare; /* of the planned iterations, when phase 2 began */
+  int spare;    /* of the planned iterations, when phase 2 began */
   int measured; /* times at this point */
   int certified;
   double *best; /* the newest certified point and its certificate */
@@ -111,10 +111,10 @@ int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr
   struct run r = {.f = &f, .o = options, .w = w, .result = result, .end = fmax(oracle_left(oracle) - rho, 0)};
   double *memory = base_alloc(2 * dim * dim + 3 * dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
-  r.gradient = (struct pool){memory, dim, 0, 0};
+  r.gradient = (struct pool){memory, dim, 0, 0, 0};
   r.step = memory + dim;
   r.best = memory + 2 * dim;
-  r.hessian = (struct pool){memory + 3 * dim, dim * dim, 0, 0};
+  r.hessian = (struct pool){memory + 3 * dim, dim * dim, 0, 0, 0};
   r.answer = memory + 3 * dim + dim * dim;
 
   int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
