@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture mutants fuzz bench docs format experiments clean
+.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture mutants audit fuzz bench docs format experiments clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -53,6 +53,11 @@ gctorture: setup
 ## make mutants      do the tests notice mistakes? ten minutes
 mutants: setup
 	dev/mutants.sh
+
+## make audit        lower bounds on eps against the claims, into dev/audit.md; two minutes
+audit: setup
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	Rscript dev/audit.R build/lib
 
 ## make fuzz         random input to the core for SECONDS (600) in all
 SECONDS = 600

@@ -1,5 +1,6 @@
-# What a fit may not hold: values of the data, environments. Data here are doubles that occur nowhere else, and
-# strings that occur nowhere else; a fit is written out byte by byte and searched for both.
+# What a fit, and every other object that the package returns, may not hold: values of the data or exact statistics of
+# them, responses, environments. Data here are doubles that occur nowhere else, and strings that occur nowhere else; an
+# object is written out byte by byte and searched for both.
 
 secret_frame <- function(n = 60) {
   set.seed(11)
@@ -11,15 +12,71 @@ secret_frame <- function(n = 60) {
 }
 secret_bounds <- list(a = c(0, 1), b = c(0, 5))
 
-# Positions of 8-byte patterns: every double of the data is looked up in the bytes.
+# Is one of the values, up to rounding of its last digits, among the 8-byte patterns?
 holds_double <- function(bytes, values) {
   n <- length(bytes)
+  values <- sort(unique(values))
   for (shift in 0:7) {
     whole <- (n - shift) %/% 8
     found <- readBin(bytes[shift + seq_len(8 * whole)], "double", whole, endian = .Platform$endian)
-    if (any(found %in% values)) return(TRUE)
+    found <- found[is.finite(found)]
+    below <- findInterval(found * (1 - sign(found) * 1e-12), values)
+    if (any(below < findInterval(found * (1 + sign(found) * 1e-12), values))) return(TRUE)
   }
   FALSE
+}
+
+# Are the first responses there, one after the other, as whole numbers or doubles, in one of the usual codes?
+holds_response <- function(bytes, y) {
+  y <- y[1:24]
+  for (code in list(y, 1 - y, 2 * y - 1, 1 - 2 * y, y + 1)) {
+    for (type in c("integer", "double")) {
+      pattern <- writeBin(as.vector(code, type), raw(), endian = .Platform$endian)
+      if (length(grepRaw(pattern, bytes, fixed = TRUE)) > 0L) return(TRUE)
+    }
+  }
+  FALSE
+}
+
+# Rows of the problem that the core sees: of a matrix of a and b and radius 2, and of a formula with bounds.
+secret_rows <- function(data) {
+  list(unit_rows(cbind(data$a, data$b), 2), unit_rows(cbind(2 * data$a - 1, 2 * pmin(data$b, 5) / 5 - 1), sqrt(3)))
+}
+
+# Values, and statistics that no noise was added to.
+secret_numbers <- function(data) {
+  columns <- data[c("a", "b", "unused")]
+  y <- 2 * data$y - 1
+  rows <- secret_rows(data)
+  statistics <- c(
+    colMeans(columns), colSums(columns), crossprod(as.matrix(columns)), vapply(columns, stats::sd, 0),
+    vapply(columns, stats::quantile, numeric(5)), mean(data$y), mean(y), sqrt(1 + data$a^2 + data$b^2),
+    lapply(rows, function(z) {
+      c(z, z * y, colMeans(z), crossprod(z), exact_minimum(z, y), lapply(c("logistic", "sigmoid"), function(loss) {
+        c(exact_gradient(z, y, numeric(3), loss), norm(exact_gradient(z, y, numeric(3), loss), "2"),
+          exact_hessian(z, y, numeric(3), loss), eigen(exact_hessian(z, y, numeric(3), loss))$values)
+      }))
+    })
+  )
+  c(unlist(columns), no_public(unlist(statistics)))
+}
+
+# Without what a public number may equal: counts, the intercept's entries of rows and of their products, the loss of any
+# data at zero.
+no_public <- function(values) {
+  round_number <- function(x) abs(1024 * x - round(1024 * x)) < 1e-9
+  values[!round_number(values) & !round_number(values * sqrt(3)) & !round_number(values / log(2))]
+}
+
+# Value and derivatives of the loss at the solution of a fit to the matrix of a and b.
+solution_numbers <- function(fit, data) {
+  z <- secret_rows(data)[[1]]
+  y <- 2 * data$y - 1
+  w <- unname(2 * coef(fit))
+  gradient <- exact_gradient(z, y, w, fit$loss$name)
+  hessian <- exact_hessian(z, y, w, fit$loss$name)
+  value <- exact_value(z, y, w, fit$loss$name)
+  no_public(c(value, gradient, norm(gradient, "2"), hessian, eigen(hessian)$values, z %*% w))
 }
 holds_string <- function(bytes, text) {
   length(grepRaw(text, bytes, fixed = TRUE)) > 0L
@@ -41,14 +98,18 @@ environments_in <- function(x, path = "x", found = character()) {
   found
 }
 
-expect_clean <- function(object, data = secret_frame()) {
+expect_no_data <- function(object, data = secret_frame(), values = NULL) {
   bytes <- serialize(object, NULL, xdr = FALSE)
-  values <- unlist(data[c("a", "b", "unused")])
-  expect_false(holds_double(bytes, values))
+  expect_false(holds_double(bytes, c(secret_numbers(data), values)))
+  expect_false(holds_response(bytes, data$y))
   expect_false(holds_string(bytes, "secret-"))
   expect_false(holds_string(bytes, "person-"))
-  expect_identical(environments_in(object), character())
   expect_lt(length(bytes), 2e5)
+}
+
+expect_clean <- function(object, data = secret_frame(), values = NULL) {
+  expect_no_data(object, data, values)
+  expect_identical(environments_in(object), character())
 }
 
 test_that("the search finds what it looks for", {
@@ -57,6 +118,16 @@ test_that("the search finds what it looks for", {
   expect_true(holds_double(bytes, d$a))
   expect_false(holds_double(bytes, d$b))
   expect_true(holds_double(serialize(d$b[7], NULL, xdr = FALSE), d$b))
+  expect_true(holds_double(serialize(c(x = d$a[3] * (1 + 1e-15)), NULL, xdr = FALSE), d$a))
+  expect_true(holds_double(serialize(-d$b[7], NULL, xdr = FALSE), -d$b))
+  expect_false(holds_double(serialize(d$a * (1 + 1e-9), NULL, xdr = FALSE), d$a))
+  gradient <- exact_gradient(secret_rows(d)[[1]], 2 * d$y - 1, numeric(3))
+  expect_true(holds_double(serialize(list("x", gradient[2]), NULL, xdr = FALSE), secret_numbers(d)))
+  expect_false(any(c(0, 1, 0.5, 0.25, log(2), 1 / sqrt(3), 20) %in% secret_numbers(d)))
+  for (y in list(d$y, 2 * d$y - 1, d$y == 1, factor(d$y))) {
+    expect_true(holds_response(serialize(list("x", y), NULL, xdr = FALSE), d$y))
+    expect_false(holds_response(serialize(list("x", rev(y)), NULL, xdr = FALSE), d$y))
+  }
   expect_true(holds_string(serialize(d, NULL, xdr = FALSE), "secret-"))
   expect_true(holds_string(serialize(d, NULL, xdr = FALSE), "person-"))
   inside <- (function() y ~ x)()
@@ -75,9 +146,24 @@ test_that("a fit holds no data", {
   expect_clean(quiet_fit(x, d$y, eps = 1, radius = 2, loss = "sigmoid", penalty = penalty_nonconvex(0.01),
                          target = sosp(0.2, 0.05)))
   expect_clean(summary(quiet_fit(x, d$y, eps = 1, radius = 2)))
-  for (curvature in c("hessian", "lazy", "direct")) {
-    expect_clean(quiet_fit(x, d$y, eps = 1, radius = 2, method = "newton", control = control_newton(curvature)))
+})
+
+test_that("a fit of no method, by no line search or curvature, holds data or exact statistics at its solution", {
+  d <- secret_frame()
+  x <- as.matrix(d[c("a", "b")])
+  check <- function(...) {
+    fit <- quiet_fit(x, d$y, eps = 1, radius = 2, ...)
+    expect_clean(fit, d, solution_numbers(fit, d))
+    expect_clean(summary(fit), d, solution_numbers(fit, d))
+    expect_clean(dp_ledger(fit), d)
   }
+  for (method in dpsosp:::methods_known) check(method = method)
+  for (search in c("gaussian", "svt", "exponential")) check(control = control_opt(line_search = search))
+  for (method in c("2opt-ls", "tr")) {
+    control <- if (method == "tr") control_tr("published") else control_opt("published", max_iterations = 20)
+    check(method = method, loss = "sigmoid", target = sosp(0.2, 0.05), control = control)
+  }
+  for (curvature in c("hessian", "qu", "lazy", "direct")) check(method = "newton", control = control_newton(curvature))
 })
 
 test_that("a formula made in a function does not take its environment along", {
@@ -124,14 +210,53 @@ test_that("a call with an empty index does not stop the fit at its end", {
 
 test_that("an oracle or a budget written to a file leaves the data behind", {
   d <- secret_frame()
-  budget <- dp_budget(mu = 1)
-  oracle <- dp_oracle(as.matrix(d[c("a", "b")]), d$y, "logistic", budget, 2)
-  dp_gradient(oracle, c(0, 0, 0), mu = 0.1)
-  for (object in list(oracle, budget)) {
-    bytes <- serialize(object, NULL, xdr = FALSE)
-    expect_false(holds_double(bytes, unlist(d[c("a", "b")])))
-    expect_false(holds_string(bytes, "person-"))
+  x <- as.matrix(d[c("a", "b")])
+  w <- numeric(3)
+  plan <- event_repeat(event_gaussian(20), 10)
+  for (budget in list(dp_budget(mu = 1), dp_budget(rho = 1), dp_budget(eps = 1, delta = 1e-5),
+                      dp_budget(eps = 1, delta = 1e-5, plan = plan))) {
+    for (loss in c("logistic", "sigmoid")) {
+      oracle <- dp_oracle(x, d$y, loss, budget, 2)
+      answers <- list(
+        dp_value(oracle, w + 0.1, mu = 0.05), dp_gradient(oracle, w, mu = 0.05), dp_hessian(oracle, w, mu = 0.05),
+        dp_line_search(oracle, w, c(1, 0, 0), c(2, 1), mu = 0.05)
+      )
+      for (answer in answers) expect_clean(answer, d)
+      expect_no_data(oracle, d)
+    }
+    expect_no_data(budget, d)
+    expect_clean(dp_ledger(budget), d)
   }
+  oracle <- dp_oracle(x, d$y, "logistic", dp_budget(rho = 1), 2)
+  for (mechanism in c("svt", "exponential")) {
+    expect_clean(dp_line_search(oracle, w, c(1, 0, 0), c(2, 1), rho = 0.1, mechanism = mechanism), d)
+  }
+  expect_no_data(oracle, d)
+})
+
+# Made where the data are in sight, so that an environment kept by mistake would carry them.
+test_that("objects that need no data hold none", {
+  d <- secret_frame()
+  x <- as.matrix(d[c("a", "b")])
+  event <- event_compose(event_gaussian(4), event_laplace(30), event_exponential(0.1), event_pure(0.1),
+                         event_svt(0.1, 5), event_tree(20, 8))
+  sampled <- event_repeat(event_subsample(event_gaussian(2), 0.01), 100)
+  fit <- quiet_fit(x, d$y, eps = 1, radius = 2, method = "tr")
+  release <- function(label) {
+    oracle <- dp_oracle(x, c(label, d$y[-1]), "logistic", dp_budget(mu = 1), 2)
+    dp_gradient(oracle, numeric(3), mu = 0.9)[2]
+  }
+  objects <- list(
+    event, sampled, event_svt_gaussian(10, 20, 5), dp_account(event), dp_account(sampled), dp_account(sampled, "rdp"),
+    dp_convert(mu = 1, delta = 1e-5, to = "eps"), dp_filter_order(sampled, 1, 1e-5),
+    dp_rdp(event_gaussian(2), c(2, 8)),
+    control_opt(), control_tr(), control_gd(), control_newton(), loss_logistic(), loss_sigmoid(), penalty_none(),
+    penalty_ridge(0.1), penalty_nonconvex(0.1), sosp(0.1, 0.2), saddle_problem(1000),
+    planned_iterations("gd", 0.1, gap = 1), trust_region_step(c(1, 2), diag(2), 1),
+    dp_audit(fit, runs = 10, progress = FALSE), dp_audit(release, list(0, 1), 1, 1e-5, runs = 20, progress = FALSE),
+    dp_audit(function(s) s + d$b[1:40], eps = 1, delta = 1e-5, method = "one-run", canaries = 40)
+  )
+  for (object in objects) expect_clean(object, d)
 })
 
 test_that("a fit survives saving and predicts the same", {

@@ -1,0 +1,105 @@
+# Does dp_audit() contradict what the package claims? Many audits of fits at small n, and of single gradients whose law
+# is known, so that the audit is seen to see something. Prints a table and writes it to dev/audit.md.
+#   Rscript dev/audit.R [LIBRARY [REPETITIONS]]
+# Ends with "N passed, N failed": a row passes when each of its repetitions, and all as one, give what it expects.
+
+args <- commandArgs(TRUE)
+library(dpsosp, lib.loc = if (length(args) > 0) args[1])
+
+repetitions <- if (length(args) > 1) as.integer(args[2]) else 20L
+eps <- 4
+delta <- 1e-5
+# A bound fails with probability 0.001, so 100 of them all hold with probability 0.9 at least, whatever the mechanism.
+conf <- 0.999
+n <- 20
+runs <- c(fit = 100, gradient = 2000)
+
+main <- function() {
+  rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton"), audit_method), list(
+    audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
+    audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
+  ))
+  write_page(rows)
+  passed <- vapply(rows, function(row) row$kept == repetitions && row$kept_together, NA)
+  cat(sum(passed), " passed, ", sum(!passed), " failed\n", sep = "")
+  quit(status = if (all(passed)) 0 else 1)
+}
+
+# Few iterations, so that each answer has little noise, and a target out of reach, so that a run ends with its budget; a
+# fit of its own, on other data, in each repetition.
+audit_method <- function(method) {
+  control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5),
+                    control_opt(max_iterations = 10))
+  loss <- if (method == "newton") "logistic" else "sigmoid"
+  repeat_audit(paste0("`", method, "`, ", loss, " loss"), "at most eps", runs[["fit"]], function() {
+    x <- matrix(stats::runif(2 * n, -1, 1), n)
+    fit <- dp_sosp(x, sample(c(-1, 1), n, TRUE), eps, delta, method, loss, radius = 2, control = control,
+                   target = sosp(0.01, 0.1), progress = FALSE)
+    dp_audit(fit, runs = runs[["fit"]], conf = conf, progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# All of the budget for the gradient of the sigmoid loss at zero, on a record and on its opposite, the others null: the
+# largest change there is under "replace-one", twice that under "zero-out", whose noise is half.
+audit_gradient <- function(what, neighbours, expected) {
+  mu <- dp_convert(eps = eps, delta = delta, to = "mu")
+  x <- matrix(1, n, 1)
+  release <- function(label) {
+    oracle <- dp_oracle(x, c(label, rep(NA, n - 1)), "sigmoid", dp_budget(mu = mu * (1 + 1e-9)), 1, FALSE, neighbours)
+    as.vector(dp_gradient(oracle, 0, mu = mu))
+  }
+  wanted <- if (neighbours == "zero-out") "above eps" else "above 0.3 eps, at most eps"
+  repeat_audit(what, wanted, runs[["gradient"]], function() {
+    dp_audit(release, list(-1, 1), eps, delta, runs = runs[["gradient"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, expected)
+}
+
+repeat_audit <- function(what, wanted, runs, audit, expected) {
+  used <- system.time(audits <- lapply(seq_len(repetitions), function(i) audit()))
+  bounds <- vapply(audits, `[[`, 0, "bound")
+  together <- bound_together(audits)
+  row <- list(what = what, wanted = wanted, runs = runs, kept = sum(vapply(audits, expected, NA)), bounds = bounds,
+              together = together, kept_together = expected(list(bound = together, exceeds = together > eps)),
+              seconds = used[["user.self"]] + used[["sys.self"]])
+  cat(format_row(row), "\n", sep = "")
+  row
+}
+
+# The audits of a row are of one mechanism on one pair, as a fit is audited on data made from public facts. Each
+# threshold is independent of the runs that test it; mean error rates obey the trade-off that each pair of rates obeys,
+# as it is convex; Clopper-Pearson bounds hold for successes of unequal probabilities, too (Hoeffding 1956, theorem 4).
+bound_together <- function(audits) {
+  counts <- rowSums(vapply(audits, function(a) unlist(a$counts), numeric(3)))
+  mu <- dpsosp:::audit_bound(counts[["false_positives"]], counts[["false_negatives"]], counts[["runs"]],
+                             list(tradeoff = "gdp"), 1 - conf)
+  dpsosp:::gdp_epsilon(mu, delta)
+}
+
+# Bounds are rounded down, as a bound must not grow by being printed.
+format_row <- function(row) {
+  bounds <- c(min(row$bounds), stats::median(row$bounds), max(row$bounds), row$together)
+  shown <- formatC(floor(100 * bounds) / 100, 2, format = "f")
+  sprintf("| %s | 2 x %d | %s | %s | %s | %d of %d | %.0f |", row$what, row$runs, row$wanted,
+          paste(shown[1:3], collapse = " / "), shown[4], row$kept, repetitions, row$seconds)
+}
+
+write_page <- function(rows) {
+  writeLines(c(
+    "# Audits", "",
+    "Written by `make audit` (`dev/audit.R`), which fails when a repetition, or all as one, does not keep its row.", "",
+    sprintf("Claim: eps = %g, delta = %g, \"replace-one\", Gaussian accounting, secure noise; n = %d.", eps, delta, n),
+    sprintf("%d repetitions, each with a bound of confidence %g.", repetitions, conf),
+    sprintf("%s, dpsosp %s.", R.version.string, utils::packageVersion("dpsosp")), "",
+    "| mechanism | runs | bound on eps, wanted | least / median / largest | all as one | kept | s |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    vapply(rows, format_row, ""), "",
+    "\"All as one\": the bound from the runs of all repetitions together. A fit spreads its budget over several",
+    "answers, and the audit looks at one projection of the coefficients: with so few runs its bound is far from the",
+    "claim, and only a gross mistake would show. The two rows of one gradient say what the audit can see: much of a",
+    "sound release's eps, and noise that is too small by half.",
+    sprintf("All took %.0f s of one core.", sum(vapply(rows, `[[`, 0, "seconds")))
+  ), "dev/audit.md")
+}
+
+main()
