@@ -1,4 +1,4 @@
-# How fast are the accountants? Times of one run, as ratios to those of Google's dp_accounting on one core (PLD of 200
+# How fast are the accountants? Processor times of one run, as ratios to those of Google's dp_accounting on one core (PLD of 200
 # different Gaussians 6.2 s, Poisson sampling with q = 0.001 and T = 10,000 0.9 s), which are known from another run
 # on the same kind of machine.
 #   Rscript dev/bench/accounting.R [LIBRARY]
@@ -8,7 +8,7 @@ library(dpsosp, lib.loc = if (length(commandArgs(TRUE))) commandArgs(TRUE)[1])
 seconds <- function(expression, times = 7) {
   call <- substitute(expression)
   frame <- parent.frame()
-  stats::median(vapply(seq_len(times), function(i) system.time(eval(call, frame))[["elapsed"]], 0))
+  stats::median(vapply(seq_len(times), function(i) sum(system.time(eval(call, frame))[1:2]), 0))
 }
 report <- function(what, seconds, reference, wanted) {
   ratio <- reference / seconds
