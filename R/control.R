@@ -117,13 +117,19 @@ core_options <- function(method, control, target, spend_all) {
 }
 
 core_alpha <- function(method, oracle, penalty, options, rho, start) {
-  entry <- switch(method_family(method), opt = ffi_opt_alpha, tr = ffi_tr_alpha, gd = ffi_gd_alpha)
-  .Call(entry, oracle, penalty, options, rho, start)
+  switch(method_family(method),
+    opt = .Call(ffi_opt_alpha, oracle, penalty, options, rho, start),
+    tr = .Call(ffi_tr_alpha, oracle, penalty, options, rho, start),
+    gd = .Call(ffi_gd_alpha, oracle, penalty, options, rho, start)
+  )
 }
 
 core_run <- function(method, oracle, penalty, options, rho, start, bar, reproducible) {
-  entry <- switch(method_family(method), opt = ffi_opt_run, tr = ffi_tr_run, gd = ffi_gd_run)
-  .Call(entry, oracle, penalty, options, rho, start, bar, reproducible)
+  switch(method_family(method),
+    opt = .Call(ffi_opt_run, oracle, penalty, options, rho, start, bar, reproducible),
+    tr = .Call(ffi_tr_run, oracle, penalty, options, rho, start, bar, reproducible),
+    gd = .Call(ffi_gd_run, oracle, penalty, options, rho, start, bar, reproducible)
+  )
 }
 
 search_codes <- c("none", "gaussian", "svt", "exponential")

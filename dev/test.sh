@@ -35,7 +35,7 @@ stage() {
   local name=$1 log=build/log/$1.log code counts begin=$SECONDS
   shift
   echo "== $name"
-  timeout 1200 "$@" < /dev/null > "$log" 2>&1
+  timeout 2400 "$@" < /dev/null > "$log" 2>&1
   code=$?
   counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log" | tail -n 1)
   [ -n "$counts" ] || counts="$((code == 0)) $((code != 0))"
