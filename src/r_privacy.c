@@ -14,9 +14,9 @@ SEXP ffi_ledger_create(SEXP gdp_capacity, SEXP zcdp_capacity, SEXP accountant) {
   return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
 }
 
-SEXP ffi_ledger_create_renyi(SEXP capacity) {
+SEXP ffi_ledger_create_renyi(SEXP order, SEXP capacity) {
   struct ledger *ledger;
-  glue_check(ledger_create_renyi(arg_double(capacity), &ledger));
+  glue_check(ledger_create_renyi(arg_double(order), arg_double(capacity), &ledger));
   return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
 }
 
