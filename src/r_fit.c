@@ -15,6 +15,7 @@ static struct opt_options options_from(SEXP list);
 static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
+static struct batch_options batch_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -90,8 +91,7 @@ SEXP ffi_tr_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start)
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
   struct tr_options opt = tr_options_from(options);
-  return Rf_ScalarReal(
-      tr_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+  return Rf_ScalarReal(tr_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 static int run_gd(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
@@ -108,8 +108,7 @@ SEXP ffi_gd_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start)
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
   struct gd_options opt = gd_options_from(options);
-  return Rf_ScalarReal(
-      gd_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+  return Rf_ScalarReal(gd_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
@@ -120,8 +119,7 @@ SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
   SEXP out = PROTECT(glue_list(3, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, d));
   glue_host_begin(R_NilValue);
-  const int status =
-      la_trust_region((size_t)d, h, g, arg_double(radius), REAL(VECTOR_ELT(out, 0)), &dual, &smallest);
+  const int status = la_trust_region((size_t)d, h, g, arg_double(radius), REAL(VECTOR_ELT(out, 0)), &dual, &smallest);
   glue_host_end();
   glue_check(status);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(dual));
@@ -164,6 +162,7 @@ static struct tr_options tr_options_from(SEXP list) {
       .gap = number_in(list, "gap"),
       .gap_share = number_in(list, "gap_share"),
       .max_iterations = int_in(list, "max_iterations"),
+      .batch = batch_from(list),
   };
   return o;
 }
@@ -177,8 +176,15 @@ static struct gd_options gd_options_from(SEXP list) {
       .gap_share = number_in(list, "gap_share"),
       .hessian_share = number_in(list, "hessian_share"),
       .max_iterations = int_in(list, "max_iterations"),
+      .batch = batch_from(list),
   };
   return o;
+}
+
+static struct batch_options batch_from(SEXP list) {
+  struct batch_options b = {{(enum oracle_scheme)int_in(list, "batch_scheme"), number_in(list, "batch_size")},
+                            number_in(list, "batch_share")};
+  return b;
 }
 
 static struct penalty penalty_from(SEXP list) {
@@ -205,6 +211,7 @@ static struct opt_options options_from(SEXP list) {
       .mult_h = number_in(list, "mult_h"),
       .back_g = number_in(list, "back_g"),
       .back_h = number_in(list, "back_h"),
+      .batch = batch_from(list),
   };
   return o;
 }
