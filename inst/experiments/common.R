@@ -23,6 +23,24 @@ nonprivate_problem <- function(x, y, penalty = 0) {
   )
 }
 
+# The same for the sigmoid loss and a ridge penalty.
+nonprivate_sigmoid <- function(x, y, penalty = 0) {
+  rows <- x / pmax(1, sqrt(rowSums(x^2)))
+  up <- function(w) stats::plogis(y * as.vector(rows %*% w))
+  list(
+    loss = function(w) mean(1 - up(w)) + penalty / 2 * sum(w^2),
+    gradient_norm = function(w) {
+      s <- up(w)
+      sqrt(sum((as.vector(crossprod(rows, -y * s * (1 - s))) / nrow(rows) + penalty * w)^2))
+    },
+    eigen_min = function(w) {
+      s <- up(w)
+      hessian <- crossprod(rows, rows * (s * (1 - s) * (2 * s - 1))) / nrow(rows) + diag(penalty, length(w))
+      min(eigen(hessian, symmetric = TRUE, only.values = TRUE)$values)
+    }
+  )
+}
+
 # Classes 1 and 2 of Covertype; the ten numeric columns standardised with the
 # means and standard deviations printed in the data set's documentation
 # (public), rows divided by 4. From the full data where there is a folder with
