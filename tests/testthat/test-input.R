@@ -69,7 +69,7 @@ test_that("errors about the run name the argument, and charge nothing", {
     fit(eps = 1, delta = 1.5),
     fit(delta = 1e-6, budget = budget),
     fit(eps = 1, budget = 1),
-    fit(budget = budget, method = "sgd"),
+    fit(budget = budget, method = "adam"),
     fit(budget = budget, metod = "opt"),
     fit(budget = budget, weights = rep(1, 60)),
     fit(budget = budget, subset = 1:10),
