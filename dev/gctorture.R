@@ -18,7 +18,7 @@ main <- function() {
   other_methods()
   ranges()
   errors()
-  for (name in setdiff(names(entries), called)) cat("skipped: no garbage collection test of ", name, "\n", sep = "")
+  for (name in setdiff(names(entries), called)) cat("skipped: no call of ", name, "\n", sep = "")
   cat(passed, " passed, ", failed, " failed\n", sep = "")
   quit(status = if (failed > 0) 1 else 0)
 }
@@ -142,4 +142,5 @@ errors <- function() {
   compare("ffi_ledger_decide", function() list(new_ledger(gdp = 0), 1L))
 }
 
-main()
+# dev/inject.R makes the same calls with a compare() of its own.
+if (sys.nframe() == 0L) main()

@@ -23,6 +23,7 @@ main() {
 package() {
   stage rtests Rscript dev/rtests.R build/lib
   stage gctorture Rscript dev/gctorture.R build/lib
+  stage inject dev/inject.sh
   stage docs dev/docs.sh --check
   stage check dev/check.sh build/dpsosp_*.tar.gz
 }

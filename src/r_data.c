@@ -30,10 +30,11 @@ SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, S
   SET_VECTOR_ELT(keep, 0, x);
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(x);
+  SEXP out = PROTECT(glue_pointer("oracle", finalize_bundle));
   struct bundle *b = base_alloc(1, sizeof *b);
   if (!b) glue_fail(BASE_ERR_MEMORY);
+  R_SetExternalPtrAddr(out, b);
   b->keep = R_NilValue;
-  SEXP out = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
   R_PreserveObject(keep);
   b->keep = keep;
   glue_limit_threads();

@@ -40,9 +40,10 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   SEXP out = PROTECT(glue_list(10, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
   memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
+  SEXP holder = PROTECT(glue_pointer("result", finalize_result));
   struct opt_result *result = base_alloc(1, sizeof *result);
   if (!result) glue_fail(BASE_ERR_MEMORY);
-  SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
+  R_SetExternalPtrAddr(holder, result);
 
   glue_limit_threads();
   glue_random_begin(reproducible);
