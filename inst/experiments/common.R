@@ -1,6 +1,13 @@
 # Shared by the experiments: exact (NON-PRIVATE) quantities, data, and results
 # that are written row by row, so that an interrupted run goes on where it was.
 
+# The value after --name on the command line.
+option <- function(name, default = NULL) {
+  arguments <- commandArgs(TRUE)
+  at <- match(paste0("--", name), arguments)
+  if (is.na(at)) default else arguments[at + 1]
+}
+
 # Exact objective, gradient norm, smallest eigenvalue and accuracy at w, for rows
 # clipped to norm 1: to judge a run from outside, never for release. loss:
 # "logistic", with the penalty sum w^2 / (1 + w^2), or "sigmoid", with |w|^2 / 2.
