@@ -190,6 +190,8 @@ good_calls <- expression(
   control_gd = list(gap = 1, confidence = 0.9, max_iterations = 10, gap_share = 0.1, hessian_share = 0.5),
   trust_region_step = list(gradient = c(1, 2), hessian = diag(2), radius = 1),
   planned_iterations = list(method = "opt", eps_g = 0.1, eps_h = 0.1, gap = 1, smooth = 1, third = 1),
+  required_rows = list(method = "opt-ls", eps_g = 0.1, eps_h = 0.1, dim = 5, eps = 1, delta = 1e-6, gap = 1, smooth = 1,
+                       third = 1, lipschitz = 1, curvature = 1, failure = 0.1, constant = 1),
   saddle_problem = list(n = 1000),
   control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
                         curvature_share = 0.5, trace_share = 0.1, search_share = 0.1, certificate_share = 0.1,
