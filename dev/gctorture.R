@@ -69,7 +69,7 @@ events <- function() {
   compare("ffi_pld_epsilon", function() c(plan, list(1e-5, FALSE)))
   compare("ffi_pld_log_delta", function() c(plan, list(1, TRUE)))
   compare("ffi_leaf_zcdp", function() plan)
-  compare("ffi_ledger_create_renyi", function() list(1))
+  compare("ffi_ledger_create_renyi", function() list(10, 1))
 }
 
 design <- function() {

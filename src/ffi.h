@@ -6,7 +6,7 @@
 #include <Rinternals.h>
 
 SEXP ffi_ledger_create(SEXP, SEXP, SEXP);
-SEXP ffi_ledger_create_renyi(SEXP);
+SEXP ffi_ledger_create_renyi(SEXP, SEXP);
 SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);

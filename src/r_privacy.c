@@ -20,7 +20,7 @@ SEXP ffi_ledger_create(SEXP gdp_capacity, SEXP zcdp_capacity, SEXP accountant) {
 SEXP ffi_ledger_create_renyi(SEXP capacity) {
   SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
   struct ledger *ledger;
-  glue_check(ledger_create_renyi(arg_double(capacity), &ledger));
+  glue_check(ledger_create_renyi(arg_double(order), arg_double(capacity), &ledger));
   R_SetExternalPtrAddr(out, ledger);
   UNPROTECT(1);
   return out;

@@ -13,6 +13,9 @@
 #define LEAST_RADIUS 1e-140
 
 static void block_scales(void *context, size_t block, int worker);
+static size_t rows_of(const struct data *data, const struct batch *batch);
+static void copy_rows(const struct data *data, size_t rows, size_t first, const size_t *row, double *buffer,
+                      struct data_block *block);
 static void add_squares(size_t n, const double *x, double *restrict sum);
 
 int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out) {
@@ -27,13 +30,13 @@ int data_create(const double *x, size_t n, size_t p, int intercept, double radiu
   data->radius = radius;
   data->scale = base_alloc(n, sizeof(double));
   data->y = base_alloc(n, sizeof(double));
-  data->broken = base_alloc(data_blocks(data), 1);
+  data->broken = base_alloc(data_blocks(data, NULL), 1);
   if (!data->scale || !data->y || !data->broken) {
     data_free(data);
     return BASE_ERR_MEMORY;
   }
   memcpy(data->y, y, n * sizeof(double));
-  base_parallel(data_blocks(data), base_threads(), block_scales, data);
+  base_parallel(data_blocks(data, NULL), base_threads(), block_scales, data);
   *out = data;
   return BASE_OK;
 }
@@ -50,21 +53,40 @@ size_t data_rows(const struct data *data) { return data->n; }
 
 size_t data_dim(const struct data *data) { return data->p + (size_t)data->intercept; }
 
-size_t data_blocks(const struct data *data) { return (data->n + DATA_BLOCK - 1) / DATA_BLOCK; }
+size_t data_blocks(const struct data *data, const struct batch *batch) {
+  return (rows_of(data, batch) + DATA_BLOCK - 1) / DATA_BLOCK;
+}
 
-struct data_block data_block_at(const struct data *data, size_t index, double *buffer) {
-  size_t start = index * DATA_BLOCK;
-  size_t rows = data->n - start < DATA_BLOCK ? data->n - start : DATA_BLOCK;
-  struct data_block block = {rows, data->x + start, data->n, data->scale + start, data->y + start};
-  if (!data->broken[index]) return block;
-  for (size_t j = 0; j < data->p; j++) {
-    const double *from = block.x + j * data->n;
-    double *to = buffer + j * rows;
-    for (size_t i = 0; i < rows; i++) to[i] = block.scale[i] > 0 ? from[i] : 0;
-  }
-  block.x = buffer;
-  block.ld = rows;
+size_t data_block_rows(const struct data *data, const struct batch *batch) {
+  size_t rows = rows_of(data, batch);
+  return rows < DATA_BLOCK ? rows : DATA_BLOCK;
+}
+
+struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer) {
+  size_t first = index * DATA_BLOCK, left = rows_of(data, batch) - first;
+  size_t rows = left < DATA_BLOCK ? left : DATA_BLOCK;
+  struct data_block block = {rows, data->x + first, data->n, data->scale + first, data->y + first};
+  if (batch || data->broken[index]) copy_rows(data, rows, first, batch ? batch->row + first : NULL, buffer, &block);
   return block;
+}
+
+static size_t rows_of(const struct data *data, const struct batch *batch) { return batch ? batch->count : data->n; }
+
+/* Those of the list or, without one, from first on. The values of a null record may be NaN: zeros stand for them. */
+static void copy_rows(const struct data *data, size_t rows, size_t first, const size_t *row, double *buffer,
+                      struct data_block *block) {
+  double *scale = buffer + rows * data->p, *y = scale + rows;
+  for (size_t i = 0; i < rows; i++) {
+    size_t from = row ? row[i] : first + i;
+    scale[i] = data->scale[from];
+    y[i] = data->y[from];
+  }
+  for (size_t j = 0; j < data->p; j++) {
+    const double *from = data->x + j * data->n + (row ? 0 : first);
+    double *to = buffer + j * rows;
+    for (size_t i = 0; i < rows; i++) to[i] = scale[i] > 0 ? from[row ? row[i] : i] : 0;
+  }
+  *block = (struct data_block){rows, buffer, rows, scale, y};
 }
 
 /*
