@@ -163,7 +163,7 @@ static void add_group(void *context, size_t group, int worker) {
   }
 }
 
-/* LEFT holds the four columns of la_crossprod_add(). */
+/* LEFT holds the four columns of data_crossprod_add(). */
 static size_t scratch_size(const struct oracle *o) {
   return block_rows(o->data) * (o->data->p + (LEFT - T)) + 4 * HESSIAN_TILE;
 }
@@ -173,12 +173,10 @@ static size_t block_rows(const struct data *data) { return data->n < DATA_BLOCK 
 /* ---- a block ---- */
 
 static size_t gradient_tile(const struct data *data);
-static struct data_block rows_from(const struct data_block *b, size_t start, size_t most);
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t);
 static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *scaled,
                               double *g);
 static void curvatures(const struct pass *pass, const struct data_block *b, double *t, double *weight);
-static void add_squares(size_t n, const double *x, double *restrict sum);
 static void move(size_t n, const double *t, double step, const double *u, double *restrict to);
 static void scale_shifted(size_t n, const double *scale, double constant, double *restrict t);
 static double scale_to(size_t n, const double *scale, const double *weight, double *restrict to);
@@ -191,7 +189,7 @@ static void add_value(const struct pass *pass, const struct data_block *b, doubl
 static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
   size_t most = gradient_tile(pass->o->data);
   for (size_t start = 0; start < b->rows; start += most) {
-    struct data_block tile = rows_from(b, start, most);
+    struct data_block tile = data_tile(b, start, most);
     predictor(pass->o, &tile, pass->w, scratch[T] + start);
     loss_eval(pass->o->loss, tile.rows, tile.y, scratch[T] + start, NULL, scratch[V], NULL);
     add_weighted_rows(pass->o, &tile, scratch[V], scratch[WEIGHT], sum);
@@ -209,12 +207,11 @@ static void add_hessian(const struct pass *pass, const struct data_block *b, dou
   const struct oracle *o = pass->o;
   size_t dim = data_dim(o->data), skip = (size_t)o->data->intercept;
   for (size_t start = 0; start < b->rows; start += HESSIAN_TILE) {
-    struct data_block tile = rows_from(b, start, HESSIAN_TILE);
+    struct data_block tile = data_tile(b, start, HESSIAN_TILE);
     curvatures(pass, &tile, scratch[T], scratch[V]);
     scale_to(tile.rows, tile.scale, scratch[V], scratch[WEIGHT]);
     if (skip) add_weighted_rows(o, &tile, scratch[WEIGHT], scratch[U], sum);
-    la_crossprod_add(tile.rows, o->data->p, tile.x, tile.ld, scratch[WEIGHT], tile.scale, scratch[LEFT],
-                     sum + skip + skip * dim, dim);
+    data_crossprod_add(&tile, scratch[WEIGHT], tile.scale, scratch[LEFT], sum + skip + skip * dim, dim);
   }
 }
 
@@ -223,16 +220,18 @@ static void add_trace(const struct pass *pass, const struct data_block *b, doubl
   double *weight = scratch[V], *square = scratch[U];
   curvatures(pass, b, scratch[T], weight);
   for (size_t i = 0; i < b->rows; i++) square[i] = data->intercept;
-  for (size_t j = 0; j < data->p; j++) add_squares(b->rows, b->x + j * b->ld, square);
+  data_squares_add(b, square);
   /* Scaled twice: the square of a scale may underflow, and that of a long row overflow. */
-  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->scale[i] * (b->scale[i] * square[i]));
+  double total = 0;
+  for (size_t i = 0; i < b->rows; i++) total += weight[i] * (b->scale[i] * (b->scale[i] * square[i]));
+  *sum += total;
 }
 
 static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
   const struct loss *loss = pass->o->loss;
   size_t most = gradient_tile(pass->o->data);
   for (size_t start = 0; start < b->rows; start += most) {
-    struct data_block tile = rows_from(b, start, most);
+    struct data_block tile = data_tile(b, start, most);
     predictor(pass->o, &tile, pass->w, scratch[T] + start);
     predictor(pass->o, &tile, pass->direction, scratch[U] + start);
   }
@@ -249,16 +248,9 @@ static size_t gradient_tile(const struct data *data) {
   return rows < 64 ? 64 : rows > 512 ? 512 : rows;
 }
 
-/* At most so many rows of the block from start on. */
-static struct data_block rows_from(const struct data_block *b, size_t start, size_t most) {
-  size_t rows = b->rows - start < most ? b->rows - start : most;
-  struct data_block tile = {rows, b->x + start, b->ld, b->scale + start, b->y + start};
-  return tile;
-}
-
 /* t <- Z w */
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t) {
-  la_matvec(b->rows, o->data->p, b->x, b->ld, w + o->data->intercept, t);
+  data_matvec(b, w + o->data->intercept, t);
   scale_shifted(b->rows, b->scale, o->data->intercept ? w[0] : 0, t);
 }
 
@@ -267,7 +259,7 @@ static void add_weighted_rows(const struct oracle *o, const struct data_block *b
                               double *g) {
   double total = scale_to(b->rows, b->scale, weight, scaled);
   if (o->data->intercept) g[0] += total;
-  la_matvec_t_add(b->rows, o->data->p, b->x, b->ld, scaled, g + o->data->intercept);
+  data_matvec_t_add(b, scaled, g + o->data->intercept);
 }
 
 /* At Z w, which is left in t. */
@@ -275,11 +267,6 @@ static void curvatures(const struct pass *pass, const struct data_block *b, doub
   predictor(pass->o, b, pass->w, t);
   if (pass->curvature == ORACLE_HESSIAN) loss_eval(pass->o->loss, b->rows, b->y, t, NULL, NULL, weight);
   if (pass->curvature == ORACLE_MAJORANT) loss_majorant(pass->o->loss, b->rows, t, weight);
-}
-
-SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
-  SIMD_LOOP
-  for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
 }
 
 SIMD_CLONES static void move(size_t n, const double *t, double step, const double *u, double *restrict to) {

@@ -2,7 +2,6 @@
  * Rows and their clipping. Whatever is done to a record depends on this record
  * and public constants alone, so it costs no privacy.
  */
-#include "base/simd.h"
 #include "data/private.h"
 
 #include <float.h>
@@ -12,8 +11,8 @@
 /* Squares of numbers near a smaller radius would underflow: rows far outside it would pass for rows of norm zero. */
 #define LEAST_RADIUS 1e-140
 
-static void block_scales(void *context, size_t block, int worker);
-static void add_squares(size_t n, const double *x, double *restrict sum);
+static struct data_block block_where_it_lies(const struct data *data, size_t index);
+static void block_scales(void *context, size_t index, int worker);
 
 int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out) {
   *out = NULL;
@@ -53,9 +52,8 @@ size_t data_dim(const struct data *data) { return data->p + (size_t)data->interc
 size_t data_blocks(const struct data *data) { return (data->n + DATA_BLOCK - 1) / DATA_BLOCK; }
 
 struct data_block data_block_at(const struct data *data, size_t index, double *buffer) {
-  size_t start = index * DATA_BLOCK;
-  size_t rows = data->n - start < DATA_BLOCK ? data->n - start : DATA_BLOCK;
-  struct data_block block = {rows, data->x + start, data->n, data->scale + start, data->y + start};
+  struct data_block block = block_where_it_lies(data, index);
+  size_t rows = block.rows;
   if (!data->broken[index]) return block;
   for (size_t j = 0; j < data->p; j++) {
     const double *from = block.x + j * data->n;
@@ -67,30 +65,45 @@ struct data_block data_block_at(const struct data *data, size_t index, double *b
   return block;
 }
 
+struct data_block data_tile(const struct data_block *block, size_t start, size_t most) {
+  struct data_block tile = *block;
+  tile.rows = block->rows - start < most ? block->rows - start : most;
+  tile.scale += start;
+  tile.y += start;
+  tile.x += start;
+  return tile;
+}
+
+static struct data_block block_where_it_lies(const struct data *data, size_t index) {
+  size_t start = index * DATA_BLOCK;
+  struct data_block block = {.data = data,
+                             .rows = data->n - start < DATA_BLOCK ? data->n - start : DATA_BLOCK,
+                             .scale = data->scale + start,
+                             .y = data->y + start,
+                             .x = data->x + start,
+                             .ld = data->n};
+  return block;
+}
+
 /*
  * scale = 1 / max(radius, |row|), a little less so that |scale * row| <= 1
  * holds in exact arithmetic: the squared norm has a relative error of at most
  * (p + 1) u, the root and the quotient u each, hence the factor
  * 1 - (p + 8) u. A row whose squared norm is not finite is a null record.
  */
-static void block_scales(void *context, size_t block, int worker) {
+static void block_scales(void *context, size_t index, int worker) {
   struct data *data = context;
   (void)worker;
-  size_t start = block * DATA_BLOCK, rows = data->n - start < DATA_BLOCK ? data->n - start : DATA_BLOCK;
-  double *scale = data->scale + start, *y = data->y + start;
-  for (size_t i = 0; i < rows; i++) scale[i] = data->intercept;
-  for (size_t j = 0; j < data->p; j++) add_squares(rows, data->x + start + j * data->n, scale);
+  struct data_block block = block_where_it_lies(data, index);
+  double *scale = data->scale + index * DATA_BLOCK, *y = data->y + index * DATA_BLOCK;
+  for (size_t i = 0; i < block.rows; i++) scale[i] = data->intercept;
+  data_squares_add(&block, scale);
   double shrink = 1 - (double)(data->p + 8) * DBL_EPSILON;
-  for (size_t i = 0; i < rows; i++) {
+  for (size_t i = 0; i < block.rows; i++) {
     int valid = isfinite(scale[i]) && isfinite(y[i]);
     double norm = sqrt(scale[i]);
     scale[i] = valid ? shrink / (norm > data->radius ? norm : data->radius) : 0;
     if (!valid) y[i] = 0;
-    if (!(scale[i] > 0)) data->broken[block] = 1;
+    if (!(scale[i] > 0)) data->broken[index] = 1;
   }
-}
-
-SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
-  SIMD_LOOP
-  for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
 }

@@ -21,13 +21,28 @@ struct data {
 /* One block of rows, read where it lies or, when it is broken, from the
  * caller's buffer of DATA_BLOCK * p doubles. */
 struct data_block {
+  const struct data *data;
   size_t rows;
-  const double *x; /* rows x p */
-  size_t ld;
   const double *scale;
   const double *y;
+  const double *x; /* rows x p */
+  size_t ld;
 };
 size_t data_blocks(const struct data *data);
 struct data_block data_block_at(const struct data *data, size_t index, double *buffer);
+/* At most so many rows of the block from start on. */
+struct data_block data_tile(const struct data_block *block, size_t start, size_t most);
+
+/* ---- rows.c: x_i is a row before clipping, without the intercept ---- */
+
+/* t <- X w */
+void data_matvec(const struct data_block *b, const double *w, double *t);
+/* g <- g + X'v */
+void data_matvec_t_add(const struct data_block *b, const double *v, double *g);
+/* lower triangle of C (leading dimension ldc) <- C + X' diag(u v) X; scratch: 4 doubles a row. As la_crossprod_add(). */
+void data_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                        size_t ldc);
+/* sum_i <- sum_i + |x_i|^2 */
+void data_squares_add(const struct data_block *b, double *sum);
 
 #endif
