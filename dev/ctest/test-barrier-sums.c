@@ -9,6 +9,7 @@ static double claimed(const struct oracle *o, double lip, double w_norm, double 
 static void bound_is_added(void);
 static void same_for_any_threads(const char *loss, int intercept);
 static void scratch_is_wiped(void);
+static void batch_is_its_rows(const char *loss);
 static void stopped(void);
 
 enum { STEPS = 3 };
@@ -33,6 +34,8 @@ void test_barrier_sums(void) {
   same_for_any_threads("logistic", 1);
   same_for_any_threads("sigmoid", 0);
   bound_is_added();
+  batch_is_its_rows("logistic");
+  batch_is_its_rows("sigmoid");
   scratch_is_wiped();
   stopped();
 }
@@ -213,6 +216,52 @@ static void scratch_is_wiped(void) {
   CHECK(ctest_unwiped() == 0);
   fixture_close(&f);
   CHECK(ctest_unwiped() > 0); /* it sees what is not */
+}
+
+/* A batch's sums are those of a data set of its rows, but for the divisor; of no rows, zero. */
+static void batch_is_its_rows(const char *loss) {
+  enum { P = 3, N = 4 * DATA_BLOCK + 5, EVERY = 3, COUNT = (N + EVERY - 1) / EVERY };
+  struct fixture all, part;
+  double *x = base_alloc(N * P, sizeof *x), *y = base_alloc(N, sizeof *y);
+  double *some = base_alloc(COUNT * P, sizeof *some), *sign = base_alloc(COUNT, sizeof *sign);
+  size_t *row = base_alloc(COUNT, sizeof *row);
+  double w[P + 1] = {0.5, -1, 2, 3}, direction[P + 1] = {1, 1, -2, 0};
+  for (size_t i = 0; i < N * P; i++) x[i] = i % 301 == 0 ? NAN : ctest_normal();
+  for (size_t i = 0; i < N; i++) y[i] = fixture_sign();
+  for (size_t k = 0; k < COUNT; k++) {
+    row[k] = EVERY * k;
+    sign[k] = y[row[k]];
+    for (size_t j = 0; j < P; j++) some[k + j * COUNT] = x[row[k] + j * N];
+  }
+  fixture_open_rows(&all, loss, x, y, N, P, 1, ORACLE_REPLACE_ONE, 1);
+  fixture_open_rows(&part, loss, some, sign, COUNT, P, 1, ORACLE_REPLACE_ONE, 1);
+  struct batch batch = {COUNT, row, 2.5 * COUNT};
+  struct {
+    double value, gradient[P + 1], hessian[(P + 1) * (P + 1)], decreases[STEPS];
+  } got, want;
+  const double *a = &got.value, *b = &want.value;
+  for (int empty = 0; empty <= 1; empty++) {
+    struct oracle on_batch = *all.oracle;
+    if (empty) batch.count = 0;
+    on_batch.batch = &batch;
+    CHECK(sums_value(&on_batch, w, &got.value) == BASE_OK);
+    CHECK(sums_gradient(&on_batch, w, got.gradient) == BASE_OK);
+    CHECK(sums_hessian(&on_batch, w, got.hessian) == BASE_OK);
+    CHECK(sums_decreases(&on_batch, w, direction, STEPS, steps, got.decreases) == BASE_OK);
+    if (empty) break;
+    CHECK(sums_value(part.oracle, w, &want.value) == BASE_OK);
+    CHECK(sums_gradient(part.oracle, w, want.gradient) == BASE_OK);
+    CHECK(sums_hessian(part.oracle, w, want.hessian) == BASE_OK);
+    CHECK(sums_decreases(part.oracle, w, direction, STEPS, steps, want.decreases) == BASE_OK);
+    for (size_t k = 0; k < sizeof got / sizeof(double); k++) CHECK_NEAR(a[k], b[k] / 2.5, 1e-13);
+    double more = N / batch.size, full = sensitivity_gradient(all.oracle, w);
+    CHECK_NEAR(sensitivity_gradient(&on_batch, w), more * full, 1e-12 * more * full);
+    CHECK(sensitivity_gradient(&on_batch, w) - 2 * loss_bounds_of(loss_find(loss))->lipschitz / batch.size > 0);
+  }
+  CHECK(fixture_all_zero(sizeof got / sizeof(double), a));
+  fixture_close(&part);
+  fixture_close(&all);
+  base_free(row);
 }
 
 static int always(void) { return 1; }

@@ -42,6 +42,7 @@ void oracle_free(struct oracle *oracle) { base_free(oracle); }
 
 size_t oracle_dim(const struct oracle *o) { return data_dim(o->data); }
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
+double oracle_divisor(const struct oracle *o) { return o->batch ? o->batch->size : (double)o->data->n; }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
 
 double oracle_lipschitz(const struct oracle *o) { return loss_bounds_of(o->loss)->lipschitz; }

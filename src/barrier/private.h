@@ -13,11 +13,15 @@ struct oracle {
   struct ledger *ledger;
   const struct base_entropy *entropy;
   enum oracle_neighbours neighbours;
+  const struct batch *batch; /* what sums and sensitivities are about; NULL: all rows */
 };
 
 /* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused
  * where the noise would be too large for that (see oracle.c). */
 int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
+
+/* What sums are divided by: n, or the batch's public size. */
+double oracle_divisor(const struct oracle *o);
 
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
 

@@ -2,7 +2,7 @@
  * Sensitivities (privacy.md A and B), for rows of norm at most one, with the
  * rounding errors of sums.c added.
  *
- * Replace-one / zero-out, n records, |l'| <= L, l'' in [-a, b]:
+ * Replace-one / zero-out, n records (for a batch, its public size instead), |l'| <= L, l'' in [-a, b]:
  *   value        range of l over |t| <= |w|, / n         (A1)
  *   gradient     2 L / n              |  L / n           (A2)
  *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
@@ -37,7 +37,8 @@
  *     groups, 256 + 4 (m / G + 1) + 64. None exceeds B + 2 m. So many u
  *     times the sum of absolute values, whose norm is at most n times the
  *     bound of one term, because each row has norm at most one.
- * So E = u [ lip (p + 3) |w| + (B + 2 m + 32) size ] with lip the Lipschitz
+ * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
+ * So E = (n / b) u [ lip (p + 3) |w| + (B + 2 m + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
  * are covered by the factor 2. Underflow does not count: what is rounded to a
  * multiple of 2^-1074 is later multiplied by less than 2^512.
@@ -60,7 +61,7 @@ double sensitivity_value(const struct oracle *o, const double *w) {
   /* The null record's loss is the one at zero. */
   double change = replaces(o) ? range : dmin(range, b->lipschitz * norm);
   double error = rounding(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm);
-  return change / (double)o->data->n + 2 * error;
+  return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_gradient(const struct oracle *o, const double *w) {
@@ -68,7 +69,7 @@ double sensitivity_gradient(const struct oracle *o, const double *w) {
   double norm = la_norm(data_dim(o->data), w);
   double change = (replaces(o) ? 2 : 1) * b->lipschitz;
   double error = rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
-  return change / (double)o->data->n + 2 * error;
+  return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_hessian(const struct oracle *o, const double *w) {
@@ -77,13 +78,13 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
   double largest = dmax(b->curv_lower, b->curv_upper);
   double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
   double error = rounding(o, b->third, norm, largest);
-  return change / (double)o->data->n + 2 * error;
+  return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_majorant(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double change = (replaces(o) ? sqrt(2) : 1) * b->curv_upper;
-  return change / (double)o->data->n + 2 * rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
+  return change / oracle_divisor(o) + 2 * rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
 }
 
 /* The squared norm of a row adds (p + 4) u to its term. */
@@ -91,7 +92,7 @@ double sensitivity_trace(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double error = rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper) +
                  (double)(o->data->p + 4) * DBL_EPSILON * b->curv_upper;
-  return b->curv_upper / (double)o->data->n + 2 * error;
+  return b->curv_upper / oracle_divisor(o) + 2 * error;
 }
 
 /*
@@ -125,7 +126,7 @@ double sensitivity_newton(const struct oracle *o, const double *w, const struct 
   }
   int add = how->modify == ORACLE_ADD;
   double m = add ? how->lambda0 + least : dmax(how->lambda0, least);
-  double c = b->curv_upper / (double)o->data->n;
+  double c = b->curv_upper / oracle_divisor(o);
   double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
   double size = b->curv_upper + most + how->lambda0, d = (double)dim;
   double eta = rounding(o, b->third, la_norm(dim, w), b->curv_upper) + SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
@@ -140,7 +141,7 @@ double sensitivity_decrease(const struct oracle *o, const double *w, const doubl
   /* One record's decrease lies in [-c, c]; the null record's is zero. */
   double c = dmin(b->lipschitz * length, loss_range(o->loss, norm + length));
   double error = rounding(o, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
-  return (replaces(o) ? 2 : 1) * c / (double)o->data->n + 2 * error;
+  return (replaces(o) ? 2 : 1) * c / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
@@ -151,10 +152,11 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
   double change = (replaces(o) ? 2 : 1) * b->lipschitz * spread * length;
   double reach = norm + max_step * length;
   double error = rounding(o, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
-  return change / (double)o->data->n + 4 * error;
+  return change / oracle_divisor(o) + 4 * error;
 }
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size) {
-  double columns = (double)o->data->p, blocks = (double)data_blocks(o->data);
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + 2 * blocks + 32) * size);
+  double columns = (double)o->data->p, blocks = (double)data_blocks(o->data, NULL);
+  double more = (double)o->data->n / oracle_divisor(o);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + 2 * blocks + 32) * size) * more;
 }

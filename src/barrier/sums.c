@@ -3,6 +3,7 @@
  *
  * With z_i the clipped row of record i and t_i = z_i'w:
  *   f = (1/n) sum l(y_i, t_i),  g = (1/n) sum l'_i z_i,  H = (1/n) sum l''_i z_i z_i'.
+ * Of a batch: its rows alone, divided by its public size instead of n.
  * The majorant is H with c_i (loss_majorant) for l''_i; a trace is the sum of weights times |z_i|^2.
  *
  * A pass reads the data once. The blocks of rows are split into groups of
@@ -44,7 +45,7 @@ struct pass {
   double *scratch; /* one part for each thread */
 };
 
-/* What a thread needs: a copy of a broken block, and vectors as long as a block. */
+/* What a thread needs: a copy of a broken block or a batch's, and vectors as long as a block. */
 enum { BUFFER, T, U, V, WEIGHT, LEFT, SCRATCHES };
 
 static size_t hessian_groups(size_t dim);
@@ -52,7 +53,6 @@ static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curv
 static int run(struct pass *pass, double *answer);
 static void add_group(void *context, size_t group, int worker);
 static size_t scratch_size(const struct oracle *o);
-static size_t block_rows(const struct data *data);
 static void add_value(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_both(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
@@ -127,10 +127,10 @@ static size_t hessian_groups(size_t dim) {
 /* ---- groups of blocks ---- */
 
 static int run(struct pass *pass, double *answer) {
-  const struct data *data = pass->o->data;
   int threads = base_threads();
   size_t numbers = scratch_size(pass->o) * (size_t)threads;
-  if (pass->groups > data_blocks(data)) pass->groups = data_blocks(data);
+  size_t blocks = data_blocks(pass->o->data, pass->o->batch);
+  if (pass->groups > blocks) pass->groups = blocks > 0 ? blocks : 1;
   pass->answer = answer;
   pass->sums = base_alloc((pass->groups - 1) * pass->width, sizeof(double));
   pass->scratch = base_alloc(numbers, sizeof(double));
@@ -140,7 +140,7 @@ static int run(struct pass *pass, double *answer) {
   for (size_t g = 1; status == BASE_OK && g < pass->groups; g++) {
     la_axpy(pass->width, 1, pass->sums + (g - 1) * pass->width, answer);
   }
-  la_scale(pass->width, 1 / (double)data->n, answer);
+  la_scale(pass->width, 1 / oracle_divisor(pass->o), answer);
   if (pass->sums) memset(pass->sums, 0, (pass->groups - 1) * pass->width * sizeof(double));
   if (pass->scratch) memset(pass->scratch, 0, numbers * sizeof(double));
   base_free(pass->sums);
@@ -151,24 +151,24 @@ static int run(struct pass *pass, double *answer) {
 static void add_group(void *context, size_t group, int worker) {
   const struct pass *pass = context;
   const struct data *data = pass->o->data;
+  const struct batch *batch = pass->o->batch;
+  size_t rows = data_block_rows(data, batch), blocks = data_blocks(data, batch);
   double *scratch[SCRATCHES], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
   scratch[BUFFER] = pass->scratch + (size_t)worker * scratch_size(pass->o);
-  scratch[T] = scratch[BUFFER] + block_rows(data) * data->p;
-  for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + block_rows(data);
-  size_t blocks = data_blocks(data), first = group * blocks / pass->groups, last = (group + 1) * blocks / pass->groups;
+  scratch[T] = scratch[BUFFER] + rows * (data->p + 2);
+  for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + rows;
+  size_t first = group * blocks / pass->groups, last = (group + 1) * blocks / pass->groups;
   for (size_t j = first; j < last; j++) {
     if ((j - first) % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
-    struct data_block b = data_block_at(data, j, scratch[BUFFER]);
+    struct data_block b = data_block_at(data, batch, j, scratch[BUFFER]);
     pass->add(pass, &b, scratch, sum);
   }
 }
 
 /* LEFT holds the four columns of data_crossprod_add(). */
 static size_t scratch_size(const struct oracle *o) {
-  return block_rows(o->data) * (o->data->p + (LEFT - T)) + 4 * HESSIAN_TILE;
+  return data_block_rows(o->data, o->batch) * (o->data->p + 2 + (LEFT - T)) + 4 * HESSIAN_TILE;
 }
-
-static size_t block_rows(const struct data *data) { return data->n < DATA_BLOCK ? data->n : DATA_BLOCK; }
 
 /* ---- a block ---- */
 

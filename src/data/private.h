@@ -18,8 +18,15 @@ struct data {
   unsigned char *broken; /* a block with a null record, whose values may be NaN: it must be copied */
 };
 
-/* One block of rows, read where it lies or, when it is broken, from the
- * caller's buffer of DATA_BLOCK * p doubles. */
+/* Rows that a pass reads instead of all of them. */
+struct batch {
+  size_t count;
+  size_t *row; /* ascending */
+  double size; /* public: what the sums are divided by, whatever count is */
+};
+
+/* One block of rows, read where it lies or, when it is broken or a batch's, from the
+ * caller's buffer of p + 2 columns as long as the block. */
 struct data_block {
   const struct data *data;
   size_t rows;
@@ -28,8 +35,10 @@ struct data_block {
   const double *x; /* rows x p */
   size_t ld;
 };
-size_t data_blocks(const struct data *data);
-struct data_block data_block_at(const struct data *data, size_t index, double *buffer);
+/* batch: NULL stands for all rows. */
+size_t data_blocks(const struct data *data, const struct batch *batch);
+size_t data_block_rows(const struct data *data, const struct batch *batch); /* of the longest block */
+struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer);
 /* At most so many rows of the block from start on. */
 struct data_block data_tile(const struct data_block *block, size_t start, size_t most);
 
