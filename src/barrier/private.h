@@ -40,6 +40,10 @@ double oracle_divisor(const struct oracle *o);
 
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
 
+/* Groups of blocks that are summed apart, unless there are fewer blocks; sensitivity.c counts on them. */
+#define SUMS_GROUPS 64
+size_t sums_matrix_groups(size_t dim);
+
 int sums_value(const struct oracle *o, const double *w, double *value);
 int sums_gradient(const struct oracle *o, const double *w, double *gradient);
 /* value and gradient in one pass; both: 1 + dim */

@@ -34,11 +34,14 @@
  *     of its group, and one a group: with sums.c's tiles of 64 to 512 rows and
  *     min(m, 64) groups 512 + 16 (m / 64 + 1) + 64 or, when m < 64,
  *     512 + 16 + m; for the Hessian, tiles of 256 rows and G >= min(m, 2)
- *     groups, 256 + 4 (m / G + 1) + 64. None exceeds B + 2 m. So many u
- *     times the sum of absolute values, whose norm is at most n times the
- *     bound of one term, because each row has norm at most one.
+ *     groups, 256 + 4 (m / G + 1) + 64. None exceeds a = B + 2 m;
+ *   - with sparse rows and factors a row's term is added to its group's sum at
+ *     once: one addition a row of the group and one a group, at most
+ *     a = B (m / G + 1) + G, for a vector with G = min(m, 64);
+ *   - so many u times the sum of absolute values, whose norm is at most n times
+ *     the bound of one term, because each row has norm at most one.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
- * So E = (n / b) u [ lip (p + 3) |w| + (B + 2 m + 32) size ] with lip the Lipschitz
+ * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
  * are covered by the factor 2. Underflow does not count: what is rounded to a
  * multiple of 2^-1074 is later multiplied by less than 2^512.
@@ -50,6 +53,9 @@
 #include <math.h>
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size);
+static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size);
+static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size);
+static double additions(const struct data *data, size_t groups);
 static double dmax(double x, double y) { return x > y ? x : y; }
 static double dmin(double x, double y) { return x < y ? x : y; }
 static int replaces(const struct oracle *o) { return o->neighbours == ORACLE_REPLACE_ONE; }
@@ -77,14 +83,14 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
   double norm = la_norm(data_dim(o->data), w);
   double largest = dmax(b->curv_lower, b->curv_upper);
   double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
-  double error = rounding(o, b->third, norm, largest);
+  double error = matrix_rounding(o, b->third, norm, largest);
   return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_majorant(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double change = (replaces(o) ? sqrt(2) : 1) * b->curv_upper;
-  return change / oracle_divisor(o) + 2 * rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
+  return change / oracle_divisor(o) + 2 * matrix_rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
 }
 
 /* The squared norm of a row adds (p + 4) u to its term. */
@@ -129,7 +135,8 @@ double sensitivity_newton(const struct oracle *o, const double *w, const struct 
   double c = b->curv_upper / oracle_divisor(o);
   double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
   double size = b->curv_upper + most + how->lambda0, d = (double)dim;
-  double eta = rounding(o, b->third, la_norm(dim, w), b->curv_upper) + SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  double solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  double eta = matrix_rounding(o, b->third, la_norm(dim, w), b->curv_upper) + solver;
   if (!(eta <= m / 4)) return INFINITY;
   return gradient_norm * (change + 2 * (2 * eta / (m * m)));
 }
@@ -156,7 +163,20 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
 }
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size) {
-  double columns = (double)o->data->p, blocks = (double)data_blocks(o->data, NULL);
-  double more = (double)o->data->n / oracle_divisor(o);
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + 2 * blocks + 32) * size) * more;
+  return rounding_in(o, SUMS_GROUPS, lip, w_norm, size);
+}
+
+static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size) {
+  return rounding_in(o, sums_matrix_groups(data_dim(o->data)), lip, w_norm, size);
+}
+
+static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size) {
+  double columns = (double)o->data->p, more = (double)o->data->n / oracle_divisor(o);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (additions(o->data, groups) + 32) * size) * more;
+}
+
+static double additions(const struct data *data, size_t groups) {
+  double blocks = (double)data_blocks(data, NULL), apart = dmin(blocks, (double)groups);
+  if (data->sparse || data->columns.factors > 0) return DATA_BLOCK * (blocks / apart + 1) + apart;
+  return DATA_BLOCK + 2 * blocks;
 }
