@@ -20,6 +20,12 @@ SEXP ffi_ledger_create_renyi(SEXP capacity) {
   return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
 }
 
+SEXP ffi_ledger_create_perturbed(SEXP eps, SEXP delta, SEXP kappa) {
+  struct ledger *ledger;
+  glue_check(ledger_create_perturbed(arg_double(eps), arg_double(delta), arg_double(kappa), &ledger));
+  return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
+}
+
 SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {
   glue_check(ledger_decide(arg_ledger(ledger), (enum ledger_accountant)arg_int(accountant)));
   return R_NilValue;
