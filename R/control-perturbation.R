@@ -39,7 +39,7 @@
 #' @examples
 #' control_perturbation(size = 10)
 #' @export
-control_perturbation <- function(lambda = NULL, size = 20, kappa_share = 0.1, output_share = 0.001,
+control_perturbation <- function(lambda = NULL, size = 20, kappa_share = 0.3, output_share = 0.001,
                                  confidence = 0.95) {
   call <- sys.call()
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
