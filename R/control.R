@@ -88,6 +88,7 @@ method_family <- function(method) if (method %in% c("tr", "gd")) method else "op
 
 check_control <- function(control, method, call = sys.call(-1)) {
   if (method %in% methods_newton) return(check_newton_control(control, method, call))
+  if (method %in% methods_perturbation) return(check_perturbation_control(control, method, call))
   family <- method_family(method)
   if (is.null(control)) return(switch(family, opt = control_opt(), tr = control_tr(), gd = control_gd()))
   if (inherits(control, paste0("dp_control_", family))) return(control)

@@ -107,6 +107,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
                    nrow(data), call)
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
+  run$dim <- length(start)
   run$open()
   design <- find_ranges(design, data, run, call)
   oracle <- new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
@@ -137,6 +138,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   labels <- c(if (intercept) "(Intercept)", colnames(x) %||% paste0("x", seq_len(ncol(x)), recycle0 = TRUE))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), call)
+  run$dim <- length(start)
   run$open()
   oracle <- new_oracle(x, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
@@ -146,7 +148,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
 }
 
 methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd")
-methods_known <- c(methods_opt, methods_newton)
+methods_convex <- c(methods_newton, methods_perturbation)
+methods_known <- c(methods_opt, methods_convex)
 
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
@@ -174,7 +177,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$penalty <- check_penalty(penalty, "penalty", call)
   run$target <- check_target(target, call)
   run$control <- check_control(control, run$method, call)
-  if (run$method %in% methods_newton) check_convex(run$loss, run$penalty, run$method, call)
+  if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -191,16 +194,18 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$eps <- eps
   run$delta <- delta
   run$owned <- is.null(budget)
-  run$open <- function() open_budget(run, budget)
+  run$open <- function() open_budget(run, budget, call)
   run
 }
 
 # The accountant is decided here, before any release: see dp_budget().
-open_budget <- function(run, budget) {
+open_budget <- function(run, budget, call) {
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
-  if (run$owned) {
+  if (run$method == "objpert") {
+    run$budget <- open_perturbed(run, call)
+  } else if (run$owned) {
     run$budget <- dp_budget(eps = run$eps, delta = run$delta,
                             accountant = if (wanted == "auto") "gdp" else wanted)
   } else {
@@ -210,7 +215,7 @@ open_budget <- function(run, budget) {
   }
   state <- budget_state(run$budget)
   run$before <- length(state$what)
-  run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  run$accountant <- if (run$method == "objpert") "perturbed" else if (state$accountant == "auto") "gdp" else state$accountant
   run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {
@@ -229,6 +234,7 @@ default_delta <- function(run, budget) {
 rho_of <- function(run, eps) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
+    perturbed = perturbed_rho(eps, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
     renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
   )
@@ -237,6 +243,7 @@ rho_of <- function(run, eps) {
 eps_of <- function(run, rho) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
+    perturbed = perturbed_eps(rho, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
     renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
   )
@@ -261,7 +268,8 @@ run_method <- function(run, oracle, start, intercept, call) {
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
   bar <- progress_bar(run$progress, run$method)
-  runner <- if (run$method %in% methods_newton) run_newton else run_opt
+  runner <- if (run$method %in% methods_newton) run_newton else if (run$method %in% methods_perturbation) run_perturbation
+  else run_opt
   result <- runner(run, oracle, penalty, rho, start, bar, call)
   .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
   result

@@ -34,7 +34,7 @@ new_privacy <- function(run) {
   whole <- !is.null(run$eps) && run$rho == rho_of(run, run$eps)
   list(
     eps = if (whole) run$eps else eps_of(run, run$rho), delta = run$delta, rho = run$rho,
-    accountant = run$accountant, neighbours = run$neighbours, noise = run$noise,
+    accountant = run$accountant, kappa = run$kappa, neighbours = run$neighbours, noise = run$noise,
     shared = if (!run$owned) budget_text(run$budget), ledger = ledger
   )
 }
@@ -109,19 +109,21 @@ penalty_text <- function(penalty) {
 privacy_text <- function(privacy) {
   c(
     paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
-           privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi")[[privacy$accountant]],
+           privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
            ")"),
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
     if (privacy$noise == "reproducible") study_text
   )
 }
 
+accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation")
+
 study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
 status_text <- function(x) {
-  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction")))
-  one <- c("gradient", "line search", "Hessian", "majorant", "trace", "direction")
-  many <- c("gradients", "line searches", "Hessians", "majorants", "traces", "directions")
+  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction", "minimiser")))
+  one <- c("gradient", "line search", "Hessian", "majorant", "trace", "direction", "minimiser")
+  many <- c("gradients", "line searches", "Hessians", "majorants", "traces", "directions", "minimisers")
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   paste0(
     c(sosp = "Certified", budget = "Not certified: budget spent",

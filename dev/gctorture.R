@@ -70,6 +70,7 @@ events <- function() {
   compare("ffi_pld_log_delta", function() c(plan, list(1, TRUE)))
   compare("ffi_leaf_zcdp", function() plan)
   compare("ffi_ledger_create_renyi", function() list(10, 1))
+  compare("ffi_ledger_create_perturbed", function() list(1, 1e-5, 0.1))
 }
 
 design <- function() {
@@ -124,6 +125,12 @@ other_methods <- function() {
   options$eps_g <- 1e-3
   compare("ffi_newton_run", function() {
     list(convex(new_ledger()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
+  })
+  compare("ffi_loss_bounds", function() list("logistic"))
+  compare("ffi_perturbed_run", function() {
+    ledger <- .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, 1)
+    options <- list(output = FALSE, eps_g = 1, confidence = 0.9, lambda = 0.1, output_share = 0.1)
+    list(convex(ledger), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
   })
 }
 

@@ -14,7 +14,9 @@ static void finalize_bundle(SEXP x) {
   R_ClearExternalPtr(x);
 }
 
-struct bundle *arg_bundle(SEXP x) { return glue_address(x, "oracle"); }
+struct bundle *arg_bundle(SEXP x) {
+  return glue_address(x, "oracle");
+}
 
 /* x is kept by reference; R copies it if somebody modifies it. It is not the pointer's own protected value, as
  * saveRDS() would write that, and so the data, to the file. */
@@ -131,6 +133,20 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
   end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
                         : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
   return Rf_ScalarInteger(index < (size_t)k ? (int)index + 1 : NA_INTEGER);
+}
+
+/* Lipschitz constant, curvature bounds and third derivative of a loss. */
+SEXP ffi_loss_bounds(SEXP name) {
+  const struct loss *loss = loss_find(arg_string(name));
+  if (!loss) Rf_error("internal: unknown loss");
+  const struct loss_bounds *b = loss_bounds_of(loss);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 4));
+  REAL(out)[0] = b->lipschitz;
+  REAL(out)[1] = b->curv_lower;
+  REAL(out)[2] = b->curv_upper;
+  REAL(out)[3] = b->third;
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_oracle_facts(SEXP oracle) {

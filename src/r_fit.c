@@ -15,6 +15,7 @@ static struct opt_options options_from(SEXP list);
 static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
+static struct perturbed_options perturbed_options_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -91,8 +92,7 @@ SEXP ffi_tr_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start)
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
   struct tr_options opt = tr_options_from(options);
-  return Rf_ScalarReal(
-      tr_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+  return Rf_ScalarReal(tr_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 static int run_gd(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
@@ -109,8 +109,7 @@ SEXP ffi_gd_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start)
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
   struct gd_options opt = gd_options_from(options);
-  return Rf_ScalarReal(
-      gd_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+  return Rf_ScalarReal(gd_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
@@ -121,8 +120,7 @@ SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
   SEXP out = PROTECT(glue_list(3, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, d));
   glue_host_begin(R_NilValue);
-  const int status =
-      la_trust_region((size_t)d, h, g, arg_double(radius), REAL(VECTOR_ELT(out, 0)), &dual, &smallest);
+  const int status = la_trust_region((size_t)d, h, g, arg_double(radius), REAL(VECTOR_ELT(out, 0)), &dual, &smallest);
   glue_host_end();
   glue_check(status);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(dual));
@@ -145,6 +143,17 @@ SEXP ffi_newton_alpha(SEXP oracle, SEXP options, SEXP rho, SEXP start) {
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct newton_options opt = newton_options_from(options);
   return Rf_ScalarReal(newton_default_alpha(o, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+}
+
+static int run_perturbed(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,
+                         double *w, struct opt_result *result) {
+  return perturbed_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_perturbed_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress,
+                       SEXP reproducible) {
+  struct perturbed_options o = perturbed_options_from(options);
+  return run_method(run_perturbed, &o, oracle, penalty, rho, start, progress, reproducible);
 }
 
 SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
@@ -226,6 +235,17 @@ static struct newton_options newton_options_from(SEXP list) {
       .lambda0 = number_in(list, "lambda0"),
       .lambda_scale = number_in(list, "lambda_scale"),
       .tail = number_in(list, "tail"),
+  };
+  return o;
+}
+
+static struct perturbed_options perturbed_options_from(SEXP list) {
+  struct perturbed_options o = {
+      .output = arg_flag(element(list, "output")),
+      .eps_g = number_in(list, "eps_g"),
+      .confidence = number_in(list, "confidence"),
+      .lambda = number_in(list, "lambda"),
+      .output_share = number_in(list, "output_share"),
   };
   return o;
 }

@@ -17,13 +17,19 @@ SEXP ffi_ledger_create(SEXP gdp_capacity, SEXP zcdp_capacity, SEXP accountant) {
   return out;
 }
 
-SEXP ffi_ledger_create_renyi(SEXP capacity) {
+SEXP ffi_ledger_create_renyi(SEXP order, SEXP capacity) {
   SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
   struct ledger *ledger;
   glue_check(ledger_create_renyi(arg_double(order), arg_double(capacity), &ledger));
   R_SetExternalPtrAddr(out, ledger);
   UNPROTECT(1);
   return out;
+}
+
+SEXP ffi_ledger_create_perturbed(SEXP eps, SEXP delta, SEXP kappa) {
+  struct ledger *ledger;
+  glue_check(ledger_create_perturbed(arg_double(eps), arg_double(delta), arg_double(kappa), &ledger));
+  return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
 }
 
 SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {

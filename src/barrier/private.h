@@ -70,6 +70,33 @@ double sensitivity_decrease(const struct oracle *o, const double *w, const doubl
 double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
                           double spread);
 
+/* Bound on the distance of the computed gradient from the true one at a w of this norm. */
+double sensitivity_gradient_error(const struct oracle *o, double norm);
+
+/* ---- minimise.c: the minimiser of a strongly convex problem; it must not leave the barrier ---- */
+
+struct strong {
+  const double *quadratic; /* the loss plus quadratic_j w_j^2 / 2 */
+  const double *linear;    /* plus linear'w */
+  double least;            /* of quadratic */
+  double smooth;           /* the gradient's Lipschitz constant */
+  double ball;             /* the minimiser is no longer than this */
+  double error;            /* E' of minimise.c */
+};
+/* longest: bound on the norm of linear, whose values may come later; public, like all that is set here. Refused where
+ * the loss may be concave or a quadratic part is not positive. */
+int strong_init(const struct oracle *o, const double *quadratic, const double *linear, double longest,
+                struct strong *problem);
+/* How far what strong_minimise() finds may be from the minimiser, whatever the data. */
+double strong_distance(const struct strong *problem);
+int strong_minimise(const struct oracle *o, const struct strong *problem, double *w);
+
+/* ---- ledger.c ---- */
+
+/* What a perturbed minimiser may shift the privacy loss by; zero where the ledger has no such release, or had it. */
+double ledger_shift(const struct ledger *ledger);
+int ledger_take_shift(struct ledger *ledger);
+
 /* ---- oracle.c: what every release shares ---- */
 
 /* The noise that sensitivity and rho give, and its charge. */

@@ -74,8 +74,12 @@ double sensitivity_gradient(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double norm = la_norm(data_dim(o->data), w);
   double change = (replaces(o) ? 2 : 1) * b->lipschitz;
-  double error = rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
-  return change / oracle_divisor(o) + 2 * error;
+  return change / oracle_divisor(o) + 2 * sensitivity_gradient_error(o, norm);
+}
+
+double sensitivity_gradient_error(const struct oracle *o, double norm) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  return rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
 }
 
 double sensitivity_hessian(const struct oracle *o, const double *w) {

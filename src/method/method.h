@@ -103,4 +103,17 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
 double gd_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
                         double rho, const double *w);
 
+/* ---- perturbed.c ---- */
+
+struct perturbed_options {
+  int output;          /* output perturbation, else of the objective */
+  double eps_g;        /* target */
+  double confidence;   /* of the certificate, in (0, 1) */
+  double lambda;       /* the objective plus lambda |w|^2 / 2 is minimised */
+  double output_share; /* of the budget, for the noise that covers the solver's error */
+};
+/* The loss and the penalty must be convex. w is the result only: there is no start. */
+int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
+                  double rho, double *w, struct opt_result *result);
+
 #endif
