@@ -27,9 +27,12 @@ SEXP ffi_ledger_create_renyi(SEXP order, SEXP capacity) {
 }
 
 SEXP ffi_ledger_create_perturbed(SEXP eps, SEXP delta, SEXP kappa) {
+  SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
   struct ledger *ledger;
   glue_check(ledger_create_perturbed(arg_double(eps), arg_double(delta), arg_double(kappa), &ledger));
-  return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
+  R_SetExternalPtrAddr(out, ledger);
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {
