@@ -37,7 +37,7 @@
 #'   (default: all that is left).
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
-#'   gradient descent, a baseline, see [control_gd()].
+#'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
 #'   For convex problems `"newton"` or `"damped-newton"`; see [control_newton()].
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
@@ -65,6 +65,7 @@
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem;
 #'   * `privacy`: eps, delta, rho, accountant, neighbours, noise and the ledger;
 #'   * `trace`: one row per released answer;
+#'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `loss`, `penalty`, `control`, `design`, `n`, `call`.
 #'
 #'   It holds no rows, residuals or environments, and depends on the data through the
@@ -107,8 +108,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
                    nrow(data), call)
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
-  run$dim <- length(start)
-  run$open()
+  run$open(length(start))
   design <- find_ranges(design, data, run, call)
   oracle <- new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
                        design$radius, design$intercept, run$neighbours, run$noise)
@@ -138,8 +138,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   labels <- c(if (intercept) "(Intercept)", colnames(x) %||% paste0("x", seq_len(ncol(x)), recycle0 = TRUE))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), call)
-  run$dim <- length(start)
-  run$open()
+  run$open(length(start))
   oracle <- new_oracle(x, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
   result <- run_method(run, oracle, start * radius, intercept, call)
@@ -147,7 +146,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
 }
 
-methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd")
+methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
 methods_convex <- c(methods_newton, methods_perturbation)
 methods_known <- c(methods_opt, methods_convex)
 
@@ -194,16 +193,19 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$eps <- eps
   run$delta <- delta
   run$owned <- is.null(budget)
-  run$open <- function() open_budget(run, budget, call)
+  run$open <- function(dim) open_budget(run, budget, dim, call)
   run
 }
 
 # The accountant is decided here, before any release: see dp_budget().
-open_budget <- function(run, budget, call) {
+open_budget <- function(run, budget, dim, call) {
+  run$dim <- dim
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
-  if (run$method == "objpert") {
+  if (run$method %in% methods_batch) {
+    run$budget <- open_batches(run, budget, call)
+  } else if (run$method == "objpert") {
     run$budget <- open_perturbed(run, call)
   } else if (run$owned) {
     run$budget <- dp_budget(eps = run$eps, delta = run$delta,
@@ -221,6 +223,23 @@ open_budget <- function(run, budget, call) {
   if (run$rho <= 1e-9 * state$capacity) {
     raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
   }
+}
+
+# The order of the filter follows from the planned steps.
+open_batches <- function(run, budget, call) {
+  if (run$owned) {
+    rho <- .Call(ffi_gdp_mu, run$eps, run$delta)^2 / 2
+    run$batch <- new_batch(run, run$dim, rho, call)
+    return(dp_budget(eps = run$eps, delta = run$delta, plan = batch_event(run$batch, rho, run$neighbours)))
+  }
+  check_relation(budget, run$neighbours, call)
+  state <- budget_state(budget)
+  if (state$accountant != "renyi") {
+    abort("accountant", "The method \"", run$method, "\" needs a `budget` with a Renyi filter: give `dp_budget()` a `plan`.",
+          call = call)
+  }
+  run$batch <- new_batch(run, run$dim, state$left, call)
+  budget
 }
 
 default_delta <- function(run, budget) {
@@ -277,7 +296,8 @@ run_method <- function(run, oracle, start, intercept, call) {
 
 run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   facts <- oracle_facts(oracle)
-  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
+  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
+                          run$batch)
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
     alpha <- core_alpha(run$method, oracle$pointer, penalty, options, rho, start)

@@ -19,30 +19,30 @@
 #'
 #' @param method `"opt"`, `"opt-ls"` or `"tr"`.
 #' @param eps_g,eps_h The target; `"tr"` takes `eps_g` alone, its alpha.
-#' @param dim d, the number of coefficients.
+#' @param d Number of coefficients.
 #' @param eps,delta The privacy budget; the first two methods convert it to zCDP ([dp_convert()]).
 #' @param gap,smooth,third As in [planned_iterations()]; `"tr"` leaves them out.
-#' @param lipschitz,curvature \eqn{B_g} and \eqn{B_H}: bounds of a record's gradient and of its Hessian.
+#' @param gradient,hessian \eqn{B_g} and \eqn{B_H}: bounds on the norms of one record's gradient and Hessian.
 #' @param failure \eqn{\zeta}, the error probability.
 #' @param constant \eqn{C}, which the papers do not give.
 #' @return A whole number of rows.
 #' @section Errors: `dpsosp_error_argument`.
 #' @references Gao and Wright (2023), theorems 4 and 8; Wang and Xu (2021), equation (5).
-#' @seealso [planned_iterations()].
+#' @seealso [planned_iterations()], [sufficient_batch()].
 #' @examples
-#' required_rows("opt", eps_g = 0.06, eps_h = 0.245, dim = 54, eps = 0.6, delta = 1e-6, gap = 0.5)
-#' required_rows("tr", eps_g = 0.06, dim = 54, eps = 0.6, delta = 1e-6)
+#' required_rows("opt", eps_g = 0.06, eps_h = 0.245, d = 54, eps = 0.6, delta = 1e-6, gap = 0.5)
+#' required_rows("tr", eps_g = 0.06, d = 54, eps = 0.6, delta = 1e-6)
 #' @export
-required_rows <- function(method = c("opt", "opt-ls", "tr"), eps_g, eps_h = NULL, dim, eps, delta, gap = 1, smooth = 1,
-                          third = 1, lipschitz = 1, curvature = 1, failure = 0.05, constant = 1) {
+required_rows <- function(method = c("opt", "opt-ls", "tr"), eps_g, eps_h = NULL, d, eps, delta, gap = 1, smooth = 1,
+                          third = 1, gradient = 1, hessian = 1, failure = 0.05, constant = 1) {
   call <- sys.call()
   method <- check_choice(method, c("opt", "opt-ls", "tr"), "method", call)
   positive <- function(x, arg) check_number(x, arg, 0, call = call)
   a <- list(
-    eps_g = positive(eps_g, "eps_g"), dim = check_count(dim, "dim", call = call), eps = positive(eps, "eps"),
+    eps_g = positive(eps_g, "eps_g"), d = check_count(d, "d", call = call), eps = positive(eps, "eps"),
     delta = check_number(delta, "delta", 0, 1, call = call), gap = positive(gap, "gap"),
     smooth = positive(smooth, "smooth"), third = positive(third, "third"),
-    lipschitz = positive(lipschitz, "lipschitz"), curvature = positive(curvature, "curvature"),
+    gradient = positive(gradient, "gradient"), hessian = positive(hessian, "hessian"),
     failure = check_number(failure, "failure", 0, 1, call = call), constant = positive(constant, "constant")
   )
   if (method != "tr") a$eps_h <- positive(eps_h, "eps_h")
@@ -62,7 +62,7 @@ rows_line_search <- function(a) {
   iterations <- ceiling(a$gap / decrease)
   scale <- sqrt(3 * iterations / (2 * rho_of_target(a))) # sigma of the answers and lambda of the sparse vector
   candidates <- floor(max(log(20) / -log(0.6), log(20) / -log(0.5))) + 1
-  search <- 16 * scale * (log(candidates) + log(iterations / a$failure)) * a$lipschitz *
+  search <- 16 * scale * (log(candidates) + log(iterations / a$failure)) * a$gradient *
     max(2 * 20 / (0.6 * a$eps_g), 4 * 20 * a$third / (t2 * 0.25 * a$eps_h^2))
   max(rows_noise(a, iterations, scale, 1 / 12), search)
 }
@@ -70,12 +70,12 @@ rows_line_search <- function(a) {
 # Noise small enough for (9): theorem 4.
 rows_noise <- function(a, iterations, sigma, c2) {
   likely <- sigma * log(iterations / a$failure)
-  max(sqrt(2 * a$dim) * a$lipschitz * likely / min(0.1 * a$eps_g, c2 * a$eps_h^2 / a$third),
-      a$constant * sqrt(a$dim) * a$curvature * likely / (0.1 * a$eps_h))
+  max(sqrt(2 * a$d) * a$gradient * likely / min(0.1 * a$eps_g, c2 * a$eps_h^2 / a$third),
+      a$constant * sqrt(a$d) * a$hessian * likely / (0.1 * a$eps_h))
 }
 
 rho_of_target <- function(a) .Call(ffi_zcdp_rho, a$eps, a$delta)
 
 rows_trust_region <- function(a) {
-  a$constant * a$dim * log(1 / a$failure) * sqrt(log(1 / a$delta)) / (a$eps_g^1.75 * a$eps)
+  a$constant * a$d * log(1 / a$failure) * sqrt(log(1 / a$delta)) / (a$eps_g^1.75 * a$eps)
 }

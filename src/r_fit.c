@@ -16,6 +16,7 @@ static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
 static struct perturbed_options perturbed_options_from(SEXP list);
+static struct batch_options batch_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -174,6 +175,7 @@ static struct tr_options tr_options_from(SEXP list) {
       .gap = number_in(list, "gap"),
       .gap_share = number_in(list, "gap_share"),
       .max_iterations = int_in(list, "max_iterations"),
+      .batch = batch_from(list),
   };
   return o;
 }
@@ -187,8 +189,15 @@ static struct gd_options gd_options_from(SEXP list) {
       .gap_share = number_in(list, "gap_share"),
       .hessian_share = number_in(list, "hessian_share"),
       .max_iterations = int_in(list, "max_iterations"),
+      .batch = batch_from(list),
   };
   return o;
+}
+
+static struct batch_options batch_from(SEXP list) {
+  struct batch_options b = {{(enum oracle_scheme)int_in(list, "batch_scheme"), number_in(list, "batch_size")},
+                            number_in(list, "batch_share")};
+  return b;
 }
 
 static struct penalty penalty_from(SEXP list) {
@@ -215,6 +224,7 @@ static struct opt_options options_from(SEXP list) {
       .mult_h = number_in(list, "mult_h"),
       .back_g = number_in(list, "back_g"),
       .back_h = number_in(list, "back_h"),
+      .batch = batch_from(list),
   };
   return o;
 }

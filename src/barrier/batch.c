@@ -26,7 +26,7 @@
 
 static int check_sampling(const struct oracle *o, const struct oracle_sampling *how);
 static int amplify(const struct oracle *o, const struct oracle_sampling *how, double rho, double *cost);
-static int find_base(struct oracle *o, const struct oracle_sampling *how, double cost);
+static int find_base(const struct oracle *o, const struct oracle_sampling *how, double cost, struct amplified *found);
 static int draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *rows);
 static struct oracle on_batch(const struct oracle *o, const struct batch *rows);
 static struct oracle before_draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *none);
@@ -36,13 +36,14 @@ int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const 
   oracle_step_close(o);
   int status = check_point(o, w);
   if (status == BASE_OK && !(hessian_share >= 0 && hessian_share <= 1)) status = BASE_ERR_ARGUMENT;
-  if (status == BASE_OK) status = find_base(o, how, cost);
+  struct amplified *bought = hessian_share < 1 ? &o->for_gradient : &o->for_hessian;
+  if (status == BASE_OK) status = find_base(o, how, cost, bought);
   if (status != BASE_OK) return status;
   size_t dim = data_dim(o->data);
-  double gradient_rho = o->last.rho * (1 - hessian_share), hessian_rho = o->last.rho * hessian_share;
+  double gradient_rho = bought->rho * (1 - hessian_share), hessian_rho = bought->rho * hessian_share;
   struct batch none;
   const struct oracle view = before_draw(o, how, &none);
-  struct ledger_entry entry = {"step", "gaussian on a batch", o->last.cost, 0, 0};
+  struct ledger_entry entry = {"step", "gaussian on a batch", bought->cost, 0, 0};
   if (gradient_rho > 0) {
     entry.sensitivity = sensitivity_gradient(&view, w);
     status = gaussian_scale(entry.sensitivity, gradient_rho, dim, &entry.scale);
@@ -92,13 +93,15 @@ void oracle_step_close(struct oracle *o) {
 double oracle_sd_step_gradient(struct oracle *o, const struct oracle_sampling *how, const double *w, double cost) {
   struct batch none;
   const struct oracle view = before_draw(o, how, &none);
-  return find_base(o, how, cost) == BASE_OK ? oracle_sd_gradient(&view, w, o->last.rho) : INFINITY;
+  int status = find_base(o, how, cost, &o->for_gradient);
+  return status == BASE_OK ? oracle_sd_gradient(&view, w, o->for_gradient.rho) : INFINITY;
 }
 
 double oracle_sd_step_hessian(struct oracle *o, const struct oracle_sampling *how, const double *w, double cost) {
   struct batch none;
   const struct oracle view = before_draw(o, how, &none);
-  return find_base(o, how, cost) == BASE_OK ? oracle_sd_hessian(&view, w, o->last.rho) : INFINITY;
+  int status = find_base(o, how, cost, &o->for_hessian);
+  return status == BASE_OK ? oracle_sd_hessian(&view, w, o->for_hessian.rho) : INFINITY;
 }
 
 /* ---- accounting ---- */
@@ -126,14 +129,13 @@ static int amplify(const struct oracle *o, const struct oracle_sampling *how, do
   return status;
 }
 
-/* o->last <- the largest rho that costs at most this much. It is at least the cost, and less than the cost over the
+/* The largest rho that costs at most this much. It is at least the cost, and less than the cost over the
  * square of the rate, as without amplification and to first order in rho. */
-static int find_base(struct oracle *o, const struct oracle_sampling *how, double cost) {
+static int find_base(const struct oracle *o, const struct oracle_sampling *how, double cost, struct amplified *found) {
   int status = check_sampling(o, how);
   if (status != BASE_OK) return status;
   if (!(cost > 0) || !isfinite(cost)) return BASE_ERR_ARGUMENT;
-  struct amplified *last = &o->last;
-  if (last->asked == cost && last->how.scheme == how->scheme && last->how.size == how->size) return BASE_OK;
+  if (found->asked == cost && found->how.scheme == how->scheme && found->how.size == how->size) return BASE_OK;
   double low = cost * (1 - 1e-14), high = 2 * cost * pow((double)o->data->n / how->size, 2), low_cost = cost;
   status = amplify(o, how, low, &low_cost);
   for (int i = 0; i < BISECTIONS && status == BASE_OK; i++) {
@@ -146,7 +148,7 @@ static int find_base(struct oracle *o, const struct oracle_sampling *how, double
       high = middle;
     }
   }
-  if (status == BASE_OK) *last = (struct amplified){*how, cost, low, low_cost};
+  if (status == BASE_OK) *found = (struct amplified){*how, cost, low, low_cost};
   return status;
 }
 

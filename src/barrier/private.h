@@ -28,7 +28,8 @@ struct oracle {
   enum oracle_neighbours neighbours;
   const struct batch *batch; /* what sums and sensitivities are about; NULL: all rows */
   struct step step;
-  struct amplified last; /* the newest, as a run asks for the same cost again and again */
+  /* The newest, as a run asks for the same cost again and again. */
+  struct amplified for_gradient, for_hessian;
 };
 
 /* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused

@@ -1,5 +1,5 @@
-rows <- function(method, ..., eps_g = 0.06, eps_h = 0.245, dim = 54, eps = 0.6, delta = 1e-6) {
-  required_rows(method, eps_g, eps_h, dim, eps, delta, ...)
+rows <- function(method, ..., eps_g = 0.06, eps_h = 0.245, d = 54, eps = 0.6, delta = 1e-6) {
+  required_rows(method, eps_g, eps_h, d, eps, delta, ...)
 }
 
 test_that("the papers' bounds, by hand", {
@@ -14,13 +14,13 @@ test_that("the papers' bounds, by hand", {
 
 test_that("a line search asks for more rows than short steps, and easier problems for fewer", {
   expect_gt(rows("opt-ls"), rows("opt"))
-  expect_gt(rows("opt", dim = 200), rows("opt"))
+  expect_gt(rows("opt", d = 200), rows("opt"))
   for (method in c("opt", "opt-ls", "tr")) {
     base <- rows(method)
     expect_lt(rows(method, eps = 1), base)
     expect_lt(rows(method, delta = 1e-3), base)
     expect_lt(rows(method, eps_g = 0.2, eps_h = 0.4), base)
-    expect_gte(rows(method, dim = 200), base) # the sparse vector's part of "opt-ls" does not depend on it
+    expect_gte(rows(method, d = 200), base) # the sparse vector's part of "opt-ls" does not depend on it
     expect_gt(rows(method, failure = 1e-6), base)
   }
 })
@@ -28,6 +28,6 @@ test_that("a line search asks for more rows than short steps, and easier problem
 test_that("wrong arguments are named", {
   expect_error(rows("gd"), class = "dpsosp_error_argument")
   expect_error(rows("opt", eps_h = NULL), "eps_h", class = "dpsosp_error_argument")
-  expect_error(rows("tr", dim = 0), "dim", class = "dpsosp_error_argument")
+  expect_error(rows("tr", d = 0), "d", class = "dpsosp_error_argument")
   expect_error(rows("opt-ls", delta = 1), "delta", class = "dpsosp_error_argument")
 })
