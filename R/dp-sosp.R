@@ -28,7 +28,8 @@
 #'
 #' @param formula A formula such as `y ~ .` or `y ~ a + log(b)`; main effects and
 #'   row-wise transformations. Or, for the matrix method, `x`.
-#' @param x A numeric matrix, one row per record, columns taken as they are.
+#' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
+#'   they are.
 #' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
 #'   -1/1; one per row of `x`. `NA` makes its row a null record.
 #' @param data A data frame.
@@ -57,6 +58,7 @@
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
+#' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -72,7 +74,8 @@
 #'   released answers only.
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
 #'   `dpsosp_error_argument`, raised before anything is charged; a non-convex problem, where a method needs
-#'   a convex one, `dpsosp_error_nonconvex` as well; a spent budget `dpsosp_budget_exhausted`.
+#'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
+#'   `dpsosp_error_size` as well; a spent budget `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
@@ -96,7 +99,8 @@ dp_sosp <- function(x, ...) {
 dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic",
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
-                            noise = c("secure", "reproducible"), progress = interactive(), ...) {
+                            noise = c("secure", "reproducible"), progress = interactive(),
+                            storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
@@ -108,12 +112,15 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
                    nrow(data), call)
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
+  storage <- check_choice(storage, storage_known, "storage", call)
+  check_run_size(run, length(start), call)
   run$open(length(start))
   design <- find_ranges(design, data, run, call)
-  oracle <- new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
+  oracle <- new_oracle(design_rows(design, data, storage, call), response_code(response, raw), run$loss, run$budget,
                        design$radius, design$intercept, run$neighbours, run$noise)
-  result <- run_method(run, oracle, design_start(design, start), design$intercept, call)
-  new_fit(run, result, design_coef(design, result$w), design, response, call)
+  order <- design_order(design)
+  result <- run_method(run, oracle, design_start(design, start)[order], design$intercept, call)
+  new_fit(run, result, design_coef(design, result$w[match(seq_along(order), order)]), design, response, call)
 }
 
 #' @rdname dp_sosp
@@ -121,25 +128,26 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
 dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic", penalty = NULL,
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
-                            intercept = TRUE, ...) {
+                            intercept = TRUE, storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
-  x <- check_matrix(x, "x", call)
+  rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
   response <- response_template(y, "y", call)
-  if (length(y) != nrow(x)) {
-    abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
+  if (length(y) != rows$n) {
+    abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
   radius <- check_radius(radius, call)
   intercept <- check_flag(intercept, "intercept", call)
-  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, nrow(x),
+  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, rows$n,
                    call)
-  labels <- c(if (intercept) "(Intercept)", colnames(x) %||% paste0("x", seq_len(ncol(x)), recycle0 = TRUE))
+  labels <- c(if (intercept) "(Intercept)", rows$names %||% paste0("x", seq_len(rows$columns), recycle0 = TRUE))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), call)
+  check_run_size(run, length(start), call)
   run$open(length(start))
-  oracle <- new_oracle(x, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
+  oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
   result <- run_method(run, oracle, start * radius, intercept, call)
   design <- structure(class = "dp_matrix_design", list(radius = radius, intercept = intercept, labels = labels))
@@ -195,6 +203,14 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$owned <- is.null(budget)
   run$open <- function(dim) open_budget(run, budget, dim, call)
   run
+}
+
+# Before the budget is opened: these methods ask for matrices whatever the problem is.
+check_run_size <- function(run, dim, call) {
+  published <- identical(run$control$constants, "published")
+  if (published || !run$method %in% setdiff(methods_opt, c("tr", "tr-b"))) {
+    check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
+  }
 }
 
 # The accountant is decided here, before any release: see dp_budget().
@@ -307,6 +323,9 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   target <- target_resolve(run$target, third)
   run$target <- sosp(target$eps_g, target$eps_h)
   options[c("eps_g", "eps_h")] <- target
+  if (facts$curv_lower + penalty_curv_lower(run$penalty) > target$eps_h) {
+    check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call)
+  }
   core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }
 

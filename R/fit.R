@@ -213,16 +213,26 @@ design_link <- function(design, coefficients, newdata, call) {
   w <- if (inherits(design, "dp_matrix_design")) coefficients else design_start(design, coefficients) / design$radius
   constant <- if (design$intercept) w[1] else 0
   slope <- if (design$intercept) w[-1] else w
-  x[!is.finite(x)] <- NA
-  shrink <- pmin(1, design$radius / sqrt(rowSums(x^2) + design$intercept))
-  as.vector((x %*% slope + constant) * shrink)
+  if (inherits(x, "dgCMatrix")) {
+    value <- attr(x, "x")
+    value[!is.finite(value)] <- NA
+    square <- sparse_sums(x, value^2)
+    product <- sparse_sums(x, value * rep(unname(slope), diff(attr(x, "p"))))
+  } else {
+    x[!is.finite(x)] <- NA
+    square <- rowSums(x^2)
+    product <- as.vector(x %*% slope)
+  }
+  unname((product + constant) * pmin(1, design$radius / sqrt(square + design$intercept)))
 }
 
 matrix_newdata <- function(design, newdata, call) {
-  newdata <- check_matrix(newdata, "newdata", call)
+  sparse <- inherits(newdata, "dgCMatrix")
+  newdata <- if (sparse) check_sparse(newdata, "newdata", call) else check_matrix(newdata, "newdata", call)
   width <- length(design$labels) - design$intercept
-  if (ncol(newdata) != width) {
-    abort("argument", "`newdata` must have ", width, " columns, not ", ncol(newdata), ".", call = call)
+  got <- if (sparse) attr(newdata, "Dim")[2] else ncol(newdata)
+  if (got != width) {
+    abort("argument", "`newdata` must have ", width, " columns, not ", got, ".", call = call)
   }
   newdata
 }

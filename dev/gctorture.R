@@ -75,6 +75,8 @@ events <- function() {
 
 design <- function() {
   compare("ffi_design_numeric", function() list(matrix(0, 4, 2), 2L, c(1, NA, 5, Inf), c(0, 4), 2, 2))
+  compare("ffi_single_create", function() list(matrix(runif(8), 4)))
+  compare("ffi_sparse_check", function() list(c(0L, 1L), 3L, 2, c(4L, 1L)))
   compare("ffi_design_indicator", function() list(matrix(0, 4, 2), 1L, c(1L, NA, 2L, 1L), 1L))
 }
 
@@ -89,6 +91,11 @@ oracle <- function(mechanism) {
     list(ledger)
   })
   compare("ffi_oracle_create", function() list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "logistic", new_ledger(), 1L, TRUE))
+  codes <- structure(class = "dpsosp_columns", list(x = matrix(1L, 6, 2), codes = matrix(1L, 6, 1), indicators = 1L))
+  sparse <- structure(class = "dpsosp_compressed", list(start = 0:1, row = 2L, value = 0.5, dim = c(6L, 1L)))
+  for (rows in list(codes, sparse)) {
+    compare("ffi_oracle_create", function() list(rows, TRUE, 1, rep(1, 6), "logistic", new_ledger(), 1L, TRUE))
+  }
   compare("ffi_oracle_facts", function() list(new_oracle()))
   for (question in c("value", "gradient", "hessian")) {
     compare(paste0("ffi_oracle_", question), function() list(new_oracle(), w, 0.1, TRUE))

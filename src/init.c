@@ -30,6 +30,8 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_loss_bounds, 1),
     ENTRY(ffi_perturbed_run, 7),
     ENTRY(ffi_ledger_create_perturbed, 3),
+    ENTRY(ffi_single_create, 1),
+    ENTRY(ffi_sparse_check, 4),
     {NULL, NULL, 0},
 };
 

@@ -93,7 +93,9 @@ double oracle_sd_hessian(const struct oracle *oracle, const double *w, double rh
 /* Noisy answers; *sd is the standard deviation of the noise. */
 int oracle_value(struct oracle *oracle, const double *w, double rho, double *value, double *sd);
 int oracle_gradient(struct oracle *oracle, const double *w, double rho, double *gradient, double *sd);
-/* sd on the diagonal, sd / sqrt(2) off it. */
+/* sd on the diagonal, sd / sqrt(2) off it. Here and below a matrix of more rows than ORACLE_MOST_DIM is refused before
+ * it is charged: it would take more than half a gigabyte, some copies of it. */
+#define ORACLE_MOST_DIM 8192
 int oracle_hessian(struct oracle *oracle, const double *w, double rho, double *hessian, double *sd);
 
 /* Decreases f(w) - f(w + step d) for k steps, with noise in proportion to each

@@ -98,6 +98,7 @@ int oracle_gradient(struct oracle *o, const double *w, double rho, double *gradi
 
 int oracle_hessian(struct oracle *o, const double *w, double rho, double *hessian, double *sd) {
   size_t dim = data_dim(o->data);
+  if (dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   int status = check_point(o, w);
   if (status == BASE_OK) status = charge_gaussian(o, "hessian", sensitivity_hessian(o, w), rho, dim * dim, sd);
   if (status == BASE_OK) status = sums_hessian(o, w, hessian);

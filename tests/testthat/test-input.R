@@ -83,15 +83,15 @@ test_that("errors about the run name the argument, and charge nothing", {
     fit(budget = budget, start = 1),
     fit(budget = budget, start = c(0, 1e200)),
     fit(budget = budget, progress = "yes"),
-    fit(0.1, 1e-6, "opt", "logistic", NULL, NULL, NULL, NULL, budget, "replace-one", NULL, "secure", FALSE, 3)
+    fit(0.1, 1e-6, "opt", "logistic", NULL, NULL, NULL, NULL, budget, "replace-one", NULL, "secure", FALSE, "double", 3)
   )
   untouched(budget)
 })
 
-test_that("sparse matrices are refused with advice", {
+test_that("sparse matrices of another class are refused with advice", {
   skip_if_not_installed("Matrix")
-  sparse <- Matrix::Matrix(c(0, 0, 1, 0), 2, sparse = TRUE)
-  expect_error(dp_sosp(sparse, c(0, 1), eps = 1, radius = 1), "as.matrix", class = "dpsosp_error_argument")
+  triangular <- Matrix::Matrix(c(0, 0, 1, 0), 2, sparse = TRUE)
+  expect_error(dp_sosp(triangular, c(0, 1), eps = 1, radius = 1), "generalMatrix", class = "dpsosp_error_argument")
 })
 
 test_that("odd data give a fit", {
@@ -169,13 +169,13 @@ malformed <- list(
 good_calls <- expression(
   dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic",
                  penalty = NULL, bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
-                 neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE),
+                 neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE, storage = "single"),
   dp_sosp = list(x = p$x, y = p$y, eps = 0.01, delta = 1e-6, method = "opt", radius = 2, intercept = TRUE,
-                 target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE),
+                 target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE, storage = "double"),
   dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto", plan = NULL),
   dp_ledger = list(x = budget),
   dp_oracle = list(x = p$x, y = p$y, loss = "logistic", budget = budget, radius = 2, intercept = TRUE,
-                   neighbours = "replace-one", noise = "secure"),
+                   neighbours = "replace-one", noise = "secure", storage = "single"),
   dp_value = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
   dp_gradient = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
   dp_hessian = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
