@@ -121,9 +121,12 @@ accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi"
 study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
 status_text <- function(x) {
-  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction", "minimiser")))
-  one <- c("gradient", "line search", "Hessian", "majorant", "trace", "direction", "minimiser")
-  many <- c("gradients", "line searches", "Hessians", "majorants", "traces", "directions", "minimisers")
+  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction", "minimiser",
+                                            "model gradient")))
+  one <- c("gradient", "line search", "Hessian", "majorant", "trace", "direction", "minimiser",
+           "model gradient")
+  many <- c("gradients", "line searches", "Hessians", "majorants", "traces", "directions", "minimisers",
+            "model gradients")
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   paste0(
     c(sosp = "Certified", budget = "Not certified: budget spent",
