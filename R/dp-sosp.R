@@ -155,7 +155,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
 }
 
 methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
-methods_convex <- c(methods_newton, methods_perturbation)
+methods_convex <- c(methods_newton, methods_perturbation, "cubic")
 methods_known <- c(methods_opt, methods_convex)
 
 # Share of a fit's budget for the ranges that are not declared.
@@ -183,7 +183,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
   run$target <- check_target(target, call)
-  run$control <- check_control(control, run$method, call)
+  run$control <- check_control(control, run$method, call, run$penalty)
   if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
@@ -303,11 +303,15 @@ run_method <- function(run, oracle, start, intercept, call) {
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
   bar <- progress_bar(run$progress, run$method)
-  runner <- if (run$method %in% methods_newton) run_newton else if (run$method %in% methods_perturbation) run_perturbation
-  else run_opt
-  result <- runner(run, oracle, penalty, rho, start, bar, call)
+  result <- method_runner(run$method)(run, oracle, penalty, rho, start, bar, call)
   .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
   result
+}
+
+method_runner <- function(method) {
+  if (method %in% methods_newton) return(run_newton)
+  if (method %in% methods_perturbation) return(run_perturbation)
+  if (method == "cubic") run_cubic else run_opt
 }
 
 run_opt <- function(run, oracle, penalty, rho, start, bar, call) {

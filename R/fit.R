@@ -126,7 +126,8 @@ answer_names <- list(
   "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
   gradient = c("gradient", "gradients"), "line search" = c("line search", "line searches"),
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
-  direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers")
+  direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
+  "model gradient" = c("model gradient", "model gradients")
 )
 
 status_text <- function(x) {

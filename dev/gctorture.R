@@ -134,6 +134,11 @@ other_methods <- function() {
     list(convex(new_ledger()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
   })
   compare("ffi_loss_bounds", function() list("logistic"))
+  compare("ffi_cubic_run", function() {
+    options <- list(inner = 3L, iterations = 2L, spend_all = TRUE, diameter = 10, eps_g = 1e-3, confidence = 0.9,
+                    hessian_share = 0.3, certificate_share = 0.1)
+    list(convex(new_ledger()), list(kind = 1L, lambda = 0.1, skip = 0L), options, 1, w, progress, TRUE)
+  })
   compare("ffi_perturbed_run", function() {
     ledger <- .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, 1)
     options <- list(output = FALSE, eps_g = 1, confidence = 0.9, lambda = 0.1, output_share = 0.1)

@@ -28,6 +28,7 @@ SEXP ffi_trust_region(SEXP, SEXP, SEXP);
 SEXP ffi_newton_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_newton_alpha(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_loss_bounds(SEXP);
+SEXP ffi_cubic_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_perturbed_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ledger_create_perturbed(SEXP, SEXP, SEXP);
 

@@ -17,6 +17,7 @@ static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
 static struct perturbed_options perturbed_options_from(SEXP list);
 static struct batch_options batch_from(SEXP list);
+static struct cubic_options cubic_options_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -157,6 +158,16 @@ SEXP ffi_perturbed_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP s
   return run_method(run_perturbed, &o, oracle, penalty, rho, start, progress, reproducible);
 }
 
+static int run_cubic(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                     struct opt_result *result) {
+  return cubic_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_cubic_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  struct cubic_options o = cubic_options_from(options);
+  return run_method(run_cubic, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
 SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
@@ -256,6 +267,20 @@ static struct perturbed_options perturbed_options_from(SEXP list) {
       .confidence = number_in(list, "confidence"),
       .lambda = number_in(list, "lambda"),
       .output_share = number_in(list, "output_share"),
+  };
+  return o;
+}
+
+static struct cubic_options cubic_options_from(SEXP list) {
+  struct cubic_options o = {
+      .inner = int_in(list, "inner"),
+      .iterations = int_in(list, "iterations"),
+      .spend_all = arg_flag(element(list, "spend_all")),
+      .diameter = number_in(list, "diameter"),
+      .eps_g = number_in(list, "eps_g"),
+      .confidence = number_in(list, "confidence"),
+      .hessian_share = number_in(list, "hessian_share"),
+      .certificate_share = number_in(list, "certificate_share"),
   };
   return o;
 }

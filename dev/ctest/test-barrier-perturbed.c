@@ -5,6 +5,7 @@
 #include "acct/acct.h"
 #include "fixture.h"
 #include "la/la.h"
+#include "mech/mech.h"
 #include "statistics.h"
 
 enum { DIM = 3 };
@@ -251,9 +252,10 @@ static void charges(enum oracle_neighbours neighbours) {
   CHECK_NEAR(how.sd_objective, change / sqrt(0.2), 1e-8);
   CHECK(how.sd_objective >= change / sqrt(0.2));
   CHECK(strong_init(f.oracle, quadratic, zero, how.sd_objective * (sqrt(DIM) + 40) / N, &p) == BASE_OK);
-  /* the solver's error in both data sets, and rounding of v to within 2^-30 sd / 2 a coordinate */
-  double least = 2 * strong_distance(&p), most = 2 * (strong_distance(&p) + sqrt(DIM) * how.sd_objective * 0x1p-31 / 8);
-  CHECK(how.sd_output * sqrt(0.02) > least && how.sd_output * sqrt(0.02) <= most * (1 + 1e-9));
+  /* in both data sets the solver's error, and v's rounding to its lattice over the strong convexity n least */
+  double tau = strong_distance(&p) + sqrt(DIM) * mech_lattice(how.sd_objective) / 2 / (N * 0.2);
+  CHECK_NEAR(how.sd_output * sqrt(0.02) / (2 * tau), 1, 1e-8);
+  CHECK(strong_distance(&p) > 1e-5 * tau);
   CHECK(ledger_length(f.ledger) == 2 && ledger_at(f.ledger, 0)->rho == 0.1 && ledger_at(f.ledger, 1)->rho == 0.01);
   CHECK(strcmp(ledger_at(f.ledger, 0)->what, "perturbed minimiser") == 0);
   CHECK(strcmp(ledger_at(f.ledger, 0)->mechanism, "objective perturbation") == 0);

@@ -98,6 +98,10 @@ int oracle_gradient(struct oracle *oracle, const double *w, double rho, double *
 #define ORACLE_MOST_DIM 8192
 int oracle_hessian(struct oracle *oracle, const double *w, double rho, double *hessian, double *sd);
 
+/* gradient + Hessian times direction: the gradient of the quadratic model of w at w + direction. */
+int oracle_model_gradient(struct oracle *oracle, const double *w, const double *direction, double rho, double *gradient,
+                          double *sd);
+
 /* Decreases f(w) - f(w + step d) for k steps, with noise in proportion to each
  * one's own sensitivity; sd[k]. */
 int oracle_decreases(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,

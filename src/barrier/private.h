@@ -47,6 +47,8 @@ size_t sums_matrix_groups(size_t dim);
 
 int sums_value(const struct oracle *o, const double *w, double *value);
 int sums_gradient(const struct oracle *o, const double *w, double *gradient);
+/* gradient + Hessian times direction */
+int sums_model_gradient(const struct oracle *o, const double *w, const double *direction, double *gradient);
 /* value and gradient in one pass; both: 1 + dim */
 int sums_value_gradient(const struct oracle *o, const double *w, double *both);
 int sums_hessian(const struct oracle *o, const double *w, double *hessian);
@@ -61,6 +63,7 @@ int sums_decreases(const struct oracle *o, const double *w, const double *direct
 double sensitivity_value(const struct oracle *o, const double *w);
 double sensitivity_gradient(const struct oracle *o, const double *w);
 double sensitivity_hessian(const struct oracle *o, const double *w);
+double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction);
 double sensitivity_majorant(const struct oracle *o, const double *w);
 double sensitivity_trace(const struct oracle *o, const double *w);
 /* of the direction of a gradient of this norm; infinite where rounding could make the matrix indefinite */

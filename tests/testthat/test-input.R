@@ -198,6 +198,8 @@ good_calls <- expression(
   control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
                         curvature_share = 0.5, trace_share = 0.1, search_share = 0.1, certificate_share = 0.1,
                         tail = 0.5, confidence = 0.9),
+  control_cubic = list(solver = "direct", iterations = 3, inner_steps = 5, diameter = 10, hessian_share = 0.3,
+                       certificate_share = 0.1, confidence = 0.9),
   control_perturbation = list(lambda = 0.1, size = 2, kappa_share = 0.1, output_share = 0.1, confidence = 0.9),
   dp_audit = list(x = function(bit) bit + stats::rnorm(1), pair = list(0, 1), eps = 4, delta = 1e-5, method = "pairs",
                   runs = 20, statistic = identity, tradeoff = "gdp", conf = 0.9, progress = FALSE),
