@@ -101,7 +101,7 @@ double sensitivity_model_gradient(const struct oracle *o, const double *w, const
   double change = (replaces(o) ? 2 : 1) * b->lipschitz + spread * length;
   double error = rounding(o, largest + b->third * length, norm, b->lipschitz + largest * length);
   error += rounding(o, largest, length, largest * length);
-  return change / (double)o->data->n + 2 * error;
+  return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_majorant(const struct oracle *o, const double *w) {

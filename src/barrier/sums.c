@@ -74,7 +74,7 @@ int sums_model_gradient(const struct oracle *o, const double *w, const double *d
                       .add = add_model,
                       .w = w,
                       .direction = direction,
-                      .groups = MOST_GROUPS,
+                      .groups = SUMS_GROUPS,
                       .width = data_dim(o->data),
                       .stop_every = 16};
   return run(&pass, gradient);
@@ -214,7 +214,7 @@ static void add_gradient(const struct pass *pass, const struct data_block *b, do
 static void add_model(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
   size_t most = gradient_tile(pass->o->data);
   for (size_t start = 0; start < b->rows; start += most) {
-    struct data_block tile = rows_from(b, start, most);
+    struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
     double *t = scratch[T], *along = scratch[U], *weight = scratch[V];
     predictor(pass->o, &tile, pass->w, t);
     predictor(pass->o, &tile, pass->direction, along);
