@@ -6,11 +6,12 @@
 #include <Rinternals.h>
 
 SEXP ffi_ledger_create(SEXP, SEXP, SEXP);
-SEXP ffi_ledger_create_renyi(SEXP);
+SEXP ffi_ledger_create_renyi(SEXP, SEXP);
 SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
 SEXP ffi_oracle_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_hessian(SEXP, SEXP, SEXP, SEXP);
@@ -33,6 +34,7 @@ SEXP ffi_ledger_create_perturbed(SEXP, SEXP, SEXP);
 
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_single_create(SEXP);
 SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_gdp_delta(SEXP, SEXP);

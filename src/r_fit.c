@@ -17,6 +17,7 @@ static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
 static struct perturbed_options perturbed_options_from(SEXP list);
 static struct cubic_options cubic_options_from(SEXP list);
+static struct batch_options batch_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -42,9 +43,10 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   SEXP out = PROTECT(glue_list(10, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
   memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
+  SEXP holder = PROTECT(glue_pointer("result", finalize_result));
   struct opt_result *result = base_alloc(1, sizeof *result);
   if (!result) glue_fail(BASE_ERR_MEMORY);
-  SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
+  R_SetExternalPtrAddr(holder, result);
 
   glue_limit_threads();
   glue_random_begin(reproducible);
@@ -184,6 +186,7 @@ static struct tr_options tr_options_from(SEXP list) {
       .gap = number_in(list, "gap"),
       .gap_share = number_in(list, "gap_share"),
       .max_iterations = int_in(list, "max_iterations"),
+      .batch = batch_from(list),
   };
   return o;
 }
@@ -197,8 +200,15 @@ static struct gd_options gd_options_from(SEXP list) {
       .gap_share = number_in(list, "gap_share"),
       .hessian_share = number_in(list, "hessian_share"),
       .max_iterations = int_in(list, "max_iterations"),
+      .batch = batch_from(list),
   };
   return o;
+}
+
+static struct batch_options batch_from(SEXP list) {
+  struct batch_options b = {{(enum oracle_scheme)int_in(list, "batch_scheme"), number_in(list, "batch_size")},
+                            number_in(list, "batch_share")};
+  return b;
 }
 
 static struct penalty penalty_from(SEXP list) {
@@ -225,6 +235,7 @@ static struct opt_options options_from(SEXP list) {
       .mult_h = number_in(list, "mult_h"),
       .back_g = number_in(list, "back_g"),
       .back_h = number_in(list, "back_h"),
+      .batch = batch_from(list),
   };
   return o;
 }

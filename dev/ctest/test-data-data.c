@@ -9,6 +9,7 @@
 static void norms(size_t p, int intercept, double radius);
 static void null_records(size_t n);
 static void blocks(void);
+static void batches(void);
 static void no_columns(void);
 static void arguments(void);
 static void responses_are_copied(void);
@@ -29,6 +30,7 @@ void test_data_data(void) {
   null_records(DATA_BLOCK);
   null_records(2 * DATA_BLOCK + 7);
   blocks();
+  batches();
   no_columns();
   arguments();
   responses_are_copied();
@@ -89,7 +91,7 @@ static long double row_norm(const struct data *d, const double *x, size_t i) {
 static void null_records(size_t n) {
   enum { P = 3 };
   double *x = base_alloc(n * P, sizeof *x), *y = base_alloc(n, sizeof *y);
-  double *buffer = base_alloc(DATA_BLOCK * P, sizeof *buffer);
+  double *buffer = base_alloc(DATA_BLOCK * (P + 2), sizeof *buffer);
   const double bad[] = {NAN, INFINITY, -INFINITY, 1e200};
   struct data *d;
   for (size_t i = 0; i < n * P; i++) x[i] = ctest_normal();
@@ -105,8 +107,8 @@ static void null_records(size_t n) {
     right = right && (d->scale[i] == 0) == null && d->y[i] == (null ? 0 : y[i]);
   }
   CHECK(right);
-  for (size_t k = 0; k < data_blocks(d); k++) {
-    struct data_block b = data_block_at(d, k, buffer);
+  for (size_t k = 0; k < data_blocks(d, NULL); k++) {
+    struct data_block b = data_block_at(d, NULL, k, buffer);
     int finite = 1, same = 1;
     for (size_t i = 0; i < b.rows; i++) {
       for (size_t j = 0; j < P; j++) {
@@ -142,8 +144,8 @@ static void blocks(void) {
     }
     CHECK(data_create(x, n, 2, 0, 1, y, &d) == BASE_OK);
     CHECK(data_rows(d) == n && data_dim(d) == 2);
-    for (size_t b = 0; b < data_blocks(d); b++) {
-      struct data_block block = data_block_at(d, b, NULL); /* no block is broken */
+    for (size_t b = 0; b < data_blocks(d, NULL); b++) {
+      struct data_block block = data_block_at(d, NULL, b, NULL); /* no block is broken */
       for (size_t i = 0; i < block.rows; i++, seen++) {
         right = right && block.x[i] == (double)seen && block.x[i + block.ld] == -(double)seen;
         right = right && block.scale[i] == d->scale[seen] && block.y[i] == y[seen];
@@ -155,6 +157,46 @@ static void blocks(void) {
     base_free(y);
     base_free(x);
   }
+}
+
+/* The rows of the list and no others, null records among them. */
+static void batches(void) {
+  enum { N = 5 * DATA_BLOCK, P = 2 };
+  static const size_t counts[] = {0, 1, DATA_BLOCK, DATA_BLOCK + 1, N};
+  double *x = base_alloc(N * P, sizeof *x), *y = base_alloc(N, sizeof *y);
+  double *buffer = base_alloc(DATA_BLOCK * (P + 2), sizeof *buffer);
+  size_t *row = base_alloc(N, sizeof *row);
+  struct data *d;
+  for (size_t i = 0; i < N; i++) {
+    x[i] = i % 1000 == 0 ? NAN : ctest_normal();
+    x[N + i] = ctest_normal();
+    y[i] = i % 2 ? 1 : -1;
+  }
+  CHECK(data_create(x, N, P, 1, 1, y, &d) == BASE_OK);
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+    size_t count = counts[k], seen = 0;
+    int right = 1;
+    for (size_t i = 0; i < count; i++) row[i] = i * (N - 1) / (count > 1 ? count - 1 : 1);
+    const struct batch batch = {count, row, 17};
+    CHECK(data_blocks(d, &batch) == (count + DATA_BLOCK - 1) / DATA_BLOCK);
+    CHECK(data_block_rows(d, &batch) == (count < DATA_BLOCK ? count : DATA_BLOCK));
+    for (size_t b = 0; b < data_blocks(d, &batch); b++) {
+      struct data_block block = data_block_at(d, &batch, b, buffer);
+      for (size_t i = 0; i < block.rows; i++, seen++) {
+        size_t from = row[seen];
+        int null = from % 1000 == 0;
+        for (size_t j = 0; j < P; j++) right = right && block.x[i + j * block.ld] == (null ? 0 : x[from + j * N]);
+        right = right && block.scale[i] == d->scale[from] && block.y[i] == (null ? 0 : y[from]);
+      }
+    }
+    CHECK(right);
+    CHECK(seen == count);
+  }
+  data_free(d);
+  base_free(row);
+  base_free(buffer);
+  base_free(y);
+  base_free(x);
 }
 
 static void no_columns(void) {

@@ -36,9 +36,9 @@ struct ledger_entry {
 /* Capacities are what the budget buys under each accountant, in rho; a
  * capacity of zero says that this accountant cannot be used. */
 int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_accountant accountant, struct ledger **out);
-/* Capacity and costs in R(alpha) / alpha, which is rho for a Gaussian release
+/* Capacity and costs in R(alpha) / alpha at this order alpha > 1, which is rho for a Gaussian release
  * and at most rho for a zCDP one. */
-int ledger_create_renyi(double capacity, struct ledger **out);
+int ledger_create_renyi(double order, double capacity, struct ledger **out);
 /* For one perturbed minimiser, and Gaussian releases beside it: all together are (eps, delta)-private when the privacy
  * loss is kappa, 0 < kappa < eps, plus that of a Gaussian release with four times its tails (proofs vignette). */
 int ledger_create_perturbed(double eps, double delta, double kappa, struct ledger **out);
@@ -55,6 +55,7 @@ double ledger_left(const struct ledger *ledger);
 double ledger_spent(const struct ledger *ledger);
 double ledger_capacity(const struct ledger *ledger);
 enum ledger_accountant ledger_accountant_of(const struct ledger *ledger);
+double ledger_order(const struct ledger *ledger); /* of a Renyi ledger; else zero */
 size_t ledger_length(const struct ledger *ledger);
 const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i);
 
@@ -92,7 +93,9 @@ double oracle_sd_hessian(const struct oracle *oracle, const double *w, double rh
 /* Noisy answers; *sd is the standard deviation of the noise. */
 int oracle_value(struct oracle *oracle, const double *w, double rho, double *value, double *sd);
 int oracle_gradient(struct oracle *oracle, const double *w, double rho, double *gradient, double *sd);
-/* sd on the diagonal, sd / sqrt(2) off it. */
+/* sd on the diagonal, sd / sqrt(2) off it. Here and below a matrix of more rows than ORACLE_MOST_DIM is refused before
+ * it is charged: it would take more than half a gigabyte, some copies of it. */
+#define ORACLE_MOST_DIM 8192
 int oracle_hessian(struct oracle *oracle, const double *w, double rho, double *hessian, double *sd);
 
 /* gradient + Hessian times direction: the gradient of the quadratic model of w at w + direction. */
@@ -112,6 +115,37 @@ int oracle_first_step(struct oracle *oracle, const double *w, const double *dire
 /* A step with large decrease plus offset, by the exponential mechanism. */
 int oracle_best_step(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
                      const double *offset, double rho, size_t *index);
+
+/* ---- batch.c: steps on a random part of the rows, whose cost is amplified by the sampling ---- */
+
+enum oracle_scheme {
+  ORACLE_FIXED,  /* size rows without replacement; under replace-one only */
+  ORACLE_POISSON /* each row by itself, size of them expected */
+};
+
+/* Sums over a batch are divided by the public size, whatever the number of its rows. */
+struct oracle_sampling {
+  enum oracle_scheme scheme;
+  double size;
+};
+
+/*
+ * Opens a step: charges it, at most cost and in full whatever is asked then, and draws its batch. Of what the cost buys
+ * without the amplification the share is for a Hessian, the rest for a gradient; 0 and 1 give only one of them.
+ * Amplification is of all that is asked on a batch together, so nothing can be added to an open step, and the ledger must
+ * be a Renyi one (else BASE_ERR_ACCOUNTANT). A batch that leaves nothing out, a fixed size that is no whole number and
+ * fixed sizes under zero-out, where neighbouring batches differ in two records, are refused.
+ */
+int oracle_step_open(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost,
+                     double hessian_share);
+/* Each at most once a step, on its batch. */
+int oracle_step_gradient(struct oracle *oracle, const double *w, double *gradient, double *sd);
+int oracle_step_hessian(struct oracle *oracle, const double *w, double *hessian, double *sd);
+/* Forgets the batch. A step that is opened closes the one before. */
+void oracle_step_close(struct oracle *oracle);
+/* Standard deviations that the answers of a step have which gives one of them only; infinite if it would be refused. */
+double oracle_sd_step_gradient(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost);
+double oracle_sd_step_hessian(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost);
 
 /* ---- newton.c: curvature matrices, and the direction that one of them gives ---- */
 

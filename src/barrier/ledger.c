@@ -23,6 +23,7 @@
 
 struct ledger {
   double capacity[LEDGER_RENYI + 1]; /* zero: this accountant cannot be used */
+  double order;                      /* of a Renyi ledger */
   enum ledger_accountant accountant;
   double spent;
   double shift; /* kappa of a perturbed minimiser that was not released yet */
@@ -54,12 +55,13 @@ int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_account
   return status;
 }
 
-int ledger_create_renyi(double capacity, struct ledger **out) {
+int ledger_create_renyi(double order, double capacity, struct ledger **out) {
   *out = NULL;
-  if (!(capacity > 0)) return BASE_ERR_ARGUMENT;
+  if (!(capacity > 0) || !(order > 1) || !isfinite(order)) return BASE_ERR_ARGUMENT;
   int status = create(out);
   if (status != BASE_OK) return status;
   (*out)->capacity[LEDGER_RENYI] = capacity;
+  (*out)->order = order;
   (*out)->accountant = LEDGER_RENYI;
   return BASE_OK;
 }
@@ -146,6 +148,8 @@ double ledger_spent(const struct ledger *ledger) { return ledger->spent; }
 double ledger_capacity(const struct ledger *ledger) { return capacity_under(ledger, ledger->accountant); }
 
 enum ledger_accountant ledger_accountant_of(const struct ledger *ledger) { return ledger->accountant; }
+
+double ledger_order(const struct ledger *ledger) { return ledger->order; }
 
 size_t ledger_length(const struct ledger *ledger) { return ledger->length; }
 

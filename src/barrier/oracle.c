@@ -38,10 +38,14 @@ int oracle_create(const struct data *data, const struct loss *loss, struct ledge
   return BASE_OK;
 }
 
-void oracle_free(struct oracle *oracle) { base_free(oracle); }
+void oracle_free(struct oracle *oracle) {
+  if (oracle) oracle_step_close(oracle);
+  base_free(oracle);
+}
 
 size_t oracle_dim(const struct oracle *o) { return data_dim(o->data); }
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
+double oracle_divisor(const struct oracle *o) { return o->batch ? o->batch->size : (double)o->data->n; }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
 
 double oracle_lipschitz(const struct oracle *o) { return loss_bounds_of(o->loss)->lipschitz; }
@@ -108,6 +112,7 @@ int oracle_model_gradient(struct oracle *o, const double *w, const double *direc
 
 int oracle_hessian(struct oracle *o, const double *w, double rho, double *hessian, double *sd) {
   size_t dim = data_dim(o->data);
+  if (dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   int status = check_point(o, w);
   if (status == BASE_OK) status = charge_gaussian(o, "hessian", sensitivity_hessian(o, w), rho, dim * dim, sd);
   if (status == BASE_OK) status = sums_hessian(o, w, hessian);

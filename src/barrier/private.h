@@ -7,19 +7,43 @@
 #include "data/private.h"
 #include "loss/loss.h"
 
+/* An open step: its batch, and what of the base mechanism's rho is still there to be asked for. */
+struct step {
+  struct batch rows;
+  double gradient_rho, hessian_rho;
+};
+
+/* What a cost buys before it is amplified. */
+struct amplified {
+  struct oracle_sampling how;
+  double asked; /* cost, which rho costs at most; zero: none yet */
+  double rho, cost;
+};
+
 struct oracle {
   const struct data *data;
   const struct loss *loss;
   struct ledger *ledger;
   const struct base_entropy *entropy;
   enum oracle_neighbours neighbours;
+  const struct batch *batch; /* what sums and sensitivities are about; NULL: all rows */
+  struct step step;
+  /* The newest, as a run asks for the same cost again and again. */
+  struct amplified for_gradient, for_hessian;
 };
 
 /* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused
  * where the noise would be too large for that (see oracle.c). */
 int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
 
+/* What sums are divided by: n, or the batch's public size. */
+double oracle_divisor(const struct oracle *o);
+
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
+
+/* Groups of blocks that are summed apart, unless there are fewer blocks; sensitivity.c counts on them. */
+#define SUMS_GROUPS 64
+size_t sums_matrix_groups(size_t dim);
 
 int sums_value(const struct oracle *o, const double *w, double *value);
 int sums_gradient(const struct oracle *o, const double *w, double *gradient);

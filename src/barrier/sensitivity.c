@@ -2,7 +2,7 @@
  * Sensitivities (privacy.md A and B), for rows of norm at most one, with the
  * rounding errors of sums.c added.
  *
- * Replace-one / zero-out, n records, |l'| <= L, l'' in [-a, b]:
+ * Replace-one / zero-out, n records (for a batch, its public size instead), |l'| <= L, l'' in [-a, b]:
  *   value        range of l over |t| <= |w|, / n         (A1)
  *   gradient     2 L / n              |  L / n           (A2)
  *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
@@ -36,10 +36,14 @@
  *     of its group, and one a group: with sums.c's tiles of 64 to 512 rows and
  *     min(m, 64) groups 512 + 16 (m / 64 + 1) + 64 or, when m < 64,
  *     512 + 16 + m; for the Hessian, tiles of 256 rows and G >= min(m, 2)
- *     groups, 256 + 4 (m / G + 1) + 64. None exceeds B + 2 m. So many u
- *     times the sum of absolute values, whose norm is at most n times the
- *     bound of one term, because each row has norm at most one.
- * So E = u [ lip (p + 3) |w| + (B + 2 m + 32) size ] with lip the Lipschitz
+ *     groups, 256 + 4 (m / G + 1) + 64. None exceeds a = B + 2 m;
+ *   - with sparse rows and factors a row's term is added to its group's sum at
+ *     once: one addition a row of the group and one a group, at most
+ *     a = B (m / G + 1) + G, for a vector with G = min(m, 64);
+ *   - so many u times the sum of absolute values, whose norm is at most n times
+ *     the bound of one term, because each row has norm at most one.
+ * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
+ * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
  * are covered by the factor 2. Underflow does not count: what is rounded to a
  * multiple of 2^-1074 is later multiplied by less than 2^512.
@@ -51,6 +55,9 @@
 #include <math.h>
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size);
+static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size);
+static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size);
+static double additions(const struct data *data, size_t groups);
 static double dmax(double x, double y) { return x > y ? x : y; }
 static double dmin(double x, double y) { return x < y ? x : y; }
 static int replaces(const struct oracle *o) { return o->neighbours == ORACLE_REPLACE_ONE; }
@@ -62,14 +69,14 @@ double sensitivity_value(const struct oracle *o, const double *w) {
   /* The null record's loss is the one at zero. */
   double change = replaces(o) ? range : dmin(range, b->lipschitz * norm);
   double error = rounding(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm);
-  return change / (double)o->data->n + 2 * error;
+  return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_gradient(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double norm = la_norm(data_dim(o->data), w);
   double change = (replaces(o) ? 2 : 1) * b->lipschitz;
-  return change / (double)o->data->n + 2 * sensitivity_gradient_error(o, norm);
+  return change / oracle_divisor(o) + 2 * sensitivity_gradient_error(o, norm);
 }
 
 double sensitivity_gradient_error(const struct oracle *o, double norm) {
@@ -82,8 +89,8 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
   double norm = la_norm(data_dim(o->data), w);
   double largest = dmax(b->curv_lower, b->curv_upper);
   double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
-  double error = rounding(o, b->third, norm, largest);
-  return change / (double)o->data->n + 2 * error;
+  double error = matrix_rounding(o, b->third, norm, largest);
+  return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction) {
@@ -94,13 +101,13 @@ double sensitivity_model_gradient(const struct oracle *o, const double *w, const
   double change = (replaces(o) ? 2 : 1) * b->lipschitz + spread * length;
   double error = rounding(o, largest + b->third * length, norm, b->lipschitz + largest * length);
   error += rounding(o, largest, length, largest * length);
-  return change / (double)o->data->n + 2 * error;
+  return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_majorant(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double change = (replaces(o) ? sqrt(2) : 1) * b->curv_upper;
-  return change / (double)o->data->n + 2 * rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
+  return change / oracle_divisor(o) + 2 * matrix_rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
 }
 
 /* The squared norm of a row adds (p + 4) u to its term. */
@@ -108,7 +115,7 @@ double sensitivity_trace(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double error = rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper) +
                  (double)(o->data->p + 4) * DBL_EPSILON * b->curv_upper;
-  return b->curv_upper / (double)o->data->n + 2 * error;
+  return b->curv_upper / oracle_divisor(o) + 2 * error;
 }
 
 /*
@@ -142,10 +149,11 @@ double sensitivity_newton(const struct oracle *o, const double *w, const struct 
   }
   int add = how->modify == ORACLE_ADD;
   double m = add ? how->lambda0 + least : dmax(how->lambda0, least);
-  double c = b->curv_upper / (double)o->data->n;
+  double c = b->curv_upper / oracle_divisor(o);
   double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
   double size = b->curv_upper + most + how->lambda0, d = (double)dim;
-  double eta = rounding(o, b->third, la_norm(dim, w), b->curv_upper) + SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  double solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  double eta = matrix_rounding(o, b->third, la_norm(dim, w), b->curv_upper) + solver;
   if (!(eta <= m / 4)) return INFINITY;
   return gradient_norm * (change + 2 * (2 * eta / (m * m)));
 }
@@ -157,7 +165,7 @@ double sensitivity_decrease(const struct oracle *o, const double *w, const doubl
   /* One record's decrease lies in [-c, c]; the null record's is zero. */
   double c = dmin(b->lipschitz * length, loss_range(o->loss, norm + length));
   double error = rounding(o, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
-  return (replaces(o) ? 2 : 1) * c / (double)o->data->n + 2 * error;
+  return (replaces(o) ? 2 : 1) * c / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
@@ -168,10 +176,24 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
   double change = (replaces(o) ? 2 : 1) * b->lipschitz * spread * length;
   double reach = norm + max_step * length;
   double error = rounding(o, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
-  return change / (double)o->data->n + 4 * error;
+  return change / oracle_divisor(o) + 4 * error;
 }
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size) {
-  double columns = (double)o->data->p, blocks = (double)data_blocks(o->data);
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + 2 * blocks + 32) * size);
+  return rounding_in(o, SUMS_GROUPS, lip, w_norm, size);
+}
+
+static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size) {
+  return rounding_in(o, sums_matrix_groups(data_dim(o->data)), lip, w_norm, size);
+}
+
+static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size) {
+  double columns = (double)o->data->p, more = (double)o->data->n / oracle_divisor(o);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (additions(o->data, groups) + 32) * size) * more;
+}
+
+static double additions(const struct data *data, size_t groups) {
+  double blocks = (double)data_blocks(data, NULL), apart = dmin(blocks, (double)groups);
+  if (data->sparse || data->columns.factors > 0) return DATA_BLOCK * (blocks / apart + 1) + apart;
+  return DATA_BLOCK + 2 * blocks;
 }

@@ -42,4 +42,10 @@ int mech_sparse_vector(const struct base_entropy *e, size_t k, const double *q, 
  * exp(u[i] / temperature). */
 int mech_exponential(const struct base_entropy *e, size_t k, const double *u, double temperature, size_t *index);
 
+/* Subsets of 0, ..., n - 1 in ascending order, n < 2^32. All subsets of m with equal probability; row has m numbers. */
+int mech_subset_fixed(const struct base_entropy *e, size_t n, size_t m, size_t *row);
+/* Each number independently with the same probability, at most rate and below it by less than 2^-31; 0 < rate < 1. *row
+ * is allocated: *count of its numbers are meant; the caller wipes and frees them. */
+int mech_subset_poisson(const struct base_entropy *e, size_t n, double rate, size_t **row, size_t *count);
+
 #endif

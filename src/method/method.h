@@ -20,6 +20,12 @@ enum opt_status {
   OPT_ITERATIONS /* the planned iterations are done */
 };
 
+/* How a run draws batches: for steps only. What they find is certified by answers about all rows. */
+struct batch_options {
+  struct oracle_sampling sampling; /* size 0: no batches */
+  double share;                    /* largest share of the budget for steps on batches */
+};
+
 struct opt_options {
   int published; /* constants of Gao & Wright instead of those of the loss */
   int two_phase;
@@ -35,11 +41,12 @@ struct opt_options {
   int max_iterations;    /* upper bound of the planned number */
   double mult_g, mult_h; /* first candidate step over the short step (b_g, b_H) */
   double back_g, back_h; /* ratio of successive candidates (beta_g, beta_H) */
+  struct batch_options batch;
 };
 
 struct trace_row {
   int phase, iteration;
-  const char *query; /* "gradient", "hessian", "line search", "value" */
+  const char *query; /* "gradient", "hessian", "line search", "value", "batch gradient", ... */
   double estimate;   /* norm of the noisy gradient, smallest noisy eigenvalue, decrease of the step taken */
   double bound;      /* upper confidence bound of the norm; lower one of the eigenvalue, of the decrease */
   double sd, rho;
@@ -82,6 +89,7 @@ struct tr_options {
   double confidence;
   double gap, gap_share; /* as in opt_options */
   int max_iterations;
+  struct batch_options batch;
 };
 int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options, double rho,
            double *w, struct opt_result *result);
@@ -97,6 +105,7 @@ struct gd_options {
   double gap, gap_share;
   double hessian_share; /* of the budget, for the Hessian at the iterate that is chosen */
   int max_iterations;
+  struct batch_options batch;
 };
 int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
            double *w, struct opt_result *result);
