@@ -39,7 +39,9 @@
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
-#'   For convex problems `"newton"` or `"damped-newton"`; see [control_newton()].
+#'   For convex problems `"newton"` or `"damped-newton"`, see [control_newton()]; `"objpert"` or `"outpert"`, see
+#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"objpert"` for a convex
+#'   problem with a budget of its own, `"newton"` for one with a shared budget, and `"2opt-ls"` for others.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -179,9 +181,9 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
                       call) {
   run <- new.env(parent = emptyenv())
   run$n <- n
-  run$method <- check_choice(method, methods_known, "method", call)
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
+  run$method <- check_method(method, run$loss, run$penalty, control, !is.null(budget), call)
   run$target <- check_target(target, call)
   run$control <- check_control(control, run$method, call, run$penalty)
   if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)

@@ -16,8 +16,8 @@ static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
 static struct perturbed_options perturbed_options_from(SEXP list);
-static struct batch_options batch_from(SEXP list);
 static struct cubic_options cubic_options_from(SEXP list);
+static struct batch_options batch_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
