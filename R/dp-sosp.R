@@ -248,7 +248,8 @@ open_batches <- function(run, budget, call) {
   if (run$owned) {
     rho <- .Call(ffi_gdp_mu, run$eps, run$delta)^2 / 2
     run$batch <- new_batch(run, run$dim, rho, call)
-    return(dp_budget(eps = run$eps, delta = run$delta, plan = batch_event(run$batch, rho, run$neighbours)))
+    plan <- batch_plan(run$batch, rho, run$eps, run$delta, run$neighbours)
+    return(dp_budget(eps = run$eps, delta = run$delta, plan = plan))
   }
   check_relation(budget, run$neighbours, call)
   state <- budget_state(budget)
