@@ -85,7 +85,7 @@ newton_modifies <- c("add", "clip")
 newton_defaults <- list(
   hessian = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
   qu = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
-  lazy = list(iterations = 60, lambda_scale = 1 / 40, curvature_share = 0.1, tail = 0.5),
+  lazy = list(iterations = 60, lambda_scale = 1 / 20, curvature_share = 0.1, tail = 0.5),
   direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0)
 )
 
@@ -110,10 +110,13 @@ check_newton_control <- function(control, method, call) {
   control
 }
 
+losses_convex <- "logistic"
+is_convex <- function(loss, penalty) loss$name %in% losses_convex && penalty$name != "nonconvex"
+
 # Newton directions are private, and lead downhill, only where every record's curvature is positive.
 check_convex <- function(loss, penalty, method, call) {
-  loss_is <- loss$name %in% c("logistic")
-  if (loss_is && penalty$name != "nonconvex") return(invisible())
+  if (is_convex(loss, penalty)) return(invisible())
+  loss_is <- loss$name %in% losses_convex
   what <- if (loss_is) "penalty" else "loss"
   abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
         if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature, where Newton's method climbs ",

@@ -38,8 +38,10 @@
 #'   (default: all that is left).
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
-#'   gradient descent, a baseline, see [control_gd()].
-#'   For convex problems `"newton"` or `"damped-newton"`; see [control_newton()].
+#'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
+#'   For convex problems `"newton"` or `"damped-newton"`, see [control_newton()]; `"objpert"` or `"outpert"`, see
+#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"objpert"` for a convex
+#'   problem with a budget of its own, `"newton"` for one with a shared budget, and `"2opt-ls"` for others.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -67,6 +69,7 @@
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem;
 #'   * `privacy`: eps, delta, rho, accountant, neighbours, noise and the ledger;
 #'   * `trace`: one row per released answer;
+#'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `loss`, `penalty`, `control`, `design`, `n`, `call`.
 #'
 #'   It holds no rows, residuals or environments, and depends on the data through the
@@ -113,7 +116,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
   storage <- check_choice(storage, storage_known, "storage", call)
   check_run_size(run, length(start), call)
-  run$open()
+  run$open(length(start))
   design <- find_ranges(design, data, run, call)
   oracle <- new_oracle(design_rows(design, data, storage, call), response_code(response, raw), run$loss, run$budget,
                        design$radius, design$intercept, run$neighbours, run$noise)
@@ -145,7 +148,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), call)
   check_run_size(run, length(start), call)
-  run$open()
+  run$open(length(start))
   oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
   result <- run_method(run, oracle, start * radius, intercept, call)
@@ -153,8 +156,9 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
 }
 
-methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd")
-methods_known <- c(methods_opt, methods_newton)
+methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
+methods_convex <- c(methods_newton, methods_perturbation, "cubic")
+methods_known <- c(methods_opt, methods_convex)
 
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
@@ -177,12 +181,12 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
                       call) {
   run <- new.env(parent = emptyenv())
   run$n <- n
-  run$method <- check_choice(method, methods_known, "method", call)
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
+  run$method <- check_method(method, run$loss, run$penalty, control, !is.null(budget), call)
   run$target <- check_target(target, call)
-  run$control <- check_control(control, run$method, call)
-  if (run$method %in% methods_newton) check_convex(run$loss, run$penalty, run$method, call)
+  run$control <- check_control(control, run$method, call, run$penalty)
+  if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -199,24 +203,29 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$eps <- eps
   run$delta <- delta
   run$owned <- is.null(budget)
-  run$open <- function() open_budget(run, budget)
+  run$open <- function(dim) open_budget(run, budget, dim, call)
   run
 }
 
 # Before the budget is opened: these methods ask for matrices whatever the problem is.
 check_run_size <- function(run, dim, call) {
   published <- identical(run$control$constants, "published")
-  if (published || !run$method %in% setdiff(methods_opt, "tr")) {
+  if (published || !run$method %in% setdiff(methods_opt, c("tr", "tr-b"))) {
     check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
   }
 }
 
 # The accountant is decided here, before any release: see dp_budget().
-open_budget <- function(run, budget) {
+open_budget <- function(run, budget, dim, call) {
+  run$dim <- dim
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
-  if (run$owned) {
+  if (run$method %in% methods_batch) {
+    run$budget <- open_batches(run, budget, call)
+  } else if (run$method == "objpert") {
+    run$budget <- open_perturbed(run, call)
+  } else if (run$owned) {
     run$budget <- dp_budget(eps = run$eps, delta = run$delta,
                             accountant = if (wanted == "auto") "gdp" else wanted)
   } else {
@@ -226,12 +235,29 @@ open_budget <- function(run, budget) {
   }
   state <- budget_state(run$budget)
   run$before <- length(state$what)
-  run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  run$accountant <- if (run$method == "objpert") "perturbed" else if (state$accountant == "auto") "gdp" else state$accountant
   run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {
     raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
   }
+}
+
+# The order of the filter follows from the planned steps.
+open_batches <- function(run, budget, call) {
+  if (run$owned) {
+    rho <- .Call(ffi_gdp_mu, run$eps, run$delta)^2 / 2
+    run$batch <- new_batch(run, run$dim, rho, call)
+    return(dp_budget(eps = run$eps, delta = run$delta, plan = batch_event(run$batch, rho, run$neighbours)))
+  }
+  check_relation(budget, run$neighbours, call)
+  state <- budget_state(budget)
+  if (state$accountant != "renyi") {
+    abort("accountant", "The method \"", run$method, "\" needs a `budget` with a Renyi filter: give `dp_budget()` a `plan`.",
+          call = call)
+  }
+  run$batch <- new_batch(run, run$dim, state$left, call)
+  budget
 }
 
 default_delta <- function(run, budget) {
@@ -245,6 +271,7 @@ default_delta <- function(run, budget) {
 rho_of <- function(run, eps) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
+    perturbed = perturbed_rho(eps, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
     renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
   )
@@ -253,6 +280,7 @@ rho_of <- function(run, eps) {
 eps_of <- function(run, rho) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
+    perturbed = perturbed_eps(rho, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
     renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
   )
@@ -277,15 +305,21 @@ run_method <- function(run, oracle, start, intercept, call) {
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
   bar <- progress_bar(run$progress, run$method)
-  runner <- if (run$method %in% methods_newton) run_newton else run_opt
-  result <- runner(run, oracle, penalty, rho, start, bar, call)
+  result <- method_runner(run$method)(run, oracle, penalty, rho, start, bar, call)
   .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
   result
 }
 
+method_runner <- function(method) {
+  if (method %in% methods_newton) return(run_newton)
+  if (method %in% methods_perturbation) return(run_perturbation)
+  if (method == "cubic") run_cubic else run_opt
+}
+
 run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   facts <- oracle_facts(oracle)
-  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
+  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
+                          run$batch)
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
     alpha <- core_alpha(run$method, oracle$pointer, penalty, options, rho, start)

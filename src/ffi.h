@@ -6,7 +6,7 @@
 #include <Rinternals.h>
 
 SEXP ffi_ledger_create(SEXP, SEXP, SEXP);
-SEXP ffi_ledger_create_renyi(SEXP);
+SEXP ffi_ledger_create_renyi(SEXP, SEXP);
 SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
@@ -27,6 +27,10 @@ SEXP ffi_gd_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_trust_region(SEXP, SEXP, SEXP);
 SEXP ffi_newton_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_newton_alpha(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_loss_bounds(SEXP);
+SEXP ffi_cubic_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_perturbed_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_ledger_create_perturbed(SEXP, SEXP, SEXP);
 
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);

@@ -14,11 +14,13 @@ static void finalize_bundle(SEXP x) {
   R_ClearExternalPtr(x);
 }
 
-struct bundle *arg_bundle(SEXP x) { return glue_address(x, "oracle"); }
+struct bundle *arg_bundle(SEXP x) {
+  return glue_address(x, "oracle");
+}
 
 static SEXP element_of(SEXP rows, int at, SEXPTYPE type) {
   SEXP x = VECTOR_ELT(rows, at);
-  if (TYPEOF(x) != type) Rf_error("internal: rows were expected");
+  if (TYPEOF(x) != (int)type) Rf_error("internal: rows were expected");
   return x;
 }
 
@@ -80,10 +82,11 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   SET_VECTOR_ELT(keep, 0, Rf_inherits(rows, "dpsosp_compressed") ? R_NilValue : rows);
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(rows);
+  SEXP out = PROTECT(glue_pointer("oracle", finalize_bundle));
   struct bundle *b = base_alloc(1, sizeof *b);
   if (!b) glue_fail(BASE_ERR_MEMORY);
+  R_SetExternalPtrAddr(out, b);
   b->keep = R_NilValue;
-  SEXP out = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
   R_PreserveObject(keep);
   b->keep = keep;
   glue_limit_threads();
@@ -180,6 +183,20 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
   end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
                         : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
   return Rf_ScalarInteger(index < (size_t)k ? (int)index + 1 : NA_INTEGER);
+}
+
+/* Lipschitz constant, curvature bounds and third derivative of a loss. */
+SEXP ffi_loss_bounds(SEXP name) {
+  const struct loss *loss = loss_find(arg_string(name));
+  if (!loss) Rf_error("internal: unknown loss");
+  const struct loss_bounds *b = loss_bounds_of(loss);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 4));
+  REAL(out)[0] = b->lipschitz;
+  REAL(out)[1] = b->curv_lower;
+  REAL(out)[2] = b->curv_upper;
+  REAL(out)[3] = b->third;
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_oracle_facts(SEXP oracle) {

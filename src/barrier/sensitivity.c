@@ -7,6 +7,8 @@
  *   gradient     2 L / n              |  L / n           (A2)
  *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
  *                in the Frobenius norm                   (B2)
+ *   model        gradient + Hessian times v: (2 L + h |v|) / n, h = a + b  |  (L + max(a, b) |v|) / n
+ *                (J3): |l' z - l'_2 z_2| <= 2 L, and z z' s - z_2 z_2' s_2 has eigenvalues in [-a - b, a + b]
  *   decrease     2 L |step d| / n     |  L |step d| / n  (A3)
  *   majorant     sqrt(2) b / n        |  b / n,  its weights in [0, b]  (B2)
  *   trace        b / n, as each record adds a number in [0, b] / n  (A7)
@@ -74,8 +76,12 @@ double sensitivity_gradient(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double norm = la_norm(data_dim(o->data), w);
   double change = (replaces(o) ? 2 : 1) * b->lipschitz;
-  double error = rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
-  return change / oracle_divisor(o) + 2 * error;
+  return change / oracle_divisor(o) + 2 * sensitivity_gradient_error(o, norm);
+}
+
+double sensitivity_gradient_error(const struct oracle *o, double norm) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  return rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
 }
 
 double sensitivity_hessian(const struct oracle *o, const double *w) {
@@ -84,6 +90,17 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
   double largest = dmax(b->curv_lower, b->curv_upper);
   double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
   double error = matrix_rounding(o, b->third, norm, largest);
+  return change / oracle_divisor(o) + 2 * error;
+}
+
+double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  size_t dim = data_dim(o->data);
+  double norm = la_norm(dim, w), length = la_norm(dim, direction), largest = dmax(b->curv_lower, b->curv_upper);
+  double spread = replaces(o) ? b->curv_lower + b->curv_upper : largest;
+  double change = (replaces(o) ? 2 : 1) * b->lipschitz + spread * length;
+  double error = rounding(o, largest + b->third * length, norm, b->lipschitz + largest * length);
+  error += rounding(o, largest, length, largest * length);
   return change / oracle_divisor(o) + 2 * error;
 }
 

@@ -54,6 +54,7 @@ static void add_value(const struct pass *pass, const struct data_block *b, doubl
 static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_both(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_hessian(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_model(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_trace(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 
@@ -65,6 +66,17 @@ int sums_value(const struct oracle *o, const double *w, double *value) {
 int sums_gradient(const struct oracle *o, const double *w, double *gradient) {
   struct pass pass = {
       .o = o, .add = add_gradient, .w = w, .groups = SUMS_GROUPS, .width = data_dim(o->data), .stop_every = 16};
+  return run(&pass, gradient);
+}
+
+int sums_model_gradient(const struct oracle *o, const double *w, const double *direction, double *gradient) {
+  struct pass pass = {.o = o,
+                      .add = add_model,
+                      .w = w,
+                      .direction = direction,
+                      .groups = SUMS_GROUPS,
+                      .width = data_dim(o->data),
+                      .stop_every = 16};
   return run(&pass, gradient);
 }
 
@@ -195,6 +207,21 @@ static void add_gradient(const struct pass *pass, const struct data_block *b, do
     predictor(pass->o, &tile, pass->w, scratch[T] + start);
     loss_eval(pass->o->loss, tile.rows, tile.y, scratch[T] + start, NULL, scratch[V], NULL);
     add_weighted_rows(pass->o, &tile, scratch[V], scratch[WEIGHT], sum);
+  }
+}
+
+/* Weights l' + l'' z'direction. */
+static void add_model(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  size_t most = gradient_tile(pass->o->data);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
+    double *t = scratch[T], *along = scratch[U], *weight = scratch[V];
+    predictor(pass->o, &tile, pass->w, t);
+    predictor(pass->o, &tile, pass->direction, along);
+    loss_eval(pass->o->loss, tile.rows, tile.y, t, NULL, weight, NULL);
+    loss_eval(pass->o->loss, tile.rows, tile.y, t, NULL, NULL, scratch[WEIGHT]);
+    for (size_t i = 0; i < tile.rows; i++) weight[i] += scratch[WEIGHT][i] * along[i];
+    add_weighted_rows(pass->o, &tile, weight, scratch[WEIGHT], sum);
   }
 }
 
