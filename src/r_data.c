@@ -20,7 +20,7 @@ struct bundle *arg_bundle(SEXP x) {
 
 static SEXP element_of(SEXP rows, int at, SEXPTYPE type) {
   SEXP x = VECTOR_ELT(rows, at);
-  if (TYPEOF(x) != type) Rf_error("internal: rows were expected");
+  if (TYPEOF(x) != (int)type) Rf_error("internal: rows were expected");
   return x;
 }
 
