@@ -31,7 +31,7 @@
 #' @param x A numeric matrix, one row per record, columns taken as they are.
 #' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
 #'   -1/1; one per row of `x`. `NA` makes its row a null record.
-#' @param data A data frame.
+#' @param data A data frame, or a source of one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
@@ -100,17 +100,24 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
-  design <- design_template(formula, data, bounds, radius, call)
-  if (nrow(data) == 0L) abort("argument", "`data` has no rows.", call = call)
-  raw <- design_response(design, data, call = call)
+  streamed <- inherits(data, "dp_source")
+  design <- design_template(formula, if (streamed) data$schema else data, bounds, radius, call)
+  n <- if (streamed) data$n else nrow(data)
+  if (n == 0L) abort("argument", "`data` has no rows.", call = call)
+  seen <- if (streamed) source_first(data, response_columns(design), call) else data
+  raw <- design_response(design, seen, call = call)
   response <- response_template(raw, design$response, call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
-                   nrow(data), call)
+                   n, call)
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
   run$open()
   design <- find_ranges(design, data, run, call)
-  oracle <- new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
-                       design$radius, design$intercept, run$neighbours, run$noise)
+  oracle <- if (streamed) {
+    stream_oracle(data, design, response, run$loss, run$budget, run$neighbours, run$noise, call)
+  } else {
+    new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
+               design$radius, design$intercept, run$neighbours, run$noise)
+  }
   result <- run_method(run, oracle, design_start(design, start), design$intercept, call)
   new_fit(run, result, design_coef(design, result$w), design, response, call)
 }
@@ -243,8 +250,12 @@ eps_of <- function(run, rho) {
 }
 
 find_ranges <- function(design, data, run, call) {
-  columns <- design_private_columns(design, data, call)
-  if (length(columns) == 0L) return(design)
+  if (length(design_private_names(design)) == 0L) return(design)
+  columns <- if (inherits(data, "dp_source")) {
+    stream_columns(data, design, call)
+  } else {
+    design_private_columns(design, data, call)
+  }
   inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
          if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
   found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")

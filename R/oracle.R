@@ -17,8 +17,9 @@
 #' value the range of the loss over linear predictors up to the norm of `w`, / n. A
 #' Gaussian answer with cost mu has standard deviation sensitivity / mu.
 #'
-#' @param x Numeric matrix, one row per record. It is not copied.
-#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels.
+#' @param x Numeric matrix, one row per record. It is not copied. Or a source from [dp_source()], whose columns but `y` are
+#'   then the columns of the matrix.
+#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels. For a source the name of its column.
 #' @param loss A loss or its name, see [losses].
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
@@ -62,19 +63,29 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
                       noise = c("secure", "reproducible")) {
   call <- scrub_call(match.call(), quote(dp_oracle))
   if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
-  x <- check_matrix(x, "x", call)
+  streamed <- inherits(x, "dp_source")
+  if (!streamed) x <- check_matrix(x, "x", call)
   loss <- check_loss(loss, "loss", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
-  template <- response_template(y, "y", call)
-  if (length(y) != nrow(x)) {
+  if (streamed) columns <- source_columns(x, y, call)
+  template <- if (streamed) response_template(source_first(x, y, call)[[y]], y, call) else response_template(y, "y", call)
+  if (!streamed && length(y) != nrow(x)) {
     abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
   }
   neighbours <- check_neighbours(neighbours, call)
   check_relation(budget, neighbours, call)
-  new_oracle(x, response_code(template, y), loss, budget, check_radius(radius, call),
-             check_flag(intercept, "intercept", call), neighbours, check_noise(noise, call))
+  radius <- check_radius(radius, call)
+  intercept <- check_flag(intercept, "intercept", call)
+  noise <- check_noise(noise, call)
+  if (!streamed) {
+    return(new_oracle(x, response_code(template, y), loss, budget, radius, intercept, neighbours, noise))
+  }
+  feed <- stream_feed(x, c(columns, y), function(data) {
+    list(columns_matrix(data, columns), response_code(template, data[[y]]))
+  })
+  new_stream_oracle(feed, x$n, length(columns), loss, budget, radius, intercept, neighbours, noise)
 }
 
 radius_advice <- paste0(
@@ -85,6 +96,10 @@ new_oracle <- function(x, y, loss, budget, radius, intercept, neighbours, noise)
   reproducible <- noise == "reproducible"
   pointer <- .Call(ffi_oracle_create, x, intercept, radius, y, loss$name, budget$pointer,
                    match(neighbours, neighbour_codes) - 1L, reproducible)
+  oracle_object(pointer, loss, budget, radius, neighbours, noise)
+}
+
+oracle_object <- function(pointer, loss, budget, radius, neighbours, noise) {
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise))
 }

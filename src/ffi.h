@@ -11,6 +11,7 @@ SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
 SEXP ffi_oracle_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_hessian(SEXP, SEXP, SEXP, SEXP);
@@ -30,6 +31,7 @@ SEXP ffi_newton_alpha(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_gdp_delta(SEXP, SEXP);
 SEXP ffi_gdp_log_delta(SEXP, SEXP);

@@ -32,6 +32,10 @@ void glue_limit_threads(void);
 void glue_host_begin(SEXP callback);
 void glue_host_end(void);
 
+/* Calls code(argument), which runs R code, from inside the core; nothing jumps over the core's frames. FALSE when the
+ * code did not return. */
+int glue_run(void (*code)(void *), void *argument);
+
 /* Wraps a C object: tag names its kind, keep is kept alive with it, finalizer frees it. */
 SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer);
 void *glue_address(SEXP x, const char *tag);

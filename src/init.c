@@ -27,6 +27,8 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_gd_run, 7),
     ENTRY(ffi_gd_alpha, 5),
     ENTRY(ffi_trust_region, 3),
+    ENTRY(ffi_oracle_create_stream, 9),
+    ENTRY(ffi_ranges_release_stream, 7),
     {NULL, NULL, 0},
 };
 

@@ -16,28 +16,61 @@ static void finalize_bundle(SEXP x) {
 
 struct bundle *arg_bundle(SEXP x) { return glue_address(x, "oracle"); }
 
-/* x is kept by reference; R copies it if somebody modifies it. It is not the pointer's own protected value, as
- * saveRDS() would write that, and so the data, to the file. */
+/* Holds kept, which is not the pointer's own protected value, as saveRDS() would write that, and so the data, to the
+ * file. */
+static SEXP bundle_create(SEXP kept, struct bundle **out) {
+  struct bundle *b = base_alloc(1, sizeof *b);
+  if (!b) glue_fail(BASE_ERR_MEMORY);
+  b->keep = R_NilValue;
+  SEXP pointer = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
+  R_PreserveObject(kept);
+  b->keep = kept;
+  UNPROTECT(1);
+  *out = b;
+  return pointer;
+}
+
+static const struct loss *arg_loss(SEXP loss) {
+  const struct loss *kind = loss_find(arg_string(loss));
+  if (!kind) Rf_error("internal: unknown loss");
+  return kind;
+}
+
+/* x is kept by reference; R copies it if somebody modifies it. */
 SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP ledger, SEXP neighbours,
                        SEXP reproducible) {
   if (!Rf_isMatrix(x)) Rf_error("internal: a matrix was expected");
   size_t n = (size_t)Rf_nrows(x), p = (size_t)Rf_ncols(x);
   const double *rows = arg_doubles(x, (R_xlen_t)n * (R_xlen_t)p), *response = arg_doubles(y, (R_xlen_t)n);
-  const struct loss *kind = loss_find(arg_string(loss));
-  if (!kind) Rf_error("internal: unknown loss");
+  const struct loss *kind = arg_loss(loss);
   struct ledger *budget = arg_ledger(ledger);
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(keep, 0, x);
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(x);
-  struct bundle *b = base_alloc(1, sizeof *b);
-  if (!b) glue_fail(BASE_ERR_MEMORY);
-  b->keep = R_NilValue;
-  SEXP out = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
-  R_PreserveObject(keep);
-  b->keep = keep;
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create(keep, &b));
   glue_limit_threads();
   glue_check(data_create(rows, n, p, arg_flag(intercept), arg_double(radius), response, &b->data));
+  glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
+                           (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
+  UNPROTECT(2);
+  return out;
+}
+
+/* feed: a function of R/stream.R; n rows of p columns. */
+SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP p, SEXP intercept, SEXP radius, SEXP loss, SEXP ledger,
+                              SEXP neighbours, SEXP reproducible) {
+  const struct loss *kind = arg_loss(loss);
+  struct ledger *budget = arg_ledger(ledger);
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(keep, 1, ledger);
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create(keep, &b));
+  SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, (size_t)arg_int(p), 1));
+  glue_limit_threads();
+  glue_check(data_create_stream(&b->source.feed, (size_t)arg_int(n), (size_t)arg_int(p), arg_flag(intercept),
+                                arg_double(radius), &b->data));
   glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
                            (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
   UNPROTECT(2);

@@ -35,18 +35,26 @@ int data_create(const double *x, size_t n, size_t p, int intercept, double radiu
     return BASE_ERR_MEMORY;
   }
   memcpy(data->y, y, n * sizeof(double));
-  base_parallel(data_blocks(data, NULL), base_threads(), block_scales, data);
+  data_clip(data);
   *out = data;
   return BASE_OK;
 }
 
+void data_clip(struct data *data) {
+  memset(data->broken, 0, data_blocks(data, NULL));
+  base_parallel(data_blocks(data, NULL), base_threads(), block_scales, data);
+}
+
 void data_free(struct data *data) {
   if (!data) return;
+  stream_free(data->stream);
   base_free(data->scale);
   base_free(data->y);
   base_free(data->broken);
   base_free(data);
 }
+
+int data_is_stream(const struct data *data) { return data->stream != NULL; }
 
 size_t data_rows(const struct data *data) { return data->n; }
 
