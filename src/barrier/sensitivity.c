@@ -31,10 +31,11 @@
  *     and the linear parts and the sum of the few logarithms take the rest;
  *   - weights, products and the division by n add less than 8 u;
  *   - a term takes part in at most one addition a row of its tile, one a tile
- *     of its group, and one a group: with sums.c's tiles of 64 to 512 rows and
- *     min(m, 64) groups 512 + 16 (m / 64 + 1) + 64 or, when m < 64,
- *     512 + 16 + m; for the Hessian, tiles of 256 rows and G >= min(m, 2)
- *     groups, 256 + 4 (m / G + 1) + 64. None exceeds B + 2 m. So many u
+ *     of its group, and one a group. Dealt out k <= 8 at a time, a group of G
+ *     has at most m / G + k / G + k blocks, and k = 1 when m <= G. With sums.c's
+ *     tiles of 64 to 512 rows and G = 64 that is 512 + 16 (m / 64 + 9) + 64 or,
+ *     when m < 64, 512 + 16 + m; for the Hessian, tiles of 256 rows and
+ *     G >= min(m, 2), 256 + 4 (m / G + 12) + 64. None exceeds B + 2 m. So many u
  *     times the sum of absolute values, whose norm is at most n times the
  *     bound of one term, because each row has norm at most one.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.

@@ -6,13 +6,13 @@
  * Of a batch: its rows alone, divided by its public size instead of n.
  * The majorant is H with c_i (loss_majorant) for l''_i; a trace is the sum of weights times |z_i|^2.
  *
- * A pass reads the data once. The blocks of rows are dealt out to groups, as
- * many whatever the number of threads; a thread takes a group at a time and
- * adds its blocks up in order; the groups' sums are added in order. So an
- * answer does not depend on the number of threads, nor on how much of the data
- * is in memory at once (data/stream.c). Within a block, rows that are read
- * twice (predictor, then gradient or Hessian) are taken in tiles that stay in
- * a near cache.
+ * A pass reads the data once. The blocks of rows are dealt out, some
+ * neighbours at a time, to groups, as many whatever the number of threads; a
+ * thread takes a group at a time and adds its blocks up in order; the groups'
+ * sums are added in order. So an answer does not depend on the number of
+ * threads, nor on how much of the data is in memory at once (data/stream.c).
+ * Within a block, rows that are read twice (predictor, then gradient or
+ * Hessian) are taken in tiles that stay in a near cache.
  */
 #include "barrier/private.h"
 #include "base/simd.h"
@@ -22,6 +22,8 @@
 
 /* sensitivity.c counts on 64 groups, or one a block; for a Hessian on two, or one a block. */
 #define MOST_GROUPS 64
+/* And on at most so many neighbours. A part of a stream has many times as many blocks, for as many threads. */
+#define MOST_NEIGHBOURS 8
 /* The sums of a Hessian's groups take at most 32 MiB, or there are two. */
 #define HESSIAN_NUMBERS ((size_t)1 << 22)
 /* Bytes of a tile of rows for the gradient, in the first-level cache, and rows of one for the Hessian, of which seven
@@ -41,6 +43,7 @@ struct pass {
   size_t width;      /* numbers in a sum */
   size_t stop_every; /* blocks after which an interrupt is looked for: milliseconds apart */
   size_t groups;     /* at most; fewer when there are fewer blocks */
+  size_t neighbours; /* blocks dealt out at a time */
   const struct data *part; /* the rows that are in memory, from this block on */
   size_t first;
   double *sums;      /* of the groups: the first is in the caller's answer, the others here */
@@ -54,7 +57,9 @@ enum { BUFFER, T, U, V, WEIGHT, LEFT, SCRATCHES };
 static size_t hessian_groups(size_t dim);
 static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *matrix);
 static int run(struct pass *pass, double *answer);
+static size_t quotient_up(size_t x, size_t y);
 static int add_parts(struct pass *pass, int threads);
+static size_t next_block(const struct pass *pass, size_t group, size_t j);
 static void add_group(void *context, size_t group, int worker);
 static size_t scratch_size(const struct oracle *o);
 static void add_value(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
@@ -134,7 +139,9 @@ static int run(struct pass *pass, double *answer) {
   int threads = base_threads();
   size_t numbers = scratch_size(pass->o) * (size_t)threads;
   size_t blocks = data_blocks(pass->o->data, pass->o->batch);
-  if (pass->groups > blocks) pass->groups = blocks > 0 ? blocks : 1;
+  pass->neighbours = quotient_up(blocks, pass->groups);
+  if (pass->neighbours > MOST_NEIGHBOURS) pass->neighbours = MOST_NEIGHBOURS;
+  if (blocks < pass->groups * pass->neighbours) pass->groups = quotient_up(blocks, pass->neighbours);
   pass->answer = answer;
   pass->sums = base_alloc((pass->groups - 1) * pass->width, sizeof(double));
   pass->scratch = base_alloc(numbers, sizeof(double));
@@ -152,6 +159,12 @@ static int run(struct pass *pass, double *answer) {
   return status;
 }
 
+/* x / y, rounded up; at least one. */
+static size_t quotient_up(size_t x, size_t y) {
+  size_t quotient = (x + y - 1) / y;
+  return quotient > 0 ? quotient : 1;
+}
+
 static int add_parts(struct pass *pass, int threads) {
   const struct data *data = pass->o->data;
   const struct batch *batch = pass->o->batch;
@@ -166,7 +179,7 @@ static int add_parts(struct pass *pass, int threads) {
   return status;
 }
 
-/* Every groups-th block, of those that are in memory. */
+/* Its blocks, of those that are in memory. */
 static void add_group(void *context, size_t group, int worker) {
   const struct pass *pass = context;
   const struct data *data = pass->o->data;
@@ -176,12 +189,18 @@ static void add_group(void *context, size_t group, int worker) {
   scratch[BUFFER] = pass->scratch + (size_t)worker * scratch_size(pass->o);
   scratch[T] = scratch[BUFFER] + rows * (data->p + 2);
   for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + rows;
-  size_t groups = pass->groups, end = pass->first + data_blocks(pass->part, batch);
-  for (size_t j = pass->first + (group + groups - pass->first % groups) % groups; j < end; j += groups) {
-    if (j / groups % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
+  size_t end = pass->first + data_blocks(pass->part, batch), done = 0;
+  for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
+    if (done++ % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
     struct data_block b = data_block_at(pass->part, batch, j - pass->first, scratch[BUFFER]);
     pass->add(pass, &b, scratch, sum);
   }
+}
+
+/* The group's first block from j on. */
+static size_t next_block(const struct pass *pass, size_t group, size_t j) {
+  size_t dealt = j / pass->neighbours, skip = (group + pass->groups - dealt % pass->groups) % pass->groups;
+  return skip == 0 ? j : (dealt + skip) * pass->neighbours;
 }
 
 /* LEFT holds the four columns of data_crossprod_add(). */
