@@ -100,7 +100,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
-  streamed <- inherits(data, "dp_source")
+  streamed <- is_source(data, "data", call)
   design <- design_template(formula, if (streamed) data$schema else data, bounds, radius, call)
   n <- if (streamed) data$n else nrow(data)
   if (n == 0L) abort("argument", "`data` has no rows.", call = call)

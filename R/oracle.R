@@ -63,7 +63,7 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
                       noise = c("secure", "reproducible")) {
   call <- scrub_call(match.call(), quote(dp_oracle))
   if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
-  streamed <- inherits(x, "dp_source")
+  streamed <- is_source(x, "x", call)
   if (!streamed) x <- check_matrix(x, "x", call)
   loss <- check_loss(loss, "loss", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)

@@ -9,7 +9,7 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, chunk = 1
   if (missing(query) || !is.character(query) || length(query) != 1L || is.na(query)) {
     abort("argument", "`query` must be the name of a table or an SQL query.", call = call)
   }
-  table <- DBI::dbExistsTable(x, query)
+  table <- read_source(DBI::dbExistsTable(x, query), call)
   from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ") AS dp_rows")
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from))[[1]]
   new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, count, call)

@@ -10,7 +10,8 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
   x <- normalizePath(x)
   if (kind == "csv") {
-    return(new_source(csv_opener(x, csv_types(x, types, chunk, call), chunk), label, n, levels, call = call))
+    types <- csv_types(x, check_types(types, call), names(levels), chunk, call)
+    return(new_source(csv_opener(x, types, chunk), label, n, levels, call = call))
   }
   if (!is.null(types)) abort("argument", "`types` is for CSV files; Parquet files have them.", call = call)
   count <- function() sum(vapply(x, function(file) as.double(nanoparquet::read_parquet_info(file)$num_rows), 0))
@@ -68,7 +69,7 @@ csv_opener <- function(files, types, chunk) {
     read <- function() {
       repeat {
         data <- if (!is.null(connection)) csv_rows(connection, classes, chunk)
-        if (!is.null(data)) return(data)
+        if (!is.null(data)) return(csv_numbers(data, types))
         if (!open_next()) return(NULL)
       }
     }
@@ -80,10 +81,11 @@ csv_header <- function(connection) {
   scan(connection, "", sep = ",", quote = "\"", nlines = 1L, quiet = TRUE)
 }
 
-# For read.csv(), by the names of a file's header; those that are not needed are skipped.
+# For read.csv(), by the names of a file's header; those that are not needed are skipped. Numbers are converted after
+# reading, as scan() knows none in quotes.
 csv_classes <- function(header, types, columns) {
-  classes <- unname(types[header])
-  classes[is.na(classes) | (!is.null(columns) & !header %in% columns)] <- "NULL"
+  classes <- ifelse(types[header] == "character", "character", NA)
+  classes[!header %in% names(types) | (!is.null(columns) & !header %in% columns)] <- "NULL"
   stats::setNames(classes, header)
 }
 
@@ -95,10 +97,17 @@ csv_rows <- function(connection, classes, chunk) {
                   check.names = FALSE, comment.char = "")
 }
 
-# Types of the first file's columns, as its first rows show them; whole numbers may be followed by others.
-csv_types <- function(files, types, chunk, call) {
-  check_types(types, call)
-  first <- utils::read.csv(files[1], nrows = chunk, check.names = FALSE, comment.char = "")
+# A chunk's column that is missing throughout was read as logical.
+csv_numbers <- function(data, types) {
+  for (name in names(data)) {
+    if (types[[name]] == "numeric" && is.logical(data[[name]])) data[[name]] <- as.double(data[[name]])
+  }
+  data
+}
+
+# Types of the first file's columns, as its first rows show them. Codes that levels are declared for are text.
+csv_types <- function(files, types, coded, chunk, call) {
+  first <- read_source(utils::read.csv(files[1], nrows = chunk, check.names = FALSE, comment.char = ""), call)
   shown <- vapply(first, function(column) {
     if (is.numeric(column)) "numeric" else if (is.logical(column)) "logical" else "character"
   }, "")
@@ -106,16 +115,18 @@ csv_types <- function(files, types, chunk, call) {
   if (length(unknown) > 0L) {
     abort("argument", "`types` names `", unknown[1], "`, which is no column of the file.", call = call)
   }
+  shown[intersect(coded, names(shown))] <- "character"
   shown[names(types)] <- types
   shown
 }
 
 check_types <- function(types, call) {
-  if (is.null(types)) return(invisible())
+  if (is.null(types)) return(NULL)
   known <- names(types)
   if (!is.character(types) || is.null(known) || anyDuplicated(known) > 0L ||
         !all(types %in% c("numeric", "logical", "character"))) {
     abort("argument", "`types` must name columns, each once, as \"numeric\", \"logical\" or \"character\", not ",
           describe(types), ".", call = call)
   }
+  types
 }

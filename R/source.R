@@ -35,8 +35,8 @@
 #' what it was charged stays charged. The function, the files' readers and the database are trusted:
 #' a record of the guarantee is a row that they yield, so each person's data must be in one row, the
 #' same row in every pass, and a row must depend on one person alone. Do not sample,
-#' filter, rank or deduplicate by values there unless this holds. Error messages of a reader may
-#' quote data: during a fit they are replaced by one that does not.
+#' filter, rank or deduplicate by values there unless this holds. Error messages and warnings of a
+#' reader may quote data: `dp_source()` shows them, a fit replaces them by a message that does not.
 #'
 #' @param x A function, the paths of files, or a DBI connection.
 #' @param query Name of a table or an SQL query.
@@ -95,11 +95,19 @@ dp_source.default <- function(x, ...) {
 # count(): the number of rows; by default in a pass.
 new_source <- function(open, label, n, levels, count = NULL, call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
-  first <- first_chunk(open)
+  first <- read_source(first_chunk(open), call)
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
   schema <- source_schema(first, levels, call)
-  if (is.null(n)) n <- as_rows(if (is.null(count)) count_rows(open) else count(), call)
+  if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
   structure(class = "dp_source", list(open = open, n = n, schema = schema, declared = names(levels), label = label))
+}
+
+# What a reader says is shown where a source is made, and nowhere else (R/stream.R).
+read_source <- function(code, call) {
+  tryCatch(code, error = function(e) {
+    text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
+    abort("source", text, conditionMessage(e), call = call)
+  })
 }
 
 first_chunk <- function(open) {
@@ -117,8 +125,18 @@ count_rows <- function(open) {
   reader <- open(NULL)
   on.exit(close_reader(reader))
   n <- 0
-  while (!is.null(chunk <- reader$read())) n <- n + nrow(chunk)
+  while (!is.null(chunk <- reader$read())) {
+    check_chunk(chunk)
+    n <- n + nrow(chunk)
+  }
   n
+}
+
+is_source <- function(x, arg, call) {
+  if (!inherits(x, "dp_source")) return(FALSE)
+  good <- is.list(x) && is.function(x$open) && is.integer(x$n) && is.data.frame(x$schema)
+  if (!good) abort("argument", "`", arg, "` is no source that `dp_source()` made.", call = call)
+  TRUE
 }
 
 as_rows <- function(n, call) {
@@ -135,7 +153,7 @@ source_schema <- function(first, levels, call) {
   columns <- lapply(stats::setNames(nm = names(first)), function(name) first[[name]][0L])
   check_levels(levels, names(columns), call)
   for (name in names(levels)) {
-    columns[[name]] <- factor(character(), levels = as.character(levels[[name]]), ordered = is.ordered(columns[[name]]))
+    columns[[name]] <- factor(character(), levels = as_labels(levels[[name]]), ordered = is.ordered(columns[[name]]))
   }
   list2DF(columns, 0L)
 }

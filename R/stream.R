@@ -72,10 +72,19 @@ conform_chunk <- function(chunk, source, columns) {
 # Levels that were declared are matched by label; others must be the first chunk's, or they were read from the data.
 conform_column <- function(x, name, known, declared) {
   if (!is.factor(known)) return(x)
-  if (declared) return(factor(as.character(x), levels = levels(known), ordered = is.ordered(known)))
+  if (declared) return(factor(as_labels(x), levels = levels(known), ordered = is.ordered(known)))
   if (is.factor(x) && identical(levels(x), levels(known))) return(x)
   abort("source", "`", name, "` is a factor whose levels differ from chunk to chunk: declare them with ",
         "`dp_source(levels = )`.", call = NULL)
+}
+
+# Codes that are whole numbers have the same labels whether they came as integers or as doubles.
+as_labels <- function(x) {
+  labels <- as.character(x)
+  if (!is.double(x)) return(labels)
+  whole <- !is.na(x) & x == round(x) & abs(x) <= .Machine$integer.max
+  labels[whole] <- as.character(as.integer(x[whole]))
+  labels
 }
 
 close_reader <- function(reader) if (!is.null(reader)) reader$close()
