@@ -46,6 +46,7 @@ sqlite_connection <- function(frame = parent.frame()) {
 # A connection to a PostgreSQL server of its own, which listens on a socket in a temporary folder and ends with the test.
 postgres_connection <- function(frame = parent.frame()) {
   testthat::skip_on_cran()
+  withr::local_envvar(TZ = "UTC") # lubridate, which RPostgres loads, asks the system for it
   testthat::skip_if_not_installed("RPostgres")
   programs <- Sys.glob("/usr/lib/postgresql/*/bin")
   if (length(programs) == 0L) testthat::skip("no PostgreSQL server in /usr/lib/postgresql")

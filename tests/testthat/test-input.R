@@ -165,10 +165,18 @@ malformed <- list(
   array(1, c(1, 1, 1))
 )
 
+csv_file <- withr::local_tempfile(fileext = ".csv", .local_envir = teardown_env())
+utils::write.csv(d, csv_file, row.names = FALSE)
+
 good_calls <- function() {
   budget <- dp_budget(eps = 1, delta = 1e-6)
   oracle <- dp_oracle(p$x, p$y, "logistic", budget, 2)
+  source <- dp_source(in_chunks(d, 30), n = 60)
   list(
+    dp_source = list(x = in_chunks(d, 30), n = 60, levels = list(text = "u")),
+    dp_source = list(x = csv_file, n = 60, levels = list(text = "u"), types = c(a = "numeric"), chunk = 30),
+    dp_sosp = list(formula = y ~ a, data = source, eps = 0.01, delta = 1e-6, method = "opt", bounds = b["a"],
+                   budget = budget, progress = FALSE),
     dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic",
                    penalty = NULL, bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
                    neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE),

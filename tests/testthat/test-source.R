@@ -330,15 +330,16 @@ test_that("connections and queries that a failed pass leaves are closed", {
   DBI::dbWriteTable(connection, "people", d)
   source <- dp_source(connection, "people", levels = levels_of(d), n = 50, chunk = 20)
   expect_error(fit(source), "more or fewer rows", class = "dpsosp_error_source")
-  expect_silent(DBI::dbDisconnect(connection)) # SQLite would say that a result is pending
+  expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1"))) # it would say that a result is pending
 })
 
 # ---- readers that do other things ----
 
 test_that("a reader may collect garbage, draw random numbers, and fit another model", {
-  collect <- in_chunks(d, 25, function(at) gc(full = TRUE))
+  collect <- in_chunks(d, 25, function(at) if (at == 25) gc(full = TRUE))
   same(run(dp_source(collect, n = 60), dp_budget(eps = 20, delta = 1e-6)), whole$fit)
   nested <- in_chunks(d, 25, function(at) {
+    if (at != 25) return()
     seed <- .Random.seed
     quiet_fit(y ~ a, d[1:20, ], eps = 1, bounds = frame_bounds["a"])
     assign(".Random.seed", seed, globalenv())
