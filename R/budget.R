@@ -91,7 +91,7 @@ renyi_budget <- function(eps, delta, accountant, plan, call) {
           "the plan is far from the budget.", call = call)
   }
   structure(class = "dp_budget", list(
-    pointer = .Call(ffi_ledger_create_renyi, filter$budget / filter$order),
+    pointer = .Call(ffi_ledger_create_renyi, filter$order, filter$budget / filter$order),
     eps = eps, delta = delta, rho = NULL, mu = NULL, order = filter$order, neighbours = plan$neighbours
   ))
 }

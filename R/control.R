@@ -1,4 +1,4 @@
-#' Settings of OPT, OPT-LS, 2OPT and 2OPT-LS
+#' Settings of OPT, OPT-LS, 2OPT, 2OPT-LS, OPT-B and 2OPT-B
 #'
 #' All of them are public: they must not be chosen by looking at the data.
 #'
@@ -21,6 +21,20 @@
 #' * `"exponential"`: exponential mechanism on the decreases.
 #' The last two need zCDP accounting for the whole run.
 #'
+#' @section Batches:
+#' The methods `"opt-b"` and `"2opt-b"` take short steps, each on a fresh random batch, drawn without replacement
+#' (`sampling = "wor"`, the default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the
+#' only one under `"zero-out"`). A step is charged for everything it may ask on its batch before the batch is
+#' drawn, at the Renyi divergence that sampling leaves of it; sums over a batch are divided by its public size.
+#' Steps on batches may take `batch_share` of the budget. A point that passes the tests there is
+#' a candidate: gradient (and Hessian, where it is needed) of all records, with what is left of the budget, certify it or
+#' go on from it. So no certificate rests on a sampling error. The default size makes the sampling error about as
+#' large as the noise of a step,
+#' \deqn{m = 2 n^2 \rho / (s^2 d T),}{m = 2 n^2 rho / (s^2 d T),}
+#' with \eqn{\rho}{rho} the budget of the steps, T their planned number, d coefficients and s = 2 under `"replace-one"`,
+#' 1 under `"zero-out"`; it lies between n / 200 and n / 20 and is n / 50 with published constants. What
+#' the analysis of the worst case would ask for: [sufficient_batch()].
+#'
 #' @param constants `"tight"` or `"published"`.
 #' @param line_search `"gaussian"` (default with tight constants), `"svt"`
 #'   (default, and the only one meant, with published ones) or `"exponential"`; used by
@@ -41,6 +55,9 @@
 #' @param b_g,b_H First candidate over the short step, for gradient and
 #'   negative-curvature steps, at least 1.
 #' @param beta_g,beta_H Ratio of successive candidates, in (0, 1).
+#' @param batch For methods on batches: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see below.
+#' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
+#' @param batch_share Largest share of the budget for steps on batches, in (0, 1).
 #' @return An object of class `dp_control_opt`.
 #' @references Gao and Wright (2023), algorithms 1 to 3, equations (7), (10), (14)
 #'   to (17), section 3.4.
@@ -49,7 +66,8 @@
 #' @export
 control_opt <- function(constants = c("tight", "published"), line_search = NULL, gap = NULL, confidence = 0.95,
                         max_iterations = NULL, gap_share = 0.02, phase1_share = 0.75, search_share = 0.5,
-                        hessian_share = 0.25, b_g = NULL, b_H = NULL, beta_g = NULL, beta_H = 0.5) {
+                        hessian_share = 0.25, b_g = NULL, b_H = NULL, beta_g = NULL, beta_H = 0.5, batch = NULL,
+                        sampling = NULL, batch_share = 0.5) {
   call <- sys.call()
   constants <- check_choice(constants, c("tight", "published"), "constants", call)
   published <- constants == "published"
@@ -57,7 +75,7 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
                               c("gaussian", "svt", "exponential"), "line_search", call)
   if (is.null(gap) && published) gap <- 0.5
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
-  control <- structure(class = c("dp_control_opt", "dp_control"), list(
+  control <- structure(class = c("dp_control_opt", "dp_control"), c(list(
     constants = constants, line_search = line_search,
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
     confidence = share(confidence, "confidence"),
@@ -68,7 +86,7 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
     b_g = check_number(b_g %||% if (published) 20 else 64, "b_g", 1, 1e6, open = FALSE, call = call),
     b_H = check_number(b_H %||% if (published) 20 else 8, "b_H", 1, 1e6, open = FALSE, call = call),
     beta_g = share(beta_g %||% if (published) 0.6 else 0.5, "beta_g"), beta_H = share(beta_H, "beta_H")
-  ))
+  ), batch_control(batch, sampling, batch_share, call)))
   check_candidates(control$b_g, control$beta_g, "g", call)
   check_candidates(control$b_H, control$beta_H, "H", call)
   control
@@ -84,13 +102,17 @@ check_candidates <- function(b, beta, kind, call) {
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
 # The method's family names its control object's constructor.
-method_family <- function(method) if (method %in% c("tr", "gd")) method else "opt"
+method_family <- function(method) {
+  switch(method, tr = , "tr-b" = "tr", gd = , sgd = "gd", "opt")
+}
 
-check_control <- function(control, method, call = sys.call(-1)) {
+check_control <- function(control, method, call = sys.call(-1), penalty = penalty_none()) {
   if (method %in% methods_newton) return(check_newton_control(control, method, call))
+  if (method %in% methods_perturbation) return(check_perturbation_control(control, method, call))
+  if (method == "cubic") return(check_cubic_control(control, penalty, call))
   family <- method_family(method)
   if (is.null(control)) return(switch(family, opt = control_opt(), tr = control_tr(), gd = control_gd()))
-  if (inherits(control, paste0("dp_control_", family))) return(control)
+  if (inherits(control, paste0("dp_control_", family))) return(check_batch_control(control, method, call))
   abort("argument", "`control` must be NULL or come from `control_", family, "()`, not ", describe(control), ".",
         call = call)
 }
@@ -103,12 +125,12 @@ print.dp_control <- function(x, ...) {
 }
 
 # What the core takes: opt_run(), tr_run() or gd_run().
-core_options <- function(method, control, target, spend_all) {
+core_options <- function(method, control, target, spend_all, batch = NULL) {
   common <- list(
     eps_g = target$eps_g, eps_h = target$eps_h, confidence = control$confidence, gap = control$gap,
     gap_share = control$gap_share, max_iterations = control$max_iterations
   )
-  c(common, switch(method_family(method),
+  c(common, batch_options(batch), switch(method_family(method),
     opt = opt_options(method, control, spend_all),
     tr = list(published = control$constants == "published", explicit_test = control$stop == "explicit",
               spend_all = spend_all),

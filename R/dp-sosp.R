@@ -28,7 +28,8 @@
 #'
 #' @param formula A formula such as `y ~ .` or `y ~ a + log(b)`; main effects and
 #'   row-wise transformations. Or, for the matrix method, `x`.
-#' @param x A numeric matrix, one row per record, columns taken as they are.
+#' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
+#'   they are.
 #' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
 #'   -1/1; one per row of `x`. `NA` makes its row a null record.
 #' @param data A data frame, or a source of one in chunks, see [dp_source()].
@@ -37,7 +38,7 @@
 #'   (default: all that is left).
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
-#'   gradient descent, a baseline, see [control_gd()].
+#'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
 #'   For convex problems `"newton"` or `"damped-newton"`; see [control_newton()].
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
@@ -57,6 +58,7 @@
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
+#' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -65,13 +67,15 @@
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem;
 #'   * `privacy`: eps, delta, rho, accountant, neighbours, noise and the ledger;
 #'   * `trace`: one row per released answer;
+#'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `loss`, `penalty`, `control`, `design`, `n`, `call`.
 #'
 #'   It holds no rows, residuals or environments, and depends on the data through the
 #'   released answers only.
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
 #'   `dpsosp_error_argument`, raised before anything is charged; a non-convex problem, where a method needs
-#'   a convex one, `dpsosp_error_nonconvex` as well; a spent budget `dpsosp_budget_exhausted`.
+#'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
+#'   `dpsosp_error_size` as well; a spent budget `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
@@ -95,7 +99,8 @@ dp_sosp <- function(x, ...) {
 dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic",
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
-                            noise = c("secure", "reproducible"), progress = interactive(), ...) {
+                            noise = c("secure", "reproducible"), progress = interactive(),
+                            storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
@@ -110,16 +115,20 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
                    n, call)
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
-  run$open()
+  storage <- check_choice(storage, storage_known, "storage", call)
+  if (streamed) check_streamed(run, storage, call)
+  check_run_size(run, length(start), call)
+  run$open(length(start))
   design <- find_ranges(design, data, run, call)
   oracle <- if (streamed) {
-    stream_oracle(data, design, response, run$loss, run$budget, run$neighbours, run$noise, call)
+    stream_oracle(data, design, response, run, call)
   } else {
-    new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
+    new_oracle(design_rows(design, data, storage, call), response_code(response, raw), run$loss, run$budget,
                design$radius, design$intercept, run$neighbours, run$noise)
   }
-  result <- run_method(run, oracle, design_start(design, start), design$intercept, call)
-  new_fit(run, result, design_coef(design, result$w), design, response, call)
+  order <- design_order(design)
+  result <- run_method(run, oracle, design_start(design, start)[order], design$intercept, call)
+  new_fit(run, result, design_coef(design, result$w[match(seq_along(order), order)]), design, response, call)
 }
 
 #' @rdname dp_sosp
@@ -127,33 +136,35 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
 dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic", penalty = NULL,
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
-                            intercept = TRUE, ...) {
+                            intercept = TRUE, storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
-  x <- check_matrix(x, "x", call)
+  rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
   response <- response_template(y, "y", call)
-  if (length(y) != nrow(x)) {
-    abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
+  if (length(y) != rows$n) {
+    abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
   radius <- check_radius(radius, call)
   intercept <- check_flag(intercept, "intercept", call)
-  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, nrow(x),
+  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, rows$n,
                    call)
-  labels <- c(if (intercept) "(Intercept)", colnames(x) %||% paste0("x", seq_len(ncol(x)), recycle0 = TRUE))
+  labels <- c(if (intercept) "(Intercept)", rows$names %||% paste0("x", seq_len(rows$columns), recycle0 = TRUE))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), call)
-  run$open()
-  oracle <- new_oracle(x, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
+  check_run_size(run, length(start), call)
+  run$open(length(start))
+  oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
   result <- run_method(run, oracle, start * radius, intercept, call)
   design <- structure(class = "dp_matrix_design", list(radius = radius, intercept = intercept, labels = labels))
   new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
 }
 
-methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd")
-methods_known <- c(methods_opt, methods_newton)
+methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
+methods_convex <- c(methods_newton, methods_perturbation, "cubic")
+methods_known <- c(methods_opt, methods_convex)
 
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
@@ -180,8 +191,8 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
   run$target <- check_target(target, call)
-  run$control <- check_control(control, run$method, call)
-  if (run$method %in% methods_newton) check_convex(run$loss, run$penalty, run$method, call)
+  run$control <- check_control(control, run$method, call, run$penalty)
+  if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -198,16 +209,29 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$eps <- eps
   run$delta <- delta
   run$owned <- is.null(budget)
-  run$open <- function() open_budget(run, budget)
+  run$open <- function(dim) open_budget(run, budget, dim, call)
   run
 }
 
+# Before the budget is opened: these methods ask for matrices whatever the problem is.
+check_run_size <- function(run, dim, call) {
+  published <- identical(run$control$constants, "published")
+  if (published || !run$method %in% setdiff(methods_opt, c("tr", "tr-b"))) {
+    check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
+  }
+}
+
 # The accountant is decided here, before any release: see dp_budget().
-open_budget <- function(run, budget) {
+open_budget <- function(run, budget, dim, call) {
+  run$dim <- dim
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
-  if (run$owned) {
+  if (run$method %in% methods_batch) {
+    run$budget <- open_batches(run, budget, call)
+  } else if (run$method == "objpert") {
+    run$budget <- open_perturbed(run, call)
+  } else if (run$owned) {
     run$budget <- dp_budget(eps = run$eps, delta = run$delta,
                             accountant = if (wanted == "auto") "gdp" else wanted)
   } else {
@@ -217,12 +241,29 @@ open_budget <- function(run, budget) {
   }
   state <- budget_state(run$budget)
   run$before <- length(state$what)
-  run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  run$accountant <- if (run$method == "objpert") "perturbed" else if (state$accountant == "auto") "gdp" else state$accountant
   run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {
     raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
   }
+}
+
+# The order of the filter follows from the planned steps.
+open_batches <- function(run, budget, call) {
+  if (run$owned) {
+    rho <- .Call(ffi_gdp_mu, run$eps, run$delta)^2 / 2
+    run$batch <- new_batch(run, run$dim, rho, call)
+    return(dp_budget(eps = run$eps, delta = run$delta, plan = batch_event(run$batch, rho, run$neighbours)))
+  }
+  check_relation(budget, run$neighbours, call)
+  state <- budget_state(budget)
+  if (state$accountant != "renyi") {
+    abort("accountant", "The method \"", run$method, "\" needs a `budget` with a Renyi filter: give `dp_budget()` a `plan`.",
+          call = call)
+  }
+  run$batch <- new_batch(run, run$dim, state$left, call)
+  budget
 }
 
 default_delta <- function(run, budget) {
@@ -236,6 +277,7 @@ default_delta <- function(run, budget) {
 rho_of <- function(run, eps) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
+    perturbed = perturbed_rho(eps, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
     renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
   )
@@ -244,6 +286,7 @@ rho_of <- function(run, eps) {
 eps_of <- function(run, rho) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
+    perturbed = perturbed_eps(rho, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
     renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
   )
@@ -272,15 +315,21 @@ run_method <- function(run, oracle, start, intercept, call) {
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
   bar <- progress_bar(run$progress, run$method)
-  runner <- if (run$method %in% methods_newton) run_newton else run_opt
-  result <- runner(run, oracle, penalty, rho, start, bar, call)
+  result <- method_runner(run$method)(run, oracle, penalty, rho, start, bar, call)
   .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
   result
 }
 
+method_runner <- function(method) {
+  if (method %in% methods_newton) return(run_newton)
+  if (method %in% methods_perturbation) return(run_perturbation)
+  if (method == "cubic") run_cubic else run_opt
+}
+
 run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   facts <- oracle_facts(oracle)
-  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target))
+  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
+                          run$batch)
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
   if (is.null(run$target)) {
     alpha <- core_alpha(run$method, oracle$pointer, penalty, options, rho, start)
@@ -290,6 +339,9 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   target <- target_resolve(run$target, third)
   run$target <- sosp(target$eps_g, target$eps_h)
   options[c("eps_g", "eps_h")] <- target
+  if (facts$curv_lower + penalty_curv_lower(run$penalty) > target$eps_h) {
+    check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call)
+  }
   core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }
 

@@ -12,6 +12,7 @@ new_fit <- function(run, result, coefficients, design, response, call) {
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)), planned = result$planned),
     target = run$target, method = run$method, loss = run$loss, penalty = run$penalty, control = run$control,
+    batch = run$batch,
     design = design, response = response, n = run$n, call = call
   ))
 }
@@ -34,7 +35,7 @@ new_privacy <- function(run) {
   whole <- !is.null(run$eps) && run$rho == rho_of(run, run$eps)
   list(
     eps = if (whole) run$eps else eps_of(run, run$rho), delta = run$delta, rho = run$rho,
-    accountant = run$accountant, neighbours = run$neighbours, noise = run$noise,
+    accountant = run$accountant, kappa = run$kappa, neighbours = run$neighbours, noise = run$noise,
     shared = if (!run$owned) budget_text(run$budget), ledger = ledger
   )
 }
@@ -95,7 +96,7 @@ NULL
 #' @export
 print.dp_sosp <- function(x, ...) {
   cat("<dp_sosp> ", x$method, ", ", x$loss$name, " loss", penalty_text(x$penalty), ", n = ", x$n, "\n", sep = "")
-  cat(privacy_text(x$privacy), sep = "\n")
+  cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
   cat(status_text(x), certificate_text(x), sep = "\n")
   cat("\nCoefficients:\n")
   print(format(x$coefficients, digits = 3), quote = FALSE)
@@ -109,19 +110,30 @@ penalty_text <- function(penalty) {
 privacy_text <- function(privacy) {
   c(
     paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
-           privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi")[[privacy$accountant]],
+           privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
            ")"),
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
     if (privacy$noise == "reproducible") study_text
   )
 }
 
+accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation")
+
 study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
+answer_names <- list(
+  "batch gradient" = c("gradient on a batch", "gradients on batches"),
+  "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
+  gradient = c("gradient", "gradients"), "line search" = c("line search", "line searches"),
+  hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
+  direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
+  "model gradient" = c("model gradient", "model gradients")
+)
+
 status_text <- function(x) {
-  times <- table(factor(x$trace$query, c("gradient", "line search", "hessian", "majorant", "trace", "direction")))
-  one <- c("gradient", "line search", "Hessian", "majorant", "trace", "direction")
-  many <- c("gradients", "line searches", "Hessians", "majorants", "traces", "directions")
+  times <- table(factor(x$trace$query, names(answer_names)))
+  one <- vapply(answer_names, `[`, "", 1)
+  many <- vapply(answer_names, `[`, "", 2)
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   paste0(
     c(sosp = "Certified", budget = "Not certified: budget spent",
@@ -202,16 +214,26 @@ design_link <- function(design, coefficients, newdata, call) {
   w <- if (inherits(design, "dp_matrix_design")) coefficients else design_start(design, coefficients) / design$radius
   constant <- if (design$intercept) w[1] else 0
   slope <- if (design$intercept) w[-1] else w
-  x[!is.finite(x)] <- NA
-  shrink <- pmin(1, design$radius / sqrt(rowSums(x^2) + design$intercept))
-  as.vector((x %*% slope + constant) * shrink)
+  if (inherits(x, "dgCMatrix")) {
+    value <- attr(x, "x")
+    value[!is.finite(value)] <- NA
+    square <- sparse_sums(x, value^2)
+    product <- sparse_sums(x, value * rep(unname(slope), diff(attr(x, "p"))))
+  } else {
+    x[!is.finite(x)] <- NA
+    square <- rowSums(x^2)
+    product <- as.vector(x %*% slope)
+  }
+  unname((product + constant) * pmin(1, design$radius / sqrt(square + design$intercept)))
 }
 
 matrix_newdata <- function(design, newdata, call) {
-  newdata <- check_matrix(newdata, "newdata", call)
+  sparse <- inherits(newdata, "dgCMatrix")
+  newdata <- if (sparse) check_sparse(newdata, "newdata", call) else check_matrix(newdata, "newdata", call)
   width <- length(design$labels) - design$intercept
-  if (ncol(newdata) != width) {
-    abort("argument", "`newdata` must have ", width, " columns, not ", ncol(newdata), ".", call = call)
+  got <- if (sparse) attr(newdata, "Dim")[2] else ncol(newdata)
+  if (got != width) {
+    abort("argument", "`newdata` must have ", width, " columns, not ", got, ".", call = call)
   }
   newdata
 }

@@ -6,22 +6,27 @@
 #' whether the point returned is certified. Where the loss and the penalty exclude eigenvalues below `-eps_h`,
 #' none is asked for. All settings are public: they must not be chosen by looking at the data.
 #'
+#' `method = "sgd"`, DP-SGD, takes each step on a fresh batch, for `batch_share` of the budget, and returns the last
+#' iterate; the rest of the budget tells whether this is certified. See [control_opt()] for batches.
+#'
 #' @param hessian_share Share of the budget that is kept for the Hessian, in (0, 1).
 #' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_gd`.
 #' @references Wang, Chen and Xu (2019), Differentially private empirical risk minimization with non-convex
-#'   loss functions; Wang and Xu (2021), section 5.
+#'   loss functions; Wang and Xu (2021), section 5; Abadi et al. (2016), Deep learning with differential
+#'   privacy.
 #' @examples
 #' control_gd(max_iterations = 100)
 #' @export
-control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap_share = 0.02, hessian_share = 0.25) {
+control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap_share = 0.02, hessian_share = 0.25,
+                       batch = NULL, sampling = NULL, batch_share = 0.5) {
   call <- sys.call()
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
-  structure(class = c("dp_control_gd", "dp_control"), list(
+  structure(class = c("dp_control_gd", "dp_control"), c(list(
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
     confidence = share(confidence, "confidence"),
     max_iterations = check_count(max_iterations, "max_iterations", call = call),
     gap_share = share(gap_share, "gap_share"), hessian_share = share(hessian_share, "hessian_share")
-  ))
+  ), batch_control(batch, sampling, batch_share, call)))
 }

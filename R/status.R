@@ -12,7 +12,7 @@ status_advice <- c(
   fork = " Create and use a budget in one process.",
   accountant = paste0(
     " This budget counts Gaussian releases only, by its unit or by what was charged to it first; sparse vector and",
-    " exponential mechanism need `dp_budget(rho = )`, or `accountant = \"zcdp\"` from the start."
+    " exponential mechanism need `dp_budget(rho = )`, or `accountant = \"zcdp\"` from the start; batches a `plan`."
   ),
   numeric = "",
   source = "",

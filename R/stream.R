@@ -118,27 +118,29 @@ raise_first <- function(call) {
   abort("source", message, call = call)
 }
 
-# ---- a design's passes ----
+# ---- oracles ----
 
-stream_oracle <- function(source, design, response, loss, budget, neighbours, noise, call) {
+stream_oracle <- function(source, design, response, run, call) {
   map <- function(data) {
-    list(design_matrix(design, data, call = call), response_code(response, design_response(design, data, call = call)))
+    list(design_rows(design, data, "double", call), response_code(response, design_response(design, data, call = call)))
   }
-  feed <- stream_feed(source, names(design$schema), map)
-  new_stream_oracle(feed, source$n, nrow(design$columns), loss, budget, design$radius, design$intercept, neighbours,
-                    noise)
+  new_stream_oracle(stream_feed(source, names(design$schema), map), source$n,
+                    design_rows(design, source$schema, "double", call), run$loss, run$budget, design$radius,
+                    design$intercept, run$neighbours, run$noise)
 }
 
-new_stream_oracle <- function(feed, n, p, loss, budget, radius, intercept, neighbours, noise) {
-  pointer <- .Call(ffi_oracle_create_stream, feed, n, p, intercept, radius, loss$name, budget$pointer,
-                   match(neighbours, neighbour_codes) - 1L, noise == "reproducible")
+# rows: what a chunk of no rows gives for the core, see rows.R.
+new_stream_oracle <- function(feed, n, rows, loss, budget, radius, intercept, neighbours, noise) {
+  dense <- if (is.list(rows)) rows$x else rows
+  pointer <- .Call(ffi_oracle_create_stream, feed, n, ncol(dense), if (is.list(rows)) rows$indicators else integer(),
+                   intercept, radius, loss$name, budget$pointer, match(neighbours, neighbour_codes) - 1L,
+                   noise == "reproducible")
   oracle_object(pointer, loss, budget, radius, neighbours, noise)
 }
 
-# ---- a matrix's passes ----
-
-# All columns but y.
-source_columns <- function(source, y, call) {
+# A source in the place of a matrix: all columns but y, as matrix_rows().
+source_rows <- function(source, y, storage, call) {
+  check_stream_storage(check_choice(storage, storage_known, "storage", call), call)
   if (!is.character(y) || length(y) != 1L || !y %in% names(source$schema)) {
     abort("argument", "`y` must be the name of the source's column that is the response, not ", describe(y), ".",
           call = call)
@@ -149,16 +151,37 @@ source_columns <- function(source, y, call) {
       abort("argument", "`", name, "` of the source must be numeric.", call = call)
     }
   }
-  columns
+  feed <- function(response) {
+    stream_feed(source, c(columns, y), function(data) {
+      list(columns_matrix(data, columns), response_code(response, data[[y]]))
+    })
+  }
+  list(n = source$n, core = matrix(0, 0L, length(columns)), feed = feed)
+}
+
+# What a run cannot do with rows that come in chunks.
+check_streamed <- function(run, storage, call) {
+  check_stream_storage(storage, call)
+  if (run$method %in% methods_batch) {
+    abort("argument", "`method` \"", run$method, "\" draws batches, which needs rows by their numbers; a source yields ",
+          "them in order. Methods without batches are ", quote_all(setdiff(methods_known, methods_batch)), ".", call = call)
+  }
+}
+
+check_stream_storage <- function(storage, call) {
+  if (storage == "single") abort("argument", "`storage` must be \"double\" for a source: its rows are not kept.", call = call)
 }
 
 columns_matrix <- function(data, columns) {
-  for (name in columns) {
-    if (!column_kind(data[[name]]) %in% c("numeric", "logical")) {
-      abort("source", "`", name, "` is not numeric in all chunks of the source.", call = NULL)
+  x <- matrix(0, nrow(data), length(columns))
+  for (j in seq_along(columns)) {
+    value <- data[[columns[j]]]
+    if (!column_kind(value) %in% c("numeric", "logical")) {
+      abort("source", "`", columns[j], "` is not numeric in all chunks of the source.", call = NULL)
     }
+    x[, j] <- value
   }
-  matrix(as.double(unlist(data[columns], use.names = FALSE)), nrow(data), length(columns))
+  x
 }
 
 # ---- ranges ----

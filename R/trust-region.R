@@ -23,6 +23,11 @@
 #' With `"published"` \eqn{\alpha} = `eps_g`, M = 1, gradient and Hessian cost the same, the Hessian's noise has the
 #' published spectral norm, and the tests are on the noisy quantities; for reproduction.
 #'
+#' @section Batches:
+#' The method `"tr-b"` takes such steps with gradient and Hessian from two independent fresh batches, for
+#' `batch_share` of the budget at most, until the bounds meet the target as if the sampling error were noise. From there
+#' 20 iterations on all records, with what is left, certify the point or one near it. See [control_opt()] for batches.
+#'
 #' @param constants `"tight"` or `"published"`.
 #' @param stop `"dual"` or `"explicit"`, see below.
 #' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
@@ -35,18 +40,19 @@
 #' control_tr(stop = "explicit")
 #' @export
 control_tr <- function(constants = c("tight", "published"), stop = c("dual", "explicit"), gap = NULL,
-                       confidence = 0.95, max_iterations = NULL, gap_share = 0.02) {
+                       confidence = 0.95, max_iterations = NULL, gap_share = 0.02, batch = NULL, sampling = NULL,
+                       batch_share = 0.5) {
   call <- sys.call()
   constants <- check_choice(constants, c("tight", "published"), "constants", call)
   published <- constants == "published"
   if (is.null(gap) && published) gap <- 0.5
-  structure(class = c("dp_control_tr", "dp_control"), list(
+  structure(class = c("dp_control_tr", "dp_control"), c(list(
     constants = constants, stop = check_choice(stop, c("dual", "explicit"), "stop", call),
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
     confidence = check_number(confidence, "confidence", 0, 1, call = call),
     max_iterations = check_count(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
     gap_share = check_number(gap_share, "gap_share", 0, 1, call = call)
-  ))
+  ), batch_control(batch, sampling, batch_share, call)))
 }
 
 #' The trust-region subproblem

@@ -36,8 +36,9 @@ void glue_host_end(void);
  * code did not return. */
 int glue_run(void (*code)(void *), void *argument);
 
-/* Wraps a C object: tag names its kind, keep is kept alive with it, finalizer frees it. */
-SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer);
+/* An empty pointer to a C object: tag names its kind, finalizer frees it. Make it before the object and set its address
+ * at once: if R has no memory for it, there is nothing to lose. */
+SEXP glue_pointer(const char *tag, R_CFinalizer_t finalizer);
 void *glue_address(SEXP x, const char *tag);
 
 /* An R list with these names. */

@@ -39,8 +39,8 @@ const double *arg_doubles(SEXP x, R_xlen_t length) {
 
 /* ---- pointers ---- */
 
-SEXP glue_pointer(void *p, const char *tag, SEXP keep, R_CFinalizer_t finalizer) {
-  SEXP x = PROTECT(R_MakeExternalPtr(p, Rf_install(tag), keep));
+SEXP glue_pointer(const char *tag, R_CFinalizer_t finalizer) {
+  SEXP x = PROTECT(R_MakeExternalPtr(NULL, Rf_install(tag), R_NilValue));
   R_RegisterCFinalizerEx(x, finalizer, TRUE);
   UNPROTECT(1);
   return x;

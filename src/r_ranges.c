@@ -61,7 +61,7 @@ SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP
     cells += (R_xlen_t)column[j].cells;
   }
   struct r_source source;
-  PROTECT(source_init(&source, feed, (size_t)m, 0));
+  PROTECT(source_init(&source, feed, (size_t)m, 0, 0));
   struct ledger *ledger = arg_ledger(budget);
   const struct base_entropy *entropy = arg_entropy(reproducible);
   enum oracle_neighbours relation = (enum oracle_neighbours)arg_int(neighbours);

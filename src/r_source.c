@@ -16,7 +16,7 @@ static int open_pass(void *context) { return ask_for(context, OPEN, NULL); }
 static int next_chunk(void *context, struct data_chunk *chunk) { return ask_for(context, NEXT, chunk); }
 static void close_pass(void *context) { ask_for(context, CLOSE, NULL); }
 
-SEXP source_init(struct r_source *source, SEXP function, size_t p, int responses) {
+SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t factors, int responses) {
   if (!Rf_isFunction(function)) Rf_error("internal: a function was expected");
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 4));
   for (int what = OPEN; what <= CLOSE; what++) {
@@ -27,7 +27,8 @@ SEXP source_init(struct r_source *source, SEXP function, size_t p, int responses
   }
   source->held = Rf_allocVector(VECSXP, 1);
   SET_VECTOR_ELT(keep, 3, source->held);
-  source->p = p;
+  source->dense = dense;
+  source->factors = factors;
   source->responses = responses;
   source->feed = (struct data_feed){open_pass, next_chunk, close_pass, source};
   UNPROTECT(1);
@@ -56,15 +57,25 @@ static void ask(void *argument) {
   UNPROTECT(1);
 }
 
-/* A list of a matrix and, where they are wanted, its responses. */
+/* A list of rows (R/rows.R), which are a matrix or have codes of factors as well, and of responses if they are wanted. */
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
   if (TYPEOF(value) != VECSXP || XLENGTH(value) != 2) return BASE_ERR_SOURCE;
-  SEXP x = VECTOR_ELT(value, 0), y = VECTOR_ELT(value, 1);
-  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != s->p) return BASE_ERR_SOURCE;
-  if (s->responses && (TYPEOF(y) != REALSXP || XLENGTH(y) != Rf_nrows(x))) return BASE_ERR_SOURCE;
+  SEXP x = VECTOR_ELT(value, 0), y = VECTOR_ELT(value, 1), codes = R_NilValue;
+  if (TYPEOF(x) == VECSXP && XLENGTH(x) == 3) {
+    codes = VECTOR_ELT(x, 1);
+    x = VECTOR_ELT(x, 0);
+  }
+  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != s->dense) return BASE_ERR_SOURCE;
+  int rows = Rf_nrows(x);
+  if (s->factors > 0 && (TYPEOF(codes) != INTSXP || !Rf_isMatrix(codes) || Rf_nrows(codes) != rows ||
+                         (size_t)Rf_ncols(codes) != s->factors)) {
+    return BASE_ERR_SOURCE;
+  }
+  if (s->responses && (TYPEOF(y) != REALSXP || XLENGTH(y) != rows)) return BASE_ERR_SOURCE;
   SET_VECTOR_ELT(s->held, 0, value);
-  chunk->rows = (size_t)Rf_nrows(x);
+  chunk->rows = (size_t)rows;
   chunk->x = REAL(x);
+  chunk->codes = s->factors > 0 ? INTEGER(codes) : NULL;
   chunk->y = s->responses ? REAL(y) : NULL;
   return BASE_OK;
 }

@@ -8,12 +8,12 @@
 struct r_source {
   SEXP call[3]; /* of the R function (R/stream.R), with what it is to do */
   SEXP held;    /* a list of one: the chunk that the core reads */
-  size_t p;
-  int responses; /* does a chunk have them? */
+  size_t dense, factors; /* columns of a chunk */
+  int responses;         /* does it have them? */
   struct data_feed feed;
 };
 
 /* Fills *source; what is returned keeps alive what it points into, and is the caller's to protect. */
-SEXP source_init(struct r_source *source, SEXP function, size_t p, int responses);
+SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t factors, int responses);
 
 #endif

@@ -239,9 +239,9 @@ static void renyi(void) {
   static const double bad[] = {0, -1, NAN};
   struct ledger *l = NULL;
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-    CHECK(ledger_create_renyi(bad[k], &l) == BASE_ERR_ARGUMENT && l == NULL);
+    CHECK(ledger_create_renyi(2, bad[k], &l) == BASE_ERR_ARGUMENT && l == NULL);
   }
-  CHECK(ledger_create_renyi(0.5, &l) == BASE_OK);
+  CHECK(ledger_create_renyi(8, 0.5, &l) == BASE_OK);
   CHECK(ledger_accountant_of(l) == LEDGER_RENYI && ledger_capacity(l) == 0.5);
   CHECK(ledger_decide(l, LEDGER_GDP) == BASE_OK && ledger_decide(l, LEDGER_ZCDP) == BASE_OK);
   CHECK(ledger_accountant_of(l) == LEDGER_RENYI);

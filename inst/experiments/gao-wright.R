@@ -14,11 +14,6 @@
 # are computed outside the fits to judge them.
 
 library(dpsosp)
-arguments <- commandArgs(TRUE)
-option <- function(name, default = NULL) {
-  at <- match(paste0("--", name), arguments)
-  if (is.na(at)) default else arguments[at + 1]
-}
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
 source(file.path(if (length(script)) dirname(script) else ".", "common.R"))
 folder <- option("data")

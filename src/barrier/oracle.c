@@ -38,7 +38,10 @@ int oracle_create(const struct data *data, const struct loss *loss, struct ledge
   return BASE_OK;
 }
 
-void oracle_free(struct oracle *oracle) { base_free(oracle); }
+void oracle_free(struct oracle *oracle) {
+  if (oracle) oracle_step_close(oracle);
+  base_free(oracle);
+}
 
 size_t oracle_dim(const struct oracle *o) { return data_dim(o->data); }
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->data); }
@@ -93,8 +96,23 @@ int oracle_gradient(struct oracle *o, const double *w, double rho, double *gradi
   return status;
 }
 
+int oracle_model_gradient(struct oracle *o, const double *w, const double *direction, double rho, double *gradient,
+                          double *sd) {
+  size_t dim = data_dim(o->data);
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = check_point(o, direction);
+  if (status == BASE_OK) {
+    status = charge_gaussian(o, "model gradient", sensitivity_model_gradient(o, w, direction), rho, dim, sd);
+  }
+  if (status == BASE_OK) status = sums_model_gradient(o, w, direction, gradient);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, gradient);
+  if (status != BASE_OK) memset(gradient, 0, dim * sizeof(double));
+  return status;
+}
+
 int oracle_hessian(struct oracle *o, const double *w, double rho, double *hessian, double *sd) {
   size_t dim = data_dim(o->data);
+  if (dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   int status = check_point(o, w);
   if (status == BASE_OK) status = charge_gaussian(o, "hessian", sensitivity_hessian(o, w), rho, dim * dim, sd);
   if (status == BASE_OK) status = sums_hessian(o, w, hessian);

@@ -20,9 +20,7 @@
 
 #include <string.h>
 
-/* sensitivity.c counts on 64 groups, or one a block; for a Hessian on two, or one a block. */
-#define MOST_GROUPS 64
-/* And on at most so many neighbours. A part of a stream has many times as many blocks, for as many threads. */
+/* Blocks dealt out at a time, at most. A stream has many times as many in memory, for as many threads. */
 #define MOST_NEIGHBOURS 8
 /* The sums of a Hessian's groups take at most 32 MiB, or there are two. */
 #define HESSIAN_NUMBERS ((size_t)1 << 22)
@@ -54,7 +52,6 @@ struct pass {
 /* What a thread needs: a copy of a broken block or a batch's, and vectors as long as a block. */
 enum { BUFFER, T, U, V, WEIGHT, LEFT, SCRATCHES };
 
-static size_t hessian_groups(size_t dim);
 static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *matrix);
 static int run(struct pass *pass, double *answer);
 static size_t quotient_up(size_t x, size_t y);
@@ -66,23 +63,35 @@ static void add_value(const struct pass *pass, const struct data_block *b, doubl
 static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_both(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_hessian(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
+static void add_model(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_trace(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
 
 int sums_value(const struct oracle *o, const double *w, double *value) {
-  struct pass pass = {.o = o, .add = add_value, .w = w, .groups = MOST_GROUPS, .width = 1, .stop_every = 16};
+  struct pass pass = {.o = o, .add = add_value, .w = w, .groups = SUMS_GROUPS, .width = 1, .stop_every = 16};
   return run(&pass, value);
 }
 
 int sums_gradient(const struct oracle *o, const double *w, double *gradient) {
   struct pass pass = {
-      .o = o, .add = add_gradient, .w = w, .groups = MOST_GROUPS, .width = data_dim(o->data), .stop_every = 16};
+      .o = o, .add = add_gradient, .w = w, .groups = SUMS_GROUPS, .width = data_dim(o->data), .stop_every = 16};
+  return run(&pass, gradient);
+}
+
+int sums_model_gradient(const struct oracle *o, const double *w, const double *direction, double *gradient) {
+  struct pass pass = {.o = o,
+                      .add = add_model,
+                      .w = w,
+                      .direction = direction,
+                      .groups = SUMS_GROUPS,
+                      .width = data_dim(o->data),
+                      .stop_every = 16};
   return run(&pass, gradient);
 }
 
 int sums_value_gradient(const struct oracle *o, const double *w, double *both) {
   struct pass pass = {
-      .o = o, .add = add_both, .w = w, .groups = MOST_GROUPS, .width = 1 + data_dim(o->data), .stop_every = 16};
+      .o = o, .add = add_both, .w = w, .groups = SUMS_GROUPS, .width = 1 + data_dim(o->data), .stop_every = 16};
   return run(&pass, both);
 }
 
@@ -100,7 +109,7 @@ static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curv
                       .add = add_hessian,
                       .w = w,
                       .curvature = curvature,
-                      .groups = hessian_groups(dim),
+                      .groups = sums_matrix_groups(dim),
                       .width = dim * dim,
                       .stop_every = 1};
   int status = run(&pass, matrix);
@@ -110,7 +119,7 @@ static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curv
 
 int sums_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *trace) {
   struct pass pass = {
-      .o = o, .add = add_trace, .w = w, .curvature = curvature, .groups = MOST_GROUPS, .width = 1, .stop_every = 16};
+      .o = o, .add = add_trace, .w = w, .curvature = curvature, .groups = SUMS_GROUPS, .width = 1, .stop_every = 16};
   return run(&pass, trace);
 }
 
@@ -122,15 +131,20 @@ int sums_decreases(const struct oracle *o, const double *w, const double *direct
                       .direction = direction,
                       .k = k,
                       .step = step,
-                      .groups = MOST_GROUPS,
+                      .groups = SUMS_GROUPS,
                       .width = k,
                       .stop_every = 16};
   return run(&pass, decrease);
 }
 
-static size_t hessian_groups(size_t dim) {
+size_t sums_matrix_groups(size_t dim) {
   size_t groups = HESSIAN_NUMBERS / (dim * dim + 1);
-  return groups < 2 ? 2 : groups > MOST_GROUPS ? MOST_GROUPS : groups;
+  return groups < 2 ? 2 : groups > SUMS_GROUPS ? SUMS_GROUPS : groups;
+}
+
+size_t sums_neighbours(size_t blocks, size_t groups) {
+  size_t neighbours = quotient_up(blocks, groups);
+  return neighbours > MOST_NEIGHBOURS ? MOST_NEIGHBOURS : neighbours;
 }
 
 /* ---- groups of blocks ---- */
@@ -139,8 +153,7 @@ static int run(struct pass *pass, double *answer) {
   int threads = base_threads();
   size_t numbers = scratch_size(pass->o) * (size_t)threads;
   size_t blocks = data_blocks(pass->o->data, pass->o->batch);
-  pass->neighbours = quotient_up(blocks, pass->groups);
-  if (pass->neighbours > MOST_NEIGHBOURS) pass->neighbours = MOST_NEIGHBOURS;
+  pass->neighbours = sums_neighbours(blocks, pass->groups);
   if (blocks < pass->groups * pass->neighbours) pass->groups = quotient_up(blocks, pass->neighbours);
   pass->answer = answer;
   pass->sums = base_alloc((pass->groups - 1) * pass->width, sizeof(double));
@@ -187,7 +200,7 @@ static void add_group(void *context, size_t group, int worker) {
   size_t rows = data_block_rows(data, batch);
   double *scratch[SCRATCHES], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
   scratch[BUFFER] = pass->scratch + (size_t)worker * scratch_size(pass->o);
-  scratch[T] = scratch[BUFFER] + rows * (data->p + 2);
+  scratch[T] = scratch[BUFFER] + rows * data_buffer(data);
   for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + rows;
   size_t end = pass->first + data_blocks(pass->part, batch), done = 0;
   for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
@@ -205,12 +218,13 @@ static size_t next_block(const struct pass *pass, size_t group, size_t j) {
 
 /* LEFT holds the four columns of data_crossprod_add(). */
 static size_t scratch_size(const struct oracle *o) {
-  return data_block_rows(o->data, o->batch) * (o->data->p + 2 + (LEFT - T)) + 4 * HESSIAN_TILE;
+  return data_block_rows(o->data, o->batch) * (data_buffer(o->data) + (LEFT - T)) + 4 * HESSIAN_TILE;
 }
 
 /* ---- a block ---- */
 
 static size_t gradient_tile(const struct data *data);
+static size_t value_tile(const struct data_block *b);
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t);
 static void add_weighted_rows(const struct oracle *o, const struct data_block *b, const double *weight, double *scaled,
                               double *g);
@@ -220,17 +234,36 @@ static void scale_shifted(size_t n, const double *scale, double constant, double
 static double scale_to(size_t n, const double *scale, const double *weight, double *restrict to);
 
 static void add_value(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
-  predictor(pass->o, b, pass->w, scratch[T]);
+  size_t most = value_tile(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
+    predictor(pass->o, &tile, pass->w, scratch[T] + start);
+  }
   *sum += loss_sum(pass->o->loss, b->rows, b->y, scratch[T]);
 }
 
 static void add_gradient(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
   size_t most = gradient_tile(pass->o->data);
   for (size_t start = 0; start < b->rows; start += most) {
-    struct data_block tile = data_tile(b, start, most);
+    struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
     predictor(pass->o, &tile, pass->w, scratch[T] + start);
     loss_eval(pass->o->loss, tile.rows, tile.y, scratch[T] + start, NULL, scratch[V], NULL);
     add_weighted_rows(pass->o, &tile, scratch[V], scratch[WEIGHT], sum);
+  }
+}
+
+/* Weights l' + l'' z'direction. */
+static void add_model(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
+  size_t most = gradient_tile(pass->o->data);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
+    double *t = scratch[T], *along = scratch[U], *weight = scratch[V];
+    predictor(pass->o, &tile, pass->w, t);
+    predictor(pass->o, &tile, pass->direction, along);
+    loss_eval(pass->o->loss, tile.rows, tile.y, t, NULL, weight, NULL);
+    loss_eval(pass->o->loss, tile.rows, tile.y, t, NULL, NULL, scratch[WEIGHT]);
+    for (size_t i = 0; i < tile.rows; i++) weight[i] += scratch[WEIGHT][i] * along[i];
+    add_weighted_rows(pass->o, &tile, weight, scratch[WEIGHT], sum);
   }
 }
 
@@ -245,7 +278,7 @@ static void add_hessian(const struct pass *pass, const struct data_block *b, dou
   const struct oracle *o = pass->o;
   size_t dim = data_dim(o->data), skip = (size_t)o->data->intercept;
   for (size_t start = 0; start < b->rows; start += HESSIAN_TILE) {
-    struct data_block tile = data_tile(b, start, HESSIAN_TILE);
+    struct data_block tile = data_tile(b, start, HESSIAN_TILE, scratch[BUFFER]);
     curvatures(pass, &tile, scratch[T], scratch[V]);
     scale_to(tile.rows, tile.scale, scratch[V], scratch[WEIGHT]);
     if (skip) add_weighted_rows(o, &tile, scratch[WEIGHT], scratch[U], sum);
@@ -255,13 +288,16 @@ static void add_hessian(const struct pass *pass, const struct data_block *b, dou
 
 static void add_trace(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
   const struct data *data = pass->o->data;
-  double *weight = scratch[V], *square = scratch[U];
-  curvatures(pass, b, scratch[T], weight);
-  for (size_t i = 0; i < b->rows; i++) square[i] = data->intercept;
-  data_squares_add(b, square);
-  /* Scaled twice: the square of a scale may underflow, and that of a long row overflow. */
-  double total = 0;
-  for (size_t i = 0; i < b->rows; i++) total += weight[i] * (b->scale[i] * (b->scale[i] * square[i]));
+  double *weight = scratch[V], *square = scratch[U], total = 0;
+  size_t most = value_tile(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
+    curvatures(pass, &tile, scratch[T], weight);
+    for (size_t i = 0; i < tile.rows; i++) square[i] = data->intercept;
+    data_squares_add(&tile, square);
+    /* Scaled twice: the square of a scale may underflow, and that of a long row overflow. */
+    for (size_t i = 0; i < tile.rows; i++) total += weight[i] * (tile.scale[i] * (tile.scale[i] * square[i]));
+  }
   *sum += total;
 }
 
@@ -269,7 +305,7 @@ static void add_decreases(const struct pass *pass, const struct data_block *b, d
   const struct loss *loss = pass->o->loss;
   size_t most = gradient_tile(pass->o->data);
   for (size_t start = 0; start < b->rows; start += most) {
-    struct data_block tile = data_tile(b, start, most);
+    struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
     predictor(pass->o, &tile, pass->w, scratch[T] + start);
     predictor(pass->o, &tile, pass->direction, scratch[U] + start);
   }
@@ -282,9 +318,12 @@ static void add_decreases(const struct pass *pass, const struct data_block *b, d
 
 /* A multiple of 32 rows, at least 64 so that a column's part is some cache lines long. */
 static size_t gradient_tile(const struct data *data) {
-  size_t rows = (TILE_BYTES / sizeof(double) / (data->p + 1) + 16) / 32 * 32;
+  size_t rows = (TILE_BYTES / sizeof(double) / (data_buffer(data) - 1) + 16) / 32 * 32;
   return rows < 64 ? 64 : rows > 512 ? 512 : rows;
 }
+
+/* What is read once is read in whole blocks, unless it has to be widened first. */
+static size_t value_tile(const struct data_block *b) { return b->single ? gradient_tile(b->data) : b->rows; }
 
 /* t <- Z w */
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t) {

@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-/* A window has 64 blocks, one for each group of sums.c, but at most so many numbers, or one block. */
+/* A window has 64 blocks, for eight threads (sums.c deals them out eight at a time), but at most so many numbers, or one
+ * block. */
 #define WINDOW_BLOCKS 64
 #define WINDOW_NUMBERS ((size_t)1 << 22)
 
@@ -20,50 +21,65 @@ struct stream {
   struct data_feed feed;
   struct data *window; /* the rows held, as data of their own */
   double *x;           /* theirs */
-  size_t room;         /* rows that fit */
+  int *codes;
+  size_t room; /* rows that fit */
   struct data_chunk chunk;
   size_t taken; /* rows of the chunk that are in a window already */
   int passes;   /* that began and have not ended */
 };
 
-static size_t window_rows(size_t n, size_t p);
+static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius);
+static size_t window_rows(size_t n, size_t columns);
 static int open_pass(struct stream *s);
 static int fill_window(struct stream *s, size_t rows);
 static void take(struct stream *s, size_t at, size_t rows);
 static int next_chunk(struct stream *s);
 
-int data_create_stream(const struct data_feed *feed, size_t n, size_t p, int intercept, double radius,
-                       struct data **out) {
+int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
+                       double radius, struct data **out) {
   *out = NULL;
-  size_t room = window_rows(n, p);
   struct data *data = base_alloc(1, sizeof *data);
   struct stream *s = base_alloc(1, sizeof *s);
-  double *x = base_alloc(room, (p > 0 ? p : 1) * sizeof(double)), *y = base_alloc(room, sizeof(double));
-  int status = data && s && x && y ? BASE_OK : BASE_ERR_MEMORY;
-  if (status == BASE_OK) status = data_create(x, room, p, intercept, radius, y, &s->window);
-  base_free(y);
+  int status = data && s ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) {
+    s->feed = *feed;
+    s->room = window_rows(n, columns->dense + columns->factors);
+    status = open_window(s, columns, intercept, radius);
+  }
   if (status != BASE_OK) {
-    base_free(x);
-    base_free(s);
+    stream_free(s);
     base_free(data);
     return status;
   }
-  s->feed = *feed;
-  s->x = x;
-  s->room = room;
   data->n = n;
-  data->p = p;
-  data->intercept = intercept != 0;
+  data->p = s->window->p;
+  data->intercept = s->window->intercept;
   data->radius = radius;
+  data->columns = s->window->columns;
   data->stream = s;
   *out = data;
   return BASE_OK;
+}
+
+static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius) {
+  double *y = base_alloc(s->room, sizeof(double));
+  s->x = base_alloc(s->room * columns->dense, sizeof(double));
+  s->codes = base_alloc(s->room * columns->factors, sizeof(int));
+  struct data_columns own = *columns;
+  own.x = s->x;
+  own.single = NULL;
+  own.codes = s->codes;
+  int status = y && s->x && s->codes ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) status = data_create_columns(&own, s->room, intercept, radius, y, &s->window);
+  base_free(y);
+  return status;
 }
 
 void stream_free(struct stream *s) {
   if (!s) return;
   data_free(s->window);
   base_free(s->x);
+  base_free(s->codes);
   base_free(s);
 }
 
@@ -90,8 +106,8 @@ void data_unload(const struct data *data) {
   memset(&s->chunk, 0, sizeof s->chunk);
 }
 
-static size_t window_rows(size_t n, size_t p) {
-  size_t blocks = WINDOW_NUMBERS / DATA_BLOCK / (p + 1);
+static size_t window_rows(size_t n, size_t columns) {
+  size_t blocks = WINDOW_NUMBERS / DATA_BLOCK / (columns + 1);
   blocks = blocks < 1 ? 1 : blocks > WINDOW_BLOCKS ? WINDOW_BLOCKS : blocks;
   return n < blocks * DATA_BLOCK ? n : blocks * DATA_BLOCK;
 }
@@ -122,8 +138,11 @@ static int fill_window(struct stream *s, size_t rows) {
 /* The chunk's next rows become those of the window from at on. */
 static void take(struct stream *s, size_t at, size_t rows) {
   struct data *w = s->window;
-  for (size_t j = 0; j < w->p; j++) {
+  for (size_t j = 0; j < w->columns.dense; j++) {
     memcpy(s->x + j * w->n + at, s->chunk.x + j * s->chunk.rows + s->taken, rows * sizeof(double));
+  }
+  for (size_t f = 0; f < w->columns.factors; f++) {
+    memcpy(s->codes + f * w->n + at, s->chunk.codes + f * s->chunk.rows + s->taken, rows * sizeof(int));
   }
   memcpy(w->y + at, s->chunk.y + s->taken, rows * sizeof(double));
   s->taken += rows;

@@ -5,6 +5,9 @@
  *   repeat T times: release the gradient at w; w <- w - gradient / G
  *   return the iterate whose released gradient was the shortest
  *
+ * DP-SGD (Abadi et al. 2016, with batches that are drawn and divided as the oracle does): each step takes a gradient on
+ * a fresh batch, and the last iterate is returned. The budget's rest pays for a gradient about all rows there.
+ *
  * The choice looks at released norms only, which is free (privacy.md H). A part of
  * the budget is kept for one Hessian, at the iterate chosen: it can show that this
  * is no second-order point, but nothing is done about it. Where the loss and
@@ -20,6 +23,7 @@
 struct plan {
   int iterations;
   double rho_g, rho_h;   /* of one gradient, of the Hessian */
+  double rho_last;       /* with batches, of the gradient at the last iterate */
   double beta_g, beta_h; /* error probability of each bound */
 };
 
@@ -35,6 +39,8 @@ static struct plan plan_of(const struct wish *c);
 static int certifies(const void *wish, double alpha);
 static int descend(const struct objective *f, const struct plan *p, double *w, double *gradient, double *best,
                    struct opt_result *result);
+static int test_gradient(const struct objective *f, const struct plan *p, const double *w, double *gradient,
+                         struct opt_result *result);
 static int test_curvature(const struct objective *f, const struct plan *p, const double *w, struct opt_result *result);
 
 int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
@@ -51,12 +57,15 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
   double *memory = base_alloc(2 * f.dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   double *best = memory + f.dim;
+  struct objective on_batch = f;
+  on_batch.batch = options->batch.sampling.size > 0 ? &options->batch.sampling : NULL;
   const struct wish wish = {&f, options, oracle_left(oracle) - end, result->gap, w};
   const struct plan plan = plan_of(&wish);
   result->planned = plan.iterations;
   memcpy(best, w, f.dim * sizeof(double));
-  status = descend(&f, &plan, w, memory, best, result);
+  status = descend(&on_batch, &plan, w, memory, best, result);
   memcpy(w, best, f.dim * sizeof(double));
+  if (status == BASE_OK && plan.rho_last > 0) status = test_gradient(&f, &plan, w, memory, result);
   base_free(memory);
   if (status == BASE_OK) status = test_curvature(&f, &plan, w, result);
   if (result->gradient_upper <= options->eps_g && result->eigen_lower >= -options->eps_h) result->status = OPT_SOSP;
@@ -77,10 +86,13 @@ static struct plan plan_of(const struct wish *c) {
   int both = c->f->lower > o->eps_h;
   double rho = c->rho * (1 - 1e-12);
   struct plan p = {.iterations = plan_ceil(c->gap / plan_gradient_decrease(c->f, o->eps_g), o->max_iterations)};
-  p.rho_h = both ? o->hessian_share * rho : 0;
-  p.rho_g = (rho - p.rho_h) / p.iterations;
+  double steps = o->batch.sampling.size > 0 ? o->batch.share * rho : rho;
+  p.rho_h = both ? o->hessian_share * (steps < rho ? rho - steps : rho) : 0;
+  p.rho_last = steps < rho ? rho - steps - p.rho_h : 0;
+  p.rho_g = (steps < rho ? steps : rho - p.rho_h) / p.iterations;
   p.beta_h = (1 - o->confidence) / 2;
-  p.beta_g = (1 - o->confidence) / (both ? 2 : 1) / p.iterations; /* any of them may be chosen */
+  p.beta_g = (1 - o->confidence) / (both ? 2 : 1);
+  if (p.rho_last == 0) p.beta_g /= p.iterations; /* any of them may be chosen */
   return p;
 }
 
@@ -92,14 +104,14 @@ static int certifies(const void *wish, double alpha) {
   at.eps_h = sqrt(c.f->third * alpha);
   c.o = &at;
   const struct plan p = plan_of(&c);
-  double sd = oracle_sd_gradient(c.f->oracle, c.w, p.rho_g);
+  double sd = oracle_sd_gradient(c.f->oracle, c.w, p.rho_last > 0 ? p.rho_last : p.rho_g);
   double seen = sqrt(alpha * alpha / 4 + (double)c.f->dim * sd * sd);
   if (confidence_norm(seen, sd, c.f->dim, p.beta_g) > alpha) return 0;
   if (p.rho_h == 0) return 1;
   return 2 * confidence_eigen(oracle_sd_hessian(c.f->oracle, c.w, p.rho_h), c.f->dim, p.beta_h) <= at.eps_h;
 }
 
-/* best <- the iterate of the shortest released gradient, whose certificate is in the result. */
+/* best <- the iterate of the shortest released gradient, whose certificate is in the result; on batches, the last. */
 static int descend(const struct objective *f, const struct plan *p, double *w, double *gradient, double *best,
                    struct opt_result *result) {
   double sd;
@@ -108,17 +120,36 @@ static int descend(const struct objective *f, const struct plan *p, double *w, d
     int status = objective_gradient(f, w, p->rho_g, gradient, &sd);
     if (status != BASE_OK) return status;
     double norm = la_norm(f->dim, gradient), upper = confidence_norm(norm, sd, f->dim, p->beta_g);
-    struct trace_row row = {1, t, "gradient", norm, upper, sd, p->rho_g, t < p->iterations ? norm / f->smooth : 0};
+    struct trace_row row = {1,
+                            t,
+                            objective_gradient_name(f),
+                            norm,
+                            upper,
+                            sd,
+                            p->rho_g,
+                            f->batch || t < p->iterations ? norm / f->smooth : 0};
     status = trace_add(&result->trace, &row);
     if (status != BASE_OK) return status;
-    if (!(norm >= result->gradient_norm)) {
+    if (!f->batch && !(norm >= result->gradient_norm)) {
       result->gradient_norm = norm;
       result->gradient_upper = upper;
       memcpy(best, w, f->dim * sizeof(double));
     }
-    if (t < p->iterations) la_axpy(f->dim, -1 / f->smooth, gradient, w);
+    if (f->batch || t < p->iterations) la_axpy(f->dim, -1 / f->smooth, gradient, w);
   }
+  if (f->batch) memcpy(best, w, f->dim * sizeof(double));
   return BASE_OK;
+}
+
+static int test_gradient(const struct objective *f, const struct plan *p, const double *w, double *gradient,
+                         struct opt_result *result) {
+  double sd;
+  int status = objective_gradient(f, w, p->rho_last, gradient, &sd);
+  if (status != BASE_OK) return status;
+  result->gradient_norm = la_norm(f->dim, gradient);
+  result->gradient_upper = confidence_norm(result->gradient_norm, sd, f->dim, p->beta_g);
+  struct trace_row row = {2, 1, "gradient", result->gradient_norm, result->gradient_upper, sd, p->rho_last, 0};
+  return trace_add(&result->trace, &row);
 }
 
 static int test_curvature(const struct objective *f, const struct plan *p, const double *w, struct opt_result *result) {
@@ -133,7 +164,7 @@ static int test_curvature(const struct objective *f, const struct plan *p, const
   base_free(h);
   if (status != BASE_OK) return status;
   double lower = value - confidence_eigen(sd, dim, p->beta_h);
-  struct trace_row row = {1, p->iterations, "hessian", value, lower, sd, p->rho_h, 0};
+  struct trace_row row = {p->rho_last > 0 ? 2 : 1, p->iterations, "hessian", value, lower, sd, p->rho_h, 0};
   result->eigen_min = value;
   result->eigen_lower = fmax(lower, -f->lower);
   return trace_add(&result->trace, &row);

@@ -20,6 +20,12 @@ enum opt_status {
   OPT_ITERATIONS /* the planned iterations are done */
 };
 
+/* How a run draws batches: for steps only. What they find is certified by answers about all rows. */
+struct batch_options {
+  struct oracle_sampling sampling; /* size 0: no batches */
+  double share;                    /* largest share of the budget for steps on batches */
+};
+
 struct opt_options {
   int published; /* constants of Gao & Wright instead of those of the loss */
   int two_phase;
@@ -35,11 +41,12 @@ struct opt_options {
   int max_iterations;    /* upper bound of the planned number */
   double mult_g, mult_h; /* first candidate step over the short step (b_g, b_H) */
   double back_g, back_h; /* ratio of successive candidates (beta_g, beta_H) */
+  struct batch_options batch;
 };
 
 struct trace_row {
   int phase, iteration;
-  const char *query; /* "gradient", "hessian", "line search", "value" */
+  const char *query; /* "gradient", "hessian", "line search", "value", "batch gradient", ... */
   double estimate;   /* norm of the noisy gradient, smallest noisy eigenvalue, decrease of the step taken */
   double bound;      /* upper confidence bound of the norm; lower one of the eigenvalue, of the decrease */
   double sd, rho;
@@ -82,6 +89,7 @@ struct tr_options {
   double confidence;
   double gap, gap_share; /* as in opt_options */
   int max_iterations;
+  struct batch_options batch;
 };
 int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options, double rho,
            double *w, struct opt_result *result);
@@ -97,10 +105,39 @@ struct gd_options {
   double gap, gap_share;
   double hessian_share; /* of the budget, for the Hessian at the iterate that is chosen */
   int max_iterations;
+  struct batch_options batch;
 };
 int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
            double *w, struct opt_result *result);
 double gd_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
                         double rho, const double *w);
+
+/* ---- cubic.c ---- */
+
+struct cubic_options {
+  int inner; /* noisy steps on each cubic model; 0: gradient and Hessian are released, and the model solved exactly */
+  int iterations;
+  int spend_all;            /* do not stop at the first certified point */
+  double diameter;          /* of the ball around zero that the iterates stay in; may be infinite when inner is 0 */
+  double eps_g, confidence; /* of the target, of the certificate */
+  double hessian_share;     /* of an iteration's budget, when inner is 0 */
+  double certificate_share; /* of the whole budget, for the gradient at the solution */
+};
+/* For convex objectives; with inner steps for those with a penalty that is strongly convex in every coordinate. */
+int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options, double rho,
+              double *w, struct opt_result *result);
+
+/* ---- perturbed.c ---- */
+
+struct perturbed_options {
+  int output;          /* output perturbation, else of the objective */
+  double eps_g;        /* target */
+  double confidence;   /* of the certificate, in (0, 1) */
+  double lambda;       /* the objective plus lambda |w|^2 / 2 is minimised */
+  double output_share; /* of the budget, for the noise that covers the solver's error */
+};
+/* The loss and the penalty must be convex. w is the result only: there is no start. */
+int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
+                  double rho, double *w, struct opt_result *result);
 
 #endif

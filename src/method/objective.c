@@ -3,6 +3,7 @@
 
 #include "la/la.h"
 
+#include <math.h>
 #include <string.h>
 
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty) {
@@ -13,19 +14,67 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->third = oracle_third(oracle) + penalty_third(penalty);
   f->steepest = oracle_lipschitz(oracle);
   f->lower = oracle_curv_lower(oracle) + penalty_curv_lower(penalty);
+  f->batch = NULL;
 }
 
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd) {
+  if (f->batch) {
+    int open = oracle_step_open(f->oracle, f->batch, w, rho, 0);
+    if (open != BASE_OK) return open;
+    int answered = objective_step_gradient(f, w, g, sd);
+    oracle_step_close(f->oracle);
+    return answered;
+  }
   int status = oracle_gradient(f->oracle, w, rho, g, sd);
   if (status == BASE_OK) penalty_add_gradient(f->penalty, f->dim, w, g);
   return status;
 }
 
 int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd) {
+  if (f->batch) {
+    int open = oracle_step_open(f->oracle, f->batch, w, rho, 1);
+    if (open != BASE_OK) return open;
+    int answered = objective_step_hessian(f, w, h, sd);
+    oracle_step_close(f->oracle);
+    return answered;
+  }
   int status = oracle_hessian(f->oracle, w, rho, h, sd);
   if (status == BASE_OK) penalty_add_hessian(f->penalty, f->dim, w, h);
   return status;
 }
+
+/* Of the d numbers of a gradient whose records' gradients are at most L long. */
+static double sampling_sd_gradient(const struct objective *f) {
+  return f->steepest / sqrt(f->batch->size * (double)f->dim);
+}
+
+/* Of the d (d + 1) / 2 of a Hessian whose records' Hessians have Frobenius norms of at most the largest curvature. */
+static double sampling_sd_hessian(const struct objective *f) {
+  double dim = (double)f->dim;
+  return oracle_smoothness(f->oracle) / sqrt(f->batch->size * dim * (dim + 1) / 2);
+}
+
+int objective_step_gradient(const struct objective *f, const double *w, double *g, double *sd) {
+  int status = oracle_step_gradient(f->oracle, w, g, sd);
+  if (status == BASE_OK) penalty_add_gradient(f->penalty, f->dim, w, g);
+  *sd = hypot(*sd, sampling_sd_gradient(f));
+  return status;
+}
+
+int objective_step_hessian(const struct objective *f, const double *w, double *h, double *sd) {
+  int status = oracle_step_hessian(f->oracle, w, h, sd);
+  if (status == BASE_OK) penalty_add_hessian(f->penalty, f->dim, w, h);
+  *sd = hypot(*sd, sampling_sd_hessian(f));
+  return status;
+}
+
+double objective_sd_hessian(const struct objective *f, const double *w, double rho) {
+  if (!f->batch) return oracle_sd_hessian(f->oracle, w, rho);
+  return hypot(oracle_sd_step_hessian(f->oracle, f->batch, w, rho), sampling_sd_hessian(f));
+}
+
+const char *objective_gradient_name(const struct objective *f) { return f->batch ? "batch gradient" : "gradient"; }
+const char *objective_hessian_name(const struct objective *f) { return f->batch ? "batch hessian" : "hessian"; }
 
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
                                   double *scratch) {

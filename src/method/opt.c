@@ -6,6 +6,11 @@
  *   one phase:  T iterations with the whole budget
  *   two phases: sqrt(T) iterations with 3/4 of it, then T with all that is left
  *
+ * OPT-B, 2OPT-B (section 3.3, appendix B): these phases take a batch in each
+ * step. What an answer on a batch shows is no certificate for all rows, so
+ * that a point which passes there is handed on to two phases about all rows,
+ * with the constants of the loss and the budget kept for them.
+ *
  * An iteration asks for a gradient; where it is small enough, for a Hessian;
  * and steps along the one or the other, or is done.
  */
@@ -26,11 +31,16 @@ int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct o
   int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
   if (status != BASE_OK) return status;
 
-  struct phase phases[2];
+  struct phase phases[MOST_PHASES];
   double left = oracle_left(oracle);
   int count = plan_phases(&f, options, plan_iterations(&f, options, result->gap), left - fmax(end, 0), left, phases);
-  return options->published ? opt_published(&f, options, phases, count, w, result)
-                            : opt_tight(&f, options, phases, count, w, result);
+  int published = options->published ? count : 0;
+  while (published > 0 && phases[0].batch && !phases[published - 1].batch) published--;
+  if (published > 0) status = opt_published(&f, options, phases, published, w, result);
+  if (status == BASE_OK && published < count) {
+    status = opt_tight(&f, options, phases + published, count - published, w, result);
+  }
+  return status;
 }
 
 void opt_result_free(struct opt_result *result) {

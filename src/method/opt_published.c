@@ -8,6 +8,10 @@
  * sensitivity 2 B_H sqrt(d) / n) has spectral norm 2 sigma sqrt(d); the oracle's
  * (half the variance off the diagonal) is asked for noise of that same
  * spectral norm, which costs less than what the paper's plan sets aside.
+ *
+ * On batches (section 3.3) gradient and Hessian of an iteration share one, with
+ * equal noise over sensitivity, at a T-th of the budget whether or not the
+ * Hessian is asked for. A point that passes there is a candidate only.
  */
 #include "method/private.h"
 
@@ -22,11 +26,15 @@ struct run {
   double *w, *gradient, *hessian, *direction;
   struct opt_result *result;
   double sigma2; /* noise variance over squared sensitivity */
+  double cost;   /* of an iteration on a batch */
+  int passed;
   int iteration;
 };
 
 static int run_phase(struct run *r);
 static int iterate(struct run *r);
+static int ask_gradient(struct run *r, double *rho, double *sd);
+static int ask_hessian(struct run *r, double *rho, double *sd);
 static int gradient_step(struct run *r);
 static int curvature_step(struct run *r, double eigenvalue);
 static int walk(struct run *r, struct search *search, double short_step);
@@ -34,18 +42,26 @@ static int walk(struct run *r, struct search *search, double short_step);
 int opt_published(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count,
                   double *w, struct opt_result *result) {
   size_t dim = f->dim;
-  struct run r = {.f = f, .o = o, .w = w, .result = result};
+  struct run r = {.o = o, .w = w, .result = result};
+  struct objective on_batch = *f;
+  on_batch.batch = &o->batch.sampling;
   double *memory = base_alloc(dim * (dim + 2), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   r.gradient = memory;
   r.direction = memory + dim;
   r.hessian = memory + 2 * dim;
   int status = BASE_OK;
-  for (int i = 0; i < count && status == BASE_OK && result->status != OPT_SOSP; i++) {
+  for (int i = 0; i < count && status == BASE_OK && !r.passed; i++) {
     r.phase = &phases[i];
+    r.f = r.phase->batch ? &on_batch : f;
     result->planned = r.phase->iterations;
     status = run_phase(&r);
     if (status == BASE_ERR_BUDGET) status = BASE_OK;
+  }
+  if (phases[0].batch) {
+    oracle_step_close(f->oracle);
+    result->gradient_norm = result->gradient_upper = result->eigen_min = result->eigen_lower = NAN;
+    result->status = OPT_ITERATIONS;
   }
   base_free(memory);
   return status;
@@ -55,12 +71,13 @@ static int run_phase(struct run *r) {
   double factor = r->o->search == OPT_SHORT_STEP ? 1 : 1.5;
   int iterations = r->phase->iterations;
   r->result->status = OPT_ITERATIONS;
+  r->cost = phase_left(r->f, r->phase) * (1 - 1e-12) / iterations;
   r->sigma2 = factor * iterations / (phase_left(r->f, r->phase) * (1 - 1e-12));
   for (r->iteration = 1; r->iteration <= iterations; r->iteration++) {
     base_progress(r->iteration, iterations);
     int status = iterate(r);
     if (status == BASE_ERR_BUDGET) r->result->status = OPT_BUDGET;
-    if (status != BASE_OK || r->result->status == OPT_SOSP) return status;
+    if (status != BASE_OK || r->passed) return status;
   }
   return BASE_OK;
 }
@@ -68,29 +85,44 @@ static int run_phase(struct run *r) {
 static int iterate(struct run *r) {
   const struct objective *f = r->f;
   struct opt_result *out = r->result;
-  double sd, rho = 1 / (2 * r->sigma2), value;
-  int status = objective_gradient(f, r->w, rho, r->gradient, &sd);
+  double sd, rho, value;
+  int status = ask_gradient(r, &rho, &sd);
   if (status != BASE_OK) return status;
   out->gradient_norm = la_norm(f->dim, r->gradient);
   out->gradient_upper = confidence_norm(out->gradient_norm, sd, f->dim, r->phase->beta_g);
-  struct trace_row row = {r->phase->number,    r->iteration, "gradient", out->gradient_norm,
-                          out->gradient_upper, sd,           rho,        0};
+  struct trace_row row = {
+      r->phase->number, r->iteration, objective_gradient_name(f), out->gradient_norm, out->gradient_upper, sd, rho, 0};
   status = trace_add(&out->trace, &row);
   if (status != BASE_OK) return status;
   if (out->gradient_norm > r->o->eps_g / (1 + GW_C1)) return gradient_step(r);
 
-  rho = published_hessian_cost(f, r->w, r->sigma2);
-  status = objective_hessian(f, r->w, rho, r->hessian, &sd);
+  status = ask_hessian(r, &rho, &sd);
   if (status == BASE_OK) status = la_eigen_min(f->dim, r->hessian, &value, r->direction);
   if (status != BASE_OK) return status;
   out->eigen_min = value;
   out->eigen_lower = value - confidence_eigen(sd, f->dim, r->phase->beta_h);
-  row = (struct trace_row){r->phase->number, r->iteration, "hessian", value, out->eigen_lower, sd, rho, 0};
+  row = (struct trace_row){
+      r->phase->number, r->iteration, objective_hessian_name(f), value, out->eigen_lower, sd, rho, 0};
   status = trace_add(&out->trace, &row);
   if (status != BASE_OK) return status;
   if (value < -r->o->eps_h / (1 + GW_C)) return curvature_step(r, value);
   out->status = OPT_SOSP;
+  r->passed = 1;
   return BASE_OK;
+}
+
+static int ask_gradient(struct run *r, double *rho, double *sd) {
+  *rho = r->f->batch ? r->cost : 1 / (2 * r->sigma2);
+  if (!r->f->batch) return objective_gradient(r->f, r->w, *rho, r->gradient, sd);
+  int status = oracle_step_open(r->f->oracle, r->f->batch, r->w, *rho, 0.5);
+  return status == BASE_OK ? objective_step_gradient(r->f, r->w, r->gradient, sd) : status;
+}
+
+/* Of a batch it is paid for already. */
+static int ask_hessian(struct run *r, double *rho, double *sd) {
+  *rho = r->f->batch ? 0 : published_hessian_cost(r->f, r->w, r->sigma2);
+  if (!r->f->batch) return objective_hessian(r->f, r->w, *rho, r->hessian, sd);
+  return objective_step_hessian(r->f, r->w, r->hessian, sd);
 }
 
 /* The cost at which sqrt(2) sd equals 2 sigma 2 sqrt(d) / n: see the head of this file. */

@@ -12,6 +12,9 @@
  * With spend_all the run goes on from a certified point until the budget is
  * spent, and ends at the newest point that was certified.
  *
+ * A phase on batches does the same with answers about a fresh batch each, until
+ * a point passes: it is a candidate, which the phases on all rows take over.
+ *
  * "Surely" means with the phase's confidence. Measurements at one point are
  * averaged with weights 1/sd^2, which loses nothing. Their costs at a point do
  * not depend on what was measured there, so that each average, had the run stayed
@@ -40,6 +43,8 @@ struct state {
   int iteration;
   int last; /* the run ends with this iteration */
   int eigen_points;
+  double batch_slice; /* of all iterations of a phase on batches */
+  int candidate;      /* of a phase on batches */
   /* The newest certified point, with its certificate in the result's terms. */
   int certified;
   double *best;
@@ -52,16 +57,20 @@ static void keep_certified(struct state *s);
 static void restore_certified(struct state *s);
 static int measure_gradient(struct state *s, double rho);
 static int second_order(struct state *s, int *moved);
+static void accept(struct state *s);
 static int measure_hessian(struct state *s, double *value, double *width);
 static int gradient_step(struct state *s);
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed);
 static int walk(struct state *s, struct search *search, double short_step, double need);
+static void arrive(struct state *s);
 static double affordable(const struct state *s, double need);
 
 int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
               struct opt_result *result) {
   size_t dim = f->dim, square = f->lower > o->eps_h ? dim * dim : 0;
-  struct state s = {.f = f, .o = o, .w = w, .result = result};
+  struct state s = {.o = o, .w = w, .result = result};
+  struct objective on_batch = *f;
+  on_batch.batch = &o->batch.sampling;
   double *memory = base_alloc(2 * square + 4 * dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   s.gradient = (struct pool){memory, dim, 0, 0, 0};
@@ -73,6 +82,9 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   int status = BASE_OK;
   for (int i = 0; i < count && status == BASE_OK && !done(&s); i++) {
     struct phase phase = phases[i];
+    if (phase.batch && s.candidate) continue;
+    s.f = phase.batch ? &on_batch : f;
+    if (i > 0 && phases[i - 1].batch) arrive(&s); /* what batches said is not about all rows */
     /* From a certified point on the worst case no longer has to be planned for. */
     if (s.certified) {
       phase.iterations = phases[i - 1].iterations;
@@ -94,6 +106,7 @@ static int done(const struct state *s) { return s->certified && !s->o->spend_all
 static int run_phase(struct state *s, int last_phase) {
   const struct opt_options *o = s->o;
   int iterations = s->phase->iterations, both = s->f->lower > o->eps_h;
+  s->batch_slice = phase_left(s->f, s->phase) * (both ? 1 - o->hessian_share : 1) / iterations * (1 - 1e-12);
   for (s->iteration = 1; s->iteration <= iterations; s->iteration++) {
     double left = phase_left(s->f, s->phase);
     if (!(left > NOTHING_LEFT * s->phase->rho)) break;
@@ -102,9 +115,10 @@ static int run_phase(struct state *s, int last_phase) {
     /* What a Hessian may need is not spent on gradients; the last gradient takes all the rest. */
     s->slice = left * (both ? 1 - o->hessian_share : 1) / (iterations - s->iteration + 1) * (1 - 1e-12);
     int search = o->search != OPT_SHORT_STEP && s->iteration < iterations, moved = 0;
+    if (s->phase->batch) s->slice = s->batch_slice;
     int status = measure_gradient(s, search ? s->slice * (1 - o->search_share) : s->slice);
     if (status == BASE_OK && s->result->gradient_upper <= o->eps_g) status = second_order(s, &moved);
-    if (status != BASE_OK || done(s)) return status;
+    if (status != BASE_OK || done(s) || (s->phase->batch && s->candidate)) return status;
     if (!moved && !s->last) status = gradient_step(s);
     if (status != BASE_OK) return status;
     /* What a Hessian cost changes the costs that follow, and whether there was one depends on the answers: to keep
@@ -122,8 +136,14 @@ static int measure_gradient(struct state *s, double rho) {
   s->result->gradient_norm = la_norm(s->f->dim, s->gradient.mean);
   s->result->gradient_upper = confidence_norm(s->result->gradient_norm, pool_sd(&s->gradient), s->f->dim,
                                               confidence_share(s->phase->beta_g, s->gradient.count));
-  struct trace_row row = {s->phase->number,          s->iteration,          "gradient", s->result->gradient_norm,
-                          s->result->gradient_upper, pool_sd(&s->gradient), rho,        0};
+  struct trace_row row = {s->phase->number,
+                          s->iteration,
+                          objective_gradient_name(s->f),
+                          s->result->gradient_norm,
+                          s->result->gradient_upper,
+                          pool_sd(&s->gradient),
+                          rho,
+                          0};
   return trace_add(&s->result->trace, &row);
 }
 
@@ -132,7 +152,7 @@ static int second_order(struct state *s, int *moved) {
   if (s->f->lower <= s->o->eps_h) { /* whatever the data are */
     r->eigen_lower = -s->f->lower;
     r->eigen_known = 1;
-    keep_certified(s);
+    accept(s);
     return BASE_OK;
   }
   /* With spend_all Hessians are for the first and for the last point. */
@@ -142,13 +162,21 @@ static int second_order(struct state *s, int *moved) {
     int status = measure_hessian(s, &value, &width);
     if (status != BASE_OK) return status;
     if (value - width >= -s->o->eps_h) {
-      keep_certified(s);
+      accept(s);
       return BASE_OK;
     }
     if (value + width <= -s->o->eps_h / 3) {
       *moved = 1;
       return curvature_step(s, value, -(value + width));
     }
+  }
+}
+
+static void accept(struct state *s) {
+  if (s->phase->batch) {
+    s->candidate = 1;
+  } else {
+    keep_certified(s);
   }
 }
 
@@ -178,7 +206,7 @@ static int measure_hessian(struct state *s, double *value, double *width) {
   if (s->hessian.count == 0) s->eigen_points++;
   double beta = confidence_share(s->phase->beta_h / pow(s->eigen_points, 2), s->hessian.count + 1);
   double wanted = s->o->eps_h / 3 / confidence_eigen(1, f->dim, beta);
-  double rho = fmin(left * pow(oracle_sd_hessian(f->oracle, s->w, left) / wanted, 2), s->o->hessian_share * left);
+  double rho = fmin(left * pow(objective_sd_hessian(f, s->w, left) / wanted, 2), s->o->hessian_share * left);
   int status = objective_hessian(f, s->w, rho, s->answer, &sd);
   if (status != BASE_OK) return status;
   pool_add(&s->hessian, s->answer, sd, rho);
@@ -187,8 +215,14 @@ static int measure_hessian(struct state *s, double *value, double *width) {
   *width = confidence_eigen(pool_sd(&s->hessian), f->dim, beta);
   s->result->eigen_min = *value;
   s->result->eigen_lower = *value - *width;
-  struct trace_row row = {s->phase->number, s->iteration,         "hessian", *value,
-                          *value - *width,  pool_sd(&s->hessian), rho,       0};
+  struct trace_row row = {s->phase->number,
+                          s->iteration,
+                          objective_hessian_name(s->f),
+                          *value,
+                          *value - *width,
+                          pool_sd(&s->hessian),
+                          rho,
+                          0};
   return trace_add(&s->result->trace, &row);
 }
 
@@ -245,11 +279,16 @@ static int walk(struct state *s, struct search *search, double short_step, doubl
   if (!(step > 0)) step = short_step;
   la_axpy(f->dim, step, s->direction, s->w);
   trace_last(&s->result->trace)->step = step * la_norm(f->dim, s->direction);
+  arrive(s);
+  return BASE_OK;
+}
+
+/* At a point that was not measured yet. */
+static void arrive(struct state *s) {
   pool_reset(&s->gradient);
   pool_reset(&s->hessian);
   s->result->gradient_norm = s->result->gradient_upper = NAN;
   s->result->eigen_min = s->result->eigen_lower = NAN;
-  return BASE_OK;
 }
 
 /* Cost at which a gradient would have this sd (a decrease's sd over step times

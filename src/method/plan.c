@@ -10,6 +10,8 @@
 
 static double min_decrease(const struct objective *f, double eps_g, double eps_h);
 static double min_decrease_published(const struct opt_options *o);
+static int add_phases(const struct opt_options *o, int two, int iterations, double rho, double left,
+                      struct phase *phases, int count);
 static int certifies(const void *wish, double alpha);
 
 /* What the default target is to be certified with. */
@@ -25,23 +27,47 @@ int plan_iterations(const struct objective *f, const struct opt_options *o, doub
   return plan_ceil(gap / least, o->max_iterations);
 }
 
-/* GW 3.4: phase 1 gambles a share of the budget on the square root of the
- * iterations; phase 2 has the planned number and everything left. */
+/*
+ * GW 3.4: phase 1 gambles a share of the budget on the square root of the
+ * iterations; phase 2 has the planned number and everything left.
+ * With batches: such phases on batches, with their share of the budget, and
+ * then two on all rows with the rest, and what the batches left, to certify.
+ */
 int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,
-                struct phase phases[2]) {
-  int count = o->two_phase ? 2 : 1;
-  double error = (1 - o->confidence) / count;
+                struct phase phases[MOST_PHASES]) {
+  int on_batches = o->batch.sampling.size > 0, count = 0;
+  double rest = rho;
+  if (on_batches) {
+    double share = o->batch.share * rho;
+    rest = rho - share;
+    count = add_phases(o, o->two_phase, iterations, share, left, phases, 0);
+    for (int i = 0; i < count; i++) phases[i].batch = 1;
+    left -= share;
+  }
+  int first = count;
+  count = add_phases(o, o->two_phase || on_batches, iterations, rest, left, phases, first);
+  double error = (1 - o->confidence) / (count - first);
   for (int i = 0; i < count; i++) {
     struct phase *p = &phases[i];
-    int first_of_two = o->two_phase && i == 0;
-    p->number = i + 1;
-    p->iterations = first_of_two ? (int)ceil(sqrt(iterations)) : iterations;
-    p->rho = first_of_two ? o->phase1_share * rho : rho;
-    p->reserve = left - p->rho > 0 ? left - p->rho : 0;
     /* The eigenvalue bound is tested only where the loss and the penalty do not give it. */
     int both = f->lower > o->eps_h;
     p->beta_g = error / (both ? 2 : 1) / p->iterations;
     p->beta_h = error / 2 * 6 / (M_PI * M_PI);
+  }
+  return count;
+}
+
+/* One or two phases that draw rho from what is left. */
+static int add_phases(const struct opt_options *o, int two, int iterations, double rho, double left,
+                      struct phase *phases, int count) {
+  for (int i = two ? 0 : 1; i < 2; i++) {
+    struct phase *p = &phases[count++];
+    int first_of_two = i == 0;
+    p->number = count;
+    p->batch = 0;
+    p->iterations = first_of_two ? (int)ceil(sqrt(iterations)) : iterations;
+    p->rho = first_of_two ? o->phase1_share * rho : rho;
+    p->reserve = left - p->rho > 0 ? left - p->rho : 0;
   }
   return count;
 }
@@ -107,17 +133,18 @@ int plan_ceil(double x, int most) {
   return x > 1 ? (int)ceil(x) : 1;
 }
 
-/* In the first phase, at a point with |g| = alpha / 2 and the mean of |g~|^2. */
+/* In the first phase on all rows, at a point with |g| = alpha / 2 and the mean of |g~|^2. */
 static int certifies(const void *wish, double alpha) {
   const struct wish *c = wish;
   const struct objective *f = c->f;
   const struct opt_options *o = c->o;
   struct opt_options at = *o;
-  struct phase phases[2];
+  struct phase phases[MOST_PHASES];
   at.eps_g = alpha;
   at.eps_h = sqrt(f->third * alpha);
   plan_phases(f, &at, plan_iterations(f, &at, c->gap), c->rho, c->rho, phases);
-  const struct phase *p = &phases[0];
+  const struct phase *p = phases;
+  while (p->batch) p++;
   int search = o->search != OPT_SHORT_STEP, both = f->lower > at.eps_h;
   double rest = p->rho * (both ? 1 - o->hessian_share : 1);
   double sd = oracle_sd_gradient(f->oracle, c->w, rest * (search ? 1 - o->search_share : 1) / p->iterations);

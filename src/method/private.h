@@ -11,14 +11,25 @@ struct objective {
   struct oracle *oracle;
   const struct penalty *penalty;
   size_t dim;
-  double smooth;   /* G: the gradient is G-Lipschitz */
-  double third;    /* M: the Hessian is M-Lipschitz */
-  double steepest; /* no gradient of the loss is longer, for any data */
-  double lower;    /* no eigenvalue of the Hessian is below -lower, for any data */
+  double smooth;                       /* G: the gradient is G-Lipschitz */
+  double third;                        /* M: the Hessian is M-Lipschitz */
+  double steepest;                     /* no gradient of the loss is longer, for any data */
+  double lower;                        /* no eigenvalue of the Hessian is below -lower, for any data */
+  const struct oracle_sampling *batch; /* an answer is about a fresh batch; NULL: about all rows */
 };
+/* About all rows. */
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty);
+/* On a batch *sd is that of noise and sampling error together, as if this were Gaussian and the same in all directions:
+ * good for choosing steps, not for certificates. */
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
 int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
+double objective_sd_hessian(const struct objective *f, const double *w, double rho);
+/* A step that may ask for both on one batch; sd as above. The caller closes it. */
+int objective_step_gradient(const struct objective *f, const double *w, double *g, double *sd);
+int objective_step_hessian(const struct objective *f, const double *w, double *h, double *sd);
+/* "gradient" or "batch gradient", "hessian" or "batch hessian": for the trace. */
+const char *objective_gradient_name(const struct objective *f);
+const char *objective_hessian_name(const struct objective *f);
 /* r(w) - r(w + step d): what the penalty adds to a decrease. */
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
                                   double *scratch);
@@ -84,6 +95,7 @@ int search_run(const struct objective *f, const struct search *s, const double *
 
 struct phase {
   int number;
+  int batch;      /* steps on batches */
   int iterations; /* planned */
   double rho;     /* its budget at the start */
   double reserve; /* what must stay in the ledger */
@@ -109,9 +121,10 @@ double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), co
 double plan_gradient_decrease(const struct objective *f, double eps_g);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
-/* Phases of a run of this many iterations with this budget; returns their number. */
+/* Phases of a run of this many iterations with this budget, those on batches first; returns their number. */
+#define MOST_PHASES 4
 int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,
-                struct phase phases[2]);
+                struct phase phases[MOST_PHASES]);
 
 /* ---- newton_step.c ---- */
 

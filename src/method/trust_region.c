@@ -22,6 +22,11 @@
  * The explicit test (Gao & Wright's modification, their section 4) asks instead
  * whether w itself meets the target, as OPT does.
  *
+ * With batches (algorithm 2) the same steps take gradient and Hessian on
+ * independent fresh ones, until the bounds meet the target as if sampling were
+ * noise. That is no certificate: the point is handed on to FINAL_ITERATIONS about
+ * all rows, with what is left of the budget.
+ *
  * Beyond the paper, with tight constants: a gradient that does not stand out of
  * its noise gives no direction. The run then stays and measures again, and
  * averages of measurements at one point take the place of single ones.
@@ -33,7 +38,8 @@
 #include <math.h>
 #include <string.h>
 
-#define FINAL_STEPS 3 /* of a run that spends all */
+#define FINAL_STEPS 3       /* of a run that spends all */
+#define FINAL_ITERATIONS 20 /* after the batches */
 
 /* What a point is known to be: estimates and bounds, as in the result. */
 struct certificate {
@@ -72,6 +78,7 @@ struct run {
   double noise_g, noise_h; /* q_g, q_H */
   double beta_g;           /* error probability of the newest bound on the gradient */
   int phase, iteration, last;
+  int shift;    /* of the trace's phases: 1 after steps on batches */
   int spare;    /* of the planned iterations, when phase 2 began */
   int measured; /* times at this point */
   int certified;
@@ -83,6 +90,8 @@ static void plan_published(struct plan *p, const struct wish *c);
 static void plan_tight(struct plan *p, const struct wish *c);
 static void plan_noise(struct plan *p, const struct wish *c);
 static int certifies(const void *wish, double alpha);
+static int run_batches(struct run *r, const struct wish *c);
+static int travel(struct run *r);
 static int run_all(struct run *r);
 static int goes_on(const struct run *r);
 static void next_phase(struct run *r);
@@ -120,11 +129,13 @@ int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr
   int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
   if (status == BASE_OK) {
     void (*plan)(struct plan *, const struct wish *) = options->published ? plan_published : plan_tight;
-    const struct wish wish = {&f, options, oracle_left(oracle) - r.end, result->gap, w};
+    struct wish wish = {&f, options, oracle_left(oracle) - r.end, result->gap, w};
+    int batches = options->batch.sampling.size > 0;
+    if (batches) wish.rho *= options->batch.share;
     plan(&r.plan, &wish);
     result->planned = r.plan.iterations;
     result->eigen_known = f.lower <= options->eps_h;
-    status = run_all(&r);
+    status = batches ? run_batches(&r, &wish) : run_all(&r);
   }
   base_free(memory);
   return status;
@@ -135,7 +146,8 @@ double tr_default_alpha(const struct oracle *oracle, const struct penalty *penal
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
-  const struct wish wish = {&f, options, rho, gap, w};
+  struct wish wish = {&f, options, rho, gap, w};
+  if (options->batch.sampling.size > 0) wish.rho *= options->batch.share;
   return plan_smallest_alpha(certifies, &wish, f.steepest); /* which every point meets, but for the penalty */
 }
 
@@ -202,6 +214,44 @@ static int certifies(const void *wish, double alpha) {
 }
 
 /* ---- the run ---- */
+
+/* The plan is about all rows; on batches noise and sampling error come on top. */
+static int run_batches(struct run *r, const struct wish *c) {
+  const struct certificate none = {NAN, NAN, NAN, NAN};
+  struct objective on_batch = *r->f;
+  on_batch.batch = &r->o->batch.sampling;
+  r->f = &on_batch;
+  r->shift = 1;
+  int status = travel(r);
+  if (status != BASE_OK) return status;
+  set_certificate(r->result, &none);
+  struct tr_options tight = *r->o;
+  struct wish rest = *c;
+  tight.published = 0;
+  rest.o = &tight;
+  rest.rho = oracle_left(c->f->oracle) - r->end;
+  r->f = c->f;
+  r->o = &tight;
+  r->plan.iterations = r->result->planned = FINAL_ITERATIONS;
+  plan_noise(&r->plan, &rest);
+  return run_all(r);
+}
+
+/* To a point that passes on batches. */
+static int travel(struct run *r) {
+  int status = BASE_OK, found = 0;
+  r->last = r->plan.iterations;
+  for (r->iteration = 1; r->iteration <= r->last && status == BASE_OK && !found; r->iteration++) {
+    base_progress(r->iteration, r->last);
+    status = measure(r);
+    if (status != BASE_OK) break;
+    struct certificate here = bounds_here(r), there = bounds_ahead(r);
+    found = accepted(r, r->o->explicit_test ? &here : &there);
+    if ((found && !r->o->explicit_test) || (!found && (r->o->published || stands_out(r)))) move(r, &there);
+  }
+  arrive(r);
+  return status == BASE_ERR_BUDGET ? BASE_OK : status;
+}
 
 static int run_all(struct run *r) {
   int status = BASE_OK;
@@ -286,8 +336,14 @@ static int measure(struct run *r) {
   pool_add(&r->gradient, r->answer, sd, r->plan.rho_g);
   r->noise_g = confidence_length(pool_sd(&r->gradient), f->dim, r->beta_g);
   r->norm = la_norm(f->dim, r->gradient.mean);
-  struct trace_row row = {r->phase,          r->iteration,          "gradient",    r->norm,
-                          gradient_upper(r), pool_sd(&r->gradient), r->plan.rho_g, 0};
+  struct trace_row row = {r->phase + r->shift,
+                          r->iteration,
+                          objective_gradient_name(f),
+                          r->norm,
+                          gradient_upper(r),
+                          pool_sd(&r->gradient),
+                          r->plan.rho_g,
+                          0};
   status = trace_add(&r->result->trace, &row);
 
   if (status == BASE_OK) status = objective_hessian(f, r->w, r->plan.rho_h, r->answer, &sd);
@@ -297,9 +353,14 @@ static int measure(struct run *r) {
   status = la_trust_region(f->dim, r->hessian.mean, r->gradient.mean, r->plan.radius, r->step, &r->dual, &r->eigen_min);
   if (status != BASE_OK) return status;
   r->length = la_norm(f->dim, r->step);
-  row = (struct trace_row){
-      r->phase, r->iteration, "hessian", r->eigen_min, r->eigen_min - r->noise_h, pool_sd(&r->hessian), r->plan.rho_h,
-      0};
+  row = (struct trace_row){r->phase + r->shift,
+                           r->iteration,
+                           objective_hessian_name(f),
+                           r->eigen_min,
+                           r->eigen_min - r->noise_h,
+                           pool_sd(&r->hessian),
+                           r->plan.rho_h,
+                           0};
   return trace_add(&r->result->trace, &row);
 }
 

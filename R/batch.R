@@ -1,0 +1,123 @@
+# Mini-batches: what a run decides about them before it sees any data.
+#
+# Everything here is a function of n, the number of coefficients, the budget and the call. The plan fixes the order of
+# the Renyi filter and, where `batch` is NULL, the batch size; a run may depart from it in any way.
+
+methods_batch <- c("opt-b", "2opt-b", "tr-b", "sgd")
+
+batch_schemes <- c("wor", "poisson")
+
+# The part of a control object that is about batches.
+batch_control <- function(batch, sampling, batch_share, call) {
+  list(
+    batch = if (!is.null(batch)) check_number(batch, "batch", 0, call = call),
+    sampling = if (!is.null(sampling)) check_choice(sampling, batch_schemes, "sampling", call),
+    batch_share = check_number(batch_share, "batch_share", 0, 1, call = call)
+  )
+}
+
+check_batch_control <- function(control, method, call) {
+  if (method %in% methods_batch || is.null(c(control$batch, control$sampling))) return(control)
+  abort("argument", "`batch` and `sampling` belong to the methods ", quote_all(methods_batch), ", not to \"", method,
+        "\".", call = call)
+}
+
+# rho: what the budget would buy if all releases were Gaussian and about all rows.
+new_batch <- function(run, dim, rho, call) {
+  control <- run$control
+  zero_out <- run$neighbours == "zero-out"
+  scheme <- control$sampling %||% if (zero_out) "poisson" else "wor"
+  if (scheme == "wor" && zero_out) {
+    abort("unsupported", "Batches without replacement are accounted for under \"replace-one\" only: with a null record ",
+          "in the batch another record is missing from it. Take `sampling = \"poisson\"`.", call = call)
+  }
+  steps <- batch_steps(run)
+  size <- control$batch %||% default_batch(run, dim, rho, steps)
+  if (!(size < run$n)) {
+    abort("argument", "`batch` must be less than the number of records, ", run$n, ".", call = call)
+  }
+  if (scheme == "wor" && size != round(size)) {
+    abort("argument", "`batch` must be a whole number where batches are drawn without replacement; it is ",
+          format(size), ".", call = call)
+  }
+  list(size = size, scheme = scheme, rate = size / run$n, share = control$batch_share, steps = steps)
+}
+
+# Steps of length 1/G in the worst case; it need not be exact, see above.
+batch_steps <- function(run) {
+  published <- identical(run$control$constants, "published")
+  eps_g <- run$target$eps_g %||% run$target$alpha
+  if (is.null(eps_g)) return(min(run$control$max_iterations, 200))
+  gap <- if (is.na(run$control$gap)) 1 else run$control$gap
+  min(run$control$max_iterations,
+      planned_iterations("gd", eps_g = eps_g, gap = gap, smooth = if (published) 1 else 0.25))
+}
+
+# Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard
+# deviation: smaller batches would add to the error, larger ones to the time. Between n / 200, as very small rates are
+# amplified less than in proportion, and n / 20.
+default_batch <- function(run, dim, rho, steps) {
+  if (identical(run$control$constants, "published")) return(max(1, run$n %/% 50))
+  sensitivity <- if (run$neighbours == "replace-one") 2 else 1 # times L / n
+  wanted <- 2 * run$n^2 * run$control$batch_share * rho / (sensitivity^2 * dim * steps)
+  max(1, floor(min(max(wanted, run$n / 200), run$n / 20)))
+}
+
+# The planned run as an event: steps on batches, then Gaussian releases about all rows.
+batch_event <- function(batch, rho, neighbours) {
+  sigma <- function(rho) 1 / sqrt(2 * rho)
+  step <- event_gaussian(sigma(batch$share * rho / batch$steps / batch$rate^2), neighbours)
+  event_compose(event_repeat(event_subsample(step, batch$rate, batch$scheme), batch$steps),
+                event_gaussian(sigma((1 - batch$share) * rho), neighbours))
+}
+
+batch_options <- function(batch) {
+  if (is.null(batch)) return(list(batch_size = 0, batch_scheme = 0L, batch_share = 1))
+  list(batch_size = batch$size, batch_scheme = match(batch$scheme, batch_schemes) - 1L, batch_share = batch$share)
+}
+
+batch_text <- function(batch) {
+  if (is.null(batch)) return(NULL)
+  paste0("Steps on batches of ", format(batch$size, digits = 6, big.mark = ","),
+         if (batch$scheme == "wor") " records, without replacement" else " records expected, Poisson",
+         " (rate ", format_share(batch$rate), ")")
+}
+
+#' How large batches must be
+#'
+#' The least batch size for which, by a vector and a matrix Bernstein bound, the sampling errors of gradient and
+#' Hessian take no more than half of what the analysis of the short-step method lets its noise take, in all planned
+#' iterations together. It is what a worst case needs, often more than there are records; runs of [dp_sosp()] do not rest
+#' on it, since answers about all rows certify what the batches found.
+#'
+#' \deqn{m \ge \max\{64 B_g^2 (\log(2 d T / \eta) + 1/4) \max(c_1^{-2} \epsilon_g^{-2}, M^2 c_2^{-2} \epsilon_H^{-4}),
+#'   32 B_H^2 \log(2 d T / \eta) c^{-2} \epsilon_H^{-2}\}}{m >= max(64 B_g^2 (log(2 d T / eta) + 1/4)
+#'   max(1 / (c1 eps_g)^2, M^2 / (c2 eps_h^2)^2), 32 B_H^2 log(2 d T / eta) / (c eps_h)^2)}
+#'
+#' @param eps_g,eps_h The target, positive.
+#' @param d Number of coefficients.
+#' @param iterations T, a whole number; see [planned_iterations()].
+#' @param failure Error probability \eqn{\eta}{eta} of all iterations together, in (0, 1).
+#' @param gradient,hessian Bounds B_g and B_H on the norms of one record's gradient and Hessian.
+#' @param third M, the Lipschitz constant of the Hessian.
+#' @param c,c1,c2 The shares that noise may take, positive.
+#' @return A whole number.
+#' @section Errors: `dpsosp_error_argument` for an argument out of its range.
+#' @references Gao and Wright (2023), condition (24), on lemmas of Kohler and Lucchi (2017).
+#' @examples
+#' sufficient_batch(eps_g = 0.06, eps_h = 0.245, d = 54, iterations = 421)
+#' @export
+sufficient_batch <- function(eps_g, eps_h, d, iterations, failure = 0.05, gradient = 1, hessian = 1, third = 1,
+                             c = 0.1, c1 = 0.1, c2 = 0.1) {
+  call <- sys.call()
+  positive <- function(x, arg) check_number(x, arg, 0, call = call)
+  eps_g <- positive(eps_g, "eps_g")
+  eps_h <- positive(eps_h, "eps_h")
+  d <- check_count(d, "d", call = call)
+  iterations <- check_count(iterations, "iterations", call = call)
+  failure <- check_number(failure, "failure", 0, 1, call = call)
+  log_term <- log(2 * d * iterations / failure)
+  by_gradient <- max(1 / (positive(c1, "c1") * eps_g)^2, positive(third, "third")^2 / (positive(c2, "c2") * eps_h^2)^2)
+  ceiling(max(64 * positive(gradient, "gradient")^2 * (log_term + 0.25) * by_gradient,
+              32 * positive(hessian, "hessian")^2 * log_term / (positive(c, "c") * eps_h)^2))
+}

@@ -1,0 +1,184 @@
+/* Steps on batches: what they cost, their noise and sums, and refusals. */
+#include "acct/acct.h"
+#include "fixture.h"
+#include "la/la.h"
+
+static void costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size);
+static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme);
+static void one_batch_a_step(void);
+static void refused(void);
+static void failures(void);
+
+enum { N = 2000, P = 2, DIM = P + 1 };
+#define ORDER 12.0
+
+static void open_renyi(struct fixture *f, enum oracle_neighbours neighbours, double capacity) {
+  fixture_open(f, "logistic", N, P, 1, neighbours, 1);
+  oracle_free(f->oracle);
+  ledger_free(f->ledger);
+  CHECK(ledger_create_renyi(ORDER, capacity, &f->ledger) == BASE_OK);
+  CHECK(oracle_create(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, neighbours, &f->oracle) == BASE_OK);
+}
+
+void test_barrier_batch(void) {
+  costs(ORACLE_REPLACE_ONE, ORACLE_FIXED, 40);
+  costs(ORACLE_REPLACE_ONE, ORACLE_POISSON, 12.5);
+  costs(ORACLE_ZERO_OUT, ORACLE_POISSON, 400);
+  answers(ORACLE_REPLACE_ONE, ORACLE_FIXED);
+  answers(ORACLE_REPLACE_ONE, ORACLE_POISSON);
+  answers(ORACLE_ZERO_OUT, ORACLE_POISSON);
+  one_batch_a_step();
+  refused();
+  failures();
+}
+
+/* Divergence over order of one release with this parameter on a batch of this rate. */
+static double cost_of(double mu, double rate, enum oracle_neighbours neighbours) {
+  const struct acct_leaf leaf = {ACCT_GAUSSIAN, mu, 0, 0, 1};
+  const struct acct_step step = {&leaf, 1, neighbours == ORACLE_REPLACE_ONE ? ACCT_PROFILE : ACCT_MIXTURE, rate, 1};
+  double order = ORDER, divergence;
+  CHECK(acct_rdp_curve(&step, 1, 1, &order, &divergence) == BASE_OK);
+  return divergence / ORDER;
+}
+
+/* What is charged is what the noise of all that a step may answer costs together, amplified once. */
+static void costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size) {
+  const struct oracle_sampling how = {scheme, size};
+  const struct loss_bounds *b = loss_bounds_of(loss_find("logistic"));
+  int replaced = neighbours == ORACLE_REPLACE_ONE;
+  double most_g = (replaced ? 2 : 1) * b->lipschitz / size, most_h = (replaced ? sqrt(2) : 1) * b->curv_upper / size;
+  static const double share[] = {0, 0.3, 1}, cost[] = {1e-6, 1e-4, 2e-2};
+  double w[DIM] = {1, -1, 2}, g[DIM], h[DIM * DIM], sd_g, sd_h;
+  struct fixture f;
+  open_renyi(&f, neighbours, 1);
+  for (int i = 0; i < 9; i++) {
+    double asked = cost[i / 3], before = ledger_spent(f.ledger), mu2 = 0;
+    CHECK(oracle_step_open(f.oracle, &how, w, asked, share[i % 3]) == BASE_OK);
+    double charged = ledger_spent(f.ledger) - before;
+    CHECK(charged <= asked * (1 + 1e-9) && charged >= asked * (1 - 1e-6));
+    if (share[i % 3] < 1) {
+      CHECK(oracle_step_gradient(f.oracle, w, g, &sd_g) == BASE_OK);
+      mu2 += pow(most_g / sd_g, 2);
+    }
+    if (share[i % 3] > 0) {
+      CHECK(oracle_step_hessian(f.oracle, w, h, &sd_h) == BASE_OK);
+      mu2 += pow(most_h / sd_h, 2);
+    }
+    CHECK_NEAR(cost_of(sqrt(mu2), size / N, neighbours) / charged, 1, 1e-6);
+    CHECK_NEAR(ledger_spent(f.ledger) - before, charged, 0);
+    const struct ledger_entry *e = ledger_at(f.ledger, ledger_length(f.ledger) - 1);
+    CHECK(strcmp(e->what, "step") == 0 && e->scale == (share[i % 3] < 1 ? sd_g : sd_h));
+    if (share[i % 3] == 0) CHECK_NEAR(oracle_sd_step_gradient(f.oracle, &how, w, asked), sd_g, 0);
+    if (share[i % 3] == 1) CHECK_NEAR(oracle_sd_step_hessian(f.oracle, &how, w, asked), sd_h, 0);
+  }
+  fixture_close(&f);
+}
+
+/* Their mean over batches and noise is the gradient of all rows, and their variance that of noise and sampling. */
+static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme) {
+  const struct oracle_sampling how = {scheme, 100};
+  int runs = ctest_size(3000, 50);
+  double w[DIM] = {0.5, -1, 0.2}, exact[DIM], g[DIM], mean = 0, square = 0, sd = 0;
+  double h[DIM * DIM], sd_h, exact_h[DIM * DIM], mean_h = 0, square_h = 0;
+  struct fixture f;
+  open_renyi(&f, neighbours, 1e9);
+  CHECK(sums_gradient(f.oracle, w, exact) == BASE_OK);
+  CHECK(sums_hessian(f.oracle, w, exact_h) == BASE_OK);
+  for (int i = 0; i < runs; i++) {
+    CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
+    CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_OK);
+    CHECK(oracle_step_hessian(f.oracle, w, h, &sd_h) == BASE_OK);
+    CHECK(h[1] == h[DIM]);
+    mean += g[1] / runs;
+    square += pow(g[1] - exact[1], 2) / runs;
+    mean_h += h[DIM + 1] / runs;
+    square_h += pow(h[DIM + 1] - exact_h[DIM + 1], 2) / runs;
+  }
+  CHECK_NEAR(mean, exact[1], 5 * sqrt(square / runs));
+  CHECK_NEAR(mean_h, exact_h[DIM + 1], 5 * sqrt(square_h / runs));
+  if (runs >= 1000) {
+    double sampling = square - sd * sd; /* a record's entry is at most one */
+    CHECK(sampling > 0 && sampling < 1 / how.size);
+    CHECK(square_h > sd_h * sd_h * 0.9);
+  }
+  fixture_close(&f);
+}
+
+/* Gradient and Hessian of a step are of the same rows, those of two steps are not. */
+static void one_batch_a_step(void) {
+  const struct oracle_sampling how = {ORACLE_FIXED, 50};
+  double w[DIM] = {0, 0, 0};
+  size_t first[50];
+  struct fixture f;
+  open_renyi(&f, ORACLE_REPLACE_ONE, 1e9);
+  CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
+  CHECK(f.oracle->step.rows.count == 50);
+  memcpy(first, f.oracle->step.rows.row, sizeof first);
+  CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
+  CHECK(memcmp(first, f.oracle->step.rows.row, sizeof first) != 0);
+  CHECK(ledger_length(f.ledger) == 2);
+  oracle_step_close(f.oracle);
+  CHECK(f.oracle->step.rows.row == NULL && f.oracle->step.rows.count == 0);
+  ctest_unwiped();
+  CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
+  oracle_step_close(f.oracle);
+  CHECK(ctest_unwiped() == 0);
+  fixture_close(&f);
+}
+
+static void refused(void) {
+  double w[DIM] = {0, 0, 0}, far[DIM] = {1e101, 0, 0}, g[DIM], h[DIM * DIM], sd;
+  const struct oracle_sampling good = {ORACLE_FIXED, 50}, poisson = {ORACLE_POISSON, 50};
+  const struct oracle_sampling bad[] = {{ORACLE_FIXED, 0},    {ORACLE_FIXED, -1},     {ORACLE_FIXED, 2.5},
+                                        {ORACLE_FIXED, N},    {ORACLE_FIXED, NAN},    {ORACLE_POISSON, 0},
+                                        {ORACLE_POISSON, N},  {ORACLE_POISSON, NAN}};
+  static const double shares[] = {-0.1, 1.1, NAN}, costs[] = {0, -1, NAN, INFINITY};
+  struct fixture f;
+  open_renyi(&f, ORACLE_REPLACE_ONE, 1e-3);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    CHECK(oracle_step_open(f.oracle, &bad[i], w, 1e-4, 0) == BASE_ERR_ARGUMENT);
+    CHECK(oracle_sd_step_gradient(f.oracle, &bad[i], w, 1e-4) == INFINITY);
+  }
+  for (int i = 0; i < 3; i++) CHECK(oracle_step_open(f.oracle, &good, w, 1e-4, shares[i]) == BASE_ERR_ARGUMENT);
+  for (int i = 0; i < 4; i++) CHECK(oracle_step_open(f.oracle, &good, w, costs[i], 0) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_step_open(f.oracle, &good, far, 1e-4, 0) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_step_open(f.oracle, &good, w, 2e-3, 0) == BASE_ERR_BUDGET);
+  CHECK(ledger_length(f.ledger) == 0);
+  /* Nothing is open; then a gradient only, and once. */
+  CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_step_open(f.oracle, &good, w, 1e-4, 0) == BASE_OK);
+  CHECK(oracle_step_hessian(f.oracle, w, h, &sd) == BASE_ERR_ARGUMENT && fixture_all_zero(DIM * DIM, h));
+  CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_OK);
+  CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_ERR_ARGUMENT && fixture_all_zero(DIM, g));
+  CHECK(ledger_length(f.ledger) == 1);
+  fixture_close(&f);
+  /* Batches of fixed size are not accounted for under zero-out, and no batch by a sum of rho. */
+  open_renyi(&f, ORACLE_ZERO_OUT, 1e-3);
+  CHECK(oracle_step_open(f.oracle, &good, w, 1e-4, 0) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_step_open(f.oracle, &poisson, w, 1e-4, 0) == BASE_OK);
+  fixture_close(&f);
+  fixture_open(&f, "logistic", N, P, 1, ORACLE_REPLACE_ONE, 1);
+  CHECK(oracle_step_open(f.oracle, &good, w, 1e-4, 0) == BASE_ERR_ACCOUNTANT);
+  CHECK(ledger_length(f.ledger) == 0);
+  fixture_close(&f);
+}
+
+/* What fails after the charge is not given back, and releases nothing. */
+static void failures(void) {
+  static const enum oracle_scheme schemes[] = {ORACLE_FIXED, ORACLE_POISSON};
+  double w[DIM] = {0, 0, 0}, g[DIM], sd;
+  for (int k = 0; k < 2; k++) {
+    const struct oracle_sampling how = {schemes[k], 50};
+    struct fixture f;
+    open_renyi(&f, ORACLE_REPLACE_ONE, 1);
+    f.oracle->entropy = &ctest_entropy_broken;
+    CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0) == BASE_ERR_ENTROPY);
+    CHECK(ledger_length(f.ledger) == 1);
+    CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_ERR_ARGUMENT && fixture_all_zero(DIM, g));
+    f.oracle->entropy = &ctest_entropy;
+    CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0) == BASE_OK);
+    f.oracle->entropy = &ctest_entropy_broken;
+    CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_ERR_ENTROPY && fixture_all_zero(DIM, g));
+    fixture_close(&f);
+  }
+}

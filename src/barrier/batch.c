@@ -1,0 +1,181 @@
+/*
+ * Steps on batches. What is charged is the Renyi divergence, at the ledger's
+ * order, of everything that a step may release on its batch, amplified once
+ * (privacy.md F): the base mechanism is the adaptive composition of a
+ * gradient and a Hessian, both Gaussian, so Gaussian itself with
+ * mu^2 = mu_g^2 + mu_H^2. Under replace-one its pair of neighbouring batches
+ * is amplified by F1, whatever the scheme; under zero-out Poisson's by F3.
+ *
+ * The divergence of a composition on one batch is more than the sum of the
+ * parts', and cannot be charged as answers are asked for: a filter adds up
+ * conditional divergences, and given the first answer the batch is no longer a
+ * fresh one. Hence a step is charged when it is opened.
+ *
+ * A batch depends on no record, so its number of rows may be known; but sums
+ * are divided by the public size, as the number is not the same for a
+ * neighbour with one record more (privacy.md A5).
+ */
+#include "acct/acct.h"
+#include "barrier/private.h"
+#include "mech/mech.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BISECTIONS 40
+
+static int check_sampling(const struct oracle *o, const struct oracle_sampling *how);
+static int amplify(const struct oracle *o, const struct oracle_sampling *how, double rho, double *cost);
+static int find_base(const struct oracle *o, const struct oracle_sampling *how, double cost, struct amplified *found);
+static int draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *rows);
+static struct oracle on_batch(const struct oracle *o, const struct batch *rows);
+static struct oracle before_draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *none);
+
+int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const double *w, double cost,
+                     double hessian_share) {
+  oracle_step_close(o);
+  int status = check_point(o, w);
+  if (status == BASE_OK && !(hessian_share >= 0 && hessian_share <= 1)) status = BASE_ERR_ARGUMENT;
+  struct amplified *bought = hessian_share < 1 ? &o->for_gradient : &o->for_hessian;
+  if (status == BASE_OK) status = find_base(o, how, cost, bought);
+  if (status != BASE_OK) return status;
+  size_t dim = data_dim(o->data);
+  double gradient_rho = bought->rho * (1 - hessian_share), hessian_rho = bought->rho * hessian_share;
+  struct batch none;
+  const struct oracle view = before_draw(o, how, &none);
+  struct ledger_entry entry = {"step", "gaussian on a batch", bought->cost, 0, 0};
+  if (gradient_rho > 0) {
+    entry.sensitivity = sensitivity_gradient(&view, w);
+    status = gaussian_scale(entry.sensitivity, gradient_rho, dim, &entry.scale);
+  } else {
+    entry.sensitivity = sensitivity_hessian(&view, w);
+    status = gaussian_scale(entry.sensitivity, hessian_rho, dim * dim, &entry.scale);
+  }
+  if (status == BASE_OK) status = ledger_charge(o->ledger, 0, &entry);
+  if (status == BASE_OK) status = draw(o, how, &o->step.rows);
+  if (status != BASE_OK) return status;
+  o->step.gradient_rho = gradient_rho;
+  o->step.hessian_rho = hessian_rho;
+  return BASE_OK;
+}
+
+int oracle_step_gradient(struct oracle *o, const double *w, double *gradient, double *sd) {
+  const struct oracle view = on_batch(o, &o->step.rows);
+  size_t dim = data_dim(o->data);
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = gaussian_scale(sensitivity_gradient(&view, w), o->step.gradient_rho, dim, sd);
+  o->step.gradient_rho = 0;
+  if (status == BASE_OK) status = sums_gradient(&view, w, gradient);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, gradient);
+  if (status != BASE_OK) memset(gradient, 0, dim * sizeof(double));
+  return status;
+}
+
+int oracle_step_hessian(struct oracle *o, const double *w, double *hessian, double *sd) {
+  const struct oracle view = on_batch(o, &o->step.rows);
+  size_t dim = data_dim(o->data);
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = gaussian_scale(sensitivity_hessian(&view, w), o->step.hessian_rho, dim * dim, sd);
+  o->step.hessian_rho = 0;
+  if (status == BASE_OK) status = sums_hessian(&view, w, hessian);
+  if (status == BASE_OK) status = mech_symmetric(o->entropy, dim, *sd, hessian);
+  if (status != BASE_OK) memset(hessian, 0, dim * dim * sizeof(double));
+  return status;
+}
+
+void oracle_step_close(struct oracle *o) {
+  struct batch *rows = &o->step.rows;
+  if (rows->row) memset(rows->row, 0, rows->count * sizeof *rows->row);
+  base_free(rows->row);
+  memset(&o->step, 0, sizeof o->step);
+}
+
+double oracle_sd_step_gradient(struct oracle *o, const struct oracle_sampling *how, const double *w, double cost) {
+  struct batch none;
+  const struct oracle view = before_draw(o, how, &none);
+  int status = find_base(o, how, cost, &o->for_gradient);
+  return status == BASE_OK ? oracle_sd_gradient(&view, w, o->for_gradient.rho) : INFINITY;
+}
+
+double oracle_sd_step_hessian(struct oracle *o, const struct oracle_sampling *how, const double *w, double cost) {
+  struct batch none;
+  const struct oracle view = before_draw(o, how, &none);
+  int status = find_base(o, how, cost, &o->for_hessian);
+  return status == BASE_OK ? oracle_sd_hessian(&view, w, o->for_hessian.rho) : INFINITY;
+}
+
+/* ---- accounting ---- */
+
+static int check_sampling(const struct oracle *o, const struct oracle_sampling *how) {
+  if (!(ledger_order(o->ledger) > 0)) return BASE_ERR_ACCOUNTANT;
+  if (data_is_stream(o->data)) return BASE_ERR_ARGUMENT; /* rows cannot be asked for by their numbers */
+  if (!(how->size > 0) || !(how->size < (double)o->data->n)) return BASE_ERR_ARGUMENT;
+  if (how->scheme == ORACLE_POISSON) return BASE_OK;
+  return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+/* In the ledger's unit, of releases of this rho on a fresh batch. */
+static int amplify(const struct oracle *o, const struct oracle_sampling *how, double rho, double *cost) {
+  const struct acct_leaf leaf = {.kind = ACCT_GAUSSIAN, .a = sqrt(2 * rho), .times = 1};
+  const struct acct_step step = {
+      .leaf = &leaf,
+      .leaves = 1,
+      .amplification = o->neighbours == ORACLE_REPLACE_ONE ? ACCT_PROFILE : ACCT_MIXTURE,
+      .rate = how->size / (double)o->data->n * (1 + 0x1p-50), /* rounded up */
+      .times = 1,
+  };
+  double order = ledger_order(o->ledger), divergence = 0;
+  int status = acct_rdp_curve(&step, 1, 1, &order, &divergence);
+  *cost = divergence / order;
+  return status;
+}
+
+/* The largest rho that costs at most this much. It is at least the cost, and less than the cost over the
+ * square of the rate, as without amplification and to first order in rho. */
+static int find_base(const struct oracle *o, const struct oracle_sampling *how, double cost, struct amplified *found) {
+  int status = check_sampling(o, how);
+  if (status != BASE_OK) return status;
+  if (!(cost > 0) || !isfinite(cost)) return BASE_ERR_ARGUMENT;
+  if (found->asked == cost && found->how.scheme == how->scheme && found->how.size == how->size) return BASE_OK;
+  double low = cost * (1 - 1e-14), high = 2 * cost * pow((double)o->data->n / how->size, 2), low_cost = cost;
+  status = amplify(o, how, low, &low_cost);
+  for (int i = 0; i < BISECTIONS && status == BASE_OK; i++) {
+    double middle = sqrt(low * high), middle_cost;
+    status = amplify(o, how, middle, &middle_cost);
+    if (middle_cost <= cost) {
+      low = middle;
+      low_cost = middle_cost;
+    } else {
+      high = middle;
+    }
+  }
+  if (status == BASE_OK) *found = (struct amplified){*how, cost, low, low_cost};
+  return status;
+}
+
+/* ---- batches ---- */
+
+static int draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *rows) {
+  size_t n = o->data->n;
+  rows->size = how->size;
+  if (how->scheme == ORACLE_POISSON) {
+    return mech_subset_poisson(o->entropy, n, how->size / (double)n, &rows->row, &rows->count);
+  }
+  rows->row = base_alloc((size_t)how->size, sizeof *rows->row);
+  if (!rows->row) return BASE_ERR_MEMORY;
+  rows->count = (size_t)how->size;
+  int status = mech_subset_fixed(o->entropy, n, rows->count, rows->row);
+  if (status != BASE_OK) rows->count = 0;
+  return status;
+}
+
+static struct oracle on_batch(const struct oracle *o, const struct batch *rows) {
+  struct oracle view = *o;
+  view.batch = rows;
+  return view;
+}
+
+static struct oracle before_draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *none) {
+  *none = (struct batch){0, NULL, how->size};
+  return on_batch(o, none);
+}
