@@ -165,8 +165,15 @@ malformed <- list(
   array(1, c(1, 1, 1))
 )
 
+csv_file <- withr::local_tempfile(fileext = ".csv", .local_envir = teardown_env())
+utils::write.csv(d, csv_file, row.names = FALSE)
+
 # Evaluated one at a time by good_call(), with an oracle and a budget of its own.
 good_calls <- expression(
+  dp_source = list(x = in_chunks(d, 30), n = 60, levels = list(text = "u")),
+  dp_source = list(x = csv_file, n = 60, levels = list(text = "u"), types = c(a = "numeric"), chunk = 30),
+  dp_sosp = list(formula = y ~ a, data = dp_source(in_chunks(d, 30), n = 60), eps = 0.01, delta = 1e-6,
+                 method = "opt", bounds = b["a"], budget = budget, progress = FALSE),
   dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic",
                  penalty = NULL, bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
                  neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE, storage = "single"),
