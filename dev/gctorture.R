@@ -165,21 +165,21 @@ feed <- function(p) {
     if (what == 0L) at <<- 0
     if (what == 1L) at <<- at + 1
     if (what != 1L || at > 4) return(TRUE)
-    list(matrix(runif(5 * p, -1, 1), 5), rep_len(c(-1, 1), 5))
+    list(list(matrix(runif(5 * p, -1, 1), 5), matrix(c(0:2, 0:1), 5), 2L), rep_len(c(-1, 1), 5))
   }
 }
 
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
-  create <- function() list(feed(3), 20L, 3L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE)
+  create <- function() list(feed(1), 20L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE)
   oracle <- function() do.call(.Call, c(list(entries$ffi_oracle_create_stream), create()))
   compare("ffi_oracle_create_stream", create)
   for (question in c("value", "gradient", "hessian")) {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }
   compare("ffi_oracle_value", function() {
-    list(.Call(entries$ffi_oracle_create_stream, feed(3), 21L, 3L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE), w, 0.1,
-         TRUE)
+    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE), w,
+         0.1, TRUE)
   })
   compare("ffi_ranges_release_stream", function() {
     list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, 0L, TRUE)

@@ -56,7 +56,7 @@ test_that("a fit to a table or query of PostgreSQL is the one in memory", {
 
 test_that("every method, with declared bounds or none, gives the fit in memory", {
   source <- dp_source(in_chunks(d, 25))
-  for (method in dpsosp:::methods_known) {
+  for (method in setdiff(dpsosp:::methods_known, dpsosp:::methods_batch)) {
     for (bounds in list("private", frame_bounds)) {
       same(fit(source, method = method, bounds = bounds), fit(d, method = method, bounds = bounds))
     }
@@ -155,6 +155,9 @@ test_that("wrong arguments are errors that name them", {
     fit(dp_source(in_chunks(transform(d, f = as.character(f)), 7)), formula = y ~ f),
     fit(dp_source(in_chunks(transform(d, y = 1:60), 7)), formula = y ~ a),
     fit(dp_source(in_chunks(d, 7)), formula = y ~ z),
+    fit(dp_source(in_chunks(d, 7)), method = "sgd"),
+    fit(dp_source(in_chunks(d, 7)), storage = "single"),
+    dp_oracle(dp_source(in_chunks(d, 7)), "y", "logistic", dp_budget(mu = 1), 2, storage = "single"),
     dp_oracle(dp_source(in_chunks(d, 7)), "y", "logistic", dp_budget(mu = 1), 2),
     dp_oracle(dp_source(in_chunks(d, 7)), d$y, "logistic", dp_budget(mu = 1), 2)
   )
