@@ -165,6 +165,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
 }
 
 methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
+# Ask for gradients only where nothing else is needed.
+methods_gradient <- setdiff(methods_opt, c("tr", "tr-b"))
 methods_convex <- c(methods_newton, methods_perturbation, "cubic")
 methods_known <- c(methods_opt, methods_convex)
 
@@ -218,7 +220,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
 # Before the budget is opened: these methods ask for matrices whatever the problem is.
 check_run_size <- function(run, dim, call) {
   published <- identical(run$control$constants, "published")
-  if (published || !run$method %in% setdiff(methods_opt, c("tr", "tr-b"))) {
+  if (published || !run$method %in% methods_gradient) {
     check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
   }
 }

@@ -39,6 +39,7 @@ int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const 
   oracle_step_close(o);
   int status = check_point(o, w);
   if (status == BASE_OK && !(hessian_share >= 0 && hessian_share <= 1)) status = BASE_ERR_ARGUMENT;
+  if (hessian_share > 0 && data_dim(o->data) > ORACLE_MOST_DIM) status = BASE_ERR_ARGUMENT;
   struct amplified *bought = hessian_share < 1 ? &o->for_gradient : &o->for_hessian;
   if (status == BASE_OK) status = find_base(o, how, cost, bought);
   if (status != BASE_OK) return status;
