@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture mutants audit fuzz bench docs format experiments clean
+.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants audit fuzz bench docs format experiments clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -49,6 +49,10 @@ valgrind: setup
 gctorture: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/gctorture.R build/lib
+
+## make inject       the glue with R's memory failing at each place
+inject: setup
+	dev/inject.sh
 
 ## make mutants      do the tests notice mistakes? ten minutes
 mutants: setup

@@ -101,7 +101,10 @@ delta.dpsosp_profile <- function(p, eps, bound = c("pessimistic", "optimistic"),
 }
 
 tightest <- function(p, x, by, bound) {
-  if (bound == "optimistic") return(vapply(x, function(at) by(p$plan, if ("gdp" %in% p$valid) "gdp" else "pld", at, TRUE), 0))
+  if (bound == "optimistic") {
+    accountant <- if ("gdp" %in% p$valid) "gdp" else "pld"
+    return(vapply(x, function(at) by(p$plan, accountant, at, TRUE), 0))
+  }
   answers <- vapply(x, function(at) {
     all <- vapply(p$valid, function(a) by(p$plan, a, at, FALSE), 0)
     c(min(all), which.min(all))
@@ -113,9 +116,9 @@ epsilon_by <- function(plan, accountant, delta, optimistic) {
   if (delta == 1) return(0)
   switch(accountant,
     gdp = .Call(ffi_gdp_epsilon, plan_mu(plan), delta),
-    pld = do.call(.Call, c(list(ffi_pld_epsilon), unname(plan), delta, optimistic)),
-    rdp = do.call(.Call, c(list(ffi_rdp_epsilon), unname(plan), delta))[1],
-    zcdp = .Call(ffi_zcdp_epsilon, do.call(.Call, c(list(ffi_leaf_zcdp), unname(plan))), delta)
+    pld = call_plan(ffi_pld_epsilon, plan, delta, optimistic),
+    rdp = call_plan(ffi_rdp_epsilon, plan, delta)[1],
+    zcdp = .Call(ffi_zcdp_epsilon, call_plan(ffi_leaf_zcdp, plan), delta)
   )
 }
 
@@ -123,11 +126,14 @@ delta_by <- function(plan, accountant, eps, optimistic) {
   if (eps == Inf) return(0)
   switch(accountant,
     gdp = .Call(ffi_gdp_delta, plan_mu(plan), eps),
-    pld = exp(do.call(.Call, c(list(ffi_pld_log_delta), unname(plan), eps, optimistic))),
-    rdp = exp(do.call(.Call, c(list(ffi_rdp_log_delta), unname(plan), eps))[1]),
-    zcdp = .Call(ffi_zcdp_delta, do.call(.Call, c(list(ffi_leaf_zcdp), unname(plan))), eps)
+    pld = exp(call_plan(ffi_pld_log_delta, plan, eps, optimistic)),
+    rdp = exp(call_plan(ffi_rdp_log_delta, plan, eps)[1]),
+    zcdp = .Call(ffi_zcdp_delta, call_plan(ffi_leaf_zcdp, plan), eps)
   )
 }
+
+# The parts of a plan are the entry's first arguments.
+call_plan <- function(entry, plan, ...) do.call(.Call, c(list(entry), unname(plan), list(...)))
 
 plan_mu <- function(plan) sqrt(sum(plan$leaves[, 5] * plan$times * plan$leaves[, 2]^2))
 
@@ -142,7 +148,7 @@ dp_rdp <- function(event, order) {
   }
   by_size <- order(order)
   value <- numeric(length(order))
-  value[by_size] <- do.call(.Call, c(list(ffi_rdp_curve), unname(event_plan(event)), list(as.double(order[by_size]))))
+  value[by_size] <- call_plan(ffi_rdp_curve, event_plan(event), as.double(order[by_size]))
   value
 }
 
@@ -166,7 +172,7 @@ dp_filter_order <- function(event, eps, delta) {
   check_event(event)
   eps <- check_number(eps, "eps", 0)
   delta <- check_number(delta, "delta", 0, 1)
-  order <- do.call(.Call, c(list(ffi_rdp_epsilon), unname(event_plan(event)), delta))[2]
+  order <- call_plan(ffi_rdp_epsilon, event_plan(event), delta)[2]
   budget <- .Call(ffi_rdp_budget, order, eps, delta)
   cost <- dp_rdp(event, order)
   list(order = order, budget = budget, cost = cost, fits = cost <= budget)

@@ -106,8 +106,10 @@ method_family <- function(method) {
   switch(method, tr = , "tr-b" = "tr", gd = , sgd = "gd", "opt")
 }
 
-check_control <- function(control, method, call = sys.call(-1)) {
+check_control <- function(control, method, call = sys.call(-1), penalty = penalty_none()) {
   if (method %in% methods_newton) return(check_newton_control(control, method, call))
+  if (method %in% methods_perturbation) return(check_perturbation_control(control, method, call))
+  if (method == "cubic") return(check_cubic_control(control, penalty, call))
   family <- method_family(method)
   if (is.null(control)) return(switch(family, opt = control_opt(), tr = control_tr(), gd = control_gd()))
   if (inherits(control, paste0("dp_control_", family))) return(check_batch_control(control, method, call))

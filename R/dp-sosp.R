@@ -28,17 +28,20 @@
 #'
 #' @param formula A formula such as `y ~ .` or `y ~ a + log(b)`; main effects and
 #'   row-wise transformations. Or, for the matrix method, `x`.
-#' @param x A numeric matrix, one row per record, columns taken as they are.
+#' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
+#'   they are.
 #' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
 #'   -1/1; one per row of `x`. `NA` makes its row a null record.
-#' @param data A data frame.
+#' @param data A data frame, or a source of one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
-#'   For convex problems `"newton"` or `"damped-newton"`; see [control_newton()].
+#'   For convex problems `"newton"` or `"damped-newton"`, see [control_newton()]; `"objpert"` or `"outpert"`, see
+#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"objpert"` for a convex
+#'   problem with a budget of its own, `"newton"` for one with a shared budget, and `"2opt-ls"` for others.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -57,6 +60,7 @@
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
+#' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -72,7 +76,8 @@
 #'   released answers only.
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
 #'   `dpsosp_error_argument`, raised before anything is charged; a non-convex problem, where a method needs
-#'   a convex one, `dpsosp_error_nonconvex` as well; a spent budget `dpsosp_budget_exhausted`.
+#'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
+#'   `dpsosp_error_size` as well; a spent budget `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
@@ -96,24 +101,36 @@ dp_sosp <- function(x, ...) {
 dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic",
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
-                            noise = c("secure", "reproducible"), progress = interactive(), ...) {
+                            noise = c("secure", "reproducible"), progress = interactive(),
+                            storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
-  design <- design_template(formula, data, bounds, radius, call)
-  if (nrow(data) == 0L) abort("argument", "`data` has no rows.", call = call)
-  raw <- design_response(design, data, call = call)
+  streamed <- is_source(data, "data", call)
+  design <- design_template(formula, if (streamed) data$schema else data, bounds, radius, call)
+  n <- if (streamed) data$n else nrow(data)
+  if (n == 0L) abort("argument", "`data` has no rows.", call = call)
+  seen <- if (streamed) source_first(data, response_columns(design), call) else data
+  raw <- design_response(design, seen, call = call)
   response <- response_template(raw, design$response, call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
-                   nrow(data), call)
+                   n, call)
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
-  run$open(nrow(design$columns) + design$intercept)
+  storage <- check_choice(storage, storage_known, "storage", call)
+  if (streamed) check_streamed(run, storage, call)
+  check_run_size(run, length(start), call)
+  run$open(length(start))
   design <- find_ranges(design, data, run, call)
-  oracle <- new_oracle(design_matrix(design, data, call = call), response_code(response, raw), run$loss, run$budget,
-                       design$radius, design$intercept, run$neighbours, run$noise)
-  result <- run_method(run, oracle, design_start(design, start), design$intercept, call)
-  new_fit(run, result, design_coef(design, result$w), design, response, call)
+  oracle <- if (streamed) {
+    stream_oracle(data, design, response, run, call)
+  } else {
+    new_oracle(design_rows(design, data, storage, call), response_code(response, raw), run$loss, run$budget,
+               design$radius, design$intercept, run$neighbours, run$noise)
+  }
+  order <- design_order(design)
+  result <- run_method(run, oracle, design_start(design, start)[order], design$intercept, call)
+  new_fit(run, result, design_coef(design, result$w[match(seq_along(order), order)]), design, response, call)
 }
 
 #' @rdname dp_sosp
@@ -121,25 +138,26 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
 dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic", penalty = NULL,
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
-                            intercept = TRUE, ...) {
+                            intercept = TRUE, storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(..., call = call)
-  x <- check_matrix(x, "x", call)
+  rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
   response <- response_template(y, "y", call)
-  if (length(y) != nrow(x)) {
-    abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
+  if (length(y) != rows$n) {
+    abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
   radius <- check_radius(radius, call)
   intercept <- check_flag(intercept, "intercept", call)
-  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, nrow(x),
+  run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, rows$n,
                    call)
-  labels <- c(if (intercept) "(Intercept)", colnames(x) %||% paste0("x", seq_len(ncol(x)), recycle0 = TRUE))
+  labels <- c(if (intercept) "(Intercept)", rows$names %||% paste0("x", seq_len(rows$columns), recycle0 = TRUE))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), call)
-  run$open(length(labels))
-  oracle <- new_oracle(x, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
+  check_run_size(run, length(start), call)
+  run$open(length(start))
+  oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
   result <- run_method(run, oracle, start * radius, intercept, call)
   design <- structure(class = "dp_matrix_design", list(radius = radius, intercept = intercept, labels = labels))
@@ -147,7 +165,10 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
 }
 
 methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
-methods_known <- c(methods_opt, methods_newton)
+# Ask for gradients only where nothing else is needed.
+methods_gradient <- setdiff(methods_opt, c("tr", "tr-b"))
+methods_convex <- c(methods_newton, methods_perturbation, "cubic")
+methods_known <- c(methods_opt, methods_convex)
 
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
@@ -170,12 +191,12 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
                       call) {
   run <- new.env(parent = emptyenv())
   run$n <- n
-  run$method <- check_choice(method, methods_known, "method", call)
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
+  run$method <- check_method(method, run$loss, run$penalty, control, !is.null(budget), call)
   run$target <- check_target(target, call)
-  run$control <- check_control(control, run$method, call)
-  if (run$method %in% methods_newton) check_convex(run$loss, run$penalty, run$method, call)
+  run$control <- check_control(control, run$method, call, run$penalty)
+  if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -196,13 +217,24 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run
 }
 
+# Before the budget is opened: these methods ask for matrices whatever the problem is.
+check_run_size <- function(run, dim, call) {
+  published <- identical(run$control$constants, "published")
+  if (published || !run$method %in% methods_gradient) {
+    check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
+  }
+}
+
 # The accountant is decided here, before any release: see dp_budget().
 open_budget <- function(run, budget, dim, call) {
+  run$dim <- dim
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
   if (run$method %in% methods_batch) {
-    run$budget <- open_batches(run, budget, dim, call)
+    run$budget <- open_batches(run, budget, call)
+  } else if (run$method == "objpert") {
+    run$budget <- open_perturbed(run, call)
   } else if (run$owned) {
     run$budget <- dp_budget(eps = run$eps, delta = run$delta,
                             accountant = if (wanted == "auto") "gdp" else wanted)
@@ -213,7 +245,7 @@ open_budget <- function(run, budget, dim, call) {
   }
   state <- budget_state(run$budget)
   run$before <- length(state$what)
-  run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  run$accountant <- if (run$method == "objpert") "perturbed" else if (state$accountant == "auto") "gdp" else state$accountant
   run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {
@@ -222,10 +254,10 @@ open_budget <- function(run, budget, dim, call) {
 }
 
 # The order of the filter follows from the planned steps.
-open_batches <- function(run, budget, dim, call) {
+open_batches <- function(run, budget, call) {
   if (run$owned) {
     rho <- .Call(ffi_gdp_mu, run$eps, run$delta)^2 / 2
-    run$batch <- new_batch(run, dim, rho, call)
+    run$batch <- new_batch(run, run$dim, rho, call)
     plan <- batch_plan(run$batch, rho, run$eps, run$delta, run$neighbours)
     return(dp_budget(eps = run$eps, delta = run$delta, plan = plan))
   }
@@ -235,7 +267,7 @@ open_batches <- function(run, budget, dim, call) {
     abort("accountant", "The method \"", run$method, "\" needs a `budget` with a Renyi filter: give `dp_budget()` a `plan`.",
           call = call)
   }
-  run$batch <- new_batch(run, dim, state$left, call)
+  run$batch <- new_batch(run, run$dim, state$left, call)
   budget
 }
 
@@ -250,6 +282,7 @@ default_delta <- function(run, budget) {
 rho_of <- function(run, eps) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
+    perturbed = perturbed_rho(eps, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
     renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
   )
@@ -258,14 +291,19 @@ rho_of <- function(run, eps) {
 eps_of <- function(run, rho) {
   switch(run$accountant,
     gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
+    perturbed = perturbed_eps(rho, run$delta, run$kappa),
     zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
     renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
   )
 }
 
 find_ranges <- function(design, data, run, call) {
-  columns <- design_private_columns(design, data, call)
-  if (length(columns) == 0L) return(design)
+  if (length(design_private_names(design)) == 0L) return(design)
+  columns <- if (inherits(data, "dp_source")) {
+    stream_columns(data, design, call)
+  } else {
+    design_private_columns(design, data, call)
+  }
   inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
          if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
   found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")
@@ -282,10 +320,15 @@ run_method <- function(run, oracle, start, intercept, call) {
                   skip = as.integer(intercept))
   rho <- budget_state(run$budget)$left - run$end
   bar <- progress_bar(run$progress, run$method)
-  runner <- if (run$method %in% methods_newton) run_newton else run_opt
-  result <- runner(run, oracle, penalty, rho, start, bar, call)
+  result <- method_runner(run$method)(run, oracle, penalty, rho, start, bar, call)
   .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
   result
+}
+
+method_runner <- function(method) {
+  if (method %in% methods_newton) return(run_newton)
+  if (method %in% methods_perturbation) return(run_perturbation)
+  if (method == "cubic") run_cubic else run_opt
 }
 
 run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
@@ -301,6 +344,9 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   target <- target_resolve(run$target, third)
   run$target <- sosp(target$eps_g, target$eps_h)
   options[c("eps_g", "eps_h")] <- target
+  if (facts$curv_lower + penalty_curv_lower(run$penalty) > target$eps_h) {
+    check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call)
+  }
   core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }
 

@@ -188,13 +188,17 @@ event_leaves <- function(event, times = 1) {
 merge_leaves <- function(rows) {
   gaussian <- rows[, 1] == leaf_kinds[["gaussian"]]
   others <- rows[!gaussian, , drop = FALSE]
-  key <- apply(others[, 1:4, drop = FALSE], 1, function(x) paste(format(x, digits = 17), collapse = " "))
+  key <- apply(others[, 1:4, drop = FALSE], 1, exact_key)
   times <- tapply(others[, 5], factor(key, unique(key)), sum)
   others <- others[!duplicated(key), , drop = FALSE]
   others[, 5] <- times
   if (any(gaussian)) others <- rbind(leaf_row("gaussian", sqrt(sum(rows[gaussian, 5] * rows[gaussian, 2]^2))), others)
   unname(others[order(others[, 1], others[, 2], others[, 3], others[, 4]), , drop = FALSE])
 }
+
+# Equal for equal numbers only.
+exact_key <- function(x) paste(format(x, digits = 17), collapse = " ")
+step_key <- function(s) exact_key(c(s$amplification, s$rate, s$leaves))
 
 # A plan: list of steps (leaves, amplification, rate, times), equal ones together.
 event_steps <- function(event, times = 1) {
@@ -219,13 +223,13 @@ event_plan <- function(event) {
     list(leaves = matrix(replace(row, 5, 1), 1), amplification = 0, rate = 1, times = row[5])
   })
   sampled <- steps[!plain]
-  key <- vapply(sampled, function(s) paste(format(c(s$leaves, s$amplification, s$rate), digits = 17), collapse = " "), "")
+  key <- vapply(sampled, step_key, "")
   for (k in unique(key)) {
     same <- sampled[key == k]
     same[[1]]$times <- sum(vapply(same, `[[`, 0, "times"))
     ours <- c(ours, same[1])
   }
-  ours <- ours[order(vapply(ours, function(s) paste(format(c(s$amplification, s$rate, s$leaves), digits = 17), collapse = " "), ""))]
+  ours <- ours[order(vapply(ours, step_key, ""))]
   list(
     leaves = do.call(rbind, Map(function(s, i) cbind(s$leaves, i - 1), ours, seq_along(ours))),
     amplification = vapply(ours, `[[`, 0, "amplification"),

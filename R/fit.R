@@ -35,7 +35,7 @@ new_privacy <- function(run) {
   whole <- !is.null(run$eps) && run$rho == rho_of(run, run$eps)
   list(
     eps = if (whole) run$eps else eps_of(run, run$rho), delta = run$delta, rho = run$rho,
-    accountant = run$accountant, neighbours = run$neighbours, noise = run$noise,
+    accountant = run$accountant, kappa = run$kappa, neighbours = run$neighbours, noise = run$noise,
     shared = if (!run$owned) budget_text(run$budget), ledger = ledger
   )
 }
@@ -110,12 +110,14 @@ penalty_text <- function(penalty) {
 privacy_text <- function(privacy) {
   c(
     paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
-           privacy$neighbours, ", ", c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi")[[privacy$accountant]],
+           privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
            ")"),
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
     if (privacy$noise == "reproducible") study_text
   )
 }
+
+accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation")
 
 study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
@@ -124,7 +126,8 @@ answer_names <- list(
   "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
   gradient = c("gradient", "gradients"), "line search" = c("line search", "line searches"),
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
-  direction = c("direction", "directions")
+  direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
+  "model gradient" = c("model gradient", "model gradients")
 )
 
 status_text <- function(x) {
@@ -211,16 +214,26 @@ design_link <- function(design, coefficients, newdata, call) {
   w <- if (inherits(design, "dp_matrix_design")) coefficients else design_start(design, coefficients) / design$radius
   constant <- if (design$intercept) w[1] else 0
   slope <- if (design$intercept) w[-1] else w
-  x[!is.finite(x)] <- NA
-  shrink <- pmin(1, design$radius / sqrt(rowSums(x^2) + design$intercept))
-  as.vector((x %*% slope + constant) * shrink)
+  if (inherits(x, "dgCMatrix")) {
+    value <- attr(x, "x")
+    value[!is.finite(value)] <- NA
+    square <- sparse_sums(x, value^2)
+    product <- sparse_sums(x, value * rep(unname(slope), diff(attr(x, "p"))))
+  } else {
+    x[!is.finite(x)] <- NA
+    square <- rowSums(x^2)
+    product <- as.vector(x %*% slope)
+  }
+  unname((product + constant) * pmin(1, design$radius / sqrt(square + design$intercept)))
 }
 
 matrix_newdata <- function(design, newdata, call) {
-  newdata <- check_matrix(newdata, "newdata", call)
+  sparse <- inherits(newdata, "dgCMatrix")
+  newdata <- if (sparse) check_sparse(newdata, "newdata", call) else check_matrix(newdata, "newdata", call)
   width <- length(design$labels) - design$intercept
-  if (ncol(newdata) != width) {
-    abort("argument", "`newdata` must have ", width, " columns, not ", ncol(newdata), ".", call = call)
+  got <- if (sparse) attr(newdata, "Dim")[2] else ncol(newdata)
+  if (got != width) {
+    abort("argument", "`newdata` must have ", width, " columns, not ", got, ".", call = call)
   }
   newdata
 }

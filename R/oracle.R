@@ -17,8 +17,11 @@
 #' value the range of the loss over linear predictors up to the norm of `w`, / n. A
 #' Gaussian answer with cost mu has standard deviation sensitivity / mu.
 #'
-#' @param x Numeric matrix, one row per record. It is not copied.
-#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels.
+#' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
+#'   Matrix, whose entries are copied; time and memory are then in proportion to them. Or a source
+#'   from [dp_source()], whose columns but `y` are then those of the matrix.
+#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels. For a source the name of its
+#'   column.
 #' @param loss A loss or its name, see [losses].
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
@@ -27,6 +30,9 @@
 #'   `"zero-out"`: one record is replaced by a null record.
 #' @param noise `"secure"`: exact sampling with the operating system's generator.
 #'   `"reproducible"`: R's generator, for study and not for release.
+#' @param storage `"single"` keeps a copy of a matrix in single precision, half as large: its numbers are
+#'   rounded to 24 bits before rows are clipped, all sums are taken in double precision, and sensitivities
+#'   stay the same. A number above 3.4e38 is then infinite. `"double"` for a sparse matrix.
 #' @param oracle An oracle.
 #' @param w Coefficients, one per column (the intercept first).
 #' @param mu,rho Cost of the answer: one of the two, `rho = mu^2 / 2`.
@@ -43,8 +49,8 @@
 #'   the diagonal; off it, `sd / sqrt(2)`). `dp_line_search()`: with
 #'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
 #'   chosen step, or `NA` when none passes.
-#' @section Errors: `dpsosp_error_argument` before anything is charged;
-#'   `dpsosp_budget_exhausted` when the answer cannot be paid for.
+#' @section Errors: `dpsosp_error_argument` before anything is charged (a Hessian of more than 8192
+#'   coefficients is `dpsosp_error_size` as well); `dpsosp_budget_exhausted` when the answer cannot be paid for.
 #' @references The design of barrier and filters: Smith and Thakurta (2022). Line
 #'   searches: Gao and Wright (2023), algorithm 2; Chen and Lee (2020).
 #' @examples
@@ -59,32 +65,43 @@
 #' budget
 #' @export
 dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE, neighbours = "replace-one",
-                      noise = c("secure", "reproducible")) {
+                      noise = c("secure", "reproducible"), storage = c("double", "single")) {
   call <- scrub_call(match.call(), quote(dp_oracle))
   if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
-  x <- check_matrix(x, "x", call)
+  streamed <- is_source(x, "x", call)
+  rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
   loss <- check_loss(loss, "loss", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
-  template <- response_template(y, "y", call)
-  if (length(y) != nrow(x)) {
-    abort("argument", "`y` must have one entry per row of `x`: ", nrow(x), ", not ", length(y), ".", call = call)
+  template <- if (streamed) response_template(source_first(x, y, call)[[y]], y, call) else response_template(y, "y", call)
+  if (!streamed && length(y) != rows$n) {
+    abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
   neighbours <- check_neighbours(neighbours, call)
   check_relation(budget, neighbours, call)
-  new_oracle(x, response_code(template, y), loss, budget, check_radius(radius, call),
-             check_flag(intercept, "intercept", call), neighbours, check_noise(noise, call))
+  radius <- check_radius(radius, call)
+  intercept <- check_flag(intercept, "intercept", call)
+  noise <- check_noise(noise, call)
+  if (!streamed) {
+    return(new_oracle(rows$core, response_code(template, y), loss, budget, radius, intercept, neighbours, noise))
+  }
+  new_stream_oracle(rows$feed(template), rows$n, rows$core, loss, budget, radius, intercept, neighbours, noise)
 }
 
 radius_advice <- paste0(
   "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
 )
 
-new_oracle <- function(x, y, loss, budget, radius, intercept, neighbours, noise) {
+# rows: see rows.R
+new_oracle <- function(rows, y, loss, budget, radius, intercept, neighbours, noise) {
   reproducible <- noise == "reproducible"
-  pointer <- .Call(ffi_oracle_create, x, intercept, radius, y, loss$name, budget$pointer,
+  pointer <- .Call(ffi_oracle_create, rows, intercept, radius, y, loss$name, budget$pointer,
                    match(neighbours, neighbour_codes) - 1L, reproducible)
+  oracle_object(pointer, loss, budget, radius, neighbours, noise)
+}
+
+oracle_object <- function(pointer, loss, budget, radius, neighbours, noise) {
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise))
 }
@@ -102,7 +119,7 @@ check_matrix <- function(x, arg, call = sys.call(-1)) {
     advice <- if (is.data.frame(x)) {
       "; for a data frame give a formula, or make it one with `as.matrix()`"
     } else if (isS4(x) && length(dim(x)) == 2L) {
-      "; sparse matrices are not supported, `as.matrix()` makes it dense"
+      "; of the package Matrix only a dgCMatrix is, `as(as(x, \"CsparseMatrix\"), \"generalMatrix\")` makes one"
     }
     abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), advice, ".", call = call)
   }
@@ -151,6 +168,7 @@ dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
 #' @export
 dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
   ask <- question(oracle, w, mu, rho)
+  check_matrix_size(length(ask$w), "A Hessian", sys.call())
   answer <- .Call(ffi_oracle_hessian, ask$pointer, ask$w, ask$rho, ask$reproducible)
   structure(answer$hessian, sd = answer$sd)
 }

@@ -48,3 +48,6 @@ print.dp_penalty <- function(x, ...) {
   cat("<dp_penalty> ", x$name, if (x$name != "none") paste0(", lambda = ", format(x$lambda)), "\n", sep = "")
   invisible(x)
 }
+
+# No second derivative is below minus this.
+penalty_curv_lower <- function(penalty) if (penalty$name == "nonconvex") penalty$lambda / 2 else 0

@@ -17,8 +17,9 @@ main <- function() {
   for (mechanism in c("gaussian", "svt", "exponential")) oracle(mechanism)
   other_methods()
   ranges()
+  streams()
   errors()
-  for (name in setdiff(names(entries), called)) cat("skipped: no garbage collection test of ", name, "\n", sep = "")
+  for (name in setdiff(names(entries), called)) cat("skipped: no call of ", name, "\n", sep = "")
   cat(passed, " passed, ", failed, " failed\n", sep = "")
   quit(status = if (failed > 0) 1 else 0)
 }
@@ -40,9 +41,10 @@ compare <- function(name, make) {
   if (!good) cat("gctorture: ", name, " answers differently\n", sep = "")
 }
 
-# Pointers differ from run to run.
+# Pointers and the environments of functions differ from run to run.
 strip <- function(x) {
   if (typeof(x) == "externalptr") return("pointer")
+  if (is.function(x)) return("function")
   if (is.list(x)) return(lapply(x, strip))
   x
 }
@@ -70,10 +72,13 @@ events <- function() {
   compare("ffi_pld_log_delta", function() c(plan, list(1, TRUE)))
   compare("ffi_leaf_zcdp", function() plan)
   compare("ffi_ledger_create_renyi", function() list(10, 1))
+  compare("ffi_ledger_create_perturbed", function() list(1, 1e-5, 0.1))
 }
 
 design <- function() {
   compare("ffi_design_numeric", function() list(matrix(0, 4, 2), 2L, c(1, NA, 5, Inf), c(0, 4), 2, 2))
+  compare("ffi_single_create", function() list(matrix(runif(8), 4)))
+  compare("ffi_sparse_check", function() list(c(0L, 1L), 3L, 2, c(4L, 1L)))
   compare("ffi_design_indicator", function() list(matrix(0, 4, 2), 1L, c(1L, NA, 2L, 1L), 1L))
 }
 
@@ -88,6 +93,11 @@ oracle <- function(mechanism) {
     list(ledger)
   })
   compare("ffi_oracle_create", function() list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "logistic", new_ledger(), 1L, TRUE))
+  codes <- structure(class = "dpsosp_columns", list(x = matrix(1L, 6, 2), codes = matrix(1L, 6, 1), indicators = 1L))
+  sparse <- structure(class = "dpsosp_compressed", list(start = 0:1, row = 2L, value = 0.5, dim = c(6L, 1L)))
+  for (rows in list(codes, sparse)) {
+    compare("ffi_oracle_create", function() list(rows, TRUE, 1, rep(1, 6), "logistic", new_ledger(), 1L, TRUE))
+  }
   compare("ffi_oracle_facts", function() list(new_oracle()))
   for (question in c("value", "gradient", "hessian")) {
     compare(paste0("ffi_oracle_", question), function() list(new_oracle(), w, 0.1, TRUE))
@@ -135,6 +145,45 @@ other_methods <- function() {
   compare("ffi_newton_run", function() {
     list(convex(new_ledger()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
   })
+  compare("ffi_loss_bounds", function() list("logistic"))
+  compare("ffi_cubic_run", function() {
+    options <- list(inner = 3L, iterations = 2L, spend_all = TRUE, diameter = 10, eps_g = 1e-3, confidence = 0.9,
+                    hessian_share = 0.3, certificate_share = 0.1)
+    list(convex(new_ledger()), list(kind = 1L, lambda = 0.1, skip = 0L), options, 1, w, progress, TRUE)
+  })
+  compare("ffi_perturbed_run", function() {
+    ledger <- .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, 1)
+    options <- list(output = FALSE, eps_g = 1, confidence = 0.9, lambda = 0.1, output_share = 0.1)
+    list(convex(ledger), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
+  })
+}
+
+# A feed (R/stream.R) of four chunks of five rows.
+feed <- function(p) {
+  at <- 0
+  function(what) {
+    if (what == 0L) at <<- 0
+    if (what == 1L) at <<- at + 1
+    if (what != 1L || at > 4) return(TRUE)
+    list(list(matrix(runif(5 * p, -1, 1), 5), matrix(c(0:2, 0:1), 5), 2L), rep_len(c(-1, 1), 5))
+  }
+}
+
+streams <- function() {
+  w <- c(0.1, 0.2, -0.3, 0.4)
+  create <- function() list(feed(1), 20L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE)
+  oracle <- function() do.call(.Call, c(list(entries$ffi_oracle_create_stream), create()))
+  compare("ffi_oracle_create_stream", create)
+  for (question in c("value", "gradient", "hessian")) {
+    compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
+  }
+  compare("ffi_oracle_value", function() {
+    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE), w,
+         0.1, TRUE)
+  })
+  compare("ffi_ranges_release_stream", function() {
+    list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, 0L, TRUE)
+  })
 }
 
 ranges <- function() {
@@ -152,4 +201,5 @@ errors <- function() {
   compare("ffi_ledger_decide", function() list(new_ledger(gdp = 0), 1L))
 }
 
-main()
+# dev/inject.R makes the same calls with a compare() of its own.
+if (sys.nframe() == 0L) main()

@@ -19,7 +19,8 @@ objects=${2:-$work/objects}
 allowed_rooms() {
   case $1 in
     base) echo "" ;;
-    la | data | loss | mech | acct) echo "base" ;;
+    la | loss | mech | acct) echo "base" ;;
+    data) echo "base la" ;;
     barrier) echo "base la data loss mech acct" ;;
     method) echo "base la barrier" ;;
   esac

@@ -1,51 +1,68 @@
 #!/usr/bin/env bash
-# All checks, one stage after the other; a failed stage does not stop the next. The last line is "N passed, N failed",
+# All checks, stage by stage in two lanes; a failed stage does not stop the next. The last line is "N passed, N failed",
 # summed over the stages; the exit code is zero when nothing failed. Logs are in build/log/.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
 
-passed=0
-failed=0
 mkdir -p build/log
 rm -f build/log/*
 
+# What the others need comes first; then two lanes side by side, as most stages keep one processor busy.
 main() {
   stage setup dev/setup.sh
   stage build env INSTALL=1 dev/build.sh
   # So that a broken vignette does not hide what the stages below have to say
-  [ "$failed" -eq 0 ] || stage build-without-vignettes env INSTALL=1 dev/build.sh --no-build-vignettes
+  grep -q ' 0$' build/log/build.counts || stage build-without-vignettes env INSTALL=1 dev/build.sh --no-build-vignettes
+  package &
+  core
+  wait $! || echo 0 1 > build/log/package.counts
+  report
+}
+
+package() {
+  stage rtests Rscript dev/rtests.R build/lib
+  stage gctorture Rscript dev/gctorture.R build/lib
+  stage inject dev/inject.sh
+  stage docs dev/docs.sh --check
+  stage check dev/check.sh build/dpsosp_*.tar.gz
+}
+
+core() {
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh
   stage analyze dev/analyze.sh
   stage ctest-asan make --no-print-directory -C dev/ctest asan
   stage ctest-valgrind make --no-print-directory -C dev/ctest valgrind
-  stage docs dev/docs.sh --check
-  stage check dev/check.sh build/dpsosp_*.tar.gz
-  stage rtests Rscript dev/rtests.R build/lib
   stage rtests-asan dev/asan.sh
-  stage gctorture Rscript dev/gctorture.R build/lib
-  echo "$passed passed, $failed failed" | tee build/log/total
-  [ "$failed" -eq 0 ]
 }
 
-# stage name command ...: what the command counts in its last "N passed, N failed" is added up. A command without such a
-# line counts as one, and one that fails without counting a failure as a failure.
+# stage name command ...: what the command counts in its last "N passed, N failed" is kept in build/log/name.counts. A
+# command without such a line counts as one, and one that fails without counting a failure as a failure.
 stage() {
-  local name=$1 log=build/log/$1.log code counts begin=$SECONDS
+  local name=$1 log=build/log/$1.log code counts good bad begin=$SECONDS
   shift
-  echo "== $name"
+  echo 0 1 > "build/log/$name.counts" # should it not end
   timeout 2400 "$@" < /dev/null > "$log" 2>&1
   code=$?
   counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log" | tail -n 1)
   [ -n "$counts" ] || counts="$((code == 0)) $((code != 0))"
   read -r good bad <<< "$counts"
   if [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
-  passed=$((passed + good))
-  failed=$((failed + bad))
-  if [ "$bad" -ne 0 ]; then tail -n 80 "$log" | sed 's/^/   /'; fi
-  grep -E '^skipped: ' "$log" | sed 's/^/   /'
-  echo "   $good passed, $bad failed, exit code $code, $((SECONDS - begin)) s"
+  echo "$good $bad" > "build/log/$name.counts"
+  echo "== $name: $good passed, $bad failed, exit code $code, $((SECONDS - begin)) s$(told "$log" "$bad")"
+}
+
+# The skipped tests of a log and, where something failed, its end: on lines of their own, or nothing.
+told() {
+  echo
+  grep -E '^skipped: ' "$1" | sed 's/^/   /'
+  if [ "$2" -ne 0 ]; then tail -n 80 "$1" | sed 's/^/   /'; fi
+}
+
+report() {
+  awk '{ good += $1; bad += $2 } END { print good + 0 " passed, " bad + 0 " failed"; exit bad > 0 }' \
+    build/log/*.counts | tee build/log/total
 }
 
 main

@@ -14,30 +14,120 @@ static void finalize_bundle(SEXP x) {
   R_ClearExternalPtr(x);
 }
 
-struct bundle *arg_bundle(SEXP x) { return glue_address(x, "oracle"); }
+struct bundle *arg_bundle(SEXP x) {
+  return glue_address(x, "oracle");
+}
 
-/* x is kept by reference; R copies it if somebody modifies it. It is not the pointer's own protected value, as
- * saveRDS() would write that, and so the data, to the file. */
-SEXP ffi_oracle_create(SEXP x, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP ledger, SEXP neighbours,
-                       SEXP reproducible) {
-  if (!Rf_isMatrix(x)) Rf_error("internal: a matrix was expected");
-  size_t n = (size_t)Rf_nrows(x), p = (size_t)Rf_ncols(x);
-  const double *rows = arg_doubles(x, (R_xlen_t)n * (R_xlen_t)p), *response = arg_doubles(y, (R_xlen_t)n);
-  const struct loss *kind = loss_find(arg_string(loss));
-  if (!kind) Rf_error("internal: unknown loss");
-  struct ledger *budget = arg_ledger(ledger);
-  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
-  SET_VECTOR_ELT(keep, 0, x);
-  SET_VECTOR_ELT(keep, 1, ledger);
-  MARK_NOT_MUTABLE(x);
+/* Holds kept, which is not the pointer's own protected value, as saveRDS() would write that, and so the data, to the
+ * file. */
+static SEXP bundle_create(SEXP kept, struct bundle **out) {
+  SEXP pointer = PROTECT(glue_pointer("oracle", finalize_bundle));
   struct bundle *b = base_alloc(1, sizeof *b);
   if (!b) glue_fail(BASE_ERR_MEMORY);
+  R_SetExternalPtrAddr(pointer, b);
   b->keep = R_NilValue;
-  SEXP out = PROTECT(glue_pointer(b, "oracle", R_NilValue, finalize_bundle));
-  R_PreserveObject(keep);
-  b->keep = keep;
+  R_PreserveObject(kept);
+  b->keep = kept;
+  UNPROTECT(1);
+  *out = b;
+  return pointer;
+}
+
+static const struct loss *arg_loss(SEXP loss) {
+  const struct loss *kind = loss_find(arg_string(loss));
+  if (!kind) Rf_error("internal: unknown loss");
+  return kind;
+}
+
+static SEXP element_of(SEXP rows, int at, SEXPTYPE type) {
+  SEXP x = VECTOR_ELT(rows, at);
+  if (TYPEOF(x) != (int)type) Rf_error("internal: rows were expected");
+  return x;
+}
+
+/* list(x, codes, indicators): a matrix of doubles, or of integers that are the bits of floats; a matrix of integers. */
+static int columns_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
+  SEXP x = VECTOR_ELT(rows, 0), codes = element_of(rows, 1, INTSXP), indicators = element_of(rows, 2, INTSXP);
+  int n = Rf_nrows(x), single = TYPEOF(x) == INTSXP;
+  if ((!single && TYPEOF(x) != REALSXP) || Rf_nrows(codes) != n || Rf_ncols(codes) != Rf_length(indicators)) {
+    Rf_error("internal: rows were expected");
+  }
+  struct data_columns columns = {.x = single ? NULL : REAL(x),
+                                 .single = single ? (const float *)INTEGER(x) : NULL,
+                                 .dense = (size_t)Rf_ncols(x),
+                                 .codes = INTEGER(codes),
+                                 .factors = (size_t)Rf_ncols(codes),
+                                 .indicators = INTEGER(indicators)};
+  return data_create_columns(&columns, (size_t)n, intercept, radius, arg_doubles(y, n), out);
+}
+
+static struct data_compressed compressed_from(SEXP start, SEXP row, SEXP value) {
+  return (struct data_compressed){INTEGER(start),          INTEGER(row),         REAL(value),
+                                  (size_t)XLENGTH(start), (size_t)XLENGTH(row), (size_t)XLENGTH(value)};
+}
+
+/* list(start, row, value, dim) */
+static int sparse_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
+  struct data_compressed x = compressed_from(element_of(rows, 0, INTSXP), element_of(rows, 1, INTSXP),
+                                             element_of(rows, 2, REALSXP));
+  const int *dim = INTEGER(element_of(rows, 3, INTSXP));
+  return data_create_sparse(&x, (size_t)dim[0], (size_t)dim[1], intercept, radius, arg_doubles(y, dim[0]), out);
+}
+
+static int rows_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
+  if (Rf_inherits(rows, "dpsosp_columns")) return columns_create(rows, y, intercept, radius, out);
+  if (Rf_inherits(rows, "dpsosp_compressed")) return sparse_create(rows, y, intercept, radius, out);
+  if (!Rf_isMatrix(rows)) Rf_error("internal: a matrix was expected");
+  int n = Rf_nrows(rows), p = Rf_ncols(rows);
+  return data_create(arg_doubles(rows, (R_xlen_t)n * p), (size_t)n, (size_t)p, intercept, radius, arg_doubles(y, n),
+                     out);
+}
+
+/* What is wrong with the slots of a dgCMatrix: an enum data_fault. */
+SEXP ffi_sparse_check(SEXP start, SEXP row, SEXP value, SEXP dim) {
+  if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(value) != REALSXP || TYPEOF(dim) != INTSXP) {
+    Rf_error("internal: slots were expected");
+  }
+  struct data_compressed x = compressed_from(start, row, value);
+  return Rf_ScalarInteger((int)data_check_compressed(&x, (size_t)INTEGER(dim)[0], (size_t)INTEGER(dim)[1]));
+}
+
+/* Rows are kept by reference; R copies them if somebody modifies them. */
+SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP ledger, SEXP neighbours,
+                       SEXP reproducible) {
+  const struct loss *kind = arg_loss(loss);
+  struct ledger *budget = arg_ledger(ledger);
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(keep, 0, Rf_inherits(rows, "dpsosp_compressed") ? R_NilValue : rows);
+  SET_VECTOR_ELT(keep, 1, ledger);
+  MARK_NOT_MUTABLE(rows);
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create(keep, &b));
   glue_limit_threads();
-  glue_check(data_create(rows, n, p, arg_flag(intercept), arg_double(radius), response, &b->data));
+  glue_check(rows_create(rows, y, arg_flag(intercept), arg_double(radius), &b->data));
+  glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
+                           (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
+  UNPROTECT(2);
+  return out;
+}
+
+/* feed: a function of R/stream.R, which yields n rows of so many dense columns, and of factors with so many indicators. */
+SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss,
+                              SEXP ledger, SEXP neighbours, SEXP reproducible) {
+  if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
+  struct data_columns columns = {.dense = (size_t)arg_int(dense),
+                                 .factors = (size_t)XLENGTH(indicators),
+                                 .indicators = INTEGER(indicators)};
+  const struct loss *kind = arg_loss(loss);
+  struct ledger *budget = arg_ledger(ledger);
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(keep, 1, ledger);
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create(keep, &b));
+  SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, columns.dense, columns.factors, 1));
+  glue_limit_threads();
+  glue_check(data_create_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
+                                &b->data));
   glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
                            (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
   UNPROTECT(2);
@@ -130,6 +220,20 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
   end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
                         : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
   return Rf_ScalarInteger(index < (size_t)k ? (int)index + 1 : NA_INTEGER);
+}
+
+/* Lipschitz constant, curvature bounds and third derivative of a loss. */
+SEXP ffi_loss_bounds(SEXP name) {
+  const struct loss *loss = loss_find(arg_string(name));
+  if (!loss) Rf_error("internal: unknown loss");
+  const struct loss_bounds *b = loss_bounds_of(loss);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 4));
+  REAL(out)[0] = b->lipschitz;
+  REAL(out)[1] = b->curv_lower;
+  REAL(out)[2] = b->curv_upper;
+  REAL(out)[3] = b->third;
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_oracle_facts(SEXP oracle) {

@@ -15,6 +15,8 @@ static struct opt_options options_from(SEXP list);
 static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
+static struct perturbed_options perturbed_options_from(SEXP list);
+static struct cubic_options cubic_options_from(SEXP list);
 static struct batch_options batch_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
@@ -41,9 +43,10 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   SEXP out = PROTECT(glue_list(10, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
   memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
+  SEXP holder = PROTECT(glue_pointer("result", finalize_result));
   struct opt_result *result = base_alloc(1, sizeof *result);
   if (!result) glue_fail(BASE_ERR_MEMORY);
-  SEXP holder = PROTECT(glue_pointer(result, "result", R_NilValue, finalize_result));
+  R_SetExternalPtrAddr(holder, result);
 
   glue_limit_threads();
   glue_random_begin(reproducible);
@@ -144,6 +147,27 @@ SEXP ffi_newton_alpha(SEXP oracle, SEXP options, SEXP rho, SEXP start) {
   return Rf_ScalarReal(newton_default_alpha(o, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
+static int run_perturbed(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,
+                         double *w, struct opt_result *result) {
+  return perturbed_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_perturbed_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress,
+                       SEXP reproducible) {
+  struct perturbed_options o = perturbed_options_from(options);
+  return run_method(run_perturbed, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
+static int run_cubic(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+                     struct opt_result *result) {
+  return cubic_run(oracle, penalty, options, rho, w, result);
+}
+
+SEXP ffi_cubic_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
+  struct cubic_options o = cubic_options_from(options);
+  return run_method(run_cubic, &o, oracle, penalty, rho, start, progress, reproducible);
+}
+
 SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
   const struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
@@ -221,6 +245,7 @@ static struct newton_options newton_options_from(SEXP list) {
       .curvature = (enum newton_curvature)int_in(list, "curvature"),
       .modify = (enum oracle_modify)int_in(list, "modify"),
       .damped = arg_flag(element(list, "damped")),
+      .adaptive = arg_flag(element(list, "adaptive")),
       .spend_all = arg_flag(element(list, "spend_all")),
       .iterations = int_in(list, "iterations"),
       .eps_g = number_in(list, "eps_g"),
@@ -232,6 +257,31 @@ static struct newton_options newton_options_from(SEXP list) {
       .lambda0 = number_in(list, "lambda0"),
       .lambda_scale = number_in(list, "lambda_scale"),
       .tail = number_in(list, "tail"),
+  };
+  return o;
+}
+
+static struct perturbed_options perturbed_options_from(SEXP list) {
+  struct perturbed_options o = {
+      .output = arg_flag(element(list, "output")),
+      .eps_g = number_in(list, "eps_g"),
+      .confidence = number_in(list, "confidence"),
+      .lambda = number_in(list, "lambda"),
+      .output_share = number_in(list, "output_share"),
+  };
+  return o;
+}
+
+static struct cubic_options cubic_options_from(SEXP list) {
+  struct cubic_options o = {
+      .inner = int_in(list, "inner"),
+      .iterations = int_in(list, "iterations"),
+      .spend_all = arg_flag(element(list, "spend_all")),
+      .diameter = number_in(list, "diameter"),
+      .eps_g = number_in(list, "eps_g"),
+      .confidence = number_in(list, "confidence"),
+      .hessian_share = number_in(list, "hessian_share"),
+      .certificate_share = number_in(list, "certificate_share"),
   };
   return o;
 }

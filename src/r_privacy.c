@@ -8,16 +8,31 @@ static void finalize_ledger(SEXP x) {
 }
 
 SEXP ffi_ledger_create(SEXP gdp_capacity, SEXP zcdp_capacity, SEXP accountant) {
+  SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
   struct ledger *ledger;
   glue_check(ledger_create(arg_double(gdp_capacity), arg_double(zcdp_capacity),
                            (enum ledger_accountant)arg_int(accountant), &ledger));
-  return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
+  R_SetExternalPtrAddr(out, ledger);
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_ledger_create_renyi(SEXP order, SEXP capacity) {
+  SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
   struct ledger *ledger;
   glue_check(ledger_create_renyi(arg_double(order), arg_double(capacity), &ledger));
-  return glue_pointer(ledger, "budget", R_NilValue, finalize_ledger);
+  R_SetExternalPtrAddr(out, ledger);
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_ledger_create_perturbed(SEXP eps, SEXP delta, SEXP kappa) {
+  SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
+  struct ledger *ledger;
+  glue_check(ledger_create_perturbed(arg_double(eps), arg_double(delta), arg_double(kappa), &ledger));
+  R_SetExternalPtrAddr(out, ledger);
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {

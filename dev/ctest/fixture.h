@@ -8,8 +8,19 @@
 #include "barrier/private.h"
 #include "ctest.h"
 
+/* The ways to keep rows; tests that set fixture_storage run the same on each. */
+enum fixture_storage { FIXTURE_DENSE, FIXTURE_SINGLE, FIXTURE_CODES, FIXTURE_SPARSE, FIXTURE_STORAGES };
+static enum fixture_storage fixture_storage;
+
+/* What data read by reference. */
+struct fixture_arrays {
+  float *single;
+  int *codes;
+};
+
 struct fixture {
   double *x, *y;
+  struct fixture_arrays arrays;
   struct data *data;
   struct ledger *ledger;
   struct oracle *oracle;
@@ -18,13 +29,87 @@ struct fixture {
 /* The signs of a fair coin. */
 static inline double fixture_sign(void) { return ctest_uniform() < 0.5 ? -1 : 1; }
 
+static inline void fixture_free(struct fixture_arrays *arrays) {
+  base_free(arrays->single);
+  base_free(arrays->codes);
+}
+
+static inline int fixture_single(double *x, size_t n, size_t p, int intercept, double radius, const double *y,
+                                 struct fixture_arrays *arrays, struct data **out) {
+  struct data_columns columns = {.single = arrays->single = base_alloc(n * p, sizeof(float)), .dense = p};
+  if (!columns.single) return BASE_ERR_MEMORY;
+  for (size_t i = 0; i < n * p; i++) x[i] = arrays->single[i] = (float)x[i];
+  return data_create_columns(&columns, n, intercept, radius, y, out);
+}
+
+/* Half of the columns belong to up to two factors; x becomes their indicators. */
+static inline int fixture_codes(double *x, size_t n, size_t p, int intercept, double radius, const double *y,
+                                struct fixture_arrays *arrays, struct data **out) {
+  size_t rest = p / 2, dense = p - rest;
+  int indicators[2] = {(int)(rest > 2 ? rest / 2 : rest), (int)(rest - rest / 2)}, *code;
+  struct data_columns columns = {.x = x, .dense = dense, .factors = rest > 2 ? 2 : rest > 0, .indicators = indicators};
+  columns.codes = code = arrays->codes = base_alloc(n * columns.factors, sizeof(int));
+  if (!code) return BASE_ERR_MEMORY;
+  x += n * dense;
+  for (size_t f = 0; f < columns.factors; f++) {
+    for (size_t i = 0; i < n; i++) {
+      int count = indicators[f], missing = !isfinite(x[i]);
+      code[i] = missing ? (i % 2 ? -1 - (int)i : count + 1 + (int)i) : (int)fmod(fabs(x[i]) * 7, count + 1.0);
+      for (int j = 0; j < count; j++) x[i + (size_t)j * n] = missing ? NAN : code[i] == j + 1;
+    }
+    x += n * (size_t)indicators[f];
+    code += n;
+  }
+  return data_create_columns(&columns, n, intercept, radius, y, out);
+}
+
+static inline int fixture_sparse(const double *x, size_t n, size_t p, int intercept, double radius, const double *y,
+                                 struct data **out) {
+  int *start = base_alloc(p + 1, sizeof *start), *row = base_alloc(n * p, sizeof *row), entries = 0;
+  double *value = base_alloc(n * p, sizeof *value);
+  for (size_t j = 0; j < p; j++) {
+    for (size_t i = 0; i < n; i++) {
+      if (x[i + j * n] == 0) continue;
+      row[entries] = (int)i;
+      value[entries++] = x[i + j * n];
+    }
+    start[j + 1] = entries;
+  }
+  struct data_compressed compressed = {start, row, value, p + 1, (size_t)entries, (size_t)entries};
+  int status = data_create_sparse(&compressed, n, p, intercept, radius, y, out);
+  base_free(start);
+  base_free(row);
+  base_free(value);
+  return status;
+}
+
+/* x, which comes from base_alloc(), is read by reference, and first becomes what the storage makes of it. */
+static inline int fixture_data(double *x, size_t n, size_t p, int intercept, double radius, const double *y,
+                               struct fixture_arrays *arrays, struct data **out) {
+  memset(arrays, 0, sizeof *arrays);
+  switch (fixture_storage) {
+  case FIXTURE_SINGLE:
+    return fixture_single(x, n, p, intercept, radius, y, arrays, out);
+  case FIXTURE_CODES:
+    return fixture_codes(x, n, p, intercept, radius, y, arrays, out);
+  case FIXTURE_SPARSE:
+    return fixture_sparse(x, n, p, intercept, radius, y, out);
+  default:
+    return data_create(x, n, p, intercept, radius, y, out);
+  }
+}
+
 /* Takes over x and y, which come from base_alloc(). */
 static inline void fixture_open_rows(struct fixture *f, const char *loss, double *x, double *y, size_t n, size_t p,
                                      int intercept, enum oracle_neighbours neighbours, double capacity) {
   memset(f, 0, sizeof *f);
   f->x = x;
   f->y = y;
-  int status = data_create(x, n, p, intercept, 1, y, &f->data);
+  /* Sparse rows have two zeros in three, other than by their place. */
+  if (fixture_storage == FIXTURE_SPARSE) {
+    for (size_t i = 0; i < n * p; i++) x[i] = fmod(fabs(x[i]) * 1e4, 3) > 1 ? 0 : x[i];
+  }
+  int status = fixture_data(x, n, p, intercept, 1, y, &f->arrays, &f->data);
   if (status == BASE_OK) status = ledger_create(capacity, capacity, LEDGER_OPEN, &f->ledger);
   if (status == BASE_OK) {
     status = oracle_create(f->data, loss_find(loss), f->ledger, &ctest_entropy, neighbours, &f->oracle);
@@ -45,6 +130,7 @@ static inline void fixture_close(struct fixture *f) {
   oracle_free(f->oracle);
   ledger_free(f->ledger);
   data_free(f->data);
+  fixture_free(&f->arrays);
   base_free(f->x);
   base_free(f->y);
 }

@@ -25,12 +25,14 @@ static double share(const char *loss, enum oracle_neighbours neighbours, enum qu
 
 void test_barrier_sensitivity(void) {
   static const char *const losses[] = {"logistic", "sigmoid"};
-  for (int k = 0; k < 2; k++) {
-    for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
-      worst_cases(losses[k], neighbours);
-      for (int q = VALUE; q < QUANTITIES; q++) {
-        search(losses[k], neighbours, q, 0);
-        search(losses[k], neighbours, q, 1);
+  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+    for (int k = 0; k < 2; k++) {
+      for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
+        if (fixture_storage != FIXTURE_CODES) worst_cases(losses[k], neighbours);
+        for (int q = VALUE; q < QUANTITIES; q++) {
+          search(losses[k], neighbours, q, 0);
+          search(losses[k], neighbours, q, 1);
+        }
       }
     }
   }
@@ -161,7 +163,8 @@ static struct pair moved(const struct pair *from, double by) {
 
 static void search(const char *loss, enum oracle_neighbours neighbours, enum quantity q, int intercept) {
   double worst = 0;
-  for (int restart = 0; restart < ctest_size(40, 2); restart++) {
+  int dense = fixture_storage == FIXTURE_DENSE;
+  for (int restart = 0; restart < ctest_size(dense ? 40 : 6, 2); restart++) {
     struct pair best = random_pair(neighbours, intercept);
     double found = share(loss, neighbours, q, &best);
     worst = fmax(worst, found);
@@ -176,7 +179,7 @@ static void search(const char *loss, enum oracle_neighbours neighbours, enum qua
     }
   }
   CHECK(worst <= 1);
-  CHECK(worst > (ctest_size(1, 0) ? 0.98 : 0)); /* the climbing climbs */
+  CHECK(worst > (dense && ctest_size(1, 0) ? 0.98 : 0)); /* the climbing climbs */
 }
 
 /* ---- change over sensitivity ---- */
@@ -229,13 +232,14 @@ static double bound(const struct oracle *o, enum quantity q, const struct pair *
 }
 
 /* The other records are the same in both and do not matter but for rounding. */
-static int build(const struct pair *p, int which, double *x, double *y, struct data **out) {
+static int build(const struct pair *p, int which, double *x, double *y, struct fixture_arrays *arrays,
+                 struct data **out) {
   for (size_t i = 0; i < p->n; i++) {
     for (size_t j = 0; j < DIM; j++) x[i + j * p->n] = i == 0 ? p->row[which][j] : (double)((i + j) % 3) - 1;
     y[i] = i % 2 ? 1 : -1;
   }
   y[0] = p->y[which] == 0 ? NAN : p->y[which];
-  return data_create(x, p->n, DIM, p->intercept, 1, y, out);
+  return fixture_data(x, p->n, DIM, p->intercept, 1, y, arrays, out);
 }
 
 static double share(const char *loss, enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair) {
@@ -243,11 +247,13 @@ static double share(const char *loss, enum oracle_neighbours neighbours, enum qu
   struct answer answers[2];
   for (int k = 0; k < 2; k++) {
     struct data *d = NULL;
-    if (build(pair, k, x, y, &d) != BASE_OK) return INFINITY;
+    struct fixture_arrays arrays;
+    if (build(pair, k, x, y, &arrays, &d) != BASE_OK) return INFINITY;
     struct oracle o = {.data = d, .loss = loss_find(loss), .neighbours = neighbours};
     ask(&o, q, pair, &answers[k]);
     sensitivity = bound(&o, q, pair);
     data_free(d);
+    fixture_free(&arrays);
   }
   for (size_t i = 0; i < answers[0].length; i++) change = hypot(change, answers[0].numbers[i] - answers[1].numbers[i]);
   return change / sensitivity;

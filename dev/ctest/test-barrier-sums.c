@@ -3,6 +3,7 @@
 
 #include <float.h>
 
+static void problems(const char *loss);
 static void problem(const char *loss, size_t n, size_t p, int intercept, int broken, double w_norm);
 static void compare(const struct fixture *f, const double *w, const double *direction);
 static double claimed(const struct oracle *o, double lip, double w_norm, double size);
@@ -11,33 +12,39 @@ static void same_for_any_threads(const char *loss, int intercept);
 static void scratch_is_wiped(void);
 static void batch_is_its_rows(const char *loss);
 static void stopped(void);
+static void single_is_rounded_dense(void);
 
 enum { STEPS = 3 };
 static const double steps[STEPS] = {1e-3, 1, 30};
 
 void test_barrier_sums(void) {
-  static const char *const losses[] = {"logistic", "sigmoid"};
-  for (int k = 0; k < 2; k++) {
-    for (int intercept = 0; intercept <= 1; intercept++) {
-      for (int broken = 0; broken <= 1; broken++) {
-        problem(losses[k], 1, 1, intercept, 0, 1);
-        problem(losses[k], 40, 3, intercept, broken, 0);
-        problem(losses[k], DATA_BLOCK, 5, intercept, broken, 1e-6);
-        problem(losses[k], (size_t)ctest_size(3 * DATA_BLOCK + 17, DATA_BLOCK + 17), 7, intercept, broken, 4);
-        problem(losses[k], 300, 60, intercept, broken, 40);
-        problem(losses[k], 300, 4, intercept, broken, 1e80);
-      }
-    }
-    problem(losses[k], 100, 0, 1, 1, 2);
-    if (ctest_size(1, 0)) problem(losses[k], 131 * DATA_BLOCK + 17, 2, 1, 1, 3); /* groups of two and three blocks */
+  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+    problems("logistic");
+    problems("sigmoid");
+    same_for_any_threads("logistic", 1);
+    same_for_any_threads("sigmoid", 0);
+    bound_is_added();
+    batch_is_its_rows("logistic");
+    batch_is_its_rows("sigmoid");
+    scratch_is_wiped();
+    stopped();
   }
-  same_for_any_threads("logistic", 1);
-  same_for_any_threads("sigmoid", 0);
-  bound_is_added();
-  batch_is_its_rows("logistic");
-  batch_is_its_rows("sigmoid");
-  scratch_is_wiped();
-  stopped();
+  single_is_rounded_dense();
+}
+
+static void problems(const char *loss) {
+  for (int intercept = 0; intercept <= 1; intercept++) {
+    for (int broken = 0; broken <= 1; broken++) {
+      problem(loss, 1, 1, intercept, 0, 1);
+      problem(loss, 40, 3, intercept, broken, 0);
+      problem(loss, DATA_BLOCK, 5, intercept, broken, 1e-6);
+      problem(loss, (size_t)ctest_size(3 * DATA_BLOCK + 17, DATA_BLOCK + 17), 7, intercept, broken, 4);
+      problem(loss, 300, 60, intercept, broken, 40);
+      problem(loss, 300, 4, intercept, broken, 1e80);
+    }
+  }
+  problem(loss, 100, 0, 1, 1, 2);
+  if (ctest_size(1, 0)) problem(loss, 131 * DATA_BLOCK + 17, 2, 1, 1, 3); /* groups of two and three blocks */
 }
 
 static void problem(const char *loss, size_t n, size_t p, int intercept, int broken, double w_norm) {
@@ -71,10 +78,11 @@ static void reference_loss(int sigmoid, double y, long double t, long double *va
   *d2 = sigmoid ? s * rest * (rest - s) : s * rest;
 }
 
-static void reference_row(const struct data *d, size_t i, long double *z) {
+static void reference_row(const struct fixture *f, size_t i, long double *z) {
+  const struct data *d = f->data;
   size_t skip = (size_t)d->intercept;
   if (skip) z[0] = d->scale[i];
-  for (size_t j = 0; j < d->p; j++) z[skip + j] = d->scale[i] > 0 ? (long double)d->scale[i] * d->x[i + j * d->n] : 0;
+  for (size_t j = 0; j < d->p; j++) z[skip + j] = d->scale[i] > 0 ? (long double)d->scale[i] * f->x[i + j * d->n] : 0;
 }
 
 struct sums {
@@ -89,7 +97,7 @@ static void reference(const struct fixture *f, const double *w, const double *di
   memset(s, 0, sizeof *s);
   for (size_t i = 0; i < d->n; i++) {
     long double t = 0, u = 0;
-    reference_row(d, i, z);
+    reference_row(f, i, z);
     for (size_t j = 0; j < dim; j++) {
       t += z[j] * w[j];
       u += z[j] * direction[j];
@@ -147,10 +155,13 @@ static void compare(const struct fixture *f, const double *w, const double *dire
     for (size_t l = 0; l < j; l++) CHECK(hessian[j + l * dim] == hessian[l + j * dim]);
 }
 
-/* E of sensitivity.c, written anew from its text. */
+/* E of sensitivity.c, written anew from its text; with these few columns a matrix has 64 groups too. */
 static double claimed(const struct oracle *o, double lip, double w_norm, double size) {
-  double u = DBL_EPSILON / 2, m = ceil((double)o->data->n / DATA_BLOCK);
-  return 2 * u * (lip * ((double)o->data->p + 3) * w_norm + (DATA_BLOCK + 2 * m + 32) * size);
+  double u = DBL_EPSILON / 2, m = ceil((double)o->data->n / DATA_BLOCK), groups = fmin(m, 64);
+  int scattered = fixture_storage == FIXTURE_SPARSE || (fixture_storage == FIXTURE_CODES && o->data->p > 1);
+  double dealt = fmin(ceil(m / 64), 8), longest = dealt * ceil(ceil(m / dealt) / 64);
+  double additions = scattered ? DATA_BLOCK * longest + groups : DATA_BLOCK + 2 * m;
+  return 2 * u * (lip * ((double)o->data->p + 3) * w_norm + (additions + 32) * size);
 }
 
 /* What the sensitivities have beyond the exact formulas is twice this bound. */
@@ -279,4 +290,34 @@ static void stopped(void) {
   CHECK(sums_decreases(f.oracle, w, w, 1, &step, out) == BASE_ERR_STOPPED);
   base_set_host(NULL);
   fixture_close(&f);
+}
+
+/* To the last bit: widened tiles go through the same arithmetic. */
+static void single_is_rounded_dense(void) {
+  enum { N = 2 * DATA_BLOCK + 77, P = 9, DIM = P + 1 };
+  struct fixture f[2];
+  double w[DIM], *rounded = base_alloc(N * P, sizeof *rounded);
+  struct {
+    double value, gradient[DIM], hessian[DIM * DIM], decreases[STEPS];
+  } answers[2];
+  double trace[2];
+  memset(&answers, 0, sizeof answers);
+  for (size_t j = 0; j < DIM; j++) w[j] = ctest_normal();
+  for (int k = 0; k < 2; k++) {
+    double *x = k ? rounded : base_alloc(N * P, sizeof *x), *y = base_alloc(N, sizeof *y);
+    for (size_t i = 0; k == 0 && i < N * P; i++) x[i] = i % 2500 == 0 ? NAN : ctest_normal();
+    for (size_t i = 0; i < N; i++) y[i] = i % 3 ? 1 : -1;
+    fixture_storage = k ? FIXTURE_DENSE : FIXTURE_SINGLE;
+    fixture_open_rows(&f[k], "sigmoid", x, y, N, P, 1, ORACLE_REPLACE_ONE, 1);
+    if (k == 0) memcpy(rounded, f[0].x, N * P * sizeof *rounded);
+    CHECK(sums_value(f[k].oracle, w, &answers[k].value) == BASE_OK);
+    CHECK(sums_gradient(f[k].oracle, w, answers[k].gradient) == BASE_OK);
+    CHECK(sums_hessian(f[k].oracle, w, answers[k].hessian) == BASE_OK);
+    CHECK(sums_trace(f[k].oracle, w, ORACLE_MAJORANT, &trace[k]) == BASE_OK);
+    CHECK(sums_decreases(f[k].oracle, w, w, STEPS, steps, answers[k].decreases) == BASE_OK);
+  }
+  CHECK(f[0].x[1] == (float)f[0].x[1] && memcmp(f[0].data->scale, f[1].data->scale, N * sizeof(double)) == 0);
+  CHECK(memcmp(&answers[0], &answers[1], sizeof answers[0]) == 0);
+  CHECK_NEAR(trace[0], trace[1], 1e-14 * trace[1]);
+  for (int k = 0; k < 2; k++) fixture_close(&f[k]);
 }

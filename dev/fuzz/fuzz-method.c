@@ -5,12 +5,17 @@
 #include "la/la.h"
 #include "loss/loss.h"
 #include "method/method.h"
+#include "method/newton.h"
 
+enum { OPT, TR, GD, NEWTON, METHODS };
 enum { ROWS = 5, COLUMNS = 2, DIM = COLUMNS + 1 };
 
-static struct opt_options read_options(struct fuzz *f);
+static struct opt_options read_opt(struct fuzz *f);
+static struct tr_options read_tr(struct fuzz *f);
+static struct gd_options read_gd(struct fuzz *f);
+static struct newton_options read_newton(struct fuzz *f);
 static struct penalty read_penalty(struct fuzz *f);
-static void run(struct fuzz *f, struct oracle *o, struct ledger *l);
+static void run(struct fuzz *f, uint32_t method, struct oracle *o, struct ledger *l);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz f = fuzz_begin(data, size);
@@ -21,13 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t n = 1 + fuzz_below(&f, ROWS);
   fuzz_doubles(&f, n * COLUMNS, x);
   for (size_t i = 0; i < n; i++) y[i] = fuzz_below(&f, 2) ? 1 : -1;
-  const struct loss *loss = loss_find(fuzz_below(&f, 2) ? "logistic" : "sigmoid");
+  uint32_t method = fuzz_below(&f, METHODS);
+  const struct loss *loss = loss_find(method == NEWTON || fuzz_below(&f, 2) ? "logistic" : "sigmoid");
   double capacity = fuzz_double(&f);
   enum oracle_neighbours relation = fuzz_below(&f, 2) ? ORACLE_ZERO_OUT : ORACLE_REPLACE_ONE;
   int status = data_create(x, n, COLUMNS, 1, 1, y, &rows);
   if (status == BASE_OK) status = ledger_create(capacity, capacity, LEDGER_OPEN, &ledger);
   if (status == BASE_OK) status = oracle_create(rows, loss, ledger, &ctest_entropy, relation, &oracle);
-  if (status == BASE_OK) run(&f, oracle, ledger);
+  if (status == BASE_OK) run(&f, method, oracle, ledger);
   oracle_free(oracle);
   ledger_free(ledger);
   data_free(rows);
@@ -40,8 +46,8 @@ static double positive(struct fuzz *f) {
   return x > 0 && isfinite(x) ? x : 1;
 }
 
-/* What control_opt() and sosp() let through; the number of iterations is kept small for speed. */
-static struct opt_options read_options(struct fuzz *f) {
+/* What the control objects and sosp() let through; the number of iterations is kept small for speed. */
+static struct opt_options read_opt(struct fuzz *f) {
   struct opt_options o = {.published = (int)fuzz_below(f, 2),
                           .two_phase = (int)fuzz_below(f, 2),
                           .spend_all = (int)fuzz_below(f, 2),
@@ -62,14 +68,81 @@ static struct opt_options read_options(struct fuzz *f) {
   return o;
 }
 
+static struct tr_options read_tr(struct fuzz *f) {
+  struct tr_options o = {.published = (int)fuzz_below(f, 2),
+                         .explicit_test = (int)fuzz_below(f, 2),
+                         .spend_all = (int)fuzz_below(f, 2),
+                         .eps_g = positive(f),
+                         .eps_h = positive(f),
+                         .confidence = fuzz_share(f),
+                         .gap = fuzz_below(f, 2) ? NAN : positive(f),
+                         .gap_share = fuzz_share(f),
+                         .max_iterations = 1 + (int)fuzz_below(f, 12)};
+  return o;
+}
+
+static struct gd_options read_gd(struct fuzz *f) {
+  struct gd_options o = {.eps_g = positive(f),
+                         .eps_h = positive(f),
+                         .confidence = fuzz_share(f),
+                         .gap = fuzz_below(f, 2) ? NAN : positive(f),
+                         .gap_share = fuzz_share(f),
+                         .hessian_share = fuzz_share(f),
+                         .max_iterations = 1 + (int)fuzz_below(f, 12)};
+  return o;
+}
+
+static struct newton_options read_newton(struct fuzz *f) {
+  struct newton_options o = {.curvature = (enum newton_curvature)fuzz_below(f, 4),
+                             .modify = (enum oracle_modify)fuzz_below(f, 2),
+                             .spend_all = (int)fuzz_below(f, 2),
+                             .iterations = 1 + (int)fuzz_below(f, 12),
+                             .eps_g = positive(f),
+                             .confidence = fuzz_share(f),
+                             .curvature_share = fuzz_share(f),
+                             .trace_share = fuzz_share(f),
+                             .search_share = fuzz_share(f),
+                             .certificate_share = fuzz_share(f),
+                             .lambda0 = fuzz_below(f, 2) ? NAN : fmin(positive(f), 1e6),
+                             .lambda_scale = fmin(positive(f), 1e6),
+                             .tail = fuzz_share(f)};
+  o.damped = o.curvature == NEWTON_DIRECT && fuzz_below(f, 2);
+  return o;
+}
+
 static struct penalty read_penalty(struct fuzz *f) {
   double lambda = fabs(fuzz_double(f));
   struct penalty p = {(enum penalty_kind)fuzz_below(f, 3), lambda <= 1e6 ? lambda : 1, fuzz_below(f, 2)};
   return p;
 }
 
-static void run(struct fuzz *f, struct oracle *o, struct ledger *l) {
-  struct opt_options options = read_options(f);
+/* The default target where it is wanted, and the run. */
+static int run_method(struct fuzz *f, uint32_t method, int slow, struct oracle *o, const struct penalty *penalty,
+                      double rho, double *w, struct opt_result *result) {
+  double alpha = 1;
+  int status;
+  if (method == OPT) {
+    struct opt_options options = read_opt(f);
+    if (slow) alpha = opt_default_alpha(o, penalty, &options, rho, w);
+    status = opt_run(o, penalty, &options, rho, w, result);
+  } else if (method == TR) {
+    struct tr_options options = read_tr(f);
+    if (slow) alpha = tr_default_alpha(o, penalty, &options, rho, w);
+    status = tr_run(o, penalty, &options, rho, w, result);
+  } else if (method == GD) {
+    struct gd_options options = read_gd(f);
+    if (slow) alpha = gd_default_alpha(o, penalty, &options, rho, w);
+    status = gd_run(o, penalty, &options, rho, w, result);
+  } else {
+    struct newton_options options = read_newton(f);
+    if (slow) alpha = newton_default_alpha(o, &options, rho, w);
+    status = newton_run(o, penalty, &options, rho, w, result);
+  }
+  REQUIRE(alpha > 0 && isfinite(alpha));
+  return status;
+}
+
+static void run(struct fuzz *f, uint32_t method, struct oracle *o, struct ledger *l) {
   struct penalty penalty = read_penalty(f);
   struct opt_result result;
   double w[DIM], rho = fuzz_below(f, 2) ? ledger_left(l) : fmin(fuzz_double(f), ledger_left(l));
@@ -77,11 +150,9 @@ static void run(struct fuzz *f, struct oracle *o, struct ledger *l) {
     w[i] = fuzz_double(f);
     if (!(fabs(w[i]) <= 1e30)) w[i] = 0; /* as check_vector() has it */
   }
-  if (rho > 0 && isfinite(rho) && fuzz_below(f, 16) == 15) { /* slow */
-    double alpha = opt_default_alpha(o, &penalty, &options, rho, w);
-    REQUIRE(alpha > 0 && isfinite(alpha));
-  }
-  int status = opt_run(o, &penalty, &options, rho, w, &result);
+  if (method == NEWTON && penalty.kind == PENALTY_NONCONVEX) penalty.kind = PENALTY_RIDGE;
+  int slow = rho > 0 && isfinite(rho) && fuzz_below(f, 16) == 15;
+  int status = run_method(f, method, slow, o, &penalty, rho, w, &result);
   REQUIRE(status >= 0 && status < BASE_STATUS_COUNT && status != BASE_ERR_BUDGET);
   REQUIRE(ledger_spent(l) <= ledger_capacity(l));
   /* what the ledger cannot tell from its capacity may be added */

@@ -1,44 +1,71 @@
 # Shared by the experiments: exact (NON-PRIVATE) quantities, data, and results
 # that are written row by row, so that an interrupted run goes on where it was.
 
-# Exact objective, gradient norm and smallest eigenvalue at w, for rows clipped
-# to norm 1: to judge a run from outside, never for release.
-nonprivate_problem <- function(x, y, penalty = 0) {
+# The value after --name on the command line.
+option <- function(name, default = NULL) {
+  arguments <- commandArgs(TRUE)
+  at <- match(paste0("--", name), arguments)
+  if (is.na(at)) default else arguments[at + 1]
+}
+
+# Exact objective, gradient norm, smallest eigenvalue and accuracy at w, for rows
+# clipped to norm 1: to judge a run from outside, never for release. loss:
+# "logistic", with the penalty sum w^2 / (1 + w^2), or "sigmoid", with |w|^2 / 2.
+nonprivate_problem <- function(x, y, penalty = 0, loss = "logistic") {
   rows <- x / pmax(1, sqrt(rowSums(x^2)))
+  n <- nrow(rows)
   margin <- function(w) y * as.vector(rows %*% w)
+  if (loss == "logistic") {
+    value <- function(m) log1p(exp(-abs(m))) + pmax(-m, 0)
+    slope <- function(m) -stats::plogis(-m)
+    curvature <- function(m) stats::plogis(m) * stats::plogis(-m)
+    r <- list(value = function(w) sum(w^2 / (1 + w^2)), gradient = function(w) 2 * w / (1 + w^2)^2,
+              diagonal = function(w) (2 - 6 * w^2) / (1 + w^2)^3)
+  } else {
+    value <- function(m) stats::plogis(-m)
+    slope <- function(m) -stats::plogis(m) * stats::plogis(-m)
+    curvature <- function(m) -slope(m) * (stats::plogis(m) - stats::plogis(-m))
+    r <- list(value = function(w) sum(w^2) / 2, gradient = function(w) w, diagonal = function(w) 1 + 0 * w)
+  }
+  gradient <- function(w) as.vector(crossprod(rows, y * slope(margin(w)))) / n + penalty * r$gradient(w)
+  hessian <- function(w) {
+    # Squares of roots: crossprod() of one matrix is symmetric and twice as fast.
+    s <- curvature(margin(w))
+    part <- function(s) crossprod(rows * sqrt(s)) / n
+    h <- if (any(s < 0)) part(pmax(s, 0)) - part(pmax(-s, 0)) else part(s)
+    h + diag(penalty * r$diagonal(w), length(w))
+  }
   list(
-    loss = function(w) {
-      m <- margin(w)
-      mean(log1p(exp(-abs(m))) + pmax(-m, 0)) + penalty * sum(w^2 / (1 + w^2))
-    },
-    gradient_norm = function(w) {
-      slope <- -y * stats::plogis(-margin(w))
-      sqrt(sum((as.vector(crossprod(rows, slope)) / nrow(rows) + penalty * 2 * w / (1 + w^2)^2)^2))
-    },
-    eigen_min = function(w) {
-      s <- stats::plogis(margin(w))
-      hessian <- crossprod(rows * sqrt(s * (1 - s))) / nrow(rows) + diag(penalty * (2 - 6 * w^2) / (1 + w^2)^3)
-      min(eigen(hessian, symmetric = TRUE, only.values = TRUE)$values)
-    }
+    loss = function(w) mean(value(margin(w))) + penalty * r$value(w),
+    gradient = gradient,
+    gradient_norm = function(w) sqrt(sum(gradient(w)^2)),
+    hessian = hessian,
+    eigen_min = function(w) min(eigen(hessian(w), symmetric = TRUE, only.values = TRUE)$values),
+    accuracy = function(w) mean(margin(w) > 0)
   )
 }
 
-# The same for the sigmoid loss and a ridge penalty.
-nonprivate_sigmoid <- function(x, y, penalty = 0) {
-  rows <- x / pmax(1, sqrt(rowSums(x^2)))
-  up <- function(w) stats::plogis(y * as.vector(rows %*% w))
-  list(
-    loss = function(w) mean(1 - up(w)) + penalty / 2 * sum(w^2),
-    gradient_norm = function(w) {
-      s <- up(w)
-      sqrt(sum((as.vector(crossprod(rows, -y * s * (1 - s))) / nrow(rows) + penalty * w)^2))
-    },
-    eigen_min = function(w) {
-      s <- up(w)
-      hessian <- crossprod(rows, rows * (s * (1 - s) * (2 * s - 1))) / nrow(rows) + diag(penalty, length(w))
-      min(eigen(hessian, symmetric = TRUE, only.values = TRUE)$values)
+# Least loss found by an exact trust-region method from several starts; NON-PRIVATE.
+nonprivate_minimum <- function(problem, starts, steps = 100) {
+  best <- list(value = Inf)
+  for (w in starts) {
+    radius <- 1
+    value <- problem$loss(w)
+    for (i in seq_len(steps)) {
+      g <- problem$gradient(w)
+      if (sqrt(sum(g^2)) < 1e-9) break
+      h <- problem$hessian(w)
+      step <- trust_region_step(g, h, radius)$step
+      there <- problem$loss(w + step)
+      ratio <- (value - there) / -(sum(g * step) + sum(step * (h %*% step)) / 2)
+      radius <- radius * if (ratio < 0.25) 1 / 4 else if (ratio > 0.75) 2 else 1
+      if (!(ratio > 0)) next
+      w <- w + step
+      value <- there
     }
-  )
+    if (value < best$value) best <- list(value = value, w = w)
+  }
+  best
 }
 
 # Classes 1 and 2 of Covertype; the ten numeric columns standardised with the

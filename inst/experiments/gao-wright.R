@@ -15,11 +15,6 @@
 # are computed outside the fits to judge them.
 
 library(dpsosp)
-arguments <- commandArgs(TRUE)
-option <- function(name, default = NULL) {
-  at <- match(paste0("--", name), arguments)
-  if (is.na(at)) default else arguments[at + 1]
-}
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
 source(file.path(if (length(script)) dirname(script) else ".", "common.R"))
 folder <- option("data")
@@ -65,7 +60,7 @@ run_one <- function(problem, exact, row) {
 run_all <- function(problem, grid, path) {
   keys <- c("data", "constants", "method", "target", "eps", "seed")
   results <- results_file(path, keys)
-  exact <- problem$judge(problem$x, problem$y, lambda)
+  exact <- nonprivate_problem(problem$x, problem$y, lambda, problem$loss)
   for (i in seq_len(nrow(grid))) {
     row <- grid[i, ]
     if (i %% shard[2] != shard[1] %% shard[2] || results$has(row)) next
@@ -74,10 +69,10 @@ run_all <- function(problem, grid, path) {
 }
 
 logistic <- function(x, y) {
-  list(x = x, y = y, loss = "logistic", penalty = penalty_nonconvex(lambda), judge = nonprivate_problem)
+  list(x = x, y = y, loss = "logistic", penalty = penalty_nonconvex(lambda))
 }
 sigmoid <- function(x, y) {
-  list(x = x, y = y, loss = "sigmoid", penalty = penalty_ridge(lambda), judge = nonprivate_sigmoid)
+  list(x = x, y = y, loss = "sigmoid", penalty = penalty_ridge(lambda))
 }
 
 grid_of <- function(data, constants, methods, targets, eps, seeds = 1:5) {

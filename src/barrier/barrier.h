@@ -29,8 +29,8 @@ struct ledger_entry {
   const char *what;      /* "gradient", "hessian", ... static text */
   const char *mechanism; /* "gaussian", "sparse vector", ... static text */
   double rho;
-  double sensitivity;    /* of the released quantity, rounding included */
-  double scale;          /* of the noise: sd, or the Laplace scale, or the temperature */
+  double sensitivity; /* of the released quantity, rounding included */
+  double scale;       /* of the noise: sd, or the Laplace scale, or the temperature */
 };
 
 /* Capacities are what the budget buys under each accountant, in rho; a
@@ -39,6 +39,9 @@ int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_account
 /* Capacity and costs in R(alpha) / alpha at this order alpha > 1, which is rho for a Gaussian release
  * and at most rho for a zCDP one. */
 int ledger_create_renyi(double order, double capacity, struct ledger **out);
+/* For one perturbed minimiser, and Gaussian releases beside it: all together are (eps, delta)-private when the privacy
+ * loss is kappa, 0 < kappa < eps, plus that of a Gaussian release with four times its tails (proofs vignette). */
+int ledger_create_perturbed(double eps, double delta, double kappa, struct ledger **out);
 void ledger_free(struct ledger *ledger);
 /* Decides the accountant; refused once another one has been charged. A Renyi
  * ledger takes all mechanisms and stays one. */
@@ -90,8 +93,14 @@ double oracle_sd_hessian(const struct oracle *oracle, const double *w, double rh
 /* Noisy answers; *sd is the standard deviation of the noise. */
 int oracle_value(struct oracle *oracle, const double *w, double rho, double *value, double *sd);
 int oracle_gradient(struct oracle *oracle, const double *w, double rho, double *gradient, double *sd);
-/* sd on the diagonal, sd / sqrt(2) off it. */
+/* sd on the diagonal, sd / sqrt(2) off it. Here and below a matrix of more rows than ORACLE_MOST_DIM is refused before
+ * it is charged: it would take more than half a gigabyte, some copies of it. */
+#define ORACLE_MOST_DIM 8192
 int oracle_hessian(struct oracle *oracle, const double *w, double rho, double *hessian, double *sd);
+
+/* gradient + Hessian times direction: the gradient of the quadratic model of w at w + direction. */
+int oracle_model_gradient(struct oracle *oracle, const double *w, const double *direction, double rho, double *gradient,
+                          double *sd);
 
 /* Decreases f(w) - f(w + step d) for k steps, with noise in proportion to each
  * one's own sensitivity; sd[k]. */
@@ -168,5 +177,20 @@ int oracle_trace(struct oracle *oracle, const double *w, enum oracle_curvature c
 /* A^-1 gradient, for a gradient that was released; refused where the curvature may be negative. */
 int oracle_newton_direction(struct oracle *oracle, const double *w, const double *gradient,
                             const struct oracle_newton *how, double rho, double *direction, double *sd);
+
+/* ---- perturbed.c: the minimiser of the mean loss plus sum_j quadratic_j w_j^2 / 2 ---- */
+
+/* With noise of its own, for a quadratic part that is positive everywhere (output perturbation). */
+int oracle_minimiser(struct oracle *oracle, const double *quadratic, double rho, double *w, double *sd);
+
+struct oracle_perturbation {
+  double sd_objective; /* of each v_j */
+  double sd_output;    /* of the noise that covers what the solver leaves open */
+};
+/* Of that plus v'w / n, v Gaussian noise, and a little noise for the solver's error (objective perturbation). Once a
+ * ledger, which must come from ledger_create_perturbed() with a kappa of at least log(1 + b / (n least quadratic_j)), b
+ * the loss's largest curvature. */
+int oracle_perturbed_minimiser(struct oracle *oracle, const double *quadratic, double rho, double rho_output, double *w,
+                               struct oracle_perturbation *how);
 
 #endif

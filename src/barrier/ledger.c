@@ -13,8 +13,11 @@
  * differ, and a transcript that chooses between two guarantees has neither),
  * so it is decided by the first charge at the latest.
  */
-#include "barrier/barrier.h"
+#include "barrier/private.h"
 
+#include "acct/acct.h"
+
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,6 +26,7 @@ struct ledger {
   double order;                      /* of a Renyi ledger */
   enum ledger_accountant accountant;
   double spent;
+  double shift; /* kappa of a perturbed minimiser that was not released yet */
   double carry; /* what the last additions to spent lost to rounding (Kahan) */
   struct ledger_entry *entries;
   size_t length;
@@ -59,6 +63,24 @@ int ledger_create_renyi(double order, double capacity, struct ledger **out) {
   (*out)->capacity[LEDGER_RENYI] = capacity;
   (*out)->order = order;
   (*out)->accountant = LEDGER_RENYI;
+  return BASE_OK;
+}
+
+/* The run's delta is at most four times that of mu-GDP at eps - kappa. */
+int ledger_create_perturbed(double eps, double delta, double kappa, struct ledger **out) {
+  *out = NULL;
+  if (!(kappa > 0) || !(kappa < eps) || !(delta > 0)) return BASE_ERR_ARGUMENT;
+  double rounded_down = (eps - kappa) * (1 - 4 * DBL_EPSILON), mu = acct_gdp_mu(rounded_down, delta / 4);
+  int status = ledger_create(mu * mu / 2, 0, LEDGER_GDP, out);
+  if (status == BASE_OK) (*out)->shift = kappa;
+  return status;
+}
+
+double ledger_shift(const struct ledger *ledger) { return ledger->shift; }
+
+int ledger_take_shift(struct ledger *ledger) {
+  if (!(ledger->shift > 0)) return BASE_ERR_ACCOUNTANT;
+  ledger->shift = 0;
   return BASE_OK;
 }
 

@@ -24,6 +24,7 @@ static int solve_clipped(size_t dim, double *matrix, double lambda0, const doubl
 
 int oracle_majorant(struct oracle *o, const double *w, double rho, double *matrix, double *sd) {
   size_t dim = data_dim(o->data);
+  if (dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   int status = check_point(o, w);
   if (status == BASE_OK) status = charge_gaussian(o, "majorant", sensitivity_majorant(o, w), rho, dim * dim, sd);
   if (status == BASE_OK) status = sums_majorant(o, w, matrix);
@@ -71,6 +72,7 @@ static int may_be_negative(const struct oracle *o, enum oracle_curvature curvatu
 
 static int check_how(const struct oracle *o, const struct oracle_newton *how) {
   if (may_be_negative(o, how->curvature) || !(how->lambda0 >= 0)) return BASE_ERR_ARGUMENT;
+  if (data_dim(o->data) > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   for (size_t j = 0; j < data_dim(o->data); j++) {
     if (!(how->penalty[j] >= 0)) return BASE_ERR_ARGUMENT;
   }

@@ -96,8 +96,23 @@ int oracle_gradient(struct oracle *o, const double *w, double rho, double *gradi
   return status;
 }
 
+int oracle_model_gradient(struct oracle *o, const double *w, const double *direction, double rho, double *gradient,
+                          double *sd) {
+  size_t dim = data_dim(o->data);
+  int status = check_point(o, w);
+  if (status == BASE_OK) status = check_point(o, direction);
+  if (status == BASE_OK) {
+    status = charge_gaussian(o, "model gradient", sensitivity_model_gradient(o, w, direction), rho, dim, sd);
+  }
+  if (status == BASE_OK) status = sums_model_gradient(o, w, direction, gradient);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, gradient);
+  if (status != BASE_OK) memset(gradient, 0, dim * sizeof(double));
+  return status;
+}
+
 int oracle_hessian(struct oracle *o, const double *w, double rho, double *hessian, double *sd) {
   size_t dim = data_dim(o->data);
+  if (dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   int status = check_point(o, w);
   if (status == BASE_OK) status = charge_gaussian(o, "hessian", sensitivity_hessian(o, w), rho, dim * dim, sd);
   if (status == BASE_OK) status = sums_hessian(o, w, hessian);

@@ -41,8 +41,16 @@ double oracle_divisor(const struct oracle *o);
 
 /* ---- sums.c: exact answers; they must not leave the barrier ---- */
 
+/* Groups of blocks that are summed apart, unless there are fewer blocks; sensitivity.c counts on them. */
+#define SUMS_GROUPS 64
+size_t sums_matrix_groups(size_t dim);
+/* Neighbouring blocks that a group is dealt at a time. */
+size_t sums_neighbours(size_t blocks, size_t groups);
+
 int sums_value(const struct oracle *o, const double *w, double *value);
 int sums_gradient(const struct oracle *o, const double *w, double *gradient);
+/* gradient + Hessian times direction */
+int sums_model_gradient(const struct oracle *o, const double *w, const double *direction, double *gradient);
 /* value and gradient in one pass; both: 1 + dim */
 int sums_value_gradient(const struct oracle *o, const double *w, double *both);
 int sums_hessian(const struct oracle *o, const double *w, double *hessian);
@@ -57,6 +65,7 @@ int sums_decreases(const struct oracle *o, const double *w, const double *direct
 double sensitivity_value(const struct oracle *o, const double *w);
 double sensitivity_gradient(const struct oracle *o, const double *w);
 double sensitivity_hessian(const struct oracle *o, const double *w);
+double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction);
 double sensitivity_majorant(const struct oracle *o, const double *w);
 double sensitivity_trace(const struct oracle *o, const double *w);
 /* of the direction of a gradient of this norm; infinite where rounding could make the matrix indefinite */
@@ -66,6 +75,33 @@ double sensitivity_decrease(const struct oracle *o, const double *w, const doubl
 /* of the difference of two decreases whose steps lie at most spread apart */
 double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
                           double spread);
+
+/* Bound on the distance of the computed gradient from the true one at a w of this norm. */
+double sensitivity_gradient_error(const struct oracle *o, double norm);
+
+/* ---- minimise.c: the minimiser of a strongly convex problem; it must not leave the barrier ---- */
+
+struct strong {
+  const double *quadratic; /* the loss plus quadratic_j w_j^2 / 2 */
+  const double *linear;    /* plus linear'w */
+  double least;            /* of quadratic */
+  double smooth;           /* the gradient's Lipschitz constant */
+  double ball;             /* the minimiser is no longer than this */
+  double error;            /* E' of minimise.c */
+};
+/* longest: bound on the norm of linear, whose values may come later; public, like all that is set here. Refused where
+ * the loss may be concave or a quadratic part is not positive. */
+int strong_init(const struct oracle *o, const double *quadratic, const double *linear, double longest,
+                struct strong *problem);
+/* How far what strong_minimise() finds may be from the minimiser, whatever the data. */
+double strong_distance(const struct strong *problem);
+int strong_minimise(const struct oracle *o, const struct strong *problem, double *w);
+
+/* ---- ledger.c ---- */
+
+/* What a perturbed minimiser may shift the privacy loss by; zero where the ledger has no such release, or had it. */
+double ledger_shift(const struct ledger *ledger);
+int ledger_take_shift(struct ledger *ledger);
 
 /* ---- oracle.c: what every release shares ---- */
 

@@ -7,6 +7,8 @@
  *   gradient     2 L / n              |  L / n           (A2)
  *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
  *                in the Frobenius norm                   (B2)
+ *   model        gradient + Hessian times v: (2 L + h |v|) / n, h = a + b  |  (L + max(a, b) |v|) / n
+ *                (J3): |l' z - l'_2 z_2| <= 2 L, and z z' s - z_2 z_2' s_2 has eigenvalues in [-a - b, a + b]
  *   decrease     2 L |step d| / n     |  L |step d| / n  (A3)
  *   majorant     sqrt(2) b / n        |  b / n,  its weights in [0, b]  (B2)
  *   trace        b / n, as each record adds a number in [0, b] / n  (A7)
@@ -31,14 +33,20 @@
  *     and the linear parts and the sum of the few logarithms take the rest;
  *   - weights, products and the division by n add less than 8 u;
  *   - a term takes part in at most one addition a row of its tile, one a tile
- *     of its group, and one a group: with sums.c's tiles of 64 to 512 rows and
- *     min(m, 64) groups 512 + 16 (m / 64 + 1) + 64 or, when m < 64,
- *     512 + 16 + m; for the Hessian, tiles of 256 rows and G >= min(m, 2)
- *     groups, 256 + 4 (m / G + 1) + 64. None exceeds B + 2 m. So many u
- *     times the sum of absolute values, whose norm is at most n times the
- *     bound of one term, because each row has norm at most one.
+ *     of its group, and one a group. Dealt out k at a time, k the least of 8
+ *     and m / G rounded up, one of G groups has at most
+ *     M = k ceil(ceil(m / k) / G) <= m / G + 12 blocks, and one when m <= G.
+ *     With sums.c's tiles of 64 to 512 rows and G = 64 that is
+ *     512 + 16 (m / 64 + 9) + 64 or, when m < 64, 512 + 16 + m; for the Hessian,
+ *     tiles of 256 rows and G >= min(m, 2), 256 + 4 (m / G + 12) + 64. None
+ *     exceeds a = B + 2 m;
+ *   - with sparse rows and factors a row's term is added to its group's sum at
+ *     once: one addition a row of the group and one a group, at most
+ *     a = B M + G, for a vector with G = min(m, 64);
+ *   - so many u times the sum of absolute values, whose norm is at most n times
+ *     the bound of one term, because each row has norm at most one.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
- * So E = (n / b) u [ lip (p + 3) |w| + (B + 2 m + 32) size ] with lip the Lipschitz
+ * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
  * are covered by the factor 2. Underflow does not count: what is rounded to a
  * multiple of 2^-1074 is later multiplied by less than 2^512.
@@ -50,6 +58,9 @@
 #include <math.h>
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size);
+static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size);
+static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size);
+static double additions(const struct data *data, size_t groups);
 static double dmax(double x, double y) { return x > y ? x : y; }
 static double dmin(double x, double y) { return x < y ? x : y; }
 static int replaces(const struct oracle *o) { return o->neighbours == ORACLE_REPLACE_ONE; }
@@ -68,8 +79,12 @@ double sensitivity_gradient(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double norm = la_norm(data_dim(o->data), w);
   double change = (replaces(o) ? 2 : 1) * b->lipschitz;
-  double error = rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
-  return change / oracle_divisor(o) + 2 * error;
+  return change / oracle_divisor(o) + 2 * sensitivity_gradient_error(o, norm);
+}
+
+double sensitivity_gradient_error(const struct oracle *o, double norm) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  return rounding(o, dmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
 }
 
 double sensitivity_hessian(const struct oracle *o, const double *w) {
@@ -77,14 +92,25 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
   double norm = la_norm(data_dim(o->data), w);
   double largest = dmax(b->curv_lower, b->curv_upper);
   double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
-  double error = rounding(o, b->third, norm, largest);
+  double error = matrix_rounding(o, b->third, norm, largest);
+  return change / oracle_divisor(o) + 2 * error;
+}
+
+double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction) {
+  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  size_t dim = data_dim(o->data);
+  double norm = la_norm(dim, w), length = la_norm(dim, direction), largest = dmax(b->curv_lower, b->curv_upper);
+  double spread = replaces(o) ? b->curv_lower + b->curv_upper : largest;
+  double change = (replaces(o) ? 2 : 1) * b->lipschitz + spread * length;
+  double error = rounding(o, largest + b->third * length, norm, b->lipschitz + largest * length);
+  error += rounding(o, largest, length, largest * length);
   return change / oracle_divisor(o) + 2 * error;
 }
 
 double sensitivity_majorant(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double change = (replaces(o) ? sqrt(2) : 1) * b->curv_upper;
-  return change / oracle_divisor(o) + 2 * rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
+  return change / oracle_divisor(o) + 2 * matrix_rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
 }
 
 /* The squared norm of a row adds (p + 4) u to its term. */
@@ -129,7 +155,8 @@ double sensitivity_newton(const struct oracle *o, const double *w, const struct 
   double c = b->curv_upper / oracle_divisor(o);
   double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
   double size = b->curv_upper + most + how->lambda0, d = (double)dim;
-  double eta = rounding(o, b->third, la_norm(dim, w), b->curv_upper) + SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  double solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  double eta = matrix_rounding(o, b->third, la_norm(dim, w), b->curv_upper) + solver;
   if (!(eta <= m / 4)) return INFINITY;
   return gradient_norm * (change + 2 * (2 * eta / (m * m)));
 }
@@ -156,7 +183,21 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
 }
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size) {
-  double columns = (double)o->data->p, blocks = (double)data_blocks(o->data, NULL);
-  double more = (double)o->data->n / oracle_divisor(o);
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (DATA_BLOCK + 2 * blocks + 32) * size) * more;
+  return rounding_in(o, SUMS_GROUPS, lip, w_norm, size);
+}
+
+static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size) {
+  return rounding_in(o, sums_matrix_groups(data_dim(o->data)), lip, w_norm, size);
+}
+
+static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size) {
+  double columns = (double)o->data->p, more = (double)o->data->n / oracle_divisor(o);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (additions(o->data, groups) + 32) * size) * more;
+}
+
+static double additions(const struct data *data, size_t groups) {
+  double blocks = (double)data_blocks(data, NULL), dealt = (double)sums_neighbours(data_blocks(data, NULL), groups);
+  double longest = dealt * ceil(ceil(blocks / dealt) / (double)groups);
+  if (data->sparse || data->columns.factors > 0) return DATA_BLOCK * longest + dmin(blocks, (double)groups);
+  return DATA_BLOCK + 2 * blocks;
 }

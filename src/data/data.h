@@ -1,7 +1,14 @@
 /*
- * data: the rows, by block. The design matrix is read where it lies (no copy);
- * each record has a factor that clips it to the public radius and divides by
- * it, so every row that leaves this room has norm at most one.
+ * data: the rows, by block. Each record has a factor that clips it to the
+ * public radius and divides by it, so every row that leaves this room has norm
+ * at most one. A row with a missing value, in its columns or its response,
+ * becomes a null record (all zero).
+ *
+ * Columns are kept in one of these ways, without changing what is answered:
+ *   - dense, in double or single precision, read where they lie (no copy);
+ *   - dense ones followed by factors, as integer codes;
+ *   - sparse, as compressed rows, which are copied;
+ *   - not kept: dense ones and factors come in chunks, anew for every pass.
  */
 #ifndef DPSOSP_DATA_H
 #define DPSOSP_DATA_H
@@ -10,11 +17,54 @@
 
 struct data;
 
-/* x: n x p, column-major, kept by reference: it must outlive the object.
- * y: n responses, copied. A row with a missing value in x or y becomes a null
- * record (all zero). intercept: a column of ones is put before the others. */
+/* Dense columns and the indicators of factors after them. Kept by reference: the arrays must outlive the object. */
+struct data_columns {
+  const double *x;     /* n x dense, column-major; NULL when single is given */
+  const float *single; /* the same in single precision */
+  size_t dense;
+  const int *codes; /* n x factors: k says that the k-th indicator is one, 0 that none is; anything else is missing */
+  size_t factors;
+  const int *indicators; /* of each factor, copied */
+};
+
+/* Compressed columns, copied: the entries of column j are start[j], ..., start[j + 1] - 1, their rows rise. */
+struct data_compressed {
+  const int *start, *row;
+  const double *value;
+  size_t starts, rows, values; /* lengths of the three */
+};
+
+enum data_fault { DATA_SOUND, DATA_LENGTHS, DATA_STARTS, DATA_RANGE, DATA_ORDER };
+/* What is wrong with them as an n x p matrix: does not depend on values. */
+enum data_fault data_check_compressed(const struct data_compressed *x, size_t n, size_t p);
+
+/* y: n responses, copied. intercept: a column of ones is put before the others. */
 int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y,
                 struct data **out);
+int data_create_columns(const struct data_columns *columns, size_t n, int intercept, double radius, const double *y,
+                        struct data **out);
+int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int intercept, double radius,
+                       const double *y, struct data **out);
+
+/* Rows in chunks. Nothing of a chunk is used after the next call of next() or close(). */
+struct data_chunk {
+  size_t rows;      /* 0: there are no more */
+  const double *x;  /* rows x dense, column-major */
+  const int *codes; /* rows x factors */
+  const double *y;  /* rows of them */
+};
+struct data_feed {
+  int (*open)(void *context); /* a pass begins, from the first row on */
+  int (*next)(void *context, struct data_chunk *chunk);
+  void (*close)(void *context); /* the pass is over, or given up; called once for each open(), whatever that answered */
+  void *context;
+};
+/* As data_create_columns(), of n rows that are read anew in every pass: the arrays of columns are not looked at, but for
+ * indicators. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches can be drawn of them. */
+int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
+                       double radius, struct data **out);
+int data_is_stream(const struct data *data);
+
 void data_free(struct data *data);
 size_t data_rows(const struct data *data);
 size_t data_dim(const struct data *data);

@@ -51,6 +51,8 @@ int la_eigen_min_lanczos(const struct linop *op, double tol, double *value, doub
  * H's smallest eigenvalue. An eigen-decomposition for d <= LA_DENSE_LIMIT, Lanczos above it. */
 int la_trust_region(size_t d, const double *h, const double *g, double radius, double *step, double *dual,
                     double *eigen_min);
+/* The global minimum of g's + s'Hs / 2 + (third / 6) |s|^3, third > 0; by an eigen-decomposition. */
+int la_cubic(size_t d, const double *h, const double *g, double third, double *step, double *dual, double *eigen_min);
 int la_trust_region_lanczos(const struct linop *op, const double *g, double radius, double *step, double *dual,
                             double *eigen_min);
 

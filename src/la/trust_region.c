@@ -17,6 +17,9 @@
  * The hard case: c vanishes wherever theta_i = theta_1 <= 0, and |s(0)| < r. Then
  * lambda = -theta_1, and s(0) is completed along the first eigenvector.
  *
+ * The cubic model g's + s'Hs / 2 + (M / 6) |s|^3 has the same condition with lambda = M |s| / 2 (Nesterov & Polyak
+ * 2006, section 5): the root of |s(mu)| = 2 (mu - theta_1) / M, whose left side falls and right side rises.
+ *
  * Large d: the generalised Lanczos method (N. I. M. Gould, S. Lucidi, M. Roma,
  * Ph. L. Toint, SIAM J. Optim. 9, 1999), on the Krylov space of g. That space
  * does not hold the first eigenvector v in the hard case, and barely in nearly
@@ -44,9 +47,11 @@ struct secular {
   double radius;
 };
 
-static int solve_dense(size_t d, const double *h, const double *g, double radius, double *step, double *dual,
-                       double *eigen_min);
+static int solve_dense(size_t d, const double *h, const double *g, double radius, double third, double *step,
+                       double *dual, double *eigen_min);
 static double solve_secular(const struct secular *p, double *s);
+static double solve_cubic(struct secular *p, double third, double *s);
+static void fill(const struct secular *p, double mu, double *s);
 static double newton(const struct secular *p);
 static double length(const struct secular *p, double mu, double *newton_step);
 static void complete(const struct secular *p, double *s);
@@ -59,9 +64,15 @@ int la_trust_region(size_t d, const double *h, const double *g, double radius, d
                     double *eigen_min) {
   if (d == 0 || !(radius > 0) || !isfinite(radius)) return BASE_ERR_ARGUMENT;
   if (!la_all_finite(d * d, h) || !la_all_finite(d, g)) return BASE_ERR_NUMERIC;
-  if (d <= LA_DENSE_LIMIT) return solve_dense(d, h, g, radius, step, dual, eigen_min);
+  if (d <= LA_DENSE_LIMIT) return solve_dense(d, h, g, radius, 0, step, dual, eigen_min);
   const struct linop op = {d, la_dense_apply, h};
   return la_trust_region_lanczos(&op, g, radius, step, dual, eigen_min);
+}
+
+int la_cubic(size_t d, const double *h, const double *g, double third, double *step, double *dual, double *eigen_min) {
+  if (d == 0 || !(third > 0) || !isfinite(third)) return BASE_ERR_ARGUMENT;
+  if (!la_all_finite(d * d, h) || !la_all_finite(d, g)) return BASE_ERR_NUMERIC;
+  return solve_dense(d, h, g, INFINITY, third, step, dual, eigen_min);
 }
 
 int la_trust_region_lanczos(const struct linop *op, const double *g, double radius, double *step, double *dual,
@@ -92,8 +103,9 @@ int la_trust_region_lanczos(const struct linop *op, const double *g, double radi
   return status;
 }
 
-static int solve_dense(size_t d, const double *h, const double *g, double radius, double *step, double *dual,
-                       double *eigen_min) {
+/* third: of the cubic model, or zero for the trust region. */
+static int solve_dense(size_t d, const double *h, const double *g, double radius, double third, double *step,
+                       double *dual, double *eigen_min) {
   double *memory = base_alloc(2 * d * d + 3 * d, sizeof *memory);
   if (!memory) return BASE_ERR_MEMORY;
   double *copy = memory, *q = memory + d * d, *theta = q + d * d, *c = theta + d, *s = c + d;
@@ -101,8 +113,8 @@ static int solve_dense(size_t d, const double *h, const double *g, double radius
   const int status = la_dense_all(d, copy, theta, q);
   if (status == BASE_OK) {
     la_matvec_t_add(d, d, q, d, g, c);
-    const struct secular p = {d, theta, c, theta[0], radius};
-    *dual = solve_secular(&p, s);
+    struct secular p = {d, theta, c, theta[0], radius};
+    *dual = third > 0 ? solve_cubic(&p, third, s) : solve_secular(&p, s);
     la_matvec(d, d, q, d, s, step);
     *eigen_min = theta[0];
   }
@@ -115,9 +127,33 @@ static double solve_secular(const struct secular *p, double *s) {
   double mu = fmax(p->lowest, 0); /* lambda = 0, or the first one for which H + lambda I is semidefinite */
   const int inside = length(p, mu, NULL) <= p->radius;
   if (!inside) mu = newton(p);
-  for (size_t i = 0; i < p->n; i++) s[i] = p->c[i] == 0 ? 0 : -p->c[i] / (p->theta[i] - p->lowest + mu);
+  fill(p, mu, s);
   if (inside && p->lowest < 0) complete(p, s);
   return fmax(mu - p->lowest, 0);
+}
+
+static void fill(const struct secular *p, double mu, double *s) {
+  for (size_t i = 0; i < p->n; i++) s[i] = p->c[i] == 0 ? 0 : -p->c[i] / (p->theta[i] - p->lowest + mu);
+}
+
+/* By bisection: each s_i and so |s| is at most |c| / mu, hence mu (mu - theta_1) <= M |c| / 2 at the root. */
+static double solve_cubic(struct secular *p, double third, double *s) {
+  double low = fmax(p->lowest, 0), pull = third * la_norm(p->n, p->c) / 2;
+  double high = fmax(p->lowest / 2 + sqrt(p->lowest * p->lowest / 4 + pull), low) * (1 + 4 * DBL_EPSILON);
+  p->radius = 2 * (low - p->lowest) / third;
+  const int hard = p->lowest < 0 && length(p, 0, NULL) <= p->radius;
+  for (int i = 0; i < 2 * MOST_STEPS && !hard; i++) {
+    double middle = low + (high - low) / 2;
+    if (!(middle > low && middle < high)) break;
+    if (length(p, middle, NULL) > 2 * (middle - p->lowest) / third) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  fill(p, hard ? 0 : high, s);
+  if (hard) complete(p, s);
+  return hard ? -p->lowest : fmax(high - p->lowest, 0);
 }
 
 /* The root of |s(mu)| = radius, from a bound below it: each |s_i(mu)| is at most |s(mu)|, which is at most |c| / mu. */

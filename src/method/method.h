@@ -112,4 +112,32 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
 double gd_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
                         double rho, const double *w);
 
+/* ---- cubic.c ---- */
+
+struct cubic_options {
+  int inner; /* noisy steps on each cubic model; 0: gradient and Hessian are released, and the model solved exactly */
+  int iterations;
+  int spend_all;            /* do not stop at the first certified point */
+  double diameter;          /* of the ball around zero that the iterates stay in; may be infinite when inner is 0 */
+  double eps_g, confidence; /* of the target, of the certificate */
+  double hessian_share;     /* of an iteration's budget, when inner is 0 */
+  double certificate_share; /* of the whole budget, for the gradient at the solution */
+};
+/* For convex objectives; with inner steps for those with a penalty that is strongly convex in every coordinate. */
+int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options, double rho,
+              double *w, struct opt_result *result);
+
+/* ---- perturbed.c ---- */
+
+struct perturbed_options {
+  int output;          /* output perturbation, else of the objective */
+  double eps_g;        /* target */
+  double confidence;   /* of the certificate, in (0, 1) */
+  double lambda;       /* the objective plus lambda |w|^2 / 2 is minimised */
+  double output_share; /* of the budget, for the noise that covers the solver's error */
+};
+/* The loss and the penalty must be convex. w is the result only: there is no start. */
+int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
+                  double rho, double *w, struct opt_result *result);
+
 #endif

@@ -18,6 +18,19 @@ problem_frame <- function(n = 300, seed = 1) {
 }
 frame_bounds <- list(a = c(10, 30), b = c(-1, 1))
 
+# An oracle on x, kept in each of the ways that there are; of x as the storage rounds it.
+storages <- c("dense", "single", "sparse")
+stored_oracle <- function(storage, x, ...) {
+  if (storage == "sparse") testthat::skip_if_not_installed("Matrix")
+  switch(storage, dense = dp_oracle(x, ...), single = dp_oracle(x, ..., storage = "single"),
+         sparse = dp_oracle(as_sparse(x), ...))
+}
+as_sparse <- function(x) methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix")
+rounded <- function(storage, x) {
+  if (storage == "single") x[] <- readBin(writeBin(as.vector(x), raw(), 4), "double", length(x), 4)
+  x
+}
+
 # Rows as the oracle sees them: with intercept, divided by the larger of norm and radius; zero when not finite.
 unit_rows <- function(x, radius, intercept = TRUE) {
   z <- if (intercept) cbind(1, x) else x

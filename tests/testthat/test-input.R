@@ -83,15 +83,15 @@ test_that("errors about the run name the argument, and charge nothing", {
     fit(budget = budget, start = 1),
     fit(budget = budget, start = c(0, 1e200)),
     fit(budget = budget, progress = "yes"),
-    fit(0.1, 1e-6, "opt", "logistic", NULL, NULL, NULL, NULL, budget, "replace-one", NULL, "secure", FALSE, 3)
+    fit(0.1, 1e-6, "opt", "logistic", NULL, NULL, NULL, NULL, budget, "replace-one", NULL, "secure", FALSE, "double", 3)
   )
   untouched(budget)
 })
 
-test_that("sparse matrices are refused with advice", {
+test_that("sparse matrices of another class are refused with advice", {
   skip_if_not_installed("Matrix")
-  sparse <- Matrix::Matrix(c(0, 0, 1, 0), 2, sparse = TRUE)
-  expect_error(dp_sosp(sparse, c(0, 1), eps = 1, radius = 1), "as.matrix", class = "dpsosp_error_argument")
+  triangular <- Matrix::Matrix(c(0, 0, 1, 0), 2, sparse = TRUE)
+  expect_error(dp_sosp(triangular, c(0, 1), eps = 1, radius = 1), "generalMatrix", class = "dpsosp_error_argument")
 })
 
 test_that("odd data give a fit", {
@@ -165,74 +165,89 @@ malformed <- list(
   array(1, c(1, 1, 1))
 )
 
-good_calls <- function() {
+csv_file <- withr::local_tempfile(fileext = ".csv", .local_envir = teardown_env())
+utils::write.csv(d, csv_file, row.names = FALSE)
+
+# Evaluated one at a time by good_call(), with an oracle and a budget of its own.
+good_calls <- expression(
+  dp_source = list(x = in_chunks(d, 30), n = 60, levels = list(text = "u")),
+  dp_source = list(x = csv_file, n = 60, levels = list(text = "u"), types = c(a = "numeric"), chunk = 30),
+  dp_sosp = list(formula = y ~ a, data = dp_source(in_chunks(d, 30), n = 60), eps = 0.01, delta = 1e-6,
+                 method = "opt", bounds = b["a"], budget = budget, progress = FALSE),
+  dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic",
+                 penalty = NULL, bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
+                 neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE, storage = "single"),
+  dp_sosp = list(x = p$x, y = p$y, eps = 0.01, delta = 1e-6, method = "opt", radius = 2, intercept = TRUE,
+                 target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE, storage = "double"),
+  dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto", plan = NULL),
+  dp_ledger = list(x = budget),
+  dp_oracle = list(x = p$x, y = p$y, loss = "logistic", budget = budget, radius = 2, intercept = TRUE,
+                   neighbours = "replace-one", noise = "secure", storage = "single"),
+  dp_value = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
+  dp_gradient = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
+  dp_hessian = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
+  dp_line_search = list(oracle = oracle, w = c(0, 0, 1), direction = c(0, 0, 1), steps = 1, mu = 0.001, rho = NULL,
+                        mechanism = "gaussian", sufficient = 0),
+  dp_convert = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, to = "mu"),
+  control_opt = list(constants = "tight", line_search = "svt", gap = 1, confidence = 0.9, max_iterations = 10,
+                     gap_share = 0.1, phase1_share = 0.5, search_share = 0.5, hessian_share = 0.5, b_g = 2, b_H = 2,
+                     beta_g = 0.5, beta_H = 0.5, batch = 10, sampling = "wor", batch_share = 0.5),
+  control_tr = list(constants = "tight", stop = "dual", gap = 1, confidence = 0.9, max_iterations = 10,
+                    gap_share = 0.1, batch = 10, sampling = "wor", batch_share = 0.5),
+  control_gd = list(gap = 1, confidence = 0.9, max_iterations = 10, gap_share = 0.1, hessian_share = 0.5, batch = 10,
+                    sampling = "poisson", batch_share = 0.5),
+  trust_region_step = list(gradient = c(1, 2), hessian = diag(2), radius = 1),
+  planned_iterations = list(method = "opt", eps_g = 0.1, eps_h = 0.1, gap = 1, smooth = 1, third = 1),
+  required_rows = list(method = "opt-ls", eps_g = 0.1, eps_h = 0.1, d = 5, eps = 1, delta = 1e-6, gap = 1, smooth = 1,
+                       third = 1, gradient = 1, hessian = 1, failure = 0.1, constant = 1),
+  sufficient_batch = list(eps_g = 0.1, eps_h = 0.1, d = 5, iterations = 10, failure = 0.1, gradient = 1, hessian = 1,
+                          third = 1, c = 0.1, c1 = 0.1, c2 = 0.1),
+  saddle_problem = list(n = 1000),
+  control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
+                        curvature_share = 0.5, adaptive = TRUE, trace_share = 0.1, search_share = 0.1, certificate_share = 0.1,
+                        tail = 0.5, confidence = 0.9),
+  control_cubic = list(solver = "direct", iterations = 3, inner_steps = 5, diameter = 10, hessian_share = 0.3,
+                       certificate_share = 0.1, confidence = 0.9),
+  control_perturbation = list(lambda = 0.1, size = 2, kappa_share = 0.1, output_share = 0.1, confidence = 0.9),
+  dp_audit = list(x = function(bit) bit + stats::rnorm(1), pair = list(0, 1), eps = 4, delta = 1e-5, method = "pairs",
+                  runs = 20, statistic = identity, tradeoff = "gdp", conf = 0.9, progress = FALSE),
+  dp_audit = list(x = function(signs) signs + 0.1, eps = 4, delta = 1e-5, method = "one-run", canaries = 20,
+                  guesses = 4, conf = 0.9),
+  dp_audit = list(x = quiet_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2), method = "one-run", runs = 10,
+                  canaries = 3, guesses = 2, conf = 0.9, progress = FALSE),
+  event_gaussian = list(sigma = 2, neighbours = "zero-out"),
+  event_laplace = list(scale = 2, neighbours = "zero-out"),
+  event_pure = list(eps = 2, neighbours = "zero-out"),
+  event_exponential = list(range = 2, neighbours = "zero-out"),
+  event_svt = list(eps = 2, k = 3, neighbours = "zero-out"),
+  event_svt_gaussian = list(threshold = 2, query = 2, k = 3, neighbours = "zero-out"),
+  event_tree = list(sigma = 2, leaves = 5, factorisation = "sqrt", neighbours = "zero-out"),
+  event_subsample = list(event = event_gaussian(2), rate = 0.1, scheme = "wor"),
+  event_compose = list(event_gaussian(2)),
+  event_repeat = list(event = event_gaussian(2), times = 3),
+  dp_account = list(event = event_gaussian(2), accountant = "rdp", neighbours = "replace-one"),
+  epsilon = list(p = dp_account(event_gaussian(2)), delta = 1e-6, bound = "optimistic"),
+  delta = list(p = dp_account(event_gaussian(2)), eps = 1, bound = "optimistic"),
+  dp_rdp = list(event = event_gaussian(2), order = 3),
+  dp_filter_order = list(event = event_gaussian(2), eps = 1, delta = 1e-6),
+  dp_calibrate = list(family = event_gaussian, eps = 1, delta = 1e-6, range = c(1, 10), accountant = "gdp",
+                      tolerance = 0.1),
+  sosp = list(eps_g = 0.1, eps_h = 0.1),
+  sosp = list(alpha = 0.1),
+  penalty_ridge = list(lambda = 1),
+  penalty_nonconvex = list(lambda = 1)
+)
+
+good_call <- function(i) {
   budget <- dp_budget(eps = 1, delta = 1e-6)
-  oracle <- dp_oracle(p$x, p$y, "logistic", budget, 2)
-  list(
-    dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic",
-                   penalty = NULL, bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
-                   neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE),
-    dp_sosp = list(x = p$x, y = p$y, eps = 0.01, delta = 1e-6, method = "opt", radius = 2, intercept = TRUE,
-                   target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE),
-    dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto", plan = NULL),
-    dp_ledger = list(x = budget),
-    dp_oracle = list(x = p$x, y = p$y, loss = "logistic", budget = budget, radius = 2, intercept = TRUE,
-                     neighbours = "replace-one", noise = "secure"),
-    dp_value = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
-    dp_gradient = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
-    dp_hessian = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
-    dp_line_search = list(oracle = oracle, w = c(0, 0, 1), direction = c(0, 0, 1), steps = 1, mu = 0.001, rho = NULL,
-                          mechanism = "gaussian", sufficient = 0),
-    dp_convert = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, to = "mu"),
-    control_opt = list(constants = "tight", line_search = "svt", gap = 1, confidence = 0.9, max_iterations = 10,
-                       gap_share = 0.1, phase1_share = 0.5, search_share = 0.5, hessian_share = 0.5, b_g = 2, b_H = 2,
-                       beta_g = 0.5, beta_H = 0.5, batch = 10, sampling = "wor", batch_share = 0.5),
-    control_tr = list(constants = "tight", stop = "dual", gap = 1, confidence = 0.9, max_iterations = 10,
-                      gap_share = 0.1, batch = 10, sampling = "wor", batch_share = 0.5),
-    control_gd = list(gap = 1, confidence = 0.9, max_iterations = 10, gap_share = 0.1, hessian_share = 0.5, batch = 10,
-                      sampling = "poisson", batch_share = 0.5),
-    sufficient_batch = list(eps_g = 0.1, eps_h = 0.1, d = 3, iterations = 10, failure = 0.1, gradient = 1, hessian = 1,
-                            third = 1, c = 0.1, c1 = 0.1, c2 = 0.1),
-    trust_region_step = list(gradient = c(1, 2), hessian = diag(2), radius = 1),
-    planned_iterations = list(method = "opt", eps_g = 0.1, eps_h = 0.1, gap = 1, smooth = 1, third = 1),
-    saddle_problem = list(n = 1000),
-    control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
-                          curvature_share = 0.5, trace_share = 0.1, search_share = 0.1, certificate_share = 0.1,
-                          tail = 0.5, confidence = 0.9),
-    dp_audit = list(x = function(bit) bit + stats::rnorm(1), pair = list(0, 1), eps = 4, delta = 1e-5, method = "pairs",
-                    runs = 20, statistic = identity, tradeoff = "gdp", conf = 0.9, progress = FALSE),
-    dp_audit = list(x = function(signs) signs + 0.1, eps = 4, delta = 1e-5, method = "one-run", canaries = 20,
-                    guesses = 4, conf = 0.9),
-    dp_audit = list(x = quiet_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2), method = "one-run", runs = 10,
-                    canaries = 3, guesses = 2, conf = 0.9, progress = FALSE),
-    event_gaussian = list(sigma = 2, neighbours = "zero-out"),
-    event_laplace = list(scale = 2, neighbours = "zero-out"),
-    event_pure = list(eps = 2, neighbours = "zero-out"),
-    event_exponential = list(range = 2, neighbours = "zero-out"),
-    event_svt = list(eps = 2, k = 3, neighbours = "zero-out"),
-    event_svt_gaussian = list(threshold = 2, query = 2, k = 3, neighbours = "zero-out"),
-    event_tree = list(sigma = 2, leaves = 5, factorisation = "sqrt", neighbours = "zero-out"),
-    event_subsample = list(event = event_gaussian(2), rate = 0.1, scheme = "wor"),
-    event_compose = list(event_gaussian(2)),
-    event_repeat = list(event = event_gaussian(2), times = 3),
-    dp_account = list(event = event_gaussian(2), accountant = "rdp", neighbours = "replace-one"),
-    epsilon = list(p = dp_account(event_gaussian(2)), delta = 1e-6, bound = "optimistic"),
-    delta = list(p = dp_account(event_gaussian(2)), eps = 1, bound = "optimistic"),
-    dp_rdp = list(event = event_gaussian(2), order = 3),
-    dp_filter_order = list(event = event_gaussian(2), eps = 1, delta = 1e-6),
-    dp_calibrate = list(family = event_gaussian, eps = 1, delta = 1e-6, range = c(1, 10), accountant = "gdp",
-                        tolerance = 0.1),
-    sosp = list(eps_g = 0.1, eps_h = 0.1),
-    sosp = list(alpha = 0.1),
-    penalty_ridge = list(lambda = 1),
-    penalty_nonconvex = list(lambda = 1)
-  )
+  delayedAssign("oracle", dp_oracle(p$x, p$y, "logistic", budget, 2))
+  eval(good_calls[[i]])
 }
 
 test_that("every exported function is among those tried with malformed values", {
   exported <- getNamespaceExports("dpsosp")
   without_arguments <- c("loss_logistic", "loss_sigmoid", "penalty_none")
-  expect_setequal(exported, c(names(good_calls()), without_arguments))
+  expect_setequal(exported, c(names(good_calls), without_arguments))
 })
 
 complain <- function(name, call) {
@@ -248,17 +263,16 @@ complain <- function(name, call) {
 test_that("malformed values give errors of the package before anything is charged, or something sane", {
   wrong <- character()
   tried <- 0
-  all_calls <- good_calls()
-  for (i in seq_along(all_calls)) {
-    for (argument in names(all_calls[[i]])) {
+  for (i in seq_along(good_calls)) {
+    for (argument in names(good_call(i))) {
       for (value in malformed) {
         # A fresh budget each time: whatever is charged can be seen.
-        call <- good_calls()[[i]]
+        call <- good_call(i)
         call[argument] <- list(value)
         tried <- tried + 1
-        complaint <- complain(names(all_calls)[i], call)
+        complaint <- complain(names(good_calls)[i], call)
         if (length(complaint) == 0L) next
-        what <- paste0(names(all_calls)[i], "(", argument, " = ", paste(deparse(value), collapse = " "), ")")
+        what <- paste0(names(good_calls)[i], "(", argument, " = ", paste(deparse(value), collapse = " "), ")")
         wrong <- c(wrong, paste(what, complaint))
       }
     }

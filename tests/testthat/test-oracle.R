@@ -11,22 +11,23 @@ test_that("answers are those of the clipped mean loss", {
   w <- c(0.3, -1, 2, 0.5)
   v <- c(1, 0.2, -0.3, 1)
   steps <- c(2, 0.5, 0.1)
-  for (loss in c("logistic", "sigmoid")) {
-    for (intercept in c(TRUE, FALSE)) {
-      for (radius in c(0.8, 1.4, 5)) { # all rows clipped, some, none
-        z <- unit_rows(p$x, radius, intercept)
-        at <- if (intercept) w else w[-1]
-        along <- if (intercept) v else v[-1]
-        o <- dp_oracle(p$x, p$y, loss, plenty(), radius, intercept)
-        expect_near(dp_value(o, at, mu = tiny), exact_value(z, p$y, at, loss))
-        expect_near(dp_gradient(o, at, mu = tiny), exact_gradient(z, p$y, at, loss))
-        expect_near(dp_hessian(o, at, mu = tiny), exact_hessian(z, p$y, at, loss))
-        here <- exact_value(z, p$y, at, loss)
-        decrease <- vapply(steps, function(s) here - exact_value(z, p$y, at + s * along, loss), 0)
-        searched <- dp_line_search(o, at, along, steps, mu = tiny)
-        expect_near(searched$decrease, decrease, searched$sd)
-      }
-    }
+  p$x[1:150, 2] <- 0
+  tried <- expand.grid(storage = storages, loss = c("logistic", "sigmoid"), intercept = c(TRUE, FALSE),
+                       radius = c(0.8, 1.4, 5), stringsAsFactors = FALSE) # all rows clipped, some, none
+  for (i in seq_len(nrow(tried))) {
+    with(tried[i, ], {
+      z <- unit_rows(rounded(storage, p$x), radius, intercept)
+      at <- if (intercept) w else w[-1]
+      along <- if (intercept) v else v[-1]
+      o <- stored_oracle(storage, p$x, p$y, loss, plenty(), radius, intercept)
+      expect_near(dp_value(o, at, mu = tiny), exact_value(z, p$y, at, loss))
+      expect_near(dp_gradient(o, at, mu = tiny), exact_gradient(z, p$y, at, loss))
+      expect_near(dp_hessian(o, at, mu = tiny), exact_hessian(z, p$y, at, loss))
+      here <- exact_value(z, p$y, at, loss)
+      decrease <- vapply(steps, function(s) here - exact_value(z, p$y, at + s * along, loss), 0)
+      searched <- dp_line_search(o, at, along, steps, mu = tiny)
+      expect_near(searched$decrease, decrease, searched$sd)
+    })
   }
 })
 
@@ -51,12 +52,15 @@ test_that("a row with a missing or infinite value is a null record", {
   x[60, 1] <- NaN
   x[61, ] <- 1e200 # its squared norm is not finite
   y[c(3, 4)] <- NA
-  o <- dp_oracle(x, y, "logistic", plenty(), 2)
-  y[c(50, 51, 60, 61)] <- NA
-  z <- unit_rows(p$x, 2)
-  expect_near(dp_gradient(o, w, mu = tiny), exact_gradient(z, y, w))
-  expect_near(dp_value(o, w, mu = tiny), exact_value(z, y, w))
-  expect_near(dp_hessian(o, w, mu = tiny), exact_hessian(z, y, w))
+  known <- y
+  known[c(50, 51, 60, 61)] <- NA
+  for (storage in storages) {
+    o <- stored_oracle(storage, x, y, "logistic", plenty(), 2)
+    z <- unit_rows(rounded(storage, p$x), 2)
+    expect_near(dp_gradient(o, w, mu = tiny), exact_gradient(z, known, w))
+    expect_near(dp_value(o, w, mu = tiny), exact_value(z, known, w))
+    expect_near(dp_hessian(o, w, mu = tiny), exact_hessian(z, known, w))
+  }
   nothing <- dp_oracle(p$x, rep(NA, 200), "logistic", plenty(), 2)
   expect_near(dp_gradient(nothing, w, mu = tiny), numeric(3))
 })

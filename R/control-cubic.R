@@ -1,0 +1,78 @@
+#' Settings of the cubic-regularised Newton method
+#'
+#' For `method = "cubic"`, which minimises convex objectives: each iteration minimises the quadratic model at the iterate
+#' plus \eqn{M/6 \, |v|^3}{(M/6) |v|^3}, M the Lipschitz constant of the Hessian, an upper bound of the objective. All
+#' settings are public: they must not be chosen by looking at the data.
+#'
+#' * `solver = "direct"`: gradient and Hessian are released, the Hessian with symmetric Gaussian noise, and the
+#'   model, raised by that noise's expected norm so that it remains an upper bound, is minimised exactly.
+#' * `solver = "inner"`: the published one. The model's gradient is released at each of `inner_steps` points, with
+#'   sensitivity (2 L + b |v|) / n (`"zero-out"`: (L + b |v|) / n) at a distance |v| from the iterate; the printed noise
+#'   has the diameter for |v| and lacks the division by n. Steps need strong convexity: a ridge penalty, `intercept = FALSE`.
+#'
+#' Iterates stay in a ball around zero of the given public diameter.
+#'
+#' @param solver `"direct"` or `"inner"`.
+#' @param iterations Number of models, a whole number; `NULL`: 6, or 3 with `"inner"`.
+#' @param inner_steps Points on each model, a whole number of at least 2; `"inner"` only.
+#' @param diameter Of the ball, positive, for rows of norm at most one; `"direct"` takes `Inf`, too.
+#' @param hessian_share Share of an iteration's budget for the Hessian, in (0, 1); `"direct"` only.
+#' @param certificate_share Share of the whole budget for the gradient at the solution, in (0, 1).
+#' @param confidence Of the certificate, in (0, 1).
+#' @return An object of class `dp_control_cubic`.
+#' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
+#'   second-order methods, algorithms 1 and 2, with corrected noise; Nesterov and Polyak (2006), Cubic regularization of
+#'   Newton method and its global performance.
+#' @seealso [dp_sosp()], [control_newton()].
+#' @examples
+#' control_cubic(iterations = 4)
+#' @export
+control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inner_steps = 20, diameter = 100,
+                          hessian_share = 0.3, certificate_share = 0.05, confidence = 0.95) {
+  call <- sys.call()
+  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  solver <- check_choice(solver, c("direct", "inner"), "solver", call)
+  if (!identical(diameter, Inf) || solver == "inner") diameter <- check_number(diameter, "diameter", 0, 1e50, call = call)
+  structure(class = c("dp_control_cubic", "dp_control"), list(
+    solver = solver,
+    iterations = check_count(iterations %||% if (solver == "inner") 3 else 6, "iterations", call = call),
+    inner_steps = check_count(inner_steps, "inner_steps", 2, call = call), diameter = diameter,
+    hessian_share = share(hessian_share, "hessian_share"),
+    certificate_share = share(certificate_share, "certificate_share"), confidence = share(confidence, "confidence")
+  ))
+}
+
+check_cubic_control <- function(control, penalty, call) {
+  if (is.null(control)) control <- control_cubic()
+  if (!inherits(control, "dp_control_cubic")) {
+    abort("argument", "`control` of the method \"cubic\" must be NULL or come from `control_cubic()`, not ",
+          describe(control), ".", call = call)
+  }
+  if (control$solver == "inner" && (penalty$name != "ridge" || penalty$lambda == 0)) {
+    abort("argument", "`solver = \"inner\"` needs strong convexity: take `penalty_ridge()` and `intercept = FALSE`.",
+          call = call)
+  }
+  control
+}
+
+run_cubic <- function(run, oracle, penalty, rho, start, bar, call) {
+  control <- run$control
+  inner <- if (control$solver == "inner") control$inner_steps else 0L
+  if (inner > 0L && penalty$skip > 0L) {
+    abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take `intercept = FALSE`.", call = call)
+  }
+  options <- list(inner = inner, iterations = control$iterations, spend_all = is.null(run$target),
+                  diameter = control$diameter, confidence = control$confidence, hessian_share = control$hessian_share,
+                  certificate_share = control$certificate_share)
+  if (is.null(run$target)) {
+    like <- control_newton("direct", iterations = control$iterations, curvature_share = control$hessian_share,
+                           certificate_share = control$certificate_share, confidence = control$confidence)
+    alpha <- .Call(ffi_newton_alpha, oracle$pointer, newton_options("newton", like, TRUE), rho, start)
+    if (alpha >= oracle_facts(oracle)$lipschitz) warn_target(call)
+    run$target <- sosp(alpha = alpha)
+  }
+  target <- target_resolve(run$target, oracle_facts(oracle)$third)
+  run$target <- sosp(target$eps_g, target$eps_h)
+  options$eps_g <- target$eps_g
+  .Call(ffi_cubic_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+}

@@ -1,0 +1,111 @@
+# Rows: how the columns of a problem are kept. What the core takes is
+#   - a matrix of doubles;
+#   - dpsosp_columns: dense columns (a matrix of doubles, or of integers whose
+#     bits are those of single-precision numbers), codes of factors (0: no
+#     indicator is one, k: the k-th is) and the number of indicators of each;
+#   - dpsosp_compressed: the slots of a dgCMatrix.
+
+storage_known <- c("double", "single")
+
+# Of an argument that is a matrix: for the core, with what is public about it.
+matrix_rows <- function(x, storage, arg, call) {
+  storage <- check_choice(storage, storage_known, "storage", call)
+  if (inherits(x, "dgCMatrix")) return(sparse_rows(check_sparse(x, arg, call), storage, call))
+  x <- check_matrix(x, arg, call)
+  list(n = nrow(x), columns = ncol(x), names = colnames(x),
+       core = if (storage == "single") columns_rows(.Call(ffi_single_create, x)) else x)
+}
+
+columns_rows <- function(x, codes = matrix(0L, nrow(x), 0L), indicators = integer()) {
+  structure(class = "dpsosp_columns", list(x = x, codes = codes, indicators = indicators))
+}
+
+sparse_rows <- function(x, storage, call) {
+  if (storage == "single") {
+    abort("argument", "`storage` must be \"double\" for a sparse matrix: its entries are kept as they are.", call = call)
+  }
+  size <- attr(x, "Dim")
+  names <- attr(x, "Dimnames")
+  names <- if (is.list(names) && length(names) == 2L && length(names[[2]]) == size[2]) names[[2]]
+  list(n = size[1], columns = size[2], names = names, core = structure(
+    class = "dpsosp_compressed", list(start = attr(x, "p"), row = attr(x, "i"), value = attr(x, "x"), dim = size)
+  ))
+}
+
+# Slots can be set to anything: they are looked at before the core follows them.
+check_sparse <- function(x, arg, call = sys.call(-1)) {
+  size <- attr(x, "Dim")
+  sizes <- is.integer(size) && length(size) == 2L && !anyNA(size) && all(size >= 0L)
+  types <- is.integer(attr(x, "p")) && is.integer(attr(x, "i")) && is.double(attr(x, "x"))
+  fault <- if (sizes && types) .Call(ffi_sparse_check, attr(x, "p"), attr(x, "i"), attr(x, "x"), size) else 5L
+  if (fault > 0L) {
+    abort("argument", "`", arg, "` is not a sound dgCMatrix: ", sparse_faults[fault], ".", call = call)
+  }
+  if (size[1] == 0L) abort("argument", "`", arg, "` has no rows.", call = call)
+  x
+}
+
+# In the order of the core's enum data_fault.
+sparse_faults <- c(
+  "`p` must have one entry more than there are columns, and `i` as many as `x`",
+  "`p` must begin with 0, never fall, and end with the length of `i`",
+  "`i` must lie between 0 and the number of rows less 1",
+  "`i` must rise within each column, without repetition",
+  "`Dim`, `p` and `i` must be integers and `x` numbers"
+)
+
+# Sums over the rows of a dgCMatrix of one value per entry.
+sparse_sums <- function(x, value) {
+  sums <- numeric(attr(x, "Dim")[1])
+  if (length(value) == 0L) return(sums)
+  found <- rowsum(value, attr(x, "i"))
+  sums[as.integer(rownames(found)) + 1L] <- found
+  sums
+}
+
+# ---- designs ----
+
+# As design_matrix(), with factors as codes: numeric columns come first, see
+# design_order().
+design_rows <- function(design, data, storage, call = sys.call(-1)) {
+  factors <- unique(design$columns$variable[design$columns$kind == "indicator"])
+  if (length(factors) == 0L && storage == "double") return(design_matrix(design, data, call = call))
+  columns <- design$columns[design$columns$kind == "numeric", ]
+  scale <- design_scale(design)[design$columns$kind == "numeric", , drop = FALSE]
+  # A vector filled by matrix() is shared with nobody: it may be written to.
+  x <- matrix(if (storage == "single") 0L else 0, nrow(data), nrow(columns))
+  for (j in seq_len(nrow(columns))) {
+    variable <- columns$variable[j]
+    value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, "data", call)
+    .Call(ffi_design_numeric, x, j, value, design$ranges[variable, ], scale[[j, "centre"]], scale[[j, "half"]])
+  }
+  codes <- matrix(0L, nrow(data), length(factors))
+  for (k in seq_along(factors)) codes[, k] <- factor_codes(design, factors[k], data, call)
+  columns_rows(x, codes, as.vector(table(design$columns$variable)[factors]))
+}
+
+# 0 for a level without an indicator, which only the first can be.
+factor_codes <- function(design, variable, data, call) {
+  levels <- design$levels[[variable]]
+  value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, "data", call)
+  level_codes(value, levels) - (length(levels) - sum(design$columns$variable == variable))
+}
+
+# Coefficients of the design in the order of design_rows().
+design_order <- function(design) {
+  numeric <- design$columns$kind == "numeric"
+  columns <- c(which(numeric), which(!numeric)) + design$intercept
+  c(if (design$intercept) 1L, columns)
+}
+
+# ---- matrices of second derivatives ----
+
+# ORACLE_MOST_DIM of the core.
+most_matrix <- 8192L
+
+check_matrix_size <- function(dim, what, call) {
+  if (dim <= most_matrix) return(invisible())
+  abort("argument", what, " needs matrices of ", dim, " x ", dim, " numbers, ", round(8 * dim^2 / 2^20),
+        " MiB each, several at a time; the most are ", most_matrix, " rows. For a convex problem the methods ",
+        quote_all(methods_gradient), " ask for gradients only.", call = call, class = "dpsosp_error_size")
+}

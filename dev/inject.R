@@ -1,0 +1,45 @@
+# Every .Call entry, with R's memory failing at each place where the glue allocates, one place a call. Then the call must end
+# in a condition, have charged no more than a whole call does, and have left its arguments as they were. Lost memory is
+# what the address sanitizer reports at the end: see dev/inject.sh, which builds the package for this.
+#   Rscript dev/inject.R LIBRARY
+# Ends with "N passed, N failed".
+
+source("dev/gctorture.R") # the calls
+
+most_places <- 1000
+fills_its_argument <- c("ffi_design_numeric", "ffi_design_indicator")
+
+# The ledger of a call, if it has one.
+ledger <- NULL
+make_ledger <- new_ledger
+new_ledger <- function(...) ledger <<- make_ledger(...)
+spent <- function() if (is.null(ledger)) 0 else .Call(entries$ffi_ledger_state, ledger)[[3]]
+
+compare <- function(name, make) {
+  called <<- union(called, name)
+  whole <- call_once(name, make, 0)
+  for (place in seq_len(most_places)) {
+    broken <- call_once(name, make, place)
+    if (!broken$failed) break
+    good <- inherits(broken$value, "condition") && broken$spent <= whole$spent &&
+      (name %in% fills_its_argument || identical(broken$arguments, whole$before))
+    if (good) passed <<- passed + 1 else failed <<- failed + 1
+    if (!good) cat("inject: ", name, " at place ", place, "\n", sep = "")
+  }
+  gc()
+}
+
+# place 0: nothing fails
+call_once <- function(name, make, place) {
+  set.seed(1)
+  ledger <<- NULL
+  arguments <- make()
+  before <- lapply(arguments, strip)
+  if (place > 0) Sys.setenv(INJECT_AT = place)
+  value <- tryCatch(do.call(.Call, c(list(entries[[name]]), arguments)), condition = identity)
+  failed <- place > 0 && Sys.getenv("INJECT_AT") == ""
+  Sys.unsetenv("INJECT_AT")
+  list(value = value, failed = failed, before = before, arguments = lapply(arguments, strip), spent = spent())
+}
+
+main()

@@ -1,0 +1,58 @@
+# Synthetic classification problems that look like tables of data, for rules that must not be chosen on real ones:
+# correlated numeric columns, indicators of factors with rare levels, an intercept, rows divided by a public radius; weak
+# and strong signals, balanced and rare classes. The sources of randomness are the arguments and R's generator.
+
+# numeric columns, factors (a vector of numbers of levels), sd of the linear predictor, share of the second class.
+synthetic_problem <- function(n, numeric, levels, signal, rare) {
+  x <- cbind(synthetic_numeric(n, numeric), do.call(cbind, lapply(levels, synthetic_factor, n = n)))
+  w <- stats::rnorm(ncol(x)) * stats::rgamma(ncol(x), 0.5) # few columns matter much
+  eta <- as.vector(x %*% w)
+  eta <- signal * (eta - mean(eta)) / stats::sd(eta)
+  shift <- stats::uniroot(function(a) mean(stats::plogis(eta + a)) - rare, c(-30, 30))$root
+  y <- ifelse(stats::runif(n) < stats::plogis(eta + shift), 1, -1)
+  x <- cbind(x, 1) / sqrt(numeric + length(levels) + 1)
+  list(X = x / pmax(1, sqrt(rowSums(x^2))), y = y)
+}
+
+# Two common factors, skewed margins, in [-1, 1] with means and spreads of their own.
+synthetic_numeric <- function(n, p) {
+  if (p == 0) return(NULL)
+  common <- matrix(stats::rnorm(2 * n), n)
+  vapply(seq_len(p), function(j) {
+    z <- as.vector(common %*% stats::rnorm(2)) + stats::rnorm(n)
+    if (stats::runif(1) < 0.5) z <- exp(z / 2)
+    pmin(1, pmax(-1, (z - mean(z)) / stats::sd(z) * stats::runif(1, 0.05, 0.4) + stats::runif(1, -0.6, 0.6)))
+  }, numeric(n))
+}
+
+synthetic_factor <- function(k, n) {
+  level <- sample.int(k, n, TRUE, stats::rgamma(k, 0.7) + 1e-3)
+  outer(level, seq_len(k), "==") * 1
+}
+
+synthetic_shapes <- list(
+  numeric = list(numeric = 20, levels = integer()),
+  small = list(numeric = 6, levels = c(2, 3)),
+  mixed = list(numeric = 10, levels = c(4, 30)),
+  factors = list(numeric = 0, levels = c(5, 8, 16, 7, 14, 6, 5, 2, 5, 5, 5, 41))
+)
+
+# The least loss, to judge runs from outside.
+synthetic_minimum <- function(problem) {
+  w <- numeric(ncol(problem$X))
+  value <- function(w) {
+    m <- problem$y * as.vector(problem$X %*% w)
+    mean(log1p(exp(-abs(m))) + pmax(-m, 0))
+  }
+  for (i in 1:40) {
+    p <- stats::plogis(as.vector(problem$X %*% w))
+    gradient <- as.vector(crossprod(problem$X, p - (problem$y > 0))) / nrow(problem$X)
+    hessian <- crossprod(problem$X * sqrt(p * (1 - p))) / nrow(problem$X) + diag(1e-9, length(w))
+    step <- solve(hessian, gradient)
+    length <- 1
+    while (value(w - length * step) > value(w) && length > 1e-3) length <- length / 2
+    w <- w - length * step
+    if (sqrt(sum(gradient^2)) < 1e-9) break
+  }
+  list(w = w, value = value(w), excess = function(v) value(v) - value(w))
+}

@@ -1,0 +1,99 @@
+/*
+ * Releases of whole minimisers of a strongly convex problem on the data (minimise.c).
+ *
+ * Output perturbation: w* + noise. For n records of norm at most one two neighbours' gradients differ by at most
+ * 2 L / n (zero-out: L / n) everywhere, so their minimisers by at most that over m, and what is computed is off by
+ * at most the distance that minimise.c bounds, in both data sets.
+ *
+ * Objective perturbation (Kifer, Smith & Thakurta 2012; Chaudhuri, Monteleoni & Sarwate 2011): the minimiser w* of
+ *
+ *   sum_i l(y_i, z_i'w) + n sum_j q_j w_j^2 / 2 + v'w,   v ~ N(0, s^2 I).
+ *
+ * w* determines v. Between neighbours the law of w* changes by a ratio of determinants, within a factor of
+ * e^kappa of one when n q_j >= b / (e^kappa - 1) for every j, and by a Gaussian factor whose v is shifted by at most
+ * 2 L (zero-out: L). As the shift depends on v, the tail of the privacy loss is that of a Gaussian release,
+ * mu = shift / s, times four, after kappa is taken off (proofs vignette, "Objective perturbation"): kappa and the four
+ * are in the ledger's capacity (ledger_create_perturbed), mu is charged here.
+ *
+ * What is computed is not w*, and not for v but for v rounded to its lattice, which shifts the gradient by at most
+ * sqrt(d) h / 2. Given w*, and so v, it is a function of the data within tau of w*; released with noise it is one more
+ * Gaussian release, of sensitivity 2 tau (approximate minima: Iyengar et al. 2019).
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+#include "mech/mech.h"
+
+#include <math.h>
+#include <string.h>
+
+/* P(|v| > s (sqrt(d) + 40)) <= e^-800, below the smallest double, as the norm is 1-Lipschitz: such a draw is one of a
+ * broken generator, and the linear part of a perturbed objective has a public bound. */
+#define LONGEST 40
+
+static int release(struct oracle *o, const struct strong *problem, double sd, double *w);
+static double record_change(const struct oracle *o);
+
+int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, double *w, double *sd) {
+  size_t dim = data_dim(o->data);
+  memset(w, 0, dim * sizeof(double));
+  double *linear = base_alloc(dim, sizeof(double));
+  if (!linear) return BASE_ERR_MEMORY;
+  struct strong problem;
+  int status = strong_init(o, quadratic, linear, 0, &problem);
+  if (status == BASE_OK) {
+    double change = record_change(o) / ((double)o->data->n * problem.least);
+    status = charge_gaussian(o, "minimiser", change + 2 * strong_distance(&problem), rho, dim, sd);
+  }
+  if (status == BASE_OK) status = release(o, &problem, *sd, w);
+  base_free(linear);
+  return status;
+}
+
+int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double rho, double rho_output, double *w,
+                               struct oracle_perturbation *how) {
+  size_t dim = data_dim(o->data);
+  double n = (double)o->data->n, kappa = ledger_shift(o->ledger), change = record_change(o);
+  memset(w, 0, dim * sizeof(double));
+  *how = (struct oracle_perturbation){0, 0};
+  double *v = base_alloc(dim, sizeof(double));
+  if (!v) return BASE_ERR_MEMORY;
+  struct strong problem;
+  int status = gaussian_scale(change, rho, dim, &how->sd_objective);
+  double s = how->sd_objective, longest = s * (sqrt((double)dim) + LONGEST);
+  if (status == BASE_OK) status = strong_init(o, quadratic, v, longest / n, &problem);
+  if (status == BASE_OK && !(n * problem.least * expm1(kappa) * (1 - 1e-14) >= loss_bounds_of(o->loss)->curv_upper)) {
+    status = BASE_ERR_ARGUMENT;
+  }
+  if (status == BASE_OK) {
+    double rounded = sqrt((double)dim) * mech_lattice(s) / 2;
+    double tau = strong_distance(&problem) + rounded / (n * problem.least);
+    status = gaussian_scale(2 * tau, rho_output, dim, &how->sd_output);
+    struct ledger_entry objective = {"perturbed minimiser", "objective perturbation", rho, change, s};
+    struct ledger_entry output = {"rounding", "gaussian", rho_output, 2 * tau, how->sd_output};
+    if (status == BASE_OK) status = ledger_take_shift(o->ledger);
+    if (status == BASE_OK) status = ledger_charge(o->ledger, 1, &objective);
+    if (status == BASE_OK) status = ledger_charge(o->ledger, 1, &output);
+  }
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, s, v);
+  if (status == BASE_OK && !(la_norm(dim, v) <= longest)) status = BASE_ERR_ENTROPY;
+  if (status == BASE_OK) {
+    la_scale(dim, 1 / n, v);
+    status = release(o, &problem, how->sd_output, w);
+  }
+  memset(v, 0, dim * sizeof(double));
+  base_free(v);
+  return status;
+}
+
+static int release(struct oracle *o, const struct strong *problem, double sd, double *w) {
+  size_t dim = data_dim(o->data);
+  int status = strong_minimise(o, problem, w);
+  if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, sd, w);
+  if (status != BASE_OK) memset(w, 0, dim * sizeof(double));
+  return status;
+}
+
+/* Of the sum of the gradients. */
+static double record_change(const struct oracle *o) {
+  return (o->neighbours == ORACLE_REPLACE_ONE ? 2 : 1) * loss_bounds_of(o->loss)->lipschitz;
+}

@@ -1,0 +1,63 @@
+/*
+ * Factors as codes: in row i of factor f the indicator code - 1 is one and the
+ * others are zero, or all are where the code is 0. What a dense product adds
+ * up over the indicators is then one addition, from or to where the code
+ * points.
+ */
+#include "base/simd.h"
+#include "data/private.h"
+
+#include <math.h>
+
+/* The column whose indicator is one, for a code that is not 0. */
+static size_t place(size_t first, int code) { return first + (size_t)code - 1; }
+
+void data_codes_matvec_add(const struct data_block *b, const double *w, double *t) {
+  for (size_t f = 0; f < b->data->columns.factors; f++) {
+    const int *code = b->codes + f * b->codes_ld;
+    size_t first = b->data->first[f];
+    for (size_t i = 0; i < b->rows; i++) t[i] += code[i] > 0 ? w[place(first, code[i])] : 0;
+  }
+}
+
+/* Without a branch, which a processor could not foresee: where no indicator is one, zero is added to the first. */
+void data_codes_matvec_t_add(const struct data_block *b, const double *v, double *g) {
+  for (size_t f = 0; f < b->data->columns.factors; f++) {
+    const int *code = b->codes + f * b->codes_ld;
+    double *to = g + b->data->first[f];
+    for (size_t i = 0; i < b->rows; i++) to[code[i] > 0 ? code[i] - 1 : 0] += code[i] > 0 ? v[i] : 0;
+  }
+}
+
+/* Rows of C that belong to a factor: under the dense columns, under the factors before it, and its diagonal. */
+void data_codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                              size_t ldc) {
+  const struct data_columns *columns = &b->data->columns;
+  if (columns->factors == 0) return;
+  for (size_t i = 0; i < b->rows; i++) scratch[i] = u[i] * v[i];
+  for (size_t f = 0; f < columns->factors; f++) {
+    const int *code = b->codes + f * b->codes_ld;
+    size_t first = b->data->first[f];
+    for (size_t j = 0; j < columns->dense; j++) {
+      const double *x = b->x + j * b->ld;
+      double *to = c + first + j * ldc;
+      for (size_t i = 0; i < b->rows; i++) to[code[i] > 0 ? code[i] - 1 : 0] += code[i] > 0 ? scratch[i] * x[i] : 0;
+    }
+    for (size_t e = 0; e <= f; e++) {
+      const int *other = b->codes + e * b->codes_ld;
+      double *to = c + b->data->first[e] * ldc;
+      for (size_t i = 0; i < b->rows; i++) {
+        if (code[i] > 0 && other[i] > 0) to[place(first, code[i]) + place(0, other[i]) * ldc] += scratch[i];
+      }
+    }
+  }
+}
+
+void data_codes_squares_add(const struct data_block *b, double *sum) {
+  for (size_t f = 0; f < b->data->columns.factors; f++) {
+    const int *code = b->codes + f * b->codes_ld;
+    size_t next = f + 1 < b->data->columns.factors ? b->data->first[f + 1] : b->data->p;
+    int last = (int)(next - b->data->first[f]);
+    for (size_t i = 0; i < b->rows; i++) sum[i] += code[i] < 0 || code[i] > last ? NAN : code[i] > 0;
+  }
+}

@@ -1,0 +1,63 @@
+/*
+ * Output and objective perturbation: one private minimiser of loss + penalty + lambda |w|^2 / 2, all steps of whose
+ * search stay behind the barrier (barrier/perturbed.c).
+ *
+ * The certificate is free. With w* the minimiser, its gradient without the quadratic part that was added is
+ * -(lambda w* + v / n), v = 0 for output perturbation, and what is returned differs from w* by the output noise e and
+ * the solver's error tau. With G the gradient's Lipschitz constant,
+ *
+ *   |gradient at w| <= lambda |w| + |v| / n + (G + lambda) (|e| + tau),
+ *
+ * where v and e are Gaussian of known standard deviations, whatever the data.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+static int release(const struct objective *f, const struct perturbed_options *o, double rho, const double *quadratic,
+                   double *w, struct oracle_perturbation *how, double *tau);
+static double gradient_bound(const struct objective *f, const struct perturbed_options *o,
+                             const struct oracle_perturbation *how, double tau, double norm);
+
+int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
+                  double rho, double *w, struct opt_result *result) {
+  memset(result, 0, sizeof *result);
+  result->gradient_norm = result->eigen_min = result->gap = NAN;
+  result->planned = 1;
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  if (f.lower > 0) return BASE_ERR_ARGUMENT;
+  result->eigen_known = 1;
+  double *quadratic = base_alloc(f.dim, sizeof(double)), tau;
+  if (!quadratic) return BASE_ERR_MEMORY;
+  for (size_t j = 0; j < f.dim; j++) quadratic[j] = options->lambda;
+  penalty_add_diagonal(penalty, f.dim, w, quadratic);
+  struct oracle_perturbation how = {0, 0};
+  int status = release(&f, options, rho, quadratic, w, &how, &tau);
+  base_free(quadratic);
+  if (status != BASE_OK) return status;
+  result->gradient_upper = gradient_bound(&f, options, &how, tau, la_norm(f.dim, w));
+  result->status = result->gradient_upper <= options->eps_g ? OPT_SOSP : OPT_ITERATIONS;
+  struct trace_row row = {1, 1, "minimiser", NAN, result->gradient_upper, how.sd_output, rho, la_norm(f.dim, w)};
+  return trace_add(&result->trace, &row);
+}
+
+static int release(const struct objective *f, const struct perturbed_options *o, double rho, const double *quadratic,
+                   double *w, struct oracle_perturbation *how, double *tau) {
+  double almost = rho * (1 - 1e-12), rho_output = o->output ? almost : o->output_share * almost;
+  int status = o->output ? oracle_minimiser(f->oracle, quadratic, almost, w, &how->sd_output)
+                         : oracle_perturbed_minimiser(f->oracle, quadratic, almost - rho_output, rho_output, w, how);
+  *tau = how->sd_output * sqrt(2 * rho_output) / 2; /* half the sensitivity */
+  return status;
+}
+
+/* Each of the two noises may be longer with half of the error probability. */
+static double gradient_bound(const struct objective *f, const struct perturbed_options *o,
+                             const struct oracle_perturbation *how, double tau, double norm) {
+  double beta = (1 - o->confidence) / 2, n = (double)oracle_rows(f->oracle);
+  double objective = how->sd_objective / n, reach = tau + confidence_length(how->sd_output, f->dim, beta);
+  return o->lambda * norm + confidence_length(objective, f->dim, beta) + (f->smooth + o->lambda) * reach;
+}

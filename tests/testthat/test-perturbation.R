@@ -1,0 +1,139 @@
+p <- problem_matrix(3000, 3)
+z <- unit_rows(p$x, 2)
+study <- function(method = "objpert", eps = 200, ..., seed = 1) {
+  set.seed(seed)
+  quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = method, noise = "reproducible", ...)
+}
+
+test_that("with a large budget the solution is the minimiser of the regularised objective", {
+  for (method in c("objpert", "outpert")) {
+    for (penalty in list(NULL, penalty_ridge(0.03))) {
+      fit <- study(method, eps = 1e5, penalty = penalty, control = control_perturbation(lambda = 0.01))
+      w <- coef(fit) * 2
+      gradient <- exact_gradient(z, p$y, w) + 0.01 * w + c(0, w[-1]) * if (is.null(penalty)) 0 else 0.03
+      expect_lt(sqrt(sum(gradient^2)), 2e-4)
+    }
+  }
+})
+
+test_that("the free certificate holds, and is no idle one", {
+  for (method in c("objpert", "outpert")) {
+    for (eps in c(0.5, 4)) {
+      for (seed in 1:5) {
+        fit <- study(method, eps, seed = seed)
+        norm <- sqrt(sum(exact_gradient(z, p$y, coef(fit) * 2)^2))
+        expect_lte(norm, fit$certificate$gradient[["upper"]])
+        expect_equal(fit$status == "sosp", fit$certificate$gradient[["upper"]] <= fit$target$eps_g)
+        expect_true(is.na(fit$certificate$gradient[["estimate"]]) && fit$certificate$eigenvalue_known)
+      }
+    }
+  }
+  expect_lt(study("objpert", 4)$certificate$gradient[["upper"]], 0.05)
+})
+
+test_that("the noise in the gradient is that of the ledger: s / n, half under zero-out", {
+  for (neighbours in c("replace-one", "zero-out")) {
+    noise <- vapply(1:40, function(seed) {
+      fit <- study(eps = 1, control = control_perturbation(lambda = 0.05), neighbours = neighbours, seed = seed)
+      w <- coef(fit) * 2
+      c(exact_gradient(z, p$y, w) + 0.05 * w, fit$privacy$ledger$scale[1])
+    }, numeric(5))
+    s <- if (neighbours == "replace-one") 2 else 1
+    mu <- sqrt(2 * 0.999) * sqrt(dpsosp:::perturbed_rho(1, 1e-6, log1p(0.25 / (3000 * 0.05))))
+    expect_equal(unique(noise[5, ]), s / mu, tolerance = 1e-6)
+    # 160 normal numbers: their root mean square is within 0.28 of one but with probability below 1e-6
+    expect_equal(sqrt(mean((noise[1:4, ] * 3000 / noise[5, 1])^2)), 1, tolerance = 0.28)
+  }
+})
+
+test_that("what the fit may spend is the mu with 4 delta_mu(eps - kappa) = delta", {
+  fit <- study(eps = 0.7, control = control_perturbation(lambda = 0.004))
+  kappa <- log(1 + 0.25 / (3000 * 0.004))
+  expect_equal(fit$privacy$kappa, kappa, tolerance = 1e-9)
+  expect_gte(fit$privacy$kappa, kappa)
+  mu <- sqrt(2 * fit$privacy$rho)
+  expect_equal(4 * dp_convert(mu = mu, eps = 0.7 - kappa, to = "delta"), 1e-6, tolerance = 1e-6)
+  expect_equal(fit$privacy[c("eps", "delta", "accountant")], list(eps = 0.7, delta = 1e-6, accountant = "perturbed"))
+  expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
+  expect_equal(fit$privacy$ledger$what[1:2], c("perturbed minimiser", "rounding"))
+  expect_equal(fit$privacy$ledger$rho[2] / fit$privacy$rho, 0.001, tolerance = 1e-6)
+  expect_equal(fit$privacy$ledger$sensitivity[1], 2)
+})
+
+test_that("output perturbation is Gaussian, with sensitivity 2 L / (n lambda)", {
+  fit <- study("outpert", 1, control = control_perturbation(lambda = 0.02))
+  expect_equal(fit$privacy$accountant, "gdp")
+  expect_equal(fit$privacy$ledger$what[1], "minimiser")
+  expect_equal(fit$privacy$ledger$sensitivity[1], 2 / (3000 * 0.02), tolerance = 1e-6)
+  expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
+  budget <- dp_budget(eps = 2, delta = 1e-6)
+  shared <- quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "outpert", budget = budget)
+  expect_equal(sum(dp_ledger(budget)$rho), shared$privacy$rho, tolerance = 1e-9)
+  # Strong convexity by the penalty alone, where it applies to every coefficient.
+  by_penalty <- study("outpert", 1, control = control_perturbation(lambda = 0), penalty = penalty_ridge(0.05),
+                      intercept = FALSE)
+  expect_equal(by_penalty$privacy$ledger$sensitivity[1], 2 / (3000 * 0.05), tolerance = 1e-6)
+  expect_error(study("outpert", 1, control = control_perturbation(lambda = 0), penalty = penalty_ridge(0.05)),
+               class = "dpsosp_error_argument")
+})
+
+test_that("the default lambda is the public rule's", {
+  fit <- study(eps = 2, control = control_perturbation(size = 5, kappa_share = 0.2))
+  noise <- 2 / dp_convert(eps = 2, delta = 1e-6, to = "mu") / 3000
+  lambda <- max(noise * 2 / 5, 0.25 / (3000 * (exp(0.2 * 2) - 1)))
+  expect_equal(fit$privacy$kappa, log(1 + 0.25 / (3000 * lambda)), tolerance = 1e-9)
+  expect_lte(study(eps = 0.1, control = control_perturbation(size = 1e5))$privacy$kappa, 0.5 * 0.1)
+})
+
+test_that("formulas, private ranges, printing and update() work as with the other methods", {
+  d <- problem_frame(500)
+  fit <- suppressMessages(dp_sosp(y ~ a + b, d, eps = 3, delta = 1e-6, bounds = frame_bounds["a"], method = "objpert"))
+  expect_equal(names(coef(fit)), c("(Intercept)", "a", "b"))
+  expect_true("perturbed minimiser" %in% fit$privacy$ledger$what && fit$privacy$ledger$what[1] != "perturbed minimiser")
+  expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
+  shown <- capture.output(print(fit))
+  expect_true(all(nchar(shown) <= 80))
+  expect_match(shown, "objective perturbation", all = FALSE)
+  expect_match(shown, "1 minimiser", all = FALSE)
+  expect_equal(update(fit, method = "outpert")$method, "outpert")
+  expect_equal(length(predict(fit, d)), 500)
+})
+
+test_that("what objective perturbation cannot do is refused with the reason, before anything is charged", {
+  budget <- dp_budget(eps = 2, delta = 1e-6)
+  expect_error(dp_sosp(p$x, p$y, eps = 1, budget = budget, radius = 2, method = "objpert"), "budget of its own",
+               class = "dpsosp_error_argument")
+  for (method in c("objpert", "outpert")) {
+    expect_error(dp_sosp(p$x, p$y, budget = budget, radius = 2, method = method, loss = "sigmoid"),
+                 class = "dpsosp_error_nonconvex")
+    expect_error(dp_sosp(p$x, p$y, budget = budget, radius = 2, method = method, penalty = penalty_nonconvex(0.1)),
+                 class = "dpsosp_error_nonconvex")
+  }
+  expect_equal(nrow(dp_ledger(budget)), 0)
+  expect_error(study(eps = 0.1, control = control_perturbation(lambda = 1e-6)), "too small",
+               class = "dpsosp_error_argument")
+  expect_error(study(control = control_newton()), class = "dpsosp_error_argument")
+  expect_error(control_perturbation(lambda = -1), class = "dpsosp_error_argument")
+  expect_error(control_perturbation(size = 0), class = "dpsosp_error_argument")
+  expect_error(control_perturbation(kappa_share = 1), class = "dpsosp_error_argument")
+})
+
+test_that("less noise means a larger solution to aim at, and more budget less of a penalty", {
+  size <- dpsosp:::perturbation_size
+  expect_equal(size(0.01), 20)
+  expect_gt(size(0.001), size(0.01))
+  lambda <- function(eps) 0.25 / (3000 * expm1(study(eps = eps)$privacy$kappa))
+  expect_lt(lambda(4), lambda(0.2) / 4)
+})
+
+test_that("\"auto\" names its method, which follows from public facts", {
+  chosen <- function(...) dp_sosp(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, method = "auto", ...)
+  expect_message(fit <- chosen(), "objpert", class = "dpsosp_message_method")
+  expect_equal(fit$method, "objpert")
+  expect_equal(suppressMessages(chosen(loss = "sigmoid"))$method, "2opt-ls")
+  expect_equal(suppressMessages(chosen(penalty = penalty_nonconvex(0.1)))$method, "2opt-ls")
+  shared <- suppressMessages(dp_sosp(p$x, p$y, eps = 1, budget = dp_budget(eps = 2, delta = 1e-6), radius = 2,
+                                     method = "auto"))
+  expect_equal(shared$method, "newton")
+  expect_error(chosen(control = control_newton()), class = "dpsosp_error_argument")
+})
