@@ -66,7 +66,8 @@ if (file.exists(file.path(folder, "covertype.rds"))) {
   compare("Factors as codes, numbers in single precision", dense, single, y, design$radius, c(memory = ">= 3"))
   compare("All columns in single precision", dense, dpsosp:::matrix_rows(dense, "single", "x"), y, design$radius,
           c(memory = "1.9"))
-  t <- bench_times(3, dense = dpsosp:::design_matrix(design, frame), codes = dpsosp:::design_rows(design, frame, "double"))
+  t <- bench_times(3, dense = dpsosp:::design_matrix(design, frame),
+                   codes = dpsosp:::design_rows(design, frame, "double"))
   bench_ratio("making the design: dense over codes", t, "dense", "codes")
 }
 
@@ -120,6 +121,7 @@ if (file.exists(file.path(folder, "reuters-lasvm.csv.xz"))) {
     bench_say(paste0("fit of ", method, ", seconds (", nrow(dp_ledger(fit)), " answers)"),
               sprintf("%.2f (%.2f)", median(t$wall), min(t$wall)))
   }
-  refused <- tryCatch(dp_hessian(dp_oracle(x, y, "logistic", dp_budget(mu = 1), 2), numeric(8316), mu = 0.5), error = identity)
+  o <- dp_oracle(x, y, "logistic", dp_budget(mu = 1), 2)
+  refused <- tryCatch(dp_hessian(o, numeric(8316), mu = 0.5), error = identity)
   cat("  ", class(refused)[1], ": ", conditionMessage(refused), "\n", sep = "")
 }
