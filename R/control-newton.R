@@ -20,7 +20,9 @@
 #' the standard deviation of the matrix's noise; with `"lazy"` as \eqn{s T \sqrt{d}}{s T sqrt(d)} times that of a
 #' gradient which takes the budget of all T steps, where 1/s is the norm of the solution to be expected (rows have norm at
 #' most one), and at least \eqn{\sqrt{2 d}}{sqrt(2 d)} times that of the matrix's noise. There more iterations cost time,
-#' not accuracy.
+#' not accuracy. With `adaptive = TRUE` that lambda0 is halved, at most twelve times in a run, while the released gradients show
+#' that more is left to be found where it holds the steps back: a run starts cautiously and reaches further when the data
+#' have more to tell than noise. This looks at released answers only and costs nothing.
 #'
 #' `"damped-newton"` takes `curvature = "direct"` and chooses the length of each step, among 1, 1/2, ..., 1/32 of the
 #' direction, by noisy decreases of the objective.
@@ -39,6 +41,7 @@
 #' @param iterations Number of steps, a whole number; `NULL`: a default of the `curvature`.
 #' @param lambda0 A public number greater than 0, or `NULL`: adaptive.
 #' @param lambda_scale Factor of an adaptive `lambda0`, positive; `NULL`: a default of the `curvature`.
+#' @param adaptive Should `lambda0` fall during the run? `"lazy"` only, and only where `lambda0` is `NULL`.
 #' @param curvature_share Share of an iteration's budget (with `"lazy"` of the whole budget) for second-order
 #'   information, in (0, 1); `NULL`: a default of the `curvature`.
 #' @param trace_share Share of that for the trace, in (0, 1); with double noise and an adaptive `lambda0` only.
@@ -60,7 +63,7 @@
 #' @export
 control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
                            iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,
-                           trace_share = 0.2, search_share = 0.3, certificate_share = 0.05, tail = NULL,
+                           adaptive = TRUE, trace_share = 0.2, search_share = 0.3, certificate_share = 0.05, tail = NULL,
                            confidence = 0.95) {
   call <- sys.call()
   curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
@@ -71,6 +74,7 @@ control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
     iterations = check_count(iterations %||% defaults$iterations, "iterations", call = call),
     lambda0 = if (is.null(lambda0)) NA_real_ else check_number(lambda0, "lambda0", 0, 1e6, call = call),
     lambda_scale = check_number(lambda_scale %||% defaults$lambda_scale, "lambda_scale", 0, 1e6, call = call),
+    adaptive = check_flag(adaptive, "adaptive", call),
     curvature_share = share(curvature_share %||% defaults$curvature_share, "curvature_share"),
     trace_share = share(trace_share, "trace_share"), search_share = share(search_share, "search_share"),
     certificate_share = share(certificate_share, "certificate_share"),
@@ -85,7 +89,7 @@ newton_modifies <- c("add", "clip")
 newton_defaults <- list(
   hessian = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
   qu = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
-  lazy = list(iterations = 60, lambda_scale = 1 / 40, curvature_share = 0.1, tail = 0.5),
+  lazy = list(iterations = 240, lambda_scale = 1 / 10, curvature_share = 0.1, tail = 0.5),
   direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0)
 )
 
@@ -110,10 +114,13 @@ check_newton_control <- function(control, method, call) {
   control
 }
 
+losses_convex <- "logistic"
+is_convex <- function(loss, penalty) loss$name %in% losses_convex && penalty$name != "nonconvex"
+
 # Newton directions are private, and lead downhill, only where every record's curvature is positive.
 check_convex <- function(loss, penalty, method, call) {
-  loss_is <- loss$name %in% c("logistic")
-  if (loss_is && penalty$name != "nonconvex") return(invisible())
+  if (is_convex(loss, penalty)) return(invisible())
+  loss_is <- loss$name %in% losses_convex
   what <- if (loss_is) "penalty" else "loss"
   abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
         if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature, where Newton's method climbs ",
@@ -123,7 +130,7 @@ check_convex <- function(loss, penalty, method, call) {
 
 # What the core's newton_run() takes; the target comes later.
 newton_options <- function(method, control, spend_all) {
-  shares <- c("iterations", "confidence", "curvature_share", "trace_share", "search_share", "certificate_share",
+  shares <- c("adaptive", "iterations", "confidence", "curvature_share", "trace_share", "search_share", "certificate_share",
               "lambda0", "lambda_scale", "tail")
   c(list(curvature = match(control$curvature, newton_curvatures) - 1L,
          modify = match(control$modify, newton_modifies) - 1L, damped = method == "damped-newton",

@@ -39,7 +39,9 @@
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
-#'   For convex problems `"newton"` or `"damped-newton"`; see [control_newton()].
+#'   For convex problems `"newton"` or `"damped-newton"`, see [control_newton()]; `"objpert"` or `"outpert"`, see
+#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"objpert"` for a convex
+#'   problem with a budget of its own, `"newton"` for one with a shared budget, and `"2opt-ls"` for others.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -163,6 +165,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
 }
 
 methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
+# Ask for gradients only where nothing else is needed.
+methods_gradient <- setdiff(methods_opt, c("tr", "tr-b"))
 methods_convex <- c(methods_newton, methods_perturbation, "cubic")
 methods_known <- c(methods_opt, methods_convex)
 
@@ -187,9 +191,9 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
                       call) {
   run <- new.env(parent = emptyenv())
   run$n <- n
-  run$method <- check_choice(method, methods_known, "method", call)
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
+  run$method <- check_method(method, run$loss, run$penalty, control, !is.null(budget), call)
   run$target <- check_target(target, call)
   run$control <- check_control(control, run$method, call, run$penalty)
   if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
@@ -216,7 +220,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
 # Before the budget is opened: these methods ask for matrices whatever the problem is.
 check_run_size <- function(run, dim, call) {
   published <- identical(run$control$constants, "published")
-  if (published || !run$method %in% setdiff(methods_opt, c("tr", "tr-b"))) {
+  if (published || !run$method %in% methods_gradient) {
     check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
   }
 }
@@ -254,7 +258,8 @@ open_batches <- function(run, budget, call) {
   if (run$owned) {
     rho <- .Call(ffi_gdp_mu, run$eps, run$delta)^2 / 2
     run$batch <- new_batch(run, run$dim, rho, call)
-    return(dp_budget(eps = run$eps, delta = run$delta, plan = batch_event(run$batch, rho, run$neighbours)))
+    plan <- batch_plan(run$batch, rho, run$eps, run$delta, run$neighbours)
+    return(dp_budget(eps = run$eps, delta = run$delta, plan = plan))
   }
   check_relation(budget, run$neighbours, call)
   state <- budget_state(budget)

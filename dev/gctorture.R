@@ -127,6 +127,16 @@ other_methods <- function() {
       list(new_oracle(new_ledger()), penalty, options, 1, w, progress, TRUE)
     })
   }
+  batches <- list(size = 2, scheme = "wor", share = 0.5)
+  for (method in c("opt-b", "tr-b", "sgd")) {
+    control <- switch(method, "opt-b" = dpsosp::control_opt(max_iterations = 3),
+                      "tr-b" = dpsosp::control_tr(max_iterations = 3), sgd = dpsosp::control_gd(max_iterations = 3))
+    options <- package$core_options(method, control, target, TRUE, batches)
+    renyi <- function() .Call(entries$ffi_ledger_create_renyi, 8, 1)
+    compare(paste0("ffi_", package$method_family(method), "_run"), function() {
+      list(new_oracle(renyi()), penalty, options, 1, w, progress, TRUE)
+    })
+  }
   compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
   convex <- function(ledger) new_oracle(ledger, "logistic")
   options <- package$newton_options("newton", dpsosp::control_newton(iterations = 3), TRUE)

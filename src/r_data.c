@@ -41,7 +41,7 @@ static const struct loss *arg_loss(SEXP loss) {
 
 static SEXP element_of(SEXP rows, int at, SEXPTYPE type) {
   SEXP x = VECTOR_ELT(rows, at);
-  if (TYPEOF(x) != type) Rf_error("internal: rows were expected");
+  if (TYPEOF(x) != (int)type) Rf_error("internal: rows were expected");
   return x;
 }
 

@@ -16,8 +16,8 @@ static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
 static struct perturbed_options perturbed_options_from(SEXP list);
-static struct batch_options batch_from(SEXP list);
 static struct cubic_options cubic_options_from(SEXP list);
+static struct batch_options batch_from(SEXP list);
 static SEXP trace_to_list(const struct trace *trace);
 
 static void finalize_result(SEXP x) {
@@ -245,6 +245,7 @@ static struct newton_options newton_options_from(SEXP list) {
       .curvature = (enum newton_curvature)int_in(list, "curvature"),
       .modify = (enum oracle_modify)int_in(list, "modify"),
       .damped = arg_flag(element(list, "damped")),
+      .adaptive = arg_flag(element(list, "adaptive")),
       .spend_all = arg_flag(element(list, "spend_all")),
       .iterations = int_in(list, "iterations"),
       .eps_g = number_in(list, "eps_g"),

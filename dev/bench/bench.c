@@ -77,10 +77,26 @@ static void finalize(SEXP x) {
   R_ClearExternalPtr(x);
 }
 
+static SEXP open_data(int status, struct data *data, SEXP x, SEXP loss);
+
 SEXP bench_open(SEXP x, SEXP y, SEXP loss) {
   struct data *data;
+  int status = data_create(REAL(x), (size_t)Rf_nrows(x), (size_t)Rf_ncols(x), 0, 1, REAL(y), &data);
+  return open_data(status, data, x, loss);
+}
+
+/* The slots of a dgCMatrix. */
+SEXP bench_open_sparse(SEXP start, SEXP row, SEXP value, SEXP dim, SEXP y, SEXP loss) {
+  struct data *data;
+  struct data_compressed x = {INTEGER(start),          INTEGER(row),         REAL(value),
+                              (size_t)XLENGTH(start), (size_t)XLENGTH(row), (size_t)XLENGTH(value)};
+  int status = data_create_sparse(&x, (size_t)INTEGER(dim)[0], (size_t)INTEGER(dim)[1], 0, 1, REAL(y), &data);
+  return open_data(status, data, R_NilValue, loss);
+}
+
+static SEXP open_data(int status, struct data *data, SEXP x, SEXP loss) {
   struct oracle *o;
-  if (data_create(REAL(x), (size_t)Rf_nrows(x), (size_t)Rf_ncols(x), 0, 1, REAL(y), &data) != BASE_OK ||
+  if (status != BASE_OK ||
       oracle_create(data, loss_find(CHAR(STRING_ELT(loss, 0))), NULL, NULL, ORACLE_REPLACE_ONE, &o) != BASE_OK) {
     Rf_error("no memory");
   }

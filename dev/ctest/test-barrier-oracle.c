@@ -21,6 +21,7 @@ static void failures_after_the_charge(void);
 static void late_interrupt(void);
 static void bad_points(void);
 static void bad_costs(void);
+static void large_matrices(void);
 static void public_facts(void);
 
 void test_barrier_oracle(void) {
@@ -42,6 +43,7 @@ void test_barrier_oracle(void) {
   late_interrupt();
   bad_points();
   bad_costs();
+  large_matrices();
   public_facts();
 }
 
@@ -447,6 +449,31 @@ static void bad_costs(void) {
   }
   CHECK(ledger_length(f.ledger) == 0);
   fixture_close(&f);
+}
+
+/* Refused before the charge, and before anything is written. */
+static void large_matrices(void) {
+  enum { P = ORACLE_MOST_DIM, DIM = P + 1 };
+  int *start = base_alloc(P + 1, sizeof *start);
+  double *w = base_alloc(4 * DIM, sizeof *w), y = 1, sd;
+  const struct data_compressed none = {start, NULL, NULL, P + 1, 0, 0};
+  struct fixture f;
+  memset(&f, 0, sizeof f);
+  CHECK(data_create_sparse(&none, 1, P, 1, 1, &y, &f.data) == BASE_OK);
+  CHECK(ledger_create(1, 1, LEDGER_OPEN, &f.ledger) == BASE_OK);
+  CHECK(oracle_create(f.data, loss_find("logistic"), f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) ==
+        BASE_OK);
+  const struct oracle_newton how = {ORACLE_HESSIAN, ORACLE_ADD, 1, w + DIM};
+  CHECK(oracle_hessian(f.oracle, w, 0.1, NULL, &sd) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_majorant(f.oracle, w, 0.1, NULL, &sd) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_newton_direction(f.oracle, w, w + 2 * DIM, &how, 0.1, w + 3 * DIM, &sd) == BASE_ERR_ARGUMENT);
+  const struct oracle_sampling half = {ORACLE_POISSON, 0.5};
+  CHECK(oracle_step_open(f.oracle, &half, w, 0.1, 0.5) == BASE_ERR_ARGUMENT);
+  CHECK(ledger_length(f.ledger) == 0);
+  CHECK(oracle_gradient(f.oracle, w, 0.1, w + DIM, &sd) == BASE_OK);
+  fixture_close(&f);
+  base_free(start);
+  base_free(w);
 }
 
 static void public_facts(void) {

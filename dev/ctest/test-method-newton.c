@@ -12,6 +12,7 @@ static void shares_are_kept(void);
 static void lambda0_follows_the_trace(void);
 static void matrix_is_repaired(void);
 static void horizon_is_kept(void);
+static void lambda0_falls_with_the_signal(void);
 static void tail_is_quieter(void);
 static void damping_helps(void);
 static void refuses_nonconvex(void);
@@ -32,6 +33,7 @@ void test_method_newton(void) {
   lambda0_follows_the_trace();
   matrix_is_repaired();
   horizon_is_kept();
+  lambda0_falls_with_the_signal();
   tail_is_quieter();
   damping_helps();
   refuses_nonconvex();
@@ -261,6 +263,42 @@ static void horizon_is_kept(void) {
     opt_result_free(&r);
     fixture_close(&f);
   }
+}
+
+/* Of a step over its gradient: one over lambda0 or less, and near it somewhere. */
+static double longest_step(const struct opt_result *r, size_t from, size_t to) {
+  double longest = 0;
+  for (size_t i = from; i < to; i++) longest = fmax(longest, r->trace.rows[i].step / r->trace.rows[i].estimate);
+  return longest;
+}
+
+/* Twelve looks: on pure noise few of them see anything, on strong data the first ones do. */
+static void lambda0_falls_with_the_signal(void) {
+  double halved[2] = {0, 0};
+  int runs = ctest_size(40, 4);
+  for (int i = 0; i < runs; i++) {
+    for (int signal = 0; signal <= 1; signal++) {
+      struct newton_options o = options(NEWTON_LAZY);
+      struct fixture f;
+      struct opt_result r;
+      size_t n = 500;
+      double *x = base_alloc(n * DIM, sizeof *x), *y = base_alloc(n, sizeof *y), w[DIM] = {0}, rho = 5;
+      for (size_t k = 0; k < n; k++) {
+        for (size_t j = 0; j < DIM; j++) x[k + j * n] = signal ? 0.05 * ctest_normal() : 0;
+        y[k] = x[k] > 0 ? 1 : -1;
+      }
+      o.iterations = 48;
+      o.adaptive = 1;
+      o.lambda_scale = 1;
+      fixture_open_rows(&f, "logistic", x, y, n, DIM, 0, ORACLE_REPLACE_ONE, rho);
+      CHECK(newton_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+      halved[signal] += log2(longest_step(&r, 40, 49) / longest_step(&r, 1, 5)) / runs;
+      opt_result_free(&r);
+      fixture_close(&f);
+    }
+  }
+  CHECK(halved[0] < 2);
+  CHECK(halved[1] > halved[0] + 1);
 }
 
 /* The mean of the last iterates is nearer to the minimum than the last of them. */

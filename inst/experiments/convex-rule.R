@@ -9,8 +9,9 @@ this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
 settings <- c(
+  list(list(method = "newton", size = "adaptive", kappa_share = NA, control = control_newton())),
   lapply(c(10, 20, 40, 80), function(size) {
-    list(method = "newton", size = size, kappa_share = NA, control = control_newton(lambda_scale = 1 / size))
+    list(method = "newton", size = size, kappa_share = NA, control = control_newton(lambda_scale = 1 / size, adaptive = FALSE))
   }),
   unlist(recursive = FALSE, lapply(c(5, 10, 20, 40, 160), function(size) lapply(c(0.1, 0.3, 0.5), function(share) {
     list(method = "objpert", size = size, kappa_share = share,

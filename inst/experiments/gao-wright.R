@@ -1,11 +1,12 @@
-# Gao & Wright (2023), tables 1 and 2, and what lies beyond them.
+# Gao & Wright (2023), tables 1, 2, 5 and 7, and what lies beyond them.
 #
-# Rscript gao-wright.R [--data FOLDER] [--out FOLDER] [--part tight|published|beyond] [--shard I/K]
+# Rscript gao-wright.R [--data FOLDER] [--out FOLDER] [--part tight|published|beyond|batches] [--shard I/K]
 #
 # FOLDER holds covertype.rds (n = 495,141 after the choice of classes 1 and 2)
 # and ijcnn1.csv.xz; without it the package's sample of 25,000 rows is used.
 # Writes gao-wright.csv (parts tight and published) and gao-wright-beyond.csv, a
-# row per run, and goes on where an earlier run stopped. A shard does every
+# row per run, and goes on where an earlier run stopped. Part batches: trust region, gradient descent and the methods on
+# batches, for both losses (tables 5 and 7 have the sigmoid loss with a ridge), in gao-wright-batches.csv. A shard does every
 # K-th run. With two processes on two cores: tight takes a minute, beyond
 # another; published some hours, because its plans have thousands of steps.
 #
@@ -25,35 +26,53 @@ methods <- c("opt", "opt-ls", "2opt", "2opt-ls")
 targets <- list(loose = c(0.060, 0.245), tight = c(0.030, 0.173))
 lambda <- 1e-3
 
+control_of <- function(method, constants) {
+  if (startsWith(method, "tr")) return(control_tr(constants))
+  if (method %in% c("gd", "sgd")) return(control_gd())
+  control_opt(constants)
+}
+
 # One fit from the public start w0 ~ N(0, I) and its judgement.
 run_one <- function(problem, exact, row) {
   set.seed(row$seed)
   start <- stats::rnorm(ncol(problem$x))
   seconds <- system.time(
     fit <- dp_sosp(problem$x, problem$y, eps = row$eps, delta = 1 / nrow(problem$x), method = row$method,
-                   penalty = penalty_nonconvex(lambda), radius = 1, intercept = FALSE, start = start,
-                   target = sosp(row$eps_g, row$eps_h), control = control_opt(row$constants), noise = "reproducible")
+                   loss = problem$loss, penalty = problem$penalty, radius = 1, intercept = FALSE, start = start,
+                   target = sosp(row$eps_g, row$eps_h), control = control_of(row$method, row$constants),
+                   noise = "reproducible")
   )[["elapsed"]]
-  asked <- table(factor(fit$trace$query, c("gradient", "hessian", "line search")))
+  queries <- c("gradient", "hessian", "line search", "batch gradient", "batch hessian")
+  asked <- table(factor(fit$trace$query, queries))
   w <- coef(fit)
-  data.frame(
+  result <- data.frame(
     row, n = nrow(problem$x), status = fit$status, gradients = asked[[1]], hessians = asked[[2]],
     line_searches = asked[[3]], planned = fit$iterations[["planned"]], loss_start = exact$loss(start),
     loss = exact$loss(w), gradient = exact$gradient_norm(w), eigenvalue = exact$eigen_min(w),
     gradient_upper = fit$certificate$gradient[["upper"]], eigenvalue_lower = fit$certificate$eigenvalue[["lower"]],
     ledger_error = abs(sum(dp_ledger(fit)$rho) - fit$privacy$rho) / fit$privacy$rho, seconds = round(seconds, 3)
   )
+  if (part != "batches") return(result)
+  data.frame(result, batch = if (is.null(fit$batch)) NA else fit$batch$size, batch_gradients = asked[[4]],
+             batch_hessians = asked[[5]])
 }
 
 run_all <- function(problem, grid, path) {
   keys <- c("data", "constants", "method", "target", "eps", "seed")
   results <- results_file(path, keys)
-  exact <- nonprivate_problem(problem$x, problem$y, lambda)
+  exact <- nonprivate_problem(problem$x, problem$y, lambda, problem$loss)
   for (i in seq_len(nrow(grid))) {
     row <- grid[i, ]
     if (i %% shard[2] != shard[1] %% shard[2] || results$has(row)) next
     results$add(run_one(problem, exact, row))
   }
+}
+
+logistic <- function(x, y) {
+  list(x = x, y = y, loss = "logistic", penalty = penalty_nonconvex(lambda))
+}
+sigmoid <- function(x, y) {
+  list(x = x, y = y, loss = "sigmoid", penalty = penalty_ridge(lambda))
 }
 
 grid_of <- function(data, constants, methods, targets, eps, seeds = 1:5) {
@@ -68,15 +87,29 @@ shard_path <- function(name) {
 
 started <- proc.time()[["elapsed"]]
 if (part %in% c("tight", "published")) {
-  problem <- covertype_matrix(folder)
+  problem <- do.call(logistic, covertype_matrix(folder))
   # The cheap methods first: what is there when a run is stopped is most of the table.
   grid <- grid_of("covertype", part, rev(methods), targets, c(0.2, 0.6, 1))
   run_all(problem, grid, shard_path("gao-wright"))
+} else if (part == "batches") {
+  problem <- covertype_matrix(folder)
+  sigmoid_targets <- list(loose = c(0.040, 0.200), tight = c(0.020, 0.141))
+  path <- shard_path("gao-wright-batches")
+  on_batches <- c("opt-b", "2opt-b", "tr-b")
+  for (seed in 1:5) {
+    for (methods in list(on_batches, c("tr", "sgd", "gd"))) {
+      run_all(do.call(logistic, problem), grid_of("covertype", "tight", methods, targets, c(0.2, 0.6, 1), seed), path)
+      run_all(do.call(sigmoid, problem),
+              grid_of("covertype-sigmoid", "tight", methods, sigmoid_targets, c(0.2, 0.6, 1), seed), path)
+    }
+    run_all(do.call(logistic, problem),
+            grid_of("covertype", "published", on_batches, targets["loose"], c(0.2, 0.6, 1), seed), path)
+  }
 } else {
   problem <- covertype_matrix(folder)
   set.seed(99)
   rows <- sample(nrow(problem$x), nrow(problem$x) %/% 10)
-  problem <- list(x = problem$x[rows, ], y = problem$y[rows])
+  problem <- logistic(problem$x[rows, ], problem$y[rows])
   tenth <- grid_of("covertype-tenth", "tight", methods, targets["tight"], 0.2)
   published <- grid_of("covertype-tenth", "published", "2opt-ls", targets["tight"], 0.2)
   run_all(problem, rbind(tenth, published), shard_path("gao-wright-beyond"))
@@ -85,7 +118,7 @@ if (part %in% c("tight", "published")) {
     d <- d[d$split == "train", ]
     set.seed(98)
     d <- d[sample(nrow(d), 4999), ]
-    problem <- list(x = unname(as.matrix(d[, -(1:2)])) / 3, y = d$label)
+    problem <- logistic(unname(as.matrix(d[, -(1:2)])) / 3, d$label)
     grid <- rbind(grid_of("ijcnn1", "tight", methods, list(loose = c(0.040, 0.200)), 0.2),
                   grid_of("ijcnn1", "published", methods, list(loose = c(0.040, 0.200)), 0.2))
     run_all(problem, grid, shard_path("gao-wright-beyond"))

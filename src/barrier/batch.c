@@ -22,11 +22,14 @@
 #include <math.h>
 #include <string.h>
 
-#define BISECTIONS 40
+#define MOST_TRIALS 60
+#define ACCURACY 1e-9 /* of the cost */
 
 static int check_sampling(const struct oracle *o, const struct oracle_sampling *how);
 static int amplify(const struct oracle *o, const struct oracle_sampling *how, double rho, double *cost);
 static int find_base(const struct oracle *o, const struct oracle_sampling *how, double cost, struct amplified *found);
+static int excess(const struct oracle *o, const struct oracle_sampling *how, double log_rho, double cost,
+                  double *value);
 static int draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *rows);
 static struct oracle on_batch(const struct oracle *o, const struct batch *rows);
 static struct oracle before_draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *none);
@@ -36,6 +39,7 @@ int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const 
   oracle_step_close(o);
   int status = check_point(o, w);
   if (status == BASE_OK && !(hessian_share >= 0 && hessian_share <= 1)) status = BASE_ERR_ARGUMENT;
+  if (hessian_share > 0 && data_dim(o->data) > ORACLE_MOST_DIM) status = BASE_ERR_ARGUMENT;
   struct amplified *bought = hessian_share < 1 ? &o->for_gradient : &o->for_hessian;
   if (status == BASE_OK) status = find_base(o, how, cost, bought);
   if (status != BASE_OK) return status;
@@ -43,7 +47,8 @@ int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const 
   double gradient_rho = bought->rho * (1 - hessian_share), hessian_rho = bought->rho * hessian_share;
   struct batch none;
   const struct oracle view = before_draw(o, how, &none);
-  struct ledger_entry entry = {"step", "gaussian on a batch", bought->cost, 0, 0};
+  const char *what = hessian_share == 0 ? "batch gradient" : hessian_share == 1 ? "batch hessian" : "batch step";
+  struct ledger_entry entry = {what, "gaussian on a batch", cost, 0, 0};
   if (gradient_rho > 0) {
     entry.sensitivity = sensitivity_gradient(&view, w);
     status = gaussian_scale(entry.sensitivity, gradient_rho, dim, &entry.scale);
@@ -131,25 +136,42 @@ static int amplify(const struct oracle *o, const struct oracle_sampling *how, do
 }
 
 /* The largest rho that costs at most this much. It is at least the cost, and less than the cost over the
- * square of the rate, as without amplification and to first order in rho. */
+ * square of the rate, as without amplification and to first order in rho. Secants of the logarithms, one end's value
+ * halved when it stays (the Illinois method), now and then a bisection; the lower end has been seen to cost no more. */
 static int find_base(const struct oracle *o, const struct oracle_sampling *how, double cost, struct amplified *found) {
   int status = check_sampling(o, how);
   if (status != BASE_OK) return status;
   if (!(cost > 0) || !isfinite(cost)) return BASE_ERR_ARGUMENT;
-  if (found->asked == cost && found->how.scheme == how->scheme && found->how.size == how->size) return BASE_OK;
-  double low = cost * (1 - 1e-14), high = 2 * cost * pow((double)o->data->n / how->size, 2), low_cost = cost;
-  status = amplify(o, how, low, &low_cost);
-  for (int i = 0; i < BISECTIONS && status == BASE_OK; i++) {
-    double middle = sqrt(low * high), middle_cost;
-    status = amplify(o, how, middle, &middle_cost);
-    if (middle_cost <= cost) {
-      low = middle;
-      low_cost = middle_cost;
+  if (found->cost == cost && found->how.scheme == how->scheme && found->how.size == how->size) return BASE_OK;
+  double low = log(cost) - 1e-14, high = log(cost) + 2 * log((double)o->data->n / how->size) + log(2.0), below, above;
+  status = excess(o, how, low, cost, &below);
+  if (status == BASE_OK) status = excess(o, how, high, cost, &above);
+  for (int i = 0, side = 0; i < MOST_TRIALS && status == BASE_OK && below < -ACCURACY; i++) {
+    double next = isfinite(above) && i % 4 < 3 ? (low * above - high * below) / (above - below) : (low + high) / 2;
+    double found_there;
+    status = excess(o, how, next, cost, &found_there);
+    if (found_there <= 0) {
+      low = next;
+      below = found_there;
+      if (side < 0) above /= 2;
+      side = -1;
     } else {
-      high = middle;
+      high = next;
+      above = found_there;
+      if (side > 0) below /= 2;
+      side = 1;
     }
   }
-  if (status == BASE_OK) *found = (struct amplified){*how, cost, low, low_cost};
+  if (status == BASE_OK) *found = (struct amplified){*how, cost, exp(low)};
+  return status;
+}
+
+/* log of what releases of rho cost over what they may. */
+static int excess(const struct oracle *o, const struct oracle_sampling *how, double log_rho, double cost,
+                  double *value) {
+  double there;
+  int status = amplify(o, how, exp(log_rho), &there);
+  *value = log(there / cost);
   return status;
 }
 

@@ -16,8 +16,8 @@ struct step {
 /* What a cost buys before it is amplified. */
 struct amplified {
   struct oracle_sampling how;
-  double asked; /* cost, which rho costs at most; zero: none yet */
-  double rho, cost;
+  double cost; /* zero: none yet */
+  double rho;
 };
 
 struct oracle {

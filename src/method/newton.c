@@ -39,14 +39,16 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
   if (f.lower > 0) return BASE_ERR_ARGUMENT;
   result->eigen_known = 1;
   size_t dim = f.dim, noisy = options->curvature == NEWTON_LAZY || options->curvature == NEWTON_DIRECT;
-  double *memory = base_alloc(dim * (5 + noisy * dim), sizeof(double));
+  double *memory = base_alloc(dim * (7 + noisy * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct newton s = {.f = &f, .o = options, .result = result, .w = w};
   s.gradient = memory;
   s.direction = memory + dim;
   s.penalty = memory + 2 * dim;
   s.inverse = memory + 3 * dim;
-  s.vectors = noisy ? memory + 5 * dim : NULL;
+  s.value = memory + 5 * dim;
+  s.window = memory + 6 * dim;
+  s.vectors = noisy ? memory + 7 * dim : NULL;
   penalty_add_diagonal(penalty, dim, w, s.penalty); /* of a convex penalty: the same everywhere */
   int status = iterate(&s, fmax(oracle_left(oracle) - rho, 0), rho, memory + 4 * dim);
   base_free(memory);

@@ -20,6 +20,10 @@
  * = scale T s sqrt(d), 1 / scale the norm of w* to be expected, and at least
  * sqrt(2 d) sd, which keeps the steps below the majorant's inverse. More steps
  * then cost no accuracy but time.
+ *
+ * How large w* is only the data know. An adaptive lambda0 starts from a small norm and is halved, a twelfth of the run
+ * at a time, while the gradients' mean stands out of its noise where lambda0 holds steps back, that is in the
+ * coordinates with weights lambda0 / (e + lambda0). It looks at released gradients only.
  */
 #include "method/private.h"
 
@@ -31,6 +35,10 @@
 /* Candidate steps 1, 1/2, ..., 1/32 of a damped iteration. */
 #define DAMPED_CANDIDATES 6
 #define NOISE_SHARE 0.25
+/* Looks at an adaptive lambda0, and how many standard deviations above its mean under pure noise a sum of squares is
+ * seen as more (inst/experiments/convex-rule.R). */
+#define WINDOWS 12
+#define LEVEL 2
 
 static int double_noise(struct newton *s, double rho);
 static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
@@ -38,6 +46,8 @@ static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, d
 static int noisy_matrix(struct newton *s, double rho);
 static double least_eigenvalue(const struct newton *s, double sd);
 static int invert(struct newton *s, double sd);
+static void fill_inverse(struct newton *s);
+static void adapt(struct newton *s);
 static void precondition(struct newton *s);
 static int damped_step(struct newton *s, double rho, double *step);
 static double safe_step(const struct newton *s);
@@ -60,6 +70,7 @@ int newton_step(struct newton *s, double slice) {
   } else {
     if (!lazy(o)) status = noisy_matrix(s, rho);
     if (status == BASE_OK) precondition(s);
+    if (status == BASE_OK && lazy(o) && o->adaptive && isnan(o->lambda0)) adapt(s);
   }
   if (status == BASE_OK && o->damped) status = damped_step(s, slice * o->search_share, &step);
   if (status != BASE_OK) return status;
@@ -124,18 +135,45 @@ static double least_eigenvalue(const struct newton *s, double sd) {
 static int invert(struct newton *s, double sd) {
   const struct newton_options *o = s->o;
   size_t dim = s->f->dim;
-  double lambda0 = isnan(o->lambda0) ? least_eigenvalue(s, sd) : o->lambda0;
+  s->lambda0 = isnan(o->lambda0) ? least_eigenvalue(s, sd) : o->lambda0;
+  s->least = sqrt(2 * (double)dim) * sd;
   for (size_t j = 0; j < dim; j++) s->vectors[j + j * dim] += s->penalty[j];
-  int status = la_eigen_all(dim, s->vectors, s->inverse);
+  int status = la_eigen_all(dim, s->vectors, s->value);
   if (status != BASE_OK) return status;
   struct trace_row *row = trace_last(&s->result->trace);
-  row->estimate = s->inverse[0];
-  row->bound = s->inverse[0] - confidence_eigen(sd, dim, 1 - o->confidence);
-  for (size_t j = 0; j < dim; j++) {
-    double e = s->inverse[j];
-    s->inverse[j] = 1 / (o->modify == ORACLE_ADD ? fmax(e, 0) + lambda0 : fmax(e, lambda0));
-  }
+  row->estimate = s->value[0];
+  row->bound = s->value[0] - confidence_eigen(sd, dim, 1 - o->confidence);
+  fill_inverse(s);
   return BASE_OK;
+}
+
+static void fill_inverse(struct newton *s) {
+  for (size_t j = 0; j < s->f->dim; j++) {
+    double e = s->value[j];
+    s->inverse[j] = 1 / (s->o->modify == ORACLE_ADD ? fmax(e, 0) + s->lambda0 : fmax(e, s->lambda0));
+  }
+}
+
+/* A weighted sum of squares of independent normal coordinates has mean v sum a and variance 2 v^2 sum a^2. */
+static void adapt(struct newton *s) {
+  size_t dim = s->f->dim;
+  la_axpy(dim, 1, s->gradient, s->window);
+  s->window_variance += s->sd * s->sd;
+  if (++s->looks * WINDOWS < s->o->iterations) return;
+  double seen = 0, mean = 0, squares = 0;
+  for (size_t j = 0; j < dim; j++) {
+    double part = s->lambda0 * s->inverse[j], a = part * part, along = la_dot(dim, s->vectors + j * dim, s->window);
+    seen += a * along * along;
+    mean += a;
+    squares += a * a;
+  }
+  if (seen > s->window_variance * (mean + LEVEL * sqrt(2 * squares))) {
+    s->lambda0 = fmax(s->lambda0 / 2, fmin(s->lambda0, s->least));
+    fill_inverse(s);
+  }
+  memset(s->window, 0, dim * sizeof(double));
+  s->window_variance = 0;
+  s->looks = 0;
 }
 
 /* direction <- V diag(inverse) V' gradient, by way of the penalty-free scratch of one column at a time */

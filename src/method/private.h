@@ -135,12 +135,17 @@ struct newton {
   int iteration;
   double steps_rho; /* what all the steps together may cost, beside what newton_prepare() releases */
   double *w;
-  double *gradient;  /* noisy, with the penalty's; at w */
-  double sd;         /* its noise */
-  double *direction; /* the step is its negative */
-  double *penalty;   /* second derivatives of the penalty */
-  double *vectors;   /* of a noisy curvature matrix, one a column; NULL with double noise */
-  double *inverse;   /* of its modified eigenvalues */
+  double *gradient;       /* noisy, with the penalty's; at w */
+  double sd;              /* its noise */
+  double *direction;      /* the step is its negative */
+  double *penalty;        /* second derivatives of the penalty */
+  double *vectors;        /* of a noisy curvature matrix, one a column; NULL with double noise */
+  double *value;          /* its eigenvalues */
+  double *inverse;        /* of its modified eigenvalues */
+  double lambda0, least;  /* that they are modified by, and the least that an adaptive one may fall to */
+  double *window;         /* sum of the gradients since lambda0 was looked at */
+  double window_variance; /* of their noise */
+  int looks;              /* how many they are */
 };
 /* Shares of an iteration's budget: for the gradient; the rest is the step's. */
 double newton_gradient_share(const struct newton_options *o);

@@ -66,6 +66,8 @@ struct wish {
 struct run {
   const struct objective *f;
   const struct tr_options *o;
+  struct objective on_batch; /* f and o while on batches, and after */
+  struct tr_options tight;
   struct plan plan;
   double end; /* what must stay in the ledger */
   double *w;
@@ -218,20 +220,20 @@ static int certifies(const void *wish, double alpha) {
 /* The plan is about all rows; on batches noise and sampling error come on top. */
 static int run_batches(struct run *r, const struct wish *c) {
   const struct certificate none = {NAN, NAN, NAN, NAN};
-  struct objective on_batch = *r->f;
-  on_batch.batch = &r->o->batch.sampling;
-  r->f = &on_batch;
+  r->on_batch = *r->f;
+  r->on_batch.batch = &r->o->batch.sampling;
+  r->f = &r->on_batch;
   r->shift = 1;
   int status = travel(r);
   if (status != BASE_OK) return status;
   set_certificate(r->result, &none);
-  struct tr_options tight = *r->o;
   struct wish rest = *c;
-  tight.published = 0;
-  rest.o = &tight;
+  r->tight = *r->o;
+  r->tight.published = 0;
+  rest.o = &r->tight;
   rest.rho = oracle_left(c->f->oracle) - r->end;
   r->f = c->f;
-  r->o = &tight;
+  r->o = &r->tight;
   r->plan.iterations = r->result->planned = FINAL_ITERATIONS;
   plan_noise(&r->plan, &rest);
   return run_all(r);
@@ -283,8 +285,8 @@ static void next_phase(struct run *r) {
   int done = r->iteration, inside = r->length < r->plan.radius * (1 - 1e-9);
   if (r->phase == 1) {
     r->spare = r->plan.iterations - done;
-    int travel = (int)fmin(r->spare - FINAL_STEPS, fmax(done, 2 * ceil(sqrt(r->plan.iterations))));
-    begin(r, 2, travel, 0.5);
+    int planned = (int)fmin(r->spare - FINAL_STEPS, fmax(done, 2 * ceil(sqrt(r->plan.iterations))));
+    begin(r, 2, planned, 0.5);
   } else if (r->phase == 2 && (inside || done == r->last)) {
     r->spare -= done;
     begin(r, 3, r->spare < FINAL_STEPS ? r->spare : FINAL_STEPS, 1);

@@ -117,3 +117,23 @@ test_that("what objective perturbation cannot do is refused with the reason, bef
   expect_error(control_perturbation(size = 0), class = "dpsosp_error_argument")
   expect_error(control_perturbation(kappa_share = 1), class = "dpsosp_error_argument")
 })
+
+test_that("less noise means a larger solution to aim at, and more budget less of a penalty", {
+  size <- dpsosp:::perturbation_size
+  expect_equal(size(0.01), 20)
+  expect_gt(size(0.001), size(0.01))
+  lambda <- function(eps) 0.25 / (3000 * expm1(study(eps = eps)$privacy$kappa))
+  expect_lt(lambda(4), lambda(0.2) / 4)
+})
+
+test_that("\"auto\" names its method, which follows from public facts", {
+  chosen <- function(...) dp_sosp(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, method = "auto", ...)
+  expect_message(fit <- chosen(), "objpert", class = "dpsosp_message_method")
+  expect_equal(fit$method, "objpert")
+  expect_equal(suppressMessages(chosen(loss = "sigmoid"))$method, "2opt-ls")
+  expect_equal(suppressMessages(chosen(penalty = penalty_nonconvex(0.1)))$method, "2opt-ls")
+  shared <- suppressMessages(dp_sosp(p$x, p$y, eps = 1, budget = dp_budget(eps = 2, delta = 1e-6), radius = 2,
+                                     method = "auto"))
+  expect_equal(shared$method, "newton")
+  expect_error(chosen(control = control_newton()), class = "dpsosp_error_argument")
+})

@@ -1,0 +1,156 @@
+/* Runs on batches: what they find is certified by answers about all rows, within the budget; saddles are left. */
+#include "run.h"
+
+enum { DIM = 3, WAYS = 6 };
+#define ORDER 24.0
+
+/* OPT-B, 2OPT-B, OPT-B with published constants, TR-B, the same with the explicit test, SGD. */
+static int run_way(const struct fixture *f, int way, const struct penalty *penalty, double eps_h, double rho, double *w,
+                   struct opt_result *r) {
+  const struct batch_options batch = {{ORACLE_FIXED, floor((double)data_rows(f->data) / 10)}, 0.5};
+  struct opt_options o = way == 2 ? run_options_published(OPT_SHORT_STEP, 0) : run_options(OPT_SHORT_STEP, way == 1);
+  struct tr_options t = run_options_tr(way == 4, 0);
+  struct gd_options g = run_options_gd();
+  o.batch = t.batch = g.batch = batch;
+  o.max_iterations = t.max_iterations = g.max_iterations = 60;
+  o.eps_g = t.eps_g = g.eps_g = ctest_size(1, 0) ? 0.06 : 0.1;
+  o.eps_h = t.eps_h = g.eps_h = eps_h;
+  if (way < 3) return opt_run(f->oracle, penalty, &o, rho, w, r);
+  return way < 5 ? tr_run(f->oracle, penalty, &t, rho, w, r) : gd_run(f->oracle, penalty, &g, rho, w, r);
+}
+
+static void to_renyi(struct fixture *f, double capacity) {
+  const struct loss *loss = f->oracle->loss;
+  oracle_free(f->oracle);
+  ledger_free(f->ledger);
+  CHECK(ledger_create_renyi(ORDER, capacity, &f->ledger) == BASE_OK);
+  CHECK(oracle_create(f->data, loss, f->ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f->oracle) == BASE_OK);
+}
+
+static void open_problem(struct fixture *f, const char *loss, size_t n, double capacity) {
+  fixture_open(f, loss, n, DIM - 1, 1, ORACLE_REPLACE_ONE, 1);
+  to_renyi(f, capacity);
+}
+
+static int is_on_batch(const struct trace_row *row) { return strncmp(row->query, "batch", 5) == 0; }
+
+/* The trace is the ledger but for published Hessians, which their step has paid; batches come first and keep to their
+ * share. */
+static void check_run(const struct fixture *f, const struct opt_result *r, const double *w, double rho) {
+  double on_batches = 0, total = 0;
+  size_t entry = 0;
+  int same = 1, ordered = 1, seen = 0;
+  for (size_t i = 0; i < r->trace.length; i++) {
+    const struct trace_row *row = &r->trace.rows[i];
+    total += row->rho;
+    if (is_on_batch(row)) on_batches += row->rho;
+    ordered = ordered && !(seen && is_on_batch(row));
+    seen = seen || strcmp(row->query, "gradient") == 0;
+    if (row->rho > 0) same = same && ledger_at(f->ledger, entry++)->rho == row->rho;
+  }
+  CHECK(same && entry == ledger_length(f->ledger));
+  CHECK(ordered);
+  CHECK(on_batches > 0 && on_batches <= 0.5 * rho * (1 + 1e-12));
+  CHECK(total <= rho * (1 + 1e-12));
+  CHECK(fixture_all_finite(data_dim(f->data), w));
+}
+
+static void certifies(int way) {
+  static const struct penalty penalties[] = {{PENALTY_NONE, 0, 0}, {PENALTY_NONCONVEX, 0.1, 1}};
+  for (int k = 0; k < 2; k++) {
+    struct fixture f;
+    struct opt_result r;
+    double w[DIM] = {0}, rho = 1;
+    open_problem(&f, "logistic", (size_t)ctest_size(8000, 1000), 2 * rho);
+    CHECK(run_way(&f, way, &penalties[k], 0.06, rho, w, &r) == BASE_OK);
+    check_run(&f, &r, w, rho);
+    CHECK(r.status == OPT_SOSP);
+    CHECK(run_exact_gradient(&f, &penalties[k], w) <= r.gradient_upper && r.gradient_upper <= 0.1);
+    CHECK(run_exact_eigen(&f, &penalties[k], w) >= r.eigen_lower - 1e-12 && r.eigen_lower >= -0.06);
+    CHECK(strcmp(r.trace.rows[r.trace.length - 1].query, "gradient") == 0 ||
+          strcmp(r.trace.rows[r.trace.length - 1].query, "hessian") == 0);
+    opt_result_free(&r);
+    fixture_close(&f);
+  }
+}
+
+/* Where answers about all rows show nothing, nothing is certified, whatever the batches say. */
+static void batches_do_not_certify(int way) {
+  struct fixture f;
+  struct opt_result r;
+  double w[DIM] = {0}, rho = 1e-7;
+  open_problem(&f, "logistic", 1000, rho);
+  CHECK(run_way(&f, way, &run_no_penalty, 0.06, rho, w, &r) == BASE_OK);
+  CHECK(r.status != OPT_SOSP && !(r.gradient_upper <= 0.1));
+  check_run(&f, &r, w, rho);
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+static void leaves_saddle(int way) {
+  struct fixture f;
+  struct opt_result r;
+  double w[2] = {2, 0}, rho = 60;
+  run_open_saddle(&f, 1);
+  to_renyi(&f, rho);
+  CHECK(run_way(&f, way, &run_no_penalty, 0.01, rho, w, &r) == BASE_OK);
+  check_run(&f, &r, w, rho);
+  CHECK(fabs(w[1]) > 0.3);
+  int hessians = 0;
+  for (size_t i = 0; i < r.trace.length; i++) hessians += strcmp(r.trace.rows[i].query, "batch hessian") == 0;
+  CHECK(hessians > 0);
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+static void wrong_accountant(int way) {
+  struct fixture f;
+  struct opt_result r;
+  double w[DIM] = {0};
+  fixture_open(&f, "logistic", 500, DIM - 1, 1, ORACLE_REPLACE_ONE, 1);
+  CHECK(run_way(&f, way, &run_no_penalty, 0.06, 1, w, &r) == BASE_ERR_ACCOUNTANT);
+  CHECK(ledger_length(f.ledger) == 0);
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+static int polls_left;
+static int stop_after_polls(void) { return polls_left-- <= 0; }
+
+/* An interrupt, a failed allocation or a broken generator ends the run, and leaves no batch behind. */
+static void fails(int way) {
+  struct base_host host = {stop_after_polls, NULL};
+  long live = ctest_live_allocations();
+  for (int k = 0; k < 6; k++) {
+    struct fixture f;
+    struct opt_result r;
+    double w[DIM] = {0};
+    open_problem(&f, "sigmoid", 400, 1);
+    polls_left = k / 3;
+    if (k % 3 == 0) base_set_host(&host);
+    if (k % 3 == 1) ctest_fail_allocation(1 + 60 * k);
+    if (k % 3 == 2) f.oracle->entropy = &ctest_entropy_broken;
+    int status = run_way(&f, way, &run_no_penalty, 0.03, 1, w, &r);
+    base_set_host(NULL);
+    ctest_fail_allocation(0);
+    CHECK(status == BASE_OK ||
+          status == (k % 3 == 0 ? BASE_ERR_STOPPED : k % 3 == 1 ? BASE_ERR_MEMORY : BASE_ERR_ENTROPY));
+    CHECK(k % 3 == 0 || k > 1 || status != BASE_OK);
+    CHECK(fixture_all_finite(DIM, w));
+    opt_result_free(&r);
+    fixture_close(&f);
+  }
+  CHECK(ctest_live_allocations() == live);
+}
+
+void test_method_batch(void) {
+  base_limit_threads(1); /* batches are small */
+  for (int way = 0; way < WAYS; way++) {
+    certifies(way);
+    batches_do_not_certify(way);
+    wrong_accountant(way);
+    fails(way);
+    if (ctest_size(1, 0) && way < 5) leaves_saddle(way);
+  }
+  base_limit_threads(64);
+}

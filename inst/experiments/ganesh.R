@@ -1,0 +1,98 @@
+# Figure 2 and table 1 of Ganesh et al. (2023): excess loss against eps, and time of DP-GD over that of the method, each at
+# the number of iterations with the least loss, which is picked NON-PRIVATELY as there. Zero-out neighbours (the paper's
+# relation, for a public n), delta = 1/n^2, logistic loss without penalty, DP-GD with steps of the inverse smoothness.
+#   Rscript ganesh.R FOLDER DATA RESULTS.csv [SEEDS [SET ...]]    runs
+#   Rscript ganesh.R --summary RESULTS.csv
+# FOLDER holds adult.rds (the binary coding, a9a) and covertype.rds as utility.R takes them, DATA a1a.csv.xz. What is
+# written is exact and NOT PRIVATE.
+library(dpsosp)
+
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
+
+load_set <- function(set, folder, data) {
+  if (set == "synthetic") {
+    set.seed(1)
+    return(do.call(synthetic_problem, c(list(10000), synthetic_shapes$mixed, signal = 3, rare = 0.4)))
+  }
+  if (set != "a1a") return(readRDS(file.path(folder, paste0(set, ".rds")))[c("X", "y")])
+  d <- utils::read.csv(file.path(data, "a1a.csv.xz"))
+  if (!is.null(d$split)) d <- d[d$split == "train", ]
+  x <- cbind(as.matrix(d[grep("^x", names(d))]), 1) / sqrt(15)
+  list(X = unname(x / pmax(1, sqrt(rowSums(x^2)))), y = as.double(d$label))
+}
+
+# DP-GD in a few lines: the oracle is the privacy barrier.
+descent <- function(d, eps, steps) {
+  budget <- dp_budget(eps = eps, delta = 1 / nrow(d$X)^2)
+  oracle <- dp_oracle(d$X, d$y, "logistic", budget, 1, FALSE, "zero-out", "reproducible")
+  mu <- dp_convert(eps = eps, delta = 1 / nrow(d$X)^2, to = "mu") * (1 - 1e-9) / sqrt(steps)
+  w <- numeric(ncol(d$X))
+  for (i in seq_len(steps)) w <- w - 4 * as.vector(dp_gradient(oracle, w, mu = mu))
+  w
+}
+
+fitted_by <- function(d, eps, method, control) {
+  coef(suppressWarnings(suppressMessages(dp_sosp(
+    d$X, d$y, eps = eps, radius = 1, intercept = FALSE, method = method, control = control, neighbours = "zero-out",
+    noise = "reproducible", progress = FALSE
+  ))))
+}
+
+double_noise <- function(curvature, modify) function(d, eps, steps) {
+  fitted_by(d, eps, "newton", control_newton(curvature, modify, iterations = steps))
+}
+
+methods <- list(
+  "DP-GD" = list(steps = c(10, 30, 100, 300), run = descent),
+  "Hess-add" = list(steps = c(3, 6, 12), run = double_noise("hessian", "add")),
+  "Hess-clip" = list(steps = c(3, 6, 12), run = double_noise("hessian", "clip")),
+  "QU-add" = list(steps = c(3, 6, 12), run = double_noise("qu", "add")),
+  "QU-clip" = list(steps = c(3, 6, 12), run = double_noise("qu", "clip")),
+  "damped" = list(steps = c(3, 6), run = function(d, eps, steps) {
+    fitted_by(d, eps, "damped-newton", control_newton("direct", iterations = steps))
+  }),
+  "cubic" = list(steps = c(3, 6), run = function(d, eps, steps) {
+    fitted_by(d, eps, "cubic", control_cubic(iterations = steps))
+  }),
+  "lazy" = list(steps = c(20, 60), run = function(d, eps, steps) {
+    fitted_by(d, eps, "newton", control_newton("lazy", iterations = steps))
+  }),
+  "objpert" = list(steps = 1, run = function(d, eps, steps) fitted_by(d, eps, "objpert", NULL))
+)
+
+run <- function(folder, data, path, seeds, sets) {
+  out <- results_file(path, c("set", "eps", "method", "steps", "seed"))
+  for (set in sets) {
+    d <- load_set(set, folder, data)
+    best <- synthetic_minimum(d)
+    for (eps in c(0.01, 0.1, 1, 10)) for (method in names(methods)) for (steps in methods[[method]]$steps) {
+      for (seed in seq_len(seeds)) {
+        row <- list(set = set, n = nrow(d$X), d = ncol(d$X), eps = eps, method = method, steps = steps, seed = seed)
+        if (out$has(row)) next
+        set.seed(seed)
+        elapsed <- system.time(w <- methods[[method]]$run(d, eps, steps))[["elapsed"]]
+        out$add(c(row, list(excess = signif(best$excess(w), 5), seconds = elapsed)))
+      }
+    }
+  }
+}
+
+summarise <- function(path) {
+  x <- stats::aggregate(cbind(excess, seconds) ~ set + eps + method + steps, utils::read.csv(path), mean)
+  best <- do.call(rbind, lapply(split(x, list(x$set, x$eps, x$method)), function(z) z[which.min(z$excess), ]))
+  cat("Excess loss\n")
+  print(signif(tapply(best$excess, list(paste(best$set, best$method), best$eps), mean), 3))
+  of_descent <- best[best$method == "DP-GD", ]
+  best$ratio <- of_descent$seconds[match(paste(best$set, best$eps), paste(of_descent$set, of_descent$eps))] / best$seconds
+  cat("\nSeconds of DP-GD over those of the method\n")
+  print(round(tapply(best$ratio, list(paste(best$set, best$method), best$eps), mean), 2))
+}
+
+if (identical(arguments[1], "--summary")) {
+  summarise(arguments[2])
+} else {
+  run(arguments[1], arguments[2], arguments[3], if (length(arguments) > 3) as.integer(arguments[4]) else 3L,
+      if (length(arguments) > 4) arguments[-(1:4)] else c("synthetic", "a1a", "adult", "covertype"))
+}
