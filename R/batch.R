@@ -63,12 +63,16 @@ default_batch <- function(run, dim, rho, steps) {
   max(1, floor(min(max(wanted, run$n / 200), run$n / 20)))
 }
 
-# The planned run as an event: steps on batches, then Gaussian releases about all rows.
-batch_event <- function(batch, rho, neighbours) {
-  sigma <- function(rho) 1 / sqrt(2 * rho)
-  step <- event_gaussian(sigma(batch$share * rho / batch$steps / batch$rate^2), neighbours)
-  event_compose(event_repeat(event_subsample(step, batch$rate, batch$scheme), batch$steps),
-                event_gaussian(sigma((1 - batch$share) * rho), neighbours))
+# The planned run as an event: steps on batches, then Gaussian releases about all rows. Costs in proportion to the
+# square of the rate are what an amplified step comes to at best, so the noise is scaled until (eps, delta) allows it.
+batch_plan <- function(batch, rho, eps, delta, neighbours) {
+  plan <- function(scale) {
+    sigma <- function(rho) scale / sqrt(2 * rho)
+    step <- event_gaussian(sigma(batch$share * rho / batch$steps / batch$rate^2), neighbours)
+    event_compose(event_repeat(event_subsample(step, batch$rate, batch$scheme), batch$steps),
+                  event_gaussian(sigma((1 - batch$share) * rho), neighbours))
+  }
+  plan(dp_calibrate(plan, eps, delta, range = c(0.5, 1e3), accountant = "rdp", tolerance = 0.05))
 }
 
 batch_options <- function(batch) {

@@ -70,12 +70,17 @@ column_rows <- function(name, variable, kind, level) {
 
 # ---- private ranges ----
 
-# The numeric columns without a declared range, evaluated, as doubles.
+# The numeric columns without a declared range.
+design_private_names <- function(design) rownames(design$ranges)[is.na(design$ranges[, "lower"])]
+
+# They, evaluated, as doubles.
 design_private_columns <- function(design, data, call = sys.call(-1)) {
-  private <- rownames(design$ranges)[is.na(design$ranges[, "lower"])]
-  lapply(stats::setNames(nm = private), function(name) {
-    as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
-  })
+  lapply(stats::setNames(nm = design_private_names(design)), design_private_column, design = design, data = data,
+         call = call)
+}
+
+design_private_column <- function(design, name, data, call) {
+  as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
 }
 
 # ranges: lower and upper, rows named by the columns that they belong to.
@@ -156,6 +161,8 @@ design_start <- function(design, coefficients) {
 }
 
 # ---- response ----
+
+response_columns <- function(design) intersect(all.vars(design$response_expression), names(design$schema))
 
 design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)

@@ -32,7 +32,7 @@
 #'   they are.
 #' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
 #'   -1/1; one per row of `x`. `NA` makes its row a null record.
-#' @param data A data frame.
+#' @param data A data frame, or a source of one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
@@ -108,19 +108,27 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   check_dots(..., call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
-  design <- design_template(formula, data, bounds, radius, call)
-  if (nrow(data) == 0L) abort("argument", "`data` has no rows.", call = call)
-  raw <- design_response(design, data, call = call)
+  streamed <- is_source(data, "data", call)
+  design <- design_template(formula, if (streamed) data$schema else data, bounds, radius, call)
+  n <- if (streamed) data$n else nrow(data)
+  if (n == 0L) abort("argument", "`data` has no rows.", call = call)
+  seen <- if (streamed) source_first(data, response_columns(design), call) else data
+  raw <- design_response(design, seen, call = call)
   response <- response_template(raw, design$response, call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
-                   nrow(data), call)
+                   n, call)
   start <- check_start(start, nrow(design$columns) + design$intercept, call)
   storage <- check_choice(storage, storage_known, "storage", call)
+  if (streamed) check_streamed(run, storage, call)
   check_run_size(run, length(start), call)
   run$open(length(start))
   design <- find_ranges(design, data, run, call)
-  oracle <- new_oracle(design_rows(design, data, storage, call), response_code(response, raw), run$loss, run$budget,
-                       design$radius, design$intercept, run$neighbours, run$noise)
+  oracle <- if (streamed) {
+    stream_oracle(data, design, response, run, call)
+  } else {
+    new_oracle(design_rows(design, data, storage, call), response_code(response, raw), run$loss, run$budget,
+               design$radius, design$intercept, run$neighbours, run$noise)
+  }
   order <- design_order(design)
   result <- run_method(run, oracle, design_start(design, start)[order], design$intercept, call)
   new_fit(run, result, design_coef(design, result$w[match(seq_along(order), order)]), design, response, call)
@@ -158,6 +166,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
 }
 
 methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
+# Ask for gradients only where nothing else is needed.
+methods_gradient <- setdiff(methods_opt, c("tr", "tr-b"))
 methods_convex <- c(methods_newton, methods_perturbation, "cubic")
 methods_known <- c(methods_opt, methods_convex)
 
@@ -212,7 +222,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
 # Before the budget is opened: these methods ask for matrices whatever the problem is.
 check_run_size <- function(run, dim, call) {
   published <- identical(run$control$constants, "published")
-  if (published || !run$method %in% setdiff(methods_opt, c("tr", "tr-b"))) {
+  if (published || !run$method %in% methods_gradient) {
     check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
   }
 }
@@ -251,7 +261,8 @@ open_batches <- function(run, budget, call) {
   if (run$owned) {
     rho <- .Call(ffi_gdp_mu, run$eps, run$delta)^2 / 2
     run$batch <- new_batch(run, run$dim, rho, call)
-    return(dp_budget(eps = run$eps, delta = run$delta, plan = batch_event(run$batch, rho, run$neighbours)))
+    plan <- batch_plan(run$batch, rho, run$eps, run$delta, run$neighbours)
+    return(dp_budget(eps = run$eps, delta = run$delta, plan = plan))
   }
   check_relation(budget, run$neighbours, call)
   state <- budget_state(budget)
@@ -290,8 +301,12 @@ eps_of <- function(run, rho) {
 }
 
 find_ranges <- function(design, data, run, call) {
-  columns <- design_private_columns(design, data, call)
-  if (length(columns) == 0L) return(design)
+  if (length(design_private_names(design)) == 0L) return(design)
+  columns <- if (inherits(data, "dp_source")) {
+    stream_columns(data, design, call)
+  } else {
+    design_private_columns(design, data, call)
+  }
   inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
          if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
   found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")

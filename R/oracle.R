@@ -18,8 +18,10 @@
 #' Gaussian answer with cost mu has standard deviation sensitivity / mu.
 #'
 #' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
-#'   Matrix, whose entries are copied; time and memory are then in proportion to them.
-#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels.
+#'   Matrix, whose entries are copied; time and memory are then in proportion to them. Or a source
+#'   from [dp_source()], whose columns but `y` are then those of the matrix.
+#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels. For a source the name of its
+#'   column.
 #' @param loss A loss or its name, see [losses].
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
@@ -66,19 +68,25 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
                       noise = c("secure", "reproducible"), storage = c("double", "single")) {
   call <- scrub_call(match.call(), quote(dp_oracle))
   if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
-  rows <- matrix_rows(x, storage, "x", call)
+  streamed <- is_source(x, "x", call)
+  rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
   loss <- check_loss(loss, "loss", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
-  template <- response_template(y, "y", call)
-  if (length(y) != rows$n) {
+  template <- if (streamed) response_template(source_first(x, y, call)[[y]], y, call) else response_template(y, "y", call)
+  if (!streamed && length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
   neighbours <- check_neighbours(neighbours, call)
   check_relation(budget, neighbours, call)
-  new_oracle(rows$core, response_code(template, y), loss, budget, check_radius(radius, call),
-             check_flag(intercept, "intercept", call), neighbours, check_noise(noise, call))
+  radius <- check_radius(radius, call)
+  intercept <- check_flag(intercept, "intercept", call)
+  noise <- check_noise(noise, call)
+  if (!streamed) {
+    return(new_oracle(rows$core, response_code(template, y), loss, budget, radius, intercept, neighbours, noise))
+  }
+  new_stream_oracle(rows$feed(template), rows$n, rows$core, loss, budget, radius, intercept, neighbours, noise)
 }
 
 radius_advice <- paste0(
@@ -90,6 +98,10 @@ new_oracle <- function(rows, y, loss, budget, radius, intercept, neighbours, noi
   reproducible <- noise == "reproducible"
   pointer <- .Call(ffi_oracle_create, rows, intercept, radius, y, loss$name, budget$pointer,
                    match(neighbours, neighbour_codes) - 1L, reproducible)
+  oracle_object(pointer, loss, budget, radius, neighbours, noise)
+}
+
+oracle_object <- function(pointer, loss, budget, radius, neighbours, noise) {
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise))
 }

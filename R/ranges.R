@@ -35,12 +35,15 @@ ranges_windows <- 1:4
 octave_edges <- c(-rev(2^(-64:64)), 2^(-64:64))
 octave_zero <- 129L     # the cell that holds zero
 
-# columns: a named list of doubles. A matrix of lower and upper, a row per
+# columns: a named list of doubles, or stream_columns(). A matrix of lower and upper, a row per
 # column; attribute "found" is FALSE where no group of values stood out, and
 # the range is then [-1, 1]. Draws at most rho from the budget.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible) {
-  n <- length(columns[[1]])
+  n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
+    if (inherits(columns, "dp_stream_columns")) {
+      return(stream_counts(columns, names, breaks, budget, rho, neighbours, reproducible))
+    }
     release_counts(columns[names], breaks, budget, rho, neighbours, reproducible)
   }
   breaks <- octave_edges
@@ -64,9 +67,19 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible) {
 release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible) {
   out <- .Call(ffi_ranges_release, budget$pointer, unname(columns), unname(breaks), rho,
                match(neighbours, neighbour_codes) - 1L, reproducible)
+  split_counts(out, names(columns), breaks)
+}
+
+stream_counts <- function(columns, names, breaks, budget, rho, neighbours, reproducible) {
+  out <- .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names), attr(columns, "rows"),
+               unname(breaks), rho, match(neighbours, neighbour_codes) - 1L, reproducible)
+  split_counts(out, names, breaks)
+}
+
+split_counts <- function(out, names, breaks) {
   cells <- lengths(breaks) - 1L
   counts <- unname(split(out$counts, rep(seq_along(cells), cells)))
-  list(counts = stats::setNames(counts, names(columns)), sd = out$sd)
+  list(counts = stats::setNames(counts, names), sd = out$sd)
 }
 
 # ---- octaves ----

@@ -107,5 +107,5 @@ check_matrix_size <- function(dim, what, call) {
   if (dim <= most_matrix) return(invisible())
   abort("argument", what, " needs matrices of ", dim, " x ", dim, " numbers, ", round(8 * dim^2 / 2^20),
         " MiB each, several at a time; the most are ", most_matrix, " rows. For a convex problem the methods ",
-        quote_all(setdiff(methods_opt, "tr")), " ask for gradients only.", call = call, class = "dpsosp_error_size")
+        quote_all(methods_gradient), " ask for gradients only.", call = call, class = "dpsosp_error_size")
 }

@@ -1,6 +1,7 @@
 # Statuses of the core become classed conditions. Called from C.
 
-status_classes <- c("memory", "interrupt", "entropy", "argument", "budget", "fork", "accountant", "numeric")
+status_classes <- c("memory", "interrupt", "entropy", "argument", "budget", "fork", "accountant", "numeric",
+                    "source", "rows")
 
 status_advice <- c(
   memory = "",
@@ -13,12 +14,16 @@ status_advice <- c(
     " This budget counts Gaussian releases only, by its unit or by what was charged to it first; sparse vector and",
     " exponential mechanism need `dp_budget(rho = )`, or `accountant = \"zcdp\"` from the start; batches a `plan`."
   ),
-  numeric = ""
+  numeric = "",
+  source = "",
+  rows = " The number of rows is public and fixed; nothing was released, and what was charged stays charged."
 )
 
 raise_status <- function(status) {
   what <- status_classes[status[[1]]]
   if (what == "interrupt") raise_interrupt()
+  if (what == "source") raise_source(sentence(status[[2]]))
+  if (what == "rows") abort("source", sentence(status[[2]]), status_advice[[what]], call = NULL)
   abort(what, sentence(status[[2]]), status_advice[[what]], call = NULL,
         class = if (what == "budget") "dpsosp_budget_exhausted" else character())
 }

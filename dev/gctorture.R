@@ -17,6 +17,7 @@ main <- function() {
   for (mechanism in c("gaussian", "svt", "exponential")) oracle(mechanism)
   other_methods()
   ranges()
+  streams()
   errors()
   for (name in setdiff(names(entries), called)) cat("skipped: no call of ", name, "\n", sep = "")
   cat(passed, " passed, ", failed, " failed\n", sep = "")
@@ -40,9 +41,10 @@ compare <- function(name, make) {
   if (!good) cat("gctorture: ", name, " answers differently\n", sep = "")
 }
 
-# Pointers differ from run to run.
+# Pointers and the environments of functions differ from run to run.
 strip <- function(x) {
   if (typeof(x) == "externalptr") return("pointer")
+  if (is.function(x)) return("function")
   if (is.list(x)) return(lapply(x, strip))
   x
 }
@@ -125,6 +127,16 @@ other_methods <- function() {
       list(new_oracle(new_ledger()), penalty, options, 1, w, progress, TRUE)
     })
   }
+  batches <- list(size = 2, scheme = "wor", share = 0.5)
+  for (method in c("opt-b", "tr-b", "sgd")) {
+    control <- switch(method, "opt-b" = dpsosp::control_opt(max_iterations = 3),
+                      "tr-b" = dpsosp::control_tr(max_iterations = 3), sgd = dpsosp::control_gd(max_iterations = 3))
+    options <- package$core_options(method, control, target, TRUE, batches)
+    renyi <- function() .Call(entries$ffi_ledger_create_renyi, 8, 1)
+    compare(paste0("ffi_", package$method_family(method), "_run"), function() {
+      list(new_oracle(renyi()), penalty, options, 1, w, progress, TRUE)
+    })
+  }
   compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
   convex <- function(ledger) new_oracle(ledger, "logistic")
   options <- package$newton_options("newton", dpsosp::control_newton(iterations = 3), TRUE)
@@ -143,6 +155,34 @@ other_methods <- function() {
     ledger <- .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, 1)
     options <- list(output = FALSE, eps_g = 1, confidence = 0.9, lambda = 0.1, output_share = 0.1)
     list(convex(ledger), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
+  })
+}
+
+# A feed (R/stream.R) of four chunks of five rows.
+feed <- function(p) {
+  at <- 0
+  function(what) {
+    if (what == 0L) at <<- 0
+    if (what == 1L) at <<- at + 1
+    if (what != 1L || at > 4) return(TRUE)
+    list(list(matrix(runif(5 * p, -1, 1), 5), matrix(c(0:2, 0:1), 5), 2L), rep_len(c(-1, 1), 5))
+  }
+}
+
+streams <- function() {
+  w <- c(0.1, 0.2, -0.3, 0.4)
+  create <- function() list(feed(1), 20L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE)
+  oracle <- function() do.call(.Call, c(list(entries$ffi_oracle_create_stream), create()))
+  compare("ffi_oracle_create_stream", create)
+  for (question in c("value", "gradient", "hessian")) {
+    compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
+  }
+  compare("ffi_oracle_value", function() {
+    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE), w,
+         0.1, TRUE)
+  })
+  compare("ffi_ranges_release_stream", function() {
+    list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, 0L, TRUE)
   })
 }
 

@@ -32,6 +32,10 @@ void glue_limit_threads(void);
 void glue_host_begin(SEXP callback);
 void glue_host_end(void);
 
+/* Calls code(argument), which runs R code, from inside the core; nothing jumps over the core's frames. FALSE when the
+ * code did not return. */
+int glue_run(void (*code)(void *), void *argument);
+
 /* An empty pointer to a C object: tag names its kind, finalizer frees it. Make it before the object and set its address
  * at once: if R has no memory for it, there is nothing to lose. */
 SEXP glue_pointer(const char *tag, R_CFinalizer_t finalizer);

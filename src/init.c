@@ -27,6 +27,8 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_gd_run, 7),
     ENTRY(ffi_gd_alpha, 5),
     ENTRY(ffi_trust_region, 3),
+    ENTRY(ffi_oracle_create_stream, 10),
+    ENTRY(ffi_ranges_release_stream, 7),
     ENTRY(ffi_loss_bounds, 1),
     ENTRY(ffi_cubic_run, 7),
     ENTRY(ffi_perturbed_run, 7),

@@ -135,28 +135,44 @@ static void check_interrupt(void *unused) {
 
 static int stop_requested(void) { return progress_jumped || R_ToplevelExec(check_interrupt, NULL) == FALSE; }
 
+struct run {
+  void (*code)(void *);
+  void *argument;
+  int drawing;
+};
+
 /* R code may draw random numbers: it gets the generator as the core left it, and the core goes on from where it ends.
  * Otherwise the core would draw the same noise again. */
+static void run_code(void *argument) {
+  const struct run *run = argument;
+  if (run->drawing) PutRNGstate();
+  run->code(run->argument);
+  if (run->drawing) GetRNGstate();
+}
+
+/* The code may run another fit: what is kept here is put back. */
+int glue_run(void (*code)(void *), void *argument) {
+  struct run run = {code, argument, random_in_use};
+  SEXP callback = progress_callback;
+  int jumped = progress_jumped, returned = R_ToplevelExec(run_code, &run);
+  progress_callback = callback;
+  progress_jumped = jumped;
+  random_in_use = run.drawing;
+  return returned;
+}
+
 static void call_progress(void *argument) {
-  const int *at = argument, drawing = random_in_use;
-  if (drawing) PutRNGstate();
+  const int *at = argument;
   SEXP done = PROTECT(Rf_ScalarInteger(at[0])), total = PROTECT(Rf_ScalarInteger(at[1]));
   Rf_eval(PROTECT(Rf_lang3(progress_callback, done, total)), R_GlobalEnv);
   UNPROTECT(3);
-  if (drawing) GetRNGstate();
 }
 
-/* Whatever the callback does, the core's frames are not jumped over. It handles its own errors, so a jump is an
- * interrupt or the like: the run stops where it next asks. The callback may run another fit: what is kept here is put
- * back. */
+/* The callback handles its own errors, so a jump is an interrupt or the like: the run stops where it next asks. */
 static void progress(int done, int total) {
   if (!progress_callback || progress_callback == R_NilValue) return;
-  int at[2] = {done, total}, drawing = random_in_use;
-  SEXP callback = progress_callback;
-  int returned = R_ToplevelExec(call_progress, at);
-  progress_callback = callback;
-  progress_jumped = !returned;
-  random_in_use = drawing;
+  int at[2] = {done, total};
+  progress_jumped = !glue_run(call_progress, at);
 }
 
 void glue_host_begin(SEXP callback) {

@@ -18,6 +18,27 @@ struct bundle *arg_bundle(SEXP x) {
   return glue_address(x, "oracle");
 }
 
+/* Holds kept, which is not the pointer's own protected value, as saveRDS() would write that, and so the data, to the
+ * file. */
+static SEXP bundle_create(SEXP kept, struct bundle **out) {
+  SEXP pointer = PROTECT(glue_pointer("oracle", finalize_bundle));
+  struct bundle *b = base_alloc(1, sizeof *b);
+  if (!b) glue_fail(BASE_ERR_MEMORY);
+  R_SetExternalPtrAddr(pointer, b);
+  b->keep = R_NilValue;
+  R_PreserveObject(kept);
+  b->keep = kept;
+  UNPROTECT(1);
+  *out = b;
+  return pointer;
+}
+
+static const struct loss *arg_loss(SEXP loss) {
+  const struct loss *kind = loss_find(arg_string(loss));
+  if (!kind) Rf_error("internal: unknown loss");
+  return kind;
+}
+
 static SEXP element_of(SEXP rows, int at, SEXPTYPE type) {
   SEXP x = VECTOR_ELT(rows, at);
   if (TYPEOF(x) != (int)type) Rf_error("internal: rows were expected");
@@ -71,26 +92,42 @@ SEXP ffi_sparse_check(SEXP start, SEXP row, SEXP value, SEXP dim) {
   return Rf_ScalarInteger((int)data_check_compressed(&x, (size_t)INTEGER(dim)[0], (size_t)INTEGER(dim)[1]));
 }
 
-/* Rows are kept by reference; R copies them if somebody modifies them. They are not the pointer's own protected value, as
- * saveRDS() would write that, and so the data, to the file. */
+/* Rows are kept by reference; R copies them if somebody modifies them. */
 SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP ledger, SEXP neighbours,
                        SEXP reproducible) {
-  const struct loss *kind = loss_find(arg_string(loss));
-  if (!kind) Rf_error("internal: unknown loss");
+  const struct loss *kind = arg_loss(loss);
   struct ledger *budget = arg_ledger(ledger);
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(keep, 0, Rf_inherits(rows, "dpsosp_compressed") ? R_NilValue : rows);
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(rows);
-  SEXP out = PROTECT(glue_pointer("oracle", finalize_bundle));
-  struct bundle *b = base_alloc(1, sizeof *b);
-  if (!b) glue_fail(BASE_ERR_MEMORY);
-  R_SetExternalPtrAddr(out, b);
-  b->keep = R_NilValue;
-  R_PreserveObject(keep);
-  b->keep = keep;
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create(keep, &b));
   glue_limit_threads();
   glue_check(rows_create(rows, y, arg_flag(intercept), arg_double(radius), &b->data));
+  glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
+                           (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
+  UNPROTECT(2);
+  return out;
+}
+
+/* feed: a function of R/stream.R, which yields n rows of so many dense columns, and of factors with so many indicators. */
+SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss,
+                              SEXP ledger, SEXP neighbours, SEXP reproducible) {
+  if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
+  struct data_columns columns = {.dense = (size_t)arg_int(dense),
+                                 .factors = (size_t)XLENGTH(indicators),
+                                 .indicators = INTEGER(indicators)};
+  const struct loss *kind = arg_loss(loss);
+  struct ledger *budget = arg_ledger(ledger);
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(keep, 1, ledger);
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create(keep, &b));
+  SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, columns.dense, columns.factors, 1));
+  glue_limit_threads();
+  glue_check(data_create_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
+                                &b->data));
   glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
                            (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
   UNPROTECT(2);

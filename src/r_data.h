@@ -4,11 +4,13 @@
 
 #include "glue.h"
 #include "data/data.h"
+#include "r_source.h"
 
 struct bundle {
   struct data *data;
   struct oracle *oracle;
   SEXP keep; /* what the two point into */
+  struct r_source source; /* of data that come in chunks */
 };
 
 struct bundle *arg_bundle(SEXP x);

@@ -2,18 +2,21 @@
 #include "ffi.h"
 #include "glue.h"
 #include "barrier/ranges.h"
+#include "r_source.h"
 
 #include <R_ext/Memory.h>
+
+static struct ranges_column arg_column(const double *values, SEXP breaks) {
+  if (XLENGTH(breaks) < 2) Rf_error("internal: two breaks were expected");
+  struct ranges_column column = {values, arg_doubles(breaks, -1), (size_t)XLENGTH(breaks) - 1};
+  return column;
+}
 
 static struct ranges_column *arg_columns(SEXP columns, SEXP breaks, R_xlen_t n) {
   R_xlen_t m = XLENGTH(columns);
   struct ranges_column *out = (struct ranges_column *)R_alloc((size_t)m, sizeof *out);
   for (R_xlen_t j = 0; j < m; j++) {
-    SEXP b = VECTOR_ELT(breaks, j);
-    if (XLENGTH(b) < 2) Rf_error("internal: two breaks were expected");
-    out[j].values = arg_doubles(VECTOR_ELT(columns, j), n);
-    out[j].breaks = arg_doubles(b, -1);
-    out[j].cells = (size_t)XLENGTH(b) - 1;
+    out[j] = arg_column(arg_doubles(VECTOR_ELT(columns, j), n), VECTOR_ELT(breaks, j));
   }
   return out;
 }
@@ -43,5 +46,37 @@ SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP n
   glue_check(status);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
   UNPROTECT(1);
+  return out;
+}
+
+/* feed: a function of R/stream.R, which yields n rows of as many columns as there are breaks. */
+SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
+                               SEXP reproducible) {
+  static const char *const names[] = {"counts", "sd"};
+  if (TYPEOF(breaks) != VECSXP || XLENGTH(breaks) == 0) Rf_error("internal: a list of breaks was expected");
+  R_xlen_t m = XLENGTH(breaks), cells = 0;
+  struct ranges_column *column = (struct ranges_column *)R_alloc((size_t)m, sizeof *column);
+  for (R_xlen_t j = 0; j < m; j++) {
+    column[j] = arg_column(NULL, VECTOR_ELT(breaks, j));
+    cells += (R_xlen_t)column[j].cells;
+  }
+  struct r_source source;
+  PROTECT(source_init(&source, feed, (size_t)m, 0, 0));
+  struct ledger *ledger = arg_ledger(budget);
+  const struct base_entropy *entropy = arg_entropy(reproducible);
+  enum oracle_neighbours relation = (enum oracle_neighbours)arg_int(neighbours);
+  double cost = arg_double(rho), sd;
+  size_t rows = (size_t)arg_int(n);
+  SEXP out = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, cells));
+  glue_random_begin(reproducible);
+  glue_host_begin(R_NilValue);
+  int status = ranges_release_stream(ledger, entropy, relation, rows, (size_t)m, column, &source.feed, cost,
+                                     REAL(VECTOR_ELT(out, 0)), &sd);
+  glue_host_end();
+  glue_random_end(reproducible);
+  glue_check(status);
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
+  UNPROTECT(2);
   return out;
 }

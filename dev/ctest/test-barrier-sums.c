@@ -159,7 +159,8 @@ static void compare(const struct fixture *f, const double *w, const double *dire
 static double claimed(const struct oracle *o, double lip, double w_norm, double size) {
   double u = DBL_EPSILON / 2, m = ceil((double)o->data->n / DATA_BLOCK), groups = fmin(m, 64);
   int scattered = fixture_storage == FIXTURE_SPARSE || (fixture_storage == FIXTURE_CODES && o->data->p > 1);
-  double additions = scattered ? DATA_BLOCK * (m / groups + 1) + groups : DATA_BLOCK + 2 * m;
+  double dealt = fmin(ceil(m / 64), 8), longest = dealt * ceil(ceil(m / dealt) / 64);
+  double additions = scattered ? DATA_BLOCK * longest + groups : DATA_BLOCK + 2 * m;
   return 2 * u * (lip * ((double)o->data->p + 3) * w_norm + (additions + 32) * size);
 }
 

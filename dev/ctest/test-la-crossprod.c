@@ -10,12 +10,15 @@
 enum { MOST_ROWS = 300, MOST = 14, PAD = 3 };
 
 static void product(size_t m, size_t n);
+static void wide(size_t n);
 static void extreme_weights(void);
 
 void test_la_crossprod(void) {
   static const size_t rows[] = {0, 1, 2, 7, 8, 9, 31, 64, 257, MOST_ROWS};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     for (size_t n = 0; n <= MOST; n++) product(rows[k], n);
+  for (size_t n = 382; n <= 388; n++) wide(n);
+  wide(771);
   extreme_weights();
 }
 
@@ -53,6 +56,24 @@ static void product(size_t m, size_t n) {
   }
   CHECK(right);
   CHECK(untouched);
+}
+
+/* More columns than are taken at a time: every entry below the diagonal once, none above it. */
+static void wide(size_t n) {
+  double *a = base_alloc(2 * n, sizeof *a), *c = base_alloc(n * n, sizeof *c), scratch[8];
+  const double u[2] = {1, 2}, v[2] = {3, -1};
+  fill(2 * n, a);
+  la_crossprod_add(2, n, a, 2, u, v, scratch, c, n);
+  int right = 1;
+  for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < n; i++) {
+      double want = 3 * a[2 * i] * a[2 * j] - 2 * a[2 * i + 1] * a[2 * j + 1];
+      right = right && fabs(c[i + j * n] - (i >= j ? want : 0)) <= 1e-14;
+    }
+  }
+  CHECK(right);
+  base_free(a);
+  base_free(c);
 }
 
 /* A row of norm 1e150 is scaled by 1e-150: the product of its weights is below the least double. */

@@ -93,15 +93,17 @@ if (part %in% c("tight", "published")) {
   run_all(problem, grid, shard_path("gao-wright"))
 } else if (part == "batches") {
   problem <- covertype_matrix(folder)
-  methods <- c("opt-b", "2opt-b", "tr-b", "tr", "sgd", "gd")
   sigmoid_targets <- list(loose = c(0.040, 0.200), tight = c(0.020, 0.141))
   path <- shard_path("gao-wright-batches")
+  on_batches <- c("opt-b", "2opt-b", "tr-b")
   for (seed in 1:5) {
-    run_all(do.call(logistic, problem), grid_of("covertype", "tight", methods, targets, c(0.2, 0.6, 1), seed), path)
-    run_all(do.call(sigmoid, problem),
-            grid_of("covertype-sigmoid", "tight", methods, sigmoid_targets, c(0.2, 0.6, 1), seed), path)
+    for (methods in list(on_batches, c("tr", "sgd", "gd"))) {
+      run_all(do.call(logistic, problem), grid_of("covertype", "tight", methods, targets, c(0.2, 0.6, 1), seed), path)
+      run_all(do.call(sigmoid, problem),
+              grid_of("covertype-sigmoid", "tight", methods, sigmoid_targets, c(0.2, 0.6, 1), seed), path)
+    }
     run_all(do.call(logistic, problem),
-            grid_of("covertype", "published", methods[1:3], targets["loose"], c(0.2, 0.6, 1), seed), path)
+            grid_of("covertype", "published", on_batches, targets["loose"], c(0.2, 0.6, 1), seed), path)
   }
 } else {
   problem <- covertype_matrix(folder)

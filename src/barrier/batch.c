@@ -39,6 +39,7 @@ int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const 
   oracle_step_close(o);
   int status = check_point(o, w);
   if (status == BASE_OK && !(hessian_share >= 0 && hessian_share <= 1)) status = BASE_ERR_ARGUMENT;
+  if (hessian_share > 0 && data_dim(o->data) > ORACLE_MOST_DIM) status = BASE_ERR_ARGUMENT;
   struct amplified *bought = hessian_share < 1 ? &o->for_gradient : &o->for_hessian;
   if (status == BASE_OK) status = find_base(o, how, cost, bought);
   if (status != BASE_OK) return status;
@@ -112,6 +113,7 @@ double oracle_sd_step_hessian(struct oracle *o, const struct oracle_sampling *ho
 
 static int check_sampling(const struct oracle *o, const struct oracle_sampling *how) {
   if (!(ledger_order(o->ledger) > 0)) return BASE_ERR_ACCOUNTANT;
+  if (data_is_stream(o->data)) return BASE_ERR_ARGUMENT; /* rows cannot be asked for by their numbers */
   if (!(how->size > 0) || !(how->size < (double)o->data->n)) return BASE_ERR_ARGUMENT;
   if (how->scheme == ORACLE_POISSON) return BASE_OK;
   return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;

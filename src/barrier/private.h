@@ -44,6 +44,8 @@ double oracle_divisor(const struct oracle *o);
 /* Groups of blocks that are summed apart, unless there are fewer blocks; sensitivity.c counts on them. */
 #define SUMS_GROUPS 64
 size_t sums_matrix_groups(size_t dim);
+/* Neighbouring blocks that a group is dealt at a time. */
+size_t sums_neighbours(size_t blocks, size_t groups);
 
 int sums_value(const struct oracle *o, const double *w, double *value);
 int sums_gradient(const struct oracle *o, const double *w, double *gradient);

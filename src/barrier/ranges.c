@@ -21,12 +21,32 @@
 #include <math.h>
 #include <string.h>
 
+static int release(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
+                   size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed, double rho,
+                   double *counts, double *sd);
 static size_t count_cells(size_t m, const struct ranges_column *columns);
-static int count_values(size_t n, size_t m, const struct ranges_column *columns, double *counts);
+static int count_rows(size_t n, size_t m, const struct ranges_column *columns, double *counts);
+static int count_stream(const struct data_feed *feed, size_t n, size_t m, const struct ranges_column *columns,
+                        double *counts);
+static int count_chunks(const struct data_feed *feed, size_t n, size_t m, const struct ranges_column *columns,
+                        double *counts);
+static void count_values(size_t n, const double *values, const struct ranges_column *column, double *counts);
 static size_t find_cell(const struct ranges_column *column, double value);
 
 int ranges_release(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
                    size_t n, size_t m, const struct ranges_column *columns, double rho, double *counts, double *sd) {
+  return release(ledger, entropy, neighbours, n, m, columns, NULL, rho, counts, sd);
+}
+
+int ranges_release_stream(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
+                          size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed,
+                          double rho, double *counts, double *sd) {
+  return release(ledger, entropy, neighbours, n, m, columns, feed, rho, counts, sd);
+}
+
+static int release(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
+                   size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed, double rho,
+                   double *counts, double *sd) {
   size_t cells = count_cells(m, columns);
   memset(counts, 0, cells * sizeof *counts);
   double sensitivity = sqrt((neighbours == ORACLE_REPLACE_ONE ? 2.0 : 1.0) * (double)m);
@@ -34,7 +54,9 @@ int ranges_release(struct ledger *ledger, const struct base_entropy *entropy, en
   if (status != BASE_OK) return status;
   struct ledger_entry entry = {"ranges", "gaussian", rho, sensitivity, *sd};
   status = ledger_charge(ledger, 1, &entry);
-  if (status == BASE_OK) status = count_values(n, m, columns, counts);
+  if (status == BASE_OK) {
+    status = feed ? count_stream(feed, n, m, columns, counts) : count_rows(n, m, columns, counts);
+  }
   if (status == BASE_OK) status = mech_gaussian(entropy, cells, *sd, counts);
   if (status != BASE_OK) memset(counts, 0, cells * sizeof *counts);
   return status;
@@ -46,17 +68,47 @@ static size_t count_cells(size_t m, const struct ranges_column *columns) {
   return cells;
 }
 
-static int count_values(size_t n, size_t m, const struct ranges_column *columns, double *counts) {
+static int count_rows(size_t n, size_t m, const struct ranges_column *columns, double *counts) {
   for (size_t j = 0; j < m; j++) {
     if (base_stop_requested()) return BASE_ERR_STOPPED;
-    const struct ranges_column *column = &columns[j];
-    for (size_t i = 0; i < n; i++) {
-      size_t cell = find_cell(column, column->values[i]);
-      if (cell < column->cells) counts[cell]++;
-    }
-    counts += column->cells;
+    count_values(n, columns[j].values, &columns[j], counts);
+    counts += columns[j].cells;
   }
   return BASE_OK;
+}
+
+/* Each of exactly n records once, or no answer. */
+static int count_stream(const struct data_feed *feed, size_t n, size_t m, const struct ranges_column *columns,
+                        double *counts) {
+  int status = feed->open(feed->context);
+  if (status == BASE_OK) status = count_chunks(feed, n, m, columns, counts);
+  feed->close(feed->context);
+  return status;
+}
+
+static int count_chunks(const struct data_feed *feed, size_t n, size_t m, const struct ranges_column *columns,
+                        double *counts) {
+  size_t left = n;
+  for (;;) {
+    struct data_chunk chunk = {0};
+    int status = base_stop_requested() ? BASE_ERR_STOPPED : feed->next(feed->context, &chunk);
+    if (status != BASE_OK) return status;
+    if (chunk.rows == 0) return left == 0 ? BASE_OK : BASE_ERR_ROWS;
+    if (chunk.rows > left) return BASE_ERR_ROWS;
+    left -= chunk.rows;
+    double *to = counts;
+    for (size_t j = 0; j < m; j++) {
+      count_values(chunk.rows, chunk.x + j * chunk.rows, &columns[j], to);
+      to += columns[j].cells;
+    }
+  }
+}
+
+static void count_values(size_t n, const double *values, const struct ranges_column *column, double *counts) {
+  for (size_t i = 0; i < n; i++) {
+    size_t cell = find_cell(column, values[i]);
+    if (cell < column->cells) counts[cell]++;
+  }
 }
 
 /* The cell [breaks[i], breaks[i + 1]), the last one closed; cells when there is none. */

@@ -33,13 +33,16 @@
  *     and the linear parts and the sum of the few logarithms take the rest;
  *   - weights, products and the division by n add less than 8 u;
  *   - a term takes part in at most one addition a row of its tile, one a tile
- *     of its group, and one a group: with sums.c's tiles of 64 to 512 rows and
- *     min(m, 64) groups 512 + 16 (m / 64 + 1) + 64 or, when m < 64,
- *     512 + 16 + m; for the Hessian, tiles of 256 rows and G >= min(m, 2)
- *     groups, 256 + 4 (m / G + 1) + 64. None exceeds a = B + 2 m;
+ *     of its group, and one a group. Dealt out k at a time, k the least of 8
+ *     and m / G rounded up, one of G groups has at most
+ *     M = k ceil(ceil(m / k) / G) <= m / G + 12 blocks, and one when m <= G.
+ *     With sums.c's tiles of 64 to 512 rows and G = 64 that is
+ *     512 + 16 (m / 64 + 9) + 64 or, when m < 64, 512 + 16 + m; for the Hessian,
+ *     tiles of 256 rows and G >= min(m, 2), 256 + 4 (m / G + 12) + 64. None
+ *     exceeds a = B + 2 m;
  *   - with sparse rows and factors a row's term is added to its group's sum at
  *     once: one addition a row of the group and one a group, at most
- *     a = B (m / G + 1) + G, for a vector with G = min(m, 64);
+ *     a = B M + G, for a vector with G = min(m, 64);
  *   - so many u times the sum of absolute values, whose norm is at most n times
  *     the bound of one term, because each row has norm at most one.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
@@ -193,7 +196,8 @@ static double rounding_in(const struct oracle *o, size_t groups, double lip, dou
 }
 
 static double additions(const struct data *data, size_t groups) {
-  double blocks = (double)data_blocks(data, NULL), apart = dmin(blocks, (double)groups);
-  if (data->sparse || data->columns.factors > 0) return DATA_BLOCK * (blocks / apart + 1) + apart;
+  double blocks = (double)data_blocks(data, NULL), dealt = (double)sums_neighbours(data_blocks(data, NULL), groups);
+  double longest = dealt * ceil(ceil(blocks / dealt) / (double)groups);
+  if (data->sparse || data->columns.factors > 0) return DATA_BLOCK * longest + dmin(blocks, (double)groups);
   return DATA_BLOCK + 2 * blocks;
 }

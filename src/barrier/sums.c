@@ -6,12 +6,13 @@
  * Of a batch: its rows alone, divided by its public size instead of n.
  * The majorant is H with c_i (loss_majorant) for l''_i; a trace is the sum of weights times |z_i|^2.
  *
- * A pass reads the data once. The blocks of rows are split into groups of
- * neighbours, as many whatever the number of threads; a thread takes a group
- * at a time and adds its blocks up in order; the groups' sums are added in
- * order. So an answer does not depend on the number of threads. Within a
- * block, rows that are read twice (predictor, then gradient or Hessian) are
- * taken in tiles that stay in a near cache.
+ * A pass reads the data once. The blocks of rows are dealt out, some
+ * neighbours at a time, to groups, as many whatever the number of threads; a
+ * thread takes a group at a time and adds its blocks up in order; the groups'
+ * sums are added in order. So an answer does not depend on the number of
+ * threads, nor on how much of the data is in memory at once (data/stream.c).
+ * Within a block, rows that are read twice (predictor, then gradient or
+ * Hessian) are taken in tiles that stay in a near cache.
  */
 #include "barrier/private.h"
 #include "base/simd.h"
@@ -19,6 +20,8 @@
 
 #include <string.h>
 
+/* Blocks dealt out at a time, at most. A stream has many times as many in memory, for as many threads. */
+#define MOST_NEIGHBOURS 8
 /* The sums of a Hessian's groups take at most 32 MiB, or there are two. */
 #define HESSIAN_NUMBERS ((size_t)1 << 22)
 /* Bytes of a tile of rows for the gradient, in the first-level cache, and rows of one for the Hessian, of which seven
@@ -38,6 +41,9 @@ struct pass {
   size_t width;      /* numbers in a sum */
   size_t stop_every; /* blocks after which an interrupt is looked for: milliseconds apart */
   size_t groups;     /* at most; fewer when there are fewer blocks */
+  size_t neighbours; /* blocks dealt out at a time */
+  const struct data *part; /* the rows that are in memory, from this block on */
+  size_t first;
   double *sums;      /* of the groups: the first is in the caller's answer, the others here */
   double *answer;
   double *scratch; /* one part for each thread */
@@ -48,6 +54,9 @@ enum { BUFFER, T, U, V, WEIGHT, LEFT, SCRATCHES };
 
 static int sums_matrix(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *matrix);
 static int run(struct pass *pass, double *answer);
+static size_t quotient_up(size_t x, size_t y);
+static int add_parts(struct pass *pass, int threads);
+static size_t next_block(const struct pass *pass, size_t group, size_t j);
 static void add_group(void *context, size_t group, int worker);
 static size_t scratch_size(const struct oracle *o);
 static void add_value(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum);
@@ -133,19 +142,25 @@ size_t sums_matrix_groups(size_t dim) {
   return groups < 2 ? 2 : groups > SUMS_GROUPS ? SUMS_GROUPS : groups;
 }
 
+size_t sums_neighbours(size_t blocks, size_t groups) {
+  size_t neighbours = quotient_up(blocks, groups);
+  return neighbours > MOST_NEIGHBOURS ? MOST_NEIGHBOURS : neighbours;
+}
+
 /* ---- groups of blocks ---- */
 
 static int run(struct pass *pass, double *answer) {
   int threads = base_threads();
   size_t numbers = scratch_size(pass->o) * (size_t)threads;
   size_t blocks = data_blocks(pass->o->data, pass->o->batch);
-  if (pass->groups > blocks) pass->groups = blocks > 0 ? blocks : 1;
+  pass->neighbours = sums_neighbours(blocks, pass->groups);
+  if (blocks < pass->groups * pass->neighbours) pass->groups = quotient_up(blocks, pass->neighbours);
   pass->answer = answer;
   pass->sums = base_alloc((pass->groups - 1) * pass->width, sizeof(double));
   pass->scratch = base_alloc(numbers, sizeof(double));
   memset(answer, 0, pass->width * sizeof(double));
   int status = pass->sums && pass->scratch ? BASE_OK : BASE_ERR_MEMORY;
-  if (status == BASE_OK) status = base_parallel(pass->groups, threads, add_group, pass);
+  if (status == BASE_OK) status = add_parts(pass, threads);
   for (size_t g = 1; status == BASE_OK && g < pass->groups; g++) {
     la_axpy(pass->width, 1, pass->sums + (g - 1) * pass->width, answer);
   }
@@ -157,21 +172,48 @@ static int run(struct pass *pass, double *answer) {
   return status;
 }
 
+/* x / y, rounded up; at least one. */
+static size_t quotient_up(size_t x, size_t y) {
+  size_t quotient = (x + y - 1) / y;
+  return quotient > 0 ? quotient : 1;
+}
+
+static int add_parts(struct pass *pass, int threads) {
+  const struct data *data = pass->o->data;
+  const struct batch *batch = pass->o->batch;
+  size_t blocks = data_blocks(data, batch);
+  int status = BASE_OK;
+  for (size_t first = 0; status == BASE_OK && first < blocks; first += data_blocks(pass->part, batch)) {
+    pass->first = first;
+    status = data_load(data, first, &pass->part);
+    if (status == BASE_OK) status = base_parallel(pass->groups, threads, add_group, pass);
+  }
+  data_unload(data);
+  return status;
+}
+
+/* Its blocks, of those that are in memory. */
 static void add_group(void *context, size_t group, int worker) {
   const struct pass *pass = context;
   const struct data *data = pass->o->data;
   const struct batch *batch = pass->o->batch;
-  size_t rows = data_block_rows(data, batch), blocks = data_blocks(data, batch);
+  size_t rows = data_block_rows(data, batch);
   double *scratch[SCRATCHES], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
   scratch[BUFFER] = pass->scratch + (size_t)worker * scratch_size(pass->o);
   scratch[T] = scratch[BUFFER] + rows * data_buffer(data);
   for (int i = U; i < SCRATCHES; i++) scratch[i] = scratch[i - 1] + rows;
-  size_t first = group * blocks / pass->groups, last = (group + 1) * blocks / pass->groups;
-  for (size_t j = first; j < last; j++) {
-    if ((j - first) % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
-    struct data_block b = data_block_at(data, batch, j, scratch[BUFFER]);
+  size_t end = pass->first + data_blocks(pass->part, batch), done = 0;
+  for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
+    if (done++ % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
+    struct data_block b = data_block_at(pass->part, batch, j - pass->first, scratch[BUFFER]);
     pass->add(pass, &b, scratch, sum);
   }
+}
+
+/* The group's first block from j on. */
+static size_t next_block(const struct pass *pass, size_t group, size_t j) {
+  size_t dealt = j / pass->neighbours, skip = (group + pass->groups - dealt % pass->groups) % pass->groups;
+  return skip == 0 ? j : (dealt + skip) * pass->neighbours;
 }
 
 /* LEFT holds the four columns of data_crossprod_add(). */

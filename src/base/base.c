@@ -13,6 +13,8 @@ static const char *const messages[BASE_STATUS_COUNT] = {
   [BASE_ERR_FORK] = "a privacy budget cannot be used in a forked process",
   [BASE_ERR_ACCOUNTANT] = "the mechanism does not fit the accountant of the privacy budget",
   [BASE_ERR_NUMERIC] = "an eigenvalue computation did not converge",
+  [BASE_ERR_SOURCE] = "the source of the data failed",
+  [BASE_ERR_ROWS] = "a pass over the source of the data gave more or fewer rows than n",
 };
 
 static struct base_host host;

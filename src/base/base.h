@@ -21,6 +21,8 @@ enum base_status {
   BASE_ERR_FORK,       /* a budget was used in a forked child */
   BASE_ERR_ACCOUNTANT, /* the mechanism does not fit the budget's accountant */
   BASE_ERR_NUMERIC,    /* LAPACK did not converge on a released matrix */
+  BASE_ERR_SOURCE,     /* the host's source of rows failed */
+  BASE_ERR_ROWS,       /* a pass over the source did not give n rows */
   BASE_STATUS_COUNT
 };
 

@@ -39,7 +39,7 @@ int data_create_columns(const struct data_columns *columns, size_t n, int interc
     data_free(data);
     return status;
   }
-  base_parallel(data_blocks(data, NULL), base_threads(), block_scales, data);
+  data_clip(data);
   *out = data;
   return BASE_OK;
 }
@@ -77,8 +77,14 @@ int data_open(size_t n, size_t p, int intercept, double radius, const double *y,
   return BASE_OK;
 }
 
+void data_clip(struct data *data) {
+  memset(data->broken, 0, data_blocks(data, NULL));
+  base_parallel(data_blocks(data, NULL), base_threads(), block_scales, data);
+}
+
 void data_free(struct data *data) {
   if (!data) return;
+  stream_free(data->stream);
   base_free(data->scale);
   base_free(data->y);
   base_free(data->broken);
@@ -88,6 +94,8 @@ void data_free(struct data *data) {
   base_free(data->value);
   base_free(data);
 }
+
+int data_is_stream(const struct data *data) { return data->stream != NULL; }
 
 size_t data_rows(const struct data *data) { return data->n; }
 

@@ -7,7 +7,8 @@
  * Columns are kept in one of these ways, without changing what is answered:
  *   - dense, in double or single precision, read where they lie (no copy);
  *   - dense ones followed by factors, as integer codes;
- *   - sparse, as compressed rows, which are copied.
+ *   - sparse, as compressed rows, which are copied;
+ *   - not kept: dense ones and factors come in chunks, anew for every pass.
  */
 #ifndef DPSOSP_DATA_H
 #define DPSOSP_DATA_H
@@ -44,6 +45,26 @@ int data_create_columns(const struct data_columns *columns, size_t n, int interc
                         struct data **out);
 int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int intercept, double radius,
                        const double *y, struct data **out);
+
+/* Rows in chunks. Nothing of a chunk is used after the next call of next() or close(). */
+struct data_chunk {
+  size_t rows;      /* 0: there are no more */
+  const double *x;  /* rows x dense, column-major */
+  const int *codes; /* rows x factors */
+  const double *y;  /* rows of them */
+};
+struct data_feed {
+  int (*open)(void *context); /* a pass begins, from the first row on */
+  int (*next)(void *context, struct data_chunk *chunk);
+  void (*close)(void *context); /* the pass is over, or given up; called once for each open(), whatever that answered */
+  void *context;
+};
+/* As data_create_columns(), of n rows that are read anew in every pass: the arrays of columns are not looked at, but for
+ * indicators. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches can be drawn of them. */
+int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
+                       double radius, struct data **out);
+int data_is_stream(const struct data *data);
+
 void data_free(struct data *data);
 size_t data_rows(const struct data *data);
 size_t data_dim(const struct data *data);

@@ -15,6 +15,7 @@ struct data {
   double *scale;         /* n: clips the row and divides it by the radius; 0 for a null record */
   double *y;             /* n; 0 for a null record */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
+  struct stream *stream; /* rows that come in chunks: the arrays above and below are NULL; or NULL */
 
   struct data_columns columns; /* unless sparse */
   size_t *first;               /* factors: the column of the first indicator of each */
@@ -25,6 +26,17 @@ struct data {
   int *column;
   double *value;
 };
+
+/* Scales, null records and broken blocks of the rows that are there now. */
+void data_clip(struct data *data);
+
+/* ---- stream.c ---- */
+
+/* The rows from this block on that can be in memory at once, as data of their own: all, unless they come in chunks.
+ * A pass asks for the blocks in order, the first one being 0, and ends with data_unload(), also after an error. */
+int data_load(const struct data *data, size_t first, const struct data **part);
+void data_unload(const struct data *data);
+void stream_free(struct stream *stream);
 
 /* Rows that a pass reads instead of all of them. */
 struct batch {

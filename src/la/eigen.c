@@ -26,9 +26,16 @@ int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector
   return status;
 }
 
+/* In squares, so that the lines of memory that are read down a column are used before they are forgotten. */
 void la_symmetrise(size_t n, double *c) {
-  for (size_t j = 0; j < n; j++)
-    for (size_t i = j + 1; i < n; i++) c[j + i * n] = c[i + j * n];
+  enum { SQUARE = 32 };
+  for (size_t first = 0; first < n; first += SQUARE) {
+    for (size_t left = 0; left <= first; left += SQUARE) {
+      for (size_t j = first; j < n && j < first + SQUARE; j++) {
+        for (size_t i = left; i < j && i < left + SQUARE; i++) c[i + j * n] = c[j + i * n];
+      }
+    }
+  }
 }
 
 int la_all_finite(size_t n, const double *x) {

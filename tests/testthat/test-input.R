@@ -165,8 +165,15 @@ malformed <- list(
   array(1, c(1, 1, 1))
 )
 
+csv_file <- withr::local_tempfile(fileext = ".csv", .local_envir = teardown_env())
+utils::write.csv(d, csv_file, row.names = FALSE)
+
 # Evaluated one at a time by good_call(), with an oracle and a budget of its own.
 good_calls <- expression(
+  dp_source = list(x = in_chunks(d, 30), n = 60, levels = list(text = "u")),
+  dp_source = list(x = csv_file, n = 60, levels = list(text = "u"), types = c(a = "numeric"), chunk = 30),
+  dp_sosp = list(formula = y ~ a, data = dp_source(in_chunks(d, 30), n = 60), eps = 0.01, delta = 1e-6,
+                 method = "opt", bounds = b["a"], budget = budget, progress = FALSE),
   dp_sosp = list(formula = y ~ a, data = d, eps = 0.01, delta = 1e-6, method = "opt", loss = "logistic",
                  penalty = NULL, bounds = b["a"], radius = NULL, target = NULL, control = NULL, budget = budget,
                  neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE, storage = "single"),
@@ -186,8 +193,9 @@ good_calls <- expression(
                      gap_share = 0.1, phase1_share = 0.5, search_share = 0.5, hessian_share = 0.5, b_g = 2, b_H = 2,
                      beta_g = 0.5, beta_H = 0.5, batch = 10, sampling = "wor", batch_share = 0.5),
   control_tr = list(constants = "tight", stop = "dual", gap = 1, confidence = 0.9, max_iterations = 10,
-                    gap_share = 0.1),
-  control_gd = list(gap = 1, confidence = 0.9, max_iterations = 10, gap_share = 0.1, hessian_share = 0.5),
+                    gap_share = 0.1, batch = 10, sampling = "wor", batch_share = 0.5),
+  control_gd = list(gap = 1, confidence = 0.9, max_iterations = 10, gap_share = 0.1, hessian_share = 0.5, batch = 10,
+                    sampling = "poisson", batch_share = 0.5),
   trust_region_step = list(gradient = c(1, 2), hessian = diag(2), radius = 1),
   planned_iterations = list(method = "opt", eps_g = 0.1, eps_h = 0.1, gap = 1, smooth = 1, third = 1),
   required_rows = list(method = "opt-ls", eps_g = 0.1, eps_h = 0.1, d = 5, eps = 1, delta = 1e-6, gap = 1, smooth = 1,

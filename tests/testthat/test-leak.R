@@ -148,6 +148,27 @@ test_that("a fit holds no data", {
   expect_clean(summary(quiet_fit(x, d$y, eps = 1, radius = 2)))
 })
 
+test_that("a fit to a source holds no data, nor does its error, nor an oracle that is written to a file", {
+  d <- secret_frame()
+  data <- d[c("a", "b", "y")]
+  source <- dp_source(in_chunks(data, 13))
+  expect_clean(quiet_fit(y ~ a + b, source, eps = 1, bounds = secret_bounds), d)
+  expect_clean(quiet_fit(y ~ a + log1p(b), source, eps = 1), d)
+  expect_clean(eval(bquote(dp_sosp(y ~ a, .(source), 1, 1e-4, bounds = secret_bounds["a"], progress = FALSE))), d)
+  oracle <- dp_oracle(source, "y", "logistic", dp_budget(mu = 1), 2)
+  expect_clean(dp_gradient(oracle, numeric(3), mu = 0.1), d)
+  expect_no_data(oracle, d)
+  pass <- 0
+  failing <- dp_source(n = 60, function() {
+    pass <<- pass + 1
+    in_chunks(data, 13, function(at) if (pass == 3 && at == 26) stop("a is ", paste(d$a, collapse = " ")))()
+  })
+  error <- tryCatch(quiet_fit(y ~ a, failing, eps = 1, bounds = secret_bounds["a"]), error = identity)
+  expect_s3_class(error, "dpsosp_error_source")
+  expect_clean(list(conditionMessage(error), conditionCall(error)), d)
+  expect_no_match(conditionMessage(error), substr(as.character(d$a[1]), 1, 6), fixed = TRUE)
+})
+
 test_that("a fit of no method, by no line search or curvature, holds data or exact statistics at its solution", {
   d <- secret_frame()
   x <- as.matrix(d[c("a", "b")])

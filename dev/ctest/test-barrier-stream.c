@@ -1,0 +1,344 @@
+/* Rows in chunks: every sum is the one in memory, bit for bit, however the rows come; passes that fail answer nothing. */
+#include "barrier/ranges.h"
+#include "fixture.h"
+
+/* Five columns: dense ones, or two and a factor with three indicators. */
+enum { P = 5, MOST = P + 1, INDICATORS = 3, STEPS = 2 };
+static const double steps[STEPS] = {0.5, 3};
+
+/* Rows of a matrix, so many at a time, and what goes wrong in which pass. */
+struct rows {
+  const double *x, *y;
+  const int *codes;
+  size_t n, dense, factors, chunk;
+  double *copy; /* of the chunk's rows: it is gone when the next one comes */
+  int *copy_codes;
+  size_t at;
+  int opened, closed;
+  int fails_in; /* pass; 0: none */
+  int failure;
+  size_t fails_at; /* row */
+  size_t more;     /* rows that come twice, at the end of each pass */
+  struct oracle *nested;
+};
+
+static void same_as_in_memory(const char *loss, int intercept, size_t factors, size_t n, size_t chunk);
+static void wide_rows(void);
+static void wrong_number_of_rows(void);
+static void failing(void);
+static void no_batches(void);
+static void asked_from_inside(void);
+static void arguments(void);
+static void allocations(void);
+static void counts(void);
+
+void test_barrier_stream(void) {
+  static const size_t chunks[] = {1, 7, 1000, DATA_BLOCK, 1000000};
+  for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k++) {
+    same_as_in_memory("logistic", 1, k % 2, 3, chunks[k]);
+    same_as_in_memory("sigmoid", 0, (k + 1) % 2, 2 * DATA_BLOCK, chunks[k]);
+  }
+  same_as_in_memory("sigmoid", 1, 0, 64 * DATA_BLOCK + 1, 1000000);
+  same_as_in_memory("sigmoid", 1, 1, 65 * DATA_BLOCK, 65000);
+  /* several windows, and eight blocks at a time for a group */
+  same_as_in_memory("logistic", 0, 0, (size_t)ctest_size(530 * DATA_BLOCK + 77, 66 * DATA_BLOCK + 77), 50000);
+  wide_rows();
+  wrong_number_of_rows();
+  failing();
+  no_batches();
+  asked_from_inside();
+  arguments();
+  allocations();
+  counts();
+}
+
+/* ---- a feed of the rows ---- */
+
+static int rows_open(void *context) {
+  struct rows *r = context;
+  r->opened++;
+  r->at = 0;
+  return BASE_OK;
+}
+
+static int rows_next(void *context, struct data_chunk *chunk) {
+  struct rows *r = context;
+  size_t end = r->n + r->more, rows = end - r->at < r->chunk ? end - r->at : r->chunk;
+  if (r->fails_in == r->opened && r->at >= r->fails_at) return r->failure;
+  if (r->nested && r->at > 0) {
+    double w[MOST] = {0}, value;
+    CHECK(sums_value(r->nested, w, &value) == BASE_ERR_SOURCE);
+  }
+  base_free(r->copy);
+  base_free(r->copy_codes);
+  r->copy = base_alloc(rows * (r->dense + 1), sizeof(double));
+  r->copy_codes = base_alloc(rows * r->factors, sizeof(int));
+  if (!r->copy || !r->copy_codes) return BASE_ERR_MEMORY;
+  for (size_t i = 0; i < rows; i++) {
+    size_t from = (r->at + i) % r->n;
+    for (size_t j = 0; j < r->dense; j++) r->copy[i + j * rows] = r->x[from + j * r->n];
+    for (size_t f = 0; f < r->factors; f++) r->copy_codes[i + f * rows] = r->codes[from + f * r->n];
+    r->copy[i + r->dense * rows] = r->y ? r->y[from] : 0;
+  }
+  chunk->rows = rows;
+  chunk->x = r->copy;
+  chunk->codes = r->copy_codes;
+  chunk->y = r->copy + r->dense * rows;
+  r->at += rows;
+  return BASE_OK;
+}
+
+static void rows_close(void *context) {
+  struct rows *r = context;
+  r->closed++;
+  base_free(r->copy);
+  base_free(r->copy_codes);
+  r->copy = NULL;
+  r->copy_codes = NULL;
+}
+
+static struct data_feed feed_of(struct rows *r) {
+  struct data_feed feed = {rows_open, rows_next, rows_close, r};
+  return feed;
+}
+
+/* ---- a problem in memory, and the same as a stream ---- */
+
+struct pair {
+  struct fixture memory;
+  struct rows rows;
+  struct data *data;
+  struct oracle stream; /* on the stream's data; the fixture's otherwise */
+};
+
+static void pair_open(struct pair *s, const char *loss, int intercept, size_t factors, size_t n, size_t p, size_t chunk) {
+  static const int indicators[] = {INDICATORS};
+  size_t dense = p - factors * INDICATORS;
+  double *x = base_alloc(n * dense, sizeof *x), *y = base_alloc(n, sizeof *y);
+  int *codes = base_alloc(n * factors, sizeof *codes);
+  for (size_t i = 0; i < n * dense; i++) x[i] = i % 3001 == 1 ? NAN : 2 * ctest_normal();
+  for (size_t i = 0; i < n; i++) y[i] = i % 5003 == 2 ? NAN : fixture_sign();
+  for (size_t i = 0; i < n * factors; i++) codes[i] = (int)(ctest_uniform() * (INDICATORS + 1.01));
+  memset(s, 0, sizeof *s);
+  const struct data_columns columns = {
+      .x = x, .dense = dense, .codes = codes, .factors = factors, .indicators = indicators};
+  s->memory.x = x;
+  s->memory.y = y;
+  CHECK(data_create_columns(&columns, n, intercept, 1, y, &s->memory.data) == BASE_OK);
+  CHECK(ledger_create(10, 10, LEDGER_OPEN, &s->memory.ledger) == BASE_OK);
+  CHECK(oracle_create(s->memory.data, loss_find(loss), s->memory.ledger, &ctest_entropy, ORACLE_REPLACE_ONE,
+                      &s->memory.oracle) == BASE_OK);
+  s->rows = (struct rows){
+      .x = x, .y = y, .codes = codes, .n = n, .dense = dense, .factors = factors, .chunk = chunk};
+  struct data_feed feed = feed_of(&s->rows);
+  CHECK(data_create_stream(&feed, &columns, n, intercept, 1, &s->data) == BASE_OK);
+  CHECK(data_is_stream(s->data) && !data_is_stream(s->memory.data));
+  CHECK(data_rows(s->data) == n && data_dim(s->data) == p + (size_t)intercept);
+  s->stream = *s->memory.oracle;
+  s->stream.data = s->data;
+}
+
+static void pair_close(struct pair *s) {
+  int *codes = (int *)s->rows.codes;
+  data_free(s->data);
+  fixture_close(&s->memory);
+  base_free(codes);
+}
+
+struct answers {
+  double value, gradient[MOST], both[1 + MOST], hessian[MOST * MOST], majorant[MOST * MOST], trace, decrease[STEPS];
+};
+enum { PASSES = 7 };
+
+static void ask(const struct oracle *o, struct answers *a) {
+  double w[MOST] = {0.5, -1, 2, 0.1, 0, 3}, direction[MOST] = {1, 1, -2, 0, 0.3, 1};
+  memset(a, 0, sizeof *a);
+  CHECK(sums_value(o, w, &a->value) == BASE_OK);
+  CHECK(sums_gradient(o, w, a->gradient) == BASE_OK);
+  CHECK(sums_value_gradient(o, w, a->both) == BASE_OK);
+  CHECK(sums_hessian(o, w, a->hessian) == BASE_OK);
+  CHECK(sums_majorant(o, w, a->majorant) == BASE_OK);
+  CHECK(sums_trace(o, w, ORACLE_MAJORANT, &a->trace) == BASE_OK);
+  CHECK(sums_decreases(o, w, direction, STEPS, steps, a->decrease) == BASE_OK);
+}
+
+static void same_as_in_memory(const char *loss, int intercept, size_t factors, size_t n, size_t chunk) {
+  struct pair s;
+  struct answers memory, stream;
+  double w[MOST] = {1, 2, 3};
+  pair_open(&s, loss, intercept, factors, n, P, chunk);
+  ask(s.memory.oracle, &memory);
+  ask(&s.stream, &stream);
+  CHECK(memcmp(&memory, &stream, sizeof memory) == 0);
+  CHECK(s.rows.opened == PASSES && s.rows.closed == PASSES); /* one pass a question */
+  CHECK(sensitivity_gradient(&s.stream, w) == sensitivity_gradient(s.memory.oracle, w));
+  CHECK(sensitivity_hessian(&s.stream, w) == sensitivity_hessian(s.memory.oracle, w));
+  pair_close(&s);
+}
+
+/* So many columns that a window has few blocks, or one. */
+static void wide_rows(void) {
+  static const size_t columns[] = {1200, 2100};
+  for (int k = 0; k < ctest_size(2, 1); k++) {
+    struct pair s;
+    size_t p = columns[k];
+    double *w = base_alloc(2 * (p + 1), sizeof *w), *memory = base_alloc(p + 1, sizeof *memory), *stream = w + p + 1;
+    pair_open(&s, "logistic", 1, 0, 3 * DATA_BLOCK + 3, p, 700);
+    for (size_t j = 0; j <= p; j++) w[j] = ctest_normal();
+    CHECK(sums_gradient(s.memory.oracle, w, memory) == BASE_OK);
+    CHECK(sums_gradient(&s.stream, w, stream) == BASE_OK);
+    CHECK(memcmp(memory, stream, (p + 1) * sizeof(double)) == 0);
+    pair_close(&s);
+    base_free(memory);
+    base_free(w);
+  }
+}
+
+/* ---- passes that fail ---- */
+
+/* Charged, not answered, ended; the next pass is sound. */
+static void check_failed(struct pair *s, int failure) {
+  double w[MOST] = {1, 1, 1}, answer[MOST], sd, spent = ledger_spent(s->memory.ledger);
+  for (size_t j = 0; j < MOST; j++) answer[j] = 1;
+  CHECK(oracle_gradient(&s->stream, w, 0.1, answer, &sd) == failure);
+  CHECK(fixture_all_zero(data_dim(s->data), answer));
+  CHECK_NEAR(ledger_spent(s->memory.ledger) - spent, 0.1, 1e-12);
+  CHECK(s->rows.opened == s->rows.closed);
+}
+
+static void wrong_number_of_rows(void) {
+  static const size_t sizes[] = {1, 900, 65 * DATA_BLOCK};
+  static const size_t chunks[] = {DATA_BLOCK, 65, 1000000};
+  for (size_t k = 0; k < (size_t)ctest_size(3, 2); k++) {
+    for (size_t c = 0; c < 3; c++) {
+      struct pair s;
+      struct answers memory, stream;
+      size_t n = sizes[k];
+      pair_open(&s, "logistic", 1, c % 2, n, P, chunks[c]);
+      s.rows.more = 1; /* a record of its own, or the end of the last chunk */
+      check_failed(&s, BASE_ERR_ROWS);
+      s.rows.more = (size_t)-1;
+      check_failed(&s, BASE_ERR_ROWS);
+      s.rows.more = 0;
+      ask(s.memory.oracle, &memory);
+      ask(&s.stream, &stream);
+      CHECK(memcmp(&memory, &stream, sizeof memory) == 0);
+      pair_close(&s);
+    }
+  }
+}
+
+static void failing(void) {
+  static const int failures[] = {BASE_ERR_SOURCE, BASE_ERR_STOPPED, BASE_ERR_MEMORY};
+  static const size_t where[] = {0, 1, 500, 64 * DATA_BLOCK, 65 * DATA_BLOCK};
+  struct pair s;
+  pair_open(&s, "sigmoid", 1, 1, 65 * DATA_BLOCK, P, 1000);
+  for (size_t k = 0; k < 3; k++) {
+    for (size_t i = 0; i < 5; i++) {
+      s.rows.failure = failures[k];
+      s.rows.fails_at = where[i];
+      s.rows.fails_in = s.rows.opened + 1;
+      check_failed(&s, failures[k]);
+    }
+  }
+  s.rows.fails_in = 0;
+  double w[MOST] = {1}, answer[MOST], sd;
+  CHECK(oracle_gradient(&s.stream, w, 0.1, answer, &sd) == BASE_OK);
+  pair_close(&s);
+}
+
+/* Batches need rows by their numbers: refused, and not charged. */
+static void no_batches(void) {
+  struct pair s;
+  struct ledger *ledger;
+  double w[MOST] = {0};
+  const struct oracle_sampling how = {ORACLE_POISSON, 10};
+  pair_open(&s, "logistic", 1, 0, 100, P, 10);
+  CHECK(ledger_create_renyi(8, 1, &ledger) == BASE_OK);
+  s.stream.ledger = ledger;
+  CHECK(oracle_step_open(&s.stream, &how, w, 0.1, 0) == BASE_ERR_ARGUMENT);
+  CHECK(ledger_spent(ledger) == 0 && s.rows.opened == 0);
+  ledger_free(ledger);
+  pair_close(&s);
+}
+
+/* A feed that asks about its own data gets no answer, and does not disturb the pass that it feeds. */
+static void asked_from_inside(void) {
+  struct pair s;
+  double w[MOST] = {0}, memory, stream;
+  pair_open(&s, "logistic", 1, 0, 65 * DATA_BLOCK, P, 30000);
+  s.rows.nested = &s.stream;
+  CHECK(sums_value(&s.stream, w, &stream) == BASE_OK);
+  CHECK(sums_value(s.memory.oracle, w, &memory) == BASE_OK);
+  CHECK(memory == stream);
+  CHECK(s.rows.opened == 1 && s.rows.closed == 1);
+  pair_close(&s);
+}
+
+static void arguments(void) {
+  struct rows rows = {0};
+  struct data_feed feed = feed_of(&rows);
+  static const int none[] = {0};
+  const struct data_columns one = {.dense = 1}, empty = {.factors = 1, .indicators = none};
+  struct data *d;
+  CHECK(data_create_stream(&feed, &one, 0, 1, 1, &d) == BASE_ERR_ARGUMENT && d == NULL);
+  CHECK(data_create_stream(&feed, &one, 1, 1, 0, &d) == BASE_ERR_ARGUMENT && d == NULL);
+  CHECK(data_create_stream(&feed, &one, 1, 1, INFINITY, &d) == BASE_ERR_ARGUMENT && d == NULL);
+  CHECK(data_create_stream(&feed, &empty, 1, 1, 1, &d) == BASE_ERR_ARGUMENT && d == NULL);
+}
+
+static void allocations(void) {
+  static const double x[4] = {0.1, 0.2, 0.3, 0.4}, y[2] = {1, -1};
+  struct rows rows = {.x = x, .y = y, .n = 2, .dense = 2, .chunk = 1};
+  const struct data_columns two = {.dense = 2};
+  struct data_feed feed = feed_of(&rows);
+  long before = ctest_live_allocations();
+  int status = BASE_ERR_MEMORY;
+  for (int which = 1; status == BASE_ERR_MEMORY && which < 100; which++) {
+    struct data *d = NULL;
+    ctest_fail_allocation(which);
+    status = data_create_stream(&feed, &two, 2, 1, 1, &d);
+    ctest_fail_allocation(0);
+    CHECK((status == BASE_OK) == (d != NULL));
+    data_free(d);
+    CHECK(ctest_live_allocations() == before);
+  }
+  CHECK(status == BASE_OK);
+}
+
+/* ---- ranges ---- */
+
+/* The same counts and noise, the same charge; no counts from a pass that fails. */
+static void counts(void) {
+  enum { N = 500, M = 2, CELLS = 5 };
+  static const double breaks_a[] = {-1, 0, 1, 10}, breaks_b[] = {-2, 0, 2};
+  struct ranges_column columns[M] = {{NULL, breaks_a, 3}, {NULL, breaks_b, 2}};
+  double x[M * N], memory[CELLS], stream[CELLS], sd[2];
+  struct ledger *ledger[2];
+  for (size_t i = 0; i < M * N; i++) x[i] = i % 50 == 0 ? NAN : ctest_normal();
+  columns[0].values = x;
+  columns[1].values = x + N;
+  for (size_t chunk = 1; chunk <= N; chunk *= 7) {
+    struct rows rows = {.x = x, .n = N, .dense = M, .chunk = chunk};
+    struct data_feed feed = feed_of(&rows);
+    for (int k = 0; k < 2; k++) CHECK(ledger_create(1, 0, LEDGER_GDP, &ledger[k]) == BASE_OK);
+    ctest_seed(5);
+    CHECK(ranges_release(ledger[0], &ctest_entropy, ORACLE_REPLACE_ONE, N, M, columns, 0.1, memory, &sd[0]) == BASE_OK);
+    ctest_seed(5);
+    CHECK(ranges_release_stream(ledger[1], &ctest_entropy, ORACLE_REPLACE_ONE, N, M, columns, &feed, 0.1, stream,
+                                &sd[1]) == BASE_OK);
+    CHECK(memcmp(memory, stream, sizeof memory) == 0 && sd[0] == sd[1]);
+    for (int wrong = 0; wrong < 3; wrong++) {
+      rows.more = wrong == 0 ? 1 : wrong == 1 ? (size_t)-1 : 0;
+      rows.fails_in = wrong == 2 ? rows.opened + 1 : 0;
+      rows.failure = BASE_ERR_SOURCE;
+      rows.fails_at = N / 2;
+      CHECK(ranges_release_stream(ledger[1], &ctest_entropy, ORACLE_REPLACE_ONE, N, M, columns, &feed, 0.1, stream,
+                                  &sd[1]) == (wrong == 2 ? BASE_ERR_SOURCE : BASE_ERR_ROWS));
+      CHECK(fixture_all_zero(CELLS, stream));
+    }
+    CHECK_NEAR(ledger_spent(ledger[1]), 0.4, 1e-12);
+    CHECK(rows.opened == rows.closed);
+    for (int k = 0; k < 2; k++) ledger_free(ledger[k]);
+  }
+}

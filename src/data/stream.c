@@ -1,0 +1,157 @@
+/*
+ * Data larger than memory: rows come in chunks, from the start again for every
+ * pass, and are held a window of blocks at a time.
+ *
+ * Windows are cut by the number of rows alone, not by the chunks: block k of a
+ * stream holds the records that it would hold in memory. So sums.c adds the
+ * same numbers in the same order, and neither an answer nor its sensitivity
+ * depends on how the rows came. A record enters a pass once, clipped as in
+ * memory. The pass fails unless exactly n rows come: then nothing is answered.
+ */
+#include "data/private.h"
+
+#include <string.h>
+
+/* A window has 64 blocks, for eight threads (sums.c deals them out eight at a time), but at most so many numbers, or one
+ * block. */
+#define WINDOW_BLOCKS 64
+#define WINDOW_NUMBERS ((size_t)1 << 22)
+
+struct stream {
+  struct data_feed feed;
+  struct data *window; /* the rows held, as data of their own */
+  double *x;           /* theirs */
+  int *codes;
+  size_t room; /* rows that fit */
+  struct data_chunk chunk;
+  size_t taken; /* rows of the chunk that are in a window already */
+  int passes;   /* that began and have not ended */
+};
+
+static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius);
+static size_t window_rows(size_t n, size_t columns);
+static int open_pass(struct stream *s);
+static int fill_window(struct stream *s, size_t rows);
+static void take(struct stream *s, size_t at, size_t rows);
+static int next_chunk(struct stream *s);
+
+int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
+                       double radius, struct data **out) {
+  *out = NULL;
+  struct data *data = base_alloc(1, sizeof *data);
+  struct stream *s = base_alloc(1, sizeof *s);
+  int status = data && s ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) {
+    s->feed = *feed;
+    s->room = window_rows(n, columns->dense + columns->factors);
+    status = open_window(s, columns, intercept, radius);
+  }
+  if (status != BASE_OK) {
+    stream_free(s);
+    base_free(data);
+    return status;
+  }
+  data->n = n;
+  data->p = s->window->p;
+  data->intercept = s->window->intercept;
+  data->radius = radius;
+  data->columns = s->window->columns;
+  data->stream = s;
+  *out = data;
+  return BASE_OK;
+}
+
+static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius) {
+  double *y = base_alloc(s->room, sizeof(double));
+  s->x = base_alloc(s->room * columns->dense, sizeof(double));
+  s->codes = base_alloc(s->room * columns->factors, sizeof(int));
+  struct data_columns own = *columns;
+  own.x = s->x;
+  own.single = NULL;
+  own.codes = s->codes;
+  int status = y && s->x && s->codes ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) status = data_create_columns(&own, s->room, intercept, radius, y, &s->window);
+  base_free(y);
+  return status;
+}
+
+void stream_free(struct stream *s) {
+  if (!s) return;
+  data_free(s->window);
+  base_free(s->x);
+  base_free(s->codes);
+  base_free(s);
+}
+
+int data_load(const struct data *data, size_t first, const struct data **part) {
+  struct stream *s = data->stream;
+  *part = data;
+  if (!s) return BASE_OK;
+  *part = s->window;
+  size_t left = data->n - first * DATA_BLOCK, rows = left < s->room ? left : s->room;
+  int status = first == 0 ? open_pass(s) : BASE_OK;
+  if (status == BASE_OK) status = fill_window(s, rows);
+  if (status == BASE_OK && rows == left) {
+    status = next_chunk(s);
+    if (status == BASE_OK && s->chunk.rows > 0) status = BASE_ERR_ROWS;
+  }
+  if (status == BASE_OK) data_clip(s->window);
+  return status;
+}
+
+void data_unload(const struct data *data) {
+  struct stream *s = data->stream;
+  if (!s || s->passes == 0 || --s->passes > 0) return;
+  s->feed.close(s->feed.context);
+  memset(&s->chunk, 0, sizeof s->chunk);
+}
+
+static size_t window_rows(size_t n, size_t columns) {
+  size_t blocks = WINDOW_NUMBERS / DATA_BLOCK / (columns + 1);
+  blocks = blocks < 1 ? 1 : blocks > WINDOW_BLOCKS ? WINDOW_BLOCKS : blocks;
+  return n < blocks * DATA_BLOCK ? n : blocks * DATA_BLOCK;
+}
+
+/* One pass at a time: a feed that asks about its own data gets no answer, and its own pass goes on. */
+static int open_pass(struct stream *s) {
+  if (s->passes++ > 0) return BASE_ERR_SOURCE;
+  s->taken = 0;
+  return s->feed.open(s->feed.context);
+}
+
+static int fill_window(struct stream *s, size_t rows) {
+  s->window->n = rows;
+  for (size_t at = 0; at < rows;) {
+    if (s->taken == s->chunk.rows) {
+      int status = next_chunk(s);
+      if (status == BASE_OK && s->chunk.rows == 0) status = BASE_ERR_ROWS;
+      if (status != BASE_OK) return status;
+    }
+    size_t some = s->chunk.rows - s->taken;
+    if (some > rows - at) some = rows - at;
+    take(s, at, some);
+    at += some;
+  }
+  return BASE_OK;
+}
+
+/* The chunk's next rows become those of the window from at on. */
+static void take(struct stream *s, size_t at, size_t rows) {
+  struct data *w = s->window;
+  for (size_t j = 0; j < w->columns.dense; j++) {
+    memcpy(s->x + j * w->n + at, s->chunk.x + j * s->chunk.rows + s->taken, rows * sizeof(double));
+  }
+  for (size_t f = 0; f < w->columns.factors; f++) {
+    memcpy(s->codes + f * w->n + at, s->chunk.codes + f * s->chunk.rows + s->taken, rows * sizeof(int));
+  }
+  memcpy(w->y + at, s->chunk.y + s->taken, rows * sizeof(double));
+  s->taken += rows;
+}
+
+/* What is left of a chunk counts as rows beyond the last. */
+static int next_chunk(struct stream *s) {
+  if (s->taken < s->chunk.rows) return BASE_OK;
+  s->taken = 0;
+  s->chunk.rows = 0;
+  return s->feed.next(s->feed.context, &s->chunk);
+}

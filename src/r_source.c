@@ -1,0 +1,81 @@
+/* Chunks: the core asks for the next one, an R function (R/stream.R) gives it. */
+#include "r_source.h"
+
+enum { OPEN, NEXT, CLOSE };
+
+struct asked {
+  struct r_source *source;
+  int what, status;
+  struct data_chunk *chunk;
+};
+
+static void ask(void *argument);
+static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk);
+static int ask_for(void *context, int what, struct data_chunk *chunk);
+static int open_pass(void *context) { return ask_for(context, OPEN, NULL); }
+static int next_chunk(void *context, struct data_chunk *chunk) { return ask_for(context, NEXT, chunk); }
+static void close_pass(void *context) { ask_for(context, CLOSE, NULL); }
+
+SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t factors, int responses) {
+  if (!Rf_isFunction(function)) Rf_error("internal: a function was expected");
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 4));
+  for (int what = OPEN; what <= CLOSE; what++) {
+    SEXP code = PROTECT(Rf_ScalarInteger(what));
+    SET_VECTOR_ELT(keep, what, Rf_lang2(function, code));
+    source->call[what] = VECTOR_ELT(keep, what);
+    UNPROTECT(1);
+  }
+  source->held = Rf_allocVector(VECSXP, 1);
+  SET_VECTOR_ELT(keep, 3, source->held);
+  source->dense = dense;
+  source->factors = factors;
+  source->responses = responses;
+  source->feed = (struct data_feed){open_pass, next_chunk, close_pass, source};
+  UNPROTECT(1);
+  return keep;
+}
+
+/* The function handles errors and interrupts; what jumps out of it all the same stops the run. */
+static int ask_for(void *context, int what, struct data_chunk *chunk) {
+  struct asked asked = {context, what, BASE_ERR_SOURCE, chunk};
+  return glue_run(ask, &asked) ? asked.status : BASE_ERR_STOPPED;
+}
+
+static void ask(void *argument) {
+  struct asked *asked = argument;
+  struct r_source *s = asked->source;
+  SET_VECTOR_ELT(s->held, 0, R_NilValue);
+  SEXP value = PROTECT(Rf_eval(s->call[asked->what], R_GlobalEnv));
+  if (TYPEOF(value) == LGLSXP && XLENGTH(value) == 1) {
+    /* TRUE: done; FALSE: failed; NA: interrupted */
+    int done = LOGICAL(value)[0];
+    asked->status = done == TRUE ? BASE_OK : done == FALSE ? BASE_ERR_SOURCE : BASE_ERR_STOPPED;
+    if (asked->chunk) asked->chunk->rows = 0;
+  } else if (asked->what == NEXT) {
+    asked->status = read_chunk(s, value, asked->chunk);
+  }
+  UNPROTECT(1);
+}
+
+/* A list of rows (R/rows.R), which are a matrix or have codes of factors as well, and of responses if they are wanted. */
+static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
+  if (TYPEOF(value) != VECSXP || XLENGTH(value) != 2) return BASE_ERR_SOURCE;
+  SEXP x = VECTOR_ELT(value, 0), y = VECTOR_ELT(value, 1), codes = R_NilValue;
+  if (TYPEOF(x) == VECSXP && XLENGTH(x) == 3) {
+    codes = VECTOR_ELT(x, 1);
+    x = VECTOR_ELT(x, 0);
+  }
+  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != s->dense) return BASE_ERR_SOURCE;
+  int rows = Rf_nrows(x);
+  if (s->factors > 0 && (TYPEOF(codes) != INTSXP || !Rf_isMatrix(codes) || Rf_nrows(codes) != rows ||
+                         (size_t)Rf_ncols(codes) != s->factors)) {
+    return BASE_ERR_SOURCE;
+  }
+  if (s->responses && (TYPEOF(y) != REALSXP || XLENGTH(y) != rows)) return BASE_ERR_SOURCE;
+  SET_VECTOR_ELT(s->held, 0, value);
+  chunk->rows = (size_t)rows;
+  chunk->x = REAL(x);
+  chunk->codes = s->factors > 0 ? INTEGER(codes) : NULL;
+  chunk->y = s->responses ? REAL(y) : NULL;
+  return BASE_OK;
+}

@@ -1,0 +1,71 @@
+# Sources of every kind, with the rows of a data frame.
+
+# A function for dp_source(): so many rows at a time; each(at) is called before the chunk that begins after row at.
+in_chunks <- function(data, chunk, each = function(at) NULL) {
+  force(data)
+  function() {
+    at <- 0
+    function() {
+      each(at)
+      if (at >= nrow(data)) return(NULL)
+      rows <- (at + 1):min(at + chunk, nrow(data))
+      at <<- max(rows)
+      data[rows, , drop = FALSE]
+    }
+  }
+}
+
+# The levels of all factors, which files and databases do not keep.
+levels_of <- function(data) lapply(Filter(is.factor, data), levels)
+
+source_parquet <- function(data, chunk, frame = parent.frame()) {
+  testthat::skip_if_not_installed("nanoparquet")
+  parts <- split(data, (seq_len(nrow(data)) - 1L) %/% chunk)
+  folder <- withr::local_tempdir(.local_envir = frame)
+  files <- file.path(folder, sprintf("part-%03d.parquet", seq_along(parts)))
+  Map(nanoparquet::write_parquet, parts, files)
+  dp_source(files, levels = levels_of(data))
+}
+
+source_csv <- function(data, chunk, frame = parent.frame()) {
+  folder <- withr::local_tempdir(.local_envir = frame)
+  half <- seq_len(nrow(data)) <= nrow(data) / 2
+  files <- file.path(folder, c("1.csv", "2.csv"))
+  utils::write.csv(data[half, ], files[1], row.names = FALSE)
+  utils::write.csv(data[!half, ], files[2], row.names = FALSE)
+  dp_source(files, levels = levels_of(data), chunk = chunk)
+}
+
+sqlite_connection <- function(frame = parent.frame()) {
+  testthat::skip_if_not_installed("RSQLite")
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(connection), frame)
+  connection
+}
+
+# A connection to a PostgreSQL server of its own, which listens on a socket in a temporary folder and ends with the test.
+postgres_connection <- function(frame = parent.frame()) {
+  testthat::skip_on_cran()
+  withr::local_envvar(TZ = "UTC") # lubridate, which RPostgres loads, asks the system for it
+  testthat::skip_if_not_installed("RPostgres")
+  programs <- Sys.glob("/usr/lib/postgresql/*/bin")
+  if (length(programs) == 0L) testthat::skip("no PostgreSQL server in /usr/lib/postgresql")
+  programs <- programs[length(programs)]
+  # The server refuses to run as root; the folder must be its user's.
+  as_server <- if (Sys.info()[["user"]] == "root") c("runuser", "-u", "postgres", "--") else character()
+  run <- function(...) {
+    words <- c(as_server, ...)
+    system2(words[1], shQuote(words[-1]), stdout = TRUE, stderr = TRUE)
+  }
+  folder <- withr::with_dir("/tmp", run("mktemp", "-d", "/tmp/dpsosp-XXXXXX"))
+  withr::defer(run("rm", "-rf", folder), frame)
+  withr::local_dir("/tmp")
+  run(file.path(programs, "initdb"), "-D", file.path(folder, "data"), "-A", "trust", "-U", "postgres", "--no-sync",
+      "--encoding=UTF8", "--locale=C")
+  control <- function(...) run(file.path(programs, "pg_ctl"), "-D", file.path(folder, "data"), "-w", ...)
+  control("-l", file.path(folder, "log"), "-o", paste("-F -h '' -k", folder), "start")
+  withr::defer(control("-m", "immediate", "stop"), frame)
+  connection <- DBI::dbConnect(RPostgres::Postgres(), host = folder, user = "postgres", dbname = "postgres")
+  withr::defer(DBI::dbDisconnect(connection), frame)
+  connection
+}

@@ -1,0 +1,377 @@
+# A fit to a source is the fit to its rows in memory; what a source may not do is an error that says so and quotes nothing.
+
+d <- problem_frame(60)
+d$a[5] <- NA
+d$y[9] <- NA
+d$logical <- d$b > 0
+fit <- function(data, ..., formula = y ~ ., seed = 4) {
+  set.seed(seed)
+  quiet_fit(formula, data, ..., eps = 20, delta = 1e-6, noise = "reproducible")
+}
+in_memory <- fit(d)
+# But for the call, which names the data.
+same <- function(x, y = in_memory) {
+  x$call <- y$call
+  expect_equal(x, y, tolerance = 1e-12)
+}
+
+# ---- the same answers ----
+
+test_that("a fit to a function's chunks of any size is the one in memory", {
+  for (chunk in c(1, 7, 25, 1000)) {
+    source <- dp_source(in_chunks(d, chunk))
+    expect_identical(source$n, 60L)
+    same(fit(source))
+  }
+  same(fit(dp_source(in_chunks(d, 7), n = 60)))
+})
+
+test_that("a fit to files is the one in memory", {
+  for (chunk in c(7, 1000)) same(fit(source_csv(d, chunk)))
+  for (chunk in c(7, 1000)) same(fit(source_parquet(d, chunk)))
+})
+
+test_that("a fit to a table or query of SQLite is the one in memory", {
+  connection <- sqlite_connection()
+  DBI::dbWriteTable(connection, "people", transform(d, logical = as.integer(logical)))
+  levels <- levels_of(d)
+  # SQLite has no logical type: a column of 0 and 1 is numeric.
+  expected <- fit(transform(d, logical = as.integer(logical)))
+  for (chunk in c(1, 7, 1000)) same(fit(dp_source(connection, "people", levels = levels, chunk = chunk)), expected)
+  query <- "SELECT * FROM people WHERE b <= 0.5"
+  part <- dp_source(connection, query, levels = levels)
+  same(fit(part, formula = y ~ a + b + f), fit(d[d$b <= 0.5, ], formula = y ~ a + b + f))
+  expect_length(DBI::dbListTables(connection), 1)
+})
+
+test_that("a fit to a table or query of PostgreSQL is the one in memory", {
+  connection <- postgres_connection()
+  DBI::dbWriteTable(connection, "people", d)
+  levels <- levels_of(d)
+  for (chunk in c(1, 7, 1000)) same(fit(dp_source(connection, "people", levels = levels, chunk = chunk)))
+  source <- dp_source(connection, "SELECT * FROM people ORDER BY random()", levels = levels)
+  expect_equal(coef(fit(source)), coef(in_memory), tolerance = 1e-9) # in another order in every pass
+  expect_error(dp_source(connection, "no_such_table"), "cannot be read", class = "dpsosp_error_source")
+})
+
+test_that("every method, with declared bounds or none, gives the fit in memory", {
+  source <- dp_source(in_chunks(d, 25))
+  for (method in setdiff(dpsosp:::methods_known, dpsosp:::methods_batch)) {
+    for (bounds in list("private", frame_bounds)) {
+      same(fit(source, method = method, bounds = bounds), fit(d, method = method, bounds = bounds))
+    }
+  }
+  same(fit(source, formula = y ~ 1), fit(d, formula = y ~ 1))
+  same(fit(source, formula = logical ~ log(a) + f - 1), fit(d, formula = logical ~ log(a) + f - 1))
+  same(fit(source, neighbours = "zero-out", loss = "sigmoid"), fit(d, neighbours = "zero-out", loss = "sigmoid"))
+})
+
+test_that("an oracle on a source answers as one on a matrix", {
+  p <- problem_matrix(200)
+  data <- data.frame(p$x, y = p$y)
+  ask <- function(x, y) {
+    set.seed(1)
+    oracle <- dp_oracle(x, y, "sigmoid", dp_budget(rho = 10), 2, noise = "reproducible")
+    list(dp_value(oracle, 1:3, rho = 1), dp_gradient(oracle, 1:3, rho = 1), dp_hessian(oracle, 1:3, rho = 1),
+         dp_line_search(oracle, 1:3, -(1:3), 2:1, rho = 1))
+  }
+  expected <- ask(p$x, p$y)
+  for (chunk in c(7, 1000)) expect_identical(ask(dp_source(in_chunks(data, chunk)), "y"), expected)
+})
+
+test_that("empty chunks, other columns and other orders of columns change nothing", {
+  pieces <- list(d[0, ], d[1:50, 5:1], d[0, ], d[0, ], cbind(d[51:60, ], unused = "x"), d[0, ])
+  source <- dp_source(function() {
+    k <- 0
+    function() {
+      k <<- k + 1
+      if (k <= length(pieces)) pieces[[k]]
+    }
+  })
+  expect_identical(source$n, 60L)
+  same(fit(source, formula = y ~ a + f), fit(d, formula = y ~ a + f))
+})
+
+test_that("declared levels make factors of text, codes and other factors; other values are null records", {
+  coded <- transform(d, f = as.integer(f), y = as.character(y))
+  source <- dp_source(in_chunks(coded, 25), levels = list(f = 1:3, y = c("no", "yes")))
+  expect_equal(unname(coef(fit(source))), unname(coef(in_memory)))
+  few <- transform(d, f = factor(ifelse(f == "w", NA, as.character(f)), levels = c("u", "v")))
+  source <- dp_source(in_chunks(d, 25), levels = list(f = c("u", "v")))
+  same(fit(source, formula = y ~ a + f), fit(few, formula = y ~ a + f))
+  numbers <- transform(d, y = as.integer(y) - 1L)
+  same(fit(dp_source(in_chunks(numbers, 25))), fit(numbers))
+  numbers$y[59] <- 7L
+  same(fit(dp_source(in_chunks(numbers, 25))), fit(transform(numbers, y = replace(y, 59, NA))))
+})
+
+test_that("types of CSV columns that the first chunk does not show can be given", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  data <- data.frame(a = c(rep(NA, 10), runif(30)), b = c(1:20, runif(20)), y = rep(0:1, 20))
+  utils::write.csv(data, file, row.names = FALSE)
+  source <- dp_source(file, chunk = 10, types = c(a = "numeric"))
+  same(fit(source), fit(data))
+  expect_error(fit(dp_source(file, chunk = 10)), "must be logical", class = "dpsosp_error_source")
+  coded <- data.frame(f = rep(c("01", "02"), 20), a = data$b, y = data$y)
+  utils::write.csv(coded, file, row.names = FALSE)
+  same(fit(dp_source(file, chunk = 10, levels = list(f = c("01", "02")))), fit(transform(coded, f = factor(f))))
+})
+
+test_that("a source prints its size", {
+  expect_output(print(dp_source(in_chunks(d, 7))), "<dp_source> 60 rows of 5 columns, from a function", fixed = TRUE)
+})
+
+# ---- what a source may not do ----
+
+test_that("wrong arguments are errors that name them", {
+  folder <- withr::local_tempdir()
+  path <- function(name, lines = "a") {
+    file <- file.path(folder, name)
+    writeLines(lines, file)
+    file
+  }
+  csv <- path("x.csv", c("a,y", "1,0"))
+  expect_errors(
+    dp_source(),
+    dp_source(1),
+    dp_source(d),
+    dp_source(function() 1),
+    dp_source(function() function() 1),
+    dp_source(function() function() NULL),
+    dp_source(function() stop("no file")),
+    dp_source(in_chunks(d, 7), n = 0),
+    dp_source(in_chunks(d, 7), m = 3),
+    dp_source(in_chunks(d, 7), levels = c("a", "b")),
+    dp_source(in_chunks(d, 7), levels = list(g = 1:2)),
+    dp_source(in_chunks(d, 7), levels = list(f = c("u", "u"))),
+    dp_source("no such file.csv"),
+    dp_source(path("x.txt")),
+    dp_source(c(csv, path("x.parquet"))),
+    dp_source(character()),
+    dp_source(csv, types = c(a = "date")),
+    dp_source(csv, types = c(b = "numeric")),
+    dp_source(csv, chunk = 0.5),
+    fit(structure(list(), class = "dp_source")),
+    fit(dp_source(in_chunks(transform(d, f = as.character(f)), 7)), formula = y ~ f),
+    fit(dp_source(in_chunks(transform(d, y = 1:60), 7)), formula = y ~ a),
+    fit(dp_source(in_chunks(d, 7)), formula = y ~ z),
+    fit(dp_source(in_chunks(d, 7)), method = "sgd"),
+    fit(dp_source(in_chunks(d, 7)), storage = "single"),
+    dp_oracle(dp_source(in_chunks(d, 7)), "y", "logistic", dp_budget(mu = 1), 2, storage = "single"),
+    dp_oracle(dp_source(in_chunks(d, 7)), "y", "logistic", dp_budget(mu = 1), 2),
+    dp_oracle(dp_source(in_chunks(d, 7)), d$y, "logistic", dp_budget(mu = 1), 2)
+  )
+})
+
+# The error of a fit to d, rows 26 to 50 of which change(), or those from another one on, and the ledger after it. The
+# first pass is that of dp_source().
+failure <- function(change, ..., from = 25) {
+  budget <- dp_budget(eps = 20, delta = 1e-6)
+  pass <- 0
+  source <- dp_source(n = 60, function() {
+    at <- 0
+    pass <<- pass + 1
+    function() {
+      if (at >= 60) return(NULL)
+      rows <- (at + 1):min(at + 25, 60)
+      changed <- at == from && pass > 1
+      at <<- max(rows)
+      if (changed) change(d[rows, ]) else d[rows, ]
+    }
+  })
+  error <- tryCatch(quiet_fit(y ~ a + f, source, ..., budget = budget), error = identity)
+  list(error = error, ledger = dp_ledger(budget))
+}
+
+test_that("chunks that do not fit together are errors; what was asked is charged", {
+  changes <- list(
+    "no column `a`" = function(x) x[-1],
+    "no column `y`" = function(x) x[names(x) != "y"],
+    "differ from chunk to chunk" = function(x) transform(x, f = factor(as.character(f), levels = c("w", "v", "u"))),
+    "differ from chunk to chunk" = function(x) transform(x, f = factor(f, levels = c("u", "v", "w", "x"))),
+    "differ from chunk to chunk" = function(x) transform(x, f = as.character(f)),
+    "differ from chunk to chunk" = function(x) transform(x, y = factor(y, levels = c("yes", "no"))),
+    "`a` in `data` must be numeric" = function(x) transform(x, a = as.character(a)),
+    "must be numeric, logical or factors" = function(x) transform(x, a = as.Date("2020-01-01") + a),
+    "must return a data frame" = function(x) as.list(x),
+    "more or fewer rows than n" = function(x) x[-1, ],
+    "more or fewer rows than n" = function(x) x[0, ],
+    "more or fewer rows than n" = function(x) rbind(x, x)
+  )
+  for (i in seq_along(changes)) {
+    for (bounds in list("private", frame_bounds["a"])) {
+      result <- failure(changes[[i]], bounds = bounds)
+      expect_s3_class(result$error, "dpsosp_error_source")
+      expect_match(conditionMessage(result$error), names(changes)[i], fixed = TRUE)
+      # ranges are found in one or two passes, without the response
+      expect_true(nrow(result$ledger) <= if (is.list(bounds)) 1 else 3)
+      expect_true(tail(result$ledger$what, 1) %in% c("ranges", "gradient"))
+    }
+  }
+})
+
+test_that("what a reader says is not shown, nor its warnings", {
+  loud <- function(x) {
+    warning("a is ", x$a[1])
+    stop("a is ", x$a[1], " and it does not please")
+  }
+  expect_silent(result <- failure(loud, bounds = frame_bounds["a"]))
+  expect_s3_class(result$error, "dpsosp_error_source")
+  expect_match(conditionMessage(result$error), "in its pass 1")
+  expect_no_match(conditionMessage(result$error), "a is")
+  expect_no_match(paste(deparse(conditionCall(result$error)), collapse = ""), "a is")
+  # before anything is charged, too
+  result <- failure(loud, from = 0)
+  expect_no_match(conditionMessage(result$error), "a is")
+  expect_identical(nrow(result$ledger), 0L)
+  # and after the failure is told, it is forgotten
+  expect_null(dpsosp:::stream_failure$condition)
+})
+
+# ---- errors, interrupts and jumps in the third pass ----
+
+# The first pass of a fit looks at the response; each of the others is a question.
+in_pass <- function(k, act) {
+  pass <- 0
+  open <- in_chunks(d, 25, function(at) if (pass == k && at == 25) act())
+  function() {
+    pass <<- pass + 1
+    open()
+  }
+}
+run <- function(source, budget) {
+  set.seed(4)
+  quiet_fit(y ~ a + f, source, budget = budget, bounds = frame_bounds["a"], noise = "reproducible")
+}
+whole <- local({
+  budget <- dp_budget(eps = 20, delta = 1e-6)
+  list(fit = run(dp_source(in_chunks(d, 25), n = 60), budget), ledger = dp_ledger(budget))
+})
+# A pass of dp_source() itself, one for the response, then three questions.
+third <- 1 + 1 + 3
+
+test_that("a reader that fails, is interrupted or jumps ends the run; what was charged stays charged, once", {
+  interrupted <- structure(class = c("interrupt", "condition"), list(message = "", call = NULL))
+  out <- NULL
+  acts <- list(
+    error = function() stop("the disk is full"),
+    interrupt = function() {
+      signalCondition(interrupted)
+      invokeRestart("abort")
+    },
+    restart = function() invokeRestart("escape"),
+    continuation = function() out(NULL)
+  )
+  for (name in names(acts)) {
+    budget <- dp_budget(eps = 20, delta = 1e-6)
+    source <- dp_source(in_pass(third, acts[[name]]), n = 60)
+    utils::capture.output(type = "message", {
+      end <- withRestarts(escape = function() "escaped", callCC(function(leave) {
+        out <<- leave
+        tryCatch(run(source, budget), interrupt = identity, error = identity)
+      }))
+    })
+    # R finds no restart and no continuation from inside the core: these are errors there
+    if (name == "interrupt") {
+      expect_identical(end, interrupted)
+    } else {
+      expect_s3_class(end, "dpsosp_error_source")
+      expect_match(conditionMessage(end), "in its pass 3")
+    }
+    ledger <- dp_ledger(budget)
+    expect_identical(ledger, whole$ledger[1:3, ])
+    expect_identical(dp_ledger(budget), ledger)
+    # what is left can be used, on the same source, and no more than that
+    left <- dp_convert(eps = 20, delta = 1e-6, to = "mu")^2 / 2 - sum(ledger$rho)
+    again <- quiet_fit(y ~ a + f, source, budget = budget, bounds = frame_bounds["a"])
+    expect_equal(again$privacy$rho, left)
+  }
+})
+
+test_that("a real interrupt in a reader ends the run", {
+  skip_on_cran()
+  skip_on_os("windows")
+  out <- child(c(
+    "set.seed(1)",
+    "d <- data.frame(a = runif(300), y = rep(0:1, 150))",
+    "pass <- 0",
+    "for (wait in c(TRUE, FALSE)) {",
+    "  pass <- 0",
+    "  source <- dp_source(n = 300, function() {",
+    "    pass <<- pass + 1",
+    "    at <- 0",
+    "    function() {",
+    "      if (pass == 5 && at == 100) {",
+    "        tools::pskill(Sys.getpid(), tools::SIGINT)",
+    "        if (wait) Sys.sleep(0.2)",
+    "      }",
+    "      if (at >= 300) return(NULL)",
+    "      at <<- at + 100",
+    "      d[at - 99:0, ]",
+    "    }",
+    "  })",
+    "  budget <- dp_budget(eps = 1, delta = 1e-6)",
+    "  end <- tryCatch({",
+    "    dp_sosp(y ~ a, source, budget = budget, bounds = list(a = c(0, 1)), progress = FALSE)",
+    "    'finished'",
+    "  }, interrupt = function(e) 'interrupt')",
+    "  cat('run', end, pass, nrow(dp_ledger(budget)), '\\n')",
+    "}"
+  ))
+  expect_identical(trimws(grep("^run", out, value = TRUE)), rep("run interrupt 5 3", 2))
+})
+
+test_that("connections and queries that a failed pass leaves are closed", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  bad <- transform(d, b = replace(as.character(b), 55, "not a number"))
+  utils::write.csv(bad, file, row.names = FALSE)
+  before <- nrow(showConnections())
+  source <- dp_source(file, chunk = 20, levels = levels_of(d), n = 60)
+  expect_error(fit(source), "`b` in `data` must be numeric", class = "dpsosp_error_source")
+  expect_identical(nrow(showConnections()), before)
+  connection <- sqlite_connection()
+  DBI::dbWriteTable(connection, "people", d)
+  source <- dp_source(connection, "people", levels = levels_of(d), n = 50, chunk = 20)
+  expect_error(fit(source), "more or fewer rows", class = "dpsosp_error_source")
+  expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1"))) # it would say that a result is pending
+})
+
+# ---- readers that do other things ----
+
+test_that("a reader may collect garbage, draw random numbers, and fit another model", {
+  collect <- in_chunks(d, 25, function(at) if (at == 25) gc(full = TRUE))
+  same(run(dp_source(collect, n = 60), dp_budget(eps = 20, delta = 1e-6)), whole$fit)
+  nested <- in_chunks(d, 25, function(at) {
+    if (at != 25) return()
+    seed <- .Random.seed
+    quiet_fit(y ~ a, d[1:20, ], eps = 1, bounds = frame_bounds["a"])
+    assign(".Random.seed", seed, globalenv())
+  })
+  same(run(dp_source(nested, n = 60), dp_budget(eps = 20, delta = 1e-6)), whole$fit)
+  # Drawing moves the noise on, so that nobody who draws there sees numbers that the noise was made of.
+  drawing <- in_chunks(d, 25, function(at) runif(1))
+  other <- run(dp_source(drawing, n = 60), dp_budget(eps = 20, delta = 1e-6))
+  expect_false(identical(coef(other), coef(whole$fit)))
+})
+
+test_that("a reader that asks its own oracle is refused, and its pass goes on", {
+  p <- problem_matrix(60)
+  budget <- dp_budget(rho = 1)
+  oracle <- NULL
+  seen <- NULL
+  open <- in_chunks(data.frame(p$x, y = p$y), 20, function(at) {
+    if (!is.null(oracle) && at == 20) seen <<- tryCatch(dp_value(oracle, c(0, 0, 0), rho = 0.1), error = class)
+  })
+  oracle <- dp_oracle(dp_source(open), "y", "logistic", budget, 2)
+  expect_near(dp_value(oracle, c(0, 0, 0), rho = 0.1), log(2))
+  expect_true("dpsosp_error_source" %in% seen)
+  expect_equal(dp_ledger(budget)$rho, c(0.1, 0.1))
+})
+
+test_that("threads change no bit of a fit to a source", {
+  large <- problem_frame(20000)
+  source <- dp_source(in_chunks(large, 3000))
+  one <- withr::with_options(list(dpsosp.threads = 1), fit(source))
+  two <- withr::with_options(list(dpsosp.threads = 2), fit(source))
+  expect_identical(one, two)
+})
