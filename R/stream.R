@@ -173,14 +173,13 @@ check_stream_storage <- function(storage, call) {
 }
 
 columns_matrix <- function(data, columns) {
-  x <- matrix(0, nrow(data), length(columns))
-  for (j in seq_along(columns)) {
-    value <- data[[columns[j]]]
-    if (!column_kind(value) %in% c("numeric", "logical")) {
-      abort("source", "`", columns[j], "` is not numeric in all chunks of the source.", call = NULL)
+  for (name in columns) {
+    if (!column_kind(data[[name]]) %in% c("numeric", "logical")) {
+      abort("source", "`", name, "` is not numeric in all chunks of the source.", call = NULL)
     }
-    x[, j] <- value
   }
+  x <- as.double(unlist(data[columns], use.names = FALSE))
+  dim(x) <- c(nrow(data), length(columns))
   x
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the tests need, only when one is missing. As root, or through sudo.
+# Installs the Debian packages that the tests need, and of CRAN those that Debian does not have, only when one is missing.
+# As root, or through sudo.
 #   dev/setup.sh [extra package ...]
 set -euo pipefail
 
@@ -12,18 +13,37 @@ packages=(
   r-cran-matrix r-cran-cli                                     # imported or suggested
   r-cran-nloptr                                                # the R tests compare the trust-region step with it
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
+  r-cran-rsqlite postgresql libpq-dev                          # sources: databases, and RPostgres below
+  r-cran-bit64 r-cran-blob r-cran-hms r-cran-lubridate         # what RPostgres imports
   pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and of the help's HTML
   "$@"
 )
 
+# Without them the tests of Parquet files and of PostgreSQL are skipped.
+cran_packages=(nanoparquet RPostgres)
+
 main() {
   command -v dpkg-query > /dev/null || { without_debian; return; }
+  from_debian
+  from_cran
+}
+
+from_debian() {
   local missing=()
   for package in "${packages[@]}"; do installed "$package" || missing+=("$package"); done
   if [ ${#missing[@]} -eq 0 ]; then return; fi
   echo "setup: installing ${missing[*]}"
   as_root apt-get -q update
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" < /dev/null
+}
+
+from_cran() {
+  for package in "${cran_packages[@]}"; do
+    if Rscript -e "quit(status = !requireNamespace('$package', quietly = TRUE))" > /dev/null 2>&1; then continue; fi
+    echo "setup: installing $package"
+    as_root Rscript -e "install.packages('$package', quiet = TRUE)" > /dev/null 2>&1 < /dev/null ||
+      echo "setup: $package cannot be installed; the tests that need it are skipped" >&2
+  done
 }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ]; }

@@ -26,7 +26,11 @@ measure <- function(n, folder) {
     }
   })
   bounds <- stats::setNames(rep(list(c(-1, 1)), p), names[-21])
-  seconds <- function(code) system.time(code)[["elapsed"]]
+  # Wall clock, and processor time of all threads.
+  seconds <- function(code) {
+    time <- system.time(code)
+    sprintf("%.1f s (%.1f)", time[["elapsed"]], time[["user.self"]] + time[["sys.self"]])
+  }
   plain <- seconds(for (file in files) read(file))
   oracle <- dp_oracle(source, "y", "logistic", dp_budget(mu = 1), sqrt(p + 1))
   gradient <- seconds(dp_gradient(oracle, numeric(p + 1), mu = 0.1))
@@ -36,7 +40,7 @@ measure <- function(n, folder) {
   })
   passes <- sum(dp_ledger(fit)$what != "unused")
   peak <- as.numeric(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1024
-  cat(sprintf("%10.0f rows, %5.1f GB: plain reading %6.1f s, gradient %6.1f s, Hessian %6.1f s, fit of %d passes %6.1f s; peak %4.0f MiB\n",
+  cat(sprintf("%10.0f rows, %.2f GB: plain reading %s, gradient %s, Hessian %s, fit of %d question(s) %s; peak %.0f MiB\n",
               n, 8e-9 * n * (p + 1), plain, gradient, hessian, passes, whole, peak))
 }
 
