@@ -9,7 +9,7 @@ audit_batches <- function(method, control, runs) {
   release <- function(label) {
     budget <- dp_budget(eps = 1, delta = 1e-5, plan = plan)
     fit <- quiet_fit(x, c(label, rep(NA, n - 1)), method = method, loss = "sigmoid", radius = 1, intercept = FALSE,
-                     target = sosp(1e-4, 0.2), control = control, budget = budget, neighbours = "zero-out")
+                     target = sosp(1e-7, 0.2), control = control, budget = budget, neighbours = "zero-out")
     sum(fit$trace$estimate[fit$trace$query == "batch gradient"]^2)
   }
   dp_audit(release, list(NA, 1), 1, 1e-5, runs = runs, conf = 0.99, progress = FALSE)
