@@ -111,7 +111,8 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   return out;
 }
 
-/* feed: a function of R/stream.R, which yields n rows of so many dense columns, and of factors with so many indicators. */
+/* feed: a function of R/stream.R, which yields n rows of so many dense columns and of factors with these numbers of
+ * indicators. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss,
                               SEXP ledger, SEXP neighbours, SEXP reproducible) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
