@@ -68,11 +68,16 @@ perturbation_lambda <- function(run, eps) {
   control <- run$control
   if (!is.na(control$lambda)) return(control$lambda)
   bounds <- loss_bounds(run$loss)
-  change <- if (run$neighbours == "replace-one") 2 else 1
-  noise <- change * bounds[["lipschitz"]] * sqrt(run$dim) / (run$n * .Call(ffi_gdp_mu, eps, run$delta))
+  noise <- gradient_noise(run, eps)
   size <- if (is.na(control$size)) perturbation_size(noise) else control$size
   if (run$method == "outpert") return((2 * bounds[["curv_upper"]] * noise^2 / (run$dim * size^2))^(1 / 3))
   max(noise / size, bounds[["curv_upper"]] / (run$n * expm1(control$kappa_share * eps)))
+}
+
+# The length of the noise in a gradient that takes the whole budget.
+gradient_noise <- function(run, eps) {
+  change <- if (run$neighbours == "replace-one") 2 else 1
+  change * loss_bounds(run$loss)[["lipschitz"]] * sqrt(run$dim) / (run$n * .Call(ffi_gdp_mu, eps, run$delta))
 }
 
 # What the synthetic problems of inst/experiments/convex-rule.R prefer: 10 at a noise of 0.05, 20 at 0.01, 40 at 0.001.

@@ -40,8 +40,9 @@
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
 #'   For convex problems `"newton"` or `"damped-newton"`, see [control_newton()]; `"objpert"` or `"outpert"`, see
-#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"objpert"` for a convex
-#'   problem with a budget of its own, `"newton"` for one with a shared budget, and `"2opt-ls"` for others.
+#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"2opt-ls"` where the
+#'   problem is not convex, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise: a rule that knows
+#'   n, the number of columns, budget, relation and loss, not the data (`vignette("convex")`).
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -193,7 +194,8 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$n <- n
   run$loss <- check_loss(loss, "loss", call)
   run$penalty <- check_penalty(penalty, "penalty", call)
-  run$method <- check_method(method, run$loss, run$penalty, control, !is.null(budget), call)
+  run$auto <- identical(method, "auto")
+  run$method <- check_method(method, run$loss, run$penalty, control, call)
   run$target <- check_target(target, call)
   run$control <- check_control(control, run$method, call, run$penalty)
   if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
@@ -229,6 +231,7 @@ check_run_size <- function(run, dim, call) {
 open_budget <- function(run, budget, dim, call) {
   run$dim <- dim
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
+  if (run$auto) auto_choose(run)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
   if (run$method %in% methods_batch) {

@@ -12,10 +12,11 @@ delta <- 1e-5
 # A bound fails with probability 0.001, so 100 of them all hold with probability 0.9 at least, whatever the mechanism.
 conf <- 0.999
 n <- 20
-runs <- c(fit = 100, gradient = 2000)
+runs <- c(fit = 100, minimiser = 500, gradient = 2000)
 
 main <- function() {
-  rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton"), audit_method), list(
+  rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "objpert"), audit_method), list(
+    audit_minimiser(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -28,14 +29,27 @@ main <- function() {
 # Few iterations, so that each answer has little noise, and a target out of reach, so that a run ends with its budget; a
 # fit of its own, on other data, in each repetition.
 audit_method <- function(method) {
-  control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5),
+  control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5), objpert = NULL,
                     control_opt(max_iterations = 10))
-  loss <- if (method == "newton") "logistic" else "sigmoid"
+  loss <- if (method %in% c("newton", "objpert")) "logistic" else "sigmoid"
   repeat_audit(paste0("`", method, "`, ", loss, " loss"), "at most eps", runs[["fit"]], function() {
     x <- matrix(stats::runif(2 * n, -1, 1), n)
     fit <- dp_sosp(x, sample(c(-1, 1), n, TRUE), eps, delta, method, loss, radius = 2, control = control,
                    target = sosp(0.01, 0.1), progress = FALSE)
     dp_audit(fit, runs = runs[["fit"]], conf = conf, progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# A record that the others contradict, so that its derivative is near the Lipschitz constant, against a null one.
+audit_minimiser <- function() {
+  release <- function(label) {
+    fit <- dp_sosp(matrix(1, n, 1), c(label, rep(-1, n - 1)), eps, delta, "objpert", radius = 1, intercept = FALSE,
+                   neighbours = "zero-out", progress = FALSE)
+    coef(fit)[[1]]
+  }
+  repeat_audit("one perturbed minimiser", "at most eps", runs[["minimiser"]], function() {
+    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
   }, function(a) !a$exceeds)
 }
 

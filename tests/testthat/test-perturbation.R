@@ -127,13 +127,20 @@ test_that("less noise means a larger solution to aim at, and more budget less of
 })
 
 test_that("\"auto\" names its method, which follows from public facts", {
-  chosen <- function(...) dp_sosp(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, method = "auto", ...)
-  expect_message(fit <- chosen(), "objpert", class = "dpsosp_message_method")
-  expect_equal(fit$method, "objpert")
-  expect_equal(suppressMessages(chosen(loss = "sigmoid"))$method, "2opt-ls")
-  expect_equal(suppressMessages(chosen(penalty = penalty_nonconvex(0.1)))$method, "2opt-ls")
-  shared <- suppressMessages(dp_sosp(p$x, p$y, eps = 1, budget = dp_budget(eps = 2, delta = 1e-6), radius = 2,
-                                     method = "auto"))
+  chosen <- function(eps, ...) {
+    suppressWarnings(dp_sosp(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = "auto", ...))
+  }
+  expect_message(fit <- chosen(1), "newton", class = "dpsosp_message_method")
+  expect_equal(fit$method, "newton")
+  # 2 sqrt(4) / (3000 mu) < 10^-3.5 from mu = 4.2 on
+  budget <- function(mu) dp_convert(mu = mu, delta = 1e-6, to = "eps")
+  expect_equal(suppressMessages(chosen(budget(4.3)))$method, "objpert")
+  expect_equal(suppressMessages(chosen(budget(4.1)))$method, "newton")
+  expect_equal(suppressMessages(chosen(budget(4.1), neighbours = "zero-out"))$method, "objpert")
+  expect_equal(suppressMessages(chosen(1, loss = "sigmoid"))$method, "2opt-ls")
+  expect_equal(suppressMessages(chosen(1, penalty = penalty_nonconvex(0.1)))$method, "2opt-ls")
+  shared <- suppressMessages(dp_sosp(p$x, p$y, eps = budget(4.3), budget = dp_budget(eps = 100, delta = 1e-6),
+                                     radius = 2, method = "auto"))
   expect_equal(shared$method, "newton")
-  expect_error(chosen(control = control_newton()), class = "dpsosp_error_argument")
+  expect_error(chosen(1, control = control_newton()), class = "dpsosp_error_argument")
 })
