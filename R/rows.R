@@ -22,7 +22,8 @@ columns_rows <- function(x, codes = matrix(0L, nrow(x), 0L), indicators = intege
 
 sparse_rows <- function(x, storage, call) {
   if (storage == "single") {
-    abort("argument", "`storage` must be \"double\" for a sparse matrix: its entries are kept as they are.", call = call)
+    abort("argument", "`storage` must be \"double\" for a sparse matrix: its entries are kept as they are.",
+          call = call)
   }
   size <- attr(x, "Dim")
   names <- attr(x, "Dimnames")

@@ -32,7 +32,8 @@ SEXP ffi_single_create(SEXP x) {
   return out;
 }
 
-/* x is a matrix of doubles, or of single-precision numbers as ffi_single_create() makes it: x[, j] <- (value clipped to [lower, upper] - centre) / half; 0 for half = 0; NA where value is not finite. */
+/* x is a matrix of doubles, or of single-precision numbers as ffi_single_create() makes it: x[, j] <- (value clipped to
+ * [lower, upper] - centre) / half; 0 for half = 0; NA where value is not finite. */
 SEXP ffi_design_numeric(SEXP x, SEXP j, SEXP value, SEXP range, SEXP centre, SEXP half) {
   R_xlen_t n = XLENGTH(value);
   double *to = TYPEOF(x) == INTSXP ? NULL : column_of(x, j, n);

@@ -45,7 +45,8 @@ for (kind in c("dense", "single", "codes", "sparse")) {
     t <- bench_times(7, gradient = dp_gradient(o, w, mu = 1))
     seconds[length(seconds) + 1] <- median(t$cpu)
     bench_say(sprintf("%d rows: gradient ms; rows and core's own MB", n),
-              sprintf("%.2f; %.0f + %.0f", 1000 * median(t$cpu), held[length(held)] / 1e6, max(added[length(added)], 0) / 1e6))
+              sprintf("%.2f; %.0f + %.0f", 1000 * median(t$cpu), utils::tail(held, 1) / 1e6,
+                      max(utils::tail(added, 1), 0) / 1e6))
     rm(o, rows, y)
     invisible(gc())
   }

@@ -16,7 +16,7 @@ source(file.path(if (length(script)) dirname(script) else ".", "common.R"))
 folder <- option("data")
 runs <- as.integer(option("runs", "10"))
 results <- results_file(file.path(option("out", "."), "wang-xu.csv"),
-                        c("data", "loss", "method", "stop", "iterations", "eps", "seed"))
+                        c("data", "n", "loss", "method", "stop", "iterations", "eps", "seed"))
 lambda <- 1e-3
 
 controls <- list(tr = control_tr, gd = control_gd)
@@ -45,7 +45,7 @@ run_seed <- function(set, problem, loss, seed, judges) {
                              stop = c("target", "budget"), method = names(controls), stringsAsFactors = FALSE)
   against_time <- expand.grid(eps = 1, iterations = c(1L, 2L, 4L, 8L, 16L, 32L, 64L), stop = "budget",
                               method = names(controls), stringsAsFactors = FALSE)
-  grid <- data.frame(data = set, loss = loss, seed = seed, rbind(against_eps, against_time))
+  grid <- data.frame(data = set, n = nrow(problem$x), loss = loss, seed = seed, rbind(against_eps, against_time))
   for (i in seq_len(nrow(grid))) {
     if (!results$has(grid[i, ])) results$add(run_one(problem, judge_of(set, problem, loss, judges), grid[i, ]))
   }

@@ -57,8 +57,8 @@ struct data_block {
   size_t ld;           /* of either */
   const int *codes;    /* rows x factors */
   size_t codes_ld;
-  const size_t *row;   /* for sparse rows: which ones they are, */
-  size_t start;        /* or without a list, the first of them */
+  const size_t *row; /* for sparse rows: which ones they are, */
+  size_t start;      /* or without a list, the first of them */
 };
 /* batch: NULL stands for all rows. */
 size_t data_blocks(const struct data *data, const struct batch *batch);

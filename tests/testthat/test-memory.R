@@ -53,3 +53,23 @@ test_that("a fit of a formula needs less than its dense matrix, as factors stay 
   expect_gt(peak, 0.2)
   expect_lt(peak, 0.7)
 })
+
+test_that("a fit to a source needs the memory of a few chunks, not of all rows", {
+  skip_without_proc()
+  peak <- peak(
+    c(
+      "rows <- as.data.frame(matrix(0.5, 10000L, p))",
+      "rows$y <- rep(0:1, 5000L)",
+      "source <- dp_source(n = 490000L, function() {",
+      "  left <- 49L",
+      "  function() if (left > 0L) {",
+      "    left <<- left - 1L",
+      "    rows",
+      "  }",
+      "})"
+    ),
+    "fit <- quiet(y ~ ., source, bounds = lapply(rows[-(p + 1L)], function(x) c(-1, 1)), target = sosp(0.05, 0.05))",
+    "gradient"
+  )
+  expect_lt(peak, 0.5)
+})
