@@ -1,9 +1,9 @@
 # method = "auto": which method, from what is public: loss, penalty, n, d, budget and relation.
 #
-# On the synthetic problems of inst/experiments/convex-rule.R Newton's method with one noisy curvature matrix and objective
-# perturbation come equally near to the least loss on average: the former where signals are strong, the latter where they
-# are weak, which nobody knows beforehand. So Newton's method is taken, which may share a budget; where there is so
-# little noise that both are near the minimum, objective perturbation, which is many times faster.
+# On the synthetic problems of inst/experiments/convex-rule.R Newton's method with one noisy curvature matrix and
+# objective perturbation come equally near to the least loss on average: the former where signals are strong, the latter
+# where they are weak, which nobody knows beforehand. So Newton's method is taken, which may share a budget; where there
+# is so little noise that both are near the minimum, objective perturbation, which is nearer there and much faster.
 
 auto_noise <- 10^-3.5
 

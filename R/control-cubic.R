@@ -32,7 +32,9 @@ control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inne
   call <- sys.call()
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
   solver <- check_choice(solver, c("direct", "inner"), "solver", call)
-  if (!identical(diameter, Inf) || solver == "inner") diameter <- check_number(diameter, "diameter", 0, 1e50, call = call)
+  if (!identical(diameter, Inf) || solver == "inner") {
+    diameter <- check_number(diameter, "diameter", 0, 1e50, call = call)
+  }
   structure(class = c("dp_control_cubic", "dp_control"), list(
     solver = solver,
     iterations = check_count(iterations %||% if (solver == "inner") 3 else 6, "iterations", call = call),
@@ -59,7 +61,8 @@ run_cubic <- function(run, oracle, penalty, rho, start, bar, call) {
   control <- run$control
   inner <- if (control$solver == "inner") control$inner_steps else 0L
   if (inner > 0L && penalty$skip > 0L) {
-    abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take `intercept = FALSE`.", call = call)
+    abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take `intercept = FALSE`.",
+          call = call)
   }
   options <- list(inner = inner, iterations = control$iterations, spend_all = is.null(run$target),
                   diameter = control$diameter, confidence = control$confidence, hessian_share = control$hessian_share,

@@ -248,7 +248,8 @@ open_budget <- function(run, budget, dim, call) {
   }
   state <- budget_state(run$budget)
   run$before <- length(state$what)
-  run$accountant <- if (run$method == "objpert") "perturbed" else if (state$accountant == "auto") "gdp" else state$accountant
+  run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  if (run$method == "objpert") run$accountant <- "perturbed"
   run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {

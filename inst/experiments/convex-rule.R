@@ -1,5 +1,5 @@
 # Which method and settings for a convex loss, as a function of n, d and eps alone? Excess losses on SYNTHETIC problems
-# (synthetic.R), replace-one, delta = 1/n^2, from which R/auto.R has its table.
+# (synthetic.R), replace-one, delta = 1/n^2, from which R/auto.R and the control objects have their constants.
 #   Rscript convex-rule.R RESULTS.csv [N ...]
 # Then: Rscript convex-rule.R --summary RESULTS.csv
 library(dpsosp)
@@ -11,7 +11,8 @@ for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), 
 settings <- c(
   list(list(method = "newton", size = "adaptive", kappa_share = NA, control = control_newton())),
   lapply(c(10, 20, 40, 80), function(size) {
-    list(method = "newton", size = size, kappa_share = NA, control = control_newton(lambda_scale = 1 / size, adaptive = FALSE))
+    list(method = "newton", size = size, kappa_share = NA,
+         control = control_newton(lambda_scale = 1 / size, adaptive = FALSE, iterations = 60))
   }),
   unlist(recursive = FALSE, lapply(c(5, 10, 20, 40, 160), function(size) lapply(c(0.1, 0.3, 0.5), function(share) {
     list(method = "objpert", size = size, kappa_share = share,
