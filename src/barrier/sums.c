@@ -38,13 +38,13 @@ struct pass {
   const double *direction;
   size_t k;
   const double *step;
-  size_t width;      /* numbers in a sum */
-  size_t stop_every; /* blocks after which an interrupt is looked for: milliseconds apart */
-  size_t groups;     /* at most; fewer when there are fewer blocks */
-  size_t neighbours; /* blocks dealt out at a time */
+  size_t width;            /* numbers in a sum */
+  size_t stop_every;       /* blocks after which an interrupt is looked for: milliseconds apart */
+  size_t groups;           /* at most; fewer when there are fewer blocks */
+  size_t neighbours;       /* blocks dealt out at a time */
   const struct data *part; /* the rows that are in memory, from this block on */
   size_t first;
-  double *sums;      /* of the groups: the first is in the caller's answer, the others here */
+  double *sums; /* of the groups: the first is in the caller's answer, the others here */
   double *answer;
   double *scratch; /* one part for each thread */
 };
