@@ -6,8 +6,8 @@
 #include "data/data.h"
 
 struct r_source {
-  SEXP call[3]; /* of the R function (R/stream.R), with what it is to do */
-  SEXP held;    /* a list of one: the chunk that the core reads */
+  SEXP call[3];          /* of the R function (R/stream.R), with what it is to do */
+  SEXP held;             /* a list of one: the chunk that the core reads */
   size_t dense, factors; /* columns of a chunk */
   int responses;         /* does it have them? */
   struct data_feed feed;

@@ -129,8 +129,7 @@ static void pair_open(struct pair *s, const char *loss, int intercept, size_t fa
   CHECK(ledger_create(10, 10, LEDGER_OPEN, &s->memory.ledger) == BASE_OK);
   CHECK(oracle_create(s->memory.data, loss_find(loss), s->memory.ledger, &ctest_entropy, ORACLE_REPLACE_ONE,
                       &s->memory.oracle) == BASE_OK);
-  s->rows = (struct rows){
-      .x = x, .y = y, .codes = codes, .n = n, .dense = dense, .factors = factors, .chunk = chunk};
+  s->rows = (struct rows){.x = x, .y = y, .codes = codes, .n = n, .dense = dense, .factors = factors, .chunk = chunk};
   struct data_feed feed = feed_of(&s->rows);
   CHECK(data_create_stream(&feed, &columns, n, intercept, 1, &s->data) == BASE_OK);
   CHECK(data_is_stream(s->data) && !data_is_stream(s->memory.data));
