@@ -179,7 +179,8 @@ check_levels <- function(levels, columns, call) {
 
 #' @export
 print.dp_source <- function(x, ...) {
-  cat("<dp_source> ", x$n, " rows of ", length(x$schema), if (length(x$schema) == 1L) " column" else " columns", ", from ",
-      x$label, "\n", sep = "")
+  columns <- length(x$schema)
+  cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label, "\n",
+      sep = "")
   invisible(x)
 }

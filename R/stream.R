@@ -91,8 +91,8 @@ close_reader <- function(reader) if (!is.null(reader)) reader$close()
 
 reader_failure <- function(e, pass) {
   if (inherits(e, "dpsosp_error")) return(conditionMessage(e))
-  paste0("The source failed in its pass ", pass, ". The message may quote data and is not shown: read the source outside ",
-         "the fit to see it. What was charged stays charged.")
+  paste0("The source failed in its pass ", pass, ". The message may quote data and is not shown: read the source ",
+         "outside the fit to see it. What was charged stays charged.")
 }
 
 # For raise_status(): says what failed, once.
@@ -163,13 +163,15 @@ source_rows <- function(source, y, storage, call) {
 check_streamed <- function(run, storage, call) {
   check_stream_storage(storage, call)
   if (run$method %in% methods_batch) {
-    abort("argument", "`method` \"", run$method, "\" draws batches, which needs rows by their numbers; a source yields ",
-          "them in order. Methods without batches are ", quote_all(setdiff(methods_known, methods_batch)), ".", call = call)
+    abort("argument", "`method` \"", run$method, "\" draws batches, which needs rows by their numbers; a source ",
+          "yields them in order. Methods without batches are ", quote_all(setdiff(methods_known, methods_batch)), ".",
+          call = call)
   }
 }
 
 check_stream_storage <- function(storage, call) {
-  if (storage == "single") abort("argument", "`storage` must be \"double\" for a source: its rows are not kept.", call = call)
+  if (storage != "single") return(invisible())
+  abort("argument", "`storage` must be \"double\" for a source: its rows are not kept.", call = call)
 }
 
 columns_matrix <- function(data, columns) {

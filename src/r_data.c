@@ -62,14 +62,14 @@ static int columns_create(SEXP rows, SEXP y, int intercept, double radius, struc
 }
 
 static struct data_compressed compressed_from(SEXP start, SEXP row, SEXP value) {
-  return (struct data_compressed){INTEGER(start),         INTEGER(row),         REAL(value),
+  return (struct data_compressed){INTEGER(start),          INTEGER(row),         REAL(value),
                                   (size_t)XLENGTH(start), (size_t)XLENGTH(row), (size_t)XLENGTH(value)};
 }
 
 /* list(start, row, value, dim) */
 static int sparse_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
-  struct data_compressed x =
-      compressed_from(element_of(rows, 0, INTSXP), element_of(rows, 1, INTSXP), element_of(rows, 2, REALSXP));
+  struct data_compressed x = compressed_from(element_of(rows, 0, INTSXP), element_of(rows, 1, INTSXP),
+                                             element_of(rows, 2, REALSXP));
   const int *dim = INTEGER(element_of(rows, 3, INTSXP));
   return data_create_sparse(&x, (size_t)dim[0], (size_t)dim[1], intercept, radius, arg_doubles(y, dim[0]), out);
 }
@@ -111,13 +111,14 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   return out;
 }
 
-/* feed: a function of R/stream.R, which yields n rows of so many dense columns, and of factors with so many indicators.
- */
+/* feed: a function of R/stream.R, which yields n rows of so many dense columns and of factors with these numbers of
+ * indicators. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss,
                               SEXP ledger, SEXP neighbours, SEXP reproducible) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
-  struct data_columns columns = {
-      .dense = (size_t)arg_int(dense), .factors = (size_t)XLENGTH(indicators), .indicators = INTEGER(indicators)};
+  struct data_columns columns = {.dense = (size_t)arg_int(dense),
+                                 .factors = (size_t)XLENGTH(indicators),
+                                 .indicators = INTEGER(indicators)};
   const struct loss *kind = arg_loss(loss);
   struct ledger *budget = arg_ledger(ledger);
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));

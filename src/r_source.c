@@ -57,7 +57,7 @@ static void ask(void *argument) {
   UNPROTECT(1);
 }
 
-/* A list of rows (R/rows.R), which are a matrix or have codes of factors as well, and of responses if they are wanted. */
+/* A list of rows (R/rows.R), a matrix or with codes of factors as well, and of responses if they are wanted. */
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
   if (TYPEOF(value) != VECSXP || XLENGTH(value) != 2) return BASE_ERR_SOURCE;
   SEXP x = VECTOR_ELT(value, 0), y = VECTOR_ELT(value, 1), codes = R_NilValue;

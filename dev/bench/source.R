@@ -40,8 +40,8 @@ measure <- function(n, folder) {
   })
   passes <- sum(dp_ledger(fit)$what != "unused")
   peak <- as.numeric(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1024
-  cat(sprintf("%10.0f rows, %.2f GB: plain reading %s, gradient %s, Hessian %s, fit of %d question(s) %s; peak %.0f MiB\n",
-              n, 8e-9 * n * (p + 1), plain, gradient, hessian, passes, whole, peak))
+  cat(sprintf("%10.0f rows, %.2f GB: reading %s, gradient %s, Hessian %s, fit of %d question(s) %s; peak %.0f MiB\n", n,
+              8e-9 * n * (p + 1), plain, gradient, hessian, passes, whole, peak))
 }
 
 write_files <- function(n, folder) {
@@ -61,8 +61,8 @@ if (length(args) == 3) {
   dir.create(folder)
   write_files(most, folder)
   for (n in unique(pmax(most / c(100, 10, 1), chunk))) {
-    cat(system2(file.path(R.home("bin"), "Rscript"), c("dev/bench/source.R", format(n, scientific = FALSE), folder, "child"),
-                stdout = TRUE), sep = "\n")
+    child <- c("dev/bench/source.R", format(n, scientific = FALSE), folder, "child")
+    cat(system2(file.path(R.home("bin"), "Rscript"), child, stdout = TRUE), sep = "\n")
   }
   unlink(folder, recursive = TRUE)
 }

@@ -129,9 +129,9 @@ static void one_batch_a_step(void) {
 static void refused(void) {
   double w[DIM] = {0, 0, 0}, far[DIM] = {1e101, 0, 0}, g[DIM], h[DIM * DIM], sd;
   const struct oracle_sampling good = {ORACLE_FIXED, 50}, poisson = {ORACLE_POISSON, 50};
-  const struct oracle_sampling bad[] = {{ORACLE_FIXED, 0},    {ORACLE_FIXED, -1},     {ORACLE_FIXED, 2.5},
-                                        {ORACLE_FIXED, N},    {ORACLE_FIXED, NAN},    {ORACLE_POISSON, 0},
-                                        {ORACLE_POISSON, N},  {ORACLE_POISSON, NAN}};
+  const struct oracle_sampling bad[] = {{ORACLE_FIXED, 0},   {ORACLE_FIXED, -1},   {ORACLE_FIXED, 2.5},
+                                        {ORACLE_FIXED, N},   {ORACLE_FIXED, NAN},  {ORACLE_POISSON, 0},
+                                        {ORACLE_POISSON, N}, {ORACLE_POISSON, NAN}};
   static const double shares[] = {-0.1, 1.1, NAN}, costs[] = {0, -1, NAN, INFINITY};
   struct fixture f;
   open_renyi(&f, ORACLE_REPLACE_ONE, 1e-3);

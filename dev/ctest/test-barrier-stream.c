@@ -1,4 +1,4 @@
-/* Rows in chunks: every sum is the one in memory, bit for bit, however the rows come; passes that fail answer nothing. */
+/* Rows in chunks: every sum is the one in memory, bit for bit, however they come; passes that fail answer nothing. */
 #include "barrier/ranges.h"
 #include "fixture.h"
 
@@ -111,7 +111,8 @@ struct pair {
   struct oracle stream; /* on the stream's data; the fixture's otherwise */
 };
 
-static void pair_open(struct pair *s, const char *loss, int intercept, size_t factors, size_t n, size_t p, size_t chunk) {
+static void pair_open(struct pair *s, const char *loss, int intercept, size_t factors, size_t n, size_t p,
+                      size_t chunk) {
   static const int indicators[] = {INDICATORS};
   size_t dense = p - factors * INDICATORS;
   double *x = base_alloc(n * dense, sizeof *x), *y = base_alloc(n, sizeof *y);

@@ -137,8 +137,9 @@ static void fails(int way) {
     int status = run_way(&f, way, &run_no_penalty, 0.03, 1, w, &r);
     base_set_host(NULL);
     ctest_fail_allocation(0);
-    CHECK(status == BASE_OK ||
-          status == (k % 3 == 0 ? BASE_ERR_STOPPED : k % 3 == 1 ? BASE_ERR_MEMORY : BASE_ERR_ENTROPY));
+    CHECK(status == BASE_OK || status == (k % 3 == 0   ? BASE_ERR_STOPPED
+                                          : k % 3 == 1 ? BASE_ERR_MEMORY
+                                                       : BASE_ERR_ENTROPY));
     CHECK(k % 3 == 0 || k > 1 || status != BASE_OK);
     CHECK(fixture_all_finite(DIM, w));
     opt_result_free(&r);

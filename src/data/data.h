@@ -39,7 +39,8 @@ enum data_fault { DATA_SOUND, DATA_LENGTHS, DATA_STARTS, DATA_RANGE, DATA_ORDER 
 enum data_fault data_check_compressed(const struct data_compressed *x, size_t n, size_t p);
 
 /* y: n responses, copied. intercept: a column of ones is put before the others. */
-int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out);
+int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y,
+                struct data **out);
 int data_create_columns(const struct data_columns *columns, size_t n, int intercept, double radius, const double *y,
                         struct data **out);
 int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int intercept, double radius,
@@ -58,8 +59,8 @@ struct data_feed {
   void (*close)(void *context); /* the pass is over, or given up; called once for each open(), whatever that answered */
   void *context;
 };
-/* As data_create_columns(), of n rows that are read anew in every pass: the arrays of columns are not looked at, but
- * for indicators. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches can be drawn of them. */
+/* As data_create_columns(), of n rows that are read anew in every pass: of columns the arrays but indicators are not
+ * looked at. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches can be drawn. */
 int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                        double radius, struct data **out);
 int data_is_stream(const struct data *data);

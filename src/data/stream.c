@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* A window has 64 blocks, for eight threads (sums.c deals them out eight at a time), but at most so many numbers, or one
- * block. */
+/* A window has 64 blocks, for eight threads (sums.c deals them out eight at a time), but at most so many numbers, or
+ * one block. */
 #define WINDOW_BLOCKS 64
 #define WINDOW_NUMBERS ((size_t)1 << 22)
 

@@ -43,7 +43,8 @@ sqlite_connection <- function(frame = parent.frame()) {
   connection
 }
 
-# A connection to a PostgreSQL server of its own, which listens on a socket in a temporary folder and ends with the test.
+# A connection to a PostgreSQL server of its own, which listens on a socket in a temporary folder and ends with the
+# test.
 postgres_connection <- function(frame = parent.frame()) {
   testthat::skip_on_cran()
   withr::local_envvar(TZ = "UTC") # lubridate, which RPostgres loads, asks the system for it

@@ -1,4 +1,4 @@
-# A fit to a source is the fit to its rows in memory; what a source may not do is an error that says so and quotes nothing.
+# A fit to a source is the fit to its rows in memory; what a source may not do is an error that quotes nothing.
 
 d <- problem_frame(60)
 d$a[5] <- NA
