@@ -23,7 +23,7 @@ R_MAKEVARS_USER=$work/Makevars R CMD INSTALL --no-docs --no-test-load --library=
 # The sanitizer's exit code speaks of R's leaks too.
 ASAN_OPTIONS=detect_leaks=1:exitcode=0 LD_PRELOAD=$(gcc -print-file-name=libasan.so) \
   Rscript dev/inject.R "$work/lib" > "$work/log" 2>&1 || true
-sed '/ERROR: LeakSanitizer/,$d' "$work/log" | grep -v -E '^(=+|)$|^[0-9]+ passed, [0-9]+ failed$' || true
+grep -E '^(inject|skipped): |^Error: ' "$work/log" | grep -v '^Error: injected$' || true
 counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$work/log" || echo '0 passed, 1 failed')
 leaks=$(grep -c ' in base_alloc ' "$work/log" || true)
 if [ "$leaks" -gt 0 ]; then grep -A 6 ' in base_alloc ' "$work/log"; fi
