@@ -26,6 +26,7 @@ package() {
   stage inject dev/inject.sh
   stage docs dev/docs.sh --check
   stage check dev/check.sh build/dpsosp_*.tar.gz
+  stage rtests-asan dev/asan.sh
 }
 
 core() {
@@ -34,7 +35,6 @@ core() {
   stage analyze dev/analyze.sh
   stage ctest-asan make --no-print-directory -C dev/ctest asan
   stage ctest-valgrind make --no-print-directory -C dev/ctest valgrind
-  stage rtests-asan dev/asan.sh
 }
 
 # stage name command ...: what the command counts in its last "N passed, N failed" is kept in build/log/name.counts. A
