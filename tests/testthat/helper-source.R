@@ -55,7 +55,8 @@ postgres_connection <- function(frame = parent.frame()) {
   # The server refuses to run as root; the folder must be its user's.
   as_server <- if (Sys.info()[["user"]] == "root") c("runuser", "-u", "postgres", "--") else character()
   run <- function(...) {
-    words <- c(as_server, ...)
+    # A sanitizer that R was started with is not for the server, which hangs under it.
+    words <- c("env", "-u", "LD_PRELOAD", as_server, ...)
     system2(words[1], shQuote(words[-1]), stdout = TRUE, stderr = TRUE)
   }
   folder <- withr::with_dir("/tmp", run("mktemp", "-d", "/tmp/dpsosp-XXXXXX"))
