@@ -54,7 +54,7 @@ gctorture: setup
 inject: setup
 	dev/inject.sh
 
-## make mutants      do the tests notice mistakes? ten minutes
+## make mutants      do the tests notice mistakes? an hour
 mutants: setup
 	dev/mutants.sh
 
