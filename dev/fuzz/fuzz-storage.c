@@ -98,13 +98,13 @@ static void codes(struct fuzz *f, size_t n, int intercept, double radius, const 
   fuzz_doubles(f, n, x);
   for (size_t k = 0; k < factors; k++) {
     indicators[k] = 1 + (int)fuzz_below(f, 2);
+    if (indicators[k] + (int)p > COLUMNS) return;
     for (size_t i = 0; i < n; i++) {
       int c = code[i + k * n] = index_below(f, 4);
       for (int j = 0; j < indicators[k]; j++) {
         x[i + (p + (size_t)j) * n] = c < 0 || c > indicators[k] ? NAN : c == j + 1;
       }
     }
-    if (indicators[k] + (int)p > COLUMNS) return;
     p += (size_t)indicators[k];
   }
   const struct data_columns columns = {
