@@ -67,15 +67,9 @@ run_cubic <- function(run, oracle, penalty, rho, start, bar, call) {
   options <- list(inner = inner, iterations = control$iterations, spend_all = is.null(run$target),
                   diameter = control$diameter, confidence = control$confidence, hessian_share = control$hessian_share,
                   certificate_share = control$certificate_share)
-  if (is.null(run$target)) {
-    like <- control_newton("direct", iterations = control$iterations, curvature_share = control$hessian_share,
-                           certificate_share = control$certificate_share, confidence = control$confidence)
-    alpha <- .Call(ffi_newton_alpha, oracle$pointer, newton_options("newton", like, TRUE), rho, start)
-    if (alpha >= oracle_facts(oracle)$lipschitz) warn_target(call)
-    run$target <- sosp(alpha = alpha)
-  }
-  target <- target_resolve(run$target, oracle_facts(oracle)$third)
-  run$target <- sosp(target$eps_g, target$eps_h)
-  options$eps_g <- target$eps_g
+  like <- control_newton("direct", iterations = control$iterations, curvature_share = control$hessian_share,
+                         certificate_share = control$certificate_share, confidence = control$confidence)
+  like <- newton_options("newton", like, TRUE)
+  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, like, rho, start), call)
   .Call(ffi_cubic_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }

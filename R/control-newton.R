@@ -139,13 +139,18 @@ newton_options <- function(method, control, spend_all) {
 
 run_newton <- function(run, oracle, penalty, rho, start, bar, call) {
   options <- newton_options(run$method, run$control, is.null(run$target))
+  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, options, rho, start), call)
+  .Call(ffi_newton_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+}
+
+# Sets the run's target; returns its eps_g. alpha, the default one, is computed only where it is wanted.
+settle_target <- function(run, oracle, alpha, call) {
+  facts <- oracle_facts(oracle)
   if (is.null(run$target)) {
-    alpha <- .Call(ffi_newton_alpha, oracle$pointer, options, rho, start)
-    if (alpha >= oracle_facts(oracle)$lipschitz) warn_target(call)
+    if (alpha >= facts$lipschitz) warn_target(call)
     run$target <- sosp(alpha = alpha)
   }
-  target <- target_resolve(run$target, oracle_facts(oracle)$third)
+  target <- target_resolve(run$target, facts$third)
   run$target <- sosp(target$eps_g, target$eps_h)
-  options$eps_g <- target$eps_g
-  .Call(ffi_newton_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  target$eps_g
 }
