@@ -73,7 +73,7 @@ fuzz:
 bench: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	set -e; for script in dev/bench/*.R; do \
-	  if [ -f "$$script" ]; then R_LIBS=build/lib OMP_WAIT_POLICY=passive Rscript "$$script"; fi; done
+	  if [ -f "$$script" ]; then R_LIBS=build/lib OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 Rscript "$$script"; fi; done
 
 ## make docs         man/ and NAMESPACE from the roxygen comments
 docs: setup

@@ -36,4 +36,11 @@
 #define SIMD_PRODUCT_SUM(product, sum)
 #endif
 
+/* Has the cache line of an address on its way to a near cache. A number and not a pointer: there may be nothing. */
+#ifdef __GNUC__
+#define SIMD_PREFETCH(address) __builtin_prefetch((const void *)(address), 0, 2)
+#else
+#define SIMD_PREFETCH(address) ((void)(address))
+#endif
+
 #endif

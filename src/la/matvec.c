@@ -24,10 +24,17 @@ SIMD_CLONES void la_matvec(size_t m, size_t n, const double *a, size_t lda, cons
   }
 }
 
+/* The m rows behind: of a tile that is near already, while the memory has nothing to do. */
+static inline void prefetch_next(size_t m, const double *column) {
+  const uintptr_t next = (uintptr_t)column + m * sizeof *column;
+  for (size_t i = 0; i < m; i += 64 / sizeof *column) SIMD_PREFETCH(next + i * sizeof *column);
+}
+
 SIMD_CLONES void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
   size_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    prefetch_next(m, a0), prefetch_next(m, a1), prefetch_next(m, a2), prefetch_next(m, a3);
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     SIMD_SUM(s0, s1, s2, s3)
     for (size_t i = 0; i < m; i++) {
