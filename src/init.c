@@ -12,7 +12,7 @@
 
 static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_ledger_create, 3),    ENTRY(ffi_ledger_create_renyi, 2), ENTRY(ffi_ledger_decide, 2),
-    ENTRY(ffi_ledger_close, 2),     ENTRY(ffi_ledger_state, 1),        ENTRY(ffi_oracle_create, 8),
+    ENTRY(ffi_ledger_close, 2),     ENTRY(ffi_ledger_state, 1),        ENTRY(ffi_oracle_create, 9),
     ENTRY(ffi_oracle_value, 4),     ENTRY(ffi_oracle_gradient, 4),     ENTRY(ffi_oracle_hessian, 4),
     ENTRY(ffi_oracle_decreases, 6), ENTRY(ffi_oracle_choose, 8),       ENTRY(ffi_oracle_facts, 1),
     ENTRY(ffi_opt_run, 7),          ENTRY(ffi_opt_alpha, 5),           ENTRY(ffi_gdp_delta, 2),
@@ -27,9 +27,9 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_gd_run, 7),
     ENTRY(ffi_gd_alpha, 5),
     ENTRY(ffi_trust_region, 3),
-    ENTRY(ffi_oracle_create_stream, 10),
+    ENTRY(ffi_oracle_create_stream, 11),
     ENTRY(ffi_ranges_release_stream, 7),
-    ENTRY(ffi_loss_bounds, 1),
+    ENTRY(ffi_loss_bounds, 2),
     ENTRY(ffi_cubic_run, 7),
     ENTRY(ffi_perturbed_run, 7),
     ENTRY(ffi_ledger_create_perturbed, 3),

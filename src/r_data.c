@@ -1,13 +1,13 @@
 /* Oracles: data, loss and ledger behind one external pointer, and its questions. */
 #include "ffi.h"
 #include "r_data.h"
-#include "loss/loss.h"
 
 static void finalize_bundle(SEXP x) {
   struct bundle *b = R_ExternalPtrAddr(x);
   if (b) {
     oracle_free(b->oracle);
     data_free(b->data);
+    loss_free(b->loss);
     R_ReleaseObject(b->keep);
     base_free(b);
   }
@@ -31,12 +31,6 @@ static SEXP bundle_create(SEXP kept, struct bundle **out) {
   UNPROTECT(1);
   *out = b;
   return pointer;
-}
-
-static const struct loss *arg_loss(SEXP loss) {
-  const struct loss *kind = loss_find(arg_string(loss));
-  if (!kind) Rf_error("internal: unknown loss");
-  return kind;
 }
 
 static SEXP element_of(SEXP rows, int at, SEXPTYPE type) {
@@ -93,9 +87,8 @@ SEXP ffi_sparse_check(SEXP start, SEXP row, SEXP value, SEXP dim) {
 }
 
 /* Rows are kept by reference; R copies them if somebody modifies them. */
-SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP ledger, SEXP neighbours,
-                       SEXP reproducible) {
-  const struct loss *kind = arg_loss(loss);
+SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter, SEXP ledger,
+                       SEXP neighbours, SEXP reproducible) {
   struct ledger *budget = arg_ledger(ledger);
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(keep, 0, Rf_inherits(rows, "dpsosp_compressed") ? R_NilValue : rows);
@@ -104,8 +97,9 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   struct bundle *b;
   SEXP out = PROTECT(bundle_create(keep, &b));
   glue_limit_threads();
+  glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(rows_create(rows, y, arg_flag(intercept), arg_double(radius), &b->data));
-  glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
+  glue_check(oracle_create(b->data, b->loss, budget, arg_entropy(reproducible),
                            (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
   UNPROTECT(2);
   return out;
@@ -114,12 +108,11 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
 /* feed: a function of R/stream.R, which yields n rows of so many dense columns and of factors with these numbers of
  * indicators. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss,
-                              SEXP ledger, SEXP neighbours, SEXP reproducible) {
+                              SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
   struct data_columns columns = {.dense = (size_t)arg_int(dense),
                                  .factors = (size_t)XLENGTH(indicators),
                                  .indicators = INTEGER(indicators)};
-  const struct loss *kind = arg_loss(loss);
   struct ledger *budget = arg_ledger(ledger);
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(keep, 1, ledger);
@@ -127,9 +120,10 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SE
   SEXP out = PROTECT(bundle_create(keep, &b));
   SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, columns.dense, columns.factors, 1));
   glue_limit_threads();
+  glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(data_create_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
                                 &b->data));
-  glue_check(oracle_create(b->data, kind, budget, arg_entropy(reproducible),
+  glue_check(oracle_create(b->data, b->loss, budget, arg_entropy(reproducible),
                            (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
   UNPROTECT(2);
   return out;
@@ -224,15 +218,16 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
 }
 
 /* Lipschitz constant, curvature bounds and third derivative of a loss. */
-SEXP ffi_loss_bounds(SEXP name) {
-  const struct loss *loss = loss_find(arg_string(name));
-  if (!loss) Rf_error("internal: unknown loss");
-  const struct loss_bounds *b = loss_bounds_of(loss);
+SEXP ffi_loss_bounds(SEXP name, SEXP parameter) {
+  struct loss *loss;
+  glue_check(loss_create(arg_string(name), arg_double(parameter), &loss));
+  const struct loss_bounds b = *loss_bounds_of(loss);
+  loss_free(loss);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, 4));
-  REAL(out)[0] = b->lipschitz;
-  REAL(out)[1] = b->curv_lower;
-  REAL(out)[2] = b->curv_upper;
-  REAL(out)[3] = b->third;
+  REAL(out)[0] = b.lipschitz;
+  REAL(out)[1] = b.curv_lower;
+  REAL(out)[2] = b.curv_upper;
+  REAL(out)[3] = b.third;
   UNPROTECT(1);
   return out;
 }

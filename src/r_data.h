@@ -4,9 +4,11 @@
 
 #include "glue.h"
 #include "data/data.h"
+#include "loss/loss.h"
 #include "r_source.h"
 
 struct bundle {
+  struct loss *loss;
   struct data *data;
   struct oracle *oracle;
   SEXP keep; /* what the two point into */

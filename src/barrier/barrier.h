@@ -82,9 +82,9 @@ double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: no gradient is longer */
 double oracle_smoothness(const struct oracle *oracle); /* G: gradient Lipschitz */
 double oracle_curv_lower(const struct oracle *oracle); /* no Hessian has an eigenvalue below minus this */
-double oracle_third(const struct oracle *oracle);      /* M: Hessian Lipschitz */
+double oracle_third(const struct oracle *oracle);      /* M: Hessian Lipschitz, or infinite */
 double oracle_floor(const struct oracle *oracle);      /* lower bound of the loss */
-double oracle_at_zero(const struct oracle *oracle);    /* loss at w = 0, the same for all data */
+double oracle_at_zero(const struct oracle *oracle);    /* no loss at w = 0 is larger */
 /* Standard deviation that an answer of this cost has, before asking. */
 double oracle_sd_value(const struct oracle *oracle, const double *w, double rho);
 double oracle_sd_gradient(const struct oracle *oracle, const double *w, double rho);
@@ -94,7 +94,9 @@ double oracle_sd_hessian(const struct oracle *oracle, const double *w, double rh
 int oracle_value(struct oracle *oracle, const double *w, double rho, double *value, double *sd);
 int oracle_gradient(struct oracle *oracle, const double *w, double rho, double *gradient, double *sd);
 /* sd on the diagonal, sd / sqrt(2) off it. Here and below a matrix of more rows than ORACLE_MOST_DIM is refused before
- * it is charged: it would take more than half a gigabyte, some copies of it. */
+ * it is charged: it would take more than half a gigabyte, some copies of it. Refused as well is all that sums second
+ * derivatives which jump (oracle_third() is infinite): Hessian, model gradient, trace and direction of the exact
+ * curvature. */
 #define ORACLE_MOST_DIM 8192
 int oracle_hessian(struct oracle *oracle, const double *w, double rho, double *hessian, double *sd);
 

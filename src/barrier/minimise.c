@@ -6,8 +6,8 @@
  * What is released is the minimiser plus noise, and the noise is in proportion to the worst distance between the
  * computed and the true minimiser. So that distance must be bounded for all data, not measured:
  *
- *   ball      F(w) <= F(0) implies |w| <= W = (|c| + sqrt(|c|^2 + 2 m (f(0) - inf l))) / m. All points that are looked
- *             at are at most 3 W long.
+ *   ball      F(w) <= F(0) implies |w| <= W = (|c| + sqrt(|c|^2 + 2 m (f(0) - inf l))) / m, f(0) bounded
+ *             for all data. All points that are looked at are at most 3 W long.
  *   gradient  Within 3 W the computed gradient differs from the true one by at most E: the error of the sum
  *             (sensitivity.c) and at most eight roundings of its terms and those of q w and c.
  *   stop      F is m-strongly convex: a computed gradient of at most E is a true one of at most 2 E, at a distance of
@@ -17,8 +17,9 @@
  * 2 E' / m, whatever the gradient there looks like.
  *
  * Newton's method with backtracking comes first: ten steps instead of thousands. How it got there does not matter, only
- * that its stop was reached within 3 W. Where it was not, descent starts anew, and is what the bound rests on. Either
- * way the distance is at most 2 E' / m for every data set; which way was taken shows in the time only (SECURITY.md).
+ * that its stop was reached within 3 W: where l'' jumps, either value makes a matrix between m and G and so a direction
+ * of descent. Where the stop was not reached, descent starts anew, and is what the bound rests on. Either way the
+ * distance is at most 2 E' / m for every data set; which way was taken shows in the time only (SECURITY.md).
  */
 #include "barrier/private.h"
 #include "la/la.h"

@@ -39,7 +39,7 @@ int oracle_trace(struct oracle *o, const double *w, enum oracle_curvature curvat
   if (may_be_negative(o, curvature)) return BASE_ERR_ARGUMENT;
   double exact = 0;
   int status = check_point(o, w);
-  if (status == BASE_OK) status = charge_gaussian(o, "trace", sensitivity_trace(o, w), rho, 1, sd);
+  if (status == BASE_OK) status = charge_gaussian(o, "trace", sensitivity_trace(o, w, curvature), rho, 1, sd);
   if (status == BASE_OK) status = sums_trace(o, w, curvature, &exact);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, 1, *sd, &exact);
   if (status == BASE_OK) *trace = exact;

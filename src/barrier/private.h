@@ -62,12 +62,14 @@ int sums_decreases(const struct oracle *o, const double *w, const double *direct
 
 /* ---- sensitivity.c: l2 sensitivities of what sums.c computes, rounding errors included ---- */
 
+/* Infinite, which refuses the release, of sums of second derivatives that jump. */
+
 double sensitivity_value(const struct oracle *o, const double *w);
 double sensitivity_gradient(const struct oracle *o, const double *w);
 double sensitivity_hessian(const struct oracle *o, const double *w);
 double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction);
 double sensitivity_majorant(const struct oracle *o, const double *w);
-double sensitivity_trace(const struct oracle *o, const double *w);
+double sensitivity_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature);
 /* of the direction of a gradient of this norm; infinite where rounding could make the matrix indefinite */
 double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
                           double gradient_norm);

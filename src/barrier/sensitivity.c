@@ -3,7 +3,8 @@
  * rounding errors of sums.c added.
  *
  * Replace-one / zero-out, n records (for a batch, its public size instead), |l'| <= L, l'' in [-a, b]:
- *   value        range of l over |t| <= |w|, / n         (A1)
+ *   value        range of l over |t| <= |w|, / n  |  at most L |w| + s, / n, where the null record's loss is l(0, 0)
+ *                and |l(y, 0) - l(0, 0)| <= s            (A1)
  *   gradient     2 L / n              |  L / n           (A2)
  *   Hessian      max(a + b, sqrt(2) max(a, b)) / n  |  max(a, b) / n,
  *                in the Frobenius norm                   (B2)
@@ -31,6 +32,8 @@
  *     product and the multiplication by it have relative errors of
  *     3/2 u + u + u, which the logarithm makes absolute, its own error is 2 u,
  *     and the linear parts and the sum of the few logarithms take the rest;
+ *     For the Huber losses see their files: a term is good to 12 u times its
+ *     bound, and n - 1 additions are n - 1 roundings of at most the sum;
  *   - weights, products and the division by n add less than 8 u;
  *   - a term takes part in at most one addition a row of its tile, one a tile
  *     of its group, and one a group. Dealt out k at a time, k the least of 8
@@ -46,6 +49,10 @@
  *   - so many u times the sum of absolute values, whose norm is at most n times
  *     the bound of one term, because each row has norm at most one.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
+ * Where l'' jumps, rounding of a predictor may change a weight l'' by all of its
+ * range, in any number of records at once, as a null record may change how its
+ * whole block is read: no bound, and what has such weights is refused. Sums of
+ * l and l' need l' Lipschitz only, and a majorant its own constant.
  * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
  * are covered by the factor 2. Underflow does not count: what is rounded to a
@@ -57,6 +64,7 @@
 #include <float.h>
 #include <math.h>
 
+static double weight_lipschitz(const struct oracle *o, enum oracle_curvature curvature);
 static double rounding(const struct oracle *o, double lip, double w_norm, double size);
 static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size);
 static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size);
@@ -69,8 +77,7 @@ double sensitivity_value(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double norm = la_norm(data_dim(o->data), w);
   double range = loss_range(o->loss, norm);
-  /* The null record's loss is the one at zero. */
-  double change = replaces(o) ? range : dmin(range, b->lipschitz * norm);
+  double change = replaces(o) ? range : dmin(range, b->lipschitz * norm + b->zero_spread);
   double error = rounding(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm);
   return change / oracle_divisor(o) + 2 * error;
 }
@@ -89,6 +96,7 @@ double sensitivity_gradient_error(const struct oracle *o, double norm) {
 
 double sensitivity_hessian(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
+  if (!isfinite(b->third)) return INFINITY;
   double norm = la_norm(data_dim(o->data), w);
   double largest = dmax(b->curv_lower, b->curv_upper);
   double change = replaces(o) ? dmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
@@ -98,6 +106,7 @@ double sensitivity_hessian(const struct oracle *o, const double *w) {
 
 double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
+  if (!isfinite(b->third)) return INFINITY;
   size_t dim = data_dim(o->data);
   double norm = la_norm(dim, w), length = la_norm(dim, direction), largest = dmax(b->curv_lower, b->curv_upper);
   double spread = replaces(o) ? b->curv_lower + b->curv_upper : largest;
@@ -110,13 +119,16 @@ double sensitivity_model_gradient(const struct oracle *o, const double *w, const
 double sensitivity_majorant(const struct oracle *o, const double *w) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
   double change = (replaces(o) ? sqrt(2) : 1) * b->curv_upper;
-  return change / oracle_divisor(o) + 2 * matrix_rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper);
+  double norm = la_norm(data_dim(o->data), w);
+  return change / oracle_divisor(o) + 2 * matrix_rounding(o, loss_majorant_lipschitz(o->loss), norm, b->curv_upper);
 }
 
 /* The squared norm of a row adds (p + 4) u to its term. */
-double sensitivity_trace(const struct oracle *o, const double *w) {
+double sensitivity_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
-  double error = rounding(o, b->third, la_norm(data_dim(o->data), w), b->curv_upper) +
+  double lip = weight_lipschitz(o, curvature);
+  if (!isfinite(lip)) return INFINITY;
+  double error = rounding(o, lip, la_norm(data_dim(o->data), w), b->curv_upper) +
                  (double)(o->data->p + 4) * DBL_EPSILON * b->curv_upper;
   return b->curv_upper / oracle_divisor(o) + 2 * error;
 }
@@ -144,6 +156,8 @@ double sensitivity_trace(const struct oracle *o, const double *w) {
 double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
                           double gradient_norm) {
   const struct loss_bounds *b = loss_bounds_of(o->loss);
+  double lip = weight_lipschitz(o, how->curvature);
+  if (!isfinite(lip)) return INFINITY;
   size_t dim = data_dim(o->data);
   double least = how->penalty[0], most = how->penalty[0];
   for (size_t j = 1; j < dim; j++) {
@@ -156,7 +170,7 @@ double sensitivity_newton(const struct oracle *o, const double *w, const struct 
   double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
   double size = b->curv_upper + most + how->lambda0, d = (double)dim;
   double solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
-  double eta = matrix_rounding(o, b->third, la_norm(dim, w), b->curv_upper) + solver;
+  double eta = matrix_rounding(o, lip, la_norm(dim, w), b->curv_upper) + solver;
   if (!(eta <= m / 4)) return INFINITY;
   return gradient_norm * (change + 2 * (2 * eta / (m * m)));
 }
@@ -180,6 +194,11 @@ double sensitivity_spread(const struct oracle *o, const double *w, const double 
   double reach = norm + max_step * length;
   double error = rounding(o, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
   return change / oracle_divisor(o) + 4 * error;
+}
+
+/* Of the weights of a matrix as functions of the predictor. */
+static double weight_lipschitz(const struct oracle *o, enum oracle_curvature curvature) {
+  return curvature == ORACLE_HESSIAN ? loss_bounds_of(o->loss)->third : loss_majorant_lipschitz(o->loss);
 }
 
 static double rounding(const struct oracle *o, double lip, double w_norm, double size) {

@@ -200,6 +200,7 @@ static void copy_columns(const struct data *data, size_t first, const size_t *ro
  * holds in exact arithmetic: the squared norm has a relative error of at most
  * (p + 1) u, the root and the quotient u each, hence the factor
  * 1 - (p + 8) u. A row whose squared norm is not finite is a null record.
+ * Responses are clipped to [-1, 1], over which the bounds of a loss hold.
  */
 void data_finish_scales(struct data *data, size_t index) {
   size_t first = index * DATA_BLOCK, left = data->n - first, rows = left < DATA_BLOCK ? left : DATA_BLOCK;
@@ -209,7 +210,7 @@ void data_finish_scales(struct data *data, size_t index) {
     int valid = isfinite(scale[i]) && isfinite(y[i]);
     double norm = sqrt(scale[i]);
     scale[i] = valid ? shrink / (norm > data->radius ? norm : data->radius) : 0;
-    if (!valid) y[i] = 0;
+    y[i] = !valid ? 0 : fmax(-1, fmin(y[i], 1));
     if (!(scale[i] > 0)) data->broken[index] = 1;
   }
 }

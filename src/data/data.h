@@ -38,7 +38,7 @@ enum data_fault { DATA_SOUND, DATA_LENGTHS, DATA_STARTS, DATA_RANGE, DATA_ORDER 
 /* What is wrong with them as an n x p matrix: does not depend on values. */
 enum data_fault data_check_compressed(const struct data_compressed *x, size_t n, size_t p);
 
-/* y: n responses, copied. intercept: a column of ones is put before the others. */
+/* y: n responses in [-1, 1], others are clipped; copied. intercept: a column of ones is put before the others. */
 int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y,
                 struct data **out);
 int data_create_columns(const struct data_columns *columns, size_t n, int intercept, double radius, const double *y,

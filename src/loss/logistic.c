@@ -11,13 +11,17 @@
 #include <math.h>
 
 /* log(1 + e^T) - log(1 + e^-T) = T */
-static double range(double t_max) { return t_max; }
+static double range(double none, double t_max) {
+  (void)none;
+  return t_max;
+}
 
 /* One logarithm serves many records: log(1 + e_1) + log(1 + e_2) + ... is the
  * logarithm of the product, whose factors lie in [1, 2]. */
 #define PRODUCT 512
 
-SIMD_CLONES static double sum(size_t n, const double *y, const double *t) {
+SIMD_CLONES static double sum(double none, size_t n, const double *y, const double *t) {
+  (void)none;
   double total = 0;
   for (size_t start = 0; start < n; start += PRODUCT) {
     size_t end = n - start < PRODUCT ? n : start + PRODUCT;
@@ -33,14 +37,16 @@ SIMD_CLONES static double sum(size_t n, const double *y, const double *t) {
   return total;
 }
 
-static void values(size_t n, const double *y, const double *t, double *value) {
+static void values(double none, size_t n, const double *y, const double *t, double *value) {
+  (void)none;
   for (size_t i = 0; i < n; i++) {
     double margin = y[i] * t[i];
     value[i] = log1p(exp_minus(fabs(margin))) + (margin < 0 ? -margin : 0);
   }
 }
 
-SIMD_CLONES static void slopes(size_t n, const double *y, const double *t, double *d1) {
+SIMD_CLONES static void slopes(double none, size_t n, const double *y, const double *t, double *d1) {
+  (void)none;
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
     double margin = y[i] * t[i], e = exp_minus(fabs(margin));
@@ -48,7 +54,8 @@ SIMD_CLONES static void slopes(size_t n, const double *y, const double *t, doubl
   }
 }
 
-SIMD_CLONES static void curvatures(size_t n, const double *y, const double *t, double *d2) {
+SIMD_CLONES static void curvatures(double none, size_t n, const double *y, const double *t, double *d2) {
+  (void)none;
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
     double e = exp_minus(fabs(y[i] * t[i])), q = 1 / (1 + e);
@@ -71,6 +78,7 @@ const struct loss loss_logistic = {
              .curv_upper = 0.25,
              .third = 0.09622504486493763, /* 1 / (6 sqrt(3)) */
              .at_zero = 0.6931471805599453,
+             .zero_spread = 0,
              .floor = 0},
   .range = range,
   .sum = sum,

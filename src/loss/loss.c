@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct loss *const table[] = {&loss_logistic, &loss_sigmoid};
+static const struct loss *const table[] = {&loss_logistic, &loss_sigmoid, &loss_huber_svm, &loss_huber};
 
 const struct loss *loss_find(const char *name) {
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -12,20 +12,41 @@ const struct loss *loss_find(const char *name) {
   return NULL;
 }
 
+int loss_create(const char *name, double parameter, struct loss **out) {
+  *out = NULL;
+  const struct loss *kind = loss_find(name);
+  if (!kind || (kind->bounds_at && !(parameter >= kind->least && parameter <= kind->most))) return BASE_ERR_ARGUMENT;
+  struct loss *loss = base_alloc(1, sizeof *loss);
+  if (!loss) return BASE_ERR_MEMORY;
+  *loss = *kind;
+  if (kind->bounds_at) {
+    loss->parameter = parameter;
+    loss->bounds = kind->bounds_at(parameter);
+  }
+  *out = loss;
+  return BASE_OK;
+}
+
+void loss_free(struct loss *loss) { base_free(loss); }
+
 const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss->bounds; }
 
-double loss_range(const struct loss *loss, double t_max) { return loss->range(t_max); }
+double loss_range(const struct loss *loss, double t_max) { return loss->range(loss->parameter, t_max); }
 
-double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t) { return loss->sum(n, y, t); }
+double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t) {
+  return loss->sum(loss->parameter, n, y, t);
+}
 
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
                double *d2) {
-  if (value) loss->values(n, y, t, value);
-  if (d1) loss->slopes(n, y, t, d1);
-  if (d2) loss->curvatures(n, y, t, d2);
+  if (value) loss->values(loss->parameter, n, y, t, value);
+  if (d1) loss->slopes(loss->parameter, n, y, t, d1);
+  if (d2) loss->curvatures(loss->parameter, n, y, t, d2);
 }
 
 void loss_majorant(const struct loss *loss, size_t n, const double *t, double *c) {
   for (size_t i = 0; i < n && !loss->majorant; i++) c[i] = loss->bounds.curv_upper;
   if (loss->majorant) loss->majorant(n, t, c);
 }
+
+double loss_majorant_lipschitz(const struct loss *loss) { return loss->majorant ? loss->bounds.third : 0; }

@@ -10,18 +10,24 @@
 struct loss;
 
 struct loss_bounds {
-  double lipschitz;  /* |l'| <= lipschitz */
-  double curv_lower; /* l'' >= -curv_lower, curv_lower >= 0 */
-  double curv_upper; /* l'' <= curv_upper */
-  double third;      /* |l'''| <= third */
-  double at_zero;    /* l(y, 0), the same for every y */
-  double floor;      /* l >= floor */
+  double lipschitz;   /* |l'| <= lipschitz */
+  double curv_lower;  /* l'' >= -curv_lower, curv_lower >= 0 */
+  double curv_upper;  /* l'' <= curv_upper; these two bound the difference quotients of l' where there is no l'' */
+  double third;       /* |l'''| <= third; infinite where l'' jumps */
+  double at_zero;     /* l(y, 0) <= at_zero, for y = 0 too, which a null record has */
+  double zero_spread; /* |l(y, 0) - l(0, 0)| <= zero_spread */
+  double floor;       /* l >= floor */
 };
 
-/* "logistic" or "sigmoid"; NULL for an unknown name. */
+/* "logistic", "sigmoid", "huber_svm" (y is -1 or 1) or "huber" (y in [-1, 1]), the last two with a default of their
+ * parameter; NULL for an unknown name. */
 const struct loss *loss_find(const char *name);
+/* The same with a parameter: h of "huber_svm", 1e-6 <= h <= 1; c of "huber", 1e-6 <= c <= 2, in units of y; not looked
+ * at for the others. BASE_ERR_ARGUMENT where it is out of its range, and for an unknown name. */
+int loss_create(const char *name, double parameter, struct loss **out);
+void loss_free(struct loss *loss);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);
-/* max l - min l over |t| <= t_max and both responses. */
+/* max l - min l over |t| <= t_max and all responses, 0 among them. */
 double loss_range(const struct loss *loss, double t_max);
 /* The sum of the values: faster than loss_eval, with a rounding error of at most (n + 12) u times the sum of their
  * bounds for n <= 1024. */
@@ -30,8 +36,9 @@ double loss_sum(const struct loss *loss, size_t n, const double *y, const double
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
                double *d2);
 
-/* Curvature of a quadratic upper bound: l(y, s) <= l(y, t) + l'(y, t) (s - t) + c/2 (s - t)^2 for every s and both
- * responses, with 0 <= c <= curv_upper and c third-Lipschitz in t. */
+/* Curvature of a quadratic upper bound: l(y, s) <= l(y, t) + l'(y, t) (s - t) + c/2 (s - t)^2 for every s and all
+ * responses, with 0 <= c <= curv_upper; Lipschitz in t with the constant below. */
 void loss_majorant(const struct loss *loss, size_t n, const double *t, double *c);
+double loss_majorant_lipschitz(const struct loss *loss);
 
 #endif

@@ -3,18 +3,24 @@
 
 #include "loss/loss.h"
 
+/* The functions of a block take the parameter first; a loss without one does not look at it. */
 struct loss {
   const char *name;
+  double parameter;
+  double least, most;                                /* that the parameter may be */
+  struct loss_bounds (*bounds_at)(double parameter); /* NULL: there is no parameter */
   struct loss_bounds bounds;
-  double (*range)(double t_max);
-  double (*sum)(size_t n, const double *y, const double *t);
-  void (*values)(size_t n, const double *y, const double *t, double *value);
-  void (*slopes)(size_t n, const double *y, const double *t, double *d1);
-  void (*curvatures)(size_t n, const double *y, const double *t, double *d2);
+  double (*range)(double parameter, double t_max);
+  double (*sum)(double parameter, size_t n, const double *y, const double *t);
+  void (*values)(double parameter, size_t n, const double *y, const double *t, double *value);
+  void (*slopes)(double parameter, size_t n, const double *y, const double *t, double *d1);
+  void (*curvatures)(double parameter, size_t n, const double *y, const double *t, double *d2);
   void (*majorant)(size_t n, const double *t, double *c); /* NULL: curv_upper everywhere */
 };
 
 extern const struct loss loss_logistic;
 extern const struct loss loss_sigmoid;
+extern const struct loss loss_huber_svm;
+extern const struct loss loss_huber;
 
 #endif

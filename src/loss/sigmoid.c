@@ -11,9 +11,13 @@
 
 #include <math.h>
 
-static double range(double t_max) { return tanh(t_max / 2); }
+static double range(double none, double t_max) {
+  (void)none;
+  return tanh(t_max / 2);
+}
 
-SIMD_CLONES static double sum(size_t n, const double *y, const double *t) {
+SIMD_CLONES static double sum(double none, size_t n, const double *y, const double *t) {
+  (void)none;
   double total = 0;
   SIMD_SUM(total)
   for (size_t i = 0; i < n; i++) {
@@ -23,7 +27,8 @@ SIMD_CLONES static double sum(size_t n, const double *y, const double *t) {
   return total;
 }
 
-SIMD_CLONES static void values(size_t n, const double *y, const double *t, double *value) {
+SIMD_CLONES static void values(double none, size_t n, const double *y, const double *t, double *value) {
+  (void)none;
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
     double margin = y[i] * t[i], e = exp_minus(fabs(margin));
@@ -31,7 +36,8 @@ SIMD_CLONES static void values(size_t n, const double *y, const double *t, doubl
   }
 }
 
-SIMD_CLONES static void slopes(size_t n, const double *y, const double *t, double *d1) {
+SIMD_CLONES static void slopes(double none, size_t n, const double *y, const double *t, double *d1) {
+  (void)none;
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
     double e = exp_minus(fabs(y[i] * t[i])), q = 1 / (1 + e);
@@ -39,7 +45,8 @@ SIMD_CLONES static void slopes(size_t n, const double *y, const double *t, doubl
   }
 }
 
-SIMD_CLONES static void curvatures(size_t n, const double *y, const double *t, double *d2) {
+SIMD_CLONES static void curvatures(double none, size_t n, const double *y, const double *t, double *d2) {
+  (void)none;
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
     double margin = y[i] * t[i], e = exp_minus(fabs(margin)), q = 1 / (1 + e);
@@ -54,6 +61,7 @@ const struct loss loss_sigmoid = {
              .curv_upper = 0.09622504486493763,
              .third = 0.125,
              .at_zero = 0.5,
+             .zero_spread = 0,
              .floor = 0},
   .range = range,
   .sum = sum,

@@ -6,7 +6,7 @@
 #include <math.h>
 
 /*
- * f(w0) - inf f: public at w0 = 0, where the loss is the same for all data;
+ * f(w0) - inf f: with a public bound at w0 = 0, where the loss has one for all data;
  * else the caller's number; else a noisy value plus its own upper quantile
  * (privacy.md E: the noise must keep its sign).
  */
