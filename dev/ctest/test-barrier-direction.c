@@ -14,13 +14,15 @@ enum { PLANE = 2 }; /* two dimensions are as bad as many */
 static const double no_noise = 1e26, endless = 1e40;
 
 static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours);
-static void search(enum oracle_modify modify, enum oracle_neighbours neighbours, int many);
+static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many);
 
 void test_barrier_direction(void) {
   for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
     for (int modify = ORACLE_ADD; modify <= ORACLE_CLIP; modify++) {
-      search(modify, neighbours, 0);
-      search(modify, neighbours, 1);
+      search("logistic", modify, neighbours, 0);
+      search("logistic", modify, neighbours, 1);
+      search("huber_svm", modify, neighbours, 0);
+      search("huber", modify, neighbours, 0);
       attained(modify, neighbours);
     }
   }
@@ -29,6 +31,7 @@ void test_barrier_direction(void) {
 /* Two data sets that differ in their first record. Of the others a share lies along each axis, so that the curvature
  * without the first record is near lambda0, where the clipped inverse bends. */
 struct pair {
+  const char *loss;
   size_t n, along;      /* records, and those along each axis */
   double length[PLANE]; /* of the latter */
   double row[2][PLANE]; /* the first record, clipped to norm one */
@@ -48,7 +51,7 @@ static double share(const struct pair *p, enum oracle_neighbours neighbours) {
     for (int j = 0; j < PLANE; j++) x[(size_t)j * p->n] = p->row[k][j];
     for (size_t i = 0; i < p->n; i++) y[i] = 1;
     if (k == 1 && neighbours == ORACLE_ZERO_OUT) y[0] = NAN;
-    fixture_open_rows(&f, "logistic", x, y, p->n, PLANE, 0, neighbours, endless);
+    fixture_open_rows(&f, p->loss, x, y, p->n, PLANE, 0, neighbours, endless);
     int status = oracle_newton_direction(f.oracle, p->w, p->gradient, &how, no_noise, direction, &sd);
     if (status != BASE_OK) change[0] = NAN;
     for (int j = 0; j < PLANE; j++) change[j] += (k ? -1 : 1) * direction[j];
@@ -60,7 +63,8 @@ static double share(const struct pair *p, enum oracle_neighbours neighbours) {
 
 /* Add: no curvature but the record's. Clip: the others' is lambda0, much above the record's part. */
 static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours) {
-  struct pair p = {.n = 7, .row = {{1, 0}, {0, 0}}, .gradient = {0.3, 0}, .how = {.modify = modify, .lambda0 = 0.05}};
+  struct pair p = {.loss = "logistic", .n = 7, .row = {{1, 0}, {0, 0}}, .gradient = {0.3, 0}};
+  p.how = (struct oracle_newton){.modify = modify, .lambda0 = 0.05};
   if (modify == ORACLE_CLIP) {
     p.n = 1500;
     p.along = 700;
@@ -74,11 +78,12 @@ static void attained(enum oracle_modify modify, enum oracle_neighbours neighbour
   CHECK_NEAR(found, expected, 0.01);
 }
 
-static struct pair random_pair(enum oracle_modify modify, int many) {
-  struct pair p = {.n = many ? 1400 : 20, .along = many ? 650 : 9};
+static struct pair random_pair(const char *loss, enum oracle_modify modify, int many) {
+  const struct loss_bounds *b = loss_bounds_of(loss_find(loss));
+  struct pair p = {.loss = loss, .n = many ? 1400 : 20, .along = many ? 650 : 9};
   p.how.modify = modify;
-  p.how.curvature = ctest_uniform() < 0.5 ? ORACLE_HESSIAN : ORACLE_MAJORANT;
-  p.how.lambda0 = 0.25 * (double)p.along * (many ? 0.9 : exp(ctest_normal())) / (double)p.n;
+  p.how.curvature = isfinite(b->third) && ctest_uniform() < 0.5 ? ORACLE_HESSIAN : ORACLE_MAJORANT;
+  p.how.lambda0 = b->curv_upper * (double)p.along * (many ? 0.9 : exp(ctest_normal())) / (double)p.n;
   for (int j = 0; j < PLANE; j++) {
     p.length[j] = many ? sqrt(0.9) * (1 + 0.005 * ctest_normal()) : ctest_uniform() < 0.3 ? 0 : ctest_uniform();
     p.row[0][j] = 3 * ctest_normal();
@@ -102,10 +107,10 @@ static struct pair moved(const struct pair *from, double by) {
 }
 
 /* many: curvature hundreds of times a record's, where a record turns eigenvectors near lambda0 (privacy.md A9). */
-static void search(enum oracle_modify modify, enum oracle_neighbours neighbours, int many) {
+static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many) {
   double worst = 0;
-  for (int restart = 0; restart < ctest_size(many ? 12 : 40, 1); restart++) {
-    struct pair best = random_pair(modify, many);
+  for (int restart = 0; restart < ctest_size(strcmp(loss, "logistic") ? 6 : many ? 12 : 40, 1); restart++) {
+    struct pair best = random_pair(loss, modify, many);
     double found = share(&best, neighbours);
     for (int i = 0, steps = ctest_size(many ? 500 : 300, 10); i < steps; i++) {
       struct pair next = moved(&best, exp(-6.0 * i / steps));

@@ -20,16 +20,21 @@ struct pair {
 };
 
 static void worst_cases(const char *loss, enum oracle_neighbours neighbours);
+static void worst_corners(const char *loss, enum oracle_neighbours neighbours);
 static void search(const char *loss, enum oracle_neighbours neighbours, enum quantity q, int intercept);
 static double share(const char *loss, enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
 
 void test_barrier_sensitivity(void) {
-  static const char *const losses[] = {"logistic", "sigmoid"};
+  static const char *const losses[] = {"logistic", "sigmoid", "huber_svm", "huber"};
   for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (fixture_storage == FIXTURE_DENSE ? 4 : 2); k++) {
       for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
-        if (fixture_storage != FIXTURE_CODES) worst_cases(losses[k], neighbours);
+        if (fixture_storage != FIXTURE_CODES) {
+          if (k < 2) worst_cases(losses[k], neighbours);
+          if (k >= 2) worst_corners(losses[k], neighbours);
+        }
         for (int q = VALUE; q < QUANTITIES; q++) {
+          if (q == HESSIAN && k >= 2) continue;
           search(losses[k], neighbours, q, 0);
           search(losses[k], neighbours, q, 1);
         }
@@ -126,17 +131,42 @@ static void worst_cases(const char *loss, enum oracle_neighbours neighbours) {
   }
 }
 
+static int is_numeric(const char *loss) { return strcmp(loss, "huber") == 0; }
+
+/*
+ * Huber's loss: equal rows where one response is as far from w'z as can be and the other there, or null at zero;
+ * opposite rows on the linear part. Hinge: the largest and the least margin. Second derivatives that jump are not
+ * released.
+ */
+static void worst_corners(const char *loss, enum oracle_neighbours neighbours) {
+  int numeric = is_numeric(loss), replaced = neighbours == ORACLE_REPLACE_ONE;
+  for (size_t n = 3; n <= MOST_ROWS; n += 17) {
+    struct pair value = base_pair(n, numeric ? 0.6 : replaced ? 3 : 200);
+    set(value.row[0], 1, 0, 0);
+    set(value.row[1], 1, 0, 0);
+    value.y[0] = -1;
+    value.y[1] = numeric ? 0.6 : 1;
+    tight(loss, neighbours, VALUE, value);
+    struct pair slope = opposite_pair(n);
+    slope.y[0] = slope.y[1] = numeric ? -1 : 1;
+    tight(loss, neighbours, GRADIENT, slope);
+    tight(loss, neighbours, DECREASE, slope);
+    tight(loss, neighbours, SPREAD, slope);
+    CHECK(isinf(share(loss, neighbours, HESSIAN, &slope)) || share(loss, neighbours, HESSIAN, &slope) == 0);
+  }
+}
+
 /* ---- hill climbing ---- */
 
 static void random_vector(size_t n, double scale, double *x) {
   for (size_t j = 0; j < n; j++) x[j] = scale * ctest_normal();
 }
 
-static struct pair random_pair(enum oracle_neighbours neighbours, int intercept) {
+static struct pair random_pair(const char *loss, enum oracle_neighbours neighbours, int intercept) {
   struct pair p = {.n = 3 + (size_t)(17 * ctest_uniform()), .intercept = intercept};
   for (int k = 0; k < 2; k++) {
     random_vector(DIM, ctest_uniform() < 0.2 ? 0.3 : 5, p.row[k]);
-    p.y[k] = fixture_sign();
+    p.y[k] = is_numeric(loss) ? 2 * ctest_uniform() - 1 : fixture_sign();
     p.step[k] = exp(ctest_normal());
   }
   if (neighbours == ORACLE_ZERO_OUT) p.y[1] = 0;
@@ -145,12 +175,13 @@ static struct pair random_pair(enum oracle_neighbours neighbours, int intercept)
   return p;
 }
 
-static struct pair moved(const struct pair *from, double by) {
+static struct pair moved(const char *loss, const struct pair *from, double by) {
   struct pair p = *from;
   for (int k = 0; k < 2; k++) {
     for (int j = 0; j < DIM; j++) p.row[k][j] += by * ctest_normal();
     p.step[k] *= exp(by * ctest_normal());
     if (ctest_uniform() < 0.1) p.y[k] = -p.y[k];
+    if (is_numeric(loss) && p.y[k] != 0) p.y[k] = fmax(-1, fmin(p.y[k] + by * ctest_normal(), 1));
   }
   double w = exp(by * ctest_normal()), d = exp(by * ctest_normal());
   double w_by = by * fabs(p.w[0]), d_by = by * fabs(p.direction[0]);
@@ -164,12 +195,13 @@ static struct pair moved(const struct pair *from, double by) {
 static void search(const char *loss, enum oracle_neighbours neighbours, enum quantity q, int intercept) {
   double worst = 0;
   int dense = fixture_storage == FIXTURE_DENSE;
-  for (int restart = 0; restart < ctest_size(dense ? 40 : 6, 2); restart++) {
-    struct pair best = random_pair(neighbours, intercept);
+  int restarts = !dense ? 6 : strncmp(loss, "huber", 5) == 0 ? 12 : 40;
+  for (int restart = 0; restart < ctest_size(restarts, 2); restart++) {
+    struct pair best = random_pair(loss, neighbours, intercept);
     double found = share(loss, neighbours, q, &best);
     worst = fmax(worst, found);
     for (int i = 0, steps = ctest_size(250, 20); i < steps; i++) {
-      struct pair next = moved(&best, exp(-5.0 * i / steps));
+      struct pair next = moved(loss, &best, exp(-5.0 * i / steps));
       double at = share(loss, neighbours, q, &next);
       worst = isnan(at) ? INFINITY : fmax(worst, at);
       if (at > found) {

@@ -16,10 +16,11 @@
  * distance after T steps is at most (1 - m / G)^T W + E' / m, E' = E + 48 u W G; with T = (G / m) log(W m / E') that is
  * 2 E' / m, whatever the gradient there looks like.
  *
- * Newton's method with backtracking comes first: ten steps instead of thousands. How it got there does not matter, only
- * that its stop was reached within 3 W: where l'' jumps, either value makes a matrix between m and G and so a direction
- * of descent. Where the stop was not reached, descent starts anew, and is what the bound rests on. Either way the
- * distance is at most 2 E' / m for every data set; which way was taken shows in the time only (SECURITY.md).
+ * Newton's method with backtracking comes first: ten steps, up to a hundred where l'' jumps, instead of thousands. How
+ * it got there does not matter, only that its stop was reached within 3 W: where l'' jumps, either value makes a matrix
+ * between m and G and so a direction of descent. Where the stop was not reached, descent starts anew, and is what the
+ * bound rests on. Either way the distance is at most 2 E' / m for every data set; which way was taken shows in the time
+ * only (SECURITY.md).
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -28,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NEWTON_STEPS 60
+#define NEWTON_STEPS 200
 #define BACKTRACKS 50
 #define UNIT (DBL_EPSILON / 2)
 #define REACH 3 /* times the ball: how far the points lie that are looked at */

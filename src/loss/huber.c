@@ -65,7 +65,7 @@ SIMD_CLONES static void curvatures(double c, size_t n, const double *y, const do
 const struct loss loss_huber = {
     .name = "huber",
     .parameter = 0.2,
-    .least = 1e-6,
+    .least = 0.001,
     .most = 2,
     .bounds_at = bounds_at,
     .bounds = BOUNDS(0.2),

@@ -69,7 +69,7 @@ SIMD_CLONES static void curvatures(double h, size_t n, const double *y, const do
 const struct loss loss_huber_svm = {
     .name = "huber_svm",
     .parameter = 0.5,
-    .least = 1e-6,
+    .least = 0.01,
     .most = 1,
     .bounds_at = bounds_at,
     .bounds = BOUNDS(0.5),

@@ -22,7 +22,7 @@ struct loss_bounds {
 /* "logistic", "sigmoid", "huber_svm" (y is -1 or 1) or "huber" (y in [-1, 1]), the last two with a default of their
  * parameter; NULL for an unknown name. */
 const struct loss *loss_find(const char *name);
-/* The same with a parameter: h of "huber_svm", 1e-6 <= h <= 1; c of "huber", 1e-6 <= c <= 2, in units of y; not looked
+/* The same with a parameter: h of "huber_svm", 0.01 <= h <= 1; c of "huber", 0.001 <= c <= 2, in units of y; not looked
  * at for the others. BASE_ERR_ARGUMENT where it is out of its range, and for an unknown name. */
 int loss_create(const char *name, double parameter, struct loss **out);
 void loss_free(struct loss *loss);
