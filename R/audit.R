@@ -289,7 +289,9 @@ audit_data <- function(fit, signs) {
   records <- seq_along(signs)
   x[records, ] <- audit_records(fit, length(signs))
   y <- rep(NA_real_, fit$n)
-  y[records] <- if (fit$privacy$neighbours == "replace-one") signs else ifelse(signs == 1, 1, NA)
+  labels <- if (fit$response$kind == "bounded") fit$response$bounds else c(-1, 1)
+  if (fit$privacy$neighbours != "replace-one") labels[1] <- NA
+  y[records] <- labels[1 + (signs == 1)]
   list(x = x, y = y)
 }
 

@@ -49,8 +49,9 @@ batch_steps <- function(run) {
   eps_g <- run$target$eps_g %||% run$target$alpha
   if (is.null(eps_g)) return(min(run$control$max_iterations, 200))
   gap <- if (is.na(run$control$gap)) 1 else run$control$gap
+  smooth <- max(0.25, loss_bounds(run$loss)[["curv_upper"]])
   min(run$control$max_iterations,
-      planned_iterations("gd", eps_g = eps_g, gap = gap, smooth = if (published) 1 else 0.25))
+      planned_iterations("gd", eps_g = eps_g, gap = gap, smooth = if (published) 1 else smooth))
 }
 
 # Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard

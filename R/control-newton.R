@@ -114,13 +114,10 @@ check_newton_control <- function(control, method, call) {
   control
 }
 
-losses_convex <- "logistic"
-is_convex <- function(loss, penalty) loss$name %in% losses_convex && penalty$name != "nonconvex"
-
 # Newton directions are private, and lead downhill, only where every record's curvature is positive.
 check_convex <- function(loss, penalty, method, call) {
   if (is_convex(loss, penalty)) return(invisible())
-  loss_is <- loss$name %in% losses_convex
+  loss_is <- is_convex(loss, penalty_none())
   what <- if (loss_is) "penalty" else "loss"
   abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
         if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature, where Newton's method climbs ",
@@ -151,6 +148,6 @@ settle_target <- function(run, oracle, alpha, call) {
     run$target <- sosp(alpha = alpha)
   }
   target <- target_resolve(run$target, facts$third)
-  run$target <- sosp(target$eps_g, target$eps_h)
+  run$target <- new_target(target)
   target$eps_g
 }

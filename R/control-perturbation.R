@@ -86,10 +86,6 @@ perturbation_size <- function(noise) 20 * (100 * noise)^-0.3
 # What the determinant may add to the privacy loss, rounded up.
 perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_upper"]] / (n * lambda)) * (1 + 1e-12)
 
-loss_bounds <- function(loss) {
-  stats::setNames(.Call(ffi_loss_bounds, loss$name), c("lipschitz", "curv_lower", "curv_upper", "third"))
-}
-
 # The ledger that takes one perturbed minimiser: its capacity is the mu with 4 delta_mu(eps - kappa) = delta.
 open_perturbed <- function(run, call = sys.call(-1)) {
   if (!run$owned) {
@@ -124,7 +120,7 @@ run_perturbation <- function(run, oracle, penalty, rho, start, bar, call) {
   }
   run$target <- run$target %||% sosp(alpha = perturbation_alpha(run, oracle, lambda, rho))
   target <- target_resolve(run$target, oracle_facts(oracle)$third)
-  run$target <- sosp(target$eps_g, target$eps_h)
+  run$target <- new_target(target)
   options <- list(output = output, eps_g = target$eps_g, confidence = run$control$confidence, lambda = lambda,
                   output_share = run$control$output_share)
   .Call(ffi_perturbed_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))

@@ -31,7 +31,7 @@
 #' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
 #'   they are.
 #' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
-#'   -1/1; one per row of `x`. `NA` makes its row a null record.
+#'   -1/1, or numbers for a regression loss; one per row of `x`. `NA` makes its row a null record.
 #' @param data A data frame, or a source of one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
@@ -57,7 +57,7 @@
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours `"replace-one"` (n is public) or `"zero-out"`.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
-#'   `NULL` is zero.
+#'   `NULL` is zero (for a numeric response the middle of its bounds).
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
@@ -78,7 +78,8 @@
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
 #'   `dpsosp_error_argument`, raised before anything is charged; a non-convex problem, where a method needs
 #'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
-#'   `dpsosp_error_size` as well; a spent budget `dpsosp_budget_exhausted`.
+#'   `dpsosp_error_size` as well; a loss whose second derivative jumps, where a
+#'   method needs Hessians, `dpsosp_error_nonsmooth` as well; a spent budget `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
@@ -114,10 +115,11 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   if (n == 0L) abort("argument", "`data` has no rows.", call = call)
   seen <- if (streamed) source_first(data, response_columns(design), call) else data
   raw <- design_response(design, seen, call = call)
-  response <- response_template(raw, design$response, call)
+  loss <- scale_loss(check_loss(loss, "loss", call), design$intercept, call)
+  response <- response_template(raw, design$response, call, loss)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,
                    n, call)
-  start <- check_start(start, nrow(design$columns) + design$intercept, call)
+  start <- check_start(start, nrow(design$columns) + design$intercept, response, design$intercept, call)
   storage <- check_choice(storage, storage_known, "storage", call)
   if (streamed) check_streamed(run, storage, call)
   check_run_size(run, length(start), call)
@@ -131,7 +133,8 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   }
   order <- design_order(design)
   result <- run_method(run, oracle, design_start(design, start)[order], design$intercept, call)
-  new_fit(run, result, design_coef(design, result$w[match(seq_along(order), order)]), design, response, call)
+  coefficients <- design_coef(design, result$w[match(seq_along(order), order)])
+  new_fit(run, result, response_coef(response, coefficients, design$intercept), design, response, call)
 }
 
 #' @rdname dp_sosp
@@ -145,24 +148,26 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
-  response <- response_template(y, "y", call)
+  intercept <- check_flag(intercept, "intercept", call)
+  loss <- scale_loss(check_loss(loss, "loss", call), intercept, call)
+  response <- response_template(y, "y", call, loss)
   if (length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
   radius <- check_radius(radius, call)
-  intercept <- check_flag(intercept, "intercept", call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, rows$n,
                    call)
   labels <- c(if (intercept) "(Intercept)", rows$names %||% paste0("x", seq_len(rows$columns), recycle0 = TRUE))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
-  start <- check_start(start, length(labels), call)
+  start <- check_start(start, length(labels), response, intercept, call)
   check_run_size(run, length(start), call)
   run$open(length(start))
   oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
   result <- run_method(run, oracle, start * radius, intercept, call)
   design <- structure(class = "dp_matrix_design", list(radius = radius, intercept = intercept, labels = labels))
-  new_fit(run, result, stats::setNames(result$w / radius, labels), design, response, call)
+  coefficients <- stats::setNames(result$w / radius, labels)
+  new_fit(run, result, response_coef(response, coefficients, intercept), design, response, call)
 }
 
 methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
@@ -181,9 +186,11 @@ check_dots <- function(..., call, topic = "dp_sosp") {
   abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
 }
 
-check_start <- function(start, dim, call) {
+# Of the problem with the mapped response.
+check_start <- function(start, dim, response, intercept, call) {
   if (is.null(start)) return(numeric(dim))
-  check_vector(start, "start", dim, "one per coefficient (the intercept, if there is one, first)", call)
+  start <- check_vector(start, "start", dim, "one per coefficient (the intercept, if there is one, first)", call)
+  response_start(response, start, intercept)
 }
 
 # Everything about a run that is decided without the data. open() is called when
@@ -199,6 +206,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$target <- check_target(target, call)
   run$control <- check_control(control, run$method, call, run$penalty)
   if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
+  check_smooth(run$loss, run$penalty, run$method, run$control, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
@@ -346,7 +354,7 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
     run$target <- sosp(alpha = alpha)
   }
   target <- target_resolve(run$target, third)
-  run$target <- sosp(target$eps_g, target$eps_h)
+  run$target <- new_target(target)
   options[c("eps_g", "eps_h")] <- target
   if (facts$curv_lower + penalty_curv_lower(run$penalty) > target$eps_h) {
     check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call)

@@ -71,8 +71,9 @@ scrub <- function(x) {
 #' @param newdata New data: a data frame (or a matrix, for a fit to a matrix). The training
 #'   data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
-#'   under the logistic model, \eqn{1 / (1 + e^{-t})}; `"class"`: the likelier label (0 or 1 for a
-#'   numeric response, also one coded -1 and 1).
+#'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
+#'   label (0 or 1 for a numeric response, also one coded -1 and 1). For a numeric response in bounds, `"link"` and
+#'   `"response"` are the predicted response in its units, and `"class"` is an error.
 #' @param ... Ignored.
 #' @return `predict()`: a vector with one entry per row of `newdata`, `NA` where a predictor is
 #'   missing or a level was not declared. `coef()`: named numbers on the
@@ -95,7 +96,7 @@ NULL
 #' @rdname dp_sosp-methods
 #' @export
 print.dp_sosp <- function(x, ...) {
-  cat("<dp_sosp> ", x$method, ", ", x$loss$name, " loss", penalty_text(x$penalty), ", n = ", x$n, "\n", sep = "")
+  cat("<dp_sosp> ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ", x$n, "\n", sep = "")
   cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
   cat(status_text(x), certificate_text(x), sep = "\n")
   cat("\nCoefficients:\n")
@@ -150,7 +151,8 @@ certificate_text <- function(x) {
     paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), " (target ",
            signif(-x$target$eps_h, 3), ")",
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
-    paste0("Both with confidence ", format(certificate$confidence), "; on the scale of the mapped rows")
+    paste0("Both with confidence ", format(certificate$confidence), "; on the scale of the mapped rows",
+           if (x$response$kind == "bounded") " and response")
   )
 }
 
@@ -196,12 +198,25 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   call <- sys.call()
   type <- check_choice(type, c("link", "response", "class"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
-  link <- design_link(object$design, object$coefficients, newdata, call)
+  check_type(type, object, call)
+  coefficients <- response_start(object$response, object$coefficients, object$design$intercept)
+  link <- response_link(object$response, design_link(object$design, coefficients, newdata, call))
+  if (type == "link" || object$response$kind == "bounded") return(link)
   switch(type,
-    link = link,
     response = stats::plogis(link),
     class = response_decode(object$response, ifelse(link > 0, 1, -1))
   )
+}
+
+check_type <- function(type, fit, call) {
+  if (type == "class" && fit$response$kind == "bounded") {
+    abort("argument", "`type` = \"class\" is for responses with two values; this fit's is numeric: take \"response\".",
+          call = call)
+  }
+  if (type == "response" && fit$loss$name == "huber_svm") {
+    abort("argument", "A fit with the huber_svm loss has no probabilities: take `type` = \"link\" or \"class\".",
+          call = call)
+  }
 }
 
 # The linear predictor, rows clipped as in the fit.

@@ -1,19 +1,52 @@
 #' Losses
 #'
-#' The loss of one record, as a function of the linear predictor t and the
-#' response y in -1, 1. Each comes with the public bounds from which the
-#' sensitivities, and so the noise, are computed.
+#' The loss of one record, as a function of the linear predictor t and the response y. Each comes with the public
+#' bounds from which the sensitivities, and so the noise, are computed.
 #'
+#' For a response with two values, y is -1 or 1:
 #' * `loss_logistic()`: log(1 + exp(-y t)), convex; \eqn{|l'| \le 1},
 #'   \eqn{0 \le l'' \le 1/4}.
 #' * `loss_sigmoid()`: 1 / (1 + exp(y t)), bounded and non-convex;
 #'   \eqn{|l'| \le 1/4}, \eqn{|l''| \le 1/(6\sqrt{3})}{|l''| <= 1/(6 sqrt 3)}.
+#' * `loss_huber_svm(h)`: the hinge loss of a support vector machine with its corner rounded off, convex. With
+#'   z = y t: 0 for \eqn{z \ge 1 + h}, \eqn{(1 + h - z)^2 / (4 h)} for \eqn{|1 - z| < h}, 1 - z below;
+#'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1 / (2h)}. Such a fit has margins but no probabilities.
 #'
+#' For a numeric response in public bounds, a robust linear regression:
+#' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
+#'   convex. Responses are clipped to `response`, and then, like the columns, mapped to \[-1, 1\]: the middle of the
+#'   bounds is subtracted, and half their width, s, is the unit (without an intercept nothing is subtracted, and s is
+#'   the larger absolute value of the two). The loss is that of the mapped response, with c / s for c:
+#'   \eqn{|l'| \le c / s}, \eqn{0 \le l'' \le 1}. So the noise grows with `c`, and with the width of the bounds.
+#'   Coefficients and predictions are on the original scale of the response, certificates and targets on the mapped
+#'   one. Without `start` a run begins at the middle of the bounds.
+#'
+#' Both Huber losses have second derivatives that jump. What rounding does to sums of these has no bound, so no Hessian is
+#' released, and methods that need one, or its Lipschitz constant, refuse the loss (`dpsosp_error_nonsmooth`). There
+#' are the methods `"newton"` with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"` and
+#' `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity gives.
+#'
+#' @param h Half the width of the rounded corner, a number from 0.01 to 1.
+#' @param response Public bounds of the response, `c(lower, upper)`, in its units; chosen without looking at the data.
+#' @param c Where the loss becomes linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a tenth of
+#'   the width of the bounds.
 #' @return An object of class `dp_loss`. Where a loss is an argument its name,
-#'   such as `"logistic"`, stands for the object.
+#'   such as `"logistic"` or `"huber_svm"`, stands for the object; `"huber"` needs its bounds.
+#' @section Errors: `dpsosp_error_argument` for a parameter out of its range.
 #' @references Gao and Wright (2023), section 4 and appendix E.
+#'
+#' Chaudhuri, Monteleoni and Sarwate (2011), Differentially private empirical risk minimization: the Huberised hinge
+#'   loss, and its objective perturbation.
+#'
+#' Huber (1964), Robust estimation of a location parameter.
 #' @examples
 #' loss_logistic()
+#' loss_huber_svm(h = 0.1)
+#' set.seed(1)
+#' d <- data.frame(x = runif(3000, 0, 10))
+#' d$y <- 20 + 3 * d$x + rnorm(3000)
+#' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, method = "newton", bounds = list(x = c(0, 10)),
+#'         loss = loss_huber(response = c(0, 100), c = 5))
 #' @name losses
 NULL
 
@@ -25,16 +58,101 @@ loss_logistic <- function() new_loss("logistic", "log(1 + exp(-y t))")
 #' @export
 loss_sigmoid <- function() new_loss("sigmoid", "1 / (1 + exp(y t))")
 
-new_loss <- function(name, formula) structure(class = "dp_loss", list(name = name, formula = formula))
+#' @rdname losses
+#' @export
+loss_huber_svm <- function(h = 0.5) {
+  h <- check_number(h, "h", 0.01, 1, open = FALSE, call = sys.call())
+  new_loss("huber_svm", "1 - y t, its corner rounded off within h", h, h = h)
+}
+
+#' @rdname losses
+#' @export
+loss_huber <- function(response, c = NULL) {
+  call <- sys.call()
+  if (missing(response)) abort("argument", huber_advice, call = call)
+  response <- check_response_bounds(response, call)
+  width <- response[2] - response[1]
+  c <- if (is.null(c)) width / 10 else check_number(c, "c", width / 2000, width, open = FALSE, call = call)
+  loss <- new_loss("huber", "(t - y)^2 / 2, linear beyond c", c = c, response = response)
+  scale_loss(loss, TRUE, call)
+}
+
+huber_advice <- paste0(
+  "The huber loss needs public bounds of the response: take `loss_huber(response = c(lower, upper))`."
+)
+
+# parameter: what the core takes.
+new_loss <- function(name, formula, parameter = 0, ...) {
+  structure(class = "dp_loss", list(name = name, formula = formula, parameter = parameter, ...))
+}
+
+check_response_bounds <- function(x, call) {
+  good <- is.numeric(x) && length(x) == 2L && all(is.finite(x)) && x[1] < x[2]
+  if (!good) abort("argument", "`response` must be bounds c(lower, upper), two finite numbers.", call = call)
+  if (max(abs(x)) > vector_limit || x[2] - x[1] < 1 / vector_limit) {
+    abort("argument", "`response` must lie within ", vector_limit, " of zero, and its bounds at least ",
+          1 / vector_limit, " apart.", call = call)
+  }
+  as.double(x)
+}
+
+# With the map of the response to [-1, 1], which without an intercept to take it up has no shift, as design_scale().
+scale_loss <- function(loss, intercept, call = sys.call(-1)) {
+  if (is.null(loss$response)) return(loss)
+  ends <- loss$response
+  loss$centre <- if (intercept) ends[1] / 2 + ends[2] / 2 else 0
+  loss$half <- if (intercept) ends[2] / 2 - ends[1] / 2 else max(abs(ends))
+  loss$parameter <- min(max(loss$c / loss$half, 0.001), 2)
+  if (loss$c / loss$half < 0.001 * (1 - 1e-9)) {
+    abort("argument", "`c` of the huber loss must be at least ", signif(loss$half / 1000, 3), ", a thousandth of the ",
+          "largest response: there is no intercept.", call = call)
+  }
+  loss
+}
 
 check_loss <- function(loss, arg = "loss", call = sys.call(-1)) {
   if (inherits(loss, "dp_loss")) return(loss)
-  name <- check_choice(loss, c("logistic", "sigmoid"), arg, call)
-  switch(name, logistic = loss_logistic(), sigmoid = loss_sigmoid())
+  if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
+  name <- check_choice(loss, c("logistic", "sigmoid", "huber_svm"), arg, call)
+  switch(name, logistic = loss_logistic(), sigmoid = loss_sigmoid(), huber_svm = loss_huber_svm())
+}
+
+loss_bounds <- function(loss) {
+  bounds <- .Call(ffi_loss_bounds, loss$name, loss$parameter)
+  stats::setNames(bounds, c("lipschitz", "curv_lower", "curv_upper", "third"))
+}
+
+is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && penalty$name != "nonconvex"
+
+# No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
+check_smooth <- function(loss, penalty, method, control, call) {
+  if (is.finite(loss_bounds(loss)[["third"]])) return(invisible())
+  what <- paste0("the second derivative of the ", loss$name, " loss jumps")
+  refuse <- function(...) abort("argument", ..., call = call, class = "dpsosp_error_nonsmooth")
+  if (penalty$name == "nonconvex") {
+    refuse("The ", loss$name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
+           "released that could certify a point.")
+  }
+  if (method == "newton" && !control$curvature %in% c("lazy", "qu")) {
+    refuse("`curvature` \"", control$curvature, "\" asks for Hessians, and ", what, ": take \"lazy\" or \"qu\".")
+  }
+  if (!method %in% methods_nonsmooth) {
+    refuse("The method \"", method, "\" needs a loss with a Lipschitz second derivative, and ", what, ". The methods ",
+           quote_all(methods_nonsmooth), " take it, and \"auto\" finds one.")
+  }
+}
+
+methods_nonsmooth <- c("newton", "objpert", "outpert", "gd", "sgd")
+
+# As in the head of a fit: with its parameter.
+loss_text <- function(loss) {
+  ends <- paste(format(loss$response, trim = TRUE), collapse = ", ")
+  paste0(loss$name, if (!is.null(loss[["h"]])) paste0(" (h = ", format(loss[["h"]]), ")"),
+         if (!is.null(loss$response)) paste0(" (c = ", format(loss$c), ", response in [", ends, "])"))
 }
 
 #' @export
 print.dp_loss <- function(x, ...) {
-  cat("<dp_loss> ", x$name, ": ", x$formula, "\n", sep = "")
+  cat("<dp_loss> ", loss_text(x), ": ", x$formula, "\n", sep = "")
   invisible(x)
 }

@@ -20,8 +20,8 @@
 #' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
 #'   Matrix, whose entries are copied; time and memory are then in proportion to them. Or a source
 #'   from [dp_source()], whose columns but `y` are then those of the matrix.
-#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels. For a source the name of its
-#'   column.
+#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels; numbers for a regression loss, whose
+#'   problem is that of the mapped response, see [losses]. For a source the name of its column.
 #' @param loss A loss or its name, see [losses].
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
@@ -50,7 +50,8 @@
 #'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
 #'   chosen step, or `NA` when none passes.
 #' @section Errors: `dpsosp_error_argument` before anything is charged (a Hessian of more than 8192
-#'   coefficients is `dpsosp_error_size` as well); `dpsosp_budget_exhausted` when the answer cannot be paid for.
+#'   coefficients is `dpsosp_error_size` as well, one of a loss whose second derivative jumps
+#'   `dpsosp_error_nonsmooth`); `dpsosp_budget_exhausted` when the answer cannot be paid for.
 #' @references The design of barrier and filters: Smith and Thakurta (2022). Line
 #'   searches: Gao and Wright (2023), algorithm 2; Chen and Lee (2020).
 #' @examples
@@ -70,18 +71,19 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
   streamed <- is_source(x, "x", call)
   rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
-  loss <- check_loss(loss, "loss", call)
+  intercept <- check_flag(intercept, "intercept", call)
+  loss <- scale_loss(check_loss(loss, "loss", call), intercept, call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
-  template <- if (streamed) response_template(source_first(x, y, call)[[y]], y, call) else response_template(y, "y", call)
+  template <- if (streamed) response_template(source_first(x, y, call)[[y]], y, call, loss) else
+    response_template(y, "y", call, loss)
   if (!streamed && length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
   neighbours <- check_neighbours(neighbours, call)
   check_relation(budget, neighbours, call)
   radius <- check_radius(radius, call)
-  intercept <- check_flag(intercept, "intercept", call)
   noise <- check_noise(noise, call)
   if (!streamed) {
     return(new_oracle(rows$core, response_code(template, y), loss, budget, radius, intercept, neighbours, noise))
@@ -96,7 +98,7 @@ radius_advice <- paste0(
 # rows: see rows.R
 new_oracle <- function(rows, y, loss, budget, radius, intercept, neighbours, noise) {
   reproducible <- noise == "reproducible"
-  pointer <- .Call(ffi_oracle_create, rows, intercept, radius, y, loss$name, budget$pointer,
+  pointer <- .Call(ffi_oracle_create, rows, intercept, radius, y, loss$name, loss$parameter, budget$pointer,
                    match(neighbours, neighbour_codes) - 1L, reproducible)
   oracle_object(pointer, loss, budget, radius, neighbours, noise)
 }
@@ -169,8 +171,15 @@ dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
 dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
   ask <- question(oracle, w, mu, rho)
   check_matrix_size(length(ask$w), "A Hessian", sys.call())
+  check_curved(oracle, sys.call())
   answer <- .Call(ffi_oracle_hessian, ask$pointer, ask$w, ask$rho, ask$reproducible)
   structure(answer$hessian, sd = answer$sd)
+}
+
+check_curved <- function(oracle, call) {
+  if (is.finite(oracle_facts(oracle)$third)) return(invisible())
+  abort("argument", "The second derivative of the ", oracle$loss$name, " loss jumps: what rounding does to its Hessian ",
+        "has no bound, and none is released.", call = call, class = "dpsosp_error_nonsmooth")
 }
 
 question <- function(oracle, w, mu, rho, call = sys.call(-1)) {
@@ -216,7 +225,7 @@ dp_ledger.dp_oracle <- function(x) dp_ledger(check_oracle(x, sys.call(-1))$budge
 
 #' @export
 print.dp_oracle <- function(x, ...) {
-  cat("<dp_oracle> ", x$loss$name, " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise, " noise\n",
+  cat("<dp_oracle> ", loss_text(x$loss), " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise, " noise\n",
       sep = "")
   if (is_reproducible(x)) cat(study_text, "\n", sep = "")
   print(x$budget)

@@ -1,11 +1,13 @@
-# How a response with two values becomes -1 and 1.
+# How a response becomes a number in [-1, 1]; one with two values -1 or 1.
 #
 # A factor with two declared levels: the second is 1. Logical: TRUE is 1.
 # Numeric: 0 and 1, or -1 and 1; 1 is 1. A missing response makes its row a
-# null record.
+# null record. For a loss with bounds of the response ("bounded") any number is
+# clipped to them and mapped as the loss says (scale_loss()).
 
 # kind and labels (of -1 and of 1). Nothing else is kept of y.
-response_template <- function(y, name, call = sys.call(-1)) {
+response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
+  if (!is.null(loss$response)) return(bounded_response(y, name, loss, call))
   kind <- column_kind(y)
   labels <- switch(if (is.na(kind)) "other" else kind,
     factor = levels(y),
@@ -23,6 +25,14 @@ response_template <- function(y, name, call = sys.call(-1)) {
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
 }
 
+bounded_response <- function(y, name, loss, call) {
+  if (!identical(column_kind(y), "numeric")) {
+    abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe(y), ".", call = call)
+  }
+  structure(class = "dp_response", list(name = name, kind = "bounded", bounds = loss$response, centre = loss$centre,
+                                        half = loss$half))
+}
+
 # Values in {0, 1} or in {-1, 1}. Both have the labels 0 and 1: a label that
 # told which of the two came would tell whether there is a -1 in the data.
 numeric_labels <- function(y, name, call) {
@@ -33,8 +43,39 @@ numeric_labels <- function(y, name, call) {
 
 # -1, 1 or NA; what is neither label is NA.
 response_code <- function(template, y) {
+  if (template$kind == "bounded") return(bounded_code(template, y))
   if (template$kind == "numeric") return(c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))])
   c(-1, 1)[match(as.character(y), as.character(template$labels))]
+}
+
+# A chunk of a source may have come as something else.
+bounded_code <- function(template, y) {
+  if (!column_kind(y) %in% c("numeric", "logical")) {
+    abort("source", "`", template$name, "` is not numeric in all chunks of the source.", call = NULL)
+  }
+  y <- as.double(y)
+  y[!is.finite(y)] <- NA
+  (pmin(pmax(y, template$bounds[1]), template$bounds[2]) - template$centre) / template$half
+}
+
+# Coefficients for the mapped response become ones for the response as it is.
+response_coef <- function(template, coefficients, intercept) {
+  if (template$kind != "bounded") return(coefficients)
+  coefficients <- coefficients * template$half
+  if (intercept) coefficients[1] <- coefficients[1] + template$centre
+  coefficients
+}
+
+# The inverse.
+response_start <- function(template, coefficients, intercept) {
+  if (template$kind != "bounded") return(coefficients)
+  if (intercept) coefficients[1] <- coefficients[1] - template$centre
+  coefficients / template$half
+}
+
+# The linear predictor on the scale of the response.
+response_link <- function(template, link) {
+  if (template$kind == "bounded") template$centre + template$half * link else link
 }
 
 # The inverse: labels from -1, 1 or NA.

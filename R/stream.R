@@ -133,7 +133,8 @@ stream_oracle <- function(source, design, response, run, call) {
 new_stream_oracle <- function(feed, n, rows, loss, budget, radius, intercept, neighbours, noise) {
   dense <- if (is.list(rows)) rows$x else rows
   pointer <- .Call(ffi_oracle_create_stream, feed, n, ncol(dense), if (is.list(rows)) rows$indicators else integer(),
-                   intercept, radius, loss$name, budget$pointer, match(neighbours, neighbour_codes) - 1L,
+                   intercept, radius, loss$name, loss$parameter, budget$pointer,
+                   match(neighbours, neighbour_codes) - 1L,
                    noise == "reproducible")
   oracle_object(pointer, loss, budget, radius, neighbours, noise)
 }
