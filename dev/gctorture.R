@@ -53,7 +53,7 @@ new_ledger <- function(gdp = 1, zcdp = 1) .Call(entries$ffi_ledger_create, gdp, 
 new_oracle <- function(ledger = new_ledger(), loss = "sigmoid") {
   x <- matrix(runif(60, -1, 1), 20)
   y <- rep(c(-1, 1), 10)
-  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, loss, ledger, 0L, TRUE)
+  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, loss, 0.5, ledger, 0L, TRUE)
 }
 
 conversions <- function() {
@@ -92,11 +92,11 @@ oracle <- function(mechanism) {
     .Call(entries$ffi_ledger_close, ledger, 0)
     list(ledger)
   })
-  compare("ffi_oracle_create", function() list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "logistic", new_ledger(), 1L, TRUE))
+  compare("ffi_oracle_create", function() list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "huber", 0.5, new_ledger(), 1L, TRUE))
   codes <- structure(class = "dpsosp_columns", list(x = matrix(1L, 6, 2), codes = matrix(1L, 6, 1), indicators = 1L))
   sparse <- structure(class = "dpsosp_compressed", list(start = 0:1, row = 2L, value = 0.5, dim = c(6L, 1L)))
   for (rows in list(codes, sparse)) {
-    compare("ffi_oracle_create", function() list(rows, TRUE, 1, rep(1, 6), "logistic", new_ledger(), 1L, TRUE))
+    compare("ffi_oracle_create", function() list(rows, TRUE, 1, rep(1, 6), "huber_svm", 0.5, new_ledger(), 1L, TRUE))
   }
   compare("ffi_oracle_facts", function() list(new_oracle()))
   for (question in c("value", "gradient", "hessian")) {
@@ -145,7 +145,7 @@ other_methods <- function() {
   compare("ffi_newton_run", function() {
     list(convex(new_ledger()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
   })
-  compare("ffi_loss_bounds", function() list("logistic"))
+  compare("ffi_loss_bounds", function() list("huber", 0.5))
   compare("ffi_cubic_run", function() {
     options <- list(inner = 3L, iterations = 2L, spend_all = TRUE, diameter = 10, eps_g = 1e-3, confidence = 0.9,
                     hessian_share = 0.3, certificate_share = 0.1)
@@ -171,14 +171,14 @@ feed <- function(p) {
 
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
-  create <- function() list(feed(1), 20L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE)
+  create <- function() list(feed(1), 20L, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), 0L, TRUE)
   oracle <- function() do.call(.Call, c(list(entries$ffi_oracle_create_stream), create()))
   compare("ffi_oracle_create_stream", create)
   for (question in c("value", "gradient", "hessian")) {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }
   compare("ffi_oracle_value", function() {
-    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", new_ledger(), 0L, TRUE), w,
+    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), 0L, TRUE), w,
          0.1, TRUE)
   })
   compare("ffi_ranges_release_stream", function() {

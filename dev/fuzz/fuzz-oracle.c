@@ -48,9 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 /* A response is -1, 1 or missing: the glue makes it so. */
+/* What is not in [-1, 1] is clipped. */
 static double response(struct fuzz *f) {
   static const double y[] = {-1, 1, NAN, INFINITY};
-  return y[fuzz_below(f, 4)];
+  uint32_t kind = fuzz_below(f, 5);
+  return kind < 4 ? y[kind] : fuzz_double(f);
 }
 
 static int open_pair(struct fuzz *f, struct pair *p) {
@@ -80,7 +82,8 @@ static int open_pair(struct fuzz *f, struct pair *p) {
   size_t changed = fuzz_below(f, (uint32_t)p->n);
   for (size_t j = 0; j < p->p; j++) p->x[1][changed + p->n * j] = fuzz_double(f);
   p->y[1][changed] = p->relation == ORACLE_ZERO_OUT ? NAN : response(f);
-  const struct loss *loss = loss_find(fuzz_below(f, 2) ? "logistic" : "sigmoid");
+  static const char *const losses[] = {"logistic", "sigmoid", "huber_svm", "huber"};
+  const struct loss *loss = loss_find(losses[fuzz_below(f, 4)]);
   int status = BASE_OK;
   for (int side = 0; side < 2 && status == BASE_OK; side++) {
     status = data_create(p->x[side], p->n, p->p, p->intercept, p->radius, p->y[side], &p->data[side]);

@@ -179,6 +179,9 @@ good_calls <- expression(
                  neighbours = "replace-one", start = NULL, noise = "secure", progress = FALSE, storage = "single"),
   dp_sosp = list(x = p$x, y = p$y, eps = 0.01, delta = 1e-6, method = "opt", radius = 2, intercept = TRUE,
                  target = NULL, control = NULL, budget = budget, start = NULL, progress = FALSE, storage = "double"),
+  dp_sosp = list(x = p$x, y = 3 * p$x[, 1], eps = 0.01, delta = 1e-6, method = "newton", loss = loss_huber(c(-3, 3)),
+                 radius = 2, intercept = TRUE, start = c(0, 1, 0), control = control_newton(iterations = 3),
+                 budget = budget, progress = FALSE),
   dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto", plan = NULL),
   dp_ledger = list(x = budget),
   dp_oracle = list(x = p$x, y = p$y, loss = "logistic", budget = budget, radius = 2, intercept = TRUE,
@@ -233,6 +236,8 @@ good_calls <- expression(
   dp_calibrate = list(family = event_gaussian, eps = 1, delta = 1e-6, range = c(1, 10), accountant = "gdp",
                       tolerance = 0.1),
   sosp = list(eps_g = 0.1, eps_h = 0.1),
+  loss_huber_svm = list(h = 0.5),
+  loss_huber = list(response = c(0, 10), c = 1),
   sosp = list(alpha = 0.1),
   penalty_ridge = list(lambda = 1),
   penalty_nonconvex = list(lambda = 1)

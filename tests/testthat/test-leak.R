@@ -146,6 +146,8 @@ test_that("a fit holds no data", {
   expect_clean(quiet_fit(x, d$y, eps = 1, radius = 2, loss = "sigmoid", penalty = penalty_nonconvex(0.01),
                          target = sosp(0.2, 0.05)))
   expect_clean(summary(quiet_fit(x, d$y, eps = 1, radius = 2)))
+  expect_clean(quiet_fit(unused ~ a + b, d, eps = 1, method = "newton", loss = loss_huber(c(-4, 4)),
+                         bounds = secret_bounds))
 })
 
 test_that("a fit to a source holds no data, nor does its error, nor an oracle that is written to a file", {
@@ -271,7 +273,7 @@ test_that("objects that need no data hold none", {
     event, sampled, event_svt_gaussian(10, 20, 5), dp_account(event), dp_account(sampled), dp_account(sampled, "rdp"),
     dp_convert(mu = 1, delta = 1e-5, to = "eps"), dp_filter_order(sampled, 1, 1e-5),
     dp_rdp(event_gaussian(2), c(2, 8)),
-    control_opt(), control_tr(), control_gd(), control_newton(), loss_logistic(), loss_sigmoid(), penalty_none(),
+    control_opt(), control_tr(), control_gd(), control_newton(), loss_logistic(), loss_sigmoid(), loss_huber(c(-1, 9)), penalty_none(),
     penalty_ridge(0.1), penalty_nonconvex(0.1), sosp(0.1, 0.2), saddle_problem(1000),
     planned_iterations("gd", 0.1, gap = 1), trust_region_step(c(1, 2), diag(2), 1),
     dp_audit(fit, runs = 10, progress = FALSE), dp_audit(release, list(0, 1), 1, 1e-5, runs = 20, progress = FALSE),

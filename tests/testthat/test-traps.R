@@ -160,7 +160,7 @@ test_that("entries survive a collection at every allocation", {
     space <- asNamespace("dpsosp")
     call <- function(name, ...) .Call(space[[name]], ...)
     budget <- wrap(call("ffi_ledger_create", 0, 10, 2L))
-    o <- wrap(call("ffi_oracle_create", p$x, TRUE, 2, p$y, "sigmoid", budget, 0L, TRUE))
+    o <- wrap(call("ffi_oracle_create", p$x, TRUE, 2, p$y, "sigmoid", 0, budget, 0L, TRUE))
     penalty <- list(kind = 0L, lambda = 0, skip = 1L)
     options <- dpsosp:::core_options("2opt-ls", control_opt(max_iterations = 3), list(eps_g = 0.1, eps_h = 0.02), FALSE)
     callback <- function(done, total) NULL
