@@ -26,7 +26,7 @@
 #' @param lambda A number of at least 0, for rows of norm at most one, or `NULL`: by the rule above. `"objpert"` needs
 #'   kappa < eps; `"outpert"` takes 0 where a ridge penalty applies to every coefficient.
 #' @param size Norm of the solution to aim at, for rows of norm at most one, positive; `NULL`: the less noise, the more,
-#'   \eqn{20 (100 \nu)^{-0.3}}{20 (100 nu)^-0.3}.
+#'   \eqn{20 (100 \nu)^{-0.3}}{20 (100 nu)^-0.3}, and 2 for `loss_huber()`, whose predictor stays in \[-1, 1\].
 #' @param kappa_share Largest share of eps that kappa may take by that rule, in (0, 1); `"objpert"` only.
 #' @param output_share Share of the budget for the noise on the solution of `"objpert"`, in (0, 1).
 #' @param confidence Of the certificate, in (0, 1).
@@ -69,7 +69,7 @@ perturbation_lambda <- function(run, eps) {
   if (!is.na(control$lambda)) return(control$lambda)
   bounds <- loss_bounds(run$loss)
   noise <- gradient_noise(run, eps)
-  size <- if (is.na(control$size)) perturbation_size(noise) else control$size
+  size <- if (is.na(control$size)) perturbation_size(noise, run$loss) else control$size
   if (run$method == "outpert") return((2 * bounds[["curv_upper"]] * noise^2 / (run$dim * size^2))^(1 / 3))
   max(noise / size, bounds[["curv_upper"]] / (run$n * expm1(control$kappa_share * eps)))
 }
@@ -81,7 +81,8 @@ gradient_noise <- function(run, eps) {
 }
 
 # What the synthetic problems of inst/experiments/convex-rule.R prefer: 10 at a noise of 0.05, 20 at 0.01, 40 at 0.001.
-perturbation_size <- function(noise) 20 * (100 * noise)^-0.3
+# With a response in bounds the predictor is to stay in [-1, 1], however little noise there is.
+perturbation_size <- function(noise, loss) if (is.null(loss$response)) 20 * (100 * noise)^-0.3 else 2
 
 # What the determinant may add to the privacy loss, rounded up.
 perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_upper"]] / (n * lambda)) * (1 + 1e-12)

@@ -208,6 +208,15 @@ test_that("parameters and responses are checked", {
   expect_output(print(fit), "mapped rows and response", fixed = TRUE)
 })
 
+test_that("the default size of a solution is that of a predictor in [-1, 1]", {
+  expect_equal(dpsosp:::perturbation_size(1e-4, robust), 2)
+  expect_equal(dpsosp:::perturbation_size(0.01, loss_huber_svm()), 20)
+  fit <- study(robust, eps = 4, method = "outpert")
+  start <- true_value("huber", numeric(3), mapped)
+  least <- true_value("huber", minimum("huber", mapped), mapped)
+  expect_lt(true_value("huber", unit_coef(fit), mapped) - least, (start - least) / 4)
+})
+
 test_that("an audit of such a fit does not exceed its claim", {
   for (relation in c("replace-one", "zero-out")) {
     fit <- study(robust, x = p$x[1:100, ], response = y[1:100], eps = 20, method = "outpert", neighbours = relation,
