@@ -38,7 +38,7 @@ bounded_response <- function(y, name, loss, call) {
 numeric_labels <- function(y, name, call) {
   for (low in c(0, -1)) if (all(is.na(y) | y %in% c(low, 1))) return(c(0, 1))
   abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, or ",
-        "declare a factor with two levels.", call = call)
+        "declare a factor with two levels. A regression takes `loss_huber()`.", call = call)
 }
 
 # -1, 1 or NA; what is neither label is NA.

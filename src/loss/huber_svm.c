@@ -1,17 +1,17 @@
 /*
- * Huberised hinge loss (Chaudhuri, Monteleoni & Sarwate 2011, equation (7)),
- * y in {-1, 1}, 0 < h <= 1. With v = 1 - y t:
+ * Huberised hinge loss (Chaudhuri, Monteleoni & Sarwate 2011), y in {-1, 1},
+ * 0 < h <= 1. With v = 1 - y t:
  *
- *   l = 0 for v <= -h,   (h + v)^2 / (4 h) for |v| < h,   v for v >= h.
+ *   l = 0 for v <= -h,   (h + v)^2 / (4 h) for |v| < h,   v for v >= h,
  *
- * With s = min(max((v + h) / (2 h), 0), 1): l' = -y s, |l'| <= 1; l'' is
- * 1 / (2 h) inside and 0 outside, and does not exist at |v| = h: no Lipschitz
- * constant of l'', third is infinite. As h <= 1, l(y, 0) = 1; so is the loss of
- * a null record, whose y is 0.
+ * that is, with s = min(max((v + h) / (2 h), 0), 1), l = h s^2 + max(v - h, 0).
+ * l' = -y s, |l'| <= 1; l'' is 1 / (2 h) inside and 0 outside, and does not exist
+ * at |v| = h: no Lipschitz constant of l'', third is infinite. As h <= 1,
+ * l(y, 0) = 1; so is the loss of a null record, whose y is 0.
  *
- * Errors: v is rounded once, by at most h u where |v| <= h, and v + h by at
- * most 2 h u: with a product and the rounding of 1 / (2 h), s is off by less
- * than 4 u. In l = h s^2 that makes 10 u h, and l = v has error u (1 + |t|).
+ * Errors: v is rounded once, by at most h u where |v| <= h, v + h by at most 2 h u
+ * and the quotient by u: s is off by less than 3 u, which makes 8 u h of h s^2. Where
+ * v > h, s = 1, and l has four roundings of at most u (1 + |t|) each.
  */
 #include "base/simd.h"
 #include "loss/private.h"
@@ -26,38 +26,35 @@
 
 static struct loss_bounds bounds_at(double h) { return (struct loss_bounds)BOUNDS(h); }
 
-static inline double slope(double h, double inverse, double v) {
-  double s = (v + h) * inverse;
-  s = s > 0 ? s : 0;
-  return s < 1 ? s : 1;
+/* s; exactly 0 and 1 outside. */
+static inline double slope(double h, double v) {
+  double least = v > -h ? v : -h, inside = least < h ? least : h;
+  return (inside + h) / (2 * h);
 }
 
-static inline double value_at(double h, double inverse, double v) {
-  double s = slope(h, inverse, v), bent = h * s * s;
-  return v > h ? v : bent;
+/* Without a branch, that loops over it are vectorised. */
+static inline double value_at(double h, double v) {
+  double s = slope(h, v), beyond = v - h;
+  return h * s * s + (beyond + fabs(beyond)) / 2;
 }
 
-static double range(double h, double t_max) {
-  return value_at(h, 0.5 / h, 1 + t_max) - value_at(h, 0.5 / h, 1 - t_max);
-}
+static double range(double h, double t_max) { return value_at(h, 1 + t_max) - value_at(h, 1 - t_max); }
 
 SIMD_CLONES static double sum(double h, size_t n, const double *y, const double *t) {
-  double total = 0, inverse = 0.5 / h;
+  double total = 0;
   SIMD_SUM(total)
-  for (size_t i = 0; i < n; i++) total += value_at(h, inverse, 1 - y[i] * t[i]);
+  for (size_t i = 0; i < n; i++) total += value_at(h, 1 - y[i] * t[i]);
   return total;
 }
 
 SIMD_CLONES static void values(double h, size_t n, const double *y, const double *t, double *value) {
-  double inverse = 0.5 / h;
   SIMD_LOOP
-  for (size_t i = 0; i < n; i++) value[i] = value_at(h, inverse, 1 - y[i] * t[i]);
+  for (size_t i = 0; i < n; i++) value[i] = value_at(h, 1 - y[i] * t[i]);
 }
 
 SIMD_CLONES static void slopes(double h, size_t n, const double *y, const double *t, double *d1) {
-  double inverse = 0.5 / h;
   SIMD_LOOP
-  for (size_t i = 0; i < n; i++) d1[i] = -y[i] * slope(h, inverse, 1 - y[i] * t[i]);
+  for (size_t i = 0; i < n; i++) d1[i] = -y[i] * slope(h, 1 - y[i] * t[i]);
 }
 
 SIMD_CLONES static void curvatures(double h, size_t n, const double *y, const double *t, double *d2) {
