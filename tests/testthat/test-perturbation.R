@@ -119,7 +119,7 @@ test_that("what objective perturbation cannot do is refused with the reason, bef
 })
 
 test_that("less noise means a larger solution to aim at, and more budget less of a penalty", {
-  size <- dpsosp:::perturbation_size
+  size <- function(noise) dpsosp:::perturbation_size(noise, loss_logistic())
   expect_equal(size(0.01), 20)
   expect_gt(size(0.001), size(0.01))
   lambda <- function(eps) 0.25 / (3000 * expm1(study(eps = eps)$privacy$kappa))
