@@ -21,8 +21,8 @@
 #'   Coefficients and predictions are on the original scale of the response, certificates and targets on the mapped
 #'   one. Without `start` a run begins at the middle of the bounds.
 #'
-#' Both Huber losses have second derivatives that jump. What rounding does to sums of these has no bound, so no Hessian is
-#' released, and methods that need one, or its Lipschitz constant, refuse the loss (`dpsosp_error_nonsmooth`). There
+#' Both Huber losses have second derivatives that jump. What rounding does to sums of these has no bound, so no Hessian
+#' is released, and methods that need one, or its Lipschitz constant, refuse the loss (`dpsosp_error_nonsmooth`). There
 #' are the methods `"newton"` with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"` and
 #' `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity gives.
 #'

@@ -36,18 +36,20 @@ study <- function(loss, response = y, eps = 1, method = "newton", ..., x = p$x, 
 
 test_that("with a large budget every method finds the minimum", {
   cases <- list(
-    list("newton", control_newton(iterations = 60), 1e-3), list("newton", control_newton("qu", iterations = 50), 0.02),
-    list("objpert", control_perturbation(lambda = 0.01), 1e-4), list("outpert", control_perturbation(lambda = 0.01), 1e-3),
+    list("newton", control_newton(iterations = 60), 1e-3),
+    list("newton", control_newton("qu", iterations = 50), 0.02),
+    list("objpert", control_perturbation(lambda = 0.01), 1e-4),
+    list("outpert", control_perturbation(lambda = 0.01), 1e-3),
     list("gd", control_gd(max_iterations = 200), 0.02), list("sgd", control_gd(max_iterations = 200), 0.05)
   )
   for (case in cases) {
     lambda <- if (case[[1]] %in% c("objpert", "outpert")) 0.01 else 0
-    numeric <- study(robust, eps = 1e5, method = case[[1]], control = case[[2]], target = if (case[[1]] == "gd") sosp(1e-3, 1))
+    target <- if (case[[1]] == "gd") sosp(1e-3, 1)
+    numeric <- study(robust, eps = 1e5, method = case[[1]], control = case[[2]], target = target)
     expect_equal(unit_coef(numeric), minimum("huber", mapped, lambda), tolerance = case[[3]])
-    labels <- study("huber_svm", p$y, eps = 1e5, method = case[[1]], control = case[[2]],
-                    target = if (case[[1]] == "gd") sosp(1e-3, 1))
-    excess <- true_value("huber_svm", unit_coef(labels), p$y) - true_value("huber_svm", minimum("huber_svm", p$y, lambda), p$y)
-    expect_lt(excess, case[[3]])
+    labels <- study("huber_svm", p$y, eps = 1e5, method = case[[1]], control = case[[2]], target = target)
+    least <- true_value("huber_svm", minimum("huber_svm", p$y, lambda), p$y)
+    expect_lt(true_value("huber_svm", unit_coef(labels), p$y) - least, case[[3]])
   }
 })
 
@@ -177,7 +179,8 @@ test_that("without an intercept the response is scaled but not shifted", {
 test_that("methods that need Hessians refuse, before anything is charged", {
   budget <- dp_budget(eps = 1, delta = 1e-6)
   refused <- function(...) {
-    expect_error(dp_sosp(p$x, p$y, budget = budget, radius = 2, loss = "huber_svm", ...), class = "dpsosp_error_nonsmooth")
+    expect_error(dp_sosp(p$x, p$y, budget = budget, radius = 2, loss = "huber_svm", ...),
+                 class = "dpsosp_error_nonsmooth")
   }
   for (method in c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "opt-b", "2opt-b", "tr-b", "cubic", "damped-newton")) {
     refused(method = method, penalty = if (method == "cubic") penalty_ridge(0.1))
