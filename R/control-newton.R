@@ -64,23 +64,26 @@
 control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
                            iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,
                            adaptive = TRUE, trace_share = 0.2, search_share = 0.3, certificate_share = 0.05, tail = NULL,
-                           confidence = 0.95) {
+                           confidence = 0.95, batch = NULL, sampling = NULL) {
   call <- sys.call()
   curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
   defaults <- newton_defaults[[curvature]]
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
-  structure(class = "dp_control_newton", list(
+  curvature_share <- share(curvature_share %||% defaults$curvature_share, "curvature_share")
+  certificate_share <- share(certificate_share, "certificate_share")
+  of_steps <- (1 - certificate_share) * (1 - if (curvature == "lazy") curvature_share else 0)
+  structure(class = "dp_control_newton", c(list(
     curvature = curvature, modify = check_choice(modify, newton_modifies, "modify", call),
     iterations = check_count(iterations %||% defaults$iterations, "iterations", call = call),
     lambda0 = if (is.null(lambda0)) NA_real_ else check_number(lambda0, "lambda0", 0, 1e6, call = call),
     lambda_scale = check_number(lambda_scale %||% defaults$lambda_scale, "lambda_scale", 0, 1e6, call = call),
     adaptive = check_flag(adaptive, "adaptive", call),
-    curvature_share = share(curvature_share %||% defaults$curvature_share, "curvature_share"),
+    curvature_share = curvature_share,
     trace_share = share(trace_share, "trace_share"), search_share = share(search_share, "search_share"),
-    certificate_share = share(certificate_share, "certificate_share"),
+    certificate_share = certificate_share,
     tail = check_number(tail %||% defaults$tail, "tail", 0, 1, open = FALSE, call = call),
     confidence = share(confidence, "confidence")
-  ))
+  ), batch_control(batch, sampling, of_steps, call)))
 }
 
 newton_curvatures <- c("hessian", "qu", "lazy", "direct")
@@ -100,10 +103,10 @@ print.dp_control_newton <- function(x, ...) {
   invisible(x)
 }
 
-methods_newton <- c("newton", "damped-newton")
+methods_newton <- c("newton", "newton-b", "damped-newton")
 
 check_newton_control <- function(control, method, call) {
-  if (is.null(control)) control <- control_newton(if (method == "newton") "lazy" else "direct")
+  if (is.null(control)) control <- control_newton(if (method == "damped-newton") "direct" else "lazy")
   if (!inherits(control, "dp_control_newton")) {
     abort("argument", "`control` of the method \"", method, "\" must be NULL or come from `control_newton()`, not ",
           describe(control), ".", call = call)
@@ -111,7 +114,7 @@ check_newton_control <- function(control, method, call) {
   if (method == "damped-newton" && control$curvature != "direct") {
     abort("argument", "The method \"damped-newton\" needs `control_newton(curvature = \"direct\")`.", call = call)
   }
-  control
+  check_batch_control(control, method, call)
 }
 
 losses_convex <- "logistic"
@@ -129,16 +132,16 @@ check_convex <- function(loss, penalty, method, call) {
 }
 
 # What the core's newton_run() takes; the target comes later.
-newton_options <- function(method, control, spend_all) {
+newton_options <- function(method, control, spend_all, batch = NULL) {
   shares <- c("adaptive", "iterations", "confidence", "curvature_share", "trace_share", "search_share", "certificate_share",
               "lambda0", "lambda_scale", "tail")
   c(list(curvature = match(control$curvature, newton_curvatures) - 1L,
          modify = match(control$modify, newton_modifies) - 1L, damped = method == "damped-newton",
-         spend_all = spend_all, eps_g = 0), unclass(control)[shares])
+         spend_all = spend_all, eps_g = 0), unclass(control)[shares], batch_options(batch))
 }
 
 run_newton <- function(run, oracle, penalty, rho, start, bar, call) {
-  options <- newton_options(run$method, run$control, is.null(run$target))
+  options <- newton_options(run$method, run$control, is.null(run$target), run$batch)
   options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, options, rho, start), call)
   .Call(ffi_newton_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }
