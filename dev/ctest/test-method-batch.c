@@ -192,7 +192,7 @@ static void fails(int way) {
     open_problem(&f, way < WAYS ? "sigmoid" : "logistic", 400, 1);
     polls_left = k / 3;
     if (k % 3 == 0) base_set_host(&host);
-    if (k % 3 == 1) ctest_fail_allocation(1 + (way < WAYS ? 60 : 10) * k);
+    if (k % 3 == 1) ctest_fail_allocation(1 + (way == WAYS + NEWTON_LAZY ? 200 : 60) * k); /* later than its plan */
     if (k % 3 == 2) f.oracle->entropy = &ctest_entropy_broken;
     int status = run_way(&f, way, &run_no_penalty, 0.03, 1, w, &r);
     base_set_host(NULL);

@@ -144,6 +144,7 @@ static double least_eigenvalue(const struct newton *s, double sd) {
   double root = sqrt((double)s->f->dim), noise = sqrt(2) * root * sd;
   if (!lazy(o)) return o->lambda_scale * noise;
   double gradient = objective_sd_gradient(s->f, s->w, s->steps_rho / o->iterations, 1);
+  if (!isfinite(gradient)) return noise; /* of a step that cannot be opened: opening it will say why */
   return fmax(o->lambda_scale * sqrt(o->iterations) * gradient * root, noise);
 }
 
