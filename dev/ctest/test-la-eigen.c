@@ -26,6 +26,7 @@ static void check_one(size_t d, const double *h, const double *w, double smalles
                       double value, const double *v);
 static void dispatch(void);
 static void refusals(void);
+static void badly_scaled(void);
 static void apply(const struct linop *self, const double *x, double *y);
 static void reflect_both(size_t d, double *h, double *w);
 
@@ -64,6 +65,7 @@ void test_la_eigen(void) {
   }
   dispatch();
   refusals();
+  badly_scaled();
 }
 
 /* diag(eigenvalue) turned by two reflections; eigenvalue(0) is the smallest. */
@@ -189,6 +191,15 @@ static void refusals(void) {
   }
   double value, v[1];
   CHECK(la_eigen_min(0, v, &value, v) == BASE_ERR_ARGUMENT);
+}
+
+/* 370 orders of magnitude between the entries: LAPACK may return a vector of another eigenvalue as if it were right. */
+static void badly_scaled(void) {
+  double far = 0x1p-291, h[16] = {0x1p-1013, far, 0, 0, far, -0x1.bp+189, 0x1p-320, 0, 0, 0x1p-320}, v[4], value;
+  if (la_eigen_min_lapack(4, h, &value, v) == BASE_OK) {
+    CHECK_NEAR(value, -0x1.bp+189, 1e45);
+    CHECK_NEAR(fabs(v[1]), 1, 1e-9);
+  }
 }
 
 static void apply(const struct linop *self, const double *x, double *y) {

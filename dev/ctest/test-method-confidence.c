@@ -9,6 +9,7 @@
 
 static void norm_coverage(size_t dim, double norm, double beta);
 static void norm_shape(void);
+static void norm_exact(void);
 static void eigen_coverage(size_t dim, double beta);
 
 void test_method_confidence(void) {
@@ -21,6 +22,7 @@ void test_method_confidence(void) {
     }
   }
   norm_shape();
+  norm_exact();
   eigen_coverage(1, 0.1);
   eigen_coverage(3, 0.1);
   eigen_coverage(20, 0.1);
@@ -60,6 +62,20 @@ static void norm_shape(void) {
     last = upper;
   }
   CHECK_NEAR(confidence_norm(30, 2, 10, 0.05), 2 * confidence_norm(15, 1, 10, 0.05), 1e-9);
+}
+
+/* At the bound, and not a billionth below, what was seen has probability beta at most, but for roundings of the cdf. */
+static void norm_exact(void) {
+  static const double seen[] = {0, 3, 8, 30, 120, 300}, betas[] = {0.3, 0.05, 1e-3, 1e-7};
+  for (size_t i = 0; i < 6; i++) {
+    for (size_t j = 0; j < 4; j++) {
+      for (size_t dim = 1; dim < 300; dim *= 7) {
+        double least = fmax(seen[i], sqrt((double)dim)), upper = confidence_norm(seen[i], 1, dim, betas[j]);
+        CHECK(base_pnchisq(least * least, (double)dim, upper * upper) <= betas[j] * (1 + 1e-12));
+        CHECK(base_pnchisq(least * least, (double)dim, pow(upper * (1 - 1e-9), 2)) > betas[j]);
+      }
+    }
+  }
 }
 
 static void eigen_coverage(size_t dim, double beta) {

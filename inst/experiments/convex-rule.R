@@ -9,7 +9,10 @@ this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
 settings <- c(
-  list(list(method = "newton", size = "adaptive", kappa_share = NA, control = control_newton())),
+  lapply(c(0.5, 0.6, 0.75, 0.9), function(tail) {
+    list(method = "newton", size = if (tail == 0.5) "adaptive" else paste("adaptive, tail", tail), kappa_share = NA,
+         control = control_newton(tail = tail))
+  }),
   lapply(c(10, 20, 40, 80), function(size) {
     list(method = "newton", size = size, kappa_share = NA,
          control = control_newton(lambda_scale = 1 / size, adaptive = FALSE, iterations = 60))

@@ -6,6 +6,10 @@
 
 /* Residual asked of Lanczos, relative to the norm: it bounds the eigenvalue's error. */
 #define LANCZOS_TOLERANCE 1e-12
+/* Of LAPACK's vectors, which have some d u, relative to the largest entry. */
+#define RESIDUAL 1e-11
+
+static double residual(size_t d, const double *h, double value, const double *vector, double *scratch);
 
 int la_eigen_min(size_t d, const double *h, double *value, double *vector) {
   if (d <= LA_DENSE_LIMIT) return la_eigen_min_lapack(d, h, value, vector);
@@ -20,10 +24,19 @@ int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector
   if (!copy) return BASE_ERR_MEMORY;
   memcpy(copy, h, d * d * sizeof *copy);
   int status = la_dense_min(d, copy, value, vector);
-  /* Inverse iteration may overflow on a badly scaled matrix, and LAPACK reports no error. */
-  if (status == BASE_OK && !la_all_finite(d, vector)) status = BASE_ERR_NUMERIC;
+  /* On a badly scaled matrix inverse iteration may overflow or end elsewhere, and LAPACK reports no error. */
+  if (status == BASE_OK && !(residual(d, h, *value, vector, copy) <= RESIDUAL * (double)d)) status = BASE_ERR_NUMERIC;
   base_free(copy);
   return status;
+}
+
+/* |h vector - value vector| relative to the largest entry of h, with a vector of scratch memory; 0 for h = 0. */
+static double residual(size_t d, const double *h, double value, const double *vector, double *scratch) {
+  double scale = 0;
+  for (size_t i = 0; i < d * d; i++) scale = fmax(scale, fabs(h[i]));
+  la_matvec(d, d, h, d, vector, scratch);
+  la_axpy(d, -value, vector, scratch);
+  return scale > 0 ? la_norm(d, scratch) / scale : la_norm(d, scratch);
 }
 
 /* In squares, so that the lines of memory that are read down a column are used before they are forgotten. */

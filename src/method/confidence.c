@@ -4,6 +4,7 @@
 #include <math.h>
 
 static double chi_upper(size_t dim, double beta);
+static double excess(double seen, double df, double length, double beta);
 
 /* The look-th of sum 6 / (pi j)^2 = 1. */
 double confidence_share(double beta, int look) { return beta * 6 / pow(M_PI * look, 2); }
@@ -14,23 +15,35 @@ double confidence_share(double beta, int look) { return beta * 6 / pow(M_PI * lo
  * the |g| at which what was seen has probability beta from below: it corrects
  * for the noise's own length, sqrt(d) sd, by which |g + e| is inflated. Where
  * even g = 0 would have given a longer |g + e|, the bound would tend to zero;
- * such luck shows nothing, so what was seen counts as at least d.
+ * such luck shows nothing, so what was seen counts as at least d. Found by
+ * regula falsi in the Illinois variant; the upper end is a bound at every step.
  */
 double confidence_norm(double noisy_norm, double sd, size_t dim, double beta) {
   if (!(sd > 0)) return noisy_norm;
   double df = (double)dim, seen = fmax(noisy_norm / sd, sqrt(df));
   double triangle = seen + chi_upper(dim, beta);
   if (seen * seen > 1e5) return triangle * sd; /* there the two agree closely */
-  double low = 0, high = triangle;
-  for (int i = 0; i < 60; i++) {
-    double middle = (low + high) / 2;
-    if (base_pnchisq(seen * seen, df, middle * middle) > beta) {
-      low = middle;
+  double low = 0, high = triangle, at_low = excess(seen, df, low, beta), at_high = excess(seen, df, high, beta);
+  int side = 0;
+  for (int i = 0; i < 60 && at_high < 0 && high - low > 1e-12 * high; i++) {
+    double middle = low + (high - low) * at_low / (at_low - at_high), value = excess(seen, df, middle, beta);
+    if (value > 0) {
+      low = middle, at_low = value;
+      if (side > 0) at_high /= 2;
+      side = 1;
     } else {
-      high = middle;
+      high = middle, at_high = value;
+      if (side < 0) at_low /= 2;
+      side = -1;
     }
   }
   return high * sd;
+}
+
+/* Positive where a length is too likely for a bound. On the normal scale the cdf is nearly linear in the length. */
+static double excess(double seen, double df, double length, double beta) {
+  double quantile = base_qnorm(base_pnchisq(seen * seen, df, length * length));
+  return fmin(fmax(quantile, -40), 40) - base_qnorm(beta);
 }
 
 /* E = sqrt(2) sd sqrt(d) bounds the mean of the largest eigenvalue (Sudakov-Fernique);
