@@ -39,18 +39,18 @@
 #' All releases are Gaussian.
 #'
 #' @section Batches:
-#' The method `"newton-b"` takes each step on a fresh random batch, drawn without replacement (`sampling = "wor"`, the
-#' default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the only one under
-#' `"zero-out"`, the paper's). Gradient, trace and direction, or gradient and Hessian, are of the same batch; the step is
-#' charged for all of them together before the batch is drawn, at the Renyi divergence that sampling leaves of their
-#' composition. Sums are divided by the batch's public size m, so sensitivities are those above with c = b / m. With
-#' `"lazy"` gradients only are on batches: the matrix, which is released once, is of all records. So is the last
-#' gradient, with `certificate_share` of the budget, and no other certifies: all planned steps are taken, with a target or
-#' without. Everything else is for steps.
+#' The method `"newton-b"` takes each step on a fresh random batch, drawn without replacement (`sampling = "wor"`,
+#' the default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the only one under
+#' `"zero-out"`, the paper's). Gradient, trace and direction, or gradient and Hessian, are of the same batch; the
+#' step is charged for all of them together before the batch is drawn, at the Renyi divergence that sampling leaves
+#' of their composition. Sums are divided by the batch's public size m, so sensitivities are those above with
+#' c = b / m. With `"lazy"` gradients only are on batches: the matrix, which is released once, is of all records. So
+#' is the last gradient, with `certificate_share` of the budget, and no other certifies: all planned steps are
+#' taken, with a target or without. Everything else is for steps.
 #'
-#' The default size makes a step's sampling error about as large as the noise of its gradient, see [control_opt()]; it lies
-#' between n / 200 and n / 20, or n / 5 where steps have curvature of their own, which are few. Batches save time, not
-#' privacy: a step has about the noise that it would have on all records, and a sampling error besides.
+#' The default size makes a step's sampling error about as large as the noise of its gradient, see [control_opt()];
+#' it lies between n / 200 and n / 20, or n / 5 where steps have curvature of their own, which are few. Batches save
+#' time, not privacy: a step has about the noise that it would have on all records, and a sampling error besides.
 #'
 #' @param curvature `"lazy"`, `"hessian"`, `"qu"` or `"direct"`.
 #' @param modify `"add"` or `"clip"`.

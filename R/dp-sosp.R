@@ -39,8 +39,8 @@
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
-#'   For convex problems `"newton"`, `"damped-newton"` or, on batches, `"newton-b"`, see [control_newton()]; `"objpert"` or
-#'   `"outpert"`, see
+#'   For convex problems `"newton"`, `"damped-newton"` or, on batches, `"newton-b"`, see [control_newton()];
+#'   `"objpert"` or `"outpert"`, see
 #'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"2opt-ls"` where the
 #'   problem is not convex, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise: a rule that knows
 #'   n, the number of columns, budget, relation and loss, not the data (`vignette("convex")`).

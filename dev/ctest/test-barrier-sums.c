@@ -269,7 +269,7 @@ static void batch_is_its_rows(const char *loss) {
     CHECK_NEAR(sensitivity_gradient(&on_batch, w), more * full, 1e-12 * more * full);
     /* Of a trace its rounding alone. */
     double b = loss_bounds_of(loss_find(loss))->curv_upper, error = sensitivity_trace(all.oracle, w) - b / N;
-    CHECK_NEAR((sensitivity_trace(&on_batch, w) - b / batch.size) / (more * error), 1, 0.02);
+    CHECK_NEAR((sensitivity_trace(&on_batch, w) - b / batch.size) / (more * error), 1, 1e-4);
     CHECK(sensitivity_gradient(&on_batch, w) - 2 * loss_bounds_of(loss_find(loss))->lipschitz / batch.size > 0);
   }
   CHECK(fixture_all_zero(sizeof got / sizeof(double), a));
