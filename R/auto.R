@@ -1,11 +1,10 @@
 # method = "auto": which method, from what is public: loss, penalty, n, d, budget and relation.
 #
-# On the synthetic problems of inst/experiments/convex-rule.R Newton's method with one noisy curvature matrix and
-# objective perturbation come equally near to the least loss on average: the former where signals are strong, the latter
-# where they are weak, which nobody knows beforehand. So Newton's method is taken, which may share a budget; where there
-# is so little noise that both are near the minimum, objective perturbation, which is nearer there and much faster.
+# On the synthetic problems of inst/experiments/convex-rule.R Newton's method with one noisy curvature matrix comes nearer
+# to the least loss than objective perturbation does, on average over weak and strong signals, and may share a budget;
+# but not where there is so little noise that the minimum itself is near, and objective perturbation is much faster.
 
-auto_noise <- 10^-3.5
+auto_noise <- 10^-3.75
 
 check_method <- function(method, loss, penalty, control, call) {
   method <- check_choice(method, c(methods_known, "auto"), "method", call)

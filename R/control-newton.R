@@ -110,7 +110,7 @@ newton_modifies <- c("add", "clip")
 newton_defaults <- list(
   hessian = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
   qu = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
-  lazy = list(iterations = 240, lambda_scale = 1 / 10, curvature_share = 0.1, tail = 0.5),
+  lazy = list(iterations = 240, lambda_scale = 1 / 10, curvature_share = 0.1, tail = 0.75),
   direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0)
 )
 

@@ -132,14 +132,14 @@ test_that("\"auto\" names its method, which follows from public facts", {
   }
   expect_message(fit <- chosen(1), "newton", class = "dpsosp_message_method")
   expect_equal(fit$method, "newton")
-  # 2 sqrt(4) / (3000 mu) < 10^-3.5 from mu = 4.2 on
+  # 2 sqrt(4) / (3000 mu) < 10^-3.75 from mu = 7.5 on
   budget <- function(mu) dp_convert(mu = mu, delta = 1e-6, to = "eps")
-  expect_equal(suppressMessages(chosen(budget(4.3)))$method, "objpert")
-  expect_equal(suppressMessages(chosen(budget(4.1)))$method, "newton")
-  expect_equal(suppressMessages(chosen(budget(4.1), neighbours = "zero-out"))$method, "objpert")
+  expect_equal(suppressMessages(chosen(budget(7.6)))$method, "objpert")
+  expect_equal(suppressMessages(chosen(budget(7.4)))$method, "newton")
+  expect_equal(suppressMessages(chosen(budget(7.4), neighbours = "zero-out"))$method, "objpert")
   expect_equal(suppressMessages(chosen(1, loss = "sigmoid"))$method, "2opt-ls")
   expect_equal(suppressMessages(chosen(1, penalty = penalty_nonconvex(0.1)))$method, "2opt-ls")
-  shared <- suppressMessages(dp_sosp(p$x, p$y, eps = budget(4.3), budget = dp_budget(eps = 100, delta = 1e-6),
+  shared <- suppressMessages(dp_sosp(p$x, p$y, eps = budget(7.6), budget = dp_budget(eps = 100, delta = 1e-6),
                                      radius = 2, method = "auto"))
   expect_equal(shared$method, "newton")
   expect_error(chosen(1, control = control_newton()), class = "dpsosp_error_argument")
