@@ -67,8 +67,9 @@ stochastic <- function(d, eps, steps) {
   fitted_by(d, eps, "sgd", control_gd(gap = 1e6, max_iterations = steps, batch = nrow(d$X) / 50, batch_share = 0.95))
 }
 
-on_batches <- function(curvature, modify = "add", rate = 1 / 10) function(d, eps, steps) {
-  fitted_by(d, eps, "newton-b", control_newton(curvature, modify, iterations = steps, batch = nrow(d$X) * rate))
+on_batches <- function(curvature, modify = "add", rate = 1 / 10, tail = NULL) function(d, eps, steps) {
+  control <- control_newton(curvature, modify, iterations = steps, batch = nrow(d$X) * rate, tail = tail)
+  fitted_by(d, eps, "newton-b", control)
 }
 
 methods <- list(
@@ -85,12 +86,12 @@ methods <- list(
     fitted_by(d, eps, "cubic", control_cubic(iterations = steps))
   }),
   "lazy" = list(steps = c(20, 60), run = function(d, eps, steps) {
-    fitted_by(d, eps, "newton", control_newton("lazy", iterations = steps))
+    fitted_by(d, eps, "newton", control_newton("lazy", iterations = steps, tail = 0.5))
   }),
   "DP-SGD" = list(steps = c(30, 100, 300), run = stochastic),
   "batch Hess-add" = list(steps = c(3, 6, 12), run = on_batches("hessian", "add")),
   "batch Hess-clip" = list(steps = c(3, 6, 12), run = on_batches("hessian", "clip")),
-  "batch lazy" = list(steps = c(60, 240), run = on_batches("lazy", rate = 1 / 50)),
+  "batch lazy" = list(steps = c(60, 240), run = on_batches("lazy", rate = 1 / 50, tail = 0.5)),
   "objpert" = list(steps = 1, run = function(d, eps, steps) fitted_by(d, eps, "objpert", NULL))
 )
 
