@@ -3,7 +3,7 @@
 # Everything here is a function of n, the number of coefficients, the budget and the call. The plan fixes the order of
 # the Renyi filter and, where `batch` is NULL, the batch size; a run may depart from it in any way.
 
-methods_batch <- c("opt-b", "2opt-b", "tr-b", "sgd")
+methods_batch <- c("opt-b", "2opt-b", "tr-b", "sgd", "newton-b")
 
 batch_schemes <- c("wor", "poisson")
 
@@ -45,6 +45,7 @@ new_batch <- function(run, dim, rho, call) {
 
 # Steps of length 1/G in the worst case; it need not be exact, see above.
 batch_steps <- function(run) {
+  if (run$method == "newton-b") return(run$control$iterations)
   published <- identical(run$control$constants, "published")
   eps_g <- run$target$eps_g %||% run$target$alpha
   if (is.null(eps_g)) return(min(run$control$max_iterations, 200))
@@ -56,12 +57,13 @@ batch_steps <- function(run) {
 
 # Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard
 # deviation: smaller batches would add to the error, larger ones to the time. Between n / 200, as very small rates are
-# amplified less than in proportion, and n / 20.
+# amplified less than in proportion, and n / 20, or n / 5 for Newton's few steps with curvature of their own.
 default_batch <- function(run, dim, rho, steps) {
   if (identical(run$control$constants, "published")) return(max(1, run$n %/% 50))
   sensitivity <- if (run$neighbours == "replace-one") 2 else 1 # times L / n
   wanted <- 2 * run$n^2 * run$control$batch_share * rho / (sensitivity^2 * dim * steps)
-  max(1, floor(min(max(wanted, run$n / 200), run$n / 20)))
+  newton <- run$method == "newton-b" && run$control$curvature != "lazy"
+  max(1, floor(min(max(wanted, run$n / 200), run$n / if (newton) 5 else 20)))
 }
 
 # The planned run as an event: steps on batches, then Gaussian releases about all rows. Costs in proportion to the

@@ -1,6 +1,6 @@
 #' Settings of Newton's method
 #'
-#' For the methods `"newton"` and `"damped-newton"`, which minimise convex objectives. All settings are
+#' For the methods `"newton"`, `"newton-b"` and `"damped-newton"`, which minimise convex objectives. All settings are
 #' public: they must not be chosen by looking at the data.
 #'
 #' Each of `iterations` steps asks for a gradient and moves along a direction in which
@@ -27,6 +27,8 @@
 #' `"damped-newton"` takes `curvature = "direct"` and chooses the length of each step, among 1, 1/2, ..., 1/32 of the
 #' direction, by noisy decreases of the objective.
 #'
+#' `"newton-b"` takes its steps on fresh batches, see below.
+#'
 #' A ridge penalty is added to the curvature as it is: it depends on no record and can only
 #' raise the smallest eigenvalue, so the direction needs less noise.
 #'
@@ -35,6 +37,20 @@
 #' `"replace-one"`, where the published bound does not hold, and c / m^2 |g| under `"zero-out"`. With
 #' `"direct"` and `"lazy"` the matrix has sensitivity \eqn{\sqrt{2}}{sqrt(2)} c (`"zero-out"`: c) in the Frobenius norm.
 #' All releases are Gaussian.
+#'
+#' @section Batches:
+#' The method `"newton-b"` takes each step on a fresh random batch, drawn without replacement (`sampling = "wor"`,
+#' the default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the only one under
+#' `"zero-out"`, the paper's). Gradient, trace and direction, or gradient and Hessian, are of the same batch; the
+#' step is charged for all of them together before the batch is drawn, at the Renyi divergence that sampling leaves
+#' of their composition. Sums are divided by the batch's public size m, so sensitivities are those above with
+#' c = b / m. With `"lazy"` gradients only are on batches: the matrix, which is released once, is of all records. So
+#' is the last gradient, with `certificate_share` of the budget, and no other certifies: all planned steps are
+#' taken, with a target or without. Everything else is for steps.
+#'
+#' The default size makes a step's sampling error about as large as the noise of its gradient, see [control_opt()];
+#' it lies between n / 200 and n / 20, or n / 5 where steps have curvature of their own, which are few. Batches save
+#' time, not privacy: a step has about the noise that it would have on all records, and a sampling error besides.
 #'
 #' @param curvature `"lazy"`, `"hessian"`, `"qu"` or `"direct"`.
 #' @param modify `"add"` or `"clip"`.
@@ -50,10 +66,12 @@
 #' @param certificate_share Share of the whole budget for the gradient at the solution, which certifies it, in (0, 1).
 #' @param tail The solution is the mean of this share of the last iterates, in \[0, 1\]; 0: the last iterate.
 #' @param confidence Of the certificate, in (0, 1).
-#' @return An object of class `dp_control_newton`.
+#' @param batch For `"newton-b"`: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see below.
+#' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
+#' @return An object of class `dp_control_newton`; its `batch_share` is the share of the budget that steps have.
 #' @references
 #' Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
-#'   second-order methods, algorithm 3, lemma 5.1, section 5.2; the sensitivity of `"clip"` is corrected.
+#'   second-order methods, algorithm 3, lemma 5.1, sections 5.2 and 6.4; the sensitivity of `"clip"` is corrected.
 #'
 #' Avella-Medina, Bradshaw and Loh (2023), Differentially private inference via noisy optimization, section 4; there
 #'   the length of the step is not private.
@@ -64,23 +82,26 @@
 control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
                            iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,
                            adaptive = TRUE, trace_share = 0.2, search_share = 0.3, certificate_share = 0.05, tail = NULL,
-                           confidence = 0.95) {
+                           confidence = 0.95, batch = NULL, sampling = NULL) {
   call <- sys.call()
   curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
   defaults <- newton_defaults[[curvature]]
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
-  structure(class = "dp_control_newton", list(
+  curvature_share <- share(curvature_share %||% defaults$curvature_share, "curvature_share")
+  certificate_share <- share(certificate_share, "certificate_share")
+  of_steps <- (1 - certificate_share) * (1 - if (curvature == "lazy") curvature_share else 0)
+  structure(class = "dp_control_newton", c(list(
     curvature = curvature, modify = check_choice(modify, newton_modifies, "modify", call),
     iterations = check_count(iterations %||% defaults$iterations, "iterations", call = call),
     lambda0 = if (is.null(lambda0)) NA_real_ else check_number(lambda0, "lambda0", 0, 1e6, call = call),
     lambda_scale = check_number(lambda_scale %||% defaults$lambda_scale, "lambda_scale", 0, 1e6, call = call),
     adaptive = check_flag(adaptive, "adaptive", call),
-    curvature_share = share(curvature_share %||% defaults$curvature_share, "curvature_share"),
+    curvature_share = curvature_share,
     trace_share = share(trace_share, "trace_share"), search_share = share(search_share, "search_share"),
-    certificate_share = share(certificate_share, "certificate_share"),
+    certificate_share = certificate_share,
     tail = check_number(tail %||% defaults$tail, "tail", 0, 1, open = FALSE, call = call),
     confidence = share(confidence, "confidence")
-  ))
+  ), batch_control(batch, sampling, of_steps, call)))
 }
 
 newton_curvatures <- c("hessian", "qu", "lazy", "direct")
@@ -100,10 +121,10 @@ print.dp_control_newton <- function(x, ...) {
   invisible(x)
 }
 
-methods_newton <- c("newton", "damped-newton")
+methods_newton <- c("newton", "newton-b", "damped-newton")
 
 check_newton_control <- function(control, method, call) {
-  if (is.null(control)) control <- control_newton(if (method == "newton") "lazy" else "direct")
+  if (is.null(control)) control <- control_newton(if (method == "damped-newton") "direct" else "lazy")
   if (!inherits(control, "dp_control_newton")) {
     abort("argument", "`control` of the method \"", method, "\" must be NULL or come from `control_newton()`, not ",
           describe(control), ".", call = call)
@@ -111,7 +132,7 @@ check_newton_control <- function(control, method, call) {
   if (method == "damped-newton" && control$curvature != "direct") {
     abort("argument", "The method \"damped-newton\" needs `control_newton(curvature = \"direct\")`.", call = call)
   }
-  control
+  check_batch_control(control, method, call)
 }
 
 # Newton directions are private, and lead downhill, only where every record's curvature is positive.
@@ -126,16 +147,16 @@ check_convex <- function(loss, penalty, method, call) {
 }
 
 # What the core's newton_run() takes; the target comes later.
-newton_options <- function(method, control, spend_all) {
+newton_options <- function(method, control, spend_all, batch = NULL) {
   shares <- c("adaptive", "iterations", "confidence", "curvature_share", "trace_share", "search_share", "certificate_share",
               "lambda0", "lambda_scale", "tail")
   c(list(curvature = match(control$curvature, newton_curvatures) - 1L,
          modify = match(control$modify, newton_modifies) - 1L, damped = method == "damped-newton",
-         spend_all = spend_all, eps_g = 0), unclass(control)[shares])
+         spend_all = spend_all, eps_g = 0), unclass(control)[shares], batch_options(batch))
 }
 
 run_newton <- function(run, oracle, penalty, rho, start, bar, call) {
-  options <- newton_options(run$method, run$control, is.null(run$target))
+  options <- newton_options(run$method, run$control, is.null(run$target), run$batch)
   options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, options, rho, start), call)
   .Call(ffi_newton_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }

@@ -39,7 +39,8 @@
 #' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
-#'   For convex problems `"newton"` or `"damped-newton"`, see [control_newton()]; `"objpert"` or `"outpert"`, see
+#'   For convex problems `"newton"`, `"damped-newton"` or, on batches, `"newton-b"`, see [control_newton()];
+#'   `"objpert"` or `"outpert"`, see
 #'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"2opt-ls"` where the
 #'   problem is not convex, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise: a rule that knows
 #'   n, the number of columns, budget, relation and loss, not the data (`vignette("convex")`).
@@ -170,7 +171,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   new_fit(run, result, response_coef(response, coefficients, intercept), design, response, call)
 }
 
-methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", methods_batch)
+methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", setdiff(methods_batch, methods_newton))
 # Ask for gradients only where nothing else is needed.
 methods_gradient <- setdiff(methods_opt, c("tr", "tr-b"))
 methods_convex <- c(methods_newton, methods_perturbation, "cubic")

@@ -125,6 +125,8 @@ study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 answer_names <- list(
   "batch gradient" = c("gradient on a batch", "gradients on batches"),
   "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
+  "batch trace" = c("trace on a batch", "traces on batches"),
+  "batch direction" = c("direction on a batch", "directions on batches"),
   gradient = c("gradient", "gradients"), "line search" = c("line search", "line searches"),
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
   direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),

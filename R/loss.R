@@ -23,8 +23,8 @@
 #'
 #' Both Huber losses have second derivatives that jump. What rounding does to sums of these has no bound, so no Hessian
 #' is released, and methods that need one, or its Lipschitz constant, refuse the loss (`dpsosp_error_nonsmooth`). There
-#' are the methods `"newton"` with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"` and
-#' `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity gives.
+#' are the methods `"newton"` and `"newton-b"` with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`,
+#' `"sgd"` and `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity gives.
 #'
 #' @param h Half the width of the rounded corner, a number from 0.01 to 1.
 #' @param response Public bounds of the response, `c(lower, upper)`, in its units; chosen without looking at the data.
@@ -133,7 +133,7 @@ check_smooth <- function(loss, penalty, method, control, call) {
     refuse("The ", loss$name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
            "released that could certify a point.")
   }
-  if (method == "newton" && !control$curvature %in% c("lazy", "qu")) {
+  if (method %in% c("newton", "newton-b") && !control$curvature %in% c("lazy", "qu")) {
     refuse("`curvature` \"", control$curvature, "\" asks for Hessians, and ", what, ": take \"lazy\" or \"qu\".")
   }
   if (!method %in% methods_nonsmooth) {
@@ -142,7 +142,7 @@ check_smooth <- function(loss, penalty, method, control, call) {
   }
 }
 
-methods_nonsmooth <- c("newton", "objpert", "outpert", "gd", "sgd")
+methods_nonsmooth <- c("newton", "newton-b", "objpert", "outpert", "gd", "sgd")
 
 # As in the head of a fit: with its parameter.
 loss_text <- function(loss) {

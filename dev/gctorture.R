@@ -128,11 +128,11 @@ other_methods <- function() {
     })
   }
   batches <- list(size = 2, scheme = "wor", share = 0.5)
+  renyi <- function() .Call(entries$ffi_ledger_create_renyi, 8, 1)
   for (method in c("opt-b", "tr-b", "sgd")) {
     control <- switch(method, "opt-b" = dpsosp::control_opt(max_iterations = 3),
                       "tr-b" = dpsosp::control_tr(max_iterations = 3), sgd = dpsosp::control_gd(max_iterations = 3))
     options <- package$core_options(method, control, target, TRUE, batches)
-    renyi <- function() .Call(entries$ffi_ledger_create_renyi, 8, 1)
     compare(paste0("ffi_", package$method_family(method), "_run"), function() {
       list(new_oracle(renyi()), penalty, options, 1, w, progress, TRUE)
     })
@@ -144,6 +144,11 @@ other_methods <- function() {
   options$eps_g <- 1e-3
   compare("ffi_newton_run", function() {
     list(convex(new_ledger()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
+  })
+  options <- package$newton_options("newton-b", dpsosp::control_newton("qu", iterations = 3), TRUE, batches)
+  compare("ffi_newton_alpha", function() list(convex(renyi()), options, 1, w))
+  compare("ffi_newton_run", function() {
+    list(convex(renyi()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
   })
   compare("ffi_loss_bounds", function() list("huber", 0.5))
   compare("ffi_cubic_run", function() {

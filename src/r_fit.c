@@ -142,7 +142,7 @@ SEXP ffi_newton_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP star
 }
 
 SEXP ffi_newton_alpha(SEXP oracle, SEXP options, SEXP rho, SEXP start) {
-  const struct oracle *o = arg_bundle(oracle)->oracle;
+  struct oracle *o = arg_bundle(oracle)->oracle;
   struct newton_options opt = newton_options_from(options);
   return Rf_ScalarReal(newton_default_alpha(o, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
@@ -257,6 +257,7 @@ static struct newton_options newton_options_from(SEXP list) {
       .lambda0 = number_in(list, "lambda0"),
       .lambda_scale = number_in(list, "lambda_scale"),
       .tail = number_in(list, "tail"),
+      .batch = batch_from(list).sampling,
   };
   return o;
 }

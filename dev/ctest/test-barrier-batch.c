@@ -5,8 +5,11 @@
 
 static void costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size);
 static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme);
+static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size);
+static void newton_answers(void);
 static void one_batch_a_step(void);
 static void refused(void);
+static void newton_refused(void);
 static void failures(void);
 
 enum { N = 2000, P = 2, DIM = P + 1 };
@@ -27,8 +30,13 @@ void test_barrier_batch(void) {
   answers(ORACLE_REPLACE_ONE, ORACLE_FIXED);
   answers(ORACLE_REPLACE_ONE, ORACLE_POISSON);
   answers(ORACLE_ZERO_OUT, ORACLE_POISSON);
+  newton_costs(ORACLE_REPLACE_ONE, ORACLE_FIXED, 40);
+  newton_costs(ORACLE_REPLACE_ONE, ORACLE_POISSON, 12.5);
+  newton_costs(ORACLE_ZERO_OUT, ORACLE_POISSON, 400);
+  newton_answers();
   one_batch_a_step();
   refused();
+  newton_refused();
   failures();
 }
 
@@ -104,6 +112,67 @@ static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme
   fixture_close(&f);
 }
 
+/* A gradient, a trace and a direction share what the step was charged, with the noise of privacy.md A7 to A9 for the
+ * batch's public size. */
+static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size) {
+  static const double penalty[DIM] = {0.02, 0.02, 0.02};
+  const struct oracle_sampling how = {scheme, size};
+  double w[DIM] = {1, -1, 2}, g[DIM], direction[DIM], trace, sd_g, sd_t, sd_d, c = 0.25 / size, m = 0.07;
+  double two = neighbours == ORACLE_REPLACE_ONE ? 2 : 1;
+  struct fixture f;
+  open_renyi(&f, neighbours, 1);
+  for (int i = 0; i < 4; i++) {
+    const struct oracle_newton newton = {i % 2 ? ORACLE_MAJORANT : ORACLE_HESSIAN, i < 2 ? ORACLE_ADD : ORACLE_CLIP,
+                                         i < 2 ? m - penalty[0] : m, penalty};
+    double before = ledger_spent(f.ledger), kappa = i < 2 ? c / (m * (m + c)) : sqrt(two) * c / (m * m);
+    CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0.6) == BASE_OK);
+    double charged = ledger_spent(f.ledger) - before, left = oracle_step_left(f.oracle);
+    CHECK(oracle_step_gradient(f.oracle, w, g, &sd_g) == BASE_OK);
+    CHECK(oracle_step_trace(f.oracle, w, newton.curvature, left / 4, &trace, &sd_t) == BASE_OK);
+    CHECK_NEAR(oracle_step_left(f.oracle), 0.75 * left, 1e-12 * left);
+    left = oracle_step_left(f.oracle);
+    CHECK(oracle_step_direction(f.oracle, w, g, &newton, left, direction, &sd_d) == BASE_OK);
+    double mu2 = pow(two * loss_bounds_of(loss_find("logistic"))->lipschitz / size / sd_g, 2) + pow(c / sd_t, 2) +
+                 pow(kappa * la_norm(DIM, g) / sd_d, 2);
+    CHECK_NEAR(cost_of(sqrt(mu2), size / N, neighbours) / charged, 1, 1e-6);
+    CHECK_NEAR(ledger_spent(f.ledger) - before, charged, 0);
+    CHECK(oracle_step_left(f.oracle) == 0 && ledger_length(f.ledger) == (size_t)i + 1);
+  }
+  fixture_close(&f);
+}
+
+/* Of the rows of the step's batch, whatever the others are, with noise of the standard deviation that is said. */
+static void newton_answers(void) {
+  static const double no_penalty[DIM] = {0};
+  const struct oracle_sampling how = {ORACLE_POISSON, 100};
+  const struct oracle_newton newton = {ORACLE_HESSIAN, ORACLE_ADD, 0.2, no_penalty};
+  int runs = ctest_size(1000, 30);
+  double w[DIM] = {0.5, -1, 0.2}, g[DIM] = {0.1, -0.2, 0.3}, direction[DIM], exact[DIM], h[DIM * DIM];
+  double trace, sd_t, sd_d, square_t = 0, square_d = 0;
+  struct fixture f;
+  open_renyi(&f, ORACLE_REPLACE_ONE, 1e9);
+  for (int i = 0; i < runs; i++) {
+    CHECK(oracle_step_open(f.oracle, &how, w, 30, 0.9) == BASE_OK);
+    const struct oracle view = step_view(f.oracle);
+    CHECK(oracle_step_trace(f.oracle, w, ORACLE_HESSIAN, oracle_step_left(f.oracle) / 2, &trace, &sd_t) == BASE_OK);
+    double left = oracle_step_left(f.oracle);
+    CHECK(oracle_step_direction(f.oracle, w, g, &newton, left, direction, &sd_d) == BASE_OK);
+    CHECK(sums_hessian(&view, w, h) == BASE_OK);
+    double expected = 0;
+    for (int j = 0; j < DIM; j++) {
+      expected += h[j + j * DIM];
+      h[j + j * DIM] += newton.lambda0;
+    }
+    memcpy(exact, g, sizeof exact);
+    CHECK(la_solve_definite(DIM, h, exact) == BASE_OK);
+    square_t += pow((trace - expected) / sd_t, 2) / runs;
+    for (int j = 0; j < DIM; j++) square_d += pow((direction[j] - exact[j]) / sd_d, 2) / runs / DIM;
+  }
+  CHECK_NEAR(square_t, 1, 5 * sqrt(2.0 / runs));
+  CHECK_NEAR(square_d, 1, 5 * sqrt(2.0 / runs / DIM));
+  fixture_close(&f);
+}
+
 /* Gradient and Hessian of a step are of the same rows, those of two steps are not. */
 static void one_batch_a_step(void) {
   const struct oracle_sampling how = {ORACLE_FIXED, 50};
@@ -160,6 +229,38 @@ static void refused(void) {
   fixture_open(&f, "logistic", N, P, 1, ORACLE_REPLACE_ONE, 1);
   CHECK(oracle_step_open(f.oracle, &good, w, 1e-4, 0) == BASE_ERR_ACCOUNTANT);
   CHECK(ledger_length(f.ledger) == 0);
+  fixture_close(&f);
+}
+
+/* More than the step has left, and what it was not opened for. */
+static void newton_refused(void) {
+  static const double no_penalty[DIM] = {0};
+  const struct oracle_sampling how = {ORACLE_FIXED, 50};
+  const struct oracle_newton newton = {ORACLE_HESSIAN, ORACLE_ADD, 0.1, no_penalty}, tiny = {.penalty = no_penalty};
+  double w[DIM] = {0}, g[DIM] = {1, 0, 0}, direction[DIM], h[DIM * DIM], trace, sd;
+  struct fixture f;
+  open_renyi(&f, ORACLE_REPLACE_ONE, 1);
+  CHECK(oracle_step_left(f.oracle) == 0);
+  for (int k = 0; k < 3; k++) {
+    /* Nothing is open; a gradient only; all was taken by a Hessian. */
+    if (k > 0) CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, k - 1) == BASE_OK);
+    if (k == 2) CHECK(oracle_step_hessian(f.oracle, w, h, &sd) == BASE_OK);
+    CHECK(oracle_step_trace(f.oracle, w, ORACLE_HESSIAN, 1e-9, &trace, &sd) == BASE_ERR_ARGUMENT && trace == 0);
+    CHECK(oracle_step_direction(f.oracle, w, g, &newton, 1e-9, direction, &sd) == BASE_ERR_ARGUMENT);
+    CHECK(fixture_all_zero(DIM, direction));
+  }
+  CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0.5) == BASE_OK);
+  double left = oracle_step_left(f.oracle);
+  static const double parts[] = {1.0000001, 0, -1, NAN, INFINITY};
+  for (int k = 0; k < 5; k++) {
+    CHECK(oracle_step_trace(f.oracle, w, ORACLE_HESSIAN, parts[k] * left, &trace, &sd) == BASE_ERR_ARGUMENT);
+    CHECK(oracle_step_direction(f.oracle, w, g, &newton, parts[k] * left, direction, &sd) == BASE_ERR_ARGUMENT);
+  }
+  CHECK(oracle_step_direction(f.oracle, w, g, &tiny, left, direction, &sd) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_step_left(f.oracle) == left);
+  f.oracle->entropy = &ctest_entropy_broken;
+  CHECK(oracle_step_direction(f.oracle, w, g, &newton, left, direction, &sd) == BASE_ERR_ENTROPY);
+  CHECK(fixture_all_zero(DIM, direction) && oracle_step_left(f.oracle) == 0 && ledger_length(f.ledger) == 3);
   fixture_close(&f);
 }
 

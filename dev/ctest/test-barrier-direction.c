@@ -13,17 +13,21 @@ enum { PLANE = 2 }; /* two dimensions are as bad as many */
 /* So large that noise is far below rounding. */
 static const double no_noise = 1e26, endless = 1e40;
 
-static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours);
-static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many);
+static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours, double size);
+static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many,
+                   double size);
 
 void test_barrier_direction(void) {
   for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
     for (int modify = ORACLE_ADD; modify <= ORACLE_CLIP; modify++) {
-      search("logistic", modify, neighbours, 0);
-      search("logistic", modify, neighbours, 1);
-      search("huber_svm", modify, neighbours, 0);
-      search("huber", modify, neighbours, 0);
-      attained(modify, neighbours);
+      search("logistic", modify, neighbours, 0, 0);
+      search("logistic", modify, neighbours, 1, 0);
+      search("huber_svm", modify, neighbours, 0, 0);
+      search("huber", modify, neighbours, 0, 0);
+      attained(modify, neighbours, 0);
+      search("logistic", modify, neighbours, 0, 6.5); /* more records than expected */
+      search("huber", modify, neighbours, 0, 6.5);
+      if (modify == ORACLE_ADD) attained(modify, neighbours, 2.5);
     }
   }
 }
@@ -37,6 +41,7 @@ struct pair {
   double row[2][PLANE]; /* the first record, clipped to norm one */
   double w[PLANE], gradient[PLANE];
   struct oracle_newton how;
+  double size; /* public size of a batch that holds all records; 0: none, the mean is of all */
 };
 
 static double share(const struct pair *p, enum oracle_neighbours neighbours) {
@@ -52,18 +57,23 @@ static double share(const struct pair *p, enum oracle_neighbours neighbours) {
     for (size_t i = 0; i < p->n; i++) y[i] = 1;
     if (k == 1 && neighbours == ORACLE_ZERO_OUT) y[0] = NAN;
     fixture_open_rows(&f, p->loss, x, y, p->n, PLANE, 0, neighbours, endless);
-    int status = oracle_newton_direction(f.oracle, p->w, p->gradient, &how, no_noise, direction, &sd);
+    size_t *row = base_alloc(p->n, sizeof *row);
+    for (size_t i = 0; i < p->n; i++) row[i] = i;
+    f.oracle->step = (struct step){.rows = {p->n, row, p->size}, .curvature_rho = no_noise};
+    const struct oracle view = p->size > 0 ? step_view(f.oracle) : *f.oracle;
+    int status = (p->size > 0 ? oracle_step_direction : oracle_newton_direction)(f.oracle, p->w, p->gradient, &how,
+                                                                                 no_noise, direction, &sd);
     if (status != BASE_OK) change[0] = NAN;
     for (int j = 0; j < PLANE; j++) change[j] += (k ? -1 : 1) * direction[j];
-    sensitivity = sensitivity_newton(f.oracle, p->w, &how, la_norm(PLANE, p->gradient));
+    sensitivity = sensitivity_newton(&view, p->w, &how, la_norm(PLANE, p->gradient));
     fixture_close(&f);
   }
   return la_norm(PLANE, change) / sensitivity;
 }
 
 /* Add: no curvature but the record's. Clip: the others' is lambda0, much above the record's part. */
-static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours) {
-  struct pair p = {.loss = "logistic", .n = 7, .row = {{1, 0}, {0, 0}}, .gradient = {0.3, 0}};
+static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours, double size) {
+  struct pair p = {.loss = "logistic", .size = size, .n = 7, .row = {{1, 0}, {0, 0}}, .gradient = {0.3, 0}};
   p.how = (struct oracle_newton){.modify = modify, .lambda0 = 0.05};
   if (modify == ORACLE_CLIP) {
     p.n = 1500;
@@ -107,10 +117,12 @@ static struct pair moved(const struct pair *from, double by) {
 }
 
 /* many: curvature hundreds of times a record's, where a record turns eigenvectors near lambda0 (privacy.md A9). */
-static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many) {
+static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many,
+                   double size) {
   double worst = 0;
   for (int restart = 0; restart < ctest_size(strcmp(loss, "logistic") ? 6 : many ? 12 : 40, 1); restart++) {
     struct pair best = random_pair(loss, modify, many);
+    best.size = size;
     double found = share(&best, neighbours);
     for (int i = 0, steps = ctest_size(many ? 500 : 300, 10); i < steps; i++) {
       struct pair next = moved(&best, exp(-6.0 * i / steps));

@@ -267,6 +267,10 @@ static void batch_is_its_rows(const char *loss) {
     for (size_t k = 0; k < sizeof got / sizeof(double); k++) CHECK_NEAR(a[k], b[k] / 2.5, 1e-13);
     double more = N / batch.size, full = sensitivity_gradient(all.oracle, w);
     CHECK_NEAR(sensitivity_gradient(&on_batch, w), more * full, 1e-12 * more * full);
+    /* Of a trace its rounding alone. */
+    double b = loss_bounds_of(loss_find(loss))->curv_upper,
+           error = sensitivity_trace(all.oracle, w, ORACLE_HESSIAN) - b / N;
+    CHECK_NEAR((sensitivity_trace(&on_batch, w, ORACLE_HESSIAN) - b / batch.size) / (more * error), 1, 1e-4);
     CHECK(sensitivity_gradient(&on_batch, w) - 2 * loss_bounds_of(loss_find(loss))->lipschitz / batch.size > 0);
   }
   CHECK(fixture_all_zero(sizeof got / sizeof(double), a));

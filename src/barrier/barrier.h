@@ -133,16 +133,18 @@ struct oracle_sampling {
 
 /*
  * Opens a step: charges it, at most cost and in full whatever is asked then, and draws its batch. Of what the cost buys
- * without the amplification the share is for a Hessian, the rest for a gradient; 0 and 1 give only one of them.
- * Amplification is of all that is asked on a batch together, so nothing can be added to an open step, and the ledger must
- * be a Renyi one (else BASE_ERR_ACCOUNTANT). A batch that leaves nothing out, a fixed size that is no whole number and
- * fixed sizes under zero-out, where neighbouring batches differ in two records, are refused.
+ * without the amplification the share is for second-order answers, the rest for a gradient; 0 and 1 give only one of
+ * them. Amplification is of all that is asked on a batch together, so nothing can be added to an open step, and the
+ * ledger must be a Renyi one (else BASE_ERR_ACCOUNTANT). A batch that leaves nothing out, a fixed size that is no whole
+ * number and fixed sizes under zero-out, where neighbouring batches differ in two records, are refused.
  */
 int oracle_step_open(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost,
-                     double hessian_share);
-/* Each at most once a step, on its batch. */
+                     double curvature_share);
+/* Each at most once a step, on its batch; a Hessian takes all that is for second-order answers. */
 int oracle_step_gradient(struct oracle *oracle, const double *w, double *gradient, double *sd);
 int oracle_step_hessian(struct oracle *oracle, const double *w, double *hessian, double *sd);
+/* What is left for second-order answers, before the amplification. */
+double oracle_step_left(const struct oracle *oracle);
 /* Forgets the batch. A step that is opened closes the one before. */
 void oracle_step_close(struct oracle *oracle);
 /* Standard deviations that the answers of a step have which gives one of them only; infinite if it would be refused. */
@@ -179,6 +181,11 @@ int oracle_trace(struct oracle *oracle, const double *w, enum oracle_curvature c
 /* A^-1 gradient, for a gradient that was released; refused where the curvature may be negative. */
 int oracle_newton_direction(struct oracle *oracle, const double *w, const double *gradient,
                             const struct oracle_newton *how, double rho, double *direction, double *sd);
+/* The same about the open step's batch, for a part of what is left there; more than that is refused. */
+int oracle_step_trace(struct oracle *oracle, const double *w, enum oracle_curvature curvature, double rho,
+                      double *trace, double *sd);
+int oracle_step_direction(struct oracle *oracle, const double *w, const double *gradient,
+                          const struct oracle_newton *how, double rho, double *direction, double *sd);
 
 /* ---- perturbed.c: the minimiser of the mean loss plus sum_j quadratic_j w_j^2 / 2 ---- */
 

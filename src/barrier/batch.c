@@ -2,9 +2,16 @@
  * Steps on batches. What is charged is the Renyi divergence, at the ledger's
  * order, of everything that a step may release on its batch, amplified once
  * (privacy.md F): the base mechanism is the adaptive composition of a
- * gradient and a Hessian, both Gaussian, so Gaussian itself with
+ * gradient and second-order answers, all Gaussian, so Gaussian itself with
  * mu^2 = mu_g^2 + mu_H^2. Under replace-one its pair of neighbouring batches
  * is amplified by F1, whatever the scheme; under zero-out Poisson's by F3.
+ *
+ * Second-order answers are a Hessian, or the trace and the direction of
+ * Newton's method (J2). That a direction's noise has a scale which follows from
+ * what the step released before it changes nothing: given that, the scale is the
+ * same for both neighbours and the means differ by at most the sensitivity, so
+ * one random map takes the pair N(0, 1), N(mu, 1) to the step's answers on any
+ * two neighbouring batches, and takes the mixtures of that pair with it.
  *
  * The divergence of a composition on one batch is more than the sum of the
  * parts', and cannot be charged as answers are asked for: a filter adds up
@@ -35,37 +42,37 @@ static struct oracle on_batch(const struct oracle *o, const struct batch *rows);
 static struct oracle before_draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *none);
 
 int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const double *w, double cost,
-                     double hessian_share) {
+                     double curvature_share) {
   oracle_step_close(o);
   int status = check_point(o, w);
-  if (status == BASE_OK && !(hessian_share >= 0 && hessian_share <= 1)) status = BASE_ERR_ARGUMENT;
-  if (hessian_share > 0 && data_dim(o->data) > ORACLE_MOST_DIM) status = BASE_ERR_ARGUMENT;
-  struct amplified *bought = hessian_share < 1 ? &o->for_gradient : &o->for_hessian;
+  if (status == BASE_OK && !(curvature_share >= 0 && curvature_share <= 1)) status = BASE_ERR_ARGUMENT;
+  if (curvature_share > 0 && data_dim(o->data) > ORACLE_MOST_DIM) status = BASE_ERR_ARGUMENT;
+  struct amplified *bought = curvature_share < 1 ? &o->for_gradient : &o->for_hessian;
   if (status == BASE_OK) status = find_base(o, how, cost, bought);
   if (status != BASE_OK) return status;
   size_t dim = data_dim(o->data);
-  double gradient_rho = bought->rho * (1 - hessian_share), hessian_rho = bought->rho * hessian_share;
+  double gradient_rho = bought->rho * (1 - curvature_share), curvature_rho = bought->rho * curvature_share;
   struct batch none;
   const struct oracle view = before_draw(o, how, &none);
-  const char *what = hessian_share == 0 ? "batch gradient" : hessian_share == 1 ? "batch hessian" : "batch step";
+  const char *what = curvature_share == 0 ? "batch gradient" : curvature_share == 1 ? "batch hessian" : "batch step";
   struct ledger_entry entry = {what, "gaussian on a batch", cost, 0, 0};
   if (gradient_rho > 0) {
     entry.sensitivity = sensitivity_gradient(&view, w);
     status = gaussian_scale(entry.sensitivity, gradient_rho, dim, &entry.scale);
   } else {
     entry.sensitivity = sensitivity_hessian(&view, w);
-    status = gaussian_scale(entry.sensitivity, hessian_rho, dim * dim, &entry.scale);
+    status = gaussian_scale(entry.sensitivity, curvature_rho, dim * dim, &entry.scale);
   }
   if (status == BASE_OK) status = ledger_charge(o->ledger, 0, &entry);
   if (status == BASE_OK) status = draw(o, how, &o->step.rows);
   if (status != BASE_OK) return status;
   o->step.gradient_rho = gradient_rho;
-  o->step.hessian_rho = hessian_rho;
+  o->step.curvature_rho = curvature_rho;
   return BASE_OK;
 }
 
 int oracle_step_gradient(struct oracle *o, const double *w, double *gradient, double *sd) {
-  const struct oracle view = on_batch(o, &o->step.rows);
+  const struct oracle view = step_view(o);
   size_t dim = data_dim(o->data);
   int status = check_point(o, w);
   if (status == BASE_OK) status = gaussian_scale(sensitivity_gradient(&view, w), o->step.gradient_rho, dim, sd);
@@ -77,14 +84,27 @@ int oracle_step_gradient(struct oracle *o, const double *w, double *gradient, do
 }
 
 int oracle_step_hessian(struct oracle *o, const double *w, double *hessian, double *sd) {
-  const struct oracle view = on_batch(o, &o->step.rows);
+  const struct oracle view = step_view(o);
   size_t dim = data_dim(o->data);
   int status = check_point(o, w);
-  if (status == BASE_OK) status = gaussian_scale(sensitivity_hessian(&view, w), o->step.hessian_rho, dim * dim, sd);
-  o->step.hessian_rho = 0;
+  if (status == BASE_OK) status = gaussian_scale(sensitivity_hessian(&view, w), o->step.curvature_rho, dim * dim, sd);
+  o->step.curvature_rho = 0;
   if (status == BASE_OK) status = sums_hessian(&view, w, hessian);
   if (status == BASE_OK) status = mech_symmetric(o->entropy, dim, *sd, hessian);
   if (status != BASE_OK) memset(hessian, 0, dim * dim * sizeof(double));
+  return status;
+}
+
+double oracle_step_left(const struct oracle *o) { return o->step.curvature_rho; }
+
+struct oracle step_view(const struct oracle *o) {
+  return on_batch(o, &o->step.rows);
+}
+
+int step_gaussian(struct oracle *o, double sensitivity, double rho, size_t coordinates, double *sd) {
+  if (!(rho > 0) || !(rho <= o->step.curvature_rho)) return BASE_ERR_ARGUMENT;
+  int status = gaussian_scale(sensitivity, rho, coordinates, sd);
+  if (status == BASE_OK) o->step.curvature_rho -= rho;
   return status;
 }
 

@@ -7,7 +7,8 @@
  * The direction is A^-1 g~ for a gradient g~ that was released: given g~ it is
  * a function of the data through A alone, so its sensitivity may be in
  * proportion to |g~| (privacy.md A10), and in an adaptive composition the two
- * are private together (D2).
+ * are private together (D2). On a step's batch likewise (J2, F; batch.c), with
+ * the gradient of the same batch.
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -16,6 +17,12 @@
 #include <math.h>
 #include <string.h>
 
+static int pay(struct oracle *o, const struct oracle *view, const char *what, double sensitivity, double rho,
+               size_t coordinates, double *sd);
+static int release_trace(struct oracle *o, const struct oracle *view, const double *w, enum oracle_curvature curvature,
+                         double rho, double *trace, double *sd);
+static int release_direction(struct oracle *o, const struct oracle *view, const double *w, const double *gradient,
+                             const struct oracle_newton *how, double rho, double *direction, double *sd);
 static int may_be_negative(const struct oracle *o, enum oracle_curvature curvature);
 static int check_how(const struct oracle *o, const struct oracle_newton *how);
 static int exact_direction(const struct oracle *o, const double *w, const double *gradient,
@@ -35,19 +42,49 @@ int oracle_majorant(struct oracle *o, const double *w, double rho, double *matri
 
 int oracle_trace(struct oracle *o, const double *w, enum oracle_curvature curvature, double rho, double *trace,
                  double *sd) {
+  return release_trace(o, o, w, curvature, rho, trace, sd);
+}
+
+int oracle_step_trace(struct oracle *o, const double *w, enum oracle_curvature curvature, double rho, double *trace,
+                      double *sd) {
+  const struct oracle view = step_view(o);
+  return release_trace(o, &view, w, curvature, rho, trace, sd);
+}
+
+int oracle_newton_direction(struct oracle *o, const double *w, const double *gradient, const struct oracle_newton *how,
+                            double rho, double *direction, double *sd) {
+  return release_direction(o, o, w, gradient, how, rho, direction, sd);
+}
+
+int oracle_step_direction(struct oracle *o, const double *w, const double *gradient, const struct oracle_newton *how,
+                          double rho, double *direction, double *sd) {
+  const struct oracle view = step_view(o);
+  return release_direction(o, &view, w, gradient, how, rho, direction, sd);
+}
+
+/* An answer about a batch was paid for when its step was opened. */
+static int pay(struct oracle *o, const struct oracle *view, const char *what, double sensitivity, double rho,
+               size_t coordinates, double *sd) {
+  if (view->batch) return step_gaussian(o, sensitivity, rho, coordinates, sd);
+  return charge_gaussian(o, what, sensitivity, rho, coordinates, sd);
+}
+
+/* view: the oracle o, of all rows or of its open step's. */
+static int release_trace(struct oracle *o, const struct oracle *view, const double *w, enum oracle_curvature curvature,
+                         double rho, double *trace, double *sd) {
   *trace = 0;
   if (may_be_negative(o, curvature)) return BASE_ERR_ARGUMENT;
   double exact = 0;
   int status = check_point(o, w);
-  if (status == BASE_OK) status = charge_gaussian(o, "trace", sensitivity_trace(o, w, curvature), rho, 1, sd);
-  if (status == BASE_OK) status = sums_trace(o, w, curvature, &exact);
+  if (status == BASE_OK) status = pay(o, view, "trace", sensitivity_trace(view, w, curvature), rho, 1, sd);
+  if (status == BASE_OK) status = sums_trace(view, w, curvature, &exact);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, 1, *sd, &exact);
   if (status == BASE_OK) *trace = exact;
   return status;
 }
 
-int oracle_newton_direction(struct oracle *o, const double *w, const double *gradient, const struct oracle_newton *how,
-                            double rho, double *direction, double *sd) {
+static int release_direction(struct oracle *o, const struct oracle *view, const double *w, const double *gradient,
+                             const struct oracle_newton *how, double rho, double *direction, double *sd) {
   size_t dim = data_dim(o->data);
   memset(direction, 0, dim * sizeof(double));
   int status = check_how(o, how);
@@ -56,9 +93,9 @@ int oracle_newton_direction(struct oracle *o, const double *w, const double *gra
   if (status != BASE_OK) return status;
   double *matrix = base_alloc(dim * dim, sizeof(double));
   if (!matrix) return BASE_ERR_MEMORY;
-  double sensitivity = sensitivity_newton(o, w, how, la_norm(dim, gradient));
-  status = charge_gaussian(o, "direction", sensitivity, rho, dim, sd);
-  if (status == BASE_OK) status = exact_direction(o, w, gradient, how, matrix, direction);
+  double sensitivity = sensitivity_newton(view, w, how, la_norm(dim, gradient));
+  status = pay(o, view, "direction", sensitivity, rho, dim, sd);
+  if (status == BASE_OK) status = exact_direction(view, w, gradient, how, matrix, direction);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, *sd, direction);
   if (status != BASE_OK) memset(direction, 0, dim * sizeof(double));
   memset(matrix, 0, dim * dim * sizeof(double));

@@ -10,7 +10,7 @@
 /* An open step: its batch, and what of the base mechanism's rho is still there to be asked for. */
 struct step {
   struct batch rows;
-  double gradient_rho, hessian_rho;
+  double gradient_rho, curvature_rho;
 };
 
 /* What a cost buys before it is amplified. */
@@ -98,6 +98,13 @@ int strong_init(const struct oracle *o, const double *quadratic, const double *l
 /* How far what strong_minimise() finds may be from the minimiser, whatever the data. */
 double strong_distance(const struct strong *problem);
 int strong_minimise(const struct oracle *o, const struct strong *problem, double *w);
+
+/* ---- batch.c ---- */
+
+/* The oracle, of the open step's batch. */
+struct oracle step_view(const struct oracle *o);
+/* As charge_gaussian(), for a second-order answer about that batch, out of what the step has left for them. */
+int step_gaussian(struct oracle *o, double sensitivity, double rho, size_t coordinates, double *sd);
 
 /* ---- ledger.c ---- */
 

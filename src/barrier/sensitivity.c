@@ -68,6 +68,7 @@ static double weight_lipschitz(const struct oracle *o, enum oracle_curvature cur
 static double rounding(const struct oracle *o, double lip, double w_norm, double size);
 static double matrix_rounding(const struct oracle *o, double lip, double w_norm, double size);
 static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size);
+static double most_rows(const struct oracle *o);
 static double additions(const struct data *data, size_t groups);
 static double dmax(double x, double y) { return x > y ? x : y; }
 static double dmin(double x, double y) { return x < y ? x : y; }
@@ -129,7 +130,7 @@ double sensitivity_trace(const struct oracle *o, const double *w, enum oracle_cu
   double lip = weight_lipschitz(o, curvature);
   if (!isfinite(lip)) return INFINITY;
   double error = rounding(o, lip, la_norm(data_dim(o->data), w), b->curv_upper) +
-                 (double)(o->data->p + 4) * DBL_EPSILON * b->curv_upper;
+                 (double)(o->data->p + 4) * DBL_EPSILON * b->curv_upper * most_rows(o);
   return b->curv_upper / oracle_divisor(o) + 2 * error;
 }
 
@@ -168,7 +169,7 @@ double sensitivity_newton(const struct oracle *o, const double *w, const struct 
   double m = add ? how->lambda0 + least : dmax(how->lambda0, least);
   double c = b->curv_upper / oracle_divisor(o);
   double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
-  double size = b->curv_upper + most + how->lambda0, d = (double)dim;
+  double size = b->curv_upper * most_rows(o) + most + how->lambda0, d = (double)dim;
   double solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
   double eta = matrix_rounding(o, lip, la_norm(dim, w), b->curv_upper) + solver;
   if (!(eta <= m / 4)) return INFINITY;
@@ -210,9 +211,12 @@ static double matrix_rounding(const struct oracle *o, double lip, double w_norm,
 }
 
 static double rounding_in(const struct oracle *o, size_t groups, double lip, double w_norm, double size) {
-  double columns = (double)o->data->p, more = (double)o->data->n / oracle_divisor(o);
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (additions(o->data, groups) + 32) * size) * more;
+  double columns = (double)o->data->p, added = additions(o->data, groups);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * most_rows(o);
 }
+
+/* Over the divisor. */
+static double most_rows(const struct oracle *o) { return (double)o->data->n / oracle_divisor(o); }
 
 static double additions(const struct data *data, size_t groups) {
   double blocks = (double)data_blocks(data, NULL), dealt = (double)sums_neighbours(data_blocks(data, NULL), groups);

@@ -9,6 +9,11 @@
  * All releases are Gaussian, so a run is sqrt(2 rho)-GDP exactly (privacy.md
  * D2, J2). The loss and the penalty must be convex: then no eigenvalue of the
  * Hessian is negative and the gradient alone is to be certified.
+ *
+ * On batches a step draws one, for all that it asks, and is charged before for
+ * all of it together (barrier/batch.c). All steps are taken and cost the same:
+ * what they see has a sampling error and certifies nothing. The last gradient
+ * is of all rows.
  */
 #include "method/private.h"
 
@@ -22,10 +27,13 @@
 
 static int iterate(struct newton *s, double end, double rho, double *mean);
 static int iteration(struct newton *s, double slice);
+static int step_on_batch(struct newton *s, double slice);
 static int measure(struct newton *s, double rho);
-static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
+static int note_gradient(struct newton *s, double rho);
+static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
 static double error_level(const struct newton_options *o);
 static int certified(const struct newton *s) { return s->result->gradient_upper <= s->o->eps_g; }
+static int on_batches(const struct newton_options *o) { return o->batch.size > 0; }
 
 int newton_run(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options, double rho,
                double *w, struct opt_result *result) {
@@ -36,12 +44,14 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
 
   struct objective f;
   objective_init(&f, oracle, penalty);
-  if (f.lower > 0) return BASE_ERR_ARGUMENT;
+  if (f.lower > 0 || (on_batches(options) && options->damped)) return BASE_ERR_ARGUMENT;
   result->eigen_known = 1;
   size_t dim = f.dim, noisy = options->curvature == NEWTON_LAZY || options->curvature == NEWTON_DIRECT;
   double *memory = base_alloc(dim * (7 + noisy * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
-  struct newton s = {.f = &f, .o = options, .result = result, .w = w};
+  struct objective on_batch = f;
+  on_batch.batch = &options->batch;
+  struct newton s = {.f = on_batches(options) ? &on_batch : &f, .all = &f, .o = options, .result = result, .w = w};
   s.gradient = memory;
   s.direction = memory + dim;
   s.penalty = memory + 2 * dim;
@@ -55,8 +65,7 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
   return status;
 }
 
-double newton_default_alpha(const struct oracle *oracle, const struct newton_options *options, double rho,
-                            const double *w) {
+double newton_default_alpha(struct oracle *oracle, const struct newton_options *options, double rho, const double *w) {
   size_t dim = oracle_dim(oracle);
   double last = options->certificate_share * rho;
   double sd = oracle_sd_gradient(oracle, w, last), left = gradient_left(oracle, options, rho - last, w);
@@ -74,10 +83,14 @@ double newton_default_alpha(const struct oracle *oracle, const struct newton_opt
 }
 
 /* A converged step undoes the gradient but for its noise, whose norm is left; a mean of iterates has less. */
-static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
+static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
+  const struct objective f = {.oracle = oracle,
+                              .dim = oracle_dim(oracle),
+                              .steepest = oracle_lipschitz(oracle),
+                              .batch = on_batches(o) ? &o->batch : NULL};
   double steps = rho * (o->curvature == NEWTON_LAZY ? 1 - o->curvature_share : 1);
-  double sd = oracle_sd_gradient(oracle, w, newton_gradient_share(o) * steps / o->iterations);
-  return sd * sqrt((double)oracle_dim(oracle) / fmax(1, o->tail * o->iterations));
+  double sd = objective_sd_gradient(&f, w, steps / o->iterations, newton_gradient_share(o));
+  return sd * sqrt((double)f.dim / fmax(1, o->tail * o->iterations));
 }
 
 /* end: what the ledger keeps. mean: of the last iterates. */
@@ -90,18 +103,21 @@ static int iterate(struct newton *s, double end, double rho, double *mean) {
   int status = newton_prepare(s, shared);
   for (s->iteration = 1; status == BASE_OK && s->iteration <= o->iterations; s->iteration++) {
     base_progress(s->iteration, o->iterations + 1);
-    status = iteration(s, (oracle_left(oracle) - end - last) / (o->iterations - s->iteration + 1) * ALMOST);
+    double left = s->f->batch ? s->steps_rho : oracle_left(oracle) - end - last;
+    status = iteration(s, left / (s->f->batch ? o->iterations : o->iterations - s->iteration + 1) * ALMOST);
     if (s->result->status == OPT_SOSP) return status;
     if (s->iteration > first) la_axpy(s->f->dim, 1.0 / (o->iterations - first), s->w, mean);
   }
   if (status != BASE_OK) return status;
   if (first < o->iterations) memcpy(s->w, mean, s->f->dim * sizeof(double));
+  s->f = s->all;
   status = measure(s, (oracle_left(oracle) - end) * ALMOST);
   if (status == BASE_OK && certified(s)) s->result->status = OPT_SOSP;
   return status;
 }
 
 static int iteration(struct newton *s, double slice) {
+  if (s->f->batch) return step_on_batch(s, slice);
   int status = measure(s, newton_gradient_share(s->o) * slice);
   if (status != BASE_OK) return status;
   if (!s->o->spend_all && certified(s)) {
@@ -112,17 +128,32 @@ static int iteration(struct newton *s, double slice) {
   return newton_step(s, slice);
 }
 
+static int step_on_batch(struct newton *s, double slice) {
+  struct oracle *oracle = s->f->oracle;
+  int status = oracle_step_open(oracle, s->f->batch, s->w, slice, 1 - newton_gradient_share(s->o));
+  if (status == BASE_OK) status = objective_step_gradient(s->f, s->w, s->gradient, &s->sd);
+  if (status == BASE_OK) status = note_gradient(s, slice);
+  if (status == BASE_OK) status = newton_step(s, slice);
+  oracle_step_close(oracle);
+  s->result->gradient_norm = s->result->gradient_upper = NAN;
+  return status;
+}
+
 static int measure(struct newton *s, double rho) {
-  struct opt_result *r = s->result;
   int status = objective_gradient(s->f, s->w, rho, s->gradient, &s->sd);
-  if (status != BASE_OK) return status;
+  return status == BASE_OK ? note_gradient(s, rho) : status;
+}
+
+static int note_gradient(struct newton *s, double rho) {
+  struct opt_result *r = s->result;
   r->gradient_norm = la_norm(s->f->dim, s->gradient);
   r->gradient_upper = confidence_norm(r->gradient_norm, s->sd, s->f->dim, error_level(s->o));
-  struct trace_row row = {1, s->iteration, "gradient", r->gradient_norm, r->gradient_upper, s->sd, rho, 0};
+  struct trace_row row = {
+      1, s->iteration, objective_gradient_name(s->f), r->gradient_norm, r->gradient_upper, s->sd, rho, 0};
   return trace_add(&r->trace, &row);
 }
 
-/* Of one bound: with spend_all only the last one counts, else all of them together. */
+/* Of one bound: with spend_all and on batches only the last one counts, else all of them together. */
 static double error_level(const struct newton_options *o) {
-  return (1 - o->confidence) / (o->spend_all ? 1 : o->iterations + 1);
+  return (1 - o->confidence) / (o->spend_all || on_batches(o) ? 1 : o->iterations + 1);
 }

@@ -44,6 +44,7 @@ static int double_noise(struct newton *s, double rho);
 static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
                             double *lambda0);
 static int noisy_matrix(struct newton *s, double rho);
+static int ask_matrix(struct newton *s, double rho, double *sd);
 static double least_eigenvalue(const struct newton *s, double sd);
 static int invert(struct newton *s, double sd);
 static void fill_inverse(struct newton *s);
@@ -64,6 +65,7 @@ int newton_prepare(struct newton *s, double rho) { return lazy(s->o) ? noisy_mat
 int newton_step(struct newton *s, double slice) {
   const struct newton_options *o = s->o;
   double rho = slice * (1 - search_share(o)) * o->curvature_share, step = 1;
+  if (s->f->batch) rho = oracle_step_left(s->f->oracle);
   int status = BASE_OK;
   if (!s->vectors) {
     status = double_noise(s, rho);
@@ -92,9 +94,11 @@ static int double_noise(struct newton *s, double rho) {
     int status = adaptive_lambda0(s, how.curvature, o->trace_share * whole, rho, &how.lambda0);
     if (status != BASE_OK) return status;
   }
-  int status = oracle_newton_direction(s->f->oracle, s->w, s->gradient, &how, rho, s->direction, &sd);
+  if (s->f->batch) rho = oracle_step_left(s->f->oracle);
+  int status = s->f->batch ? oracle_step_direction(s->f->oracle, s->w, s->gradient, &how, rho, s->direction, &sd)
+                           : oracle_newton_direction(s->f->oracle, s->w, s->gradient, &how, rho, s->direction, &sd);
   if (status != BASE_OK) return status;
-  return note(s, "direction", la_norm(s->f->dim, s->direction), NAN, sd, rho);
+  return note(s, s->f->batch ? "batch direction" : "direction", la_norm(s->f->dim, s->direction), NAN, sd, rho);
 }
 
 /*
@@ -105,31 +109,43 @@ static int double_noise(struct newton *s, double rho) {
  */
 static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
                             double *lambda0) {
-  double trace, sd, n = (double)oracle_rows(s->f->oracle), c = oracle_smoothness(s->f->oracle) / n;
-  int status = oracle_trace(s->f->oracle, s->w, curvature, rho, &trace, &sd);
+  struct oracle *oracle = s->f->oracle;
+  double n = s->f->batch ? s->f->batch->size : (double)oracle_rows(oracle);
+  double c = oracle_smoothness(oracle) / n, trace, sd;
+  int status = s->f->batch ? oracle_step_trace(oracle, s->w, curvature, rho, &trace, &sd)
+                           : oracle_trace(oracle, s->w, curvature, rho, &trace, &sd);
   if (status != BASE_OK) return status;
   double positive = fmax(trace, 0), descent = sqrt(c * positive / sqrt(2 * NOISE_SHARE * rho_direction));
   *lambda0 = fmax(fmax(cbrt(s->o->lambda_scale * positive * c * c / rho_direction), descent), 1 / n);
-  return note(s, "trace", trace, trace + base_qnorm(s->o->confidence) * sd, sd, rho);
+  return note(s, s->f->batch ? "batch trace" : "trace", trace, trace + base_qnorm(s->o->confidence) * sd, sd, rho);
 }
 
-/* Lazy: the quadratic upper bound at zero, whatever the start. */
 static int noisy_matrix(struct newton *s, double rho) {
-  size_t dim = s->f->dim;
   double sd;
-  memset(s->direction, 0, dim * sizeof(double));
-  int status = lazy(s->o) ? oracle_majorant(s->f->oracle, s->direction, rho, s->vectors, &sd)
-                          : oracle_hessian(s->f->oracle, s->w, rho, s->vectors, &sd);
-  if (status == BASE_OK) status = note(s, lazy(s->o) ? "majorant" : "hessian", NAN, NAN, sd, rho);
+  int status = ask_matrix(s, rho, &sd);
+  if (status == BASE_OK) status = note(s, lazy(s->o) ? "majorant" : objective_hessian_name(s->f), NAN, NAN, sd, rho);
   return status == BASE_OK ? invert(s, sd) : status;
+}
+
+/* Lazy: the quadratic upper bound at zero, whatever the start, of all rows. */
+static int ask_matrix(struct newton *s, double rho, double *sd) {
+  const struct objective *f = s->f;
+  if (!lazy(s->o)) {
+    return f->batch ? objective_step_hessian(f, s->w, s->vectors, sd) : objective_hessian(f, s->w, rho, s->vectors, sd);
+  }
+  memset(s->direction, 0, f->dim * sizeof(double));
+  int status = oracle_majorant(f->oracle, s->direction, rho, s->vectors, sd);
+  for (size_t j = 0; j < f->dim; j++) s->vectors[j + j * f->dim] += s->penalty[j];
+  return status;
 }
 
 static double least_eigenvalue(const struct newton *s, double sd) {
   const struct newton_options *o = s->o;
   double root = sqrt((double)s->f->dim), noise = sqrt(2) * root * sd;
   if (!lazy(o)) return o->lambda_scale * noise;
-  double gradient = oracle_sd_gradient(s->f->oracle, s->w, s->steps_rho);
-  return fmax(o->lambda_scale * o->iterations * gradient * root, noise);
+  double gradient = objective_sd_gradient(s->f, s->w, s->steps_rho / o->iterations, 1);
+  if (!isfinite(gradient)) return noise; /* of a step that cannot be opened: opening it will say why */
+  return fmax(o->lambda_scale * sqrt(o->iterations) * gradient * root, noise);
 }
 
 static int invert(struct newton *s, double sd) {
@@ -137,7 +153,6 @@ static int invert(struct newton *s, double sd) {
   size_t dim = s->f->dim;
   s->lambda0 = isnan(o->lambda0) ? least_eigenvalue(s, sd) : o->lambda0;
   s->least = sqrt(2 * (double)dim) * sd;
-  for (size_t j = 0; j < dim; j++) s->vectors[j + j * dim] += s->penalty[j];
   int status = la_eigen_all(dim, s->vectors, s->value);
   if (status != BASE_OK) return status;
   struct trace_row *row = trace_last(&s->result->trace);
@@ -205,7 +220,9 @@ static double safe_step(const struct newton *s) {
   return length > 0 ? fmin(1, slope / (s->f->smooth * length * length)) : 0;
 }
 
+/* Of a step on a batch the gradient's row has the whole cost. */
 static int note(struct newton *s, const char *query, double estimate, double bound, double sd, double rho) {
+  if (s->f->batch && !lazy(s->o)) rho = 0;
   struct trace_row row = {1, s->iteration, query, estimate, bound, sd, rho, 0};
   return trace_add(&s->result->trace, &row);
 }

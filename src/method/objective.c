@@ -68,6 +68,11 @@ int objective_step_hessian(const struct objective *f, const double *w, double *h
   return status;
 }
 
+double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share) {
+  if (!f->batch) return oracle_sd_gradient(f->oracle, w, share * rho);
+  return hypot(oracle_sd_step_gradient(f->oracle, f->batch, w, rho) / sqrt(share), sampling_sd_gradient(f));
+}
+
 double objective_sd_hessian(const struct objective *f, const double *w, double rho) {
   if (!f->batch) return oracle_sd_hessian(f->oracle, w, rho);
   return hypot(oracle_sd_step_hessian(f->oracle, f->batch, w, rho), sampling_sd_hessian(f));

@@ -23,6 +23,8 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
  * good for choosing steps, not for certificates. */
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
 int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
+/* Of a gradient that has a share of what rho buys. */
+double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share);
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
 /* A step that may ask for both on one batch; sd as above. The caller closes it. */
 int objective_step_gradient(const struct objective *f, const double *w, double *g, double *sd);
@@ -129,14 +131,14 @@ int plan_phases(const struct objective *f, const struct opt_options *o, int iter
 /* ---- newton_step.c ---- */
 
 struct newton {
-  const struct objective *f;
+  const struct objective *f, *all; /* of the steps; of all rows */
   const struct newton_options *o;
   struct opt_result *result;
   int iteration;
   double steps_rho; /* what all the steps together may cost, beside what newton_prepare() releases */
   double *w;
   double *gradient;       /* noisy, with the penalty's; at w */
-  double sd;              /* its noise */
+  double sd;              /* its noise, with the sampling error */
   double *direction;      /* the step is its negative */
   double *penalty;        /* second derivatives of the penalty */
   double *vectors;        /* of a noisy curvature matrix, one a column; NULL with double noise */
@@ -151,7 +153,7 @@ struct newton {
 double newton_gradient_share(const struct newton_options *o);
 /* Releases what all steps share. */
 int newton_prepare(struct newton *s, double rho);
-/* Moves w, given the gradient there; slice is the whole iteration's budget. */
+/* Moves w, given the gradient there; slice is the whole iteration's budget. On batches the step is open. */
 int newton_step(struct newton *s, double slice);
 
 /* Constants of GW's analysis: c, c1, c2 bound the noise, c_g, c_H are the sufficient decreases. */

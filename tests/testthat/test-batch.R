@@ -1,6 +1,6 @@
 # Methods on batches: what they plan, charge, say and refuse.
 
-batch_methods <- c("opt-b", "2opt-b", "tr-b", "sgd")
+batch_methods <- c("opt-b", "2opt-b", "tr-b", "sgd", "newton-b")
 
 test_that("steps on batches find a point that answers about all rows certify", {
   p <- problem_matrix(4000)
@@ -73,9 +73,17 @@ test_that("wrong settings of batches are refused by name, before anything is cha
   refused(eps = 1, method = "opt-b", control = control_opt(batch = 10.5))
   refused(eps = 1, method = "opt", control = control_opt(batch = 10))
   refused(eps = 1, method = "tr", control = control_tr(sampling = "poisson"))
+  refused(eps = 1, method = "newton", control = control_newton(batch = 10))
+  refused(eps = 1, method = "damped-newton", control = control_newton("direct", sampling = "poisson"))
+  refused(eps = 1, method = "newton-b", control = control_newton(batch = 300))
+  refused(eps = 1, method = "newton-b", control = control_gd(batch = 10))
+  refused("dpsosp_error_nonconvex", eps = 1, method = "newton-b", loss = "sigmoid")
+  refused("dpsosp_error_unsupported", eps = 1, method = "newton-b", neighbours = "zero-out",
+          control = control_newton(sampling = "wor"))
   refused("dpsosp_error_unsupported", eps = 1, method = "sgd", neighbours = "zero-out",
           control = control_gd(sampling = "wor"))
   refused("dpsosp_error_accountant", budget = budget, method = "opt-b")
+  refused("dpsosp_error_accountant", budget = budget, method = "newton-b")
   other <- dp_budget(eps = 1, delta = 1e-6, plan = event_gaussian(9, "zero-out"))
   refused("dpsosp_error_relation", budget = other, method = "opt-b")
   expect_equal(nrow(dp_ledger(budget)) + nrow(dp_ledger(other)), 0)
@@ -83,7 +91,9 @@ test_that("wrong settings of batches are refused by name, before anything is cha
     control_opt(batch = 0),
     control_opt(batch = "all"),
     control_tr(sampling = "bernoulli"),
-    control_gd(batch_share = 1)
+    control_gd(batch_share = 1),
+    control_newton(batch = -1),
+    control_newton(sampling = "all")
   )
   expect_equal(quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "sgd",
                          control = control_gd(batch = 10.5, sampling = "poisson"))$batch$size, 10.5)

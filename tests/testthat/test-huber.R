@@ -67,9 +67,10 @@ test_that("certificates hold, and the eigenvalue is known", {
 })
 
 test_that("a rescaled response rescales the coefficients and nothing else", {
-  for (method in c("newton", "objpert", "sgd")) {
-    one <- study(robust, method = method, start = if (method != "objpert") c(28, 1, 2))
-    two <- study(loss_huber(1000 * ends + 7, c = 4000), 1000 * y + 7, method = method,
+  for (method in c("newton", "objpert", "sgd", "newton-b")) {
+    control <- if (startsWith(method, "newton")) control_newton(if (method == "newton") "lazy" else "qu", iterations = 8)
+    one <- study(robust, method = method, control = control, start = if (method != "objpert") c(28, 1, 2))
+    two <- study(loss_huber(1000 * ends + 7, c = 4000), 1000 * y + 7, method = method, control = control,
                  start = if (method != "objpert") c(28007, 1000, 2000))
     expect_equal(coef(two), 1000 * coef(one) + c(7, 0, 0), tolerance = 1e-8)
     expect_equal(two$trace, one$trace, tolerance = 1e-8)
@@ -186,6 +187,7 @@ test_that("methods that need Hessians refuse, before anything is charged", {
     refused(method = method, penalty = if (method == "cubic") penalty_ridge(0.1))
   }
   for (curvature in c("hessian", "direct")) refused(method = "newton", control = control_newton(curvature))
+  refused(method = "newton-b", control = control_newton("hessian"))
   for (method in c("gd", "sgd", "auto")) refused(method = method, penalty = penalty_nonconvex(0.1))
   oracle <- dp_oracle(p$x, p$y, "huber_svm", budget, 2)
   expect_error(dp_hessian(oracle, c(0, 0, 0), mu = 0.1), class = "dpsosp_error_nonsmooth")

@@ -130,7 +130,7 @@ test_that("odd data give a fit", {
   sane(quiet_fit(wide[1, , drop = FALSE], 1, eps = 1, radius = 3))
   sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3))
   for (radius in c(1e-40, 1e40)) sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = radius))
-  for (method in c("newton", "damped-newton")) {
+  for (method in c("newton", "newton-b", "damped-newton")) {
     sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
     sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
   }
@@ -208,7 +208,7 @@ good_calls <- expression(
   saddle_problem = list(n = 1000),
   control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
                         curvature_share = 0.5, adaptive = TRUE, trace_share = 0.1, search_share = 0.1, certificate_share = 0.1,
-                        tail = 0.5, confidence = 0.9),
+                        tail = 0.5, confidence = 0.9, batch = 10, sampling = "poisson"),
   control_cubic = list(solver = "direct", iterations = 3, inner_steps = 5, diameter = 10, hessian_share = 0.3,
                        certificate_share = 0.1, confidence = 0.9),
   control_perturbation = list(lambda = 0.1, size = 2, kappa_share = 0.1, output_share = 0.1, confidence = 0.9),
