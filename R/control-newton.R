@@ -20,7 +20,7 @@
 #' the standard deviation of the matrix's noise; with `"lazy"` as \eqn{s T \sqrt{d}}{s T sqrt(d)} times that of a
 #' gradient which takes the budget of all T steps, where 1/s is the norm of the solution to be expected (rows have norm at
 #' most one), and at least \eqn{\sqrt{2 d}}{sqrt(2 d)} times that of the matrix's noise. There more iterations cost time,
-#' not accuracy. With `adaptive = TRUE` that lambda0 is halved, at most forty times in a run, while the released gradients show
+#' not accuracy. With `adaptive = TRUE` that lambda0 is halved, at most twelve times in a run, while the released gradients show
 #' that more is left to be found where it holds the steps back: a run starts cautiously and reaches further when the data
 #' have more to tell than noise. This looks at released answers only and costs nothing.
 #'

@@ -58,7 +58,7 @@ fitted_by <- function(d, eps, method, control) {
   ))))
 }
 
-double_noise <- function(curvature, modify) function(d, eps, steps) {
+newton <- function(curvature, modify) function(d, eps, steps) {
   fitted_by(d, eps, "newton", control_newton(curvature, modify, iterations = steps))
 }
 
@@ -67,31 +67,29 @@ stochastic <- function(d, eps, steps) {
   fitted_by(d, eps, "sgd", control_gd(gap = 1e6, max_iterations = steps, batch = nrow(d$X) / 50, batch_share = 0.95))
 }
 
-on_batches <- function(curvature, modify = "add", rate = 1 / 10, tail = NULL) function(d, eps, steps) {
-  control <- control_newton(curvature, modify, iterations = steps, batch = nrow(d$X) * rate, tail = tail)
+on_batches <- function(curvature, modify = "add", rate = 1 / 10) function(d, eps, steps) {
+  control <- control_newton(curvature, modify, iterations = steps, batch = nrow(d$X) * rate)
   fitted_by(d, eps, "newton-b", control)
 }
 
 methods <- list(
   "DP-GD" = list(steps = c(10, 30, 100, 300), run = descent),
   "DP-GD-oracle" = list(steps = c(3, 6, 12, 30), run = oracle_descent),
-  "Hess-add" = list(steps = c(3, 6, 12), run = double_noise("hessian", "add")),
-  "Hess-clip" = list(steps = c(3, 6, 12), run = double_noise("hessian", "clip")),
-  "QU-add" = list(steps = c(3, 6, 12), run = double_noise("qu", "add")),
-  "QU-clip" = list(steps = c(3, 6, 12), run = double_noise("qu", "clip")),
+  "Hess-add" = list(steps = c(3, 6, 12), run = newton("hessian", "add")),
+  "Hess-clip" = list(steps = c(3, 6, 12), run = newton("hessian", "clip")),
+  "QU-add" = list(steps = c(3, 6, 12), run = newton("qu", "add")),
+  "QU-clip" = list(steps = c(3, 6, 12), run = newton("qu", "clip")),
   "damped" = list(steps = c(3, 6), run = function(d, eps, steps) {
     fitted_by(d, eps, "damped-newton", control_newton("direct", iterations = steps))
   }),
   "cubic" = list(steps = c(3, 6), run = function(d, eps, steps) {
     fitted_by(d, eps, "cubic", control_cubic(iterations = steps))
   }),
-  "lazy" = list(steps = c(20, 60), run = function(d, eps, steps) {
-    fitted_by(d, eps, "newton", control_newton("lazy", iterations = steps, tail = 0.5))
-  }),
+  "lazy" = list(steps = c(20, 60, 240), run = newton("lazy", "add")),
   "DP-SGD" = list(steps = c(30, 100, 300), run = stochastic),
   "batch Hess-add" = list(steps = c(3, 6, 12), run = on_batches("hessian", "add")),
   "batch Hess-clip" = list(steps = c(3, 6, 12), run = on_batches("hessian", "clip")),
-  "batch lazy" = list(steps = c(60, 240), run = on_batches("lazy", rate = 1 / 50, tail = 0.5)),
+  "batch lazy" = list(steps = c(60, 240), run = on_batches("lazy", rate = 1 / 50)),
   "objpert" = list(steps = 1, run = function(d, eps, steps) fitted_by(d, eps, "objpert", NULL))
 )
 
