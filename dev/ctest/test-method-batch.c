@@ -84,7 +84,7 @@ static void certifies(int way) {
     struct fixture f;
     struct opt_result r;
     double w[DIM] = {0}, rho = 1;
-    open_problem(&f, "logistic", (size_t)ctest_size(8000, 1000), 2 * rho);
+    open_problem(&f, "logistic", (size_t)ctest_size(8000, penalised ? 1000 : 4000), 2 * rho);
     CHECK(run_way(&f, way, &penalties[k], 0.06, rho, w, &r) == BASE_OK);
     check_run(&f, &r, w, rho, way);
     CHECK(r.status == OPT_SOSP);
