@@ -70,6 +70,6 @@ run_cubic <- function(run, oracle, penalty, rho, start, bar, call) {
   like <- control_newton("direct", iterations = control$iterations, curvature_share = control$hessian_share,
                          certificate_share = control$certificate_share, confidence = control$confidence)
   like <- newton_options("newton", like, TRUE)
-  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, like, rho, start), call)
+  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, like, rho, start), call)$eps_g
   .Call(ffi_cubic_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }

@@ -157,18 +157,6 @@ newton_options <- function(method, control, spend_all, batch = NULL) {
 
 run_newton <- function(run, oracle, penalty, rho, start, bar, call) {
   options <- newton_options(run$method, run$control, is.null(run$target), run$batch)
-  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, options, rho, start), call)
+  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, options, rho, start), call)$eps_g
   .Call(ffi_newton_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-}
-
-# Sets the run's target; returns its eps_g. alpha, the default one, is computed only where it is wanted.
-settle_target <- function(run, oracle, alpha, call) {
-  facts <- oracle_facts(oracle)
-  if (is.null(run$target)) {
-    if (alpha >= facts$lipschitz) warn_target(call)
-    run$target <- sosp(alpha = alpha)
-  }
-  target <- target_resolve(run$target, facts$third)
-  run$target <- new_target(target)
-  target$eps_g
 }

@@ -119,10 +119,9 @@ run_perturbation <- function(run, oracle, penalty, rho, start, bar, call) {
     abort("argument", "With `lambda = 0` the objective must be strongly convex: take `penalty_ridge()` and ",
           "`intercept = FALSE`.", call = call)
   }
-  run$target <- run$target %||% sosp(alpha = perturbation_alpha(run, oracle, lambda, rho))
-  target <- target_resolve(run$target, oracle_facts(oracle)$third)
-  run$target <- new_target(target)
-  options <- list(output = output, eps_g = target$eps_g, confidence = run$control$confidence, lambda = lambda,
+  target <- run$target %||% sosp(alpha = perturbation_alpha(run, oracle, lambda, rho))
+  run$target <- target_resolve(target, oracle_facts(oracle)$third)
+  options <- list(output = output, eps_g = run$target$eps_g, confidence = run$control$confidence, lambda = lambda,
                   output_share = run$control$output_share)
   .Call(ffi_perturbed_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }

@@ -349,13 +349,7 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
                           run$batch)
   third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
-  if (is.null(run$target)) {
-    alpha <- core_alpha(run$method, oracle$pointer, penalty, options, rho, start)
-    if (alpha >= facts$lipschitz) warn_target(call)
-    run$target <- sosp(alpha = alpha)
-  }
-  target <- target_resolve(run$target, third)
-  run$target <- new_target(target)
+  target <- settle_target(run, oracle, core_alpha(run$method, oracle$pointer, penalty, options, rho, start), call, third)
   options[c("eps_g", "eps_h")] <- target
   if (facts$curv_lower + penalty_curv_lower(run$penalty) > target$eps_h) {
     check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call)
@@ -363,8 +357,17 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }
 
-warn_target <- function(call) {
-  warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
+# Sets the run's target and returns it. alpha, the default one, is computed only where it is wanted. third: as for
+# target_resolve().
+settle_target <- function(run, oracle, alpha, call, third = oracle_facts(oracle)$third) {
+  if (is.null(run$target)) {
+    if (alpha >= oracle_facts(oracle)$lipschitz) {
+      warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
+    }
+    run$target <- sosp(alpha = alpha)
+  }
+  run$target <- target_resolve(run$target, third)
+  run$target
 }
 
 # A function (done, total), or NULL. An error in showing progress is no reason to

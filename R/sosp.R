@@ -31,15 +31,13 @@ check_target <- function(target, call = sys.call(-1)) {
   abort("argument", "`target` must be NULL or come from `sosp()`, not ", describe(target), ".", call = call)
 }
 
-# third: the Lipschitz constant of the objective's Hessian; infinite for convex losses whose second derivative jumps, of
-# which zero is known to bound the eigenvalues.
+# With eps_g and eps_h. third: the Lipschitz constant of the objective's Hessian; infinite for convex losses whose second
+# derivative jumps, of which zero is known to bound the eigenvalues: then eps_h is zero, too.
 target_resolve <- function(target, third) {
-  if (is.null(target$alpha)) return(target[c("eps_g", "eps_h")])
-  list(eps_g = target$alpha, eps_h = if (is.finite(third)) sqrt(third * target$alpha) else 0)
+  if (is.null(target$alpha)) return(target)
+  eps_h <- if (is.finite(third)) sqrt(third * target$alpha) else 0
+  structure(class = "dp_target", list(eps_g = target$alpha, eps_h = eps_h))
 }
-
-# As it was resolved; eps_h may be zero, see there.
-new_target <- function(resolved) structure(class = "dp_target", resolved)
 
 #' @export
 print.dp_target <- function(x, ...) {
