@@ -8,6 +8,9 @@ option <- function(name, default = NULL) {
   if (is.na(at)) default else arguments[at + 1]
 }
 
+# Of a margin y t, without overflow.
+logistic_loss <- function(margin) log1p(exp(-abs(margin))) + pmax(-margin, 0)
+
 # Exact objective, gradient norm, smallest eigenvalue and accuracy at w, for rows
 # clipped to norm 1: to judge a run from outside, never for release. loss:
 # "logistic", with the penalty sum w^2 / (1 + w^2), or "sigmoid", with |w|^2 / 2.
@@ -16,7 +19,7 @@ nonprivate_problem <- function(x, y, penalty = 0, loss = "logistic") {
   n <- nrow(rows)
   margin <- function(w) y * as.vector(rows %*% w)
   if (loss == "logistic") {
-    value <- function(m) log1p(exp(-abs(m))) + pmax(-m, 0)
+    value <- logistic_loss
     slope <- function(m) -stats::plogis(-m)
     curvature <- function(m) stats::plogis(m) * stats::plogis(-m)
     r <- list(value = function(w) sum(w^2 / (1 + w^2)), gradient = function(w) 2 * w / (1 + w^2)^2,

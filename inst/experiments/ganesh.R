@@ -43,11 +43,7 @@ oracle_descent <- function(d, eps, steps) {
   descent(d, eps, steps, function(w, gradient) {
     margin <- d$y * as.vector(d$X %*% w)
     change <- d$y * as.vector(d$X %*% gradient)
-    loss <- function(length) {
-      m <- margin - length * change
-      mean(log1p(exp(-abs(m))) + pmax(-m, 0))
-    }
-    stats::optimize(loss, c(0, 1000), tol = 0.01)$minimum
+    stats::optimize(function(length) mean(logistic_loss(margin - length * change)), c(0, 1000), tol = 0.01)$minimum
   })
 }
 
