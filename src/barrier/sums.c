@@ -223,6 +223,7 @@ static size_t scratch_size(const struct oracle *o) {
 
 /* ---- a block ---- */
 
+static size_t search_tile(const struct data *data);
 static size_t gradient_tile(const struct data *data);
 static size_t value_tile(const struct data_block *b);
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t);
@@ -301,25 +302,34 @@ static void add_trace(const struct pass *pass, const struct data_block *b, doubl
   *sum += total;
 }
 
+/* The candidates compute more than they read: each has a part of the next tile fetched. */
 static void add_decreases(const struct pass *pass, const struct data_block *b, double *const *scratch, double *sum) {
   const struct loss *loss = pass->o->loss;
-  size_t most = gradient_tile(pass->o->data);
+  double *t = scratch[T], *along = scratch[U], *candidate = scratch[V];
+  size_t most = search_tile(pass->o->data);
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, scratch[BUFFER]);
-    predictor(pass->o, &tile, pass->w, scratch[T] + start);
-    predictor(pass->o, &tile, pass->direction, scratch[U] + start);
-  }
-  double here = loss_sum(loss, b->rows, b->y, scratch[T]);
-  for (size_t c = 0; c < pass->k; c++) {
-    move(b->rows, scratch[T], pass->step[c], scratch[U], scratch[V]);
-    sum[c] += here - loss_sum(loss, b->rows, b->y, scratch[V]);
+    predictor(pass->o, &tile, pass->w, t);
+    predictor(pass->o, &tile, pass->direction, along);
+    double here = loss_sum(loss, tile.rows, tile.y, t);
+    for (size_t c = 0; c < pass->k; c++) {
+      data_fetch_behind(&tile, c, pass->k);
+      move(tile.rows, t, pass->step[c], along, candidate);
+      sum[c] += here - loss_sum(loss, tile.rows, tile.y, candidate);
+    }
   }
 }
 
 /* A multiple of 32 rows, at least 64 so that a column's part is some cache lines long. */
-static size_t gradient_tile(const struct data *data) {
+static size_t search_tile(const struct data *data) {
   size_t rows = (TILE_BYTES / sizeof(double) / (data_buffer(data) - 1) + 16) / 32 * 32;
   return rows < 64 ? 64 : rows > 512 ? 512 : rows;
+}
+
+/* Shorter, so that fetching and summing alternate sooner; a candidate of a search has a cost by tile, the logarithm. */
+static size_t gradient_tile(const struct data *data) {
+  size_t rows = search_tile(data);
+  return rows > 128 ? 128 : rows;
 }
 
 /* What is read once is read in whole blocks, unless it has to be widened first. */

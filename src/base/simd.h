@@ -11,7 +11,8 @@
 #ifndef DPSOSP_BASE_SIMD_H
 #define DPSOSP_BASE_SIMD_H
 
-#include <stdint.h> /* __GLIBC__ */
+#include <stddef.h>
+#include <stdint.h> /* __GLIBC__, too */
 
 /* The resolver of a clone runs before a sanitizer is ready, hence none with it. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                           \
@@ -22,6 +23,13 @@
 #endif
 #ifndef SIMD_CLONES
 #define SIMD_CLONES
+#endif
+
+/* A function that is compiled with the clone which calls it. */
+#ifdef __GNUC__
+#define SIMD_INLINE static inline __attribute__((always_inline))
+#else
+#define SIMD_INLINE static inline
 #endif
 
 /* Before a loop: its iterations are independent, or but for the sums (products) named. */
@@ -36,11 +44,15 @@
 #define SIMD_PRODUCT_SUM(product, sum)
 #endif
 
-/* Has the cache line of an address on its way to a near cache. A number and not a pointer: there may be nothing. */
+/* Has n doubles on their way to a near cache. A number and not a pointer: there may be nothing. */
+SIMD_INLINE void simd_fetch(uintptr_t address, size_t n) {
 #ifdef __GNUC__
-#define SIMD_PREFETCH(address) __builtin_prefetch((const void *)(address), 0, 2)
+  for (size_t i = 0; i < n; i += 64 / sizeof(double)) {
+    __builtin_prefetch((const void *)(address + i * sizeof(double)), 0, 2);
+  }
 #else
-#define SIMD_PREFETCH(address) ((void)(address))
+  (void)address, (void)n;
 #endif
+}
 
 #endif

@@ -133,12 +133,14 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
   if (tile.x) tile.x += start;
   if (tile.row) tile.row += start;
   tile.start += start;
+  tile.tile = tile.rows < block->rows;
   if (!tile.single) return tile;
   tile.single += start; /* of a block that was not copied: its buffer is free */
   data_single_widen(&tile, buffer);
   tile.x = buffer;
   tile.ld = tile.rows;
   tile.single = NULL;
+  tile.tile = 0; /* what lies behind it in the buffer is nothing */
   return tile;
 }
 

@@ -59,6 +59,7 @@ struct data_block {
   size_t codes_ld;
   const size_t *row; /* for sparse rows: which ones they are, */
   size_t start;      /* or without a list, the first of them */
+  int tile;          /* a part of a block: the next one is fetched while this one is summed */
 };
 /* batch: NULL stands for all rows. */
 size_t data_blocks(const struct data *data, const struct batch *batch);
@@ -74,6 +75,8 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
 void data_matvec(const struct data_block *b, const double *w, double *t);
 /* g <- g + X'v */
 void data_matvec_t_add(const struct data_block *b, const double *v, double *g);
+/* Fetches a part of the dense columns' rows behind a tile, while others compute. */
+void data_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 /* lower triangle of C (leading dimension ldc) <- C + X' diag(u v) X, as la_crossprod_add(); scratch: 4 doubles a row */
 void data_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);

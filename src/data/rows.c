@@ -10,7 +10,7 @@ void data_matvec(const struct data_block *b, const double *w, double *t) {
     data_sparse_matvec(b, w, t);
     return;
   }
-  la_matvec(b->rows, b->data->columns.dense, b->x, b->ld, w, t);
+  (b->tile ? la_matvec_tile : la_matvec)(b->rows, b->data->columns.dense, b->x, b->ld, w, t);
   data_codes_matvec_add(b, w, t);
 }
 
@@ -21,6 +21,13 @@ void data_matvec_t_add(const struct data_block *b, const double *v, double *g) {
   }
   la_matvec_t_add(b->rows, b->data->columns.dense, b->x, b->ld, v, g);
   data_codes_matvec_t_add(b, v, g);
+}
+
+void data_fetch_behind(const struct data_block *b, size_t part, size_t parts) {
+  size_t columns = b->tile && b->x ? b->data->columns.dense : 0;
+  for (size_t j = part * columns / parts; j < (part + 1) * columns / parts; j++) {
+    simd_fetch((uintptr_t)(b->x + j * b->ld) + b->rows * sizeof(double), b->rows);
+  }
 }
 
 void data_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,

@@ -15,6 +15,8 @@ void la_scale(size_t n, double a, double *x);
 
 /* y <- A x, and y <- y + A' x; A has m rows, n columns, leading dimension lda. */
 void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y);
+/* The same of a tile of rows that will be read again. It and la_matvec_t_add() fetch the next tile meanwhile. */
+void la_matvec_tile(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y);
 void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
 /* lower triangle of C (n x n, leading dimension ldc) <- C + A' diag(u v) A; A has m rows; scratch: 4 m doubles. The
  * left factor is u (v a), so that u v may underflow as long as v a does not. */

@@ -8,12 +8,17 @@
 
 #include <string.h>
 
-SIMD_CLONES void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y) {
+/* The m rows behind: of a tile that is near already, while the memory has nothing to do. */
+SIMD_INLINE void fetch_behind(size_t m, const double *column) { simd_fetch((uintptr_t)column + m * sizeof *column, m); }
+
+/* A quarter of the next tile: la_matvec_t_add(), which takes longer, fetches the rest. */
+SIMD_INLINE void matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y, int tile) {
   memset(y, 0, m * sizeof *y);
   size_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
     const double x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+    if (tile) fetch_behind(m, a0);
     SIMD_LOOP
     for (size_t i = 0; i < m; i++) y[i] += (a0[i] * x0 + a1[i] * x1) + (a2[i] * x2 + a3[i] * x3);
   }
@@ -24,17 +29,20 @@ SIMD_CLONES void la_matvec(size_t m, size_t n, const double *a, size_t lda, cons
   }
 }
 
-/* The m rows behind: of a tile that is near already, while the memory has nothing to do. */
-static inline void prefetch_next(size_t m, const double *column) {
-  const uintptr_t next = (uintptr_t)column + m * sizeof *column;
-  for (size_t i = 0; i < m; i += 64 / sizeof *column) SIMD_PREFETCH(next + i * sizeof *column);
+SIMD_CLONES void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y) {
+  matvec(m, n, a, lda, x, y, 0);
+}
+
+SIMD_CLONES void la_matvec_tile(size_t m, size_t n, const double *a, size_t lda, const double *x,
+                                double *restrict y) {
+  matvec(m, n, a, lda, x, y, 1);
 }
 
 SIMD_CLONES void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {
   size_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    prefetch_next(m, a0), prefetch_next(m, a1), prefetch_next(m, a2), prefetch_next(m, a3);
+    fetch_behind(m, a1), fetch_behind(m, a2), fetch_behind(m, a3);
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     SIMD_SUM(s0, s1, s2, s3)
     for (size_t i = 0; i < m; i++) {
