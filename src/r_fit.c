@@ -52,6 +52,7 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   glue_random_begin(reproducible);
   glue_host_begin(progress);
   int status = run(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);
+  oracle_batches_end(o); /* may be large: not left to the garbage collector */
   glue_host_end();
   glue_random_end(reproducible);
   glue_check(status);

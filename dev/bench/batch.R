@@ -1,13 +1,14 @@
 # Does a step on a batch cost the same whatever n is? Time of runs with many steps less that of runs with few, over the
-# difference, at one batch size: what a run does once (reading the data, certifying on all rows) drops out.
+# difference, at one batch size: what a run does once (reading the data, a copy by rows when a quarter of them was drawn,
+# certifying on all rows) drops out. Both have drawn more than that.
 source("dev/bench/common.R")
 bench_open()
 arguments <- commandArgs(TRUE)
 library(dpsosp, lib.loc = if (length(arguments) > 0) arguments[1])
 
 batch <- 2000
-few <- 20
-many <- 220
+few <- 100
+many <- 500
 d <- bench_data()
 plan <- event_repeat(event_subsample(event_gaussian(3), 0.01, "wor"), many)
 
@@ -36,5 +37,5 @@ for (method in c("sgd", "tr-b")) {
   for (name in c("small", "large")) bench_milliseconds(step, name)
   bench_ratio("n = 500,000 over n = 50,000", step, "large", "small")
 }
-# What is left of a difference is the memory's: a step touches as many numbers, but they lie further apart where n is
-# larger.
+# What is left of a difference is the memory's: a step reads as many numbers, but those of a smaller problem are still in
+# a cache from the steps before.

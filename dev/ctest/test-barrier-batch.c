@@ -8,6 +8,7 @@ static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme
 static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size);
 static void newton_answers(void);
 static void one_batch_a_step(void);
+static void records(void);
 static void refused(void);
 static void newton_refused(void);
 static void failures(void);
@@ -35,6 +36,7 @@ void test_barrier_batch(void) {
   newton_costs(ORACLE_ZERO_OUT, ORACLE_POISSON, 400);
   newton_answers();
   one_batch_a_step();
+  records();
   refused();
   newton_refused();
   failures();
@@ -192,6 +194,23 @@ static void one_batch_a_step(void) {
   CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
   oracle_step_close(f.oracle);
   CHECK(ctest_unwiped() == 0);
+  fixture_close(&f);
+}
+
+/* A quarter of the rows are gathered from their columns, later ones from a copy, which is wiped. */
+static void records(void) {
+  const struct oracle_sampling how = {ORACLE_FIXED, 100};
+  double w[DIM] = {0, 0, 0}, g[DIM], sd;
+  struct fixture f;
+  open_renyi(&f, ORACLE_REPLACE_ONE, 1);
+  for (int drawn = 100; drawn <= N; drawn += 100) {
+    CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0) == BASE_OK);
+    CHECK((f.oracle->records != NULL) == (drawn > N / 4) && f.oracle->step.rows.records == f.oracle->records);
+    CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_OK);
+  }
+  ctest_unwiped();
+  oracle_batches_end(f.oracle);
+  CHECK(ctest_unwiped() == 0 && !f.oracle->records);
   fixture_close(&f);
 }
 

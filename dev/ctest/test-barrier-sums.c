@@ -246,7 +246,7 @@ static void batch_is_its_rows(const char *loss) {
   }
   fixture_open_rows(&all, loss, x, y, N, P, 1, ORACLE_REPLACE_ONE, 1);
   fixture_open_rows(&part, loss, some, sign, COUNT, P, 1, ORACLE_REPLACE_ONE, 1);
-  struct batch batch = {COUNT, row, 2.5 * COUNT};
+  struct batch batch = {.count = COUNT, .row = row, .size = 2.5 * COUNT};
   struct {
     double value, gradient[P + 1], hessian[(P + 1) * (P + 1)], decreases[STEPS];
   } got, want;

@@ -10,6 +10,7 @@ static void norms(size_t p, int intercept, double radius);
 static void null_records(size_t n);
 static void blocks(void);
 static void batches(void);
+static void records_refused(void);
 static void no_columns(void);
 static void arguments(void);
 static void responses_are_copied(void);
@@ -31,6 +32,7 @@ void test_data_data(void) {
   null_records(2 * DATA_BLOCK + 7);
   blocks();
   batches();
+  records_refused();
   no_columns();
   arguments();
   responses_are_copied();
@@ -159,7 +161,7 @@ static void blocks(void) {
   }
 }
 
-/* The rows of the list and no others, null records among them. */
+/* The rows of the list and no others, null records among them, from the columns and from a copy by rows. */
 static void batches(void) {
   enum { N = 5 * DATA_BLOCK, P = 2 };
   static const size_t counts[] = {0, 1, DATA_BLOCK, DATA_BLOCK + 1, N};
@@ -173,11 +175,13 @@ static void batches(void) {
     y[i] = i % 2 ? 1 : -1;
   }
   CHECK(data_create(x, N, P, 1, 1, y, &d) == BASE_OK);
-  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-    size_t count = counts[k], seen = 0;
+  struct records *records = data_records(d);
+  CHECK(records != NULL);
+  for (size_t k = 0; k < 2 * sizeof counts / sizeof *counts; k++) {
+    size_t count = counts[k / 2], seen = 0;
     int right = 1;
     for (size_t i = 0; i < count; i++) row[i] = i * (N - 1) / (count > 1 ? count - 1 : 1);
-    const struct batch batch = {count, row, 17};
+    const struct batch batch = {count, row, 17, k % 2 ? records : NULL};
     CHECK(data_blocks(d, &batch) == (count + DATA_BLOCK - 1) / DATA_BLOCK);
     CHECK(data_block_rows(d, &batch) == (count < DATA_BLOCK ? count : DATA_BLOCK));
     for (size_t b = 0; b < data_blocks(d, &batch); b++) {
@@ -192,11 +196,33 @@ static void batches(void) {
     CHECK(right);
     CHECK(seen == count);
   }
+  ctest_unwiped();
+  data_records_free(records);
+  CHECK(ctest_unwiped() == 0);
   data_free(d);
   base_free(row);
   base_free(buffer);
   base_free(y);
   base_free(x);
+}
+
+/* No copy by rows where it would be large, is no use, or has no memory. */
+static void records_refused(void) {
+  const double x = 1, y = 1;
+  const float single = 1;
+  const struct data_columns column = {.single = &single, .dense = 1};
+  struct data *d;
+  CHECK(data_create(&x, 1, 1, 0, 1, &y, &d) == BASE_OK);
+  ctest_fail_allocation(1);
+  CHECK(data_records(d) == NULL);
+  ctest_fail_allocation(0);
+  d->n = ((size_t)1 << 27) / 3 + 1;
+  CHECK(data_records(d) == NULL);
+  d->n = 1;
+  data_free(d);
+  CHECK(data_create_columns(&column, 1, 0, 1, &y, &d) == BASE_OK);
+  CHECK(data_records(d) == NULL);
+  data_free(d);
 }
 
 static void no_columns(void) {

@@ -147,6 +147,8 @@ int oracle_step_hessian(struct oracle *oracle, const double *w, double *hessian,
 double oracle_step_left(const struct oracle *oracle);
 /* Forgets the batch. A step that is opened closes the one before. */
 void oracle_step_close(struct oracle *oracle);
+/* After the last step: forgets the copy of the rows, too, that many batches are gathered from. */
+void oracle_batches_end(struct oracle *oracle);
 /* Standard deviations that the answers of a step have which gives one of them only; infinite if it would be refused. */
 double oracle_sd_step_gradient(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost);
 double oracle_sd_step_hessian(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost);

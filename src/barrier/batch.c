@@ -31,6 +31,8 @@
 
 #define MOST_TRIALS 60
 #define ACCURACY 1e-9 /* of the cost */
+/* A copy by rows costs as much as gathering this share of all rows from their columns. */
+#define COPY_SHARE 0.25
 
 static int check_sampling(const struct oracle *o, const struct oracle_sampling *how);
 static int amplify(const struct oracle *o, const struct oracle_sampling *how, double rho, double *cost);
@@ -38,6 +40,7 @@ static int find_base(const struct oracle *o, const struct oracle_sampling *how, 
 static int excess(const struct oracle *o, const struct oracle_sampling *how, double log_rho, double cost,
                   double *value);
 static int draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *rows);
+static void gather_from_records(struct oracle *o);
 static struct oracle on_batch(const struct oracle *o, const struct batch *rows);
 static struct oracle before_draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *none);
 
@@ -66,6 +69,7 @@ int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const 
   if (status == BASE_OK) status = ledger_charge(o->ledger, 0, &entry);
   if (status == BASE_OK) status = draw(o, how, &o->step.rows);
   if (status != BASE_OK) return status;
+  gather_from_records(o);
   o->step.gradient_rho = gradient_rho;
   o->step.curvature_rho = curvature_rho;
   return BASE_OK;
@@ -113,6 +117,13 @@ void oracle_step_close(struct oracle *o) {
   if (rows->row) memset(rows->row, 0, rows->count * sizeof *rows->row);
   base_free(rows->row);
   memset(&o->step, 0, sizeof o->step);
+}
+
+void oracle_batches_end(struct oracle *o) {
+  oracle_step_close(o);
+  data_records_free(o->records);
+  o->records = NULL;
+  o->drawn = 0;
 }
 
 double oracle_sd_step_gradient(struct oracle *o, const struct oracle_sampling *how, const double *w, double cost) {
@@ -211,6 +222,13 @@ static int draw(const struct oracle *o, const struct oracle_sampling *how, struc
   return status;
 }
 
+/* Copied when as much time went into batches without it: at most twice what would have been best, however many follow. */
+static void gather_from_records(struct oracle *o) {
+  o->drawn += (double)o->step.rows.count;
+  if (!o->records && o->drawn > COPY_SHARE * (double)o->data->n) o->records = data_records(o->data);
+  o->step.rows.records = o->records;
+}
+
 static struct oracle on_batch(const struct oracle *o, const struct batch *rows) {
   struct oracle view = *o;
   view.batch = rows;
@@ -218,6 +236,6 @@ static struct oracle on_batch(const struct oracle *o, const struct batch *rows) 
 }
 
 static struct oracle before_draw(const struct oracle *o, const struct oracle_sampling *how, struct batch *none) {
-  *none = (struct batch){0, NULL, how->size};
+  *none = (struct batch){.size = how->size};
   return on_batch(o, none);
 }

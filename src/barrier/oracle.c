@@ -39,7 +39,7 @@ int oracle_create(const struct data *data, const struct loss *loss, struct ledge
 }
 
 void oracle_free(struct oracle *oracle) {
-  if (oracle) oracle_step_close(oracle);
+  if (oracle) oracle_batches_end(oracle);
   base_free(oracle);
 }
 

@@ -28,6 +28,8 @@ struct oracle {
   enum oracle_neighbours neighbours;
   const struct batch *batch; /* what sums and sensitivities are about; NULL: all rows */
   struct step step;
+  double drawn;            /* rows of all batches so far */
+  struct records *records; /* where they are gathered from once they are many, or NULL */
   /* The newest, as a run asks for the same cost again and again. */
   struct amplified for_gradient, for_hessian;
 };

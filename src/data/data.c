@@ -14,9 +14,12 @@
 static int set_columns(struct data *data, const struct data_columns *columns);
 static size_t rows_of(const struct data *data, const struct batch *batch);
 static struct data_block block_where_it_lies(const struct data *data, size_t first, size_t rows);
-static void gather_records(const struct data *data, const size_t *row, double *buffer, struct data_block *block);
+static void gather_records(const struct data *data, const struct batch *batch, const size_t *row, double *buffer,
+                           struct data_block *block);
 static void copy_columns(const struct data *data, size_t first, const size_t *row, double *buffer,
                          struct data_block *block);
+static void copy_codes(const struct data *data, size_t first, const size_t *row, double *buffer,
+                       struct data_block *block);
 static void block_scales(void *context, size_t index, int worker);
 
 int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out) {
@@ -119,8 +122,11 @@ struct data_block data_block_at(const struct data *data, const struct batch *bat
   size_t first = index * DATA_BLOCK, left = rows_of(data, batch) - first;
   const size_t *row = batch ? batch->row + first : NULL;
   struct data_block block = block_where_it_lies(data, first, left < DATA_BLOCK ? left : DATA_BLOCK);
-  if (row) gather_records(data, row, buffer + (data_buffer(data) - 2) * block.rows, &block);
-  if (!data->sparse && (row || data->broken[index])) copy_columns(data, first, row, buffer, &block);
+  if (row) gather_records(data, batch, row, buffer, &block);
+  if (!data->sparse && (row || data->broken[index])) {
+    if (!row || !batch->records) copy_columns(data, first, row, buffer, &block);
+    copy_codes(data, first, row, buffer, &block);
+  }
   return block;
 }
 
@@ -161,15 +167,23 @@ static struct data_block block_where_it_lies(const struct data *data, size_t fir
   return block;
 }
 
-static void gather_records(const struct data *data, const size_t *row, double *buffer, struct data_block *block) {
-  double *scale = buffer, *y = scale + block->rows;
+/* Scales and responses and, from records by row, columns as well. */
+static void gather_records(const struct data *data, const struct batch *batch, const size_t *row, double *buffer,
+                           struct data_block *block) {
+  double *scale = buffer + (data_buffer(data) - 2) * block->rows, *y = scale + block->rows;
+  block->scale = scale;
+  block->y = y;
+  block->row = row;
+  if (batch->records) {
+    data_records_gather(batch->records, row, block->rows, buffer, scale, y);
+    block->x = buffer;
+    block->ld = block->rows;
+    return;
+  }
   for (size_t i = 0; i < block->rows; i++) {
     scale[i] = data->scale[row[i]];
     y[i] = data->y[row[i]];
   }
-  block->scale = scale;
-  block->y = y;
-  block->row = row;
 }
 
 /* Those of the list or, without one, from first on. The values of a null record may be NaN: zeros stand for them. */
@@ -177,7 +191,6 @@ static void copy_columns(const struct data *data, size_t first, const size_t *ro
                          struct data_block *block) {
   const struct data_columns *columns = &data->columns;
   size_t rows = block->rows;
-  int *codes = (int *)(buffer + rows * columns->dense);
   for (size_t j = 0; j < columns->dense; j++) {
     for (size_t i = 0; i < rows; i++) {
       size_t from = (row ? row[i] : first + i) + j * data->n;
@@ -185,16 +198,25 @@ static void copy_columns(const struct data *data, size_t first, const size_t *ro
       buffer[i + j * rows] = block->scale[i] > 0 ? value : 0;
     }
   }
+  block->x = buffer;
+  block->single = NULL;
+  block->ld = rows;
+}
+
+/* Behind the columns. */
+static void copy_codes(const struct data *data, size_t first, const size_t *row, double *buffer,
+                       struct data_block *block) {
+  const struct data_columns *columns = &data->columns;
+  size_t rows = block->rows;
+  int *codes = (int *)(buffer + rows * columns->dense);
   for (size_t f = 0; f < columns->factors; f++) {
     for (size_t i = 0; i < rows; i++) {
       size_t from = (row ? row[i] : first + i) + f * data->n;
       codes[i + f * rows] = block->scale[i] > 0 ? columns->codes[from] : 0;
     }
   }
-  block->x = buffer;
-  block->single = NULL;
   block->codes = codes;
-  block->ld = block->codes_ld = rows;
+  block->codes_ld = rows;
 }
 
 /*

@@ -43,7 +43,19 @@ struct batch {
   size_t count;
   size_t *row; /* ascending */
   double size; /* public: what the sums are divided by, whatever count is */
+  const struct records *records; /* where they are gathered from, or NULL: from the columns */
 };
+
+/* ---- records.c: a copy by rows, for batches ---- */
+
+/* NULL where the columns are not in double precision, where the copy would be large, or without memory. */
+struct records *data_records(const struct data *data);
+void data_records_free(struct records *records);
+/* To x, count x dense, and to scale and y. */
+void data_records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
+                         double *y);
+
+/* ---- data.c: blocks of rows ---- */
 
 /* One block of rows, read where it lies or, when it is broken or a batch's, from the
  * caller's buffer of data_buffer() columns as long as the block. */

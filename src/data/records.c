@@ -1,0 +1,93 @@
+/*
+ * A copy of the dense columns by rows, for batches: a record's numbers lie n
+ * apart where the columns lie, and each is a miss of the caches and of the page
+ * table; here only the first of them is.
+ */
+#include "base/simd.h"
+#include "data/private.h"
+
+#include <string.h>
+
+/* Larger copies are not worth their memory: 1 GiB. */
+#define MOST_NUMBERS ((size_t)1 << 27)
+/* Records read at a time: so many numbers of a column make a cache line. */
+#define TOGETHER 8
+
+struct records {
+  size_t n, width;
+  double at[]; /* of each record: scale, response, dense columns, which are zero where the record is null */
+};
+
+struct copying {
+  const struct data *from;
+  struct records *to;
+};
+
+static size_t size_of(size_t n, size_t width);
+static void copy_block(void *context, size_t index, int worker);
+static void fetch(const struct records *records, const size_t *row, size_t count);
+
+struct records *data_records(const struct data *data) {
+  size_t width = data->columns.dense + 2;
+  if (!data->columns.x || data->n > MOST_NUMBERS / width) return NULL;
+  struct records *records = base_alloc(1, size_of(data->n, width));
+  if (!records) return NULL;
+  records->n = data->n;
+  records->width = width;
+  struct copying copying = {data, records};
+  base_parallel(data_blocks(data, NULL), base_threads(), copy_block, &copying);
+  return records;
+}
+
+void data_records_free(struct records *records) {
+  if (records) memset(records, 0, size_of(records->n, records->width));
+  base_free(records);
+}
+
+static size_t size_of(size_t n, size_t width) { return sizeof(struct records) + n * width * sizeof(double); }
+
+static void copy_block(void *context, size_t index, int worker) {
+  const struct copying *copying = context;
+  const struct data *data = copying->from;
+  size_t width = copying->to->width, first = index * DATA_BLOCK;
+  size_t end = data->n - first < DATA_BLOCK ? data->n : first + DATA_BLOCK;
+  double *at = copying->to->at;
+  (void)worker;
+  for (size_t start = first; start < end; start += TOGETHER) {
+    size_t stop = end - start < TOGETHER ? end : start + TOGETHER;
+    for (size_t i = start; i < stop; i++) {
+      at[i * width] = data->scale[i];
+      at[i * width + 1] = data->y[i];
+    }
+    for (size_t j = 0; j < data->columns.dense; j++) {
+      const double *column = data->columns.x + j * data->n;
+      for (size_t i = start; i < stop; i++) at[i * width + 2 + j] = data->scale[i] > 0 ? column[i] : 0;
+    }
+  }
+}
+
+void data_records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
+                         double *y) {
+  size_t width = records->width;
+  const double *record[TOGETHER];
+  fetch(records, row, count);
+  for (size_t start = 0; start < count; start += TOGETHER) {
+    size_t rows = count - start < TOGETHER ? count - start : TOGETHER;
+    fetch(records, row + start + rows, count - start - rows);
+    for (size_t k = 0; k < rows; k++) {
+      record[k] = records->at + row[start + k] * width;
+      scale[start + k] = record[k][0];
+      y[start + k] = record[k][1];
+    }
+    for (size_t j = 2; j < width; j++) {
+      for (size_t k = 0; k < rows; k++) x[(j - 2) * count + start + k] = record[k][j];
+    }
+  }
+}
+
+/* The first of these records, as many as are read at a time. */
+static void fetch(const struct records *records, const size_t *row, size_t count) {
+  for (size_t k = 0; k < count && k < TOGETHER; k++) {
+    simd_fetch((uintptr_t)(records->at + row[k] * records->width), records->width);
+  }
+}
