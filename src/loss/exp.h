@@ -2,9 +2,9 @@
  * e^-a for a >= 0, without a branch or a call, so that loops over it are
  * vectorised.
  *
- * Argument reduction as in Cody and Waite (1980): with k = floor(a / log 2 + 1/2)
- * and r = k log 2 - a, e^-a = 2^-k e^r and |r| <= 0.3466; e^r is its Taylor
- * polynomial of degree 13.
+ * Argument reduction as in Cody and Waite (1980): with k the integer nearest to
+ * a / log 2 and r = k log 2 - a, e^-a = 2^-k e^r and |r| <= 0.3466; e^r is its
+ * Taylor polynomial of degree 13.
  *
  * Error, with u = 2^-53, for a <= 708; the result is then a normal number:
  *   - log 2 = LN2_HIGH + LN2_LOW within 2^-98. LN2_HIGH has 42 bits and k at
@@ -32,6 +32,7 @@
 #define LN2_INVERSE 0x1.71547652b82fep+0
 #define LN2_HIGH 0x1.62e42fefa38p-1
 #define LN2_LOW 0x1.ef35793c7673p-45
+#define SHIFT 0x1.8p52
 
 static inline double exp_minus(double a) {
   /* The smaller of a and 708: positive numbers have the order of their bits, and with a comparison of doubles gcc makes
@@ -40,8 +41,11 @@ static inline double exp_minus(double a) {
   memcpy(&bits, &a, sizeof bits);
   bits = bits < most ? bits : most;
   memcpy(&a, &bits, sizeof a);
-  int32_t whole = (int32_t)(a * LN2_INVERSE + 0.5);
-  double k = whole, r = (k * LN2_HIGH - a) + k * LN2_LOW;
+  /* Doubles from 2^52 on are integers, the last bits of which are k. By way of the bits: a register may hold more. */
+  double shifted = a * LN2_INVERSE + SHIFT;
+  memcpy(&bits, &shifted, sizeof bits);
+  memcpy(&shifted, &bits, sizeof bits);
+  double k = shifted - SHIFT, r = (k * LN2_HIGH - a) + k * LN2_LOW;
   double p = 1.0 / 6227020800; /* 1 / 13! */
   p = p * r + 1.0 / 479001600;
   p = p * r + 1.0 / 39916800;
@@ -56,7 +60,7 @@ static inline double exp_minus(double a) {
   p = p * r + 0.5;
   p = p * r + 1;
   p = p * r + 1;
-  bits = (uint64_t)(1023 - (int64_t)whole) << 52; /* of 2^-k */
+  bits = ((uint64_t)1023 << 52) - (bits << 52); /* of 2^-k */
   memcpy(&a, &bits, sizeof a);
   return p * a;
 }
