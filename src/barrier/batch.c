@@ -222,7 +222,7 @@ static int draw(const struct oracle *o, const struct oracle_sampling *how, struc
   return status;
 }
 
-/* Copied when as much time went into batches without it: at most twice what would have been best, however many follow. */
+/* Copied when as much time went into batches without it: at most twice what is best, however many follow. */
 static void gather_from_records(struct oracle *o) {
   o->drawn += (double)o->step.rows.count;
   if (!o->records && o->drawn > COPY_SHARE * (double)o->data->n) o->records = data_records(o->data);

@@ -44,15 +44,27 @@
 #define SIMD_PRODUCT_SUM(product, sum)
 #endif
 
-/* Has n doubles on their way to a near cache. A number and not a pointer: there may be nothing. */
-SIMD_INLINE void simd_fetch(uintptr_t address, size_t n) {
+/* Four doubles, wherever they lie, for loops that do more than a pragma can say. Where registers are shorter the
+ * compiler takes two. Eight would be kept in memory where registers hold four. */
 #ifdef __GNUC__
-  for (size_t i = 0; i < n; i += 64 / sizeof(double)) {
-    __builtin_prefetch((const void *)(address + i * sizeof(double)), 0, 2);
-  }
-#else
-  (void)address, (void)n;
+#define SIMD_VECTOR
+typedef double simd_vector __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
+#define SIMD_AT(address) (*(simd_vector *)(address))
+#define SIMD_ALL(x) {x, x, x, x}
 #endif
+
+/* Doubles of a cache line. */
+#define SIMD_LINE 8
+
+/* Has the cache line of an address on its way to a near cache. A number and not a pointer: there may be nothing. */
+#ifdef __GNUC__
+#define SIMD_FETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 2)
+#else
+#define SIMD_FETCH(address) ((void)(address))
+#endif
+
+SIMD_INLINE void simd_fetch(uintptr_t address, size_t n) {
+  for (size_t i = 0; i < n; i += SIMD_LINE) SIMD_FETCH(address + i * sizeof(double));
 }
 
 #endif

@@ -2,6 +2,7 @@
  * Rows and their clipping. Whatever is done to a record depends on this record
  * and public constants alone, so it costs no privacy.
  */
+#include "base/simd.h"
 #include "data/private.h"
 
 #include <float.h>
@@ -140,6 +141,10 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
   if (tile.row) tile.row += start;
   tile.start += start;
   tile.tile = tile.rows < block->rows;
+  if (tile.tile) {
+    simd_fetch((uintptr_t)(tile.scale + tile.rows), tile.rows);
+    simd_fetch((uintptr_t)(tile.y + tile.rows), tile.rows);
+  }
   if (!tile.single) return tile;
   tile.single += start; /* of a block that was not copied: its buffer is free */
   data_single_widen(&tile, buffer);

@@ -41,8 +41,8 @@ void stream_free(struct stream *stream);
 /* Rows that a pass reads instead of all of them. */
 struct batch {
   size_t count;
-  size_t *row; /* ascending */
-  double size; /* public: what the sums are divided by, whatever count is */
+  size_t *row;                   /* ascending */
+  double size;                   /* public: what the sums are divided by, whatever count is */
   const struct records *records; /* where they are gathered from, or NULL: from the columns */
 };
 
