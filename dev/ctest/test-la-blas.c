@@ -5,7 +5,7 @@
 
 #include "la/la.h"
 
-enum { ROWS = 7, COLUMNS = 5, STRIDE = 9 };
+enum { ROWS = 21, COLUMNS = 9, STRIDE = 23 };
 
 static void vectors(void);
 static void matrices(size_t m, size_t n);
@@ -58,13 +58,16 @@ static void matrices(size_t m, size_t n) {
 
   double expected[ROWS] = {0};
   for (size_t j = 0; j < n; j++) expected[j] = z[j];
-  la_matvec(m, n, a, STRIDE, x, y);
-  for (size_t i = 0; i < m; i++) {
-    double sum = 0;
-    for (size_t j = 0; j < n; j++) sum += a[i + j * STRIDE] * x[j];
-    CHECK_NEAR(y[i], sum, 1e-14);
+  for (int tile = 0; tile <= 1; tile++) {
+    (tile ? la_matvec_tile : la_matvec)(m, n, a, STRIDE, x, y);
+    for (size_t i = 0; i < m; i++) {
+      double sum = 0;
+      for (size_t j = 0; j < n; j++) sum += a[i + j * STRIDE] * x[j];
+      CHECK_NEAR(y[i], sum, 1e-14);
+      y[i] = NAN;
+    }
+    CHECK(y[m] == guard_y);
   }
-  CHECK(y[m] == guard_y);
 
   la_matvec_t_add(m, n, a, STRIDE, t, z);
   for (size_t j = 0; j < n; j++) {
