@@ -94,11 +94,9 @@ static int double_noise(struct newton *s, double rho) {
     int status = adaptive_lambda0(s, how.curvature, o->trace_share * whole, rho, &how.lambda0);
     if (status != BASE_OK) return status;
   }
-  if (s->f->batch) rho = oracle_step_left(s->f->oracle);
-  int status = s->f->batch ? oracle_step_direction(s->f->oracle, s->w, s->gradient, &how, rho, s->direction, &sd)
-                           : oracle_newton_direction(s->f->oracle, s->w, s->gradient, &how, rho, s->direction, &sd);
+  int status = objective_step_direction(s->f, s->w, s->gradient, &how, rho, s->direction, &sd);
   if (status != BASE_OK) return status;
-  return note(s, s->f->batch ? "batch direction" : "direction", la_norm(s->f->dim, s->direction), NAN, sd, rho);
+  return note(s, objective_direction_name(s->f), la_norm(s->f->dim, s->direction), NAN, sd, rho);
 }
 
 /*
@@ -109,15 +107,12 @@ static int double_noise(struct newton *s, double rho) {
  */
 static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
                             double *lambda0) {
-  struct oracle *oracle = s->f->oracle;
-  double n = s->f->batch ? s->f->batch->size : (double)oracle_rows(oracle);
-  double c = oracle_smoothness(oracle) / n, trace, sd;
-  int status = s->f->batch ? oracle_step_trace(oracle, s->w, curvature, rho, &trace, &sd)
-                           : oracle_trace(oracle, s->w, curvature, rho, &trace, &sd);
+  double n = objective_rows(s->f), c = oracle_smoothness(s->f->oracle) / n, trace, sd;
+  int status = objective_step_trace(s->f, s->w, curvature, rho, &trace, &sd);
   if (status != BASE_OK) return status;
   double positive = fmax(trace, 0), descent = sqrt(c * positive / sqrt(2 * NOISE_SHARE * rho_direction));
   *lambda0 = fmax(fmax(cbrt(s->o->lambda_scale * positive * c * c / rho_direction), descent), 1 / n);
-  return note(s, s->f->batch ? "batch trace" : "trace", trace, trace + base_qnorm(s->o->confidence) * sd, sd, rho);
+  return note(s, objective_trace_name(s->f), trace, trace + base_qnorm(s->o->confidence) * sd, sd, rho);
 }
 
 static int noisy_matrix(struct newton *s, double rho) {
@@ -130,9 +125,7 @@ static int noisy_matrix(struct newton *s, double rho) {
 /* Lazy: the quadratic upper bound at zero, whatever the start, of all rows. */
 static int ask_matrix(struct newton *s, double rho, double *sd) {
   const struct objective *f = s->f;
-  if (!lazy(s->o)) {
-    return f->batch ? objective_step_hessian(f, s->w, s->vectors, sd) : objective_hessian(f, s->w, rho, s->vectors, sd);
-  }
+  if (!lazy(s->o)) return objective_step_hessian(f, s->w, rho, s->vectors, sd);
   memset(s->direction, 0, f->dim * sizeof(double));
   int status = oracle_majorant(f->oracle, s->direction, rho, s->vectors, sd);
   for (size_t j = 0; j < f->dim; j++) s->vectors[j + j * f->dim] += s->penalty[j];

@@ -17,29 +17,25 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->batch = NULL;
 }
 
+static int open_step(const struct objective *f, const double *w, double rho, double curvature_share) {
+  return f->batch ? oracle_step_open(f->oracle, f->batch, w, rho, curvature_share) : BASE_OK;
+}
+
+static void close_step(const struct objective *f) {
+  if (f->batch) oracle_step_close(f->oracle);
+}
+
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd) {
-  if (f->batch) {
-    int open = oracle_step_open(f->oracle, f->batch, w, rho, 0);
-    if (open != BASE_OK) return open;
-    int answered = objective_step_gradient(f, w, g, sd);
-    oracle_step_close(f->oracle);
-    return answered;
-  }
-  int status = oracle_gradient(f->oracle, w, rho, g, sd);
-  if (status == BASE_OK) penalty_add_gradient(f->penalty, f->dim, w, g);
+  int status = open_step(f, w, rho, 0);
+  if (status == BASE_OK) status = objective_step_gradient(f, w, rho, g, sd);
+  close_step(f);
   return status;
 }
 
 int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd) {
-  if (f->batch) {
-    int open = oracle_step_open(f->oracle, f->batch, w, rho, 1);
-    if (open != BASE_OK) return open;
-    int answered = objective_step_hessian(f, w, h, sd);
-    oracle_step_close(f->oracle);
-    return answered;
-  }
-  int status = oracle_hessian(f->oracle, w, rho, h, sd);
-  if (status == BASE_OK) penalty_add_hessian(f->penalty, f->dim, w, h);
+  int status = open_step(f, w, rho, 1);
+  if (status == BASE_OK) status = objective_step_hessian(f, w, rho, h, sd);
+  close_step(f);
   return status;
 }
 
@@ -54,19 +50,35 @@ static double sampling_sd_hessian(const struct objective *f) {
   return oracle_smoothness(f->oracle) / sqrt(f->batch->size * dim * (dim + 1) / 2);
 }
 
-int objective_step_gradient(const struct objective *f, const double *w, double *g, double *sd) {
-  int status = oracle_step_gradient(f->oracle, w, g, sd);
-  if (status == BASE_OK) penalty_add_gradient(f->penalty, f->dim, w, g);
-  *sd = hypot(*sd, sampling_sd_gradient(f));
-  return status;
+int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd) {
+  int status = f->batch ? oracle_step_gradient(f->oracle, w, g, sd) : oracle_gradient(f->oracle, w, rho, g, sd);
+  if (status != BASE_OK) return status;
+  penalty_add_gradient(f->penalty, f->dim, w, g);
+  if (f->batch) *sd = hypot(*sd, sampling_sd_gradient(f));
+  return BASE_OK;
 }
 
-int objective_step_hessian(const struct objective *f, const double *w, double *h, double *sd) {
-  int status = oracle_step_hessian(f->oracle, w, h, sd);
-  if (status == BASE_OK) penalty_add_hessian(f->penalty, f->dim, w, h);
-  *sd = hypot(*sd, sampling_sd_hessian(f));
-  return status;
+int objective_step_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd) {
+  int status = f->batch ? oracle_step_hessian(f->oracle, w, h, sd) : oracle_hessian(f->oracle, w, rho, h, sd);
+  if (status != BASE_OK) return status;
+  penalty_add_hessian(f->penalty, f->dim, w, h);
+  if (f->batch) *sd = hypot(*sd, sampling_sd_hessian(f));
+  return BASE_OK;
 }
+
+int objective_step_trace(const struct objective *f, const double *w, enum oracle_curvature curvature, double rho,
+                         double *trace, double *sd) {
+  return f->batch ? oracle_step_trace(f->oracle, w, curvature, rho, trace, sd)
+                  : oracle_trace(f->oracle, w, curvature, rho, trace, sd);
+}
+
+int objective_step_direction(const struct objective *f, const double *w, const double *g,
+                             const struct oracle_newton *how, double rho, double *direction, double *sd) {
+  return f->batch ? oracle_step_direction(f->oracle, w, g, how, oracle_step_left(f->oracle), direction, sd)
+                  : oracle_newton_direction(f->oracle, w, g, how, rho, direction, sd);
+}
+
+double objective_rows(const struct objective *f) { return f->batch ? f->batch->size : (double)oracle_rows(f->oracle); }
 
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share) {
   if (!f->batch) return oracle_sd_gradient(f->oracle, w, share * rho);
@@ -80,6 +92,8 @@ double objective_sd_hessian(const struct objective *f, const double *w, double r
 
 const char *objective_gradient_name(const struct objective *f) { return f->batch ? "batch gradient" : "gradient"; }
 const char *objective_hessian_name(const struct objective *f) { return f->batch ? "batch hessian" : "hessian"; }
+const char *objective_trace_name(const struct objective *f) { return f->batch ? "batch trace" : "trace"; }
+const char *objective_direction_name(const struct objective *f) { return f->batch ? "batch direction" : "direction"; }
 
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
                                   double *scratch) {

@@ -113,16 +113,14 @@ static int iterate(struct run *r) {
 
 static int ask_gradient(struct run *r, double *rho, double *sd) {
   *rho = r->f->batch ? r->cost : 1 / (2 * r->sigma2);
-  if (!r->f->batch) return objective_gradient(r->f, r->w, *rho, r->gradient, sd);
-  int status = oracle_step_open(r->f->oracle, r->f->batch, r->w, *rho, 0.5);
-  return status == BASE_OK ? objective_step_gradient(r->f, r->w, r->gradient, sd) : status;
+  int status = r->f->batch ? oracle_step_open(r->f->oracle, r->f->batch, r->w, *rho, 0.5) : BASE_OK;
+  return status == BASE_OK ? objective_step_gradient(r->f, r->w, *rho, r->gradient, sd) : status;
 }
 
 /* Of a batch it is paid for already. */
 static int ask_hessian(struct run *r, double *rho, double *sd) {
   *rho = r->f->batch ? 0 : published_hessian_cost(r->f, r->w, r->sigma2);
-  if (!r->f->batch) return objective_hessian(r->f, r->w, *rho, r->hessian, sd);
-  return objective_step_hessian(r->f, r->w, r->hessian, sd);
+  return objective_step_hessian(r->f, r->w, *rho, r->hessian, sd);
 }
 
 /* The cost at which sqrt(2) sd equals 2 sigma 2 sqrt(d) / n: see the head of this file. */

@@ -26,12 +26,22 @@ int objective_hessian(const struct objective *f, const double *w, double rho, do
 /* Of a gradient that has a share of what rho buys. */
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share);
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
-/* A step that may ask for both on one batch; sd as above. The caller closes it. */
-int objective_step_gradient(const struct objective *f, const double *w, double *g, double *sd);
-int objective_step_hessian(const struct objective *f, const double *w, double *h, double *sd);
-/* "gradient" or "batch gradient", "hessian" or "batch hessian": for the trace. */
+/* Parts of a step that asks for several answers. On a batch the caller opens and closes the step, which has paid for
+ * them: rho is disregarded but for a trace, and a Hessian or a direction takes all that is left. sd as above; those of
+ * traces and directions are of the noise alone. */
+int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
+int objective_step_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
+int objective_step_trace(const struct objective *f, const double *w, enum oracle_curvature curvature, double rho,
+                         double *trace, double *sd);
+int objective_step_direction(const struct objective *f, const double *w, const double *g,
+                             const struct oracle_newton *how, double rho, double *direction, double *sd);
+/* That sums are divided by. */
+double objective_rows(const struct objective *f);
+/* "gradient" or "batch gradient", "hessian" or "batch hessian", ...: for the trace of the run. */
 const char *objective_gradient_name(const struct objective *f);
 const char *objective_hessian_name(const struct objective *f);
+const char *objective_trace_name(const struct objective *f);
+const char *objective_direction_name(const struct objective *f);
 /* r(w) - r(w + step d): what the penalty adds to a decrease. */
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
                                   double *scratch);
