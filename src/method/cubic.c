@@ -44,15 +44,11 @@ static int certified(const struct cubic *s) { return s->result->gradient_upper <
 
 int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options, double rho,
               double *w, struct opt_result *result) {
-  memset(result, 0, sizeof *result);
-  result->gradient_norm = result->gradient_upper = result->eigen_min = result->gap = NAN;
-  result->status = OPT_ITERATIONS;
-  result->planned = options->iterations;
   struct objective f;
-  objective_init(&f, oracle, penalty);
+  int status = result_init_convex(result, options->iterations, oracle, penalty, &f);
+  if (status != BASE_OK) return status;
   int strong = penalty->kind == PENALTY_RIDGE && penalty->skip == 0 && penalty->lambda > 0;
-  if (f.lower > 0 || (options->inner > 0 && !(strong && isfinite(options->diameter)))) return BASE_ERR_ARGUMENT;
-  result->eigen_known = 1;
+  if (options->inner > 0 && !(strong && isfinite(options->diameter))) return BASE_ERR_ARGUMENT;
   double *memory = base_alloc(f.dim * (4 + (options->inner ? 0 : f.dim)), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct cubic s = {.f = &f, .o = options, .result = result, .w = w, .strong = strong ? penalty->lambda : 0};
@@ -61,7 +57,7 @@ int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct
   s.point = memory + 2 * f.dim;
   s.mean = memory + 3 * f.dim;
   s.h = options->inner ? NULL : memory + 4 * f.dim;
-  int status = iterate(&s, fmax(oracle_left(oracle) - rho, 0), rho);
+  status = iterate(&s, fmax(oracle_left(oracle) - rho, 0), rho);
   base_free(memory);
   return status;
 }

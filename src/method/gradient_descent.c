@@ -45,8 +45,7 @@ static int test_curvature(const struct objective *f, const struct plan *p, const
 
 int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
            double *w, struct opt_result *result) {
-  memset(result, 0, sizeof *result);
-  result->gradient_norm = result->gradient_upper = result->eigen_min = result->eigen_lower = NAN;
+  result_init(result);
   result->status = OPT_BUDGET;
 
   struct objective f;

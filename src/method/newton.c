@@ -37,15 +37,10 @@ static int on_batches(const struct newton_options *o) { return o->batch.size > 0
 
 int newton_run(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options, double rho,
                double *w, struct opt_result *result) {
-  memset(result, 0, sizeof *result);
-  result->gradient_norm = result->gradient_upper = result->eigen_min = result->gap = NAN;
-  result->status = OPT_ITERATIONS;
-  result->planned = options->iterations;
-
   struct objective f;
-  objective_init(&f, oracle, penalty);
-  if (f.lower > 0 || (on_batches(options) && options->damped)) return BASE_ERR_ARGUMENT;
-  result->eigen_known = 1;
+  int status = result_init_convex(result, options->iterations, oracle, penalty, &f);
+  if (status != BASE_OK) return status;
+  if (on_batches(options) && options->damped) return BASE_ERR_ARGUMENT;
   size_t dim = f.dim, noisy = options->curvature == NEWTON_LAZY || options->curvature == NEWTON_DIRECT;
   double *memory = base_alloc(dim * (7 + noisy * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
@@ -60,7 +55,7 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
   s.window = memory + 6 * dim;
   s.vectors = noisy ? memory + 7 * dim : NULL;
   penalty_add_diagonal(penalty, dim, w, s.penalty); /* of a convex penalty: the same everywhere */
-  int status = iterate(&s, fmax(oracle_left(oracle) - rho, 0), rho, memory + 4 * dim);
+  status = iterate(&s, fmax(oracle_left(oracle) - rho, 0), rho, memory + 4 * dim);
   base_free(memory);
   return status;
 }

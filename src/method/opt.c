@@ -17,12 +17,10 @@
 #include "method/private.h"
 
 #include <math.h>
-#include <string.h>
 
 int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options, double rho,
             double *w, struct opt_result *result) {
-  memset(result, 0, sizeof *result);
-  result->gradient_norm = result->gradient_upper = result->eigen_min = result->eigen_lower = NAN;
+  result_init(result);
   result->status = OPT_BUDGET;
 
   struct objective f;
@@ -41,9 +39,4 @@ int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct o
     status = opt_tight(&f, options, phases + published, count - published, w, result);
   }
   return status;
-}
-
-void opt_result_free(struct opt_result *result) {
-  base_free(result->trace.rows);
-  memset(result, 0, sizeof *result);
 }

@@ -60,7 +60,7 @@ int opt_published(const struct objective *f, const struct opt_options *o, const 
   }
   if (phases[0].batch) {
     oracle_step_close(f->oracle);
-    result->gradient_norm = result->gradient_upper = result->eigen_min = result->eigen_lower = NAN;
+    result_forget(result);
     result->status = OPT_ITERATIONS;
   }
   base_free(memory);
@@ -173,7 +173,6 @@ static int walk(struct run *r, struct search *search, double short_step) {
   if (!(step > 0)) step = short_step;
   la_axpy(r->f->dim, step, r->direction, r->w);
   trace_last(trace)->step = step * la_norm(r->f->dim, r->direction);
-  struct opt_result *out = r->result;
-  out->gradient_norm = out->gradient_upper = out->eigen_min = out->eigen_lower = NAN;
+  result_forget(r->result);
   return BASE_OK;
 }

@@ -287,8 +287,7 @@ static int walk(struct state *s, struct search *search, double short_step, doubl
 static void arrive(struct state *s) {
   pool_reset(&s->gradient);
   pool_reset(&s->hessian);
-  s->result->gradient_norm = s->result->gradient_upper = NAN;
-  s->result->eigen_min = s->result->eigen_lower = NAN;
+  result_forget(s->result);
 }
 
 /* Cost at which a gradient would have this sd (a decrease's sd over step times

@@ -15,7 +15,6 @@
 #include "la/la.h"
 
 #include <math.h>
-#include <string.h>
 
 static int release(const struct objective *f, const struct perturbed_options *o, double rho, const double *quadratic,
                    double *w, struct oracle_perturbation *how, double *tau);
@@ -24,23 +23,19 @@ static double gradient_bound(const struct objective *f, const struct perturbed_o
 
 int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
                   double rho, double *w, struct opt_result *result) {
-  memset(result, 0, sizeof *result);
-  result->gradient_norm = result->eigen_min = result->gap = NAN;
-  result->planned = 1;
   struct objective f;
-  objective_init(&f, oracle, penalty);
-  if (f.lower > 0) return BASE_ERR_ARGUMENT;
-  result->eigen_known = 1;
+  int status = result_init_convex(result, 1, oracle, penalty, &f);
+  if (status != BASE_OK) return status;
   double *quadratic = base_alloc(f.dim, sizeof(double)), tau;
   if (!quadratic) return BASE_ERR_MEMORY;
   for (size_t j = 0; j < f.dim; j++) quadratic[j] = options->lambda;
   penalty_add_diagonal(penalty, f.dim, w, quadratic);
   struct oracle_perturbation how = {0, 0};
-  int status = release(&f, options, rho, quadratic, w, &how, &tau);
+  status = release(&f, options, rho, quadratic, w, &how, &tau);
   base_free(quadratic);
   if (status != BASE_OK) return status;
   result->gradient_upper = gradient_bound(&f, options, &how, tau, la_norm(f.dim, w));
-  result->status = result->gradient_upper <= options->eps_g ? OPT_SOSP : OPT_ITERATIONS;
+  if (result->gradient_upper <= options->eps_g) result->status = OPT_SOSP;
   struct trace_row row = {1, 1, "minimiser", NAN, result->gradient_upper, how.sd_output, rho, la_norm(f.dim, w)};
   return trace_add(&result->trace, &row);
 }

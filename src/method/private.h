@@ -46,6 +46,16 @@ const char *objective_direction_name(const struct objective *f);
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
                                   double *scratch);
 
+/* ---- result.c ---- */
+
+/* Nothing is known of any point. */
+void result_init(struct opt_result *result);
+/* Of a method for convex problems, in which no eigenvalue is negative; refuses others. Sets *f, too. */
+int result_init_convex(struct opt_result *result, int planned, struct oracle *oracle, const struct penalty *penalty,
+                       struct objective *f);
+/* What was measured was about another point. */
+void result_forget(struct opt_result *result);
+
 /* ---- confidence.c ---- */
 
 /* Of the error probability beta of all looks at one point, the share of the look-th. Whether there is a next look may

@@ -112,9 +112,7 @@ static void set_certificate(struct opt_result *result, const struct certificate 
 
 int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options, double rho,
            double *w, struct opt_result *result) {
-  const struct certificate none = {NAN, NAN, NAN, NAN};
-  memset(result, 0, sizeof *result);
-  set_certificate(result, &none);
+  result_init(result);
 
   struct objective f;
   objective_init(&f, oracle, penalty);
