@@ -348,10 +348,11 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   facts <- oracle_facts(oracle)
   options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
                           run$batch)
-  third <- facts$third + if (run$penalty$name == "nonconvex") 4.67 * run$penalty$lambda else 0
-  target <- settle_target(run, oracle, core_alpha(run$method, oracle$pointer, penalty, options, rho, start), call, third)
+  added <- penalty_bounds(penalty)
+  target <- settle_target(run, oracle, core_alpha(run$method, oracle$pointer, penalty, options, rho, start), call,
+                          facts$third + added[["third"]])
   options[c("eps_g", "eps_h")] <- target
-  if (facts$curv_lower + penalty_curv_lower(run$penalty) > target$eps_h) {
+  if (facts$curv_lower + added[["curv_lower"]] > target$eps_h) {
     check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call)
   }
   core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))

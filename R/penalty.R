@@ -49,5 +49,6 @@ print.dp_penalty <- function(x, ...) {
   invisible(x)
 }
 
-# No second derivative is below minus this.
-penalty_curv_lower <- function(penalty) if (penalty$name == "nonconvex") penalty$lambda / 2 else 0
+# As loss_bounds(), of a penalty as the core takes it, see run_method(): no second derivative is below -curv_lower, no
+# third one longer than third.
+penalty_bounds <- function(core) stats::setNames(.Call(ffi_penalty_bounds, core), c("curv_lower", "third"))

@@ -151,6 +151,7 @@ other_methods <- function() {
     list(convex(renyi()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
   })
   compare("ffi_loss_bounds", function() list("huber", 0.5))
+  compare("ffi_penalty_bounds", function() list(list(kind = 2L, lambda = 0.01, skip = 1L)))
   compare("ffi_cubic_run", function() {
     options <- list(inner = 3L, iterations = 2L, spend_all = TRUE, diameter = 10, eps_g = 1e-3, confidence = 0.9,
                     hessian_share = 0.3, certificate_share = 0.1)

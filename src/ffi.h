@@ -26,6 +26,7 @@ SEXP ffi_tr_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_gd_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_gd_alpha(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_trust_region(SEXP, SEXP, SEXP);
+SEXP ffi_penalty_bounds(SEXP);
 SEXP ffi_newton_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_newton_alpha(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_loss_bounds(SEXP, SEXP);

@@ -30,6 +30,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_oracle_create_stream, 11),
     ENTRY(ffi_ranges_release_stream, 7),
     ENTRY(ffi_loss_bounds, 2),
+    ENTRY(ffi_penalty_bounds, 1),
     ENTRY(ffi_cubic_run, 7),
     ENTRY(ffi_perturbed_run, 7),
     ENTRY(ffi_ledger_create_perturbed, 3),

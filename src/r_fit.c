@@ -115,6 +115,16 @@ SEXP ffi_gd_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start)
   return Rf_ScalarReal(gd_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
+/* Lower bound of a penalty's second derivatives, its sign changed, and bound of the third ones. */
+SEXP ffi_penalty_bounds(SEXP penalty) {
+  struct penalty p = penalty_from(penalty);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 2));
+  REAL(out)[0] = penalty_curv_lower(&p);
+  REAL(out)[1] = penalty_third(&p);
+  UNPROTECT(1);
+  return out;
+}
+
 SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
   static const char *const names[] = {"step", "dual", "eigenvalue"};
   const R_xlen_t d = XLENGTH(gradient);
