@@ -11,7 +11,7 @@ static SEXP element(SEXP list, const char *name);
 static double number_in(SEXP list, const char *name) { return arg_double(element(list, name)); }
 static int int_in(SEXP list, const char *name) { return arg_int(element(list, name)); }
 static struct penalty penalty_from(SEXP list);
-static struct opt_options options_from(SEXP list);
+static struct opt_options opt_options_from(SEXP list);
 static struct tr_options tr_options_from(SEXP list);
 static struct gd_options gd_options_from(SEXP list);
 static struct newton_options newton_options_from(SEXP list);
@@ -71,48 +71,43 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   return out;
 }
 
-static int run_opt(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
-                   struct opt_result *result) {
-  return opt_run(oracle, penalty, options, rho, w, result);
-}
+/* ffi_<name>_run(): a run of <name>_run() with its struct <name>_options. */
+#define RUN(name)                                                                                                      \
+  static int run_##name(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,         \
+                        double *w, struct opt_result *result) {                                                        \
+    return name##_run(oracle, penalty, options, rho, w, result);                                                       \
+  }                                                                                                                    \
+  SEXP ffi_##name##_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress,                  \
+                        SEXP reproducible) {                                                                           \
+    struct name##_options o = name##_options_from(options);                                                            \
+    return run_method(run_##name, &o, oracle, penalty, rho, start, progress, reproducible);                            \
+  }
 
-SEXP ffi_opt_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  struct opt_options o = options_from(options);
-  return run_method(run_opt, &o, oracle, penalty, rho, start, progress, reproducible);
-}
+RUN(opt)
+RUN(tr)
+RUN(gd)
+RUN(newton)
+RUN(perturbed)
+RUN(cubic)
 
-static int run_tr(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
-                  struct opt_result *result) {
-  return tr_run(oracle, penalty, options, rho, w, result);
-}
+/* ffi_<name>_alpha(): the default target of <name>_default_alpha(). */
+#define ALPHA(name)                                                                                                    \
+  SEXP ffi_##name##_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {                             \
+    const struct oracle *o = arg_bundle(oracle)->oracle;                                                               \
+    struct penalty r = penalty_from(penalty);                                                                          \
+    struct name##_options opt = name##_options_from(options);                                                          \
+    const double *w = arg_doubles(start, (R_xlen_t)oracle_dim(o));                                                     \
+    return Rf_ScalarReal(name##_default_alpha(o, &r, &opt, arg_double(rho), w));                                       \
+  }
 
-SEXP ffi_tr_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  struct tr_options o = tr_options_from(options);
-  return run_method(run_tr, &o, oracle, penalty, rho, start, progress, reproducible);
-}
+ALPHA(opt)
+ALPHA(tr)
+ALPHA(gd)
 
-SEXP ffi_tr_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
-  const struct oracle *o = arg_bundle(oracle)->oracle;
-  struct penalty r = penalty_from(penalty);
-  struct tr_options opt = tr_options_from(options);
-  return Rf_ScalarReal(tr_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
-}
-
-static int run_gd(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
-                  struct opt_result *result) {
-  return gd_run(oracle, penalty, options, rho, w, result);
-}
-
-SEXP ffi_gd_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  struct gd_options o = gd_options_from(options);
-  return run_method(run_gd, &o, oracle, penalty, rho, start, progress, reproducible);
-}
-
-SEXP ffi_gd_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
-  const struct oracle *o = arg_bundle(oracle)->oracle;
-  struct penalty r = penalty_from(penalty);
-  struct gd_options opt = gd_options_from(options);
-  return Rf_ScalarReal(gd_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
+SEXP ffi_newton_alpha(SEXP oracle, SEXP options, SEXP rho, SEXP start) {
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  struct newton_options opt = newton_options_from(options);
+  return Rf_ScalarReal(newton_default_alpha(o, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 /* Lower bound of a penalty's second derivatives, its sign changed, and bound of the third ones. */
@@ -140,50 +135,6 @@ SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(smallest));
   UNPROTECT(1);
   return out;
-}
-
-static int run_newton(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
-                      struct opt_result *result) {
-  return newton_run(oracle, penalty, options, rho, w, result);
-}
-
-SEXP ffi_newton_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  struct newton_options o = newton_options_from(options);
-  return run_method(run_newton, &o, oracle, penalty, rho, start, progress, reproducible);
-}
-
-SEXP ffi_newton_alpha(SEXP oracle, SEXP options, SEXP rho, SEXP start) {
-  struct oracle *o = arg_bundle(oracle)->oracle;
-  struct newton_options opt = newton_options_from(options);
-  return Rf_ScalarReal(newton_default_alpha(o, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
-}
-
-static int run_perturbed(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,
-                         double *w, struct opt_result *result) {
-  return perturbed_run(oracle, penalty, options, rho, w, result);
-}
-
-SEXP ffi_perturbed_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress,
-                       SEXP reproducible) {
-  struct perturbed_options o = perturbed_options_from(options);
-  return run_method(run_perturbed, &o, oracle, penalty, rho, start, progress, reproducible);
-}
-
-static int run_cubic(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
-                     struct opt_result *result) {
-  return cubic_run(oracle, penalty, options, rho, w, result);
-}
-
-SEXP ffi_cubic_run(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress, SEXP reproducible) {
-  struct cubic_options o = cubic_options_from(options);
-  return run_method(run_cubic, &o, oracle, penalty, rho, start, progress, reproducible);
-}
-
-SEXP ffi_opt_alpha(SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
-  const struct oracle *o = arg_bundle(oracle)->oracle;
-  struct penalty r = penalty_from(penalty);
-  struct opt_options opt = options_from(options);
-  return Rf_ScalarReal(opt_default_alpha(o, &r, &opt, arg_double(rho), arg_doubles(start, (R_xlen_t)oracle_dim(o))));
 }
 
 static struct tr_options tr_options_from(SEXP list) {
@@ -227,7 +178,7 @@ static struct penalty penalty_from(SEXP list) {
   return p;
 }
 
-static struct opt_options options_from(SEXP list) {
+static struct opt_options opt_options_from(SEXP list) {
   struct opt_options o = {
       .published = arg_flag(element(list, "published")),
       .two_phase = arg_flag(element(list, "two_phase")),
