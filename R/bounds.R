@@ -6,7 +6,7 @@ check_bounds <- function(bounds, numeric, factors, call = sys.call(-1)) {
   ranges <- matrix(NA_real_, length(numeric), 2L, dimnames = list(numeric, c("lower", "upper")))
   if (identical(bounds, "private")) return(ranges)
   check_bounds_names(bounds, numeric, factors, call)
-  for (name in names(bounds)) ranges[name, ] <- check_bound(bounds[[name]], name, call)
+  for (name in names(bounds)) ranges[name, ] <- check_interval(bounds[[name]], paste0("bounds$", name), call)
   ranges
 }
 
@@ -30,15 +30,4 @@ check_bounds_names <- function(bounds, numeric, factors, call) {
   if (length(unknown) > 0L) {
     abort("argument", "`bounds` names `", unknown[1], "`, which is no numeric column of the model.", call = call)
   }
-}
-
-check_bound <- function(range, name, call) {
-  if (!is.numeric(range) || length(range) != 2L) {
-    abort("argument", "`bounds$", name, "` must be c(lower, upper), not ", describe(range), ".", call = call)
-  }
-  if (!all(is.finite(range)) || range[1] >= range[2]) {
-    abort("argument", "`bounds$", name, "` must be two finite numbers, the lower below the upper; it is c(",
-          paste(format(range), collapse = ", "), ").", call = call)
-  }
-  as.double(range)
 }

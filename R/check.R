@@ -35,6 +35,17 @@ check_vector <- function(x, arg, length, what, call = sys.call(-1)) {
 # The core refuses points of norm above 1e100; what leads to one is refused here, by its name.
 vector_limit <- 1e30
 
+check_interval <- function(x, arg, call = sys.call(-1)) {
+  if (!is.numeric(x) || length(x) != 2L) {
+    abort("argument", "`", arg, "` must be c(lower, upper), not ", describe(x), ".", call = call)
+  }
+  if (!all(is.finite(x)) || x[1] >= x[2]) {
+    abort("argument", "`", arg, "` must be two finite numbers, the lower below the upper; it is c(",
+          paste(format(x), collapse = ", "), ").", call = call)
+  }
+  as.double(x)
+}
+
 check_flag <- function(x, arg, call = sys.call(-1)) {
   if (!is.logical(x) || length(x) != 1L || is.na(x)) {
     abort("argument", "`", arg, "` must be TRUE or FALSE, not ", describe(x), ".", call = call)

@@ -87,13 +87,12 @@ new_loss <- function(name, formula, parameter = 0, ...) {
 }
 
 check_response_bounds <- function(x, call) {
-  good <- is.numeric(x) && length(x) == 2L && all(is.finite(x)) && x[1] < x[2]
-  if (!good) abort("argument", "`response` must be bounds c(lower, upper), two finite numbers.", call = call)
+  x <- check_interval(x, "response", call)
   if (max(abs(x)) > vector_limit || x[2] - x[1] < 1 / vector_limit) {
     abort("argument", "`response` must lie within ", vector_limit, " of zero, and its bounds at least ",
           1 / vector_limit, " apart.", call = call)
   }
-  as.double(x)
+  x
 }
 
 # With the map of the response to [-1, 1], which without an intercept to take it up has no shift, as design_scale().
