@@ -5,6 +5,7 @@
 
 args <- commandArgs(TRUE)
 library(dpsosp, lib.loc = if (length(args) > 0) args[1])
+for (helper in c("problems", "audit")) source(paste0("tests/testthat/helper-", helper, ".R"))
 
 repetitions <- if (length(args) > 1) as.integer(args[2]) else 20L
 eps <- 4
@@ -40,20 +41,9 @@ audit_method <- function(method) {
   }, function(a) !a$exceeds)
 }
 
-# Steps on batches of four rows out of eighty, one of which is there or not, the others null; next to nothing is left for
-# answers about all rows. The answers on batches are longer when the record is among their rows.
+# Steps on batches that one record is in, or not.
 audit_batches <- function(method) {
-  rows <- 80
-  x <- matrix(c(1, rep(0, rows - 1)), rows)
-  plan <- event_repeat(event_subsample(event_gaussian(1.5, "zero-out"), 4 / rows), 50)
-  settings <- list("published", gap = 1, max_iterations = 50, batch = 4, batch_share = 1 - 1e-6)
-  control <- if (method == "tr-b") do.call(control_tr, c(settings, stop = "explicit")) else do.call(control_opt, settings)
-  release <- function(label) {
-    fit <- dp_sosp(x, c(label, rep(NA, rows - 1)), method = method, loss = "sigmoid", radius = 1, intercept = FALSE,
-                   target = sosp(1e-7, 0.2), control = control, budget = dp_budget(eps = eps, delta = delta, plan = plan),
-                   neighbours = "zero-out", progress = FALSE)
-    sum(fit$trace$estimate[fit$trace$query == "batch gradient"]^2)
-  }
+  release <- batch_release(method, eps, delta, 1.5)
   repeat_audit(paste0("`", method, "`, its steps on batches"), "at most eps", runs[["batches"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["batches"]], conf = conf, progress = FALSE)
   }, function(a) !a$exceeds)
