@@ -22,8 +22,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ALMOST (1 - 1e-12) /* products of shares of what is left must not exceed it */
-
 struct cubic {
   const struct objective *f;
   const struct cubic_options *o;

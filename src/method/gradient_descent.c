@@ -83,7 +83,7 @@ double gd_default_alpha(const struct oracle *oracle, const struct penalty *penal
 static struct plan plan_of(const struct wish *c) {
   const struct gd_options *o = c->o;
   int both = c->f->lower > o->eps_h;
-  double rho = c->rho * (1 - 1e-12);
+  double rho = c->rho * ALMOST;
   struct plan p = {.iterations = plan_ceil(c->gap / plan_gradient_decrease(c->f, o->eps_g), o->max_iterations)};
   double steps = o->batch.sampling.size > 0 ? o->batch.share * rho : rho;
   p.rho_h = both ? o->hessian_share * (steps < rho ? rho - steps : rho) : 0;

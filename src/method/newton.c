@@ -22,9 +22,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Products of shares of what is left must not exceed it. */
-#define ALMOST (1 - 1e-12)
-
 static int iterate(struct newton *s, double end, double rho, double *mean);
 static int iteration(struct newton *s, double slice);
 static int step_on_batch(struct newton *s, double slice);

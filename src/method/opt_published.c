@@ -71,8 +71,8 @@ static int run_phase(struct run *r) {
   double factor = r->o->search == OPT_SHORT_STEP ? 1 : 1.5;
   int iterations = r->phase->iterations;
   r->result->status = OPT_ITERATIONS;
-  r->cost = phase_left(r->f, r->phase) * (1 - 1e-12) / iterations;
-  r->sigma2 = factor * iterations / (phase_left(r->f, r->phase) * (1 - 1e-12));
+  r->cost = phase_left(r->f, r->phase) * ALMOST / iterations;
+  r->sigma2 = factor * iterations / (phase_left(r->f, r->phase) * ALMOST);
   for (r->iteration = 1; r->iteration <= iterations; r->iteration++) {
     base_progress(r->iteration, iterations);
     int status = iterate(r);

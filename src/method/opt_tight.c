@@ -106,14 +106,14 @@ static int done(const struct state *s) { return s->certified && !s->o->spend_all
 static int run_phase(struct state *s, int last_phase) {
   const struct opt_options *o = s->o;
   int iterations = s->phase->iterations, both = s->f->lower > o->eps_h;
-  s->batch_slice = phase_left(s->f, s->phase) * (both ? 1 - o->hessian_share : 1) / iterations * (1 - 1e-12);
+  s->batch_slice = phase_left(s->f, s->phase) * (both ? 1 - o->hessian_share : 1) / iterations * ALMOST;
   for (s->iteration = 1; s->iteration <= iterations; s->iteration++) {
     double left = phase_left(s->f, s->phase);
     if (!(left > NOTHING_LEFT * s->phase->rho)) break;
     base_progress(s->iteration, iterations);
     s->last = last_phase && s->iteration == iterations;
     /* What a Hessian may need is not spent on gradients; the last gradient takes all the rest. */
-    s->slice = left * (both ? 1 - o->hessian_share : 1) / (iterations - s->iteration + 1) * (1 - 1e-12);
+    s->slice = left * (both ? 1 - o->hessian_share : 1) / (iterations - s->iteration + 1) * ALMOST;
     int search = o->search != OPT_SHORT_STEP && s->iteration < iterations, moved = 0;
     if (s->phase->batch) s->slice = s->batch_slice;
     int status = measure_gradient(s, search ? s->slice * (1 - o->search_share) : s->slice);

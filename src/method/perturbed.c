@@ -42,7 +42,7 @@ int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const st
 
 static int release(const struct objective *f, const struct perturbed_options *o, double rho, const double *quadratic,
                    double *w, struct oracle_perturbation *how, double *tau) {
-  double almost = rho * (1 - 1e-12), rho_output = o->output ? almost : o->output_share * almost;
+  double almost = rho * ALMOST, rho_output = o->output ? almost : o->output_share * almost;
   int status = o->output ? oracle_minimiser(f->oracle, quadratic, almost, w, &how->sd_output)
                          : oracle_perturbed_minimiser(f->oracle, quadratic, almost - rho_output, rho_output, w, how);
   *tau = how->sd_output * sqrt(2 * rho_output) / 2; /* half the sensitivity */

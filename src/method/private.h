@@ -5,6 +5,9 @@
 #include "method/method.h"
 #include "method/newton.h"
 
+/* Products of shares of what is left must not exceed it. */
+#define ALMOST (1 - 1e-12)
+
 /* ---- objective.c: noisy loss plus exact penalty ---- */
 
 struct objective {

@@ -158,7 +158,7 @@ static void plan_published(struct plan *p, const struct wish *c) {
   p->alpha = c->o->eps_g;
   p->radius = sqrt(p->alpha);
   p->iterations = plan_ceil(6 * c->gap / pow(p->alpha, 1.5), c->o->max_iterations);
-  double sigma2 = p->iterations / (c->rho * (1 - 1e-12));
+  double sigma2 = p->iterations / (c->rho * ALMOST);
   p->rho_g = 1 / (2 * sigma2);
   p->rho_h = published_hessian_cost(c->f, c->w, sigma2);
   p->beta_g = p->beta_h = (1 - c->o->confidence) / 2 / p->iterations;
@@ -189,7 +189,7 @@ static void plan_tight(struct plan *p, const struct wish *c) {
 static void plan_noise(struct plan *p, const struct wish *c) {
   const struct objective *f = c->f;
   const struct tr_options *o = c->o;
-  double slice = c->rho / p->iterations * (1 - 1e-12), again = o->explicit_test ? 2 : 0;
+  double slice = c->rho / p->iterations * ALMOST, again = o->explicit_test ? 2 : 0;
   p->beta_g = p->beta_h = (1 - o->confidence) / 2 / p->iterations * 6 / (M_PI * M_PI);
   double a = confidence_length(oracle_sd_gradient(f->oracle, c->w, slice), f->dim, p->beta_g);
   double b = confidence_eigen(oracle_sd_hessian(f->oracle, c->w, slice), f->dim, p->beta_h / 2);
@@ -293,7 +293,7 @@ static void next_phase(struct run *r) {
 
 /* This share of what is left, in equal parts. As costs now depend on answers, averages begin anew. */
 static void begin(struct run *r, int phase, int iterations, double share) {
-  double slice = share * (oracle_left(r->f->oracle) - r->end) * (1 - 1e-12) / iterations;
+  double slice = share * (oracle_left(r->f->oracle) - r->end) * ALMOST / iterations;
   double share_h = r->plan.rho_h / (r->plan.rho_g + r->plan.rho_h);
   if (iterations < 1) return;
   r->plan.rho_g = slice * (1 - share_h);
