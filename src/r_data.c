@@ -142,48 +142,36 @@ static void end(SEXP reproducible, int status) {
   glue_check(status);
 }
 
-SEXP ffi_oracle_value(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+/* A list of the answer, which comes as the vector to be filled, by its name, and sd. */
+static SEXP ask(int (*question)(struct oracle *o, const double *w, double rho, double *answer, double *sd),
+                const char *name, SEXP answer, SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+  const char *const names[] = {name, "sd"};
+  PROTECT(answer);
   struct oracle *o = arg_bundle(oracle)->oracle;
-  static const char *const names[] = {"value", "sd"};
   const double *at = arg_doubles(w, (R_xlen_t)oracle_dim(o));
-  double value, sd;
-  begin(reproducible);
-  end(reproducible, oracle_value(o, at, arg_double(rho), &value, &sd));
+  double sd;
   SEXP out = PROTECT(glue_list(2, names));
-  SET_VECTOR_ELT(out, 0, Rf_ScalarReal(value));
+  SET_VECTOR_ELT(out, 0, answer);
+  begin(reproducible);
+  end(reproducible, question(o, at, arg_double(rho), REAL(answer), &sd));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
+}
+
+static int dim_of(SEXP oracle) { return (int)oracle_dim(arg_bundle(oracle)->oracle); }
+
+SEXP ffi_oracle_value(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+  return ask(oracle_value, "value", Rf_allocVector(REALSXP, 1), oracle, w, rho, reproducible);
 }
 
 SEXP ffi_oracle_gradient(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  struct oracle *o = arg_bundle(oracle)->oracle;
-  static const char *const names[] = {"gradient", "sd"};
-  R_xlen_t dim = (R_xlen_t)oracle_dim(o);
-  const double *at = arg_doubles(w, dim);
-  double sd;
-  SEXP out = PROTECT(glue_list(2, names));
-  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
-  begin(reproducible);
-  end(reproducible, oracle_gradient(o, at, arg_double(rho), REAL(VECTOR_ELT(out, 0)), &sd));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
-  UNPROTECT(1);
-  return out;
+  return ask(oracle_gradient, "gradient", Rf_allocVector(REALSXP, dim_of(oracle)), oracle, w, rho, reproducible);
 }
 
 SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  struct oracle *o = arg_bundle(oracle)->oracle;
-  static const char *const names[] = {"hessian", "sd"};
-  int dim = (int)oracle_dim(o);
-  const double *at = arg_doubles(w, dim);
-  double sd;
-  SEXP out = PROTECT(glue_list(2, names));
-  SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, dim, dim));
-  begin(reproducible);
-  end(reproducible, oracle_hessian(o, at, arg_double(rho), REAL(VECTOR_ELT(out, 0)), &sd));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
-  UNPROTECT(1);
-  return out;
+  SEXP answer = Rf_allocMatrix(REALSXP, dim_of(oracle), dim_of(oracle));
+  return ask(oracle_hessian, "hessian", answer, oracle, w, rho, reproducible);
 }
 
 SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP rho, SEXP reproducible) {
