@@ -20,10 +20,8 @@ const double *arg_doubles(SEXP x, R_xlen_t length); /* length < 0: any */
 /* Pointers: an R error when x is not of this kind or was restored from a file. */
 struct ledger *arg_ledger(SEXP x);
 
-/* Source of randomness: TRUE is R's generator (call glue_random_begin/end around the draws). */
+/* Source of randomness: TRUE is R's generator (draws only between glue_answer_begin() and _end()). */
 const struct base_entropy *arg_entropy(SEXP reproducible);
-void glue_random_begin(SEXP reproducible);
-void glue_random_end(SEXP reproducible);
 
 /* Before the core runs: no more threads than R/threads.R says; an R error when the option is wrong. */
 void glue_limit_threads(void);
@@ -31,6 +29,11 @@ void glue_limit_threads(void);
 /* Interrupts stop the core; callback(done, total), or NULL, shows progress until glue_host_end(). */
 void glue_host_begin(SEXP callback);
 void glue_host_end(void);
+
+/* Around an answer of the core: the host as above; with R's generator its state is read before and written after the
+ * draws. A status that is not BASE_OK is an R error. */
+void glue_answer_begin(SEXP reproducible, SEXP callback);
+void glue_answer_end(SEXP reproducible, int status);
 
 /* Calls code(argument), which runs R code, from inside the core; nothing jumps over the core's frames. FALSE when the
  * code did not return. */

@@ -87,12 +87,12 @@ const struct base_entropy *arg_entropy(SEXP reproducible) {
   return arg_flag(reproducible) ? &entropy_r : &base_entropy_system;
 }
 
-void glue_random_begin(SEXP reproducible) {
+static void random_begin(SEXP reproducible) {
   if (arg_flag(reproducible)) GetRNGstate();
   random_in_use = arg_flag(reproducible);
 }
 
-void glue_random_end(SEXP reproducible) {
+static void random_end(SEXP reproducible) {
   random_in_use = 0;
   if (arg_flag(reproducible)) PutRNGstate();
 }
@@ -185,4 +185,15 @@ void glue_host_begin(SEXP callback) {
 void glue_host_end(void) {
   progress_callback = NULL;
   progress_jumped = 0;
+}
+
+void glue_answer_begin(SEXP reproducible, SEXP callback) {
+  random_begin(reproducible);
+  glue_host_begin(callback);
+}
+
+void glue_answer_end(SEXP reproducible, int status) {
+  glue_host_end();
+  random_end(reproducible);
+  glue_check(status);
 }

@@ -129,17 +129,9 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SE
   return out;
 }
 
-/* With R's generator its state is read before and written after the draws. */
 static void begin(SEXP reproducible) {
   glue_limit_threads();
-  glue_random_begin(reproducible);
-  glue_host_begin(R_NilValue);
-}
-
-static void end(SEXP reproducible, int status) {
-  glue_host_end();
-  glue_random_end(reproducible);
-  glue_check(status);
+  glue_answer_begin(reproducible, R_NilValue);
 }
 
 /* A list of the answer, which comes as the vector to be filled, by its name, and sd. */
@@ -153,7 +145,7 @@ static SEXP ask(int (*question)(struct oracle *o, const double *w, double rho, d
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, answer);
   begin(reproducible);
-  end(reproducible, question(o, at, arg_double(rho), REAL(answer), &sd));
+  glue_answer_end(reproducible, question(o, at, arg_double(rho), REAL(answer), &sd));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
   UNPROTECT(2);
   return out;
@@ -183,8 +175,8 @@ SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP 
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, k));
   SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, k));
   begin(reproducible);
-  end(reproducible, oracle_decreases(o, at, along, (size_t)k, step, arg_double(rho), REAL(VECTOR_ELT(out, 0)),
-                                     REAL(VECTOR_ELT(out, 1))));
+  glue_answer_end(reproducible, oracle_decreases(o, at, along, (size_t)k, step, arg_double(rho),
+                                                 REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1))));
   UNPROTECT(1);
   return out;
 }
@@ -200,8 +192,8 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
   int svt = arg_flag(sparse_vector);
   size_t index;
   begin(reproducible);
-  end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
-                        : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
+  glue_answer_end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
+                                    : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
   return Rf_ScalarInteger(index < (size_t)k ? (int)index + 1 : NA_INTEGER);
 }
 

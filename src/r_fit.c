@@ -49,13 +49,10 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   R_SetExternalPtrAddr(holder, result);
 
   glue_limit_threads();
-  glue_random_begin(reproducible);
-  glue_host_begin(progress);
+  glue_answer_begin(reproducible, progress);
   int status = run(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);
   oracle_batches_end(o); /* may be large: not left to the garbage collector */
-  glue_host_end();
-  glue_random_end(reproducible);
-  glue_check(status);
+  glue_answer_end(reproducible, status);
 
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger((int)result->status));
   SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(result->planned));

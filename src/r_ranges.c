@@ -37,13 +37,10 @@ SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP n
   double cost = arg_double(rho), sd;
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, cells));
-  glue_random_begin(reproducible);
-  glue_host_begin(R_NilValue);
+  glue_answer_begin(reproducible, R_NilValue);
   int status =
       ranges_release(ledger, entropy, relation, (size_t)n, (size_t)m, column, cost, REAL(VECTOR_ELT(out, 0)), &sd);
-  glue_host_end();
-  glue_random_end(reproducible);
-  glue_check(status);
+  glue_answer_end(reproducible, status);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
   UNPROTECT(1);
   return out;
@@ -69,13 +66,10 @@ SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP
   size_t rows = (size_t)arg_int(n);
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, cells));
-  glue_random_begin(reproducible);
-  glue_host_begin(R_NilValue);
+  glue_answer_begin(reproducible, R_NilValue);
   int status = ranges_release_stream(ledger, entropy, relation, rows, (size_t)m, column, &source.feed, cost,
                                      REAL(VECTOR_ELT(out, 0)), &sd);
-  glue_host_end();
-  glue_random_end(reproducible);
-  glue_check(status);
+  glue_answer_end(reproducible, status);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
   UNPROTECT(2);
   return out;
