@@ -89,6 +89,13 @@ test_that("a Hessian is asked for only where curvature is not known", {
   expect_false("hessian" %in% fit(target = sosp(0.1, 0.06), penalty = penalty_nonconvex(0.1))$trace$query)
 })
 
+test_that("the target's eps_h follows from the third derivatives of loss and penalty", {
+  p <- problem_matrix(200)
+  fit <- quiet_fit(p$x, p$y, eps = 2, radius = 2, penalty = penalty_nonconvex(0.02), target = sosp(alpha = 0.1))
+  of_penalty <- optimise(function(w) 24 * w * (1 - w^2) / (1 + w^2)^4, c(0, 1), maximum = TRUE)$objective
+  expect_equal(fit$target$eps_h, sqrt((1 / (6 * sqrt(3)) + 0.02 * of_penalty) * 0.1), tolerance = 1e-3)
+})
+
 test_that("an estimated gap is a released value", {
   p <- problem_matrix(500)
   fit <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, start = c(0.1, 0, 0), target = sosp(0.3, 0.5),
