@@ -252,6 +252,12 @@ matrix_newdata <- function(design, newdata, call) {
   if (got != width) {
     abort("argument", "`newdata` must have ", width, " columns, not ", got, ".", call = call)
   }
+  known <- if (design$intercept) design$labels[-1] else design$labels
+  names <- if (sparse) sparse_names(newdata) else colnames(newdata)
+  if (!is.null(names) && !identical(names, known) && setequal(names, known)) {
+    abort("argument", "`newdata` has the columns of the fit in another order: those of a matrix are taken by position.",
+          call = call)
+  }
   newdata
 }
 
