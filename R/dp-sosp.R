@@ -126,6 +126,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   storage <- check_choice(storage, storage_known, "storage", call)
   if (streamed) check_streamed(run, storage, call)
   check_run_size(run, length(start), call)
+  check_run_intercept(run, design$intercept, call)
   run$open(length(start))
   design <- find_ranges(design, data, run, call)
   oracle <- if (streamed) {
@@ -164,6 +165,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), response, intercept, call)
   check_run_size(run, length(start), call)
+  check_run_intercept(run, intercept, call)
   run$open(length(start))
   oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)

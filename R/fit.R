@@ -68,7 +68,7 @@ scrub <- function(x) {
 #' Methods for fits
 #'
 #' @param x,object A fit of class `dp_sosp`.
-#' @param newdata New data: a data frame (or a matrix, for a fit to a matrix). The training
+#' @param newdata New data: a data frame (or a matrix with columns in the same order, for a fit to a matrix). The training
 #'   data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
