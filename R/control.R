@@ -35,9 +35,10 @@
 #' 1 under `"zero-out"`; it lies between n / 200 and n / 20 and is n / 50 with published constants. What
 #' the analysis of the worst case would ask for: [sufficient_batch()].
 #'
-#' A step's time does not depend on n. Once a quarter of the records were drawn, dense columns in double precision are copied by
-#' rows, from which batches are read several times faster: 8 bytes a number more until the fit ends, no more than 1 GiB, or
-#' no copy is made; none for sparse columns, factors and `storage = "single"`. Answers are the same with and without it.
+#' A step's time hardly depends on n. Once a quarter of the records were drawn, dense columns in double precision are
+#' copied by rows, from which batches are read several times faster: 8 bytes a number more until the fit ends, no more
+#' than 1 GiB, or no copy is made; none of sparse columns and factors, nor with `storage = "single"`. Answers are the
+#' same with and without it.
 #'
 #' @param constants `"tight"` or `"published"`.
 #' @param line_search `"gaussian"` (default with tight constants), `"svt"`

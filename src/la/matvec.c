@@ -79,12 +79,11 @@ SIMD_CLONES void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda
       s2[0] += a2[i] * x[i];
       s3[0] += a3[i] * x[i];
     }
-    for (int k = 0; k < 4; k++) {
-      y[j] += s0[k] + t0[k];
-      y[j + 1] += s1[k] + t1[k];
-      y[j + 2] += s2[k] + t2[k];
-      y[j + 3] += s3[k] + t3[k];
-    }
+    s0 += t0, s1 += t1, s2 += t2, s3 += t3;
+    y[j] += (s0[0] + s0[1]) + (s0[2] + s0[3]);
+    y[j + 1] += (s1[0] + s1[1]) + (s1[2] + s1[3]);
+    y[j + 2] += (s2[0] + s2[1]) + (s2[2] + s2[3]);
+    y[j + 3] += (s3[0] + s3[1]) + (s3[2] + s3[3]);
   }
 #endif
   for (; j < n; j++) {
