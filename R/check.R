@@ -55,15 +55,15 @@ quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
 
 # What x is, in the words of an error message; never its value.
 describe <- function(x) {
-  if (is.null(x)) return("NULL")
-  if (is.function(x)) return("a function")
-  if (is.environment(x)) return("an environment")
   if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
   describe_column(x)
 }
 
 # The same without a look at values, for what may be one record's.
 describe_column <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.function(x)) return("a function")
+  if (is.environment(x)) return("an environment")
   if (inherits(x, "AsIs")) oldClass(x) <- setdiff(oldClass(x), c("AsIs", "matrix", "array"))
   if (length(dim(x)) > 0L) return(paste0(with_article(array_kind(x)), " (", paste(dim(x), collapse = " x "), ")"))
   kind <- if (is.object(x)) class(x)[1] else vector_kind(x)

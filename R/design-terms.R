@@ -167,7 +167,7 @@ row_wise_evaluate <- function(e, data, schema, arg, call) {
 
 # The value in no rows: its class, without looking at any data.
 row_wise_empty <- function(e, schema, call) {
-  data <- lapply(schema, function(s) {
+  data <- lapply(schema[intersect(all.vars(e), names(schema))], function(s) {
     switch(s$kind, numeric = double(), logical = logical(), character = character(),
            factor = factor(character(), levels = s$levels, exclude = NULL, ordered = s$ordered))
   })

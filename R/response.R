@@ -48,11 +48,7 @@ response_code <- function(template, y) {
   c(-1, 1)[match(as.character(y), as.character(template$labels))]
 }
 
-# A chunk of a source may have come as something else.
 bounded_code <- function(template, y) {
-  if (!column_kind(y) %in% c("numeric", "logical")) {
-    abort("source", "`", template$name, "` is not numeric in all chunks of the source.", call = NULL)
-  }
   y <- as.double(y)
   y[!is.finite(y)] <- NA
   (pmin(pmax(y, template$bounds[1]), template$bounds[2]) - template$centre) / template$half

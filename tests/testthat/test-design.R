@@ -73,6 +73,11 @@ test_that("an indicator with the name of a numeric column takes another", {
   expect_error(design_template(y ~ log(y) + `log(y)`, d), "rename the column", class = "dpsosp_error_argument")
 })
 
+test_that("an expression without rows is tried on its own columns alone, so that wide formulas take no quadratic time", {
+  schema <- list(a = list(kind = "numeric"), other = list(kind = stop))
+  expect_identical(row_wise_empty(quote(a + 1), schema, NULL), double())
+})
+
 test_that("a declared level NA is a level", {
   f <- addNA(factor(c("a", NA, "b", NA), levels = c("a", "b")))
   d <- data.frame(y = 0:1, f = f)

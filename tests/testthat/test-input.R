@@ -137,6 +137,7 @@ test_that("errors say what an argument is", {
   expect_equal(describe(I(matrix(1, 2, 1))), "a numeric matrix (2 x 1)")
   expect_equal(describe(data.frame(a = 1:3)), "a data frame (3 x 1)")
   expect_equal(describe(I(list(1, 2))), "a list of length 2")
+  expect_equal(describe_column(NULL), "NULL")
 })
 
 test_that("what an error says of a column of one record does not depend on its value", {
