@@ -201,7 +201,12 @@ dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = 
     abort("argument", "`range` must be two positive numbers, the smaller one first.")
   }
   tolerance <- check_number(tolerance, "tolerance", 0, 1)
-  excess <- function(x) log(as.numeric(epsilon(dp_account(family(x), accountant), delta)) / eps)
+  call <- sys.call()
+  excess <- function(x) {
+    event <- family(x)
+    check_event(event, call, "What `family` gives")
+    log(as.numeric(epsilon(dp_account(event, accountant), delta)) / eps)
+  }
   at <- log(range)
   value <- c(excess(range[1]), excess(range[2]))
   if (!(value[2] <= 0)) abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(range[2]), ".")

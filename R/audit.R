@@ -92,7 +92,7 @@ dp_audit.default <- function(x, ...) {
 dp_audit.function <- function(x, pair = NULL, eps, delta, method = c("pairs", "one-run"), runs = 1000, statistic = NULL,
                               tradeoff = c("dp", "gdp"), canaries = NULL, guesses = NULL, conf = 0.95,
                               progress = interactive(), ...) {
-  check_dots(..., call = audit_call, topic = "dp_audit")
+  check_dots(substitute(list(...)), call = audit_call, topic = "dp_audit")
   if (missing(eps) || missing(delta)) abort("argument", "Give the claim, `eps` and `delta`.", call = audit_call)
   claim <- audit_claim(eps, delta, check_choice(tradeoff, c("dp", "gdp"), "tradeoff", audit_call))
   method <- check_choice(method, c("pairs", "one-run"), "method", audit_call)
@@ -115,7 +115,7 @@ dp_audit.function <- function(x, pair = NULL, eps, delta, method = c("pairs", "o
 #' @export
 dp_audit.dp_sosp <- function(x, method = c("pairs", "one-run"), runs = 1000, canaries = NULL, guesses = NULL,
                              conf = 0.95, progress = interactive(), ...) {
-  check_dots(..., call = audit_call, topic = "dp_audit")
+  check_dots(substitute(list(...)), call = audit_call, topic = "dp_audit")
   method <- check_choice(method, c("pairs", "one-run"), "method", audit_call)
   if (method == "pairs") {
     claim <- audit_claim(x$privacy$eps, x$privacy$delta, if (x$privacy$accountant == "gdp") "gdp" else "dp")

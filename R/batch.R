@@ -86,7 +86,8 @@ batch_options <- function(batch) {
 batch_text <- function(batch) {
   if (is.null(batch)) return(NULL)
   paste0("Steps on batches of ", format(batch$size, digits = 6, big.mark = ","),
-         if (batch$scheme == "wor") " records, without replacement" else " records expected, Poisson",
+         if (batch$size == 1) " record" else " records",
+         if (batch$scheme == "wor") ", without replacement" else " expected, Poisson",
          " (rate ", format_share(batch$rate), ")")
 }
 

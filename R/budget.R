@@ -84,7 +84,7 @@ renyi_budget <- function(eps, delta, accountant, plan, call) {
     abort("argument", "A `plan` fixes the order of a Renyi filter and does not go with `accountant = \"", accountant,
           "\"`.", call = call)
   }
-  check_event(plan, call)
+  check_event(plan, call, "`plan`")
   filter <- dp_filter_order(plan, eps, delta)
   if (filter$budget <= 0) {
     abort("argument", "At the order of this plan, ", format(filter$order, digits = 4), ", (eps, delta) allows nothing: ",

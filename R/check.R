@@ -66,21 +66,29 @@ quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
 
 # What x is, in the words of an error message; never its value.
 describe <- function(x) {
+  if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
+  describe_column(x)
+}
+
+# The same without a look at values, for what may be one record's.
+describe_column <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.function(x)) return("a function")
   if (is.environment(x)) return("an environment")
-  if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
-  if (length(dim(x)) == 2L) return(paste0("a ", matrix_kind(x), " (", nrow(x), " x ", ncol(x), ")"))
+  if (inherits(x, "AsIs")) oldClass(x) <- setdiff(oldClass(x), c("AsIs", "matrix", "array"))
+  if (length(dim(x)) > 0L) return(paste0(with_article(array_kind(x)), " (", paste(dim(x), collapse = " x "), ")"))
   kind <- if (is.object(x)) class(x)[1] else vector_kind(x)
   single <- c("character vector" = "a string", "numeric vector" = "one number", "logical vector" = "a logical value")
   if (length(x) == 1L && kind %in% names(single)) return(single[[kind]])
-  paste0(if (grepl("^[aeiouAEIOU]", kind)) "an " else "a ", kind, " of length ", length(x))
+  paste0(with_article(kind), " of length ", length(x))
 }
 
-matrix_kind <- function(x) {
+with_article <- function(kind) paste0(if (grepl("^[aeiouAEIOU]", kind)) "an " else "a ", kind)
+
+array_kind <- function(x) {
   if (is.data.frame(x)) return("data frame")
   if (is.object(x)) return(class(x)[1])
-  sub("vector$", "matrix", vector_kind(x))
+  sub("vector$", if (length(dim(x)) == 2L) "matrix" else "array", vector_kind(x))
 }
 
 vector_kind <- function(x) {

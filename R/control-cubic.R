@@ -51,19 +51,22 @@ check_cubic_control <- function(control, penalty, call) {
           describe(control), ".", call = call)
   }
   if (control$solver == "inner" && (penalty$name != "ridge" || penalty$lambda == 0)) {
-    abort("argument", "`solver = \"inner\"` needs strong convexity: take `penalty_ridge()` and `intercept = FALSE`.",
-          call = call)
+    abort("argument", "`solver = \"inner\"` needs strong convexity: take `penalty_ridge()` and no intercept, ",
+          "`intercept = FALSE` or `- 1` in a formula.", call = call)
   }
   control
+}
+
+# Before the budget is opened: steps of the inner solver need strong convexity in every coefficient.
+check_run_intercept <- function(run, intercept, call) {
+  if (run$method != "cubic" || run$control$solver != "inner" || !intercept) return(invisible())
+  abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take no intercept, `intercept = FALSE` or ",
+        "`- 1` in a formula.", call = call)
 }
 
 run_cubic <- function(run, oracle, penalty, rho, start, bar, call) {
   control <- run$control
   inner <- if (control$solver == "inner") control$inner_steps else 0L
-  if (inner > 0L && penalty$skip > 0L) {
-    abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take `intercept = FALSE`.",
-          call = call)
-  }
   options <- list(inner = inner, iterations = control$iterations, spend_all = is.null(run$target),
                   diameter = control$diameter, confidence = control$confidence, hessian_share = control$hessian_share,
                   certificate_share = control$certificate_share)

@@ -59,12 +59,17 @@ design_terms <- function(formula, data, call) {
 }
 
 # The expression of every predictor, named as the term; a column by its name.
-term_expressions <- function(terms) {
+term_expressions <- function(terms, call) {
   variables <- as.list(attr(terms, "variables"))[-1]
   factors <- attr(terms, "factors")
   used <- if (length(factors) == 0L) integer() else apply(factors > 0L, 2L, which)
   expressions <- variables[used]
   names(expressions) <- vapply(expressions, function(e) if (is.name(e)) as.character(e) else deparse1(e), "")
+  repeated <- anyDuplicated(names(expressions))
+  if (repeated > 0L) {
+    abort("argument", "`formula` has a column and an expression that are both called `", names(expressions)[repeated],
+          "`: rename the column.", call = call)
+  }
   expressions
 }
 
@@ -75,9 +80,12 @@ row_wise_schema <- function(expressions, data, call) {
   for (e in expressions) check_row_wise(e, names(data), deparse1(e), call)
   used <- intersect(unique(unlist(lapply(expressions, all.vars))), names(data))
   lapply(stats::setNames(nm = used), function(name) {
-    column <- data[[name]]
-    list(kind = check_kind(column, name, call), levels = levels(column), ordered = is.ordered(column))
+    column_schema(data[[name]], name, call)
   })
+}
+
+column_schema <- function(column, name, call) {
+  list(kind = check_kind(column, name, call), levels = levels(column), ordered = is.ordered(column))
 }
 
 check_row_wise <- function(e, columns, term, call) {
@@ -132,8 +140,7 @@ check_constant <- function(e, term, call) {
 check_kind <- function(column, name, call) {
   kind <- column_kind(column)
   if (!is.na(kind)) return(kind)
-  what <- if (is.null(dim(column))) describe(column) else "a matrix"
-  abort("argument", "`", name, "` is ", what, ": columns must be numeric, logical or factors. Convert it, ",
+  abort("argument", "`", name, "` is ", describe_column(column), ": columns must be numeric, logical or factors. Convert it, ",
         "for example with as.numeric(), and drop dimensions and other classes.", call = call)
 }
 
@@ -160,9 +167,9 @@ row_wise_evaluate <- function(e, data, schema, arg, call) {
 
 # The value in no rows: its class, without looking at any data.
 row_wise_empty <- function(e, schema, call) {
-  data <- lapply(schema, function(s) {
+  data <- lapply(schema[intersect(all.vars(e), names(schema))], function(s) {
     switch(s$kind, numeric = double(), logical = logical(), character = character(),
-           factor = factor(character(), levels = s$levels, ordered = s$ordered))
+           factor = factor(character(), levels = s$levels, exclude = NULL, ordered = s$ordered))
   })
   refuse <- function(condition) {
     abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".",
@@ -184,15 +191,17 @@ read_column <- function(data, name, known, arg, call) {
   accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),
                      character = c("character", "factor", "logical"), logical = "logical")
   if (!kind %in% accepted) {
-    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the fit, not ", kind, ".",
-          call = call)
+    # The data themselves can only differ from what is known of them in a later chunk.
+    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the ",
+          if (arg == "newdata") "fit" else "first chunk", ", not ", kind, ".", call = call)
   }
   switch(known$kind,
     numeric = column,
     logical = column,
     character = as.character(column),
     factor = if (identical(levels(column), known$levels)) column else {
-      factor(as.character(column), levels = known$levels, ordered = known$ordered)
+      # NA is a value like another where it is declared, as by addNA().
+      factor(as.character(column), levels = known$levels, exclude = NULL, ordered = known$ordered)
     }
   )
 }

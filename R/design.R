@@ -15,7 +15,7 @@
 design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1)) {
   check_data(data, "data", call)
   terms <- design_terms(formula, data, call)
-  predictors <- term_expressions(terms)
+  predictors <- term_expressions(terms, call)
   response <- attr(terms, "variables")[[2]]
   schema <- row_wise_schema(c(list(response), predictors), data, call)
   if (is.call(response)) row_wise_empty(response, schema, call)
@@ -59,7 +59,9 @@ design_columns <- function(variables, levels, intercept) {
     column_rows(paste0(variable, level, recycle0 = TRUE), variable, "indicator", level)
   })
   columns <- do.call(rbind, c(list(column_rows(character(), character(), character(), character())), rows))
-  columns$name <- make.unique(columns$name)
+  # Numeric columns keep the names of their predictors, by which ranges and expressions are found.
+  first <- order(columns$kind != "numeric")
+  columns$name[first] <- make.unique(columns$name[first])
   columns
 }
 

@@ -96,6 +96,8 @@
 #' @export
 dp_sosp <- function(x, ...) {
   if (nargs() == 0L) abort("argument", "Nothing to fit: give a formula and a data frame, or a matrix and a response.")
+  # The method for formulas calls its first argument so; as in lm(), it may then come anywhere.
+  if ("formula" %in% names(match.call())) UseMethod("dp_sosp", y ~ x)
   UseMethod("dp_sosp")
 }
 
@@ -107,7 +109,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
                             noise = c("secure", "reproducible"), progress = interactive(),
                             storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
-  check_dots(..., call = call)
+  check_dots(substitute(list(...)), call = call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   streamed <- is_source(data, "data", call)
@@ -124,6 +126,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   storage <- check_choice(storage, storage_known, "storage", call)
   if (streamed) check_streamed(run, storage, call)
   check_run_size(run, length(start), call)
+  check_run_intercept(run, design$intercept, call)
   run$open(length(start))
   design <- find_ranges(design, data, run, call)
   oracle <- if (streamed) {
@@ -145,7 +148,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
-  check_dots(..., call = call)
+  check_dots(substitute(list(...)), call = call)
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
@@ -158,10 +161,11 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   radius <- check_radius(radius, call)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress, rows$n,
                    call)
-  labels <- c(if (intercept) "(Intercept)", rows$names %||% paste0("x", seq_len(rows$columns), recycle0 = TRUE))
+  labels <- c(if (intercept) "(Intercept)", column_labels(rows))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), response, intercept, call)
   check_run_size(run, length(start), call)
+  check_run_intercept(run, intercept, call)
   run$open(length(start))
   oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
@@ -180,10 +184,11 @@ methods_known <- c(methods_opt, methods_convex)
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
 
-check_dots <- function(..., call, topic = "dp_sosp") {
-  if (...length() == 0L) return()
-  names <- names(list(...))
-  extra <- if (is.null(names) || !nzchar(names[1])) "an argument without a name" else paste0("`", names[1], "`")
+# dots: substitute(list(...)). The arguments are not evaluated: `weights = w` may name a column, which is not in sight.
+check_dots <- function(dots, call, topic = "dp_sosp") {
+  if (length(dots) == 1L) return()
+  name <- names(dots)[2]
+  extra <- if (is.null(name) || !nzchar(name)) "an argument without a name" else paste0("`", name, "`")
   abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
 }
 

@@ -115,11 +115,19 @@ event_tree <- function(sigma, leaves, factorisation = c("binary", "sqrt"), neigh
   touched <- if (factorisation == "binary") {
     ceiling(log2(leaves + 1)) # floor(log2(leaves)) + 1
   } else {
-    j <- seq_len(leaves) - 1
-    sum(exp(2 * (lchoose(2 * j, j) - j * log(4))))
+    sqrt_tree_square(leaves)
   }
   leaf_event(paste0(factorisation, " tree, sigma ", format(sigma), ", ", leaves, " leaves"),
              leaf_row("gaussian", sqrt(touched) / sigma), neighbours)
+}
+
+# Sum of the squares of choose(2j, j) / 4^j, j < leaves. Beyond a million terms, where a vector of them would fill the
+# memory, its upper bound: the square is below 1 / (pi (j + 1/4)), which is convex in j, so below its mean over
+# (j - 1/2, j + 1/2).
+sqrt_tree_square <- function(leaves, exact = 1e6) {
+  j <- seq_len(min(leaves, exact)) - 1
+  beyond <- if (leaves > exact) log((leaves - 0.25) / (exact - 0.25)) / pi else 0
+  sum(exp(2 * (lchoose(2 * j, j) - j * log(4)))) + beyond
 }
 
 #' @rdname events
@@ -144,7 +152,7 @@ event_subsample <- function(event, rate, scheme = c("poisson", "wor")) {
 event_compose <- function(...) {
   events <- list(...)
   if (length(events) == 0L) abort("argument", "give at least one event.")
-  for (event in events) check_event(event)
+  for (event in events) check_event(event, what = "Every argument")
   relations <- unique(vapply(events, `[[`, "", "neighbours"))
   if (length(relations) > 1L) {
     abort("relation", "events of different neighbour relations cannot be composed: ", quote_all(relations), ".")
@@ -161,8 +169,8 @@ event_repeat <- function(event, times) {
   new_event("repeat", event = event, times = times, neighbours = event$neighbours)
 }
 
-check_event <- function(x, call = sys.call(-1)) {
-  if (!inherits(x, "dpsosp_event")) abort("argument", "`event` must be an event, not ", describe(x), ".", call = call)
+check_event <- function(x, call = sys.call(-1), what = "`event`") {
+  if (!inherits(x, "dpsosp_event")) abort("argument", what, " must be an event, not ", describe(x), ".", call = call)
 }
 
 holds_subsample <- function(event) {

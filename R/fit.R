@@ -68,7 +68,7 @@ scrub <- function(x) {
 #' Methods for fits
 #'
 #' @param x,object A fit of class `dp_sosp`.
-#' @param newdata New data: a data frame (or a matrix, for a fit to a matrix). The training
+#' @param newdata New data: a data frame (or a matrix with columns in the same order, for a fit to a matrix). The training
 #'   data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
@@ -251,6 +251,12 @@ matrix_newdata <- function(design, newdata, call) {
   got <- if (sparse) attr(newdata, "Dim")[2] else ncol(newdata)
   if (got != width) {
     abort("argument", "`newdata` must have ", width, " columns, not ", got, ".", call = call)
+  }
+  known <- if (design$intercept) design$labels[-1] else design$labels
+  names <- if (sparse) sparse_names(newdata) else colnames(newdata)
+  if (!is.null(names) && !identical(names, known) && setequal(names, known)) {
+    abort("argument", "`newdata` has the columns of the fit in another order: those of a matrix are taken by position.",
+          call = call)
   }
   newdata
 }

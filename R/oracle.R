@@ -121,7 +121,8 @@ check_matrix <- function(x, arg, call = sys.call(-1)) {
     advice <- if (is.data.frame(x)) {
       "; for a data frame give a formula, or make it one with `as.matrix()`"
     } else if (isS4(x) && length(dim(x)) == 2L) {
-      "; of the package Matrix only a dgCMatrix is, `as(as(x, \"CsparseMatrix\"), \"generalMatrix\")` makes one"
+      paste0("; of the package Matrix only a dgCMatrix is, ",
+             "`as(as(as(x, \"dMatrix\"), \"generalMatrix\"), \"CsparseMatrix\")` makes one")
     }
     abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), advice, ".", call = call)
   }
@@ -140,7 +141,9 @@ check_cost <- function(mu, rho, call = sys.call(-1)) {
   if (is.null(mu) == is.null(rho)) {
     abort("argument", "Give one of `mu` and `rho`: what the answer may cost.", call = call)
   }
-  if (is.null(rho)) check_number(mu, "mu", 0, call = call)^2 / 2 else check_number(rho, "rho", 0, call = call)
+  if (is.null(mu)) return(check_number(rho, "rho", 0, call = call))
+  # No budget pays for what would overflow here.
+  min(check_number(mu, "mu", 0, call = call), 1e100)^2 / 2
 }
 
 check_oracle <- function(oracle, call = sys.call(-1)) {

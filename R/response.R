@@ -16,7 +16,7 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
     character = abort("argument", "`", name, "` is a character response: declare `factor(", name,
                       ", levels = c(...))`; the second level is coded 1.", call = call),
     abort("argument", "`", name, "` must be a factor with two levels, logical, or numeric with values 0 and 1 or -1 ",
-          "and 1, not ", describe(y), ".", call = call)
+          "and 1, not ", describe_column(y), ".", call = call)
   )
   if (length(labels) != 2L) {
     abort("argument", "`", name, "` has ", length(labels), " declared levels; the response needs exactly two.",
@@ -27,7 +27,7 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
 
 bounded_response <- function(y, name, loss, call) {
   if (!identical(column_kind(y), "numeric")) {
-    abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe(y), ".", call = call)
+    abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".", call = call)
   }
   structure(class = "dp_response", list(name = name, kind = "bounded", bounds = loss$response, centre = loss$centre,
                                         half = loss$half))
@@ -48,11 +48,7 @@ response_code <- function(template, y) {
   c(-1, 1)[match(as.character(y), as.character(template$labels))]
 }
 
-# A chunk of a source may have come as something else.
 bounded_code <- function(template, y) {
-  if (!column_kind(y) %in% c("numeric", "logical")) {
-    abort("source", "`", template$name, "` is not numeric in all chunks of the source.", call = NULL)
-  }
   y <- as.double(y)
   y[!is.finite(y)] <- NA
   (pmin(pmax(y, template$bounds[1]), template$bounds[2]) - template$centre) / template$half

@@ -16,6 +16,13 @@ matrix_rows <- function(x, storage, arg, call) {
        core = if (storage == "single") columns_rows(.Call(ffi_single_create, x)) else x)
 }
 
+# Names of columns for coefficients; one without a name has its number, as cbind(a = 1:2, 3:4) has.
+column_labels <- function(rows) {
+  numbered <- paste0("x", seq_len(rows$columns), recycle0 = TRUE)
+  if (is.null(rows$names)) return(numbered)
+  ifelse(is.na(rows$names) | !nzchar(rows$names), numbered, rows$names)
+}
+
 columns_rows <- function(x, codes = matrix(0L, nrow(x), 0L), indicators = integer()) {
   structure(class = "dpsosp_columns", list(x = x, codes = codes, indicators = indicators))
 }
@@ -26,11 +33,17 @@ sparse_rows <- function(x, storage, call) {
           call = call)
   }
   size <- attr(x, "Dim")
-  names <- attr(x, "Dimnames")
-  names <- if (is.list(names) && length(names) == 2L && length(names[[2]]) == size[2]) names[[2]]
-  list(n = size[1], columns = size[2], names = names, core = structure(
+  list(n = size[1], columns = size[2], names = sparse_names(x), core = structure(
     class = "dpsosp_compressed", list(start = attr(x, "p"), row = attr(x, "i"), value = attr(x, "x"), dim = size)
   ))
+}
+
+# Of the columns; NULL where the slot does not hold them.
+sparse_names <- function(x) {
+  names <- attr(x, "Dimnames")
+  if (is.list(names) && length(names) == 2L && is.character(names[[2]]) && length(names[[2]]) == attr(x, "Dim")[2]) {
+    names[[2]]
+  }
 }
 
 # Slots can be set to anything: they are looked at before the core follows them.

@@ -73,7 +73,7 @@ dp_source <- function(x, ...) {
 #' @export
 dp_source.function <- function(x, n = NULL, levels = NULL, ...) {
   call <- sys.call(-1)
-  check_dots(..., call = call, topic = "dp_source")
+  check_dots(substitute(list(...)), call = call, topic = "dp_source")
   open <- function(columns) {
     reader <- x()
     if (!is.function(reader)) {

@@ -152,9 +152,10 @@ source_rows <- function(source, y, storage, call) {
       abort("argument", "`", name, "` of the source must be numeric.", call = call)
     }
   }
+  known <- column_schema(source$schema[[y]], y, call)
   feed <- function(response) {
     stream_feed(source, c(columns, y), function(data) {
-      list(columns_matrix(data, columns), response_code(response, data[[y]]))
+      list(columns_matrix(data, columns), response_code(response, read_column(data, y, known, "x", NULL)))
     })
   }
   list(n = source$n, core = matrix(0, 0L, length(columns)), feed = feed)

@@ -286,6 +286,17 @@ test_that("trees: the root is covered, the square root factorises", {
   same(event_tree(3, 10, "sqrt"), event_gaussian(3 / sqrt(sum(root[, 1]^2))))
 })
 
+test_that("a tree of very many leaves takes no memory, and costs what its terms add up to, or slightly more", {
+  for (leaves in c(1001, 5000)) {
+    ratio <- sqrt_tree_square(leaves, exact = 1000) / sqrt_tree_square(leaves)
+    expect_gte(ratio, 1)
+    expect_lt(ratio, 1 + 1e-6)
+  }
+  # Asymptotically (log(n) + Euler's constant + 4 log(2)) / pi.
+  expect_equal(sqrt_tree_square(2e9), (log(2e9) - digamma(1) + 4 * log(2)) / pi, tolerance = 1e-7)
+  expect_s3_class(event_tree(3, .Machine$integer.max, "sqrt"), "dpsosp_event")
+})
+
 test_that("exponential mechanism: the profile dominates mechanisms of its range, and lies below pure DP's", {
   range <- 1.3
   profile <- dp_account(event_exponential(range), "pld")
@@ -335,6 +346,9 @@ test_that("relations and refusals", {
   }
   expect_error(event_repeat(event_gaussian(1), 1.5), class = "dpsosp_error_argument")
   expect_error(event_compose(), class = "dpsosp_error_argument")
+  expect_error(event_compose(event_gaussian(1), 3), "Every argument must be an event", class = "dpsosp_error_argument")
+  expect_error(dp_budget(1, 1e-6, plan = 3), "`plan` must be an event", class = "dpsosp_error_argument")
+  expect_error(dp_calibrate(identity, 1, 1e-6), "What `family` gives must be", class = "dpsosp_error_argument")
   expect_error(epsilon(dp_account(event_gaussian(1)), 0), class = "dpsosp_error_argument")
   expect_error(delta(dp_account(event_gaussian(1)), -1), class = "dpsosp_error_argument")
   expect_error(dp_rdp(event_gaussian(1), 1), class = "dpsosp_error_argument")

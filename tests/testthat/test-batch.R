@@ -109,6 +109,8 @@ test_that("without a target, and by a formula with private ranges, the whole bud
 })
 
 test_that("print and summary say the batch", {
+  expect_match(batch_text(list(size = 1, scheme = "wor", rate = 0.1)), "batches of 1 record, without")
+  expect_match(batch_text(list(size = 1, scheme = "poisson", rate = 0.1)), "batches of 1 record expected, Poisson")
   p <- problem_matrix(1000)
   fit <- quiet_fit(p$x, p$y, eps = 4, delta = 1e-6, radius = 2, method = "opt-b", target = sosp(0.2, 0.1),
                    control = control_opt(batch = 50), noise = "reproducible")

@@ -47,6 +47,11 @@ test_that("what the method cannot do is refused", {
   expect_error(study(control = control_cubic("inner")), "ridge", class = "dpsosp_error_argument")
   expect_error(study(control = control_cubic("inner"), penalty = penalty_ridge(0.1)), "intercept",
                class = "dpsosp_error_argument")
+  # Before ranges are found, too.
+  budget <- dp_budget(rho = 1)
+  expect_error(quiet_fit(y ~ a, problem_frame(50), budget = budget, method = "cubic", control = control_cubic("inner"),
+                         penalty = penalty_ridge(0.1)), "`- 1` in a formula", class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
   expect_error(study(control = control_gd()), class = "dpsosp_error_argument")
   expect_error(control_cubic("inner", diameter = Inf), class = "dpsosp_error_argument")
   expect_error(control_cubic(inner_steps = 1), class = "dpsosp_error_argument")

@@ -58,6 +58,37 @@ test_that("factors become treatment indicators of their declared levels", {
   expect_equal(unname(x), unname(stats::model.matrix(~ f + l + as.character(o != "lo"), d)[, -1]))
 })
 
+test_that("an indicator with the name of a numeric column takes another", {
+  d <- data.frame(y = 0:1, f = factor(c("a", "b", "b", "a")), fb = c(0, 1, 2, 4))
+  for (formula in c(y ~ f + fb, y ~ fb + f)) {
+    design <- design_template(formula, d, list(fb = c(0, 4)))
+    expect_setequal(design$columns$name, c("fb", "fb.1"))
+    x <- design_matrix(design, d)
+    expect_equal(x[, "fb"], c(-1, -0.5, 0, 1))
+    expect_equal(x[, "fb.1"], c(0, 1, 1, 0))
+    expect_equal(design_private_names(design_template(formula, d)), "fb")
+    expect_setequal(names(coef(quiet_fit(formula, d, eps = 1))), c("(Intercept)", "fb", "fb.1"))
+  }
+  names(d)[3] <- "log(y)"
+  expect_error(design_template(y ~ log(y) + `log(y)`, d), "rename the column", class = "dpsosp_error_argument")
+})
+
+test_that("an expression without rows is tried on its own columns alone, so that wide formulas take no quadratic time", {
+  schema <- list(a = list(kind = "numeric"), other = list(kind = stop))
+  expect_identical(row_wise_empty(quote(a + 1), schema, NULL), double())
+})
+
+test_that("a declared level NA is a level", {
+  f <- addNA(factor(c("a", NA, "b", NA), levels = c("a", "b")))
+  d <- data.frame(y = 0:1, f = f)
+  design <- design_template(y ~ f, d)
+  expect_equal(design$columns$name, c("fb", "fNA"))
+  x <- design_matrix(design, d)
+  expect_equal(unname(x), cbind(c(0, 0, 1, 0), c(0, 1, 0, 1)))
+  expect_equal(design_matrix(design, data.frame(f = c("a", NA, "b", NA))), x)
+  expect_equal(as.vector(design_rows(design, d, "double")$codes), c(0, 2, 1, 2))
+})
+
 test_that("a level that was not declared, or a missing one, gives NA", {
   d <- example_data(4)
   design <- design_template(y ~ f, d)

@@ -74,6 +74,9 @@ test_that("fits to matrices predict as well", {
     }
   }
   expect_equal(predict(fit, matrix(c(1, NA, 0, 0), 2)), c(coef(fit)[["x1"]], NA))
+  expect_error(predict(fit, p$x[, 2:1]), "in another order", class = "dpsosp_error_argument")
+  expect_equal(predict(fit, unname(p$x)), predict(fit, p$x))
+  expect_equal(predict(fit, stats::setNames(as.data.frame(p$x), c("u", "v")) |> as.matrix()), predict(fit, p$x))
   expect_errors(predict(fit, p$x[, 1]), predict(fit, p$x[, c(1, 1, 2)]), formula(fit))
 })
 
@@ -82,6 +85,14 @@ test_that("a single column and a single row keep their shape", {
   expect_equal(predict(one, d[7, ]), coef(one)[[1]] + coef(one)[[2]] * d$b[7])
   none <- study(y ~ 1, d, eps = 5, delta = 1e-6)
   expect_equal(predict(none, d[1:3, ]), rep(coef(none)[[1]], 3))
+})
+
+test_that("columns of a matrix without a name are named by their number", {
+  p <- problem_matrix(20)
+  labels <- function(names) names(coef(quiet_fit(`colnames<-`(p$x, names), p$y, eps = 1, radius = 2)))[-1]
+  expect_equal(labels(NULL), c("x1", "x2"))
+  expect_equal(labels(c("a", "")), c("a", "x2"))
+  expect_equal(labels(c(NA, "b c")), c("x1", "b c"))
 })
 
 test_that("accessors", {

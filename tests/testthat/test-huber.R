@@ -143,7 +143,7 @@ test_that("a chunk with another kind of response is an error without its values"
   }, n = 60)
   budget <- dp_budget(eps = 1, delta = 1e-6)
   oracle <- dp_oracle(source, "y", loss_huber(0:1), budget, 2)
-  expect_error(dp_gradient(oracle, c(0, 0), mu = 0.01), "not numeric", class = "dpsosp_error_source")
+  expect_error(dp_gradient(oracle, c(0, 0), mu = 0.01), "must be numeric", class = "dpsosp_error_source")
 })
 
 test_that("predictions are in units of the response, rows clipped as in the fit", {

@@ -88,10 +88,66 @@ test_that("errors about the run name the argument, and charge nothing", {
   untouched(budget)
 })
 
-test_that("sparse matrices of another class are refused with advice", {
+test_that("an unknown argument is named though it cannot be evaluated", {
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  refused <- function(call, name) {
+    expect_error(call, paste0("Unknown argument: ", name), fixed = TRUE, class = "dpsosp_error_argument")
+  }
+  refused(dp_sosp(y ~ a, d, budget = budget, weights = b), "`weights`")
+  refused(dp_sosp(y ~ a, d, budget = budget, subset = a > not_there), "`subset`")
+  refused(dp_sosp(p$x, p$y, budget = budget, radius = 2, weights = not_there), "`weights`")
+  # Names that functions inside have for arguments of their own.
+  refused(dp_sosp(y ~ a, d, budget = budget, topic = 1), "`topic`")
+  refused(dp_sosp(y ~ a, d, budget = budget, call = 1), "`call`")
+  refused(dp_source(in_chunks(d, 30), chunk = not_there), "`chunk`")
+  untouched(budget)
+})
+
+test_that("a formula may come by its name in any place, as in lm()", {
+  fit <- function(...) {
+    set.seed(1)
+    quiet_fit(..., eps = 5, delta = 1e-6, bounds = b["a"], noise = "reproducible")
+  }
+  expected <- coef(fit(y ~ a, d))
+  expect_identical(coef(fit(data = d, formula = y ~ a)), expected)
+  expect_identical(coef(fit(d, formula = y ~ a)), expected)
+  expect_identical(coef(fit(formula = y ~ a, data = d)), expected)
+  set.seed(1)
+  again <- dp_sosp(data = d, eps = 5, delta = 1e-6, formula = y ~ a, bounds = b["a"], noise = "reproducible")
+  expect_identical(coef(again), expected)
+  expect_identical(names(coef(update(again, . ~ . + b, bounds = b))), c("(Intercept)", "a", "b"))
+  expect_error(fit(data = d, formula = "y ~ a"), "`formula` must have a response", class = "dpsosp_error_argument")
+})
+
+test_that("sparse matrices of another class are refused with advice that helps", {
   skip_if_not_installed("Matrix")
-  triangular <- Matrix::Matrix(c(0, 0, 1, 0), 2, sparse = TRUE)
-  expect_error(dp_sosp(triangular, c(0, 1), eps = 1, radius = 1), "generalMatrix", class = "dpsosp_error_argument")
+  good <- as_sparse(matrix(c(0, 0, 1, 0), 2))
+  others <- list(Matrix::Matrix(c(0, 0, 1, 0), 2, sparse = TRUE), methods::as(good, "TsparseMatrix"), good > 0,
+                 methods::as(good > 0, "nMatrix"), Matrix::crossprod(good), Matrix::Diagonal(2))
+  for (x in others) {
+    refused <- expect_error(dp_sosp(x, c(0, 1), eps = 1, radius = 1), class = "dpsosp_error_argument")
+    advice <- sub(".*`(as.*)` makes one.*", "\\1", conditionMessage(refused))
+    expect_s4_class(eval(str2lang(advice), list(x = x, as = methods::as)), "dgCMatrix")
+  }
+})
+
+test_that("errors say what an argument is", {
+  expect_equal(describe(array(1, 3)), "a numeric array (3)")
+  expect_equal(describe(array("a", c(1, 2, 3))), "a character array (1 x 2 x 3)")
+  expect_equal(describe(I(matrix(1, 2, 1))), "a numeric matrix (2 x 1)")
+  expect_equal(describe(data.frame(a = 1:3)), "a data frame (3 x 1)")
+  expect_equal(describe(I(list(1, 2))), "a list of length 2")
+  expect_equal(describe_column(NULL), "NULL")
+})
+
+test_that("what an error says of a column of one record does not depend on its value", {
+  message <- function(y, ...) conditionMessage(expect_error(quiet_fit(y ~ a, data.frame(y = y, a = 1), eps = 1, ...)))
+  expect_identical(message(as.Date(NA)), message(as.Date("2020-01-01")))
+  expect_identical(message(NA_character_), message("yes"))
+  expect_identical(message(NA, loss = loss_huber(c(0, 1)), method = "gd"),
+                   message(TRUE, loss = loss_huber(c(0, 1)), method = "gd"))
+  one <- function(y) conditionMessage(expect_error(quiet_fit(matrix(1), y, eps = 1, radius = 1)))
+  expect_identical(one(as.Date(NA)), one(as.Date("2020-01-01")))
 })
 
 test_that("odd data give a fit", {

@@ -105,6 +105,12 @@ test_that("problems that are not convex are refused with the reason, before anyt
     refused(method = method, penalty = penalty_nonconvex(0.1))
   }
   expect_equal(nrow(dp_ledger(budget)), 0)
+  # Other methods have other reasons.
+  for (method in c("objpert", "outpert", "cubic")) {
+    refused <- expect_error(dp_sosp(p$x, p$y, eps = 1, radius = 2, method = method, loss = "sigmoid"),
+                            "convex", class = "dpsosp_error_nonconvex")
+    expect_false(grepl("Newton", conditionMessage(refused)))
+  }
   expect_error(dp_sosp(p$x, p$y, eps = 1, radius = 2, method = "newton", loss = "sigmoid"),
                class = "dpsosp_error_argument")
 })

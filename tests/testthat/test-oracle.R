@@ -225,6 +225,9 @@ test_that("wrong questions are refused and charge nothing", {
     dp_line_search(o, c(0, 0, 0), c(0, 0, 1), 1, mu = 0.1, mechanism = "armijo"),
     dp_line_search(o, c(0, 0, 0), c(0, 0, 1), 1, mu = 0.1, mechanism = "svt")
   )
+  for (mu in c(2, 1e160, 1e300)) {
+    expect_error(dp_gradient(o, c(0, 0, 0), mu = mu), class = "dpsosp_budget_exhausted")
+  }
   expect_equal(nrow(dp_ledger(budget)), 0)
 })
 

@@ -79,6 +79,29 @@ test_that("an oracle on a source answers as one on a matrix", {
   for (chunk in c(7, 1000)) expect_identical(ask(dp_source(in_chunks(data, chunk)), "y"), expected)
 })
 
+test_that("an oracle takes no response of another kind from a later chunk", {
+  p <- problem_matrix(40)
+  changed <- function(y, as) {
+    first <- data.frame(p$x[1:20, ], y = y[1:20])
+    second <- data.frame(p$x[21:40, ], y = as(y[21:40]))
+    chunks <- function() {
+      left <- list(first, second)
+      function() {
+        if (length(left) == 0L) return(NULL)
+        chunk <- left[[1]]
+        left <<- left[-1]
+        chunk
+      }
+    }
+    oracle <- dp_oracle(dp_source(chunks, n = 40), "y", "logistic", dp_budget(rho = 10), 2)
+    expect_error(dp_gradient(oracle, c(0, 0, 0), rho = 1), "`y` in `x` must be", class = "dpsosp_error_source")
+  }
+  # The codes 1 and 2 of a factor would be taken for the class 1 and for no class.
+  changed((p$y + 1) / 2, function(y) factor(y, 0:1, c("no", "yes")))
+  changed((p$y + 1) / 2, as.character)
+  changed(p$y > 0, as.numeric)
+})
+
 test_that("empty chunks, other columns and other orders of columns change nothing", {
   pieces <- list(d[0, ], d[1:50, 5:1], d[0, ], d[0, ], cbind(d[51:60, ], unused = "x"), d[0, ])
   source <- dp_source(function() {
@@ -191,7 +214,7 @@ test_that("chunks that do not fit together are errors; what was asked is charged
     "differ from chunk to chunk" = function(x) transform(x, f = factor(f, levels = c("u", "v", "w", "x"))),
     "differ from chunk to chunk" = function(x) transform(x, f = as.character(f)),
     "differ from chunk to chunk" = function(x) transform(x, y = factor(y, levels = c("yes", "no"))),
-    "`a` in `data` must be numeric" = function(x) transform(x, a = as.character(a)),
+    "`a` in `data` must be numeric as in the first chunk" = function(x) transform(x, a = as.character(a)),
     "must be numeric, logical or factors" = function(x) transform(x, a = as.Date("2020-01-01") + a),
     "must return a data frame" = function(x) as.list(x),
     "more or fewer rows than n" = function(x) x[-1, ],
