@@ -107,6 +107,17 @@ test_that("accessors", {
   expect_named(fit$certificate$eigenvalue, c("estimate", "lower"))
 })
 
+test_that("tidy() and glance() are the fit as data frames", {
+  skip_if_not_installed("generics")
+  tidied <- generics::tidy(fit)
+  expect_identical(stats::setNames(tidied$estimate, tidied$term), coef(fit))
+  glanced <- generics::glance(fit)
+  expect_identical(dim(glanced), c(1L, 12L))
+  expect_equal(glanced[c("nobs", "eps", "status", "answers")],
+               data.frame(nobs = 300, eps = fit$privacy$eps, status = fit$status, answers = nrow(dp_ledger(fit))))
+  expect_equal(glanced$gradient.upper, fit$certificate$gradient[["upper"]])
+})
+
 test_that("update() runs again with what is changed, in the frame of the caller", {
   inside <- function() {
     mine <- d[1:200, ]

@@ -1,0 +1,32 @@
+# A fit as data frames, for those who work with broom.
+
+#' Fits as data frames
+#'
+#' Methods of `tidy()` and `glance()` of the package generics, which broom has, too.
+#'
+#' @param x A fit of class `dp_sosp`.
+#' @param ... Ignored.
+#' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale).
+#'   There are no standard errors: they would be another release. `glance()`: a data frame with one row, of `method`,
+#'   `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`), the certificate (`gradient.upper`,
+#'   `eigenvalue.lower`; `NA` where nothing was measured) and the number of released `answers`.
+#' @examplesIf requireNamespace("generics", quietly = TRUE)
+#' fit <- dp_sosp(cover ~ elevation, covertype[1:2000, ], eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900)))
+#' generics::tidy(fit)
+#' generics::glance(fit)
+#' @name dp_sosp-tidy
+NULL
+
+#' @rdname dp_sosp-tidy
+#' @exportS3Method generics::tidy
+tidy.dp_sosp <- function(x, ...) data.frame(term = names(x$coefficients), estimate = unname(x$coefficients))
+
+#' @rdname dp_sosp-tidy
+#' @exportS3Method generics::glance
+glance.dp_sosp <- function(x, ...) {
+  data.frame(method = x$method, loss = x$loss$name, penalty = x$penalty$name, status = x$status, nobs = x$n,
+             eps = x$privacy$eps, delta = x$privacy$delta, neighbours = x$privacy$neighbours, noise = x$privacy$noise,
+             gradient.upper = x$certificate$gradient[["upper"]], eigenvalue.lower = x$certificate$eigenvalue[["lower"]],
+             answers = nrow(x$privacy$ledger))
+}
