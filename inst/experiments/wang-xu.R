@@ -4,9 +4,8 @@
 #
 # FOLDER holds covertype.rds (classes 1 and 2) and ijcnn1.csv.xz, of which 35,000 random rows are taken; without it the
 # package's sample of Covertype is used. Rows as in gao-wright.R. Writes wang-xu.csv, a row per run, and goes on where an
-# earlier run stopped; on one core ijcnn1 takes ten minutes, and
-# Covertype some hours, as runs of gd that spend a large budget have thousands of steps: --eps 1 first gives what the text
-# needs.
+# earlier run stopped; on one core ijcnn1 takes ten minutes, and Covertype some hours, as runs of gd that spend a large
+# budget have thousands of steps: --eps 1 first gives what the text needs.
 #
 # Every run is private at its eps (delta = 1/n) under replace-one. Runs either stop at the paper's target alpha = 0.1 or
 # spend their whole budget; those with a limit on their iterations, at eps = 1, are for the gap against time. "gap",
