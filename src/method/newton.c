@@ -121,12 +121,11 @@ static int iteration(struct newton *s, double slice) {
 }
 
 static int step_on_batch(struct newton *s, double slice) {
-  struct oracle *oracle = s->f->oracle;
-  int status = oracle_step_open(oracle, s->f->batch, s->w, slice, 1 - newton_gradient_share(s->o));
+  int status = objective_step_open(s->f, s->w, slice, 1 - newton_gradient_share(s->o));
   if (status == BASE_OK) status = objective_step_gradient(s->f, s->w, slice, s->gradient, &s->sd);
   if (status == BASE_OK) status = note_gradient(s, slice);
   if (status == BASE_OK) status = newton_step(s, slice);
-  oracle_step_close(oracle);
+  objective_step_close(s->f);
   s->result->gradient_norm = s->result->gradient_upper = NAN;
   return status;
 }

@@ -17,25 +17,25 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->batch = NULL;
 }
 
-static int open_step(const struct objective *f, const double *w, double rho, double curvature_share) {
+int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share) {
   return f->batch ? oracle_step_open(f->oracle, f->batch, w, rho, curvature_share) : BASE_OK;
 }
 
-static void close_step(const struct objective *f) {
+void objective_step_close(const struct objective *f) {
   if (f->batch) oracle_step_close(f->oracle);
 }
 
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd) {
-  int status = open_step(f, w, rho, 0);
+  int status = objective_step_open(f, w, rho, 0);
   if (status == BASE_OK) status = objective_step_gradient(f, w, rho, g, sd);
-  close_step(f);
+  objective_step_close(f);
   return status;
 }
 
 int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd) {
-  int status = open_step(f, w, rho, 1);
+  int status = objective_step_open(f, w, rho, 1);
   if (status == BASE_OK) status = objective_step_hessian(f, w, rho, h, sd);
-  close_step(f);
+  objective_step_close(f);
   return status;
 }
 

@@ -113,7 +113,7 @@ static int iterate(struct run *r) {
 
 static int ask_gradient(struct run *r, double *rho, double *sd) {
   *rho = r->f->batch ? r->cost : 1 / (2 * r->sigma2);
-  int status = r->f->batch ? oracle_step_open(r->f->oracle, r->f->batch, r->w, *rho, 0.5) : BASE_OK;
+  int status = objective_step_open(r->f, r->w, *rho, 0.5);
   return status == BASE_OK ? objective_step_gradient(r->f, r->w, *rho, r->gradient, sd) : status;
 }
 
