@@ -188,6 +188,7 @@ void glue_host_end(void) {
 }
 
 void glue_answer_begin(SEXP reproducible, SEXP callback) {
+  glue_limit_threads();
   random_begin(reproducible);
   glue_host_begin(callback);
 }

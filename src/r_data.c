@@ -129,11 +129,6 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SE
   return out;
 }
 
-static void begin(SEXP reproducible) {
-  glue_limit_threads();
-  glue_answer_begin(reproducible, R_NilValue);
-}
-
 /* A list of the answer, which comes as the vector to be filled, by its name, and sd. */
 static SEXP ask(int (*question)(struct oracle *o, const double *w, double rho, double *answer, double *sd),
                 const char *name, SEXP answer, SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
@@ -144,7 +139,7 @@ static SEXP ask(int (*question)(struct oracle *o, const double *w, double rho, d
   double sd;
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, answer);
-  begin(reproducible);
+  glue_answer_begin(reproducible, R_NilValue);
   glue_answer_end(reproducible, question(o, at, arg_double(rho), REAL(answer), &sd));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
   UNPROTECT(2);
@@ -174,7 +169,7 @@ SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP 
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, k));
   SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, k));
-  begin(reproducible);
+  glue_answer_begin(reproducible, R_NilValue);
   glue_answer_end(reproducible, oracle_decreases(o, at, along, (size_t)k, step, arg_double(rho),
                                                  REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1))));
   UNPROTECT(1);
@@ -191,7 +186,7 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
   double cost = arg_double(rho);
   int svt = arg_flag(sparse_vector);
   size_t index;
-  begin(reproducible);
+  glue_answer_begin(reproducible, R_NilValue);
   glue_answer_end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
                                     : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
   return Rf_ScalarInteger(index < (size_t)k ? (int)index + 1 : NA_INTEGER);

@@ -48,7 +48,6 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   if (!result) glue_fail(BASE_ERR_MEMORY);
   R_SetExternalPtrAddr(holder, result);
 
-  glue_limit_threads();
   glue_answer_begin(reproducible, progress);
   int status = run(o, &r, options, budget, REAL(VECTOR_ELT(out, 0)), result);
   oracle_batches_end(o); /* may be large: not left to the garbage collector */

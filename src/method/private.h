@@ -29,9 +29,9 @@ int objective_hessian(const struct objective *f, const double *w, double rho, do
 /* Of a gradient that has a share of what rho buys. */
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share);
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
-/* A step that asks for several answers, which opening it pays for on a batch: rho of an answer is then disregarded but for
- * a trace, and a Hessian or a direction takes all that is left. About all rows each answer pays, and opening and closing
- * do nothing. sd as above; those of traces and directions are of the noise alone. */
+/* A step that asks for several answers, which opening it pays for on a batch: rho of an answer is then disregarded but
+ * for a trace, and a Hessian or a direction takes all that is left. About all rows each answer pays, and opening and
+ * closing do nothing. sd as above; those of traces and directions are of the noise alone. */
 int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share);
 void objective_step_close(const struct objective *f);
 int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
