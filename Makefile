@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants audit fuzz bench docs format experiments clean
+.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden audit fuzz bench docs format experiments clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -62,6 +62,11 @@ mutants: setup
 audit: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/audit.R build/lib
+
+## make golden       are all numbers those of the commit BASE (HEAD), bit for bit? two minutes
+BASE = HEAD
+golden: setup
+	dev/golden.sh $(BASE)
 
 ## make fuzz         random input to the core for SECONDS (600) in all
 SECONDS = 600
