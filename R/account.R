@@ -53,8 +53,10 @@ refusal <- function(accountant, plan) {
   switch(accountant,
     gdp = if (sampled) "the \"gdp\" accountant is exact for Gaussians only: a subsampled one is not Gaussian DP."
           else if (any(kind != leaf_kinds[["gaussian"]])) "the \"gdp\" accountant takes Gaussian releases only.",
-    zcdp = if (sampled) "the \"zcdp\" accountant cannot take a subsampled event: its divergence is not linear in the order."
-           else if (any(kind == leaf_kinds[["svt_gaussian"]])) "no zCDP constant of Gaussian sparse vector is known here."
+    zcdp = if (sampled) paste("the \"zcdp\" accountant cannot take a subsampled event: its divergence is not linear in",
+                              "the order.")
+           else if (any(kind == leaf_kinds[["svt_gaussian"]])) paste("no zCDP constant of Gaussian sparse vector is",
+                                                                     "known here.")
   )
 }
 
@@ -209,9 +211,12 @@ dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = 
   }
   at <- log(range)
   value <- c(excess(range[1]), excess(range[2]))
-  if (!(value[2] <= 0)) abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(range[2]), ".")
+  if (!(value[2] <= 0)) {
+    abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(range[2]), ".")
+  }
   if (value[1] <= 0) return(range[1])
-  # Bisection of the logarithm far away and every third time, secants in between; the upper end always meets (eps, delta).
+  # Bisection of the logarithm far away and every third time, secants in between; the upper end always
+  # meets (eps, delta).
   for (i in 1:200) {
     if (at[2] - at[1] <= log1p(tolerance)) break
     share <- 0.5

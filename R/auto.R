@@ -1,8 +1,9 @@
 # method = "auto": which method, from what is public: loss, penalty, n, d, budget and relation.
 #
-# On the synthetic problems of inst/experiments/convex-rule.R Newton's method with one noisy curvature matrix comes nearer
-# to the least loss than objective perturbation does, on average over weak and strong signals, and may share a budget;
-# but not where there is so little noise that the minimum itself is near, and objective perturbation is much faster.
+# On the synthetic problems of inst/experiments/convex-rule.R Newton's method with one noisy curvature matrix comes
+# nearer to the least loss than objective perturbation does, on average over weak and strong signals, and may share a
+# budget; but not where there is so little noise that the minimum itself is near, and objective perturbation is much
+# faster.
 
 auto_noise <- 10^-3.75
 

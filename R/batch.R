@@ -28,8 +28,8 @@ new_batch <- function(run, dim, rho, call) {
   zero_out <- run$neighbours == "zero-out"
   scheme <- control$sampling %||% if (zero_out) "poisson" else "wor"
   if (scheme == "wor" && zero_out) {
-    abort("unsupported", "Batches without replacement are accounted for under \"replace-one\" only: with a null record ",
-          "in the batch another record is missing from it. Take `sampling = \"poisson\"`.", call = call)
+    abort("unsupported", "Batches without replacement are accounted for under \"replace-one\" only: with a null ",
+          "record in the batch another record is missing from it. Take `sampling = \"poisson\"`.", call = call)
   }
   steps <- batch_steps(run)
   size <- control$batch %||% default_batch(run, dim, rho, steps)
@@ -95,8 +95,8 @@ batch_text <- function(batch) {
 #'
 #' The least batch size for which, by a vector and a matrix Bernstein bound, the sampling errors of gradient and
 #' Hessian take no more than half of what the analysis of the short-step method lets its noise take, in all planned
-#' iterations together. It is what a worst case needs, often more than there are records; runs of [dp_sosp()] do not rest
-#' on it, since answers about all rows certify what the batches found.
+#' iterations together. It is what a worst case needs, often more than there are records; runs of [dp_sosp()] do not
+#' rest on it, since answers about all rows certify what the batches found.
 #'
 #' \deqn{m \ge \max\{64 B_g^2 (\log(2 d T / \eta) + 1/4) \max(c_1^{-2} \epsilon_g^{-2}, M^2 c_2^{-2} \epsilon_H^{-4}),
 #'   32 B_H^2 \log(2 d T / \eta) c^{-2} \epsilon_H^{-2}\}}{m >= max(64 B_g^2 (log(2 d T / eta) + 1/4)

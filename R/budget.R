@@ -87,8 +87,8 @@ renyi_budget <- function(eps, delta, accountant, plan, call) {
   check_event(plan, call, "`plan`")
   filter <- dp_filter_order(plan, eps, delta)
   if (filter$budget <= 0) {
-    abort("argument", "At the order of this plan, ", format(filter$order, digits = 4), ", (eps, delta) allows nothing: ",
-          "the plan is far from the budget.", call = call)
+    abort("argument", "At the order of this plan, ", format(filter$order, digits = 4), ", (eps, delta) allows ",
+          "nothing: the plan is far from the budget.", call = call)
   }
   structure(class = "dp_budget", list(
     pointer = .Call(ffi_ledger_create_renyi, filter$order, filter$budget / filter$order),

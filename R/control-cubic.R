@@ -1,14 +1,15 @@
 #' Settings of the cubic-regularised Newton method
 #'
-#' For `method = "cubic"`, which minimises convex objectives: each iteration minimises the quadratic model at the iterate
-#' plus \eqn{M/6 \, |v|^3}{(M/6) |v|^3}, M the Lipschitz constant of the Hessian, an upper bound of the objective. All
-#' settings are public: they must not be chosen by looking at the data.
+#' For `method = "cubic"`, which minimises convex objectives: each iteration minimises the quadratic model at the
+#' iterate plus \eqn{M/6 \, |v|^3}{(M/6) |v|^3}, M the Lipschitz constant of the Hessian, an upper bound of the
+#' objective. All settings are public: they must not be chosen by looking at the data.
 #'
 #' * `solver = "direct"`: gradient and Hessian are released, the Hessian with symmetric Gaussian noise, and the
 #'   model, raised by that noise's expected norm so that it remains an upper bound, is minimised exactly.
 #' * `solver = "inner"`: the published one. The model's gradient is released at each of `inner_steps` points, with
 #'   sensitivity (2 L + b |v|) / n (`"zero-out"`: (L + b |v|) / n) at a distance |v| from the iterate; the printed noise
-#'   has the diameter for |v| and lacks the division by n. Steps need strong convexity: a ridge penalty, `intercept = FALSE`.
+#'   has the diameter for |v| and lacks the division by n. Steps need strong convexity: a ridge penalty and no
+#'   intercept.
 #'
 #' Iterates stay in a ball around zero of the given public diameter.
 #'
@@ -60,8 +61,8 @@ check_cubic_control <- function(control, penalty, call) {
 # Before the budget is opened: steps of the inner solver need strong convexity in every coefficient.
 check_run_intercept <- function(run, intercept, call) {
   if (run$method != "cubic" || run$control$solver != "inner" || !intercept) return(invisible())
-  abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take no intercept, `intercept = FALSE` or ",
-        "`- 1` in a formula.", call = call)
+  abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take no intercept, ",
+        "`intercept = FALSE` or `- 1` in a formula.", call = call)
 }
 
 run_cubic <- function(run, oracle, penalty, rho, start, bar, call) {

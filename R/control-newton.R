@@ -18,11 +18,11 @@
 #' the cost of the direction, b the largest curvature of the loss and s = `lambda_scale`, and as what
 #' keeps the direction's noise from undoing its progress; with `"direct"` as \eqn{s \sqrt{2 d}}{s sqrt(2 d)} times
 #' the standard deviation of the matrix's noise; with `"lazy"` as \eqn{s T \sqrt{d}}{s T sqrt(d)} times that of a
-#' gradient which takes the budget of all T steps, where 1/s is the norm of the solution to be expected (rows have norm at
-#' most one), and at least \eqn{\sqrt{2 d}}{sqrt(2 d)} times that of the matrix's noise. There more iterations cost time,
-#' not accuracy. With `adaptive = TRUE` that lambda0 is halved, at most twelve times in a run, while the released gradients show
-#' that more is left to be found where it holds the steps back: a run starts cautiously and reaches further when the data
-#' have more to tell than noise. This looks at released answers only and costs nothing.
+#' gradient which takes the budget of all T steps, where 1/s is the norm of the solution to be expected (rows have norm
+#' at most one), and at least \eqn{\sqrt{2 d}}{sqrt(2 d)} times that of the matrix's noise. There more iterations cost
+#' time, not accuracy. With `adaptive = TRUE` that lambda0 is halved, at most twelve times in a run, while the released
+#' gradients show that more is left to be found where it holds the steps back: a run starts cautiously and reaches
+#' further when the data have more to tell than noise. This looks at released answers only and costs nothing.
 #'
 #' `"damped-newton"` takes `curvature = "direct"` and chooses the length of each step, among 1, 1/2, ..., 1/32 of the
 #' direction, by noisy decreases of the objective.
@@ -81,8 +81,8 @@
 #' @export
 control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
                            iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,
-                           adaptive = TRUE, trace_share = 0.2, search_share = 0.3, certificate_share = 0.05, tail = NULL,
-                           confidence = 0.95, batch = NULL, sampling = NULL) {
+                           adaptive = TRUE, trace_share = 0.2, search_share = 0.3, certificate_share = 0.05,
+                           tail = NULL, confidence = 0.95, batch = NULL, sampling = NULL) {
   call <- sys.call()
   curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
   defaults <- newton_defaults[[curvature]]
@@ -153,8 +153,8 @@ check_convex <- function(loss, penalty, method, call) {
 
 # What the core's newton_run() takes; the target comes later.
 newton_options <- function(method, control, spend_all, batch = NULL) {
-  shares <- c("adaptive", "iterations", "confidence", "curvature_share", "trace_share", "search_share", "certificate_share",
-              "lambda0", "lambda_scale", "tail")
+  shares <- c("adaptive", "iterations", "confidence", "curvature_share", "trace_share", "search_share",
+              "certificate_share", "lambda0", "lambda_scale", "tail")
   c(list(curvature = match(control$curvature, newton_curvatures) - 1L,
          modify = match(control$modify, newton_modifies) - 1L, damped = method == "damped-newton",
          spend_all = spend_all, eps_g = 0), unclass(control)[shares], batch_options(batch))

@@ -6,22 +6,23 @@
 #' Both minimise the loss plus the penalty plus \eqn{\lambda |w|^2 / 2}{lambda |w|^2 / 2}, to the last bits and behind
 #' the barrier; the search itself costs nothing.
 #' * `"objpert"` adds a random linear function \eqn{v'w / n} with \eqn{v \sim N(0, s^2 I)}{v ~ N(0, s^2 I)} to the
-#'   objective. Its privacy loss is \eqn{\kappa = \log(1 + b / (n \lambda))}{kappa = log(1 + b / (n lambda))}, with b the
-#'   largest curvature of the loss, plus that of a Gaussian release with four times its tails: \eqn{\delta \le
+#'   objective. Its privacy loss is \eqn{\kappa = \log(1 + b / (n \lambda))}{kappa = log(1 + b / (n lambda))}, with b
+#'   the largest curvature of the loss, plus that of a Gaussian release with four times its tails: \eqn{\delta \le
 #'   4 \delta_\mu(\epsilon - \kappa)}{delta <= 4 delta_mu(eps - kappa)}, where \eqn{\mu^2}{mu^2} sums
 #'   \eqn{(2 L / s)^2}{(2 L / s)^2} and the Gaussian releases beside it (private ranges, and a little noise on the
-#'   solution, which covers that it is computed in floating point). The budget must be the fit's own, in `eps` and `delta`.
+#'   solution, which covers that it is computed in floating point). The budget must be the fit's own, in `eps` and
+#'   `delta`.
 #' * `"outpert"` adds noise to the minimiser, which one record moves by at most
 #'   \eqn{2 L / (n \lambda)}{2 L / (n lambda)}: Gaussian accounting as with the other methods.
 #'
 #' By default bias and noise balance when the solution has a norm of about `size`. With nu =
-#' \eqn{2 L \sqrt{d} / (n \mu)}{2 L sqrt(d) / (n mu)} the length of the noise in the gradient, lambda is nu / `size`, and at
-#' least what keeps kappa below `kappa_share` of eps; for `"outpert"` it is
+#' \eqn{2 L \sqrt{d} / (n \mu)}{2 L sqrt(d) / (n mu)} the length of the noise in the gradient, lambda is nu / `size`,
+#' and at least what keeps kappa below `kappa_share` of eps; for `"outpert"` it is
 #' \eqn{(2 b \nu^2 / (d \, size^2))^{1/3}}{(2 b nu^2 / (d size^2))^(1/3)}. The defaults were chosen by
 #' `inst/experiments/convex-rule.R` on synthetic problems.
 #'
-#' The certificate costs nothing: at the solution the gradient is minus the random linear part and lambda w, whose length
-#' has a bound that follows from s and the coefficients.
+#' The certificate costs nothing: at the solution the gradient is minus the random linear part and lambda w, whose
+#' length has a bound that follows from s and the coefficients.
 #'
 #' @param lambda A number of at least 0, for rows of norm at most one, or `NULL`: by the rule above. `"objpert"` needs
 #'   kappa < eps; `"outpert"` takes 0 where a ridge penalty applies to every coefficient.
@@ -90,9 +91,9 @@ perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_u
 # The ledger that takes one perturbed minimiser: its capacity is the mu with 4 delta_mu(eps - kappa) = delta.
 open_perturbed <- function(run, call = sys.call(-1)) {
   if (!run$owned) {
-    abort("argument", "The method \"objpert\" needs a budget of its own, `eps` and `delta` without `budget`: its privacy ",
-          "loss is not that of a Gaussian release, and a budget that it shared would have to know that from the start.",
-          call = call)
+    abort("argument", "The method \"objpert\" needs a budget of its own, `eps` and `delta` without `budget`: its ",
+          "privacy loss is not that of a Gaussian release, and a budget that it shared would have to know that from ",
+          "the start.", call = call)
   }
   run$lambda <- perturbation_lambda(run, run$eps)
   run$kappa <- perturbation_kappa(run$lambda, run$n, run$loss)

@@ -27,8 +27,8 @@
 #' only one under `"zero-out"`). A step is charged for everything it may ask on its batch before the batch is
 #' drawn, at the Renyi divergence that sampling leaves of it; sums over a batch are divided by its public size.
 #' Steps on batches may take `batch_share` of the budget. A point that passes the tests there is
-#' a candidate: gradient (and Hessian, where it is needed) of all records, with what is left of the budget, certify it or
-#' go on from it. So no certificate rests on a sampling error. The default size makes the sampling error about as
+#' a candidate: gradient (and Hessian, where it is needed) of all records, with what is left of the budget, certify it
+#' or go on from it. So no certificate rests on a sampling error. The default size makes the sampling error about as
 #' large as the noise of a step,
 #' \deqn{m = 2 n^2 \rho / (s^2 d T),}{m = 2 n^2 rho / (s^2 d T),}
 #' with \eqn{\rho}{rho} the budget of the steps, T their planned number, d coefficients and s = 2 under `"replace-one"`,
@@ -60,7 +60,8 @@
 #' @param b_g,b_H First candidate over the short step, for gradient and
 #'   negative-curvature steps, at least 1.
 #' @param beta_g,beta_H Ratio of successive candidates, in (0, 1).
-#' @param batch For methods on batches: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see below.
+#' @param batch For methods on batches: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see
+#'   below.
 #' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
 #' @param batch_share Largest share of the budget for steps on batches, in (0, 1).
 #' @return An object of class `dp_control_opt`.

@@ -14,7 +14,7 @@
 #' | `rho` and `delta` | `eps`, by the zCDP conversion |
 #' | `rho` and `eps` | `delta`, by the zCDP conversion |
 #' | `rho` | `mu` = sqrt(2 `rho`), which holds for Gaussian releases only |
-#' | `eps` and `delta` | the largest `mu` that Gaussian releases may spend, and the largest `rho` that any releases may spend |
+#' | `eps` and `delta` | the largest `mu` that Gaussian releases may spend, and the largest `rho` that any may spend |
 #'
 #' In the last row `mu` and `rho` are alternatives: all-Gaussian releases may
 #' spend `mu`, that is more than `rho`, because their conversion is exact.

@@ -140,8 +140,8 @@ check_constant <- function(e, term, call) {
 check_kind <- function(column, name, call) {
   kind <- column_kind(column)
   if (!is.na(kind)) return(kind)
-  abort("argument", "`", name, "` is ", describe_column(column), ": columns must be numeric, logical or factors. Convert it, ",
-        "for example with as.numeric(), and drop dimensions and other classes.", call = call)
+  abort("argument", "`", name, "` is ", describe_column(column), ": columns must be numeric, logical or factors. ",
+        "Convert it, for example with as.numeric(), and drop dimensions and other classes.", call = call)
 }
 
 # NA for what a design cannot use: matrices, lists, dates, foreign classes.

@@ -41,9 +41,9 @@
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
 #'   For convex problems `"newton"`, `"damped-newton"` or, on batches, `"newton-b"`, see [control_newton()];
 #'   `"objpert"` or `"outpert"`, see
-#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"2opt-ls"` where the
-#'   problem is not convex, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise: a rule that knows
-#'   n, the number of columns, budget, relation and loss, not the data (`vignette("convex")`).
+#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"2opt-ls"` where
+#'   the problem is not convex, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise: a rule
+#'   that knows n, the number of columns, budget, relation and loss, not the data (`vignette("convex")`).
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -282,8 +282,8 @@ open_batches <- function(run, budget, call) {
   check_relation(budget, run$neighbours, call)
   state <- budget_state(budget)
   if (state$accountant != "renyi") {
-    abort("accountant", "The method \"", run$method, "\" needs a `budget` with a Renyi filter: give `dp_budget()` a `plan`.",
-          call = call)
+    abort("accountant", "The method \"", run$method, "\" needs a `budget` with a Renyi filter: give `dp_budget()` a ",
+          "`plan`.", call = call)
   }
   run$batch <- new_batch(run, run$dim, state$left, call)
   budget

@@ -141,8 +141,8 @@ event_subsample <- function(event, rate, scheme = c("poisson", "wor")) {
     abort("unsupported", "a subsample of a subsample cannot be accounted for; use one rate, the product of both.")
   }
   if (scheme == "wor" && event$neighbours == "zero-out" && rate < 1) {
-    abort("unsupported", "sampling without replacement is accounted for under \"replace-one\" only: with a null record ",
-          "in the batch another record is missing from it, so neighbouring batches differ in two.")
+    abort("unsupported", "sampling without replacement is accounted for under \"replace-one\" only: with a null ",
+          "record in the batch another record is missing from it, so neighbouring batches differ in two.")
   }
   new_event("subsample", event = event, rate = rate, scheme = scheme, neighbours = event$neighbours)
 }

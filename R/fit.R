@@ -10,7 +10,8 @@ new_fit <- function(run, result, coefficients, design, response, call) {
     certificate = new_certificate(run, result),
     privacy = new_privacy(run),
     trace = trace,
-    iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)), planned = result$planned),
+    iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),
+                   planned = result$planned),
     target = run$target, method = run$method, loss = run$loss, penalty = run$penalty, control = run$control,
     batch = run$batch,
     design = design, response = response, n = run$n, call = call
@@ -68,8 +69,8 @@ scrub <- function(x) {
 #' Methods for fits
 #'
 #' @param x,object A fit of class `dp_sosp`.
-#' @param newdata New data: a data frame (or a matrix with columns in the same order, for a fit to a matrix). The training
-#'   data are not kept, so there is no default.
+#' @param newdata New data: a data frame (or a matrix with columns in the same order, for a fit to a matrix). The
+#'   training data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
 #'   label (0 or 1 for a numeric response, also one coded -1 and 1). For a numeric response in bounds, `"link"` and

@@ -181,8 +181,8 @@ dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
 
 check_curved <- function(oracle, call) {
   if (is.finite(oracle_facts(oracle)$third)) return(invisible())
-  abort("argument", "The second derivative of the ", oracle$loss$name, " loss jumps: what rounding does to its Hessian ",
-        "has no bound, and none is released.", call = call, class = "dpsosp_error_nonsmooth")
+  abort("argument", "The second derivative of the ", oracle$loss$name, " loss jumps: what rounding does to its ",
+        "Hessian has no bound, and none is released.", call = call, class = "dpsosp_error_nonsmooth")
 }
 
 question <- function(oracle, w, mu, rho, call = sys.call(-1)) {
@@ -228,8 +228,8 @@ dp_ledger.dp_oracle <- function(x) dp_ledger(check_oracle(x, sys.call(-1))$budge
 
 #' @export
 print.dp_oracle <- function(x, ...) {
-  cat("<dp_oracle> ", loss_text(x$loss), " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise, " noise\n",
-      sep = "")
+  cat("<dp_oracle> ", loss_text(x$loss), " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise,
+      " noise\n", sep = "")
   if (is_reproducible(x)) cat(study_text, "\n", sep = "")
   print(x$budget)
   invisible(x)

@@ -27,7 +27,8 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
 
 bounded_response <- function(y, name, loss, call) {
   if (!identical(column_kind(y), "numeric")) {
-    abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".", call = call)
+    abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".",
+          call = call)
   }
   structure(class = "dp_response", list(name = name, kind = "bounded", bounds = loss$response, centre = loss$centre,
                                         half = loss$half))
@@ -37,8 +38,8 @@ bounded_response <- function(y, name, loss, call) {
 # told which of the two came would tell whether there is a -1 in the data.
 numeric_labels <- function(y, name, call) {
   for (low in c(0, -1)) if (all(is.na(y) | y %in% c(low, 1))) return(c(0, 1))
-  abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, or ",
-        "declare a factor with two levels. A regression takes `loss_huber()`.", call = call)
+  abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, ",
+        "or declare a factor with two levels. A regression takes `loss_huber()`.", call = call)
 }
 
 # -1, 1 or NA; what is neither label is NA.

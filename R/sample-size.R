@@ -12,8 +12,8 @@
 #'   \eqn{\sqrt{2 d} B_g \sigma \log(T / \zeta) / \min(c_1 \epsilon_g, c_2 \epsilon_H^2 / M)} and
 #'   \eqn{C \sqrt{d} B_H \sigma \log(T / \zeta) / (c\, \epsilon_H)}{C sqrt(d) B_H sigma log(T / zeta) / (c eps_H)},
 #'   \eqn{\sigma = \sqrt{T / \rho}};
-#' * `"opt-ls"`: the same with \eqn{\sigma = \sqrt{3 T / (2 \rho)}}, or what the sparse vector of the line search asks for
-#'   (their equation 16), if that is more;
+#' * `"opt-ls"`: the same with \eqn{\sigma = \sqrt{3 T / (2 \rho)}}, or what the sparse vector of the line search asks
+#'   for (their equation 16), if that is more;
 #' * `"tr"`: \eqn{C\, d \log(1 / \zeta) \sqrt{\log(1 / \delta)} / (\epsilon_g^{1.75} \epsilon)}{C d log(1 / zeta)
 #'   sqrt(log(1 / delta)) / (eps_g^1.75 eps)}.
 #'

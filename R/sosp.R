@@ -31,8 +31,8 @@ check_target <- function(target, call = sys.call(-1)) {
   abort("argument", "`target` must be NULL or come from `sosp()`, not ", describe(target), ".", call = call)
 }
 
-# With eps_g and eps_h. third: the Lipschitz constant of the objective's Hessian; infinite for convex losses whose second
-# derivative jumps, of which zero is known to bound the eigenvalues: then eps_h is zero, too.
+# With eps_g and eps_h. third: the Lipschitz constant of the objective's Hessian; infinite for convex losses whose
+# second derivative jumps, of which zero is known to bound the eigenvalues: then eps_h is zero, too.
 target_resolve <- function(target, third) {
   if (is.null(target$alpha)) return(target)
   eps_h <- if (is.finite(third)) sqrt(third * target$alpha) else 0

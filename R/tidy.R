@@ -8,8 +8,8 @@
 #' @param ... Ignored.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale).
 #'   There are no standard errors: they would be another release. `glance()`: a data frame with one row, of `method`,
-#'   `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`), the certificate (`gradient.upper`,
-#'   `eigenvalue.lower`; `NA` where nothing was measured) and the number of released `answers`.
+#'   `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`), the certificate
+#'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of released `answers`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)
 #' fit <- dp_sosp(cover ~ elevation, covertype[1:2000, ], eps = 1, delta = 1e-6,
 #'                bounds = list(elevation = c(1850, 3900)))

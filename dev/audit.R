@@ -30,8 +30,8 @@ main <- function() {
 # Few iterations, so that each answer has little noise, and a target out of reach, so that a run ends with its budget; a
 # fit of its own, on other data, in each repetition.
 audit_method <- function(method) {
-  control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5), objpert = NULL,
-                    control_opt(max_iterations = 10))
+  control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5),
+                    objpert = NULL, control_opt(max_iterations = 10))
   loss <- if (method %in% c("newton", "objpert")) "logistic" else "sigmoid"
   repeat_audit(paste0("`", method, "`, ", loss, " loss"), "at most eps", runs[["fit"]], function() {
     x <- matrix(stats::runif(2 * n, -1, 1), n)
@@ -91,11 +91,13 @@ repeat_audit <- function(what, wanted, runs, audit, expected) {
 
 # The audits of a row are of one mechanism on one pair, as a fit is audited on data made from public facts. Each
 # threshold is independent of the runs that test it; mean error rates obey the trade-off that each pair of rates obeys,
-# as it is convex or linear; Clopper-Pearson bounds hold for successes of unequal probabilities, too (Hoeffding 1956, theorem 4).
+# as it is convex or linear; Clopper-Pearson bounds hold for successes of unequal probabilities, too (Hoeffding 1956,
+# theorem 4).
 bound_together <- function(audits) {
   counts <- rowSums(vapply(audits, function(a) unlist(a$counts), numeric(3)))
   claim <- list(delta = delta, tradeoff = audits[[1]]$tradeoff)
-  bound <- dpsosp:::audit_bound(counts[["false_positives"]], counts[["false_negatives"]], counts[["runs"]], claim, 1 - conf)
+  bound <- dpsosp:::audit_bound(counts[["false_positives"]], counts[["false_negatives"]], counts[["runs"]], claim,
+                                1 - conf)
   if (claim$tradeoff == "gdp") dpsosp:::gdp_epsilon(bound, delta) else max(0, bound)
 }
 
@@ -111,8 +113,8 @@ write_page <- function(rows) {
   writeLines(c(
     "# Audits", "",
     "Written by `make audit` (`dev/audit.R`), which fails when a repetition, or all as one, does not keep its row.", "",
-    sprintf("Claim: eps = %g, delta = %g, secure noise; n = %d, \"replace-one\" and Gaussian accounting but for the steps on",
-            eps, delta, n),
+    sprintf(paste("Claim: eps = %g, delta = %g, secure noise; n = %d, \"replace-one\" and Gaussian accounting but for",
+                  "the steps on"), eps, delta, n),
     "batches, which have n = 80, \"zero-out\" and Renyi accounting, and are audited against (eps, delta) itself.",
     sprintf("%d repetitions, each with a bound of confidence %g.", repetitions, conf),
     sprintf("%s, dpsosp %s.", R.version.string, utils::packageVersion("dpsosp")), "",

@@ -1,6 +1,7 @@
 # make demo: one private fit, and what privacy costs. Rscript dev/demo.R LIBRARY PICTURE.png
 #
-# plot(fit) fills a page, so loss against eps gets one of its own, PICTURE-loss.png. That one looks at the data without noise, for held-out loss: the example data are public.
+# plot(fit) fills a page, so loss against eps gets one of its own, PICTURE-loss.png. That one looks at the data without
+# noise, for held-out loss: the example data are public.
 
 args <- commandArgs(TRUE)
 library(dpsosp, lib.loc = args[1])

@@ -10,7 +10,8 @@ copy=build/docs/dpsosp
 library=build/docs/lib
 rm -rf build/docs
 mkdir -p "$copy" "$library"
-tar -cf - --exclude=./build --exclude=./.git --exclude=./vignettes --exclude='*.o' --exclude='*.so' . | tar -xf - -C "$copy"
+tar -cf - --exclude=./build --exclude=./.git --exclude=./vignettes --exclude='*.o' --exclude='*.so' . |
+  tar -xf - -C "$copy"
 grep -E '^(#|useDynLib|import)' NAMESPACE > "$copy/NAMESPACE"
 R CMD INSTALL --no-docs --no-test-load --library="$library" "$copy" > build/docs/install.log 2>&1 ||
   { cat build/docs/install.log >&2; exit 1; }

@@ -92,7 +92,9 @@ oracle <- function(mechanism) {
     .Call(entries$ffi_ledger_close, ledger, 0)
     list(ledger)
   })
-  compare("ffi_oracle_create", function() list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "huber", 0.5, new_ledger(), 1L, TRUE))
+  compare("ffi_oracle_create", function() {
+    list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "huber", 0.5, new_ledger(), 1L, TRUE)
+  })
   codes <- structure(class = "dpsosp_columns", list(x = matrix(1L, 6, 2), codes = matrix(1L, 6, 1), indicators = 1L))
   sparse <- structure(class = "dpsosp_compressed", list(start = 0:1, row = 2L, value = 0.5, dim = c(6L, 1L)))
   for (rows in list(codes, sparse)) {
@@ -184,8 +186,8 @@ streams <- function() {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }
   compare("ffi_oracle_value", function() {
-    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), 0L, TRUE), w,
-         0.1, TRUE)
+    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), 0L, TRUE),
+         w, 0.1, TRUE)
   })
   compare("ffi_ranges_release_stream", function() {
     list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, 0L, TRUE)

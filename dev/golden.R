@@ -98,7 +98,8 @@ with_defaults <- function(defaults, given) {
 }
 
 fit <- function(name, ..., x = small$x, y = small$y) {
-  settings <- with_defaults(list(eps = 2, delta = 1e-6, radius = 2, noise = "reproducible", progress = FALSE), list(...))
+  settings <- with_defaults(list(eps = 2, delta = 1e-6, radius = 2, noise = "reproducible", progress = FALSE),
+                            list(...))
   run(name, parts_of(do.call(dp_sosp, c(list(x, y), settings))))
 }
 
@@ -245,8 +246,8 @@ sizes <- function() {
   wide <- problem(600, 70)
   for (method in c("tr", "newton", "cubic")) fit(paste(method, "wide"), method = method, x = wide$x, y = wide$y)
   widest <- problem(600, 505)
-  fit("tr Lanczos", method = "tr", x = widest$x, y = widest$y, control = control_tr(max_iterations = 3), loss = "sigmoid",
-      radius = 15)
+  fit("tr Lanczos", method = "tr", x = widest$x, y = widest$y, control = control_tr(max_iterations = 3),
+      loss = "sigmoid", radius = 15)
 }
 
 oracles <- function() {
@@ -268,7 +269,9 @@ oracles <- function() {
 
 answers <- function(oracle) {
   w <- c(0.5, -1, 1, -0.3)
-  search <- function(mechanism) dp_line_search(oracle, w, -w, 2^(3:0), rho = 0.5, mechanism = mechanism, sufficient = 0.01)
+  search <- function(mechanism) {
+    dp_line_search(oracle, w, -w, 2^(3:0), rho = 0.5, mechanism = mechanism, sufficient = 0.01)
+  }
   with_sd <- function(answer) list(answer = as.vector(answer), sd = attr(answer, "sd"))
   list(value = with_sd(dp_value(oracle, w, rho = 0.5)), gradient = with_sd(dp_gradient(oracle, w, rho = 0.5)),
        hessian = with_sd(dp_hessian(oracle, w, rho = 0.5)), gaussian = search("gaussian"), svt = search("svt"),

@@ -1,7 +1,7 @@
-# Every .Call entry, with R's memory failing at each place where the glue allocates, one place a call. Then the call must end
-# in a condition, or in its answer where the failure came when a pass was being closed; it must have charged no more than
-# a whole call does, and have left its arguments as they were. Lost memory is what the address sanitizer reports at the
-# end: see dev/inject.sh, which builds the package for this.
+# Every .Call entry, with R's memory failing at each place where the glue allocates, one place a call. Then the call
+# must end in a condition, or in its answer where the failure came when a pass was being closed; it must have charged no
+# more than a whole call does, and have left its arguments as they were. Lost memory is what the address sanitizer
+# reports at the end: see dev/inject.sh, which builds the package for this.
 #   Rscript dev/inject.R LIBRARY
 # Ends with "N passed, N failed".
 

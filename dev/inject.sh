@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the glue does when R has no memory: a copy of the package whose glue fails where it is told to (dev/inject/inject.h), with
-# the leak checker of the address sanitizer. R's own memory is not of interest: only what base_alloc() gave is looked at.
-# Ends with "N passed, N failed"; a leak is a failure.
+# What the glue does when R has no memory: a copy of the package whose glue fails where it is told to
+# (dev/inject/inject.h), with the leak checker of the address sanitizer. R's own memory is not of interest: only what
+# base_alloc() gave is looked at. Ends with "N passed, N failed"; a leak is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh

@@ -119,7 +119,8 @@ caught_by() {
 }
 
 first_failure() {
-  grep -m 1 -E ': failed: |answers differently|^── (Failure|Error) ' "$work/log" | sed -E 's/^── (Failure|Error) //; s/ ─+$//'
+  grep -m 1 -E ': failed: |answers differently|^── (Failure|Error) ' "$work/log" |
+    sed -E 's/^── (Failure|Error) //; s/ ─+$//'
 }
 
 main

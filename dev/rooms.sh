@@ -145,7 +145,8 @@ r_symbols() {
 method_headers() {
   find "$objects/method" -name '*.d' | while read -r deps; do
     tr -d '\\' < "$deps" | tr ' ' '\n' | sed -n "s|^$src/||p" |
-      grep -vE '^(base|la|method)/[a-z_0-9]+\.[ch]$|^barrier/barrier\.h$' | sed "s|^|method/$(basename "$deps" .d).c sees |"
+      grep -vE '^(base|la|method)/[a-z_0-9]+\.[ch]$|^barrier/barrier\.h$' |
+      sed "s|^|method/$(basename "$deps" .d).c sees |"
   done
 }
 

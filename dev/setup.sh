@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the tests need, and of CRAN those that Debian does not have, only when one is missing.
-# As root, or through sudo.
+# Installs the Debian packages that the tests need, and of CRAN those that Debian does not have, only when one is
+# missing. As root, or through sudo.
 #   dev/setup.sh [extra package ...]
 set -euo pipefail
 
@@ -15,7 +15,7 @@ packages=(
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
   r-cran-rsqlite postgresql libpq-dev                          # sources: databases, and RPostgres below
   r-cran-bit64 r-cran-blob r-cran-hms r-cran-lubridate         # what RPostgres imports
-  pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and of the help's HTML
+  pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and the help's HTML
   "$@"
 )
 

@@ -30,6 +30,7 @@ package() {
 }
 
 core() {
+  stage lines dev/lines.sh
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh
   stage analyze dev/analyze.sh

@@ -30,8 +30,8 @@ void glue_limit_threads(void);
 void glue_host_begin(SEXP callback);
 void glue_host_end(void);
 
-/* Around an answer of the core: threads and host as above; with R's generator its state is read before and written after the
- * draws. A status that is not BASE_OK is an R error. */
+/* Around an answer of the core: threads and host as above; with R's generator its state is read before and written
+ * after the draws. A status that is not BASE_OK is an R error. */
 void glue_answer_begin(SEXP reproducible, SEXP callback);
 void glue_answer_end(SEXP reproducible, int status);
 

@@ -1,6 +1,6 @@
-# How fast are the accountants? Processor times of one run, as ratios to those of Google's dp_accounting on one core (PLD of 200
-# different Gaussians 6.2 s, Poisson sampling with q = 0.001 and T = 10,000 0.9 s), which are known from another run
-# on the same kind of machine.
+# How fast are the accountants? Processor times of one run, as ratios to those of Google's dp_accounting on one core
+# (PLD of 200 different Gaussians 6.2 s, Poisson sampling with q = 0.001 and T = 10,000 0.9 s), which are known from
+# another run on the same kind of machine.
 #   Rscript dev/bench/accounting.R [LIBRARY]
 
 library(dpsosp, lib.loc = if (length(commandArgs(TRUE))) commandArgs(TRUE)[1])
@@ -17,7 +17,9 @@ report <- function(what, seconds, reference, wanted) {
 
 # Gaussians are merged before they are discretised; Laplace noise keeps the steps apart, which is harder.
 gaussians <- do.call(event_compose, lapply(1:200, function(i) event_gaussian(20 + i / 10)))
-apart <- do.call(event_compose, lapply(1:200, function(i) event_subsample(event_gaussian(20 + i / 10, "zero-out"), 0.999)))
+apart <- do.call(event_compose, lapply(1:200, function(i) {
+  event_subsample(event_gaussian(20 + i / 10, "zero-out"), 0.999)
+}))
 poisson <- event_repeat(event_subsample(event_gaussian(1, "zero-out"), 0.001), 10000)
 laplace <- do.call(event_compose, lapply(1:200, function(i) event_laplace(100 + i)))
 

@@ -1,6 +1,6 @@
 # Does a step on a batch cost the same whatever n is? Time of runs with many steps less that of runs with few, over the
-# difference, at one batch size: what a run does once (reading the data, a copy by rows when a quarter of them was drawn,
-# certifying on all rows) drops out. Both have drawn more than that.
+# difference, at one batch size: what a run does once (reading the data, a copy by rows when a quarter of them was
+# drawn, certifying on all rows) drops out. Both have drawn more than that.
 source("dev/bench/common.R")
 bench_open()
 arguments <- commandArgs(TRUE)
@@ -37,5 +37,5 @@ for (method in c("sgd", "tr-b")) {
   for (name in c("small", "large")) bench_milliseconds(step, name)
   bench_ratio("n = 500,000 over n = 50,000", step, "large", "small")
 }
-# What is left of a difference is the memory's: a step reads as many numbers, but those of a smaller problem are still in
-# a cache from the steps before.
+# What is left of a difference is the memory's: a step reads as many numbers, but those of a smaller problem are still
+# in a cache from the steps before.

@@ -5,6 +5,7 @@
 #include "fixture.h"
 #include "la/la.h"
 #include "method/method.h"
+#include "method/newton.h"
 
 #define RUN_MOST 8 /* dimension */
 
@@ -58,6 +59,21 @@ static inline struct gd_options run_options_gd(void) {
                          .gap_share = 0.02,
                          .hessian_share = 0.25,
                          .max_iterations = 300};
+  return o;
+}
+
+static inline struct newton_options run_options_newton(enum newton_curvature curvature) {
+  struct newton_options o = {.curvature = curvature,
+                             .spend_all = 1,
+                             .iterations = curvature == NEWTON_LAZY ? 40 : 12,
+                             .eps_g = 0.02,
+                             .confidence = 0.95,
+                             .curvature_share = 0.4,
+                             .trace_share = 0.2,
+                             .search_share = 0.3,
+                             .certificate_share = 0.1,
+                             .lambda0 = NAN,
+                             .lambda_scale = curvature == NEWTON_LAZY ? 0.01 : 1};
   return o;
 }
 
@@ -122,6 +138,15 @@ static inline void run_check(const struct fixture *f, const struct opt_result *r
   CHECK_NEAR(total, ledger_spent(f->ledger), 1e-12 * rho);
   CHECK(ledger_spent(f->ledger) <= rho * (1 + 1e-12));
   CHECK(fixture_all_finite(data_dim(f->data), w));
+}
+
+/* What a run spent on one kind of query. */
+static inline double run_spent_on(const struct opt_result *r, const char *query) {
+  double total = 0;
+  for (size_t i = 0; i < r->trace.length; i++) {
+    if (strcmp(r->trace.rows[i].query, query) == 0) total += r->trace.rows[i].rho;
+  }
+  return total;
 }
 
 /*

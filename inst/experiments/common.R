@@ -106,7 +106,8 @@ results_file <- function(path, keys) {
     has = function(row) label(row) %in% done,
     add = function(row) {
       if (file.exists(path)) stopifnot(identical(names(row), names(utils::read.csv(path, nrows = 1))))
-      utils::write.table(row, path, sep = ",", row.names = FALSE, col.names = !file.exists(path), append = file.exists(path))
+      utils::write.table(row, path, sep = ",", row.names = FALSE, col.names = !file.exists(path),
+                         append = file.exists(path))
       done <<- c(done, label(row))
     }
   )

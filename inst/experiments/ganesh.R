@@ -1,8 +1,8 @@
-# Figures 2 to 4 and table 1 of Ganesh et al. (2023): excess loss against eps, and time of DP-GD over that of the method,
-# each at the number of iterations with the least loss, which is picked NON-PRIVATELY as there. Zero-out neighbours (the
-# paper's relation, for a public n), delta = 1/n^2, logistic loss without penalty, DP-GD with steps of the inverse
-# smoothness. DP-GD-oracle, which is not private, takes the best step along each noisy gradient. Seconds are the
-# processor's, which other work on the machine changes little.
+# Figures 2 to 4 and table 1 of Ganesh et al. (2023): excess loss against eps, and time of DP-GD over that of the
+# method, each at the number of iterations with the least loss, which is picked NON-PRIVATELY as there. Zero-out
+# neighbours (the paper's relation, for a public n), delta = 1/n^2, logistic loss without penalty, DP-GD with steps of
+# the inverse smoothness. DP-GD-oracle, which is not private, takes the best step along each noisy gradient. Seconds are
+# the processor's, which other work on the machine changes little.
 #   Rscript ganesh.R FOLDER DATA RESULTS.csv [SEEDS [SET ...]]    runs
 #   Rscript ganesh.R --summary RESULTS.csv
 # FOLDER holds adult.rds (the binary coding, a9a) and covertype.rds as utility.R takes them, DATA a1a.csv.xz. What is
@@ -112,7 +112,8 @@ summarise <- function(path) {
   cat("Excess loss\n")
   print(signif(tapply(best$excess, list(paste(best$set, best$method), best$eps), mean), 3))
   of_descent <- best[best$method == "DP-GD", ]
-  best$ratio <- of_descent$seconds[match(paste(best$set, best$eps), paste(of_descent$set, of_descent$eps))] / best$seconds
+  same <- match(paste(best$set, best$eps), paste(of_descent$set, of_descent$eps))
+  best$ratio <- of_descent$seconds[same] / best$seconds
   cat("\nSeconds of DP-GD over those of the method\n")
   print(round(tapply(best$ratio, list(paste(best$set, best$method), best$eps), mean), 2))
 }

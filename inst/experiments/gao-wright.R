@@ -2,12 +2,13 @@
 #
 # Rscript gao-wright.R [--data FOLDER] [--out FOLDER] [--part tight|published|beyond|batches] [--shard I/K]
 #
-# FOLDER holds covertype.rds (n = 495,141 after the choice of classes 1 and 2) and ijcnn1.csv.xz; without it the package's
-# sample of 25,000 rows is used. Covertype comes with the logistic loss and a non-convex penalty (tables 1 and 2) and with
-# the sigmoid loss and a ridge (tables 5 to 8). Parts tight and published write gao-wright.csv, with the full-batch methods
-# of the paper; batches gao-wright-batches.csv, with the trust region, gradient descent and the methods on batches; beyond
-# gao-wright-beyond.csv. A row a run; what an earlier run wrote is not run again, and a shard does every K-th run. On one
-# core: tight and beyond take minutes, batches half an hour, published hours, as its plans have thousands of steps.
+# FOLDER holds covertype.rds (n = 495,141 after the choice of classes 1 and 2) and ijcnn1.csv.xz; without it the
+# package's sample of 25,000 rows is used. Covertype comes with the logistic loss and a non-convex penalty (tables 1 and
+# 2) and with the sigmoid loss and a ridge (tables 5 to 8). Parts tight and published write gao-wright.csv, with the
+# full-batch methods of the paper; batches gao-wright-batches.csv, with the trust region, gradient descent and the
+# methods on batches; beyond gao-wright-beyond.csv. A row a run; what an earlier run wrote is not run again, and a shard
+# does every K-th run. On one core: tight and beyond take minutes, batches half an hour, published hours, as its plans
+# have thousands of steps.
 #
 # Every run is private at its eps (delta = 1/n) under replace-one. "loss",
 # "gradient" and "eigenvalue" in the tables are exact and so NOT private: they

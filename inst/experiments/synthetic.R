@@ -1,6 +1,6 @@
 # Synthetic classification problems that look like tables of data, for rules that must not be chosen on real ones:
-# correlated numeric columns, indicators of factors with rare levels, an intercept, rows divided by a public radius; weak
-# and strong signals, balanced and rare classes. The sources of randomness are the arguments and R's generator.
+# correlated numeric columns, indicators of factors with rare levels, an intercept, rows divided by a public radius;
+# weak and strong signals, balanced and rare classes. The sources of randomness are the arguments and R's generator.
 
 # numeric columns, factors (a vector of numbers of levels), sd of the linear predictor, share of the second class.
 synthetic_problem <- function(n, numeric, levels, signal, rare) {

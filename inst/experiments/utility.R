@@ -1,4 +1,5 @@
-# Excess empirical loss of the methods for convex losses on common design matrices, delta = 1/n^2, replace-one, no tuning.
+# Excess empirical loss of the methods for convex losses on common design matrices, delta = 1/n^2, replace-one, no
+# tuning.
 #   Rscript utility.R FOLDER RESULTS.csv [SEEDS [METHOD ...]]     runs
 #   Rscript utility.R --summary RESULTS.csv                       mean over seeds
 # FOLDER holds <set>.rds with X (rows of norm at most one, an intercept among the columns) and y in -1, 1, made with

@@ -3,9 +3,9 @@
 # Rscript wang-xu.R [--data FOLDER] [--out FOLDER] [--runs 10] [--sets ijcnn1,covertype] [--eps 0.2,0.4,...]
 #
 # FOLDER holds covertype.rds (classes 1 and 2) and ijcnn1.csv.xz, of which 35,000 random rows are taken; without it the
-# package's sample of Covertype is used. Rows as in gao-wright.R. Writes wang-xu.csv, a row per run, and goes on where an
-# earlier run stopped; on one core ijcnn1 takes ten minutes, and Covertype some hours, as runs of gd that spend a large
-# budget have thousands of steps: --eps 1 first gives what the text needs.
+# package's sample of Covertype is used. Rows as in gao-wright.R. Writes wang-xu.csv, a row per run, and goes on where
+# an earlier run stopped; on one core ijcnn1 takes ten minutes, and Covertype some hours, as runs of gd that spend a
+# large budget have thousands of steps: --eps 1 first gives what the text needs.
 #
 # Every run is private at its eps (delta = 1/n) under replace-one. Runs either stop at the paper's target alpha = 0.1 or
 # spend their whole budget; those with a limit on their iterations, at eps = 1, are for the gap against time. "gap",
@@ -75,12 +75,13 @@ run_one <- function(problem, exact, row) {
   seconds <- system.time(fit <- suppressWarnings(suppressMessages(dp_sosp(
     problem$x, problem$y, eps = row$eps, delta = 1 / nrow(problem$x), method = row$method, loss = row$loss,
     penalty = penalty, radius = 1, intercept = FALSE, start = start, noise = "reproducible", progress = FALSE,
-    target = if (row$stop == "target") sosp(alpha = 0.1), control = controls[[row$method]](max_iterations = row$iterations)
+    target = if (row$stop == "target") sosp(alpha = 0.1),
+    control = controls[[row$method]](max_iterations = row$iterations)
   ))))[["elapsed"]]
   w <- coef(fit)
-  data.frame(row, status = fit$status, steps = sum(fit$trace$query == "gradient"), gap = exact$loss(w) - exact$best$value,
-             gradient = exact$gradient_norm(w), accuracy = exact$accuracy(w), best_accuracy = exact$accuracy(exact$best$w),
-             seconds = round(seconds, 4))
+  data.frame(row, status = fit$status, steps = sum(fit$trace$query == "gradient"),
+             gap = exact$loss(w) - exact$best$value, gradient = exact$gradient_norm(w), accuracy = exact$accuracy(w),
+             best_accuracy = exact$accuracy(exact$best$w), seconds = round(seconds, 4))
 }
 
 main()

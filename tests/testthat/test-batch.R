@@ -42,8 +42,8 @@ test_that("what a step is charged is its amplified Renyi divergence at the order
 
 test_that("batches of the published method serve gradient and Hessian, for one charge", {
   p <- problem_matrix(4000)
-  fit <- quiet_fit(p$x, p$y, eps = 8, delta = 1e-6, radius = 2, method = "opt-b", loss = "sigmoid", target = sosp(0.1, 0.1),
-                   control = control_opt("published"), noise = "reproducible")
+  fit <- quiet_fit(p$x, p$y, eps = 8, delta = 1e-6, radius = 2, method = "opt-b", loss = "sigmoid",
+                   target = sosp(0.1, 0.1), control = control_opt("published"), noise = "reproducible")
   expect_equal(fit$batch$size, 80)
   expect_equal(sum(dp_ledger(fit)$what == "batch step"), sum(fit$trace$query == "batch gradient"))
   expect_true(all(fit$trace$rho[fit$trace$query == "batch hessian"] == 0))

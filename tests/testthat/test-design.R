@@ -73,7 +73,7 @@ test_that("an indicator with the name of a numeric column takes another", {
   expect_error(design_template(y ~ log(y) + `log(y)`, d), "rename the column", class = "dpsosp_error_argument")
 })
 
-test_that("an expression without rows is tried on its own columns alone, so that wide formulas take no quadratic time", {
+test_that("an expression without rows is tried on its own columns alone: wide formulas take no quadratic time", {
   schema <- list(a = list(kind = "numeric"), other = list(kind = stop))
   expect_identical(row_wise_empty(quote(a + 1), schema, NULL), double())
 })

@@ -13,7 +13,8 @@ fitted_matrix <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, control 
 
 # ---- what may come as an argument ----
 
-numbers <- c(0, -0, 1, -1, 0.5, 2, NA, NaN, Inf, -Inf, 1e-320, 1e-200, 1e-17, 1e17, 1e154, 1e200, 1.7e308, 2^31, 2^53, 3L)
+numbers <- c(0, -0, 1, -1, 0.5, 2, NA, NaN, Inf, -Inf, 1e-320, 1e-200, 1e-17, 1e17, 1e154, 1e200, 1.7e308, 2^31, 2^53,
+             3L)
 
 scramble <- function(x) {
   if (!(is.numeric(x) || is.character(x) || is.logical(x)) || length(x) == 0L) return(anything())
@@ -49,18 +50,21 @@ odd_matrix <- function() {
 }
 odd_formula <- function() {
   sample(list(
-    y ~ a, y ~ ., ~a, y ~ 0, y ~ a + 0, y ~ f, y ~ a:b, a ~ y, y ~ a + a, y ~ log(a), y ~ nothing, y ~ nothing(a), y ~ NULL,
-    y ~ "a", cbind(y, a) ~ b, y ~ I(a^2), y ~ poly(a, 2), y ~ a | b, y ~ a %in% b, y ~ offset(a), y ~ stop("in a formula"),
-    y ~ 1, y ~ -1, y ~ a + NA, y ~ mean(a), y ~ rev(a), y ~ (function(x) x)(a), y ~ a[1], y ~ .data$a, log(y) ~ a,
-    factor(y) ~ a, (y == "yes") ~ a, y ~ a - a, y ~ T, ~ ., y ~ `a`, y ~ exp(exp(exp(a))), y ~ ifelse(b > 0, a, NA), y ~ y
+    y ~ a, y ~ ., ~a, y ~ 0, y ~ a + 0, y ~ f, y ~ a:b, a ~ y, y ~ a + a, y ~ log(a), y ~ nothing, y ~ nothing(a),
+    y ~ NULL, y ~ "a", cbind(y, a) ~ b, y ~ I(a^2), y ~ poly(a, 2), y ~ a | b, y ~ a %in% b, y ~ offset(a),
+    y ~ stop("in a formula"), y ~ 1, y ~ -1, y ~ a + NA, y ~ mean(a), y ~ rev(a), y ~ (function(x) x)(a), y ~ a[1],
+    y ~ .data$a, log(y) ~ a, factor(y) ~ a, (y == "yes") ~ a, y ~ a - a, y ~ T, ~ ., y ~ `a`, y ~ exp(exp(exp(a))),
+    y ~ ifelse(b > 0, a, NA), y ~ y
   ), 1)[[1]]
 }
 
 anything <- function() {
   switch(sample(12, 1),
-    NULL, sample(numbers, 1), sample(numbers, sample(0:4, 1), TRUE), sample(c("a", "", NA, "opt", "logistic", "svt"), 1),
+    NULL, sample(numbers, 1), sample(numbers, sample(0:4, 1), TRUE),
+    sample(c("a", "", NA, "opt", "logistic", "svt"), 1),
     sample(list(TRUE, FALSE, NA, character(), list(), list(1, "a"), quote(x), quote(x + y), function(x) x, globalenv(),
-                1i, as.raw(1), factor("a"), Sys.Date(), expression(a), Matrix::Matrix(0, 2, 2), baseenv, "\xe9"), 1)[[1]],
+                1i, as.raw(1), factor("a"), Sys.Date(), expression(a), Matrix::Matrix(0, 2, 2), baseenv,
+                "\xe9"), 1)[[1]],
     odd_frame(), odd_matrix(), odd_formula(),
     sample(list(quick, plenty(), restored(plenty()), some_oracle(), restored(some_oracle()), fitted_frame,
                 loss_sigmoid(), penalty_ridge(1), sosp(0.1, 0.1)), 1)[[1]],
@@ -68,7 +72,8 @@ anything <- function() {
                 structure(list(), class = "dp_oracle"), structure("x", class = "dp_oracle"),
                 structure(list(pointer = plenty()$pointer), class = "dp_oracle"),
                 structure(list(pointer = some_oracle()$pointer), class = "dp_budget")), 1)[[1]],
-    stats::setNames(as.list(sample(numbers, 2)), sample(c("a", "b", NA, ""), 2)), list(a = c(0, 1), b = sample(numbers, 2))
+    stats::setNames(as.list(sample(numbers, 2)), sample(c("a", "b", NA, ""), 2)),
+    list(a = c(0, 1), b = sample(numbers, 2))
   )
 }
 

@@ -68,7 +68,8 @@ test_that("certificates hold, and the eigenvalue is known", {
 
 test_that("a rescaled response rescales the coefficients and nothing else", {
   for (method in c("newton", "objpert", "sgd", "newton-b")) {
-    control <- if (startsWith(method, "newton")) control_newton(if (method == "newton") "lazy" else "qu", iterations = 8)
+    curvature <- if (method == "newton") "lazy" else "qu"
+    control <- if (startsWith(method, "newton")) control_newton(curvature, iterations = 8)
     one <- study(robust, method = method, control = control, start = if (method != "objpert") c(28, 1, 2))
     two <- study(loss_huber(1000 * ends + 7, c = 4000), 1000 * y + 7, method = method, control = control,
                  start = if (method != "objpert") c(28007, 1000, 2000))

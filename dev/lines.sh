@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Sizes that a reader relies on: lines of R, C and shell scripts have at most 120 characters, files of tests fewer than
+# 400 lines.
+#   dev/lines.sh
+# Names what is longer; ends with "N passed, N failed", counted in files.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+most_columns=120
+most_lines=399
+
+find R src dev tests inst/experiments -name '*.[RChc]' -o -name '*.sh' | sort | xargs awk \
+  -v columns="$most_columns" -v lines="$most_lines" '
+  function close_file() {
+    if (name == "") return
+    if (name ~ /^(tests\/testthat|dev\/ctest)\// && count > lines) say(name ": " count " lines")
+    if (bad) failed++; else passed++
+  }
+  function say(text) { print "lines: " text; bad = 1 }
+  FNR == 1 { close_file(); name = FILENAME; bad = 0 }
+  { count = FNR }
+  length($0) > columns { say(FILENAME ":" FNR ": " length($0) " characters") }
+  END { close_file(); print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 || passed == 0 }'
