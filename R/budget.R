@@ -182,3 +182,28 @@ budget_text <- function(x) {
 }
 
 format_share <- function(x) paste0(format(100 * x, digits = 3), " %")
+
+# A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
+rho_of <- function(run, eps) {
+  switch(run$accountant,
+    gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
+    perturbed = perturbed_rho(eps, run$delta, run$kappa),
+    zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
+    renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
+  )
+}
+
+eps_of <- function(run, rho) {
+  switch(run$accountant,
+    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
+    perturbed = perturbed_eps(rho, run$delta, run$kappa),
+    zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
+    renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
+  )
+}
+
+perturbed_rho <- function(eps, delta, kappa) {
+  .Call(ffi_gdp_mu, (eps - kappa) * (1 - 4 * .Machine$double.eps), delta / 4)^2 / 2
+}
+
+perturbed_eps <- function(rho, delta, kappa) kappa + .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta / 4)

@@ -108,3 +108,13 @@ range_text <- function(lower, upper, open) {
   if (is.finite(upper)) return(paste0(if (open) "less than " else "at most ", upper, " and finite"))
   "finite"
 }
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+# dots: substitute(list(...)). The arguments are not evaluated: `weights = w` may name a column, which is not in sight.
+check_dots <- function(dots, call, topic = "dp_sosp") {
+  if (length(dots) == 1L) return()
+  name <- names(dots)[2]
+  extra <- if (is.null(name) || !nzchar(name)) "an argument without a name" else paste0("`", name, "`")
+  abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
+}

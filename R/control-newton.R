@@ -135,22 +135,6 @@ check_newton_control <- function(control, method, call) {
   check_batch_control(control, method, call)
 }
 
-# Newton directions are private, and lead downhill, only where every record's curvature is positive, as does the
-# guarantee of a perturbed minimiser.
-check_convex <- function(loss, penalty, method, call) {
-  if (is_convex(loss, penalty)) return(invisible())
-  loss_is <- is_convex(loss, penalty_none())
-  what <- if (loss_is) "penalty" else "loss"
-  reason <- if (method %in% methods_newton) {
-    ", where Newton's method climbs and the noise of its directions is not bounded"
-  } else if (method %in% methods_perturbation) {
-    ", where the guarantee of a perturbed minimiser does not hold"
-  }
-  abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
-        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature", reason, ". The methods ",
-        quote_all(methods_opt), " take it.", call = call, class = "dpsosp_error_nonconvex")
-}
-
 # What the core's newton_run() takes; the target comes later.
 newton_options <- function(method, control, spend_all, batch = NULL) {
   shares <- c("adaptive", "iterations", "confidence", "curvature_share", "trace_share", "search_share",

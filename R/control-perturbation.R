@@ -107,12 +107,6 @@ open_perturbed <- function(run, call = sys.call(-1)) {
   ))
 }
 
-perturbed_rho <- function(eps, delta, kappa) {
-  .Call(ffi_gdp_mu, (eps - kappa) * (1 - 4 * .Machine$double.eps), delta / 4)^2 / 2
-}
-
-perturbed_eps <- function(rho, delta, kappa) kappa + .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta / 4)
-
 run_perturbation <- function(run, oracle, penalty, rho, start, bar, call) {
   output <- run$method == "outpert"
   lambda <- run$lambda %||% perturbation_lambda(run, eps_of(run, rho))

@@ -105,8 +105,6 @@ check_candidates <- function(b, beta, kind, call) {
         kind, "`.", call = call)
 }
 
-`%||%` <- function(x, y) if (is.null(x)) y else x
-
 # The method's family names its control object's constructor.
 method_family <- function(method) {
   switch(method, tr = , "tr-b" = "tr", gd = , sgd = "gd", "opt")
@@ -171,4 +169,18 @@ opt_options <- function(method, control, spend_all) {
     hessian_share = control$hessian_share,
     mult_g = control$b_g, mult_h = control$b_H, back_g = control$beta_g, back_h = control$beta_H
   )
+}
+
+run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
+  facts <- oracle_facts(oracle)
+  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
+                          run$batch)
+  added <- penalty_bounds(penalty)
+  target <- settle_target(run, oracle, core_alpha(run$method, oracle$pointer, penalty, options, rho, start), call,
+                          facts$third + added[["third"]])
+  options[c("eps_g", "eps_h")] <- target
+  if (facts$curv_lower + added[["curv_lower"]] > target$eps_h) {
+    check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call, gradient_advice)
+  }
+  core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }

@@ -175,22 +175,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", 
   new_fit(run, result, response_coef(response, coefficients, intercept), design, response, call)
 }
 
-methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", setdiff(methods_batch, methods_newton))
-# Ask for gradients only where nothing else is needed.
-methods_gradient <- setdiff(methods_opt, c("tr", "tr-b"))
-methods_convex <- c(methods_newton, methods_perturbation, "cubic")
-methods_known <- c(methods_opt, methods_convex)
-
 # Share of a fit's budget for the ranges that are not declared.
 ranges_share <- 0.05
-
-# dots: substitute(list(...)). The arguments are not evaluated: `weights = w` may name a column, which is not in sight.
-check_dots <- function(dots, call, topic = "dp_sosp") {
-  if (length(dots) == 1L) return()
-  name <- names(dots)[2]
-  extra <- if (is.null(name) || !nzchar(name)) "an argument without a name" else paste0("`", name, "`")
-  abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
-}
 
 # Of the problem with the mapped response.
 check_start <- function(start, dim, response, intercept, call) {
@@ -237,7 +223,8 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
 check_run_size <- function(run, dim, call) {
   published <- identical(run$control$constants, "published")
   if (published || !run$method %in% methods_gradient) {
-    check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call)
+    check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call,
+                      gradient_advice)
   }
 }
 
@@ -296,25 +283,6 @@ default_delta <- function(run, budget) {
   delta
 }
 
-# A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
-rho_of <- function(run, eps) {
-  switch(run$accountant,
-    gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
-    perturbed = perturbed_rho(eps, run$delta, run$kappa),
-    zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
-    renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
-  )
-}
-
-eps_of <- function(run, rho) {
-  switch(run$accountant,
-    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
-    perturbed = perturbed_eps(rho, run$delta, run$kappa),
-    zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
-    renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
-  )
-}
-
 find_ranges <- function(design, data, run, call) {
   if (length(design_private_names(design)) == 0L) return(design)
   columns <- if (inherits(data, "dp_source")) {
@@ -347,33 +315,6 @@ method_runner <- function(method) {
   if (method %in% methods_newton) return(run_newton)
   if (method %in% methods_perturbation) return(run_perturbation)
   if (method == "cubic") run_cubic else run_opt
-}
-
-run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
-  facts <- oracle_facts(oracle)
-  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
-                          run$batch)
-  added <- penalty_bounds(penalty)
-  target <- settle_target(run, oracle, core_alpha(run$method, oracle$pointer, penalty, options, rho, start), call,
-                          facts$third + added[["third"]])
-  options[c("eps_g", "eps_h")] <- target
-  if (facts$curv_lower + added[["curv_lower"]] > target$eps_h) {
-    check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call)
-  }
-  core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-}
-
-# Sets the run's target and returns it. alpha, the default one, is computed only where it is wanted. third: as for
-# target_resolve().
-settle_target <- function(run, oracle, alpha, call, third = oracle_facts(oracle)$third) {
-  if (is.null(run$target)) {
-    if (alpha >= oracle_facts(oracle)$lipschitz) {
-      warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
-    }
-    run$target <- sosp(alpha = alpha)
-  }
-  run$target <- target_resolve(run$target, third)
-  run$target
 }
 
 # A function (done, total), or NULL. An error in showing progress is no reason to

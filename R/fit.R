@@ -41,31 +41,6 @@ new_privacy <- function(run) {
   )
 }
 
-# A call may carry the data itself (do.call, literals) and environments (formulas). What could hold records is kept
-# only as a name; of what else was computed in the call, names and single values are kept. Arguments that came as
-# values are public settings. The errors of a run show the same call, so that they quote no data either.
-scrub_call <- function(call, name) {
-  for (argument in intersect(names(call), c("data", "x", "y", "budget"))) {
-    if (!is.symbol(call[[argument]])) call[[argument]] <- as.name(argument)
-  }
-  call[[1]] <- name
-  parts <- as.list(call)
-  language <- vapply(parts, is.language, NA)
-  parts[language] <- lapply(parts[language], scrub)
-  as.call(parts)
-}
-
-scrub <- function(x) {
-  if (is.call(x)) {
-    parts <- as.list(x)
-    empty <- vapply(parts, identical, NA, quote(expr = )) # as in m[, 1]
-    parts[!empty] <- lapply(parts[!empty], scrub)
-    return(as.call(parts))
-  }
-  if (is.symbol(x)) return(x)
-  if (is.atomic(x) && length(x) == 1L) as.vector(x) else quote(...)
-}
-
 #' Methods for fits
 #'
 #' @param x,object A fit of class `dp_sosp`.
@@ -120,8 +95,6 @@ privacy_text <- function(privacy) {
 }
 
 accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation")
-
-study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"
 
 answer_names <- list(
   "batch gradient" = c("gradient on a batch", "gradients on batches"),

@@ -123,26 +123,6 @@ loss_bounds <- function(loss) {
 
 is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && penalty$name != "nonconvex"
 
-# No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
-check_smooth <- function(loss, penalty, method, control, call) {
-  if (is.finite(loss_bounds(loss)[["third"]])) return(invisible())
-  what <- paste0("the second derivative of the ", loss$name, " loss jumps")
-  refuse <- function(...) abort("argument", ..., call = call, class = "dpsosp_error_nonsmooth")
-  if (penalty$name == "nonconvex") {
-    refuse("The ", loss$name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
-           "released that could certify a point.")
-  }
-  if (method %in% c("newton", "newton-b") && !control$curvature %in% c("lazy", "qu")) {
-    refuse("`curvature` \"", control$curvature, "\" asks for Hessians, and ", what, ": take \"lazy\" or \"qu\".")
-  }
-  if (!method %in% methods_nonsmooth) {
-    refuse("The method \"", method, "\" needs a loss with a Lipschitz second derivative, and ", what, ". The methods ",
-           quote_all(methods_nonsmooth), " take it, and \"auto\" finds one.")
-  }
-}
-
-methods_nonsmooth <- c("newton", "newton-b", "objpert", "outpert", "gd", "sgd")
-
 # As in the head of a fit: with its parameter.
 loss_text <- function(loss) {
   ends <- paste(format(loss$response, trim = TRUE), collapse = ", ")

@@ -103,33 +103,22 @@ new_oracle <- function(rows, y, loss, budget, radius, intercept, neighbours, noi
   oracle_object(pointer, loss, budget, radius, neighbours, noise)
 }
 
+# rows: what a chunk of no rows gives for the core, see rows.R.
+new_stream_oracle <- function(feed, n, rows, loss, budget, radius, intercept, neighbours, noise) {
+  dense <- if (is.list(rows)) rows$x else rows
+  pointer <- .Call(ffi_oracle_create_stream, feed, n, ncol(dense), if (is.list(rows)) rows$indicators else integer(),
+                   intercept, radius, loss$name, loss$parameter, budget$pointer,
+                   match(neighbours, neighbour_codes) - 1L,
+                   noise == "reproducible")
+  oracle_object(pointer, loss, budget, radius, neighbours, noise)
+}
+
 oracle_object <- function(pointer, loss, budget, radius, neighbours, noise) {
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise))
 }
 
-neighbour_codes <- c("replace-one", "zero-out")
-
-check_neighbours <- function(neighbours, call = sys.call(-1)) {
-  check_choice(neighbours, neighbour_codes, "neighbours", call)
-}
-
 check_noise <- function(noise, call = sys.call(-1)) check_choice(noise, c("secure", "reproducible"), "noise", call)
-
-check_matrix <- function(x, arg, call = sys.call(-1)) {
-  if (!is.matrix(x) || !is.numeric(x)) {
-    advice <- if (is.data.frame(x)) {
-      "; for a data frame give a formula, or make it one with `as.matrix()`"
-    } else if (isS4(x) && length(dim(x)) == 2L) {
-      paste0("; of the package Matrix only a dgCMatrix is, ",
-             "`as(as(as(x, \"dMatrix\"), \"generalMatrix\"), \"CsparseMatrix\")` makes one")
-    }
-    abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), advice, ".", call = call)
-  }
-  if (nrow(x) == 0L) abort("argument", "`", arg, "` has no rows.", call = call)
-  if (!is.double(x)) storage.mode(x) <- "double"
-  x
-}
 
 oracle_facts <- function(oracle) .Call(ffi_oracle_facts, oracle$pointer)
 
@@ -234,3 +223,5 @@ print.dp_oracle <- function(x, ...) {
   print(x$budget)
   invisible(x)
 }
+
+study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"

@@ -16,6 +16,21 @@ matrix_rows <- function(x, storage, arg, call) {
        core = if (storage == "single") columns_rows(.Call(ffi_single_create, x)) else x)
 }
 
+check_matrix <- function(x, arg, call = sys.call(-1)) {
+  if (!is.matrix(x) || !is.numeric(x)) {
+    advice <- if (is.data.frame(x)) {
+      "; for a data frame give a formula, or make it one with `as.matrix()`"
+    } else if (isS4(x) && length(dim(x)) == 2L) {
+      paste0("; of the package Matrix only a dgCMatrix is, ",
+             "`as(as(as(x, \"dMatrix\"), \"generalMatrix\"), \"CsparseMatrix\")` makes one")
+    }
+    abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), advice, ".", call = call)
+  }
+  if (nrow(x) == 0L) abort("argument", "`", arg, "` has no rows.", call = call)
+  if (!is.double(x)) storage.mode(x) <- "double"
+  x
+}
+
 # Names of columns for coefficients; one without a name has its number, as cbind(a = 1:2, 3:4) has.
 column_labels <- function(rows) {
   numbered <- paste0("x", seq_len(rows$columns), recycle0 = TRUE)
@@ -117,9 +132,10 @@ design_order <- function(design) {
 # ORACLE_MOST_DIM of the core.
 most_matrix <- 8192L
 
-check_matrix_size <- function(dim, what, call) {
+# advice: of the caller, who knows what else could be done.
+check_matrix_size <- function(dim, what, call, advice = NULL) {
   if (dim <= most_matrix) return(invisible())
   abort("argument", what, " needs matrices of ", dim, " x ", dim, " numbers, ", round(8 * dim^2 / 2^20),
-        " MiB each, several at a time; the most are ", most_matrix, " rows. For a convex problem the methods ",
-        quote_all(methods_gradient), " ask for gradients only.", call = call, class = "dpsosp_error_size")
+        " MiB each, several at a time; the most are ", most_matrix, " rows.", advice, call = call,
+        class = "dpsosp_error_size")
 }

@@ -34,6 +34,16 @@ raise_interrupt <- function() {
   invokeRestart("abort")
 }
 
+# The last failure of a feed, from there to raise_status().
+stream_failure <- new.env(parent = emptyenv())
+
+# For raise_status(): says what failed, once.
+raise_source <- function(default) {
+  message <- stream_failure$condition %||% default
+  stream_failure$condition <- NULL
+  abort("source", message, call = NULL)
+}
+
 # An object of our class that holds something else where the pointer should be.
 raise_foreign <- function(kind) {
   abort("argument", "This is no ", kind, " that `dp_", kind, "()` made.", call = NULL)

@@ -8,9 +8,6 @@
 # Only messages of the package are passed on: those of a reader, and warnings,
 # may quote the data.
 
-# The last failure of a feed, from there to raise_status().
-stream_failure <- new.env(parent = emptyenv())
-
 # columns: those that the chunks need; map: from a chunk's data frame to the list of matrix and responses.
 stream_feed <- function(source, columns, map) {
   reader <- NULL
@@ -95,13 +92,6 @@ reader_failure <- function(e, pass) {
          "outside the fit to see it. What was charged stays charged.")
 }
 
-# For raise_status(): says what failed, once.
-raise_source <- function(default) {
-  message <- stream_failure$condition %||% default
-  stream_failure$condition <- NULL
-  abort("source", message, call = NULL)
-}
-
 # The first chunk that has rows, to learn how the response is coded.
 source_first <- function(source, columns, call) {
   feed <- stream_feed(source, columns, identity)
@@ -118,26 +108,7 @@ raise_first <- function(call) {
   abort("source", message, call = call)
 }
 
-# ---- oracles ----
-
-stream_oracle <- function(source, design, response, run, call) {
-  map <- function(data) {
-    list(design_rows(design, data, "double", call), response_code(response, design_response(design, data, call = call)))
-  }
-  new_stream_oracle(stream_feed(source, names(design$schema), map), source$n,
-                    design_rows(design, source$schema, "double", call), run$loss, run$budget, design$radius,
-                    design$intercept, run$neighbours, run$noise)
-}
-
-# rows: what a chunk of no rows gives for the core, see rows.R.
-new_stream_oracle <- function(feed, n, rows, loss, budget, radius, intercept, neighbours, noise) {
-  dense <- if (is.list(rows)) rows$x else rows
-  pointer <- .Call(ffi_oracle_create_stream, feed, n, ncol(dense), if (is.list(rows)) rows$indicators else integer(),
-                   intercept, radius, loss$name, loss$parameter, budget$pointer,
-                   match(neighbours, neighbour_codes) - 1L,
-                   noise == "reproducible")
-  oracle_object(pointer, loss, budget, radius, neighbours, noise)
-}
+# ---- rows ----
 
 # A source in the place of a matrix: all columns but y, as matrix_rows().
 source_rows <- function(source, y, storage, call) {
@@ -159,16 +130,6 @@ source_rows <- function(source, y, storage, call) {
     })
   }
   list(n = source$n, core = matrix(0, 0L, length(columns)), feed = feed)
-}
-
-# What a run cannot do with rows that come in chunks.
-check_streamed <- function(run, storage, call) {
-  check_stream_storage(storage, call)
-  if (run$method %in% methods_batch) {
-    abort("argument", "`method` \"", run$method, "\" draws batches, which needs rows by their numbers; a source ",
-          "yields them in order. Methods without batches are ", quote_all(setdiff(methods_known, methods_batch)), ".",
-          call = call)
-  }
 }
 
 check_stream_storage <- function(storage, call) {

@@ -1,0 +1,54 @@
+# What a fit refuses of its method and problem together, and the oracle of a fit to a source.
+
+# Newton directions are private, and lead downhill, only where every record's curvature is positive, as does the
+# guarantee of a perturbed minimiser.
+check_convex <- function(loss, penalty, method, call) {
+  if (is_convex(loss, penalty)) return(invisible())
+  loss_is <- is_convex(loss, penalty_none())
+  what <- if (loss_is) "penalty" else "loss"
+  reason <- if (method %in% methods_newton) {
+    ", where Newton's method climbs and the noise of its directions is not bounded"
+  } else if (method %in% methods_perturbation) {
+    ", where the guarantee of a perturbed minimiser does not hold"
+  }
+  abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
+        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature", reason, ". The methods ",
+        quote_all(methods_opt), " take it.", call = call, class = "dpsosp_error_nonconvex")
+}
+
+# No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
+check_smooth <- function(loss, penalty, method, control, call) {
+  if (is.finite(loss_bounds(loss)[["third"]])) return(invisible())
+  what <- paste0("the second derivative of the ", loss$name, " loss jumps")
+  refuse <- function(...) abort("argument", ..., call = call, class = "dpsosp_error_nonsmooth")
+  if (penalty$name == "nonconvex") {
+    refuse("The ", loss$name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
+           "released that could certify a point.")
+  }
+  if (method %in% c("newton", "newton-b") && !control$curvature %in% c("lazy", "qu")) {
+    refuse("`curvature` \"", control$curvature, "\" asks for Hessians, and ", what, ": take \"lazy\" or \"qu\".")
+  }
+  if (!method %in% methods_nonsmooth) {
+    refuse("The method \"", method, "\" needs a loss with a Lipschitz second derivative, and ", what, ". The methods ",
+           quote_all(methods_nonsmooth), " take it, and \"auto\" finds one.")
+  }
+}
+
+# What a run cannot do with rows that come in chunks.
+check_streamed <- function(run, storage, call) {
+  check_stream_storage(storage, call)
+  if (run$method %in% methods_batch) {
+    abort("argument", "`method` \"", run$method, "\" draws batches, which needs rows by their numbers; a source ",
+          "yields them in order. Methods without batches are ", quote_all(setdiff(methods_known, methods_batch)), ".",
+          call = call)
+  }
+}
+
+stream_oracle <- function(source, design, response, run, call) {
+  map <- function(data) {
+    list(design_rows(design, data, "double", call), response_code(response, design_response(design, data, call = call)))
+  }
+  new_stream_oracle(stream_feed(source, names(design$schema), map), source$n,
+                    design_rows(design, source$schema, "double", call), run$loss, run$budget, design$radius,
+                    design$intercept, run$neighbours, run$noise)
+}

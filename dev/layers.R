@@ -1,0 +1,107 @@
+# The layers of the R files: a file uses what is defined in files of its own layer and of lower ones, and no files use
+# each other in a circle (ARCHITECTURE.md, "Layers of R").
+#   Rscript dev/layers.R [R directory]
+# What a function uses is what codetools finds, so names in strings are not seen. Ends with "N passed, N failed"; the
+# last checks are of the check, on small examples.
+
+# From the lowest to the highest.
+layers <- list(
+  base = c("check", "condition", "call", "threads", "status"),
+  privacy = c("convert", "event", "account", "neighbours", "budget"),
+  problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
+              "source-files", "stream"),
+  oracle = c("oracle", "ranges"),
+  method = c("target", "batch", "control", "control-cubic", "control-newton", "control-perturbation",
+             "gradient-descent", "trust-region", "methods", "auto"),
+  fit = c("job", "dp-sosp", "fit", "tidy", "audit", "saddle", "sample-size")
+)
+
+main <- function() {
+  folder <- if (length(commandArgs(TRUE)) > 0L) commandArgs(TRUE)[1] else "R"
+  files <- list.files(folder, "\\.R$", full.names = TRUE)
+  found <- faults(stats::setNames(lapply(files, parse, keep.source = FALSE), sub("\\.R$", "", basename(files))), layers)
+  rule("every file has a layer", found$layer)
+  rule("every layer's file is there", found$file)
+  rule("a name is defined once", found$twice)
+  rule("nothing is used of a higher layer", found$upwards)
+  rule("no circle of files", found$circle)
+  check_the_check()
+  cat(passed, " passed, ", failed, " failed\n", sep = "")
+  quit(status = if (failed > 0) 1 else 0)
+}
+
+passed <- 0
+failed <- 0
+
+# found: a line for each violation
+rule <- function(text, found) {
+  if (length(found) == 0L) {
+    passed <<- passed + 1
+  } else {
+    failed <<- failed + 1
+    cat("layers: ", text, ":\n", paste0("  ", found, "\n"), sep = "")
+  }
+}
+
+# code: parsed files by name. What is wrong with them, by rule.
+faults <- function(code, layers) {
+  code <- code[vapply(code, function(file) length(definitions(file)) > 0L, NA)]
+  layer <- stats::setNames(rep(seq_along(layers), lengths(layers)), unlist(layers))
+  defined <- lapply(code, definitions)
+  file_of <- stats::setNames(rep(names(defined), lengths(defined)), unlist(defined))
+  uses <- do.call(rbind, lapply(names(code), function(file) uses_of(file, code[[file]], file_of)))
+  upwards <- uses[which(layer[uses$from] < layer[uses$to]), ]
+  list(
+    layer = setdiff(names(code), names(layer)),
+    file = setdiff(names(layer), names(code)),
+    twice = unique(names(file_of)[duplicated(names(file_of))]),
+    upwards = sprintf("%s uses %s of %s", upwards$from, upwards$name, upwards$to),
+    circle = circles(unique(uses[c("from", "to")]), names(code))
+  )
+}
+
+definitions <- function(file) {
+  assigns <- Filter(function(line) is.call(line) && identical(line[[1]], quote(`<-`)) && is.name(line[[2]]), file)
+  vapply(assigns, function(line) as.character(line[[2]]), "")
+}
+
+# What a file uses of other files.
+uses_of <- function(file, code, file_of) {
+  names <- unique(unlist(lapply(code, globals)))
+  names <- names[names %in% names(file_of)]
+  uses <- data.frame(from = rep(file, length(names)), to = unname(file_of[names]), name = names)
+  uses[uses$to != file, ]
+}
+
+globals <- function(line) {
+  if (!is.call(line)) return(character())
+  codetools::findGlobals(as.function(list(line)))
+}
+
+# Files that use each other, through others or not: a line for each set of them.
+circles <- function(edges, files) {
+  reach <- matrix(FALSE, length(files), length(files), dimnames = list(files, files))
+  reach[as.matrix(edges)] <- TRUE
+  for (through in files) reach <- reach | outer(reach[, through], reach[through, ])
+  sets <- unique(lapply(files[diag(reach)], function(file) files[reach[file, ] & reach[, file]]))
+  vapply(sets, paste, "", collapse = ", ")
+}
+
+# Each example has one fault, which is to be found, and no other.
+check_the_check <- function() {
+  found <- function(low, high, other = "z <- 0") {
+    code <- lapply(list(low = low, high = high, other = other), function(text) parse(text = text, keep.source = FALSE))
+    names(Filter(length, faults(code, list(bottom = "low", top = c("high", "other")))))
+  }
+  good <- c("f <- function(x) x", "g <- function(y) f(y) + h", "h <- z")
+  wanted <- function(text, got, fault) rule(paste("of the check:", text), if (!identical(got, fault)) c("found", got))
+  wanted("nothing", found(good[1], good[2:3]), character())
+  wanted("a call", found("f <- function(x) sapply(x, function(y) g(y))", "g <- function(y) y"), "upwards")
+  wanted("a constant", found("f <- c(1, g)", "g <- 2"), "upwards")
+  wanted("a default", found("f <- function(x = g) x", "g <- 2"), "upwards")
+  wanted("an argument of the same name", found("f <- function(g) g", "g <- 2"), character())
+  wanted("a circle", found("f <- 1", "g <- function() z()", "z <- function() g()"), "circle")
+  wanted("a name twice", found("f <- 1", "f <- 2"), "twice")
+}
+
+main()
