@@ -1,0 +1,130 @@
+# Readers of a source that fail, are interrupted, jump, or do other things in the middle of a fit.
+
+d <- problem_frame(60)
+d$a[5] <- NA
+d$y[9] <- NA
+
+# ---- errors, interrupts and jumps in the third pass ----
+
+# The first pass of a fit looks at the response; each of the others is a question.
+in_pass <- function(k, act) {
+  pass <- 0
+  open <- in_chunks(d, 25, function(at) if (pass == k && at == 25) act())
+  function() {
+    pass <<- pass + 1
+    open()
+  }
+}
+run <- function(source, budget) {
+  set.seed(4)
+  quiet_fit(y ~ a + f, source, budget = budget, bounds = frame_bounds["a"], noise = "reproducible")
+}
+whole <- local({
+  budget <- dp_budget(eps = 20, delta = 1e-6)
+  list(fit = run(dp_source(in_chunks(d, 25), n = 60), budget), ledger = dp_ledger(budget))
+})
+# A pass of dp_source() itself, one for the response, then three questions.
+third <- 1 + 1 + 3
+
+test_that("a reader that fails, is interrupted or jumps ends the run; what was charged stays charged, once", {
+  interrupted <- structure(class = c("interrupt", "condition"), list(message = "", call = NULL))
+  out <- NULL
+  acts <- list(
+    error = function() stop("the disk is full"),
+    interrupt = function() {
+      signalCondition(interrupted)
+      invokeRestart("abort")
+    },
+    restart = function() invokeRestart("escape"),
+    continuation = function() out(NULL)
+  )
+  for (name in names(acts)) {
+    budget <- dp_budget(eps = 20, delta = 1e-6)
+    source <- dp_source(in_pass(third, acts[[name]]), n = 60)
+    utils::capture.output(type = "message", {
+      end <- withRestarts(escape = function() "escaped", callCC(function(leave) {
+        out <<- leave
+        tryCatch(run(source, budget), interrupt = identity, error = identity)
+      }))
+    })
+    # R finds no restart and no continuation from inside the core: these are errors there
+    if (name == "interrupt") {
+      expect_identical(end, interrupted)
+    } else {
+      expect_s3_class(end, "dpsosp_error_source")
+      expect_match(conditionMessage(end), "in its pass 3")
+    }
+    ledger <- dp_ledger(budget)
+    expect_identical(ledger, whole$ledger[1:3, ])
+    expect_identical(dp_ledger(budget), ledger)
+    # what is left can be used, on the same source, and no more than that
+    left <- dp_convert(eps = 20, delta = 1e-6, to = "mu")^2 / 2 - sum(ledger$rho)
+    again <- quiet_fit(y ~ a + f, source, budget = budget, bounds = frame_bounds["a"])
+    expect_equal(again$privacy$rho, left)
+  }
+})
+
+test_that("a real interrupt in a reader ends the run", {
+  skip_on_cran()
+  skip_on_os("windows")
+  out <- child(c(
+    "set.seed(1)",
+    "d <- data.frame(a = runif(300), y = rep(0:1, 150))",
+    "pass <- 0",
+    "for (wait in c(TRUE, FALSE)) {",
+    "  pass <- 0",
+    "  source <- dp_source(n = 300, function() {",
+    "    pass <<- pass + 1",
+    "    at <- 0",
+    "    function() {",
+    "      if (pass == 5 && at == 100) {",
+    "        tools::pskill(Sys.getpid(), tools::SIGINT)",
+    "        if (wait) Sys.sleep(0.2)",
+    "      }",
+    "      if (at >= 300) return(NULL)",
+    "      at <<- at + 100",
+    "      d[at - 99:0, ]",
+    "    }",
+    "  })",
+    "  budget <- dp_budget(eps = 1, delta = 1e-6)",
+    "  end <- tryCatch({",
+    "    dp_sosp(y ~ a, source, budget = budget, bounds = list(a = c(0, 1)), progress = FALSE)",
+    "    'finished'",
+    "  }, interrupt = function(e) 'interrupt')",
+    "  cat('run', end, pass, nrow(dp_ledger(budget)), '\\n')",
+    "}"
+  ))
+  expect_identical(trimws(grep("^run", out, value = TRUE)), rep("run interrupt 5 3", 2))
+})
+
+# ---- readers that do other things ----
+
+test_that("a reader may collect garbage, draw random numbers, and fit another model", {
+  collect <- in_chunks(d, 25, function(at) if (at == 25) gc(full = TRUE))
+  expect_same_fit(run(dp_source(collect, n = 60), dp_budget(eps = 20, delta = 1e-6)), whole$fit)
+  nested <- in_chunks(d, 25, function(at) {
+    if (at != 25) return()
+    seed <- .Random.seed
+    quiet_fit(y ~ a, d[1:20, ], eps = 1, bounds = frame_bounds["a"])
+    assign(".Random.seed", seed, globalenv())
+  })
+  expect_same_fit(run(dp_source(nested, n = 60), dp_budget(eps = 20, delta = 1e-6)), whole$fit)
+  # Drawing moves the noise on, so that nobody who draws there sees numbers that the noise was made of.
+  drawing <- in_chunks(d, 25, function(at) runif(1))
+  other <- run(dp_source(drawing, n = 60), dp_budget(eps = 20, delta = 1e-6))
+  expect_false(identical(coef(other), coef(whole$fit)))
+})
+
+test_that("a reader that asks its own oracle is refused, and its pass goes on", {
+  p <- problem_matrix(60)
+  budget <- dp_budget(rho = 1)
+  oracle <- NULL
+  seen <- NULL
+  open <- in_chunks(data.frame(p$x, y = p$y), 20, function(at) {
+    if (!is.null(oracle) && at == 20) seen <<- tryCatch(dp_value(oracle, c(0, 0, 0), rho = 0.1), error = class)
+  })
+  oracle <- dp_oracle(dp_source(open), "y", "logistic", budget, 2)
+  expect_near(dp_value(oracle, c(0, 0, 0), rho = 0.1), log(2))
+  expect_true("dpsosp_error_source" %in% seen)
+  expect_equal(dp_ledger(budget)$rho, c(0.1, 0.1))
+})
