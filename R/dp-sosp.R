@@ -14,7 +14,9 @@
 #' exceeds) and divided by it. Ranges leak unless they are public or paid
 #' for: `bounds = "private"` finds them with five percent of the budget, a named
 #' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;
-#' columns not in the list are found privately. A character column is an error:
+#' columns not in the list are found privately. Ranges are read off noisy counts: one is wider where noise could
+#' hide values beyond it, and about 5 percent of the values may be clipped at an end. A column of which no range
+#' stands out of the noise gets \[-1, 1\], with a warning that prints the list to fill in. A character column is an error:
 #' declare `factor(x, levels = ...)`. A row with a missing value
 #' is replaced by a null record, so that n stays public. Coefficients are reported
 #' on the original scale.
@@ -295,11 +297,15 @@ find_ranges <- function(design, data, run, call) {
   found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")
   missed <- names(columns)[!attr(found, "found")]
   if (length(missed) > 0L) {
-    warn("ranges", "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken. Declare `bounds`.",
-         call = call)
+    warn("ranges", "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken, with which a column ",
+         "that lies elsewhere carries no information. Declare what is known about it:\n  bounds = list(",
+         paste0(vapply(missed, backquote, ""), " = c( , )", collapse = ", "), ")", call = call)
   }
   design_fill_ranges(design, found)
 }
+
+# As it is written in a call: log(b) in backticks, a as it is.
+backquote <- function(name) deparse(as.name(name), backtick = TRUE)
 
 run_method <- function(run, oracle, start, intercept, call) {
   penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,

@@ -1,39 +1,51 @@
 # Ranges of numeric columns from noisy counts.
 #
 # First release: in every column, how many values lie in each octave
-# [2^k, 2^(k+1)) of either sign, |k| <= 64, and how many are (almost) zero. Second
+# (2^k, 2^(k+1)] of either sign, |k| <= 64, and how many are (almost) zero. Second
 # release: the columns that it helps, in 128 equal cells of their range so far.
 # Both are Gaussian (src/barrier/ranges.c); all that follows is done with noisy
 # counts, public constants and n, so it costs nothing.
 #
 # Reading the octaves. An empty cell must not pass for data, as one error at
-# 2^60 would make a column useless: a group of one to four neighbouring octaves
-# counts as data when its noisy sum exceeds what noise reaches in any group of
-# any column with probability 1 %, and 1 % of n. The range ends, on
-# either side, with the outermost octave from which such a group goes outwards.
-# Errors near zero are cheap in width, so there evidence may be weak: a range
-# down to an eighth of its upper end is continued to zero without any, and a
-# quarter to the other side at 2 standard deviations.
+# 2^60 would make a column useless: the strongest group of one to four
+# neighbouring octaves, of one sign or of both, is the column's core when its noisy sum
+# exceeds what noise reaches in any group with probability 1 %. The range goes
+# on from there to the outermost octave whose count stands out of the noise, and here the evidence asked
+# for is weak nearby, where an error costs a factor of two, and strong far off:
+# noise reaches an octave at distance d with probability 0.1 / d^3. Errors near zero are cheap:
+# a range is continued to zero unless the counts inside say that hardly any value is
+# there, and a quarter to the other side at 2 standard deviations.
 #
 # Reading the cells. Of all intervals the one of least cost is taken:
-# log2(width) + (values outside) / (5 % of n), an octave of width being worth 5 %
-# of the values. Values outside are estimated with 2 standard deviations
-# on top, from the cells outside or as the total less the cells inside, whichever
-# are fewer. So with little data the range stays as the octaves gave it. The
-# octave in which the data end is never left.
+# log2(width) + (values outside) / (5 % of the values that are not in the fullest cell), where those outside may be
+# 20 % of the latter at most: so a column with few different values is not cut down to its most frequent one. Values
+# outside are counted with 2 standard deviations on top, from the cells outside or as n less the cells
+# inside, whichever is less. So with little data the range stays as the octaves gave it.
 #
-# These rules were chosen by measurement: inst/experiments/ranges.R.
+# These rules were chosen on synthetic columns: inst/experiments/ranges-rule.R.
 
 ranges_octaves_share <- 0.75
-ranges_error <- 0.01    # probability that noise passes for data anywhere
-ranges_tail <- 0.01     # share of n that may be cut off at each end
+ranges_error <- 0.01    # probability that noise passes for a column's core
+ranges_reach <- 0.1     # probability that noise passes for data in the next octave
+ranges_tail <- 0.03     # share of n below which an octave is left out anyway
+ranges_outside <- 0.05  # share of n that may lie between zero and a range off zero
 ranges_octave_worth <- 0.05
+ranges_most_lost <- 0.2  # of the values outside the fullest cell: more are never cut off
+ranges_others <- 0.02   # of n: the values outside the fullest cell are taken to be so many at least
 ranges_doubt <- 2       # standard deviations added to the values outside, and asked of a weak sign
+ranges_narrow <- 0.8    # share of n in two octaves from which a column is thought to be narrow
 ranges_cells <- 128L
 ranges_windows <- 1:4
 
-octave_edges <- c(-rev(2^(-64:64)), 2^(-64:64))
-octave_zero <- 129L     # the cell that holds zero
+magnitudes <- 128L      # octaves of either sign: the o-th is (2^(o - 65), 2^(o - 64)]
+magnitude_of_one <- 64L # its upper end is 1
+octave_end <- function(o) 2^(o - magnitude_of_one)
+# A value at the end of an octave belongs to it: a column of 0 and 1 ends at 1.
+octave_breaks <- local({
+  positive <- octave_end(0:magnitudes) * (1 + .Machine$double.eps)
+  positive[magnitudes + 1L] <- .Machine$double.xmax
+  c(-rev(positive), positive)
+})
 
 # columns: a named list of doubles, or stream_columns(). A matrix of lower and upper, a row per
 # column; attribute "found" is FALSE where no group of values stood out, and
@@ -46,11 +58,8 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible) {
     }
     release_counts(columns[names], breaks, budget, rho, neighbours, reproducible)
   }
-  breaks <- octave_edges
-  breaks[c(1L, length(breaks))] <- c(-1, 1) * .Machine$double.xmax
-  octaves <- release(names(columns), rep(list(breaks), length(columns)), ranges_octaves_share * rho)
-  threshold <- octave_threshold(length(columns))
-  read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n, threshold = threshold)
+  octaves <- release(names(columns), rep(list(octave_breaks), length(columns)), ranges_octaves_share * rho)
+  read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n)
   rest <- (1 - ranges_octaves_share) * rho
   refine <- names(read)[vapply(read, is_worth_refining, NA, precise = is_precise(length(columns), n, rest, neighbours))]
   if (length(refine) > 0L) {
@@ -84,71 +93,89 @@ split_counts <- function(out, names, breaks) {
 
 # ---- octaves ----
 
-octave_threshold <- function(m) {
-  groups <- m * (length(octave_edges) - 1) * length(ranges_windows)
+# NULL, or lower and upper, and whether most of the values seem to lie in two octaves.
+read_octaves <- function(counts, sd, n) {
+  zeros <- counts[magnitudes + 1L]
+  positive <- counts[magnitudes + 1L + seq_len(magnitudes)]
+  negative <- counts[magnitudes + 1L - seq_len(magnitudes)]
+  sides <- list(positive = find_core(positive, sd), negative = find_core(negative, sd),
+                both = find_core(positive + negative, sqrt(2) * sd))
+  scores <- vapply(sides, function(core) core$score, 0)
+  side <- if (max(scores) >= core_threshold()) names(which.max(scores)) else "zeros"
+  core <- sides[[side]]$octave
+  switch(side,
+    positive = one_sided(positive, negative, core, sd, n),
+    negative = {
+      range <- one_sided(negative, positive, core, sd, n)
+      range[c("lower", "upper")] <- list(-range$upper, -range$lower)
+      range
+    },
+    both = two_sided(rep(octave_reached(positive + negative, core, sqrt(2) * sd, n), 2L)),
+    # Of what is rare beside zeros at least the sign.
+    zeros = if (zeros >= core_threshold() * sd) {
+      two_sided(c(octave_reached(negative, magnitude_of_one, sd, n), octave_reached(positive, magnitude_of_one, sd, n)))
+    }
+  )
+}
+
+core_threshold <- function() {
+  groups <- 3 * magnitudes * length(ranges_windows)
   stats::qnorm(ranges_error / groups, lower.tail = FALSE)
 }
 
-# NULL, or lower and upper, the values inside (at most so many), and the inner
-# edges of the outermost octaves.
-read_octaves <- function(counts, sd, n, threshold) {
-  first <- length(counts) + 1L - suppressWarnings(max(which(begins_group(rev(counts), sd, n, threshold))))
-  last <- suppressWarnings(max(which(begins_group(counts, sd, n, threshold))))
-  if (!is.finite(first)) return(NULL)
-  cells <- sort(c(first, last))
-  mirrored <- octave_zero - cells[1] > cells[2] - octave_zero
-  if (mirrored) {
-    counts <- rev(counts)
-    cells <- length(counts) + 1L - rev(cells)
-  }
-  range <- octaves_range(counts, cells, sd, n)
-  if (!mirrored) return(range)
-  list(lower = -range$upper, upper = -range$lower, most = range$most, inner = -rev(range$inner))
-}
-
-# TRUE for the cells at which a group of data begins, towards larger indices.
-begins_group <- function(counts, sd, n, threshold) {
-  k <- length(counts)
+# The group of octaves that stands out most, by how many standard deviations, and the fullest octave of it.
+find_core <- function(counts, sd) {
   total <- c(0, cumsum(counts))
-  begins <- logical(k)
+  best <- list(score = -Inf)
   for (width in ranges_windows) {
-    start <- seq_len(k - width + 1L)
-    sum <- total[start + width] - total[start]
-    begins[start] <- begins[start] | sum >= max(threshold * sd * sqrt(width), ranges_tail * n)
+    start <- seq_len(length(counts) - width + 1L)
+    score <- (total[start + width] - total[start]) / (sd * sqrt(width))
+    i <- which.max(score)
+    if (score[i] > best$score) best <- list(score = score[i], octave = i - 1L + which.max(counts[i + seq_len(width) - 1L]))
   }
-  begins
+  best
 }
 
-# For data that reach further on the positive side.
-octaves_range <- function(counts, cells, sd, n) {
-  top <- cells[2] - octave_zero
-  if (top == 0L) return(list(lower = -1, upper = 1, most = n, inner = c(-1, 1))) # zeros: of what is rare, the sign
-  near <- cells[1] - octave_zero
-  if (near <= top - 2L) cells[1] <- other_side(counts, near, top, sd, n)
-  inside <- cells[1]:cells[2]
-  most <- min(n, sum(counts[inside]) + sd * sqrt(length(inside)))
-  lower <- if (cells[1] == octave_zero || (near > 0L && near <= top - 2L && cells[1] == near + octave_zero)) 0 else
-    octave_edges[cells[1]]
-  inner <- if (cells[1] == octave_zero) 0 else octave_edges[cells[1] + 1L]
-  list(lower = lower, upper = octave_edges[cells[2] + 1L], most = most, inner = c(inner, octave_edges[cells[2]]))
+# The outermost octave that seems to hold data, seen from one that does.
+octave_reached <- function(counts, from, sd, n) {
+  octaves <- seq_along(counts)
+  distance <- pmax(octaves - from, 1)
+  enough <- pmax(ranges_tail * n, sd * stats::qnorm(ranges_reach / distance^3, lower.tail = FALSE))
+  max(from, octaves[octaves > from & counts >= enough])
 }
 
-# The first cell, after a look at the octaves between 1/256 and 1/4 of the
-# upper end on the negative side.
-other_side <- function(counts, near, top, sd, n) {
-  from <- max(1L, 1L - near, top - 7L)
-  offsets <- if (from <= top - 2L) from:(top - 2L)
-  enough <- max(ranges_doubt * sd * sqrt(length(offsets)), ranges_tail * n)
-  if (is.null(offsets) || sum(counts[octave_zero - offsets]) < enough) return(octave_zero + near)
-  octave_zero - (top - 2L)
+two_sided <- function(octaves) {
+  list(lower = -octave_end(octaves[1]), upper = octave_end(octaves[2]), narrow = FALSE)
+}
+
+# For a core on this side of zero.
+one_sided <- function(this, other, core, sd, n) {
+  top <- octave_reached(this, core, sd, n)
+  across <- other_side(other, core, top, sd, n)
+  if (across > 0L) return(two_sided(c(across, top)))
+  low <- max(1L, top - 1L)
+  # With the fewer octaves the outside is known better, and the range is narrower.
+  lower <- if (n - sum(this[core:top]) <= ranges_outside * n && core >= low) octave_end(core - 1L) else 0
+  list(lower = lower, upper = octave_end(top), narrow = sum(this[low:top]) >= ranges_narrow * n)
+}
+
+# Where the range ends on the other side of zero: 0, or an octave that makes up a quarter of it at least.
+other_side <- function(counts, core, top, sd, n) {
+  quarter <- max(1L, top - 2L)
+  near <- max(1L, core - 2L)
+  end <- octave_reached(counts, near, sd, n)
+  if (end > near) return(max(end, quarter))
+  octaves <- max(1L, near - 5L):near
+  enough <- max(ranges_doubt * sd * sqrt(length(octaves)), ranges_tail * n)
+  if (sum(counts[octaves]) >= enough) quarter else 0L
 }
 
 # ---- cells ----
 
-# A range off zero may be much too wide for what it holds (years: an octave
+# A range may be much too wide for what it holds (years: an octave
 # is 1024 of them). The others are right to about an octave, and worth it only
 # when the counts are good to 0.2 % of n.
-is_worth_refining <- function(range, precise) !is.null(range) && (precise || range$lower > 0 || range$upper < 0)
+is_worth_refining <- function(range, precise) !is.null(range) && (precise || range$narrow)
 
 is_precise <- function(m, n, rho, neighbours) {
   sd <- sqrt((if (neighbours == "replace-one") 2 else 1) * m / (2 * rho))
@@ -158,14 +185,15 @@ is_precise <- function(m, n, rho, neighbours) {
 read_cells <- function(counts, range, sd, n) {
   k <- length(counts)
   edges <- seq(range$lower, range$upper, length.out = k + 1L)
-  pairs <- expand.grid(first = which(edges[-(k + 1L)] <= range$inner[1]), last = which(edges[-1] >= range$inner[2]))
+  pairs <- expand.grid(first = seq_len(k), last = seq_len(k))
   pairs <- pairs[pairs$last >= pairs$first, ]
   width <- pairs$last - pairs$first + 1L
   total <- c(0, cumsum(counts))
   inside <- total[pairs$last + 1L] - total[pairs$first]
-  outside <- ifelse(k - width < width, total[k + 1L], range$most) - inside
-  lost <- pmax(outside, 0) + ranges_doubt * sd * sqrt(pmin(width, k - width))
-  cost <- log2(width) + lost / (ranges_octave_worth * n)
+  at_most <- function(count, cells) pmax(count, 0) + ranges_doubt * sd * sqrt(cells)
+  lost <- pmin(at_most(total[k + 1L] - inside, k - width), at_most(n - inside, width))
+  others <- max(n - max(counts), ranges_others * n)
+  cost <- ifelse(lost > ranges_most_lost * others, Inf, log2(width) + lost / (ranges_octave_worth * others))
   best <- which.min(cost)
   list(lower = edges[pairs$first[best]], upper = edges[pairs$last[best] + 1L])
 }
