@@ -297,8 +297,8 @@ find_ranges <- function(design, data, run, call) {
   found <- private_ranges(columns, run$budget, ranges_share * run$rho, run$neighbours, run$noise == "reproducible")
   missed <- names(columns)[!attr(found, "found")]
   if (length(missed) > 0L) {
-    warn("ranges", "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken, with which a column ",
-         "that lies elsewhere carries no information. Declare what is known about it:\n  bounds = list(",
+    warn("ranges", "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken, with which ",
+         "a column that lies elsewhere carries no information. Declare what is known about it:\n  bounds = list(",
          paste0(vapply(missed, backquote, ""), " = c( , )", collapse = ", "), ")", call = call)
   }
   design_fill_ranges(design, found)

@@ -8,19 +8,21 @@
 #
 # Reading the octaves. An empty cell must not pass for data, as one error at
 # 2^60 would make a column useless: the strongest group of one to four
-# neighbouring octaves, of one sign or of both, is the column's core when its noisy sum
-# exceeds what noise reaches in any group with probability 1 %. The range goes
-# on from there to the outermost octave whose count stands out of the noise, and here the evidence asked
-# for is weak nearby, where an error costs a factor of two, and strong far off:
-# noise reaches an octave at distance d with probability 0.1 / d^3. Errors near zero are cheap:
-# a range is continued to zero unless the counts inside say that hardly any value is
-# there, and a quarter to the other side at 2 standard deviations.
+# neighbouring octaves, of one sign or of both, is the column's core when its noisy
+# sum exceeds what noise reaches in any group with probability 1 %. The range goes
+# on from there to the outermost octave whose count stands out of the noise. The
+# evidence asked for is weak nearby, where an error costs a factor of two, and
+# strong far off: noise reaches an octave at distance d with probability 0.1 / d^3.
+# Errors near zero are cheap: a range is continued to zero unless the counts say
+# that hardly any value is there, and a quarter to the other side at 2 standard
+# deviations.
 #
-# Reading the cells. Of all intervals the one of least cost is taken:
-# log2(width) + (values outside) / (5 % of the values that are not in the fullest cell), where those outside may be
-# 20 % of the latter at most: so a column with few different values is not cut down to its most frequent one. Values
-# outside are counted with 2 standard deviations on top, from the cells outside or as n less the cells
-# inside, whichever is less. So with little data the range stays as the octaves gave it.
+# Reading the cells. Of all intervals the one of least cost is taken: log2(width) +
+# (values outside) / (5 % of the values that are not in the fullest cell). Those
+# outside may be 20 % of the latter at most, so that a column with few different
+# values is not cut down to its most frequent one. Values outside are counted with
+# 2 standard deviations on top, from the cells outside or as n less the cells
+# inside, whichever is less: with little data the range stays as the octaves gave it.
 #
 # These rules were chosen on synthetic columns: inst/experiments/ranges-rule.R.
 
@@ -131,7 +133,9 @@ find_core <- function(counts, sd) {
     start <- seq_len(length(counts) - width + 1L)
     score <- (total[start + width] - total[start]) / (sd * sqrt(width))
     i <- which.max(score)
-    if (score[i] > best$score) best <- list(score = score[i], octave = i - 1L + which.max(counts[i + seq_len(width) - 1L]))
+    if (score[i] > best$score) {
+      best <- list(score = score[i], octave = i - 1L + which.max(counts[i + seq_len(width) - 1L]))
+    }
   }
   best
 }

@@ -1,10 +1,11 @@
-# How are ranges to be read off noisy counts? Columns of SYNTHETIC data, from which R/ranges.R has its constants: delta =
-# 1 / n^2, replace-one, 5 % of the budget for the ranges of m columns of shapes drawn at random.
+# How are ranges to be read off noisy counts? Columns of SYNTHETIC data, from which R/ranges.R has its constants:
+# delta = 1 / n^2, replace-one, 5 % of the budget for the ranges of m columns of shapes drawn at random.
 #   Rscript ranges-rule.R RESULTS.csv [SEEDS]
 # Then: Rscript ranges-rule.R --summary RESULTS.csv
-# A row is one setting on one problem, a mean over columns and seeds: share of ranges found; of these, share with at least 95 % and 90 %
-# of the values inside; usefulness, the covariance of the clipped and mapped column with the column, over that with the range from the 1 % to
-# the 99 % quantile (capped at 1); and the share with a usefulness below 0.15, which are as good as lost.
+# A row is one setting on one problem, a mean over columns and seeds: share of ranges found; of these, the share with at
+# least 95 % and 90 % of the values inside; usefulness, the covariance of the clipped and mapped column with the column,
+# over that with the range from the 1 % to the 99 % quantile (1 at most); and the share with a usefulness below 0.15,
+# which are as good as lost.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -13,10 +14,12 @@ source(file.path(dirname(this_file), "common.R"))
 
 shapes <- list(
   uniform = function(n) runif(n, 0, 100), standard = function(n) rnorm(n), shifted = function(n) rnorm(n, 100, 15),
-  positive = function(n) rnorm(n, 180, 54), lognormal = function(n) rlnorm(n, 3), income = function(n) rlnorm(n, 10.5, 0.8),
+  positive = function(n) rnorm(n, 180, 54), lognormal = function(n) rlnorm(n, 3),
+  income = function(n) rlnorm(n, 10.5, 0.8),
   heavy = function(n) 50 * rt(n, 2), small = function(n) 1e-3 * rexp(n), negative = function(n) -exp(rnorm(n, 3, 0.5)),
   year = function(n) sample(2000:2020, n, TRUE), latitude = function(n) runif(n, 47.1, 47.8),
-  binary = function(n) rbinom(n, 1, 0.3), rare = function(n) rbinom(n, 1, 0.06), two = function(n) 1 + rbinom(n, 1, 0.8),
+  binary = function(n) rbinom(n, 1, 0.3), rare = function(n) rbinom(n, 1, 0.06),
+  two = function(n) 1 + rbinom(n, 1, 0.8),
   three = function(n) sample(3, n, TRUE, c(0.24, 0.21, 0.55)), five = function(n) sample(5, n, TRUE, c(1, 2, 4, 6, 7)),
   ten = function(n) sample(0:9, n, TRUE), geometric = function(n) rgeom(n, 0.65), counts = function(n) rpois(n, 1.5),
   mode = function(n) ifelse(runif(n) < 0.9, 7, sample(12, n, TRUE)), constant = function(n) rep(42, n),
@@ -68,7 +71,11 @@ one_run <- function(n, m, eps, seed) {
 
 simulate <- function(path, seeds) {
   out <- results_file(path, c("setting", "n", "m", "eps"))
-  for (n in c(300, 1000, 5000, 20000)) for (m in c(1, 6, 15)) for (eps in c(0.5, 1, 4)) for (setting in names(settings)) {
+  problems <- expand.grid(eps = c(0.5, 1, 4), m = c(1, 6, 15), n = c(300, 1000, 5000, 20000))
+  for (i in seq_len(nrow(problems))) for (setting in names(settings)) {
+    n <- problems$n[i]
+    m <- problems$m[i]
+    eps <- problems$eps[i]
     row <- list(setting = setting, n = n, m = m, eps = eps)
     if (out$has(row)) next
     runs <- with_constants(settings[[setting]], do.call(rbind, lapply(seq_len(ceiling(seeds * 15 / m)), function(seed) {
