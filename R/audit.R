@@ -67,7 +67,7 @@
 #' @examples
 #' # One gradient of the sigmoid loss at zero, on a record and on its opposite
 #' x <- rbind(1, matrix(0, 19, 1))
-#' pair <- list(c(-1, rep(NA, 19)), c(1, rep(NA, 19)))
+#' pair <- list(c(FALSE, rep(NA, 19)), c(TRUE, rep(NA, 19)))
 #' gradient <- function(y) {
 #'   oracle <- dp_oracle(x, y, "sigmoid", dp_budget(mu = 2), radius = 1, intercept = FALSE)
 #'   dp_gradient(oracle, 0, mu = 1.999)
@@ -159,7 +159,7 @@ audit_pairs <- function(score, pair, claim, runs, conf, progress) {
   bar <- progress_bar(check_flag(progress, "progress", audit_call), "audit")
   scores <- matrix(0, runs, 2L)
   for (i in seq_len(runs)) {
-    for (side in 1:2) scores[i, side] <- check_score(score(pair[[side]]))
+    for (side in 1:2) scores[i, side] <- check_score(quietly(score(pair[[side]])))
     if (!is.null(bar)) bar(i, runs)
   }
   check_fresh(scores)
@@ -172,6 +172,9 @@ audit_pairs <- function(score, pair, claim, runs, conf, progress) {
   if (claim$tradeoff == "dp") return(new_audit(claim, "pairs", bound, conf, counts))
   new_audit(claim, "pairs", gdp_epsilon(bound, claim$delta), conf, counts, mu = bound)
 }
+
+# What a fit or an oracle says is the same in every run.
+quietly <- function(code) suppressMessages(code, "dpsosp_message")
 
 check_score <- function(score) {
   if (!is.numeric(score) || length(score) != 1L || is.na(score)) {
@@ -238,7 +241,7 @@ audit_one_run <- function(score, claim, canaries, guesses, conf) {
           format(claim$delta, digits = 3), ".", call = audit_call)
   }
   signs <- sample(c(-1, 1), canaries, replace = TRUE)
-  scores <- score(signs)
+  scores <- quietly(score(signs))
   if (!is.numeric(scores) || length(scores) != canaries || anyNA(scores)) {
     abort("argument", "`x` must return ", canaries, " numbers, not ", describe(scores), ".", call = audit_call)
   }
@@ -288,8 +291,8 @@ audit_data <- function(fit, signs) {
   x <- matrix(0, fit$n, audit_width(fit))
   records <- seq_along(signs)
   x[records, ] <- audit_records(fit, length(signs))
-  y <- rep(NA_real_, fit$n)
-  labels <- if (fit$response$kind == "bounded") fit$response$bounds else c(-1, 1)
+  labels <- if (fit$response$kind == "bounded") fit$response$bounds else c(FALSE, TRUE)
+  y <- rep(labels[NA_integer_], fit$n)
   if (fit$privacy$neighbours != "replace-one") labels[1] <- NA
   y[records] <- labels[1 + (signs == 1)]
   list(x = x, y = y)

@@ -85,7 +85,15 @@ row_wise_schema <- function(expressions, data, call) {
 }
 
 column_schema <- function(column, name, call) {
-  list(kind = check_kind(column, name, call), levels = levels(column), ordered = is.ordered(column))
+  list(kind = check_kind(column, name, call), levels = check_labels(levels(column), name, call),
+       ordered = is.ordered(column))
+}
+
+# Declared levels: public, so an error may be about them.
+check_labels <- function(levels, name, call) {
+  if (all(is_text(as.character(levels)))) return(levels)
+  abort("argument", "`", name, "` has a declared level that is no text in its encoding: convert it with `iconv()`.",
+        call = call)
 }
 
 check_row_wise <- function(e, columns, term, call) {
@@ -182,7 +190,7 @@ row_wise_empty <- function(e, schema, call) {
   value
 }
 
-# A column of new data as the fit knew it; a factor gets the declared levels.
+# A column as the schema has it. Only new data may be of another type: a later chunk was made to conform (R/stream.R).
 read_column <- function(data, name, known, arg, call) {
   if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)
   column <- data[[name]]
@@ -191,17 +199,33 @@ read_column <- function(data, name, known, arg, call) {
   accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),
                      character = c("character", "factor", "logical"), logical = "logical")
   if (!kind %in% accepted) {
-    # The data themselves can only differ from what is known of them in a later chunk.
-    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the ",
-          if (arg == "newdata") "fit" else "first chunk", ", not ", kind, ".", call = call)
+    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the fit, not ", kind, ".",
+          call = call)
   }
   switch(known$kind,
     numeric = column,
     logical = column,
-    character = as.character(column),
-    factor = if (identical(levels(column), known$levels)) column else {
-      # NA is a value like another where it is declared, as by addNA().
-      factor(as.character(column), levels = known$levels, exclude = NULL, ordered = known$ordered)
-    }
+    character = as_labels(column),
+    factor = as_declared(column, known$levels, known$ordered)
   )
 }
+
+# A factor with these levels. NA is a value like another where it is declared, as by addNA().
+as_declared <- function(x, levels, ordered) {
+  if (is.factor(x) && identical(base::levels(x), levels)) return(x)
+  factor(as_labels(x), levels = levels, exclude = NULL, ordered = ordered)
+}
+
+# The text of every value, NA for what is no text: R's own functions raise errors on such a value, or on a factor's
+# code without a level. Numbers that are whole have the same labels whether they came as integers or as doubles.
+as_labels <- function(x) {
+  labels <- if (is.factor(x)) levels(x)[as.integer(x)] else as.character(x)
+  if (is.double(x) && !is.object(x)) {
+    whole <- !is.na(x) & x == round(x) & abs(x) <= .Machine$integer.max
+    labels[whole] <- as.character(as.integer(x[whole]))
+  }
+  labels[!is_text(labels)] <- NA
+  labels
+}
+
+is_text <- function(x) Encoding(x) != "bytes" & validEnc(x)

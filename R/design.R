@@ -164,8 +164,6 @@ design_start <- function(design, coefficients) {
 
 # ---- response ----
 
-response_columns <- function(design) intersect(all.vars(design$response_expression), names(design$schema))
-
 design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)
   row_wise_evaluate(design$response_expression, data, design$schema, arg, call)
@@ -173,7 +171,7 @@ design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
 
 check_data <- function(data, arg, call) {
   if (!is.data.frame(data)) {
-    abort("argument", "`", arg, "` must be a data frame, not ", describe(data), ".", call = call)
+    abort("argument", "`", arg, "` must be a data frame, not ", describe_column(data), ".", call = call)
   }
   repeated <- unique(names(data)[duplicated(names(data))])
   if (length(repeated) > 0L) {

@@ -18,8 +18,9 @@
 #' hide values beyond it, and about 5 percent of the values may be clipped at an end. A column of which no range
 #' stands out of the noise gets \[-1, 1\], with a warning that prints the list to fill in. A character column is an error:
 #' declare `factor(x, levels = ...)`. A row with a missing value
-#' is replaced by a null record, so that n stays public. Coefficients are reported
-#' on the original scale.
+#' is replaced by a null record, so that n stays public. A value counts as missing when it is infinite, not among the
+#' declared levels, no text in its encoding, or, in a numeric response of two classes, not 1, 0 or -1. Coefficients are
+#' reported on the original scale.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
@@ -32,8 +33,10 @@
 #'   row-wise transformations. Or, for the matrix method, `x`.
 #' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
 #'   they are.
-#' @param y The response: factor with two levels (the second is modelled), logical, 0/1 or
-#'   -1/1, or numbers for a regression loss; one per row of `x`. `NA` makes its row a null record.
+#' @param y The response, one per row of `x`: a factor with two levels (the second is modelled), logical, numeric (1 is
+#'   modelled, 0 and -1 are the other class, said in a message), or numbers for a regression loss. `NA` makes its row a
+#'   null record, and so does a number that is none of the three: the type decides how a response is coded, no value
+#'   does.
 #' @param data A data frame, or a source of one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
@@ -79,7 +82,8 @@
 #'   It holds no rows, residuals or environments, and depends on the data through the
 #'   released answers only.
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
-#'   `dpsosp_error_argument`, raised before anything is charged; a non-convex problem, where a method needs
+#'   `dpsosp_error_argument`, raised before anything is charged, which follow from arguments, n, names, types and
+#'   declared levels alone, never from a record's value; a non-convex problem, where a method needs
 #'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
 #'   `dpsosp_error_size` as well; a loss whose second derivative jumps, where a
 #'   method needs Hessians, `dpsosp_error_nonsmooth` as well; a spent budget `dpsosp_budget_exhausted`.
@@ -115,11 +119,11 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   streamed <- is_source(data, "data", call)
-  design <- design_template(formula, if (streamed) data$schema else data, bounds, radius, call)
+  known <- if (streamed) data$schema else data
+  design <- design_template(formula, known, bounds, radius, call)
   n <- if (streamed) data$n else nrow(data)
   if (n == 0L) abort("argument", "`data` has no rows.", call = call)
-  seen <- if (streamed) source_first(data, response_columns(design), call) else data
-  raw <- design_response(design, seen, call = call)
+  raw <- design_response(design, known, call = call)
   loss <- scale_loss(check_loss(loss, "loss", call), design$intercept, call)
   response <- response_template(raw, design$response, call, loss)
   run <- check_run(eps, delta, method, loss, penalty, target, control, budget, neighbours, noise, progress,

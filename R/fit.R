@@ -48,8 +48,8 @@ new_privacy <- function(run) {
 #'   training data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
-#'   label (0 or 1 for a numeric response, also one coded -1 and 1). For a numeric response in bounds, `"link"` and
-#'   `"response"` are the predicted response in its units, and `"class"` is an error.
+#'   label (for a numeric response 1, or 0 for the other class, also where that was coded -1). For a numeric response
+#'   in bounds, `"link"` and `"response"` are the predicted response in its units, and `"class"` is an error.
 #' @param ... Ignored.
 #' @return `predict()`: a vector with one entry per row of `newdata`, `NA` where a predictor is
 #'   missing or a level was not declared. `coef()`: named numbers on the

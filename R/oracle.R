@@ -7,8 +7,8 @@
 #'
 #' Rows are clipped to norm `radius` (with the intercept, if there is one) and divided
 #' by it, so an oracle's coefficients are those of the problem times `radius`. A row
-#' with a missing or infinite value is replaced by a null record, which adds
-#' nothing to any gradient.
+#' with a missing or infinite value, or a response that is none of its coding's values, is replaced by a null record,
+#' which adds nothing to any gradient.
 #'
 #' Noise, for n records, under `"replace-one"` (half of it, and for the Hessian
 #' the last maximum only, under `"zero-out"`), with \eqn{|l'| \le L},
@@ -20,8 +20,9 @@
 #' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
 #'   Matrix, whose entries are copied; time and memory are then in proportion to them. Or a source
 #'   from [dp_source()], whose columns but `y` are then those of the matrix.
-#' @param y Response, one per row: -1/1, 0/1, logical, or a factor with two levels; numbers for a regression loss, whose
-#'   problem is that of the mapped response, see [losses]. For a source the name of its column.
+#' @param y Response, one per row, coded as in [dp_sosp()]: a factor with two levels, logical, numeric with 1 for one
+#'   class and 0 or -1 for the other; numbers for a regression loss, whose problem is that of the mapped response, see
+#'   [losses]. For a source the name of its column.
 #' @param loss A loss or its name, see [losses].
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
@@ -57,7 +58,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- matrix(runif(2000, -1, 1), 1000)
-#' y <- ifelse(x[, 1] + rnorm(1000) > 0, 1, -1)
+#' y <- x[, 1] + rnorm(1000) > 0
 #' budget <- dp_budget(eps = 1, delta = 1e-6)
 #' oracle <- dp_oracle(x, y, "logistic", budget, radius = sqrt(3))
 #' w <- c(0, 0, 0)
@@ -76,8 +77,7 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
-  template <- if (streamed) response_template(source_first(x, y, call)[[y]], y, call, loss) else
-    response_template(y, "y", call, loss)
+  template <- if (streamed) response_template(x$schema[[y]], y, call, loss) else response_template(y, "y", call, loss)
   if (!streamed && length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }

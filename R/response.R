@@ -1,18 +1,20 @@
 # How a response becomes a number in [-1, 1]; one with two values -1 or 1.
 #
 # A factor with two declared levels: the second is 1. Logical: TRUE is 1.
-# Numeric: 0 and 1, or -1 and 1; 1 is 1. A missing response makes its row a
-# null record. For a loss with bounds of the response ("bounded") any number is
-# clipped to them and mapped as the loss says (scale_loss()).
+# Numeric: 1 is 1, 0 and -1 are -1. What is none of its kind's values is
+# missing, and a missing response makes its row a null record. So the kind of y
+# decides how it is coded, and no value does. For a loss with bounds of the
+# response ("bounded") any number is clipped to them and mapped as the loss says
+# (scale_loss()).
 
-# kind and labels (of -1 and of 1). Nothing else is kept of y.
+# kind and labels (of -1 and of 1). Nothing else is kept of y, and no value of it is looked at.
 response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
   if (!is.null(loss$response)) return(bounded_response(y, name, loss, call))
   kind <- column_kind(y)
   labels <- switch(if (is.na(kind)) "other" else kind,
-    factor = levels(y),
+    factor = check_labels(levels(y), name, call),
     logical = c(FALSE, TRUE),
-    numeric = numeric_labels(y, name, call),
+    numeric = numeric_labels(name),
     character = abort("argument", "`", name, "` is a character response: declare `factor(", name,
                       ", levels = c(...))`; the second level is coded 1.", call = call),
     abort("argument", "`", name, "` must be a factor with two levels, logical, or numeric with values 0 and 1 or -1 ",
@@ -25,6 +27,13 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
 }
 
+# The labels are 0 and 1 for -1 and 1 as well: which of the two codes came is not asked.
+numeric_labels <- function(name) {
+  inform("response", "`", name, "` is numeric: 1 is one class, 0 and -1 are the other, and any other value makes its ",
+         "row a null record; a factor or a logical response says so itself, a regression takes `loss_huber()`")
+  c(0, 1)
+}
+
 bounded_response <- function(y, name, loss, call) {
   if (!identical(column_kind(y), "numeric")) {
     abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".",
@@ -34,19 +43,11 @@ bounded_response <- function(y, name, loss, call) {
                                         half = loss$half))
 }
 
-# Values in {0, 1} or in {-1, 1}. Both have the labels 0 and 1: a label that
-# told which of the two came would tell whether there is a -1 in the data.
-numeric_labels <- function(y, name, call) {
-  for (low in c(0, -1)) if (all(is.na(y) | y %in% c(low, 1))) return(c(0, 1))
-  abort("argument", "`", name, "` is numeric and has values other than 0 and 1, or other than -1 and 1: code it so, ",
-        "or declare a factor with two levels. A regression takes `loss_huber()`.", call = call)
-}
-
 # -1, 1 or NA; what is neither label is NA.
 response_code <- function(template, y) {
   if (template$kind == "bounded") return(bounded_code(template, y))
   if (template$kind == "numeric") return(c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))])
-  c(-1, 1)[match(as.character(y), as.character(template$labels))]
+  c(-1, 1)[match(as_labels(y), as.character(template$labels))]
 }
 
 bounded_code <- function(template, y) {

@@ -24,7 +24,7 @@ check_matrix <- function(x, arg, call = sys.call(-1)) {
       paste0("; of the package Matrix only a dgCMatrix is, ",
              "`as(as(as(x, \"dMatrix\"), \"generalMatrix\"), \"CsparseMatrix\")` makes one")
     }
-    abort("argument", "`", arg, "` must be a numeric matrix, not ", describe(x), advice, ".", call = call)
+    abort("argument", "`", arg, "` must be a numeric matrix, not ", describe_column(x), advice, ".", call = call)
   }
   if (nrow(x) == 0L) abort("argument", "`", arg, "` has no rows.", call = call)
   if (!is.double(x)) storage.mode(x) <- "double"

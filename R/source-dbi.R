@@ -2,7 +2,7 @@
 
 #' @rdname dp_source
 #' @export
-dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, chunk = 1e5, ...) {
+dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, ...) {
   call <- sys.call(-1)
   check_dots(substitute(list(...)), call = call, topic = "dp_source")
   chunk <- check_count(chunk, "chunk", call = call)
@@ -12,7 +12,8 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, chunk = 1
   table <- read_source(DBI::dbExistsTable(x, query), call)
   from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ") AS dp_rows")
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from))[[1]]
-  new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, count, call)
+  new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
+             call = call)
 }
 
 query_opener <- function(connection, from, chunk) {

@@ -9,13 +9,9 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   kind <- file_kind(x, call)
   label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
   x <- normalizePath(x)
-  if (kind == "csv") {
-    types <- csv_types(x, check_types(types, call), names(levels), chunk, call)
-    return(new_source(csv_opener(x, types, chunk), label, n, levels, call = call))
-  }
-  if (!is.null(types)) abort("argument", "`types` is for CSV files; Parquet files have them.", call = call)
+  if (kind == "csv") return(new_source(csv_opener(x, chunk), label, n, levels, types, shown = csv_shown, call = call))
   count <- function() sum(vapply(x, function(file) as.double(nanoparquet::read_parquet_info(file)$num_rows), 0))
-  new_source(parquet_opener(x), label, n, levels, count, call)
+  new_source(parquet_opener(x), label, n, levels, types, count, call = call)
 }
 
 file_kind <- function(x, call) {
@@ -49,11 +45,12 @@ parquet_opener <- function(files) {
 
 # ---- CSV ----
 
-csv_opener <- function(files, types, chunk) {
+# All columns come as text; stream.R makes of them what the schema says.
+csv_opener <- function(files, chunk) {
   function(columns) {
     at <- 0L
     connection <- NULL
-    classes <- NULL
+    fields <- NULL
     close <- function() {
       if (!is.null(connection)) base::close(connection)
       connection <<- NULL
@@ -63,13 +60,13 @@ csv_opener <- function(files, types, chunk) {
       at <<- at + 1L
       if (at > length(files)) return(FALSE)
       connection <<- file(files[at], "rt")
-      classes <<- csv_classes(csv_header(connection), types, columns)
+      fields <<- csv_fields(connection, columns)
       TRUE
     }
     read <- function() {
       repeat {
-        data <- if (!is.null(connection)) csv_rows(connection, classes, chunk)
-        if (!is.null(data)) return(csv_numbers(data, types))
+        data <- if (!is.null(connection)) csv_rows(connection, fields, chunk)
+        if (NROW(data) > 0L) return(data)
         if (!open_next()) return(NULL)
       }
     }
@@ -77,56 +74,25 @@ csv_opener <- function(files, types, chunk) {
   }
 }
 
-csv_header <- function(connection) {
-  scan(connection, "", sep = ",", quote = "\"", nlines = 1L, quiet = TRUE)
+# For scan(), by the names of a file's header; those that are not needed are skipped.
+csv_fields <- function(connection, columns) {
+  header <- scan(connection, "", sep = ",", quote = "\"", nlines = 1L, quiet = TRUE)
+  fields <- stats::setNames(rep(list(""), length(header)), header)
+  if (!is.null(columns)) fields[!header %in% columns] <- list(NULL)
+  fields
 }
 
-# For read.csv(), by the names of a file's header; those that are not needed are skipped. Numbers are converted after
-# reading, as scan() knows none in quotes.
-csv_classes <- function(header, types, columns) {
-  classes <- ifelse(types[header] == "character", "character", NA)
-  classes[!header %in% names(types) | (!is.null(columns) & !header %in% columns)] <- "NULL"
-  stats::setNames(classes, header)
+# A line is a record, with any number of fields: no value may make another record, or none.
+csv_rows <- function(connection, fields, chunk) {
+  data <- scan(connection, fields, nmax = chunk, sep = ",", quote = "\"", fill = TRUE, flush = TRUE, multi.line = FALSE,
+               blank.lines.skip = FALSE, quiet = TRUE)
+  list2DF(data[!vapply(fields, is.null, NA)])
 }
 
-csv_rows <- function(connection, classes, chunk) {
-  line <- readLines(connection, 1L)
-  if (length(line) == 0L) return(NULL)
-  pushBack(line, connection)
-  utils::read.csv(connection, header = FALSE, nrows = chunk, col.names = names(classes), colClasses = unname(classes),
-                  check.names = FALSE, comment.char = "")
-}
-
-# A chunk's column that is missing throughout was read as logical.
-csv_numbers <- function(data, types) {
-  for (name in names(data)) {
-    if (types[[name]] == "numeric" && is.logical(data[[name]])) data[[name]] <- as.double(data[[name]])
-  }
-  data
-}
-
-# Types of the first file's columns, as its first rows show them. Codes that levels are declared for are text.
-csv_types <- function(files, types, coded, chunk, call) {
-  first <- read_source(utils::read.csv(files[1], nrows = chunk, check.names = FALSE, comment.char = ""), call)
-  shown <- vapply(first, function(column) {
-    if (is.numeric(column)) "numeric" else if (is.logical(column)) "logical" else "character"
-  }, "")
-  unknown <- setdiff(names(types), names(shown))
-  if (length(unknown) > 0L) {
-    abort("argument", "`types` names `", unknown[1], "`, which is no column of the file.", call = call)
-  }
-  shown[intersect(coded, names(shown))] <- "character"
-  shown[names(types)] <- types
-  shown
-}
-
-check_types <- function(types, call) {
-  if (is.null(types)) return(NULL)
-  known <- names(types)
-  if (!is.character(types) || is.null(known) || anyDuplicated(known) > 0L ||
-        !all(types %in% c("numeric", "logical", "character"))) {
-    abort("argument", "`types` must name columns, each once, as \"numeric\", \"logical\" or \"character\", not ",
-          describe(types), ".", call = call)
-  }
-  types
+# A column is of numbers, or logical, if all its values are.
+csv_shown <- function(first) {
+  list2DF(lapply(first, function(text) {
+    column <- utils::type.convert(text, as.is = TRUE)
+    if (is.numeric(column) || is.logical(column)) column else text
+  }), nrow(first))
 }

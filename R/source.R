@@ -13,26 +13,30 @@
 #'
 #' # Files
 #' Parquet files (read by the package `nanoparquet`), one chunk each: write large data in several
-#' files. CSV files with a header, `chunk` rows at a time; they are read by [utils::read.csv()],
-#' which is slow, and every pass reads them anew: convert large ones to Parquet. All files have
-#' the same columns, of which the unused ones are not read.
+#' files. CSV files with a header, written as by [utils::write.csv()], `chunk` rows at a time; they are read by
+#' [scan()], which is slow, and every pass reads them anew: convert large ones to Parquet. After the header each
+#' line is a record, a blank one too (its values are missing), but for lines within quotes; what a line has beyond
+#' the header's columns is left out. All files have the same columns, of which the unused ones are not read.
 #'
 #' # A database
 #' `x` is a DBI connection (for example of RSQLite, or RPostgres with `bigint = "numeric"`), `query`
-#' the name of a table or an SQL query. A pass is one query, fetched `chunk` rows at a time; the
-#' order of the rows does not matter.
+#' the name of a table or an SQL query. A pass is one query, fetched `chunk` rows at a time. Every pass
+#' must see the rows in one order: if the database does not promise it, give a query with `ORDER BY` a unique key.
 #'
 #' # Types and levels
-#' Types of columns, and levels of factors, are taken as public, as those of a data frame are. Types
-#' are those of the first chunk. Levels must not be read from the data: a factor has the same
-#' levels in every chunk, or `levels` declares them; character columns and codes become factors with
-#' the levels declared, and a value that is none of them makes its row a null record. A response
-#' in numbers is 0 and 1 or -1 and 1; any other value makes its row a null record (in the first
-#' chunk it is an error, as in a data frame).
+#' Names and types of columns, and levels of factors, are public, as those of a data frame are. Where `types` and
+#' `levels` do not declare them they are those of the first chunk; for CSV files, those that its values show. So declare
+#' them where one record might decide: where its value could be a word in a column of numbers, or the only one that is
+#' not missing. Levels must not be read from the data: character columns and codes become factors with the levels declared.
+#'
+#' Chunks are then read as the schema says, value by value. A value that is none of its column's type or levels is
+#' missing, and makes its row a null record; it is counted nowhere and said nowhere. Printing a source shows its types.
 #'
 #' # What is guaranteed
-#' n is public and fixed. A pass in which more or fewer rows come is an error and releases nothing;
-#' what it was charged stays charged. The function, the files' readers and the database are trusted:
+#' n is public and fixed. A pass in which more or fewer rows come, or others than in an earlier pass over this source,
+#' or in another order, is an error and releases nothing;
+#' what it was charged stays charged. (A source keeps a digest of 64 bits of each column; for other data make another
+#' source.) The function, the files' readers and the database are trusted to be a function of the data set:
 #' a record of the guarantee is a row that they yield, so each person's data must be in one row, the
 #' same row in every pass, and a row must depend on one person alone. Do not sample,
 #' filter, rank or deduplicate by values there unless this holds. Error messages and warnings of a
@@ -42,12 +46,12 @@
 #' @param query Name of a table or an SQL query.
 #' @param n Number of rows; `NULL` counts them, in a pass over functions and CSV files.
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
-#' @param types For CSV files: a named vector of `"numeric"`, `"logical"` or `"character"`, for columns
-#'   whose type the first chunk does not show.
+#' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"` or `"character"`
+#'   whatever the first chunk shows.
 #' @param chunk Rows to read at a time, from CSV files and databases.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, to be given to [dp_sosp()] as `data` or to [dp_oracle()] as `x`.
-#'   It holds no data, but what the function or the connection holds.
+#'   It holds no data but a digest of each column, and what the function or the connection holds.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a source that
 #'   fails, in a fit too.
 #' @seealso [dp_sosp()], [dp_oracle()].
@@ -71,7 +75,7 @@ dp_source <- function(x, ...) {
 
 #' @rdname dp_source
 #' @export
-dp_source.function <- function(x, n = NULL, levels = NULL, ...) {
+dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, ...) {
   call <- sys.call(-1)
   check_dots(substitute(list(...)), call = call, topic = "dp_source")
   open <- function(columns) {
@@ -82,7 +86,7 @@ dp_source.function <- function(x, n = NULL, levels = NULL, ...) {
     }
     list(read = reader, close = function() NULL)
   }
-  new_source(open, "a function", n, levels, call = call)
+  new_source(open, "a function", n, levels, types, call = call)
 }
 
 #' @export
@@ -92,14 +96,15 @@ dp_source.default <- function(x, ...) {
 }
 
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close().
-# count(): the number of rows; by default in a pass.
-new_source <- function(open, label, n, levels, count = NULL, call = sys.call(-1)) {
+# count(): the number of rows; by default in a pass. shown(first): the first chunk in the types that its values show.
+new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
   first <- read_source(first_chunk(open), call)
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
-  schema <- source_schema(first, levels, call)
+  schema <- source_schema(shown(first), levels, types, call)
   if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
-  structure(class = "dp_source", list(open = open, n = n, schema = schema, declared = names(levels), label = label))
+  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
+                                      seen = new.env(parent = emptyenv())))
 }
 
 # What a reader says is shown where a source is made, and nowhere else (R/stream.R).
@@ -134,7 +139,8 @@ count_rows <- function(open) {
 
 is_source <- function(x, arg, call) {
   if (!inherits(x, "dp_source")) return(FALSE)
-  good <- is.list(x) && is.function(x$open) && is.integer(x$n) && is.data.frame(x$schema)
+  good <- is.list(x) && is.function(x$open) && is.integer(x$n) && is.data.frame(x$schema) &&
+    is.environment(x$seen)
   if (!good) abort("argument", "`", arg, "` is no source that `dp_source()` made.", call = call)
   TRUE
 }
@@ -148,14 +154,30 @@ as_rows <- function(n, call) {
 }
 
 # The columns without rows: names, types and levels.
-source_schema <- function(first, levels, call) {
+source_schema <- function(first, levels, types, call) {
   check_data(first, "the first chunk", call)
-  columns <- lapply(stats::setNames(nm = names(first)), function(name) first[[name]][0L])
+  columns <- as.list(first[0L, , drop = FALSE])
+  check_types(types, names(columns), call)
   check_levels(levels, names(columns), call)
+  columns[names(types)] <- lapply(types, vector, length = 0L)
   for (name in names(levels)) {
     columns[[name]] <- factor(character(), levels = as_labels(levels[[name]]), ordered = is.ordered(columns[[name]]))
   }
   list2DF(columns, 0L)
+}
+
+check_types <- function(types, columns, call) {
+  if (is.null(types)) return(invisible())
+  known <- names(types)
+  if (!is.character(types) || is.null(known) || anyDuplicated(known) > 0L ||
+        !all(types %in% c("numeric", "logical", "character"))) {
+    abort("argument", "`types` must name columns, each once, as \"numeric\", \"logical\" or \"character\", not ",
+          describe(types), ".", call = call)
+  }
+  unknown <- setdiff(known, columns)
+  if (length(unknown) > 0L) {
+    abort("argument", "`types` names `", unknown[1], "`, which is no column of the source.", call = call)
+  }
 }
 
 check_levels <- function(levels, columns, call) {
@@ -171,7 +193,7 @@ check_levels <- function(levels, columns, call) {
   }
   for (name in known) {
     x <- levels[[name]]
-    if (!is.atomic(x) || length(x) == 0L || anyNA(x) || anyDuplicated(x) > 0L) {
+    if (!is.atomic(x) || length(x) == 0L || anyNA(as_labels(x)) || anyDuplicated(x) > 0L) {
       abort("argument", "`levels$", name, "` must be the levels, each once, not ", describe(x), ".", call = call)
     }
   }
@@ -182,5 +204,7 @@ print.dp_source <- function(x, ...) {
   columns <- length(x$schema)
   cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label, "\n",
       sep = "")
+  kinds <- vapply(x$schema, function(x) if (is.na(column_kind(x))) class(x)[1] else column_kind(x), "")
+  for (kind in unique(kinds)) cat("  ", kind, ": ", toString(names(kinds)[kinds == kind], width = 80), "\n", sep = "")
   invisible(x)
 }

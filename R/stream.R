@@ -12,15 +12,19 @@
 stream_feed <- function(source, columns, map) {
   reader <- NULL
   pass <- 0L
+  digests <- NULL
   steps <- list(
     function() {
       pass <<- pass + 1L
+      digests <<- lapply(stats::setNames(nm = columns), function(name) raw(8))
       reader <<- source$open(columns)
       TRUE
     },
     function() {
       chunk <- next_chunk(source, reader, columns)
-      if (is.null(chunk)) TRUE else map(chunk)
+      if (is.null(chunk)) return(check_same_rows(source, digests))
+      digests <<- Map(function(digest, column) .Call(ffi_column_digest, digest, column), digests, chunk)
+      map(chunk)
     },
     function() {
       close_reader(reader)
@@ -46,42 +50,57 @@ next_chunk <- function(source, reader, columns) {
     chunk <- reader$read()
     if (is.null(chunk)) return(NULL)
     check_chunk(chunk)
-    if (nrow(chunk) > 0L) return(conform_chunk(chunk, source, columns))
+    if (nrow(chunk) > 0L) return(conform_chunk(chunk, source$schema, columns))
   }
 }
 
 check_chunk <- function(chunk) {
   if (!is.data.frame(chunk)) {
-    abort("source", "A reader of the source must return a data frame, or NULL at the end, not ", describe(chunk), ".",
-          call = NULL)
+    abort("source", "A reader of the source must return a data frame, or NULL at the end, not ", describe_column(chunk),
+          ".", call = NULL)
   }
 }
 
-conform_chunk <- function(chunk, source, columns) {
+# At the end of a pass: each column as it was in an earlier one. The digest of a column is that of its values in their
+# order, however they were cut into chunks (src/r_digest.c); one for each column, as a pass reads only some.
+check_same_rows <- function(source, digests) {
+  known <- mget(names(digests), source$seen, ifnotfound = list(NULL))
+  same <- mapply(function(now, before) is.null(before) || identical(now, before), digests, known)
+  if (!all(same)) {
+    abort("source", "The source gave other rows than in an earlier pass, or in another order. What was charged stays ",
+          "charged.", call = NULL)
+  }
+  list2env(digests, source$seen)
+  TRUE
+}
+
+conform_chunk <- function(chunk, schema, columns) {
   missing <- setdiff(columns, names(chunk))
   if (length(missing) > 0L) abort("source", "A chunk of the source has no column `", missing[1], "`.", call = NULL)
   data <- lapply(stats::setNames(nm = columns), function(name) {
-    conform_column(chunk[[name]], name, source$schema[[name]], name %in% source$declared)
+    conform_column(chunk[[name]], schema[[name]], nrow(chunk))
   })
   list2DF(data, nrow(chunk))
 }
 
-# Levels that were declared are matched by label; others must be the first chunk's, or they were read from the data.
-conform_column <- function(x, name, known, declared) {
-  if (!is.factor(known)) return(x)
-  if (declared) return(factor(as_labels(x), levels = levels(known), ordered = is.ordered(known)))
-  if (is.factor(x) && identical(levels(x), levels(known))) return(x)
-  abort("source", "`", name, "` is a factor whose levels differ from chunk to chunk: declare them with ",
-        "`dp_source(levels = )`.", call = NULL)
+# A chunk's column in the type that the schema declares. The type that it came in may be due to one record, as that of
+# a column that read.csv() found a word in: so values are taken one by one, as text, and a value that is none of the
+# declared type is missing. It must not make the others so.
+conform_column <- function(x, known, rows) {
+  kind <- column_kind(known)
+  if (length(x) != rows || !identical(column_kind(x), kind)) x <- rep_len(as_text(x, rows), rows)
+  switch(kind,
+    numeric = if (is.character(x)) as.double(x) else x,
+    logical = as.logical(x),
+    character = as_labels(x),
+    factor = as_declared(x, levels(known), is.ordered(known))
+  )
 }
 
-# Codes that are whole numbers have the same labels whether they came as integers or as doubles.
-as_labels <- function(x) {
-  labels <- as.character(x)
-  if (!is.double(x)) return(labels)
-  whole <- !is.na(x) & x == round(x) & abs(x) <= .Machine$integer.max
-  labels[whole] <- as.character(as.integer(x[whole]))
-  labels
+# What has not one value a row is missing in every row.
+as_text <- function(x, rows) {
+  labels <- as_labels(x)
+  if (length(labels) == rows) labels else NA_character_
 }
 
 close_reader <- function(reader) if (!is.null(reader)) reader$close()
@@ -90,22 +109,6 @@ reader_failure <- function(e, pass) {
   if (inherits(e, "dpsosp_error")) return(conditionMessage(e))
   paste0("The source failed in its pass ", pass, ". The message may quote data and is not shown: read the source ",
          "outside the fit to see it. What was charged stays charged.")
-}
-
-# The first chunk that has rows, to learn how the response is coded.
-source_first <- function(source, columns, call) {
-  feed <- stream_feed(source, columns, identity)
-  on.exit(feed(2L))
-  if (!isTRUE(feed(0L))) raise_first(call)
-  first <- feed(1L)
-  if (is.data.frame(first)) first else raise_first(call)
-}
-
-raise_first <- function(call) {
-  message <- stream_failure$condition
-  stream_failure$condition <- NULL
-  if (is.null(message)) raise_interrupt()
-  abort("source", message, call = call)
 }
 
 # ---- rows ----
@@ -123,10 +126,9 @@ source_rows <- function(source, y, storage, call) {
       abort("argument", "`", name, "` of the source must be numeric.", call = call)
     }
   }
-  known <- column_schema(source$schema[[y]], y, call)
   feed <- function(response) {
     stream_feed(source, c(columns, y), function(data) {
-      list(columns_matrix(data, columns), response_code(response, read_column(data, y, known, "x", NULL)))
+      list(columns_matrix(data, columns), response_code(response, data[[y]]))
     })
   }
   list(n = source$n, core = matrix(0, 0L, length(columns)), feed = feed)
@@ -138,11 +140,6 @@ check_stream_storage <- function(storage, call) {
 }
 
 columns_matrix <- function(data, columns) {
-  for (name in columns) {
-    if (!column_kind(data[[name]]) %in% c("numeric", "logical")) {
-      abort("source", "`", name, "` is not numeric in all chunks of the source.", call = NULL)
-    }
-  }
   x <- as.double(unlist(data[columns], use.names = FALSE))
   dim(x) <- c(nrow(data), length(columns))
   x

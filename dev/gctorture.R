@@ -78,6 +78,7 @@ events <- function() {
 design <- function() {
   compare("ffi_design_numeric", function() list(matrix(0, 4, 2), 2L, c(1, NA, 5, Inf), c(0, 4), 2, 2))
   compare("ffi_single_create", function() list(matrix(runif(8), 4)))
+  for (column in list(c(1, NA), c(TRUE, NA), c("a", NA))) compare("ffi_column_digest", function() list(raw(8), column))
   compare("ffi_sparse_check", function() list(c(0L, 1L), 3L, 2, c(4L, 1L)))
   compare("ffi_design_indicator", function() list(matrix(0, 4, 2), 1L, c(1L, NA, 2L, 1L), 1L))
 }

@@ -36,6 +36,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_ledger_create_perturbed, 3),
     ENTRY(ffi_single_create, 1),
     ENTRY(ffi_sparse_check, 4),
+    ENTRY(ffi_column_digest, 2),
     {NULL, NULL, 0},
 };
 

@@ -242,7 +242,7 @@ test_that("the pair of a fit is one of neighbours at the radius", {
       expect_identical(low$x, high$x)
       expect_identical(which(!(low$y %in% high$y)), if (neighbours == "replace-one") 1L else integer())
       expect_identical(which(!is.na(high$y)), 1L)
-      expect_identical(low$y[1], if (neighbours == "replace-one") -1 else NA_real_)
+      expect_identical(low$y[1], if (neighbours == "replace-one") FALSE else NA)
       expect_equal(sum(high$x[1, ]^2) + intercept, 4)
       many <- dpsosp:::audit_data(fit, c(1, -1, 1, 1))
       expect_equal(many$x[4, ], high$x[1, ])

@@ -31,8 +31,30 @@ odd_columns <- list(
   function(n) ordered(rep_len(c("v", "u"), n)), function(n) Sys.Date() + seq_len(n), function(n) as.list(seq_len(n)),
   function(n) as.raw(rep_len(0:9, n)), function(n) I(cbind(seq_len(n), 1)), function(n) rep_len(c(TRUE, FALSE, NA), n),
   function(n) structure(seq_len(n), class = "unknown"), function(n) as.POSIXlt(Sys.time() + seq_len(n)),
-  function(n) rep_len(c(0, 1), n), function(n) rep_len(c(-1, 1, NA), n), function(n) numeric(n)
+  function(n) rep_len(c(0, 1), n), function(n) rep_len(c(-1, 1, NA), n), function(n) numeric(n),
+  function(n) rep_len(c("u", bytes, "\xe9"), n), function(n) replace(rep_len(c(0, 1), n), 3, sample(numbers, 1)),
+  function(n) structure(rep_len(c(1L, 9L, -1L, NA), n), levels = c("u", "v"), class = "factor"),
+  function(n) structure(rep_len(1:2, n), levels = c("u", bytes), class = "factor")
 )
+bytes <- "\xff\xfe"
+Encoding(bytes) <- "bytes"
+# A source in two chunks, the second with a column of another type: the same in every pass, or not.
+odd_source <- function() {
+  name <- sample(c("a", "b", "f", "y"), 1)
+  odd <- replicate(sample(2, 1), sample(odd_columns, 1)[[1]](15), simplify = FALSE)
+  pass <- 0
+  dp_source(n = 25, types = sample(list(NULL, c(a = "numeric")), 1)[[1]], function() {
+    pass <<- pass + 1
+    changed <- d[11:25, ]
+    changed[[name]] <- odd[[pass %% length(odd) + 1]]
+    chunks <- list(d[1:10, ], changed)
+    at <- 0
+    function() {
+      at <<- at + 1
+      if (at <= 2) chunks[[at]]
+    }
+  })
+}
 odd_frame <- function() {
   x <- d
   for (i in seq_len(sample(3, 1))) {
@@ -85,6 +107,7 @@ run <- list(eps = 1, delta = 1e-6, method = "2opt-ls", loss = "sigmoid", penalty
 calls <- list(
   list(dp_sosp, function() c(list(y ~ a + f, data = d, bounds = list(a = c(10, 30))), run)),
   list(dp_sosp, function() c(list(p$x, y = p$y, intercept = TRUE), run)),
+  list(dp_sosp, function() c(list(y ~ a + f, data = odd_source(), bounds = list(a = c(10, 30))), run)),
   list(dp_oracle, function() list(p$x, p$y, "logistic", plenty(), 2, TRUE, "replace-one", "secure")),
   list(dp_value, function() list(some_oracle(), c(0, 1, 0), mu = 1, rho = NULL)),
   list(dp_gradient, function() list(some_oracle(), c(0, 1, 0), mu = NULL, rho = 1)),

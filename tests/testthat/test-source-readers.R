@@ -6,7 +6,7 @@ d$y[9] <- NA
 
 # ---- errors, interrupts and jumps in the third pass ----
 
-# The first pass of a fit looks at the response; each of the others is a question.
+# Each pass of a fit is a question.
 in_pass <- function(k, act) {
   pass <- 0
   open <- in_chunks(d, 25, function(at) if (pass == k && at == 25) act())
@@ -23,8 +23,8 @@ whole <- local({
   budget <- dp_budget(eps = 20, delta = 1e-6)
   list(fit = run(dp_source(in_chunks(d, 25), n = 60), budget), ledger = dp_ledger(budget))
 })
-# A pass of dp_source() itself, one for the response, then three questions.
-third <- 1 + 1 + 3
+# A pass of dp_source() itself, then three questions.
+third <- 1 + 3
 
 test_that("a reader that fails, is interrupted or jumps ends the run; what was charged stays charged, once", {
   interrupted <- structure(class = c("interrupt", "condition"), list(message = "", call = NULL))
@@ -77,7 +77,7 @@ test_that("a real interrupt in a reader ends the run", {
     "    pass <<- pass + 1",
     "    at <- 0",
     "    function() {",
-    "      if (pass == 5 && at == 100) {",
+    "      if (pass == 4 && at == 100) {",
     "        tools::pskill(Sys.getpid(), tools::SIGINT)",
     "        if (wait) Sys.sleep(0.2)",
     "      }",
@@ -94,7 +94,7 @@ test_that("a real interrupt in a reader ends the run", {
     "  cat('run', end, pass, nrow(dp_ledger(budget)), '\\n')",
     "}"
   ))
-  expect_identical(trimws(grep("^run", out, value = TRUE)), rep("run interrupt 5 3", 2))
+  expect_identical(trimws(grep("^run", out, value = TRUE)), rep("run interrupt 4 3", 2))
 })
 
 # ---- readers that do other things ----
