@@ -27,7 +27,8 @@
 #' Names and types of columns, and levels of factors, are public, as those of a data frame are. Where `types` and
 #' `levels` do not declare them they are those of the first chunk; for CSV files, those that its values show. So declare
 #' them where one record might decide: where its value could be a word in a column of numbers, or the only one that is
-#' not missing. Levels must not be read from the data: character columns and codes become factors with the levels declared.
+#' not missing. Levels must not be read from the data: character columns and codes become factors with the levels
+#' declared.
 #'
 #' Chunks are then read as the schema says, value by value. A value that is none of its column's type or levels is
 #' missing, and makes its row a null record; it is counted nowhere and said nowhere. Printing a source shows its types.
