@@ -31,9 +31,10 @@ rooms:
 	dev/rooms.sh
 	dev/rooms-selftest.sh
 
-## make analyze      cppcheck and gcc -fanalyzer
+## make analyze      cppcheck and gcc -fanalyzer; what flags such as -ffast-math would do
 analyze: setup
 	dev/analyze.sh
+	dev/fast-math.sh
 
 ## make asan         C tests and the package's tests under the sanitizers
 asan: setup

@@ -32,7 +32,7 @@
 dp_account <- function(event, accountant = c("auto", "gdp", "pld", "rdp", "zcdp"), neighbours = NULL) {
   check_event(event)
   accountant <- check_choice(accountant, c("auto", "gdp", "pld", "rdp", "zcdp"), "accountant")
-  if (!is.null(neighbours) && event_neighbours(neighbours) != event$neighbours) {
+  if (!is.null(neighbours) && check_neighbours(neighbours, sys.call()) != event$neighbours) {
     abort("relation", "the event's noise is in units of its sensitivity under \"", event$neighbours,
           "\" and says nothing about \"", neighbours, "\"; make the event with `neighbours = \"", neighbours, "\"`.")
   }

@@ -23,6 +23,10 @@
 #' ([dp_filter_order()] shows the order and what the plan costs). The run may
 #' depart from the plan in any way; only the order is taken from it.
 #'
+#' A budget holds under one neighbour relation: what was charged under `"zero-out"` costs up to four times as much `rho`
+#' under `"replace-one"`. The first charge fixes the relation, or the plan; a fit or an oracle under the other one is
+#' refused before anything is charged.
+#'
 #' A budget does not copy: `b <- budget` is the same budget. It cannot be saved
 #' and restored, nor used in a forked process.
 #'
@@ -36,7 +40,7 @@
 #' @return An object of class `dp_budget`.
 #' @seealso [dp_ledger()] for what was spent, [dp_convert()] between the units.
 #' @section Errors: `dpsosp_error_argument` for a wrong argument. Later use raises
-#'   `dpsosp_budget_exhausted` (too little is left), `dpsosp_error_accountant`,
+#'   `dpsosp_budget_exhausted` (too little is left), `dpsosp_error_accountant`, `dpsosp_error_relation`,
 #'   `dpsosp_error_fork` or `dpsosp_error_restored`.
 #' @references Smith and Thakurta (2022), Fully adaptive composition for
 #'   Gaussian differential privacy; Rogers, Roth, Ullman and Vadhan (2016), Privacy
@@ -96,16 +100,15 @@ renyi_budget <- function(eps, delta, accountant, plan, call) {
   ))
 }
 
-# Canonne, Kamath & Steinke (2020), proposition 12, at one order.
-renyi_eps <- function(order, divergence, delta) {
-  x <- order - 1
-  max(0, divergence - log1p(1 / x) - (log(delta) + log1p(x)) / x)
-}
+# The relation that a budget holds under, by its plan or its first charge; NA while it is open.
+budget_relation <- function(budget, state = budget_state(budget)) budget$neighbours %||% state$neighbours
 
+# The ledger refuses the same at each charge; this is earlier and says more.
 check_relation <- function(budget, neighbours, call = sys.call(-1)) {
-  if (is.null(budget$neighbours) || budget$neighbours == neighbours) return(invisible())
-  abort("relation", "`budget` was planned under \"", budget$neighbours, "\" and cannot pay for releases under \"",
-        neighbours, "\".", call = call)
+  relation <- budget_relation(budget)
+  if (is.na(relation) || relation == neighbours) return(invisible())
+  abort("relation", "`budget` was ", if (is.null(budget$neighbours)) "charged" else "planned", " under \"", relation,
+        "\" and cannot pay for releases under \"", neighbours, "\": one budget holds under one relation.", call = call)
 }
 
 accountant_names <- c("auto", "gdp", "zcdp", "renyi")
@@ -121,6 +124,7 @@ check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
 budget_state <- function(budget) {
   state <- .Call(ffi_ledger_state, budget$pointer)
   state$accountant <- accountant_names[state$accountant + 1L]
+  state$neighbours <- neighbour_codes[state$neighbours + 1L]
   state
 }
 
@@ -133,8 +137,9 @@ budget_state <- function(budget) {
 #' @return A data frame with the columns `what` (the question), `mechanism`,
 #'   `rho` (its cost; under a Renyi filter the divergence over its order), `mu` (the same as `sqrt(2 rho)` for Gaussian
 #'   releases, else `NA`), `sensitivity` (of the released quantity, rounding
-#'   included) and `scale` (of the noise: standard deviation, Laplace scale or
-#'   temperature). The row `unused` closes the budget of a fit that owned it.
+#'   included), `scale` (of the noise: standard deviation, Laplace scale or
+#'   temperature) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
+#'   budget of a fit that owned it.
 #' @examples
 #' budget <- dp_budget(mu = 0.5)
 #' x <- matrix(runif(200, -1, 1), 100)
@@ -156,7 +161,7 @@ dp_ledger.dp_budget <- function(x) {
   data.frame(
     what = state$what, mechanism = state$mechanism, rho = state$rho,
     mu = ifelse(gaussian, sqrt(2 * state$rho), NA_real_),
-    sensitivity = state$sensitivity, scale = state$scale
+    sensitivity = state$sensitivity, scale = state$scale, neighbours = rep(state$neighbours, length(state$what))
   )
 }
 
@@ -168,8 +173,10 @@ print.dp_budget <- function(x, ...) {
     return(invisible(x))
   }
   state <- budget_state(x)
+  relation <- budget_relation(x, state)
   cat("Accountant: ", c(auto = "not decided yet", gdp = "Gaussian DP, exact", zcdp = "zCDP",
                             renyi = paste("Renyi at order", format(x$order, digits = 4)))[[state$accountant]], "\n",
+      "Neighbours: ", if (is.na(relation)) "not decided yet" else relation, "\n",
       "Spent: ", format_share(state$spent / state$capacity), " in ", length(state$what),
       if (length(state$what) == 1L) " release\n" else " releases\n", sep = "")
   invisible(x)

@@ -2,7 +2,8 @@
 #'
 #' Translates between the parameter `mu` of Gaussian differential privacy, the
 #' parameter `rho` of zero-concentrated differential privacy and
-#' (`eps`, `delta`)-differential privacy.
+#' (`eps`, `delta`)-differential privacy; and from the Renyi divergence at one order, in which budgets with a `plan` are
+#' counted, to `eps`.
 #'
 #' Give two of the four, or `mu` or `rho` alone:
 #'
@@ -14,6 +15,7 @@
 #' | `rho` and `delta` | `eps`, by the zCDP conversion |
 #' | `rho` and `eps` | `delta`, by the zCDP conversion |
 #' | `rho` | `mu` = sqrt(2 `rho`), which holds for Gaussian releases only |
+#' | `rho`, `order` and `delta` | `eps`, by the conversion at this order |
 #' | `eps` and `delta` | the largest `mu` that Gaussian releases may spend, and the largest `rho` that any may spend |
 #'
 #' In the last row `mu` and `rho` are alternatives: all-Gaussian releases may
@@ -33,6 +35,8 @@
 #'   `sqrt(sum(mu^2))`.
 #' @param to `NULL`, or the one of `"eps"`, `"delta"`, `"rho"`, `"mu"` that is
 #'   wanted as a plain numeric vector.
+#' @param order Renyi order, above 1. `rho` is then the divergence at this one order over the order, as [dp_ledger()] has
+#'   it for a fit on batches, whose order is `fit$privacy$order`.
 #' @return A data frame of class `dpsosp_conversion` with the columns `eps`,
 #'   `delta`, `rho` and `mu` and one row for each element of the arguments
 #'   (those of length one are recycled), `NA` where there is no answer; with
@@ -51,13 +55,17 @@
 #' @examples
 #' dp_convert(mu = 0.5, delta = 1e-6)
 #' dp_convert(eps = c(0.2, 0.6, 1), delta = 1e-6)
+#' # what the recipient of a fit on batches can compute: dp_convert(rho = sum(dp_ledger(fit)$rho),
+#' # order = fit$privacy$order, delta = fit$privacy$delta, to = "eps") is fit$privacy$eps
+#' dp_convert(rho = 0.02, order = 12, delta = 1e-6, to = "eps")
 #' # standard deviation over sensitivity of one Gaussian release
 #' 1 / dp_convert(eps = 0.6, delta = 1e-5, to = "mu")
 #' @export
-dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NULL) {
-  given <- list(eps = eps, delta = delta, rho = rho, mu = mu)
+dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NULL, order = NULL) {
+  given <- list(eps = eps, delta = delta, rho = rho, mu = mu, order = order)
   given <- given[!vapply(given, is.null, NA)]
   for (name in names(given)) given[[name]] <- check_parameter(given[[name]], name, if (name == "delta") 1 else Inf)
+  if (any(given$order <= 1)) abort("argument", "`order` must be greater than 1.")
   given <- recycle_parameters(given)
   table <- conversion_table(given)
   if (is.null(to)) return(structure(table, class = c("dpsosp_conversion", "data.frame"), given = names(given)))
@@ -81,6 +89,7 @@ conversion_table <- function(given, call = sys.call(-1)) {
     "delta mu" = x$eps <- .Call(ffi_gdp_epsilon, x$mu, x$delta),
     "eps mu" = x$delta <- .Call(ffi_gdp_delta, x$mu, x$eps),
     "delta rho" = x$eps <- .Call(ffi_zcdp_epsilon, x$rho, x$delta),
+    "delta rho order" = x$eps <- renyi_eps(x$order, x$order * x$rho, x$delta),
     "eps rho" = x$delta <- .Call(ffi_zcdp_delta, x$rho, x$eps),
     "rho" = x$mu <- sqrt(2 * x$rho),
     "mu" = NULL,
@@ -89,6 +98,12 @@ conversion_table <- function(given, call = sys.call(-1)) {
   )
   if ("mu" %in% names(given)) x$rho <- x$mu^2 / 2
   x
+}
+
+# Canonne, Kamath & Steinke (2020), proposition 12, at one order.
+renyi_eps <- function(order, divergence, delta) {
+  x <- order - 1
+  pmax(0, divergence - log1p(1 / x) - (log(delta) + log1p(x)) / x)
 }
 
 check_parameter <- function(x, arg, upper, call = sys.call(-1)) {

@@ -61,7 +61,8 @@
 #' @param control From [control_opt()], [control_tr()], [control_gd()] or [control_newton()], as the method needs;
 #'   `NULL` is its defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits.
-#' @param neighbours `"replace-one"` (n is public) or `"zero-out"`.
+#' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record against a
+#'   null record, for half the noise in a gradient. n is public under both.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
 #'   `NULL` is zero (for a numeric response the middle of its bounds).
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
@@ -74,7 +75,8 @@
 #'   * `status`: `"sosp"` (certified), `"budget"` or `"iterations"`;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem;
-#'   * `privacy`: eps, delta, rho, accountant, neighbours, noise and the ledger;
+#'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose sum
+#'     [dp_convert()] computes eps;
 #'   * `trace`: one row per released answer;
 #'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `loss`, `penalty`, `control`, `design`, `n`, `call`.
@@ -250,7 +252,7 @@ open_budget <- function(run, budget, dim, call) {
                             accountant = if (wanted == "auto") "gdp" else wanted)
   } else {
     run$budget <- budget
-    check_relation(budget, run$neighbours)
+    check_relation(budget, run$neighbours, call)
     .Call(ffi_ledger_decide, budget$pointer, accountant_code(wanted))
   }
   state <- budget_state(run$budget)
@@ -317,7 +319,7 @@ run_method <- function(run, oracle, start, intercept, call) {
   rho <- budget_state(run$budget)$left - run$end
   bar <- progress_bar(run$progress, run$method)
   result <- method_runner(run$method)(run, oracle, penalty, rho, start, bar, call)
-  .Call(ffi_ledger_close, run$budget$pointer, if (run$owned) 0 else Inf)
+  .Call(ffi_ledger_close, run$budget$pointer, neighbour_code(run$neighbours), if (run$owned) 0 else Inf)
   result
 }
 

@@ -28,8 +28,8 @@
 #' @param times How often the event is repeated. Inside `event_subsample()` the
 #'   repetitions share one batch, outside every one draws its own.
 #' @param ... Events, composed (adaptively).
-#' @param neighbours `"replace-one"`: one record is changed. `"zero-out"`, also
-#'   called `"add-remove"`: one record is replaced by a null record.
+#' @param neighbours `"replace-one"`: one record is changed. `"zero-out"`: one record is replaced by a null record. n is
+#'   public under both, so `"add-remove"` is refused.
 #' @return An object of class `dpsosp_event`.
 #' @section Errors: `dpsosp_error_argument` for an argument out of its range,
 #'   `dpsosp_error_relation` when relations are mixed, `dpsosp_error_unsupported`
@@ -43,13 +43,8 @@
 NULL
 
 new_event <- function(type, ..., neighbours, call = sys.call(-1)) {
-  neighbours <- event_neighbours(neighbours, call)
+  neighbours <- check_neighbours(neighbours, call)
   structure(list(type = type, ..., neighbours = neighbours), class = c(paste0("dpsosp_event_", type), "dpsosp_event"))
-}
-
-event_neighbours <- function(x, call = sys.call(-1)) {
-  x <- check_choice(x, c("replace-one", "zero-out", "add-remove"), "neighbours", call)
-  if (x == "add-remove") "zero-out" else x
 }
 
 leaf_event <- function(label, leaf, neighbours, call = sys.call(-1)) {

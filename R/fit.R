@@ -36,7 +36,7 @@ new_privacy <- function(run) {
   whole <- !is.null(run$eps) && run$rho == rho_of(run, run$eps)
   list(
     eps = if (whole) run$eps else eps_of(run, run$rho), delta = run$delta, rho = run$rho,
-    accountant = run$accountant, kappa = run$kappa, neighbours = run$neighbours, noise = run$noise,
+    accountant = run$accountant, order = run$budget$order, kappa = run$kappa, neighbours = run$neighbours, noise = run$noise,
     shared = if (!run$owned) budget_text(run$budget), ledger = ledger
   )
 }
@@ -88,7 +88,7 @@ privacy_text <- function(privacy) {
   c(
     paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
            privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
-           ")"),
+           if (!is.null(privacy$order)) paste(" at order", format(privacy$order, digits = 4)), ")"),
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
     if (privacy$noise == "reproducible") study_text
   )

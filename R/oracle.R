@@ -27,8 +27,8 @@
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
 #' @param intercept `TRUE` puts a column of ones before the others.
-#' @param neighbours `"replace-one"`: data sets differ in one record, n is public;
-#'   `"zero-out"`: one record is replaced by a null record.
+#' @param neighbours `"replace-one"`: one record is replaced by any other; `"zero-out"`: by a null record, which adds
+#'   nothing. n is public under both.
 #' @param noise `"secure"`: exact sampling with the operating system's generator.
 #'   `"reproducible"`: R's generator, for study and not for release.
 #' @param storage `"single"` keeps a copy of a matrix in single precision, half as large: its numbers are
@@ -99,7 +99,7 @@ radius_advice <- paste0(
 new_oracle <- function(rows, y, loss, budget, radius, intercept, neighbours, noise) {
   reproducible <- noise == "reproducible"
   pointer <- .Call(ffi_oracle_create, rows, intercept, radius, y, loss$name, loss$parameter, budget$pointer,
-                   match(neighbours, neighbour_codes) - 1L, reproducible)
+                   neighbour_code(neighbours), reproducible)
   oracle_object(pointer, loss, budget, radius, neighbours, noise)
 }
 
@@ -107,8 +107,7 @@ new_oracle <- function(rows, y, loss, budget, radius, intercept, neighbours, noi
 new_stream_oracle <- function(feed, n, rows, loss, budget, radius, intercept, neighbours, noise) {
   dense <- if (is.list(rows)) rows$x else rows
   pointer <- .Call(ffi_oracle_create_stream, feed, n, ncol(dense), if (is.list(rows)) rows$indicators else integer(),
-                   intercept, radius, loss$name, loss$parameter, budget$pointer,
-                   match(neighbours, neighbour_codes) - 1L,
+                   intercept, radius, loss$name, loss$parameter, budget$pointer, neighbour_code(neighbours),
                    noise == "reproducible")
   oracle_object(pointer, loss, budget, radius, neighbours, noise)
 }

@@ -1,7 +1,18 @@
+# Arithmetic that is not IEEE 754's, of this build or of the process, is refused when the package is loaded.
+.onLoad <- function(libname, pkgname) check_arithmetic(.Call(ffi_arithmetic_check))
+
+# fault: what is wrong, or NULL.
+check_arithmetic <- function(fault) {
+  if (is.null(fault)) return(invisible())
+  abort("arithmetic", "dpsosp needs IEEE 754 arithmetic, which its guarantees rest on; here ", fault, ". It was compiled ",
+        "with flags such as -ffast-math (see ~/.R/Makevars), or a library that was loaded before it changed how the ",
+        "processor computes.", call = NULL)
+}
+
 # Statuses of the core become classed conditions. Called from C.
 
 status_classes <- c("memory", "interrupt", "entropy", "argument", "budget", "fork", "accountant", "numeric",
-                    "source", "rows")
+                    "source", "rows", "relation", "step")
 
 status_advice <- c(
   memory = "",
@@ -16,7 +27,9 @@ status_advice <- c(
   ),
   numeric = "",
   source = "",
-  rows = " The number of rows is public and fixed; nothing was released, and what was charged stays charged."
+  rows = " The number of rows is public and fixed; nothing was released, and what was charged stays charged.",
+  relation = " One budget holds under one relation, that of its first charge; this released nothing and cost nothing.",
+  step = ""
 )
 
 raise_status <- function(status) {

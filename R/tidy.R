@@ -8,8 +8,9 @@
 #' @param ... Ignored.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale).
 #'   There are no standard errors: they would be another release. `glance()`: a data frame with one row, of `method`,
-#'   `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`), the certificate
-#'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of released `answers`.
+#'   `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`) and how it was counted
+#'   (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate (`gradient.upper`,
+#'   `eigenvalue.lower`; `NA` where nothing was measured) and the number of released `answers`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)
 #' fit <- dp_sosp(cover ~ elevation, covertype[1:2000, ], eps = 1, delta = 1e-6,
 #'                bounds = list(elevation = c(1850, 3900)))
@@ -27,6 +28,7 @@ tidy.dp_sosp <- function(x, ...) data.frame(term = names(x$coefficients), estima
 glance.dp_sosp <- function(x, ...) {
   data.frame(method = x$method, loss = x$loss$name, penalty = x$penalty$name, status = x$status, nobs = x$n,
              eps = x$privacy$eps, delta = x$privacy$delta, neighbours = x$privacy$neighbours, noise = x$privacy$noise,
+             accountant = x$privacy$accountant, order = x$privacy$order %||% NA_real_,
              gradient.upper = x$certificate$gradient[["upper"]], eigenvalue.lower = x$certificate$eigenvalue[["lower"]],
              answers = nrow(x$privacy$ledger))
 }

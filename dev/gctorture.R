@@ -71,6 +71,7 @@ events <- function() {
   compare("ffi_pld_epsilon", function() c(plan, list(1e-5, FALSE)))
   compare("ffi_pld_log_delta", function() c(plan, list(1, TRUE)))
   compare("ffi_leaf_zcdp", function() plan)
+  compare("ffi_arithmetic_check", list)
   compare("ffi_ledger_create_renyi", function() list(10, 1))
   compare("ffi_ledger_create_perturbed", function() list(1, 1e-5, 0.1))
 }
@@ -87,10 +88,10 @@ oracle <- function(mechanism) {
   w <- c(0.1, 0.2, -0.3, 0.4)
   compare("ffi_ledger_create", function() list(1, 2, 0L))
   compare("ffi_ledger_decide", function() list(new_ledger(), 2L))
-  compare("ffi_ledger_close", function() list(new_ledger(), 0.5))
+  compare("ffi_ledger_close", function() list(new_ledger(), 0L, 0.5))
   compare("ffi_ledger_state", function() {
     ledger <- new_ledger()
-    .Call(entries$ffi_ledger_close, ledger, 0)
+    .Call(entries$ffi_ledger_close, ledger, 0L, 0)
     list(ledger)
   })
   compare("ffi_oracle_create", function() {

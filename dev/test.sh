@@ -35,6 +35,7 @@ core() {
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh
   stage analyze dev/analyze.sh
+  stage fast-math dev/fast-math.sh
   stage ctest-asan make --no-print-directory -C dev/ctest asan
   stage ctest-valgrind make --no-print-directory -C dev/ctest valgrind
 }

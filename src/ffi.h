@@ -5,10 +5,11 @@
 #define R_NO_REMAP
 #include <Rinternals.h>
 
+SEXP ffi_arithmetic_check(void);
 SEXP ffi_ledger_create(SEXP, SEXP, SEXP);
 SEXP ffi_ledger_create_renyi(SEXP, SEXP);
 SEXP ffi_ledger_decide(SEXP, SEXP);
-SEXP ffi_ledger_close(SEXP, SEXP);
+SEXP ffi_ledger_close(SEXP, SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
 SEXP ffi_oracle_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);

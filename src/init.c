@@ -12,7 +12,7 @@
 
 static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_ledger_create, 3),    ENTRY(ffi_ledger_create_renyi, 2), ENTRY(ffi_ledger_decide, 2),
-    ENTRY(ffi_ledger_close, 2),     ENTRY(ffi_ledger_state, 1),        ENTRY(ffi_oracle_create, 9),
+    ENTRY(ffi_ledger_close, 3),     ENTRY(ffi_ledger_state, 1),        ENTRY(ffi_oracle_create, 9),
     ENTRY(ffi_oracle_value, 4),     ENTRY(ffi_oracle_gradient, 4),     ENTRY(ffi_oracle_hessian, 4),
     ENTRY(ffi_oracle_decreases, 6), ENTRY(ffi_oracle_choose, 8),       ENTRY(ffi_oracle_facts, 1),
     ENTRY(ffi_opt_run, 7),          ENTRY(ffi_opt_alpha, 5),           ENTRY(ffi_gdp_delta, 2),
@@ -37,6 +37,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_single_create, 1),
     ENTRY(ffi_sparse_check, 4),
     ENTRY(ffi_column_digest, 2),
+    ENTRY(ffi_arithmetic_check, 0),
     {NULL, NULL, 0},
 };
 

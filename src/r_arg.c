@@ -1,4 +1,5 @@
 /* Conversions between R and C, conditions, and R as the core's host. */
+#include "ffi.h"
 #include "glue.h"
 
 #include <R.h>
@@ -118,6 +119,13 @@ static SEXP namespace_call(const char *name, SEXP argument) {
   SEXP value = Rf_eval(call, space);
   UNPROTECT(3);
   return value;
+}
+
+/* ---- arithmetic ---- */
+
+SEXP ffi_arithmetic_check(void) {
+  const char *fault = base_arithmetic_fault();
+  return fault ? Rf_mkString(fault) : R_NilValue;
 }
 
 /* ---- threads ---- */

@@ -40,16 +40,16 @@ SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {
   return R_NilValue;
 }
 
-SEXP ffi_ledger_close(SEXP ledger, SEXP keep) {
-  glue_check(ledger_close(arg_ledger(ledger), arg_double(keep)));
+SEXP ffi_ledger_close(SEXP ledger, SEXP neighbours, SEXP keep) {
+  glue_check(ledger_close(arg_ledger(ledger), (enum oracle_neighbours)arg_int(neighbours), arg_double(keep)));
   return R_NilValue;
 }
 
 SEXP ffi_ledger_state(SEXP ledger) {
   const struct ledger *l = arg_ledger(ledger);
-  static const char *const names[] = {"accountant", "capacity", "spent",       "left", "what",
-                                      "mechanism",  "rho",      "sensitivity", "scale"};
-  SEXP out = PROTECT(glue_list(9, names));
+  static const char *const names[] = {"accountant", "capacity", "spent",       "left",  "what",
+                                      "mechanism",  "rho",      "sensitivity", "scale", "neighbours"};
+  SEXP out = PROTECT(glue_list(10, names));
   R_xlen_t n = (R_xlen_t)ledger_length(l);
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger((int)ledger_accountant_of(l)));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(ledger_capacity(l)));
@@ -64,6 +64,7 @@ SEXP ffi_ledger_state(SEXP ledger) {
     REAL(VECTOR_ELT(out, 7))[i] = e->sensitivity;
     REAL(VECTOR_ELT(out, 8))[i] = e->scale;
   }
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(n > 0 ? (int)ledger_neighbours(l) : NA_INTEGER));
   UNPROTECT(1);
   return out;
 }

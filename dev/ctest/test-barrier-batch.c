@@ -1,5 +1,6 @@
 /* Steps on batches: what they cost, their noise and sums, and refusals. */
 #include "acct/acct.h"
+#include "barrier/ranges.h"
 #include "fixture.h"
 #include "la/la.h"
 
@@ -8,6 +9,7 @@ static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme
 static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size);
 static void newton_answers(void);
 static void one_batch_a_step(void);
+static void nothing_between(void);
 static void records(void);
 static void refused(void);
 static void newton_refused(void);
@@ -36,6 +38,7 @@ void test_barrier_batch(void) {
   newton_costs(ORACLE_ZERO_OUT, ORACLE_POISSON, 400);
   newton_answers();
   one_batch_a_step();
+  nothing_between();
   records();
   refused();
   newton_refused();
@@ -194,6 +197,50 @@ static void one_batch_a_step(void) {
   CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
   oracle_step_close(f.oracle);
   CHECK(ctest_unwiped() == 0);
+  fixture_close(&f);
+}
+
+/* While a step is open nothing else is answered or charged, by its oracle or another one of the same ledger; its own
+ * answers are as they would be, and after it is closed the ledger takes charges again, also when no batch was drawn. */
+static void nothing_between(void) {
+  const struct oracle_sampling how = {ORACLE_FIXED, 50};
+  const double breaks[] = {-1, 0, 1}, step = 1, none[DIM] = {0}, ones[DIM] = {1, 1, 1};
+  const struct oracle_newton newton = {ORACLE_MAJORANT, ORACLE_ADD, 0.1, none};
+  double w[DIM] = {0}, v[DIM] = {1, 0, 0}, g[DIM], h[DIM * DIM], sd;
+  size_t index;
+  struct oracle *other;
+  struct fixture f;
+  open_renyi(&f, ORACLE_REPLACE_ONE, 100);
+  const struct ranges_column column = {f.x, breaks, 2};
+  CHECK(oracle_create(f.data, loss_find("logistic"), f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &other) == BASE_OK);
+  for (int k = 0; k < 2; k++) {
+    struct oracle *o = k ? other : f.oracle;
+    CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0.5) == BASE_OK);
+    size_t length = ledger_length(f.ledger);
+    CHECK(oracle_value(o, w, 1, g, &sd) == BASE_ERR_STEP && g[0] == 0);
+    CHECK(oracle_gradient(o, w, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
+    CHECK(oracle_hessian(o, w, 1, h, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM * DIM, h));
+    CHECK(oracle_majorant(o, w, 1, h, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM * DIM, h));
+    CHECK(oracle_trace(o, w, ORACLE_MAJORANT, 1, g, &sd) == BASE_ERR_STEP && g[0] == 0);
+    CHECK(oracle_model_gradient(o, w, v, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
+    CHECK(oracle_newton_direction(o, w, v, &newton, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
+    CHECK(oracle_minimiser(o, ones, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
+    CHECK(oracle_decreases(o, w, v, 1, &step, 1, g, &sd) == BASE_ERR_STEP && g[0] == 0);
+    CHECK(oracle_first_step(o, w, v, 1, &step, none, 1, 1, &index) == BASE_ERR_STEP && index == 1);
+    CHECK(oracle_best_step(o, w, v, 1, &step, none, 1, &index) == BASE_ERR_STEP && index == 1);
+    CHECK(ranges_release(f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, N, 1, &column, 1, g, &sd) == BASE_ERR_STEP);
+    CHECK(oracle_step_open(other, &how, w, 1e-4, 0) == BASE_ERR_STEP);
+    CHECK(ledger_length(f.ledger) == length);
+    CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_OK);
+    CHECK(oracle_step_hessian(f.oracle, w, h, &sd) == BASE_OK);
+    CHECK(oracle_gradient(o, w, 1, g, &sd) == BASE_ERR_STEP); /* until it is closed, whatever was asked */
+    oracle_step_close(f.oracle);
+    CHECK(oracle_gradient(o, w, 1, g, &sd) == BASE_OK && ledger_length(f.ledger) == length + 1);
+  }
+  f.oracle->entropy = &ctest_entropy_broken;
+  CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0) == BASE_ERR_ENTROPY);
+  CHECK(oracle_gradient(other, w, 1, g, &sd) == BASE_OK);
+  oracle_free(other);
   fixture_close(&f);
 }
 

@@ -1,4 +1,4 @@
-/* The ledger as a filter: charge before release, refusal, rounding, accountant, close, fork, history. */
+/* The ledger as a filter: charge before release, refusal, rounding, accountant, relation, close, fork, history. */
 #include "ctest.h"
 #include "barrier/barrier.h"
 
@@ -16,6 +16,7 @@ static void many_slices(void);
 static void random_slices(void);
 static void first_charge_decides(void);
 static void decisions(void);
+static void one_relation(void);
 static void creation(void);
 static void closing(void);
 static void forked(void);
@@ -24,7 +25,7 @@ static void renyi(void);
 
 static int charge(struct ledger *l, int gaussian, double rho) {
   struct ledger_entry entry = {"gradient", "gaussian", rho, 1, 1};
-  return ledger_charge(l, gaussian, &entry);
+  return ledger_charge(l, ORACLE_REPLACE_ONE, gaussian, &entry);
 }
 
 static struct ledger *make(double gdp, double zcdp) {
@@ -39,6 +40,7 @@ void test_barrier_ledger(void) {
   random_slices();
   first_charge_decides();
   decisions();
+  one_relation();
   creation();
   closing();
   forked();
@@ -136,6 +138,24 @@ static void decisions(void) {
   ledger_free(l);
 }
 
+/* The first charge fixes it, a refused one does not; what is unused is charged under it, too. */
+static void one_relation(void) {
+  static const enum oracle_neighbours all[] = {ORACLE_REPLACE_ONE, ORACLE_ZERO_OUT};
+  struct ledger_entry most = {"gradient", "gaussian", 2, 1, 1}, some = {"gradient", "gaussian", 0.25, 1, 1};
+  for (int k = 0; k < 2; k++) {
+    enum oracle_neighbours one = all[k], other = all[1 - k];
+    struct ledger *l = make(1, 1);
+    CHECK(ledger_charge(l, other, 1, &most) == BASE_ERR_BUDGET);
+    CHECK(ledger_charge(l, one, 1, &some) == BASE_OK && ledger_neighbours(l) == one);
+    CHECK(ledger_charge(l, other, 1, &some) == BASE_ERR_RELATION);
+    CHECK(ledger_close(l, other, 0) == BASE_ERR_RELATION);
+    CHECK(ledger_length(l) == 1 && ledger_spent(l) == 0.25 && ledger_neighbours(l) == one);
+    CHECK(ledger_charge(l, one, 1, &some) == BASE_OK);
+    CHECK(ledger_close(l, one, 0) == BASE_OK && ledger_length(l) == 3);
+    ledger_free(l);
+  }
+}
+
 static void creation(void) {
   struct ledger *l;
   CHECK(ledger_create(-1, 1, LEDGER_OPEN, &l) == BASE_ERR_ARGUMENT && l == NULL);
@@ -162,28 +182,28 @@ static void creation(void) {
 static void closing(void) {
   struct ledger *l = make(1, 1);
   CHECK(charge(l, 1, 0.3) == BASE_OK);
-  CHECK(ledger_close(l, 0.2) == BASE_OK);
+  CHECK(ledger_close(l, ORACLE_REPLACE_ONE, 0.2) == BASE_OK);
   CHECK_NEAR(ledger_left(l), 0.2, ROUNDED);
   CHECK(ledger_length(l) == 2 && strcmp(ledger_at(l, 1)->what, "unused") == 0);
   CHECK_NEAR(ledger_at(l, 1)->rho, 0.5, ROUNDED);
-  CHECK(ledger_close(l, -5) == BASE_OK); /* nothing to keep */
+  CHECK(ledger_close(l, ORACLE_REPLACE_ONE, -5) == BASE_OK); /* nothing to keep */
   CHECK_NEAR(ledger_left(l), 0, ROUNDED);
   CHECK(ledger_spent(l) <= 1);
-  CHECK(ledger_close(l, 0) == BASE_OK);
+  CHECK(ledger_close(l, ORACLE_REPLACE_ONE, 0) == BASE_OK);
   CHECK(charge(l, 1, ROUNDED) == BASE_ERR_BUDGET);
   ledger_free(l);
 
   for (int k = 0; k < 200; k++) { /* rounding makes it neither fail nor exceed */
     l = make(ctest_uniform(), 0);
     for (int i = 0; i < 7; i++) charge(l, 1, 0.13 * ctest_uniform() * ledger_capacity(l));
-    int ended = ledger_close(l, 0);
+    int ended = ledger_close(l, ORACLE_REPLACE_ONE, 0);
     CHECK(ended == BASE_OK && ledger_spent(l) <= ledger_capacity(l));
     CHECK_NEAR(ledger_left(l), 0, ROUNDED);
     ledger_free(l);
   }
   l = make(1, 0.5); /* of the accountant that was decided */
   CHECK(charge(l, 0, 0.1) == BASE_OK);
-  CHECK(ledger_close(l, 0) == BASE_OK);
+  CHECK(ledger_close(l, ORACLE_REPLACE_ONE, 0) == BASE_OK);
   CHECK(ledger_accountant_of(l) == LEDGER_ZCDP);
   CHECK_NEAR(ledger_spent(l), 0.5, ROUNDED);
   ledger_free(l);
@@ -213,7 +233,8 @@ static void history(void) {
   for (int i = 0; i < 300; i++) { /* more than the first allocation holds */
     struct ledger_entry entry = {i % 2 ? "value" : "hessian", i % 2 ? "sparse vector" : "gaussian", i + 1, 2 * i,
                                  3 * i};
-    CHECK(ledger_charge(l, 0, &entry) == (i < 44 ? BASE_OK : BASE_ERR_BUDGET)); /* 44 45 / 2 = 990 */
+    int expected = i < 44 ? BASE_OK : BASE_ERR_BUDGET; /* 44 45 / 2 = 990 */
+    CHECK(ledger_charge(l, ORACLE_REPLACE_ONE, 0, &entry) == expected);
   }
   CHECK(ledger_length(l) == 44);
   int same = 1;
@@ -249,7 +270,7 @@ static void renyi(void) {
   CHECK(charge(l, 0, 0.125) == BASE_OK); /* Gaussian or not */
   CHECK(ledger_accountant_of(l) == LEDGER_RENYI && ledger_left(l) == 0.125);
   CHECK(charge(l, 1, 0.126) == BASE_ERR_BUDGET && ledger_spent(l) == 0.375);
-  CHECK(ledger_close(l, 0) == BASE_OK && ledger_spent(l) <= 0.5);
+  CHECK(ledger_close(l, ORACLE_REPLACE_ONE, 0) == BASE_OK && ledger_spent(l) <= 0.5);
   CHECK_NEAR(ledger_left(l), 0, ROUNDED);
   CHECK(charge(l, 0, ROUNDED) == BASE_ERR_BUDGET);
   ledger_free(l);

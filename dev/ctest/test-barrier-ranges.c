@@ -61,8 +61,14 @@ static void check_charge(void) {
   CHECK_NEAR(sd, 4, 1e-10);
   CHECK(sd > 4);
   CHECK_NEAR(entry->scale, sd, 0);
+  CHECK(ranges_release(ledger, &ctest_entropy, ORACLE_ZERO_OUT, 2, 2, columns, 0.125, counts, &sd) ==
+        BASE_ERR_RELATION);
+  CHECK(counts[0] == 0 && ledger_length(ledger) == 1);
+  ledger_free(ledger);
+  ledger = make_ledger(1);
   CHECK(ranges_release(ledger, &ctest_entropy, ORACLE_ZERO_OUT, 2, 2, columns, 0.125, counts, &sd) == BASE_OK);
-  CHECK_NEAR(ledger_at(ledger, 1)->sensitivity, sqrt(2), 1e-15);
+  CHECK_NEAR(ledger_at(ledger, 0)->sensitivity, sqrt(2), 1e-15);
+  CHECK(ledger_neighbours(ledger) == ORACLE_ZERO_OUT);
   ledger_free(ledger);
 }
 

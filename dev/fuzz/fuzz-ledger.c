@@ -23,6 +23,7 @@ static void act(struct fuzz *f, struct ledger *l) {
   const double spent = ledger_spent(l);
   const size_t length = ledger_length(l);
   const enum ledger_accountant accountant = ledger_accountant_of(l);
+  const enum oracle_neighbours neighbours = (enum oracle_neighbours)fuzz_below(f, 2), before = ledger_neighbours(l);
   struct ledger_entry entry = {"gradient", "gaussian", fuzz_double(f), 1, 1};
   int status, gaussian = (int)fuzz_below(f, 2);
   switch (fuzz_below(f, 4)) {
@@ -30,10 +31,10 @@ static void act(struct fuzz *f, struct ledger *l) {
     status = ledger_decide(l, (enum ledger_accountant)fuzz_below(f, 3));
     break;
   case 1:
-    status = ledger_close(l, fuzz_double(f));
+    status = ledger_close(l, neighbours, fuzz_double(f));
     break;
   default:
-    status = ledger_charge(l, gaussian, &entry);
+    status = ledger_charge(l, neighbours, gaussian, &entry);
   }
   REQUIRE(status >= 0 && status < BASE_STATUS_COUNT);
   /* the compensation of an earlier rounding may be larger than a charge */
@@ -41,5 +42,5 @@ static void act(struct fuzz *f, struct ledger *l) {
   REQUIRE(ledger_left(l) >= 0);
   REQUIRE(ledger_length(l) == length || ledger_length(l) == length + 1);
   if (status != BASE_OK) REQUIRE(ledger_length(l) == length && ledger_spent(l) == spent);
-  if (length > 0) REQUIRE(ledger_accountant_of(l) == accountant);
+  if (length > 0) REQUIRE(ledger_accountant_of(l) == accountant && ledger_neighbours(l) == before);
 }

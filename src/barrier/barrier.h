@@ -14,6 +14,11 @@
 
 #include "base/base.h"
 
+enum oracle_neighbours {
+  ORACLE_REPLACE_ONE, /* one record is replaced by any other */
+  ORACLE_ZERO_OUT     /* one record is replaced by a null record */
+};
+
 /* ---- ledger ---- */
 
 struct ledger;
@@ -46,16 +51,20 @@ void ledger_free(struct ledger *ledger);
 /* Decides the accountant; refused once another one has been charged. A Renyi
  * ledger takes all mechanisms and stays one. */
 int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant);
-int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry);
+/* neighbours: the relation that the entry's sensitivity is for. The first charge fixes that of the ledger; one under
+ * the other is refused with BASE_ERR_RELATION. */
+int ledger_charge(struct ledger *ledger, enum oracle_neighbours neighbours, int gaussian,
+                  const struct ledger_entry *entry);
 /* Ends a run that owned the ledger: all but keep is charged as unused, so that
  * the total is the budget, which is what the guarantee says. */
-int ledger_close(struct ledger *ledger, double keep);
+int ledger_close(struct ledger *ledger, enum oracle_neighbours neighbours, double keep);
 /* Under the accountant decided (GDP while open). */
 double ledger_left(const struct ledger *ledger);
 double ledger_spent(const struct ledger *ledger);
 double ledger_capacity(const struct ledger *ledger);
 enum ledger_accountant ledger_accountant_of(const struct ledger *ledger);
-double ledger_order(const struct ledger *ledger); /* of a Renyi ledger; else zero */
+double ledger_order(const struct ledger *ledger);                      /* of a Renyi ledger; else zero */
+enum oracle_neighbours ledger_neighbours(const struct ledger *ledger); /* of its entries, if there are any */
 size_t ledger_length(const struct ledger *ledger);
 const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i);
 
@@ -64,11 +73,6 @@ const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i);
 struct oracle;
 struct data;
 struct loss;
-
-enum oracle_neighbours {
-  ORACLE_REPLACE_ONE, /* one record is replaced by any other */
-  ORACLE_ZERO_OUT     /* one record is replaced by a null record */
-};
 
 /* The oracle owns nothing that it is given; all must outlive it. */
 int oracle_create(const struct data *data, const struct loss *loss, struct ledger *ledger,
@@ -135,7 +139,9 @@ struct oracle_sampling {
  * Opens a step: charges it, at most cost and in full whatever is asked then, and draws its batch. Of what the cost buys
  * without the amplification the share is for second-order answers, the rest for a gradient; 0 and 1 give only one of
  * them. Amplification is of all that is asked on a batch together, so nothing can be added to an open step, and the
- * ledger must be a Renyi one (else BASE_ERR_ACCOUNTANT). A batch that leaves nothing out, a fixed size that is no whole
+ * ledger must be a Renyi one (else BASE_ERR_ACCOUNTANT). A step is one release: until it is closed the ledger refuses
+ * every other charge with BASE_ERR_STEP, so that no question about all rows, nor another oracle's, comes between its
+ * answers. A batch that leaves nothing out, a fixed size that is no whole
  * number and fixed sizes under zero-out, where neighbouring batches differ in two records, are refused.
  */
 int oracle_step_open(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost,
@@ -145,7 +151,7 @@ int oracle_step_gradient(struct oracle *oracle, const double *w, double *gradien
 int oracle_step_hessian(struct oracle *oracle, const double *w, double *hessian, double *sd);
 /* What is left for second-order answers, before the amplification. */
 double oracle_step_left(const struct oracle *oracle);
-/* Forgets the batch. A step that is opened closes the one before. */
+/* Forgets the batch, and the ledger takes charges again. A step that is opened closes the oracle's one before. */
 void oracle_step_close(struct oracle *oracle);
 /* After the last step: forgets the copy of the rows, too, that many batches are gathered from. */
 void oracle_batches_end(struct oracle *oracle);

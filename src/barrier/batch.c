@@ -16,7 +16,8 @@
  * The divergence of a composition on one batch is more than the sum of the
  * parts', and cannot be charged as answers are asked for: a filter adds up
  * conditional divergences, and given the first answer the batch is no longer a
- * fresh one. Hence a step is charged when it is opened.
+ * fresh one. Hence a step is charged when it is opened, and the ledger takes no
+ * other charge before it is closed.
  *
  * A batch depends on no record, so its number of rows may be known; but sums
  * are divided by the public size, as the number is not the same for a
@@ -66,9 +67,14 @@ int oracle_step_open(struct oracle *o, const struct oracle_sampling *how, const 
     entry.sensitivity = sensitivity_hessian(&view, w);
     status = gaussian_scale(entry.sensitivity, curvature_rho, dim * dim, &entry.scale);
   }
-  if (status == BASE_OK) status = ledger_charge(o->ledger, 0, &entry);
-  if (status == BASE_OK) status = draw(o, how, &o->step.rows);
+  if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 0, &entry);
   if (status != BASE_OK) return status;
+  ledger_step_begin(o->ledger);
+  status = draw(o, how, &o->step.rows);
+  if (status != BASE_OK) {
+    oracle_step_close(o);
+    return status;
+  }
   gather_from_records(o);
   o->step.gradient_rho = gradient_rho;
   o->step.curvature_rho = curvature_rho;
@@ -114,6 +120,7 @@ int step_gaussian(struct oracle *o, double sensitivity, double rho, size_t coord
 
 void oracle_step_close(struct oracle *o) {
   struct batch *rows = &o->step.rows;
+  if (rows->size > 0) ledger_step_end(o->ledger);
   if (rows->row) memset(rows->row, 0, rows->count * sizeof *rows->row);
   base_free(rows->row);
   memset(&o->step, 0, sizeof o->step);

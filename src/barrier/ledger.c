@@ -11,7 +11,12 @@
  *
  * Which filter applies must not depend on released values (the conversions
  * differ, and a transcript that chooses between two guarantees has neither),
- * so it is decided by the first charge at the latest.
+ * so it is decided by the first charge at the latest. So is the neighbour
+ * relation: what was charged under zero-out costs more under replace-one, and
+ * a sum of both is no cost under it.
+ *
+ * The proof takes releases one after another. A step on a batch is one release
+ * with several answers: while it is open there is no other.
  */
 #include "barrier/private.h"
 
@@ -25,6 +30,8 @@ struct ledger {
   double capacity[LEDGER_RENYI + 1]; /* zero: this accountant cannot be used */
   double order;                      /* of a Renyi ledger */
   enum ledger_accountant accountant;
+  enum oracle_neighbours neighbours; /* of the entries */
+  int in_step;                       /* a step on a batch is open */
   double spent;
   double shift; /* kappa of a perturbed minimiser that was not released yet */
   double carry; /* what the last additions to spent lost to rounding (Kahan) */
@@ -108,9 +115,12 @@ int ledger_decide(struct ledger *ledger, enum ledger_accountant accountant) {
   return BASE_OK;
 }
 
-int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry *entry) {
+int ledger_charge(struct ledger *ledger, enum oracle_neighbours neighbours, int gaussian,
+                  const struct ledger_entry *entry) {
   if (base_process_id() != ledger->owner) return BASE_ERR_FORK;
+  if (ledger->in_step) return BASE_ERR_STEP;
   if (!(entry->rho > 0) || !isfinite(entry->rho)) return BASE_ERR_ARGUMENT;
+  if (ledger->length > 0 && neighbours != ledger->neighbours) return BASE_ERR_RELATION;
   enum ledger_accountant accountant = ledger->accountant;
   if (!gaussian && accountant != LEDGER_RENYI) accountant = LEDGER_ZCDP;
   if (accountant == LEDGER_OPEN) accountant = LEDGER_GDP;
@@ -124,18 +134,23 @@ int ledger_charge(struct ledger *ledger, int gaussian, const struct ledger_entry
   ledger->carry = (spent - ledger->spent) - term;
   ledger->spent = spent;
   ledger->accountant = accountant;
+  ledger->neighbours = neighbours;
   ledger->entries[ledger->length++] = *entry;
   return BASE_OK;
 }
 
+void ledger_step_begin(struct ledger *ledger) { ledger->in_step = 1; }
+
+void ledger_step_end(struct ledger *ledger) { ledger->in_step = 0; }
+
 /* A charge of all that is left may exceed the capacity by its rounding, and be refused: this share is left out. */
 #define CLOSE_SLACK 1e-11
 
-int ledger_close(struct ledger *ledger, double keep) {
+int ledger_close(struct ledger *ledger, enum oracle_neighbours neighbours, double keep) {
   double unused = ledger_left(ledger) - (keep > 0 ? keep : 0) - CLOSE_SLACK * ledger_capacity(ledger);
   struct ledger_entry entry = {"unused", "none", unused, 0, 0};
   if (!(unused > 0)) return BASE_OK;
-  return ledger_charge(ledger, ledger->accountant != LEDGER_ZCDP, &entry);
+  return ledger_charge(ledger, neighbours, ledger->accountant != LEDGER_ZCDP, &entry);
 }
 
 double ledger_left(const struct ledger *ledger) {
@@ -150,6 +165,8 @@ double ledger_capacity(const struct ledger *ledger) { return capacity_under(ledg
 enum ledger_accountant ledger_accountant_of(const struct ledger *ledger) { return ledger->accountant; }
 
 double ledger_order(const struct ledger *ledger) { return ledger->order; }
+
+enum oracle_neighbours ledger_neighbours(const struct ledger *ledger) { return ledger->neighbours; }
 
 size_t ledger_length(const struct ledger *ledger) { return ledger->length; }
 

@@ -137,7 +137,7 @@ int oracle_decreases(struct oracle *o, const double *w, const double *direction,
     if (sensitivity > widest) widest = sensitivity;
   }
   struct ledger_entry entry = {"line search", "gaussian", rho, widest, largest(k, sd)};
-  status = ledger_charge(o->ledger, 1, &entry);
+  status = ledger_charge(o->ledger, o->neighbours, 1, &entry);
   if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, decrease);
   if (status == BASE_OK) status = mech_gaussian_each(o->entropy, k, sd, decrease);
   if (status != BASE_OK) memset(decrease, 0, k * sizeof(double));
@@ -173,7 +173,7 @@ int oracle_first_step(struct oracle *o, const double *w, const double *direction
   struct ledger_entry entry = {"line search", "sparse vector", rho, sensitivity, 4 * sensitivity / eps};
   double *query = base_alloc(k, sizeof(double));
   if (!query) return BASE_ERR_MEMORY;
-  status = ledger_charge(o->ledger, 0, &entry);
+  status = ledger_charge(o->ledger, o->neighbours, 0, &entry);
   if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, query);
   if (status == BASE_OK) {
     for (size_t i = 0; i < k; i++) query[i] = (query[i] + offset[i]) / (scale_free ? step[i] : 1);
@@ -209,7 +209,7 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   struct ledger_entry entry = {"line search", "exponential", rho, range, range / eta};
   double *score = base_alloc(k, sizeof(double));
   if (!score) return BASE_ERR_MEMORY;
-  status = ledger_charge(o->ledger, 0, &entry);
+  status = ledger_charge(o->ledger, o->neighbours, 0, &entry);
   if (status == BASE_OK) status = sums_decreases(o, w, direction, k, step, score);
   if (status == BASE_OK) {
     for (size_t i = 0; i < k; i++) score[i] += offset[i];
@@ -232,7 +232,7 @@ int charge_gaussian(struct oracle *o, const char *what, double sensitivity, doub
   int status = gaussian_scale(sensitivity, rho, coordinates, sd);
   if (status != BASE_OK) return status;
   struct ledger_entry entry = {what, "gaussian", rho, sensitivity, *sd};
-  return ledger_charge(o->ledger, 1, &entry);
+  return ledger_charge(o->ledger, o->neighbours, 1, &entry);
 }
 
 /* Far below overflow, so that every exact sum is finite whatever the data are

@@ -71,8 +71,8 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
     struct ledger_entry objective = {"perturbed minimiser", "objective perturbation", rho, change, s};
     struct ledger_entry output = {"rounding", "gaussian", rho_output, 2 * tau, how->sd_output};
     if (status == BASE_OK) status = ledger_take_shift(o->ledger);
-    if (status == BASE_OK) status = ledger_charge(o->ledger, 1, &objective);
-    if (status == BASE_OK) status = ledger_charge(o->ledger, 1, &output);
+    if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &objective);
+    if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &output);
   }
   if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, s, v);
   if (status == BASE_OK && !(la_norm(dim, v) <= longest)) status = BASE_ERR_ENTROPY;

@@ -113,6 +113,9 @@ int step_gaussian(struct oracle *o, double sensitivity, double rho, size_t coord
 /* What a perturbed minimiser may shift the privacy loss by; zero where the ledger has no such release, or had it. */
 double ledger_shift(const struct ledger *ledger);
 int ledger_take_shift(struct ledger *ledger);
+/* Between these two the ledger takes no charge. */
+void ledger_step_begin(struct ledger *ledger);
+void ledger_step_end(struct ledger *ledger);
 
 /* ---- oracle.c: what every release shares ---- */
 

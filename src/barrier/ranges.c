@@ -53,7 +53,7 @@ static int release(struct ledger *ledger, const struct base_entropy *entropy, en
   int status = cells == 0 ? BASE_ERR_ARGUMENT : gaussian_scale(sensitivity, rho, cells, sd);
   if (status != BASE_OK) return status;
   struct ledger_entry entry = {"ranges", "gaussian", rho, sensitivity, *sd};
-  status = ledger_charge(ledger, 1, &entry);
+  status = ledger_charge(ledger, neighbours, 1, &entry);
   if (status == BASE_OK) {
     status = feed ? count_stream(feed, n, m, columns, counts) : count_rows(n, m, columns, counts);
   }

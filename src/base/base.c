@@ -15,6 +15,8 @@ static const char *const messages[BASE_STATUS_COUNT] = {
   [BASE_ERR_NUMERIC] = "an eigenvalue computation did not converge",
   [BASE_ERR_SOURCE] = "the source of the data failed",
   [BASE_ERR_ROWS] = "a pass over the source of the data gave more or fewer rows than n",
+  [BASE_ERR_RELATION] = "the privacy budget was charged under another neighbour relation",
+  [BASE_ERR_STEP] = "a step on a batch is open, which is one release",
 };
 
 static struct base_host host;

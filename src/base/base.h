@@ -11,6 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What privacy rests on needs it: checks find a NaN by comparing it, bounds are for sums as they are written. */
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) ||                               \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__) || defined(_M_FP_FAST)
+#error "dpsosp needs IEEE 754 arithmetic: compile it without -ffast-math and its like (in ~/.R/Makevars, perhaps)"
+#endif
+/* The same where compilers do not say it: NULL, or a short text of what is wrong. */
+const char *base_arithmetic_fault(void);
+
 enum base_status {
   BASE_OK = 0,
   BASE_ERR_MEMORY,     /* an allocation failed or its size overflows */
@@ -23,6 +31,8 @@ enum base_status {
   BASE_ERR_NUMERIC,    /* LAPACK did not converge on a released matrix */
   BASE_ERR_SOURCE,     /* the host's source of rows failed */
   BASE_ERR_ROWS,       /* a pass over the source did not give n rows */
+  BASE_ERR_RELATION,   /* a budget that was charged under one neighbour relation was asked under another */
+  BASE_ERR_STEP,       /* a question between the answers of a step on a batch */
   BASE_STATUS_COUNT
 };
 

@@ -59,7 +59,6 @@ int opt_published(const struct objective *f, const struct opt_options *o, const 
     if (status == BASE_ERR_BUDGET) status = BASE_OK;
   }
   if (phases[0].batch) {
-    oracle_step_close(f->oracle);
     result_forget(result);
     result->status = OPT_ITERATIONS;
   }
@@ -76,6 +75,7 @@ static int run_phase(struct run *r) {
   for (r->iteration = 1; r->iteration <= iterations; r->iteration++) {
     base_progress(r->iteration, iterations);
     int status = iterate(r);
+    objective_step_close(r->f);
     if (status == BASE_ERR_BUDGET) r->result->status = OPT_BUDGET;
     if (status != BASE_OK || r->passed) return status;
   }

@@ -5,7 +5,7 @@
 #ifndef DPSOSP_METHOD_PENALTY_H
 #define DPSOSP_METHOD_PENALTY_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 enum penalty_kind {
   PENALTY_NONE,

@@ -337,7 +337,11 @@ test_that("extremes: an answer or an honest Inf, never below the optimistic boun
 test_that("relations and refusals", {
   expect_error(event_compose(event_gaussian(1), event_gaussian(1, "zero-out")), class = "dpsosp_error_relation")
   expect_error(dp_account(event_gaussian(1), neighbours = "zero-out"), class = "dpsosp_error_relation")
-  expect_silent(dp_account(event_gaussian(1, "add-remove"), neighbours = "zero-out"))
+  # n is public under both relations: a name that says otherwise is refused, not taken for zero-out.
+  for (name in c("add-remove", "add/remove", "add_remove")) {
+    expect_error(event_gaussian(1, name), "number of records, which is public", class = "dpsosp_error_argument")
+    expect_error(dp_account(event_gaussian(1), neighbours = name), "zero-out", class = "dpsosp_error_argument")
+  }
   expect_error(event_subsample(event_gaussian(1, "zero-out"), 0.1, "wor"), class = "dpsosp_error_unsupported")
   expect_error(event_subsample(poisson(0.1, 1, 1), 0.1), class = "dpsosp_error_unsupported")
   expect_error(dp_account(event_laplace(1), "gdp"), "Gaussian releases only", class = "dpsosp_error_unsupported")

@@ -40,6 +40,30 @@ test_that("what a step is charged is its amplified Renyi divergence at the order
   }
 })
 
+test_that("who receives a fit on batches can compute its guarantee from it", {
+  p <- problem_matrix(2000)
+  for (neighbours in c("replace-one", "zero-out")) {
+    fit <- quiet_fit(p$x, p$y, eps = 2, delta = 1e-6, radius = 2, method = "sgd", neighbours = neighbours,
+                     target = sosp(0.05, 0.1), control = control_gd(batch = 100))
+    fit <- unserialize(serialize(fit, NULL)) # what is sent
+    privacy <- fit$privacy
+    ledger <- dp_ledger(fit)
+    # Each row costs what its noise does, by the accountant on plain numbers, at the order that the fit names.
+    events <- Map(function(what, sigma) {
+      event <- event_gaussian(sigma, privacy$neighbours)
+      if (startsWith(what, "batch")) event_subsample(event, fit$batch$rate, fit$batch$scheme) else event
+    }, ledger$what, ledger$scale / ledger$sensitivity)[ledger$what != "unused"]
+    spent <- vapply(events, dp_rdp, 0, order = privacy$order) / privacy$order
+    expect_equal(unname(spent), ledger$rho[ledger$what != "unused"], tolerance = 1e-6)
+    unused <- sum(ledger$rho[ledger$what == "unused"])
+    expect_equal(dp_convert(rho = sum(spent) + unused, order = privacy$order, delta = privacy$delta, to = "eps"),
+                 privacy$eps, tolerance = 1e-6)
+    expect_output(print(fit), paste0("Renyi at order ", format(privacy$order, digits = 4)), fixed = TRUE)
+    skip_if_not_installed("generics")
+    expect_equal(generics::glance(fit)[c("accountant", "order")], data.frame(accountant = "renyi", order = privacy$order))
+  }
+})
+
 test_that("batches of the published method serve gradient and Hessian, for one charge", {
   p <- problem_matrix(4000)
   fit <- quiet_fit(p$x, p$y, eps = 8, delta = 1e-6, radius = 2, method = "opt-b", loss = "sigmoid",

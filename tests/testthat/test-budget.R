@@ -207,6 +207,37 @@ test_that("an interrupt stops within a second and refunds nothing", {
   expect_gt(as.numeric(sub(".*rows ([0-9]+) .*", "\\1", line)), 0)
 })
 
+test_that("one budget holds under one relation, that of its first charge", {
+  d <- data.frame(y = p$y, a = p$x[, 1])
+  refused <- function(expr) expect_error(expr, class = "dpsosp_error_relation")
+  for (first in neighbour_codes) {
+    other <- setdiff(neighbour_codes, first)
+    budget <- dp_budget(eps = 1, delta = 1e-6)
+    ask <- function(neighbours) dp_oracle(p$x, p$y, "sigmoid", budget, radius = 2, neighbours = neighbours)
+    late <- ask(other) # nothing was charged yet: it is refused when it asks
+    dp_value(ask(first), w0, rho = 1e-4)
+    refused(dp_value(late, w0, rho = 1e-4))
+    refused(dp_line_search(late, w0, w0 + 1, 1, rho = 1e-4))
+    refused(ask(other))
+    refused(quiet_fit(p$x, p$y, radius = 2, budget = budget, neighbours = other))
+    refused(quiet_fit(y ~ a, d, budget = budget, neighbours = other)) # before its ranges
+    expect_equal(dp_ledger(budget)$neighbours, first)
+    expect_output(print(budget), paste("Neighbours:", first))
+    expect_s3_class(quiet_fit(y ~ a, d, budget = budget, neighbours = first), "dp_sosp")
+    expect_setequal(dp_ledger(budget)$neighbours, first)
+  }
+  # The first charge of a budget may be that of ranges, which another fit has to obey.
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  private_ranges(list(a = p$x[, 1]), budget, 0.001, "zero-out", FALSE)
+  refused(private_ranges(list(a = p$x[, 1]), budget, 0.001, "replace-one", FALSE))
+  expect_setequal(dp_ledger(budget)$neighbours, "zero-out")
+  # A fit that owns its budget charges what is unused under its own relation, too.
+  for (relation in neighbour_codes) {
+    fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-6, neighbours = relation, target = sosp(0.5, 0.5))
+    expect_setequal(dp_ledger(fit)$neighbours, relation)
+  }
+})
+
 test_that("wrong budgets are refused", {
   expect_errors(
     dp_budget(),

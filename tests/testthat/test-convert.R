@@ -81,6 +81,21 @@ test_that("monotone in every argument", {
   }
 })
 
+test_that("a divergence at one order is converted by proposition 12 of Canonne, Kamath & Steinke", {
+  for (order in c(1.01, 2, 12.5, 400)) for (rho in c(1e-4, 0.1, 3)) for (delta in c(1e-12, 1e-5, 0.1)) {
+    eps <- dp_convert(rho = rho, order = order, delta = delta, to = "eps")
+    log_delta <- (order - 1) * (order * rho - eps) - log(order - 1) + order * log1p(-1 / order)
+    if (eps > 0) expect_equal(log_delta, log(delta), tolerance = 1e-9)
+    if (eps == 0) expect_lte(log_delta, log(delta))
+  }
+  # Of a release whose divergence is linear in the order, the best order gives what zCDP does.
+  orders <- 1 + 10^seq(-2, 4, length.out = 2000)
+  one <- dp_convert(rho = 0.05, order = orders, delta = 1e-6, to = "eps")
+  expect_equal(min(one), dp_convert(rho = 0.05, delta = 1e-6, to = "eps"), tolerance = 1e-4)
+  expect_true(all(one >= dp_convert(rho = 0.05, delta = 1e-6, to = "eps") * (1 - 1e-12)))
+  expect_named(dp_convert(rho = 0.05, order = 2, delta = 1e-6), c("eps", "delta", "rho", "mu", "order"))
+})
+
 test_that("extremes are sensible limits", {
   expect_identical(dp_convert(mu = 0, delta = 0, to = "eps"), 0)
   expect_identical(dp_convert(mu = 1, delta = 0, to = "eps"), Inf)
@@ -104,6 +119,8 @@ test_that("the result says what was given", {
 
 test_that("bad arguments are named", {
   refused <- list(
+    quote(dp_convert(rho = 1, delta = 1e-6, order = 1)), quote(dp_convert(rho = 1, order = 2)),
+    quote(dp_convert(mu = 1, delta = 1e-6, order = 2)),
     quote(dp_convert()), quote(dp_convert(eps = 1)), quote(dp_convert(mu = 1, rho = 1)),
     quote(dp_convert(eps = 1, delta = 1e-6, mu = 1)), quote(dp_convert(eps = -1, delta = 1e-6)),
     quote(dp_convert(eps = 1, delta = 2)), quote(dp_convert(mu = NA, delta = 0.1)), quote(dp_convert(mu = "a")),

@@ -101,7 +101,7 @@ test_that("accessors", {
   expect_equal(deparse(formula(fit)), "y ~ a + b + f")
   expect_equal(all.vars(formula(study(y ~ ., d, eps = 5))), c("y", "a", "b", "f"))
   expect_s3_class(dp_ledger(fit), "data.frame")
-  expect_named(dp_ledger(fit), c("what", "mechanism", "rho", "mu", "sensitivity", "scale"))
+  expect_named(dp_ledger(fit), c("what", "mechanism", "rho", "mu", "sensitivity", "scale", "neighbours"))
   expect_named(fit$certificate, c("gradient", "eigenvalue", "eigenvalue_known", "confidence"))
   expect_named(fit$certificate$gradient, c("estimate", "upper"))
   expect_named(fit$certificate$eigenvalue, c("estimate", "lower"))
@@ -112,7 +112,7 @@ test_that("tidy() and glance() are the fit as data frames", {
   tidied <- generics::tidy(fit)
   expect_identical(stats::setNames(tidied$estimate, tidied$term), coef(fit))
   glanced <- generics::glance(fit)
-  expect_identical(dim(glanced), c(1L, 12L))
+  expect_identical(dim(glanced), c(1L, 14L))
   expect_equal(glanced[c("nobs", "eps", "status", "answers")],
                data.frame(nobs = 300, eps = fit$privacy$eps, status = fit$status, answers = nrow(dp_ledger(fit))))
   expect_equal(glanced$gradient.upper, fit$certificate$gradient[["upper"]])

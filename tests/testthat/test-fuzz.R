@@ -117,7 +117,7 @@ calls <- list(
          mechanism = sample(c("gaussian", "svt", "exponential"), 1), sufficient = 0.1)
   }),
   list(dp_budget, function() list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto")),
-  list(dp_convert, function() list(eps = c(1, 2), delta = 1e-6, rho = NULL, mu = NULL, to = NULL)),
+  list(dp_convert, function() list(eps = c(1, 2), delta = 1e-6, rho = NULL, mu = NULL, to = NULL, order = NULL)),
   list(dp_ledger, function() list(plenty())),
   list(control_opt, function() unclass(quick)),
   list(sosp, function() list(eps_g = 0.1, eps_h = 0.1, alpha = NULL)),

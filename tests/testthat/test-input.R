@@ -245,7 +245,7 @@ good_calls <- expression(
   dp_hessian = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),
   dp_line_search = list(oracle = oracle, w = c(0, 0, 1), direction = c(0, 0, 1), steps = 1, mu = 0.001, rho = NULL,
                         mechanism = "gaussian", sufficient = 0),
-  dp_convert = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, to = "mu"),
+  dp_convert = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, to = "mu", order = NULL),
   control_opt = list(constants = "tight", line_search = "svt", gap = 1, confidence = 0.9, max_iterations = 10,
                      gap_share = 0.1, phase1_share = 0.5, search_share = 0.5, hessian_share = 0.5, b_g = 2, b_H = 2,
                      beta_g = 0.5, beta_H = 0.5, batch = 10, sampling = "wor", batch_share = 0.5),
