@@ -35,8 +35,8 @@
 #'   `sqrt(sum(mu^2))`.
 #' @param to `NULL`, or the one of `"eps"`, `"delta"`, `"rho"`, `"mu"` that is
 #'   wanted as a plain numeric vector.
-#' @param order Renyi order, above 1. `rho` is then the divergence at this one order over the order, as [dp_ledger()] has
-#'   it for a fit on batches, whose order is `fit$privacy$order`.
+#' @param order Renyi order, above 1. `rho` is then the divergence at this one order over the order, as [dp_ledger()]
+#'   has it for a fit on batches, whose order is `fit$privacy$order`.
 #' @return A data frame of class `dpsosp_conversion` with the columns `eps`,
 #'   `delta`, `rho` and `mu` and one row for each element of the arguments
 #'   (those of length one are recycled), `NA` where there is no answer; with

@@ -61,8 +61,8 @@
 #' @param control From [control_opt()], [control_tr()], [control_gd()] or [control_newton()], as the method needs;
 #'   `NULL` is its defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits.
-#' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record against a
-#'   null record, for half the noise in a gradient. n is public under both.
+#' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
+#'   against a null record, for half the noise in a gradient. n is public under both.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
 #'   `NULL` is zero (for a numeric response the middle of its bounds).
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
@@ -75,8 +75,8 @@
 #'   * `status`: `"sosp"` (certified), `"budget"` or `"iterations"`;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem;
-#'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose sum
-#'     [dp_convert()] computes eps;
+#'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
+#'     sum [dp_convert()] computes eps;
 #'   * `trace`: one row per released answer;
 #'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `loss`, `penalty`, `control`, `design`, `n`, `call`.

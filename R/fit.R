@@ -36,8 +36,8 @@ new_privacy <- function(run) {
   whole <- !is.null(run$eps) && run$rho == rho_of(run, run$eps)
   list(
     eps = if (whole) run$eps else eps_of(run, run$rho), delta = run$delta, rho = run$rho,
-    accountant = run$accountant, order = run$budget$order, kappa = run$kappa, neighbours = run$neighbours, noise = run$noise,
-    shared = if (!run$owned) budget_text(run$budget), ledger = ledger
+    accountant = run$accountant, order = run$budget$order, kappa = run$kappa, neighbours = run$neighbours,
+    noise = run$noise, shared = if (!run$owned) budget_text(run$budget), ledger = ledger
   )
 }
 

@@ -5,9 +5,9 @@ neighbour_code <- function(neighbours) match(neighbours, neighbour_codes) - 1L
 
 check_neighbours <- function(neighbours, call = sys.call(-1)) {
   if (is.character(neighbours) && length(neighbours) == 1L && grepl("^add[-/_ ]?remove$", neighbours)) {
-    abort("argument", "`neighbours` = \"", neighbours, "\" is not offered, as it would hide the number of records, which ",
-          "is public here. \"zero-out\" has the same sensitivities and protects what one record says: a null record ",
-          "takes its place, and n stays.", call = call)
+    abort("argument", "`neighbours` = \"", neighbours, "\" is not offered: it would have to hide the number of ",
+          "records, which is public here. \"zero-out\" protects what one record says: a null record takes its place, ",
+          "and n stays.", call = call)
   }
   check_choice(neighbours, neighbour_codes, "neighbours", call)
 }

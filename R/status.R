@@ -4,9 +4,9 @@
 # fault: what is wrong, or NULL.
 check_arithmetic <- function(fault) {
   if (is.null(fault)) return(invisible())
-  abort("arithmetic", "dpsosp needs IEEE 754 arithmetic, which its guarantees rest on; here ", fault, ". It was compiled ",
-        "with flags such as -ffast-math (see ~/.R/Makevars), or a library that was loaded before it changed how the ",
-        "processor computes.", call = NULL)
+  abort("arithmetic", "dpsosp needs IEEE 754 arithmetic, which its guarantees rest on; here ", fault, ". It was ",
+        "compiled with flags such as -ffast-math (see ~/.R/Makevars), or a library that was loaded before it changed ",
+        "how the processor computes.", call = NULL)
 }
 
 # Statuses of the core become classed conditions. Called from C.

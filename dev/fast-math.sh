@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiler flags that give up IEEE 754, one set at a time. No C file of the package may compile with those that compilers
-# announce; where they are announced by nothing, the self-test of base/arithmetic.c has to find them.
+# Compiler flags that give up IEEE 754, one set at a time. No C file of the package may compile with those that
+# compilers announce; where they are announced by nothing, the self-test of base/arithmetic.c has to find them.
 #   dev/fast-math.sh [src directory]
 # Ends with "N passed, N failed": one for each file, one for each set of flags that is hidden, one for no flags.
 set -uo pipefail

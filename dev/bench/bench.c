@@ -119,6 +119,12 @@ SEXP bench_value_gradient(SEXP oracle, SEXP w) {
   return out;
 }
 
+SEXP bench_trace(SEXP oracle, SEXP w) {
+  double trace;
+  sums_trace(R_ExternalPtrAddr(oracle), REAL(w), ORACLE_HESSIAN, &trace);
+  return Rf_ScalarReal(trace);
+}
+
 SEXP bench_hessian(SEXP oracle, SEXP w) {
   int dim = (int)XLENGTH(w);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, dim, dim));

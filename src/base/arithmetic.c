@@ -57,13 +57,13 @@ const char *base_arithmetic_fault(void) {
     int (*holds)(void);
     const char *fault;
   } all[] = {
+      {rounds_to_nearest, "results are not rounded to nearest"}, /* first: the others take it for granted */
       {has_nan, "what is not a number compares as one"},
       {has_infinity, "infinity counts as finite"},
       {has_signed_zero, "the sign of zero is lost"},
       {keeps_order, "sums are taken in another order than they are written in"},
       {divides, "divisions are replaced by products"},
       {has_subnormals, "numbers near zero are set to zero"},
-      {rounds_to_nearest, "results are not rounded to nearest"},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (!all[i].holds()) return all[i].fault;

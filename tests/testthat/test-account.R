@@ -339,7 +339,7 @@ test_that("relations and refusals", {
   expect_error(dp_account(event_gaussian(1), neighbours = "zero-out"), class = "dpsosp_error_relation")
   # n is public under both relations: a name that says otherwise is refused, not taken for zero-out.
   for (name in c("add-remove", "add/remove", "add_remove")) {
-    expect_error(event_gaussian(1, name), "number of records, which is public", class = "dpsosp_error_argument")
+    expect_error(event_gaussian(1, name), "number of records, which is public here", class = "dpsosp_error_argument")
     expect_error(dp_account(event_gaussian(1), neighbours = name), "zero-out", class = "dpsosp_error_argument")
   }
   expect_error(event_subsample(event_gaussian(1, "zero-out"), 0.1, "wor"), class = "dpsosp_error_unsupported")

@@ -60,7 +60,8 @@ test_that("who receives a fit on batches can compute its guarantee from it", {
                  privacy$eps, tolerance = 1e-6)
     expect_output(print(fit), paste0("Renyi at order ", format(privacy$order, digits = 4)), fixed = TRUE)
     skip_if_not_installed("generics")
-    expect_equal(generics::glance(fit)[c("accountant", "order")], data.frame(accountant = "renyi", order = privacy$order))
+    expect_equal(generics::glance(fit)[c("accountant", "order")],
+                 data.frame(accountant = "renyi", order = privacy$order))
   }
 })
 
