@@ -1,7 +1,8 @@
 #' Differentially private second-order stationary points
 #'
 #' Fits a model by minimising its regularised mean loss under differential privacy,
-#' and certifies how near to a local minimum (not a saddle point) the result is.
+#' and certifies how near to a local minimum (not a saddle point) the result is. What is certified is that the objective
+#' is flat there, not that it is small.
 #'
 #' The data are seen by a noisy oracle only ([dp_oracle()]): each question is charged to
 #' a budget that is fixed before the run, which is therefore private at exactly
@@ -41,14 +42,16 @@
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
 #'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
-#' @param method `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
+#' @param method `"auto"`, the default, takes `"2opt-ls"` where the problem is not convex, else `"newton"`; but
+#'   `"objpert"` where a budget of its own leaves little noise, and with more than 1,000 coefficients a method that
+#'   asks for gradients only. The rule knows n, the number of columns, budget, relation and loss, not the data
+#'   (`vignette("convex")`). The fit's `method` and `print()` name what it took.
+#'
+#'   For all problems: `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
 #'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
 #'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
 #'   For convex problems `"newton"`, `"damped-newton"` or, on batches, `"newton-b"`, see [control_newton()];
-#'   `"objpert"` or `"outpert"`, see
-#'   [control_perturbation()]; `"cubic"`, see [control_cubic()]. `"auto"`, said in a message, takes `"2opt-ls"` where
-#'   the problem is not convex, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise: a rule
-#'   that knows n, the number of columns, budget, relation and loss, not the data (`vignette("convex")`).
+#'   `"objpert"` or `"outpert"`, see [control_perturbation()]; `"cubic"`, see [control_cubic()].
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -72,14 +75,17 @@
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
-#'   * `status`: `"sosp"` (certified), `"budget"` or `"iterations"`;
+#'   * `status`: `"sosp"` (certified stationary), `"budget"` or `"iterations"` (spent, or done, before that), or
+#'     `"start"` (nothing better than the start was found; it is what is returned);
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem;
+#'   * `decrease`: how far the objective there is below its value at the start, at least, with the certificate's
+#'     confidence (for itself); `NA` where no released answer says so, as with methods that never pay for values;
 #'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
 #'     sum [dp_convert()] computes eps;
 #'   * `trace`: one row per released answer;
 #'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
-#'   * `target`, `method`, `loss`, `penalty`, `control`, `design`, `n`, `call`.
+#'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.
 #'
 #'   It holds no rows, residuals or environments, and depends on the data through the
 #'   released answers only.
@@ -111,7 +117,7 @@ dp_sosp <- function(x, ...) {
 
 #' @rdname dp_sosp
 #' @export
-dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic",
+dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "auto", loss = "logistic",
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
                             noise = c("secure", "reproducible"), progress = interactive(),
@@ -151,7 +157,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "2
 
 #' @rdname dp_sosp
 #' @export
-dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "2opt-ls", loss = "logistic", penalty = NULL,
+dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", loss = "logistic", penalty = NULL,
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, storage = c("double", "single"), ...) {
@@ -229,6 +235,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
 
 # Before the budget is opened: these methods ask for matrices whatever the problem is.
 check_run_size <- function(run, dim, call) {
+  if (run$auto) auto_wide(run, dim)
   published <- identical(run$control$constants, "published")
   if (published || !run$method %in% methods_gradient) {
     check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call,
@@ -240,7 +247,7 @@ check_run_size <- function(run, dim, call) {
 open_budget <- function(run, budget, dim, call) {
   run$dim <- dim
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
-  if (run$auto) auto_choose(run)
+  if (run$auto) auto_quiet(run)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
   if (run$method %in% methods_batch) {

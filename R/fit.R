@@ -1,6 +1,6 @@
 # The fit: released answers and public facts, nothing else.
 
-status_names <- c("sosp", "budget", "iterations")
+status_names <- c("sosp", "budget", "iterations", "start")
 
 new_fit <- function(run, result, coefficients, design, response, call) {
   trace <- as.data.frame(result$trace)
@@ -8,21 +8,24 @@ new_fit <- function(run, result, coefficients, design, response, call) {
     coefficients = coefficients,
     status = status_names[result$status + 1L],
     certificate = new_certificate(run, result),
+    decrease = released(result$decrease %||% NaN),
     privacy = new_privacy(run),
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),
                    planned = result$planned),
-    target = run$target, method = run$method, loss = run$loss, penalty = run$penalty, control = run$control,
-    batch = run$batch,
+    target = run$target, method = run$method, auto = run$auto, loss = run$loss, penalty = run$penalty,
+    control = run$control, batch = run$batch,
     design = design, response = response, n = run$n, call = call
   ))
 }
 
+# NaN in the core: nothing released says.
+released <- function(x) if (is.nan(x)) NA_real_ else x
+
 new_certificate <- function(run, result) {
-  na <- function(x) if (is.nan(x)) NA_real_ else x
   list(
-    gradient = c(estimate = na(result$gradient_norm), upper = na(result$gradient_upper)),
-    eigenvalue = c(estimate = na(result$eigen_min), lower = na(result$eigen_lower)),
+    gradient = c(estimate = released(result$gradient_norm), upper = released(result$gradient_upper)),
+    eigenvalue = c(estimate = released(result$eigen_min), lower = released(result$eigen_lower)),
     eigenvalue_known = result$eigen_known,
     confidence = run$control$confidence
   )
@@ -72,9 +75,10 @@ NULL
 #' @rdname dp_sosp-methods
 #' @export
 print.dp_sosp <- function(x, ...) {
-  cat("<dp_sosp> ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ", x$n, "\n", sep = "")
+  cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
+      x$n, "\n", sep = "")
   cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
-  cat(status_text(x), certificate_text(x), sep = "\n")
+  cat(status_text(x), certificate_text(x), decrease_text(x), sep = "\n")
   cat("\nCoefficients:\n")
   print(format(x$coefficients, digits = 3), quote = FALSE)
   invisible(x)
@@ -113,8 +117,9 @@ status_text <- function(x) {
   many <- vapply(answer_names, `[`, "", 2)
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   paste0(
-    c(sosp = "Certified", budget = "Not certified: budget spent",
-      iterations = "Not certified: planned iterations done")[[x$status]],
+    c(sosp = "Certified stationary", budget = "Not certified: budget spent",
+      iterations = "Not certified: planned iterations done",
+      start = "The start, as nothing better was found")[[x$status]],
     " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no answers"
   )
 }
@@ -128,8 +133,17 @@ certificate_text <- function(x) {
            signif(-x$target$eps_h, 3), ")",
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
     paste0("Both with confidence ", format(certificate$confidence), "; on the scale of the mapped rows",
-           if (x$response$kind == "bounded") " and response")
+           if (x$response$kind == "bounded") " and response"),
+    "They say how flat the objective is there, not how small"
   )
+}
+
+decrease_text <- function(x) {
+  if (x$status == "start") return("Objective: that of the start")
+  if (is.na(x$decrease)) return("Objective: its decrease since the start was not measured")
+  if (x$decrease <= 0) return("Objective: no decrease since the start stands out of the noise")
+  paste0("Objective: at least ", signif(x$decrease, 3), " below the start's, with confidence ",
+         format(x$certificate$confidence))
 }
 
 #' @rdname dp_sosp-methods

@@ -18,7 +18,7 @@ check_convex <- function(loss, penalty, method, call) {
 
 # No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
 check_smooth <- function(loss, penalty, method, control, call) {
-  if (is.finite(loss_bounds(loss)[["third"]])) return(invisible())
+  if (is_smooth(loss)) return(invisible())
   what <- paste0("the second derivative of the ", loss$name, " loss jumps")
   refuse <- function(...) abort("argument", ..., call = call, class = "dpsosp_error_nonsmooth")
   if (penalty$name == "nonconvex") {

@@ -123,6 +123,8 @@ loss_bounds <- function(loss) {
 
 is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && penalty$name != "nonconvex"
 
+is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
+
 # As in the head of a fit: with its parameter.
 loss_text <- function(loss) {
   ends <- paste(format(loss$response, trim = TRUE), collapse = ", ")

@@ -11,12 +11,12 @@ rows <- seq_len(20000) # rows are in random order
 train <- covertype[rows, ]
 held_out <- covertype[-rows, ]
 
-fit <- dp_sosp(cover ~ ., train, eps = 0.6, method = "2opt-ls")
+fit <- dp_sosp(cover ~ ., train, eps = 0.6)
 print(fit)
 
 log_loss <- function(link, y) mean(log1p(exp(-ifelse(y == levels(y)[2], link, -link))))
 loss_at <- function(eps) {
-  fit <- suppressMessages(dp_sosp(cover ~ ., train, eps = eps, method = "2opt-ls"))
+  fit <- suppressMessages(dp_sosp(cover ~ ., train, eps = eps))
   log_loss(predict(fit, held_out, type = "link"), held_out$cover)
 }
 eps <- c(0.1, 0.2, 0.4, 0.8, 1.6, 3.2)

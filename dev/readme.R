@@ -1,7 +1,7 @@
 # Output and pictures of README.md: Rscript dev/readme.R, with the package installed. Writes man/figures/.
 library(dpsosp)
-set.seed(1)
-fit <- dp_sosp(cover ~ ., covertype, eps = 2, method = "2opt-ls", noise = "reproducible")
+set.seed(2)
+fit <- dp_sosp(cover ~ ., covertype, eps = 2, noise = "reproducible")
 fit$status
 fit$certificate$gradient
 round(coef(fit)[c("elevation", "slope", "wildernessNeota")], 4)

@@ -71,8 +71,11 @@ exact_minimum <- function(z, y, lambda = 0, free = 1) {
   w
 }
 
-# Fits without the messages about delta and ranges, and the warning about ranges that were not found.
-quiet_fit <- function(...) suppressWarnings(suppressMessages(dp_sosp(..., progress = FALSE)), "dpsosp_warning")
+# Fits without the messages about delta and ranges, and the warning about ranges that were not found; by a method that
+# takes any problem and asks little.
+quiet_fit <- function(..., method = "2opt-ls") {
+  suppressWarnings(suppressMessages(dp_sosp(..., method = method, progress = FALSE)), "dpsosp_warning")
+}
 
 # A noisy answer is within eight standard deviations of the exact one (and a little more for rounding).
 expect_near <- function(answer, exact, sd = attr(answer, "sd")) {

@@ -141,7 +141,7 @@ test_that("print and summary say the batch", {
                    control = control_opt(batch = 50), noise = "reproducible")
   text <- capture.output(print(fit))
   expect_true(any(text == "Steps on batches of 50 records, without replacement (rate 5 %)"))
-  expect_match(text, "Certified after [0-9]+ gradients? on (a batch|batches), 1 gradient", all = FALSE)
+  expect_match(text, "Certified stationary after [0-9]+ gradients? on (a batch|batches), 1 gradient", all = FALSE)
   expect_match(capture.output(summary(fit)), "^batch gradient", all = FALSE)
 })
 

@@ -147,6 +147,25 @@ test_that("what is printed fits a terminal and says what is guaranteed", {
   capture.output(expect_false(withVisible(print(fit))$visible))
 })
 
+test_that("what is printed does not let a stationary point pass for a good one", {
+  printed <- function(...) capture.output(print(utils::modifyList(fit, list(...))))
+  says <- function(lines, what) expect_equal(sum(grepl(what, lines, fixed = TRUE)), 1)
+  says(printed(status = "sosp"), "Certified stationary after")
+  says(printed(), "They say how flat the objective is there, not how small")
+  says(printed(decrease = 0.0912), "Objective: at least 0.0912 below the start's, with confidence 0.95")
+  says(printed(decrease = -0.01), "Objective: no decrease since the start stands out of the noise")
+  says(printed(decrease = NA_real_), "Objective: its decrease since the start was not measured")
+  start <- printed(status = "start", decrease = 0)
+  says(start, "The start, as nothing better was found after")
+  says(start, "Objective: that of the start")
+  expect_false(any(grepl("ertified", start)))
+})
+
+test_that("a decrease is reported by methods that pay for values, and by no others", {
+  expect_identical(study(y ~ a, d, eps = 5, bounds = frame_bounds["a"], method = "newton")$decrease, NA_real_)
+  expect_identical(study(y ~ a, d, eps = 5, bounds = frame_bounds["a"], method = "objpert")$decrease, NA_real_)
+})
+
 test_that("plot() draws every fit, and puts the device back", {
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())

@@ -111,7 +111,8 @@ test_that("a formula may come by its name in any place, as in lm()", {
   expect_identical(coef(fit(d, formula = y ~ a)), expected)
   expect_identical(coef(fit(formula = y ~ a, data = d)), expected)
   set.seed(1)
-  again <- dp_sosp(data = d, eps = 5, delta = 1e-6, formula = y ~ a, bounds = b["a"], noise = "reproducible")
+  again <- dp_sosp(data = d, eps = 5, delta = 1e-6, formula = y ~ a, bounds = b["a"], noise = "reproducible",
+                   method = "2opt-ls")
   expect_identical(coef(again), expected)
   expect_identical(names(coef(update(again, . ~ . + b, bounds = b))), c("(Intercept)", "a", "b"))
   expect_error(fit(data = d, formula = "y ~ a"), "`formula` must have a response", class = "dpsosp_error_argument")

@@ -215,7 +215,7 @@ test_that("a call that carries the data itself is kept without them", {
   expect_clean(eval(bquote(dp_sosp(y ~ a, .(d), 1, 1e-4, bounds = list(a = c(0, max(1, .(d$a)))), progress = FALSE))))
   expect_clean(eval(bquote(dp_sosp(y ~ a, subset(.(d), b > 0.1), 1, 1e-4, bounds = secret_bounds["a"],
                                    start = rep(0, length(.(d$b)) / 30), progress = FALSE))))
-  fit <- dp_sosp(y ~ a, d, 4, 1e-4, bounds = secret_bounds["a"], progress = FALSE,
+  fit <- dp_sosp(y ~ a, d, 4, 1e-4, bounds = secret_bounds["a"], progress = FALSE, method = "opt",
                  control = (function(values = 3) control_opt(gap = values))())
   expect_clean(fit)
   budget <- dp_budget(eps = 1, delta = 1e-4)

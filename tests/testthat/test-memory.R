@@ -5,8 +5,8 @@ peak <- function(data, fit, asked) {
   out <- child(c(
     "line <- function() grep('^VmHWM', readLines('/proc/self/status'), value = TRUE)",
     "peak <- function() as.numeric(gsub('[^0-9]', '', line())) * 1024",
-    "quiet <- function(...) suppressMessages(dp_sosp(..., eps = 1, control = control_opt(max_iterations = 10),",
-    "  progress = FALSE))",
+    "quiet <- function(...) suppressMessages(dp_sosp(..., eps = 1, method = '2opt-ls',",
+    "  control = control_opt(max_iterations = 10), progress = FALSE))",
     "warm <- quiet(matrix(0.5, 200, 2), rep(0:1, 100), radius = 2, loss = 'sigmoid', target = sosp(0.1, 0.05))",
     "invisible(gc())",
     "start <- peak()",

@@ -125,22 +125,3 @@ test_that("less noise means a larger solution to aim at, and more budget less of
   lambda <- function(eps) 0.25 / (3000 * expm1(study(eps = eps)$privacy$kappa))
   expect_lt(lambda(4), lambda(0.2) / 4)
 })
-
-test_that("\"auto\" names its method, which follows from public facts", {
-  chosen <- function(eps, ...) {
-    suppressWarnings(dp_sosp(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = "auto", ...))
-  }
-  expect_message(fit <- chosen(1), "newton", class = "dpsosp_message_method")
-  expect_equal(fit$method, "newton")
-  # 2 sqrt(4) / (3000 mu) < 10^-3.75 from mu = 7.5 on
-  budget <- function(mu) dp_convert(mu = mu, delta = 1e-6, to = "eps")
-  expect_equal(suppressMessages(chosen(budget(7.6)))$method, "objpert")
-  expect_equal(suppressMessages(chosen(budget(7.4)))$method, "newton")
-  expect_equal(suppressMessages(chosen(budget(7.4), neighbours = "zero-out"))$method, "objpert")
-  expect_equal(suppressMessages(chosen(1, loss = "sigmoid"))$method, "2opt-ls")
-  expect_equal(suppressMessages(chosen(1, penalty = penalty_nonconvex(0.1)))$method, "2opt-ls")
-  shared <- suppressMessages(dp_sosp(p$x, p$y, eps = budget(7.6), budget = dp_budget(eps = 100, delta = 1e-6),
-                                     radius = 2, method = "auto"))
-  expect_equal(shared$method, "newton")
-  expect_error(chosen(1, control = control_newton()), class = "dpsosp_error_argument")
-})

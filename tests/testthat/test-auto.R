@@ -1,0 +1,50 @@
+# The method that is taken where none is named.
+p <- problem_matrix(3000, 3)
+fit_auto <- function(...) suppressMessages(suppressWarnings(dp_sosp(..., progress = FALSE), "dpsosp_warning"))
+chosen <- function(eps, ...) fit_auto(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, ...)
+budget_of <- function(mu) dp_convert(mu = mu, delta = 1e-6, to = "eps")
+
+test_that("a fit without a method is one of \"auto\", in data frames and matrices", {
+  expect_equal(formals(dpsosp:::dp_sosp.formula)$method, "auto")
+  expect_equal(formals(dpsosp:::dp_sosp.default)$method, "auto")
+  fit <- chosen(1)
+  expect_true(fit$auto)
+  expect_equal(fit$method, "newton")
+  expect_equal(chosen(1, method = "auto")$method, "newton")
+  expect_output(print(fit), "<dp_sosp> auto: newton, logistic loss", fixed = TRUE)
+  named <- chosen(1, method = "newton")
+  expect_false(named$auto)
+  expect_output(print(named), "<dp_sosp> newton, logistic loss", fixed = TRUE)
+})
+
+test_that("what \"auto\" takes follows from public facts", {
+  # 2 sqrt(4) / (3000 mu) < 10^-3.75 from mu = 7.5 on
+  expect_equal(chosen(budget_of(7.6))$method, "objpert")
+  expect_equal(chosen(budget_of(7.4))$method, "newton")
+  expect_equal(chosen(budget_of(7.4), neighbours = "zero-out")$method, "objpert")
+  expect_equal(chosen(1, loss = "sigmoid")$method, "2opt-ls")
+  expect_equal(chosen(1, penalty = penalty_nonconvex(0.1))$method, "2opt-ls")
+  shared <- fit_auto(p$x, p$y, eps = budget_of(7.6), budget = dp_budget(eps = 100, delta = 1e-6), radius = 2)
+  expect_equal(shared$method, "newton")
+  expect_equal(names(which(vapply(shared, is.null, NA))), "batch")
+})
+
+test_that("with very many columns nothing asks for matrices", {
+  x <- matrix(0, 40, 1000)
+  y <- rep(c(-1, 1), 20)
+  wide <- function(...) fit_auto(x, y, eps = 1, delta = 1e-6, radius = 2, ...)$method
+  expect_equal(wide(), "2opt-ls") # 1000 and the intercept
+  expect_equal(wide(loss = "huber_svm"), "gd")
+  # More than any matrix may have rows
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_equal(fit_auto(matrix(0, 20, 9000), rep(c(-1, 1), 10), budget = budget, radius = 2)$method, "2opt-ls")
+  run <- list2env(list(method = "newton", control = control_newton(), loss = loss_logistic()))
+  dpsosp:::auto_wide(run, 1000)
+  expect_equal(run$method, "newton")
+})
+
+test_that("a control object needs the name of its method", {
+  expect_error(chosen(1, control = control_newton()), "name one", class = "dpsosp_error_argument")
+  expect_error(chosen(1, control = control_opt()), "name one", class = "dpsosp_error_argument")
+  expect_equal(chosen(1, method = "opt", control = control_opt())$method, "opt")
+})
