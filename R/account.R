@@ -67,7 +67,7 @@ refusal <- function(accountant, plan) {
 #' @param bound `"pessimistic"`, which is the guarantee, or `"optimistic"`: a
 #'   lower bound of what any accountant could prove, by the PLD of a pair of
 #'   neighbours that are attained.
-#' @param ... Unused.
+#' @param ... Not used; anything in it is an error.
 #' @export
 epsilon <- function(p, ...) UseMethod("epsilon")
 
@@ -88,6 +88,7 @@ no_profile <- function(p, call) {
 #' @rdname dp_account
 #' @export
 epsilon.dpsosp_profile <- function(p, delta, bound = c("pessimistic", "optimistic"), ...) {
+  check_dots()
   bound <- check_choice(bound, c("pessimistic", "optimistic"), "bound")
   delta <- check_parameter(delta, "delta", 1)
   if (any(delta == 0)) abort("argument", "`delta` must be greater than 0.")
@@ -97,6 +98,7 @@ epsilon.dpsosp_profile <- function(p, delta, bound = c("pessimistic", "optimisti
 #' @rdname dp_account
 #' @export
 delta.dpsosp_profile <- function(p, eps, bound = c("pessimistic", "optimistic"), ...) {
+  check_dots()
   bound <- check_choice(bound, c("pessimistic", "optimistic"), "bound")
   eps <- check_parameter(eps, "eps", Inf)
   tightest(p, eps, delta_by, bound)
@@ -173,7 +175,7 @@ dp_rdp <- function(event, order) {
 dp_filter_order <- function(event, eps, delta) {
   check_event(event)
   eps <- check_number(eps, "eps", 0)
-  delta <- check_number(delta, "delta", 0, 1)
+  delta <- check_delta(delta)
   order <- call_plan(ffi_rdp_epsilon, event_plan(event), delta)[2]
   budget <- .Call(ffi_rdp_budget, order, eps, delta)
   cost <- dp_rdp(event, order)
@@ -198,7 +200,7 @@ dp_filter_order <- function(event, eps, delta) {
 dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = "auto", tolerance = 1e-6) {
   if (!is.function(family)) abort("argument", "`family` must be a function that gives an event.")
   eps <- check_number(eps, "eps", 0)
-  delta <- check_number(delta, "delta", 0, 1)
+  delta <- check_delta(delta)
   if (!is.numeric(range) || length(range) != 2L || anyNA(range) || !(range[1] > 0 && range[1] < range[2])) {
     abort("argument", "`range` must be two positive numbers, the smaller one first.")
   }
@@ -235,15 +237,19 @@ dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = 
 }
 
 #' @export
-print.dpsosp_profile <- function(x, delta = c(1e-5, 1e-6, 1e-8), ...) {
+print.dpsosp_profile <- function(x, delta = c(1e-5, 1e-6, 1e-8), digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
   eps <- epsilon(x, delta)
   cat("Privacy profile (", x$neighbours, ") of ", format(x$event), "\n", sep = "")
-  print(data.frame(delta = delta, eps = as.numeric(eps), accountant = attr(eps, "accountant")), row.names = FALSE, ...)
+  print(data.frame(delta = delta, eps = as.numeric(eps), accountant = attr(eps, "accountant")), row.names = FALSE,
+        digits = digits)
   invisible(x)
 }
 
 #' @export
 plot.dpsosp_profile <- function(x, eps = NULL, ...) {
+  check_dots(also = c("main", "sub", "xlim", "ylim", "cex", "las", "bty"))
   if (is.null(eps)) eps <- seq(0, epsilon(x, 1e-8), length.out = 25)
   others <- c("pld", "rdp", if (is.null(refusal("zcdp", x$plan))) "zcdp", if (is.null(refusal("gdp", x$plan))) "gdp")
   curves <- sapply(others, function(a) vapply(eps, function(e) delta_by(x$plan, a, e, FALSE), 0))

@@ -92,7 +92,7 @@ dp_audit.default <- function(x, ...) {
 dp_audit.function <- function(x, pair = NULL, eps, delta, method = c("pairs", "one-run"), runs = 1000, statistic = NULL,
                               tradeoff = c("dp", "gdp"), canaries = NULL, guesses = NULL, conf = 0.95,
                               progress = interactive(), ...) {
-  check_dots(substitute(list(...)), call = audit_call, topic = "dp_audit")
+  check_dots(audit_call)
   if (missing(eps) || missing(delta)) abort("argument", "Give the claim, `eps` and `delta`.", call = audit_call)
   claim <- audit_claim(eps, delta, check_choice(tradeoff, c("dp", "gdp"), "tradeoff", audit_call))
   method <- check_choice(method, c("pairs", "one-run"), "method", audit_call)
@@ -115,7 +115,7 @@ dp_audit.function <- function(x, pair = NULL, eps, delta, method = c("pairs", "o
 #' @export
 dp_audit.dp_sosp <- function(x, method = c("pairs", "one-run"), runs = 1000, canaries = NULL, guesses = NULL,
                              conf = 0.95, progress = interactive(), ...) {
-  check_dots(substitute(list(...)), call = audit_call, topic = "dp_audit")
+  check_dots(audit_call)
   method <- check_choice(method, c("pairs", "one-run"), "method", audit_call)
   if (method == "pairs") {
     claim <- audit_claim(x$privacy$eps, x$privacy$delta, if (x$privacy$accountant == "gdp") "gdp" else "dp")
@@ -328,11 +328,13 @@ audit_refit <- function(fit, data) {
 # ---- print ----
 
 #' @export
-print.dpsosp_audit <- function(x, ...) {
+print.dpsosp_audit <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
   cat("<dpsosp_audit> ", audit_text(x), "\n", sep = "")
-  cat("eps >= ", format_below(x$bound), " with confidence ", format(x$conf), "; claimed: eps = ",
-      format(x$eps, digits = 4), ", delta = ", format(x$delta, digits = 3), "\n", sep = "")
-  if (x$tradeoff == "gdp") cat("(mu >= ", format_below(x$mu), ": the claim is a Gaussian one)\n", sep = "")
+  cat("eps >= ", format_below(x$bound, digits), " with confidence ", format(x$conf), "; claimed: eps = ",
+      format(x$eps, digits = digits %||% 4), ", delta = ", format(x$delta, digits = digits %||% 3), "\n", sep = "")
+  if (x$tradeoff == "gdp") cat("(mu >= ", format_below(x$mu, digits), ": the claim is a Gaussian one)\n", sep = "")
   cat(if (x$exceeds) "ABOVE THE CLAIM, which at this confidence does not hold.\n" else
     "This does not contradict the claim, and does not prove it.\n")
   cat("Not seen: other data, other statistics of the release, low bits, time, memory.\n")
@@ -350,4 +352,7 @@ audit_text <- function(x) {
 }
 
 # Rounded down: a bound must not grow by being printed.
-format_below <- function(x) format(floor(1000 * x) / 1000)
+format_below <- function(x, digits = NULL) {
+  unit <- if (is.null(digits) || x <= 0) 1e-3 else 10^(floor(log10(x)) + 1 - digits)
+  format(floor(x / unit) * unit, digits = digits)
+}

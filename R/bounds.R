@@ -28,6 +28,7 @@ check_bounds_names <- function(bounds, numeric, factors, call) {
   }
   unknown <- setdiff(known, numeric)
   if (length(unknown) > 0L) {
-    abort("argument", "`bounds` names `", unknown[1], "`, which is no numeric column of the model.", call = call)
+    abort("argument", "`bounds` names `", unknown[1], "`, which is no numeric column of the model.",
+          did_you_mean(unknown[1], numeric), call = call)
   }
 }

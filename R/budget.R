@@ -30,13 +30,15 @@
 #' A budget does not copy: `b <- budget` is the same budget. It cannot be saved
 #' and restored, nor used in a forked process.
 #'
-#' @param eps,delta Privacy parameters, `eps > 0` and `0 < delta < 1`.
+#' @param eps,delta Privacy parameters, `eps > 0` and `0 < delta < 0.1`. A fit or an oracle of n records warns where
+#'   `delta` is 1/n or more: publishing one of n records unprotected would keep such a promise.
 #' @param rho zCDP parameter, positive.
 #' @param mu Gaussian-DP parameter, positive.
 #' @param accountant `"auto"`, `"gdp"`, `"zcdp"` or `"renyi"`; only for `eps`
 #'   and `delta`. `"renyi"` needs a `plan`, and a `plan` implies it.
 #' @param plan An event, see [events]: the public schedule that the Renyi order
 #'   is chosen for. The budget then holds under the plan's neighbour relation only.
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_budget`.
 #' @seealso [dp_ledger()] for what was spent, [dp_convert()] between the units.
 #' @section Errors: `dpsosp_error_argument` for a wrong argument. Later use raises
@@ -55,15 +57,16 @@
 #' dp_budget(eps = 1, delta = 1e-6, plan = batches)
 #' @export
 dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountant = c("auto", "gdp", "zcdp", "renyi"),
-                      plan = NULL) {
+                      plan = NULL, ...) {
   call <- sys.call()
+  check_dots(call)
   accountant <- check_choice(accountant, accountant_names, "accountant", call)
   given <- c(eps = !is.null(eps), rho = !is.null(rho), mu = !is.null(mu))
   if (sum(given) != 1L) abort("argument", "Give exactly one of `eps` (with `delta`), `rho` and `mu`.", call = call)
   if (given["eps"]) {
     eps <- check_number(eps, "eps", 0, call = call)
     if (is.null(delta)) abort("argument", "`eps` needs `delta`, for example 1 / n^2.", call = call)
-    delta <- check_number(delta, "delta", 0, 1, call = call)
+    delta <- check_delta(delta, call)
     if (!is.null(plan) || accountant == "renyi") return(renyi_budget(eps, delta, accountant, plan, call))
     capacity <- c(gdp = .Call(ffi_gdp_mu, eps, delta)^2 / 2, zcdp = .Call(ffi_zcdp_rho, eps, delta))
   } else {
@@ -166,7 +169,9 @@ dp_ledger.dp_budget <- function(x) {
 }
 
 #' @export
-print.dp_budget <- function(x, ...) {
+print.dp_budget <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
   cat("<dp_budget> ", budget_text(x), "\n", sep = "")
   if (identical(class(try(budget_state(x), silent = TRUE)), "try-error")) {
     cat("Restored from a file or another session: it cannot be used.\n")
@@ -174,10 +179,11 @@ print.dp_budget <- function(x, ...) {
   }
   state <- budget_state(x)
   relation <- budget_relation(x, state)
+  order <- format(x$order, digits = digits %||% 4)
   cat("Accountant: ", c(auto = "not decided yet", gdp = "Gaussian DP, exact", zcdp = "zCDP",
-                            renyi = paste("Renyi at order", format(x$order, digits = 4)))[[state$accountant]], "\n",
+                        renyi = paste("Renyi at order", order))[[state$accountant]], "\n",
       "Neighbours: ", if (is.na(relation)) "not decided yet" else relation, "\n",
-      "Spent: ", format_share(state$spent / state$capacity), " in ", length(state$what),
+      "Spent: ", format_share(state$spent / state$capacity, digits %||% 3), " in ", length(state$what),
       if (length(state$what) == 1L) " release\n" else " releases\n", sep = "")
   invisible(x)
 }
@@ -188,7 +194,7 @@ budget_text <- function(x) {
   paste0("mu = ", format(x$mu), " (Gaussian DP)")
 }
 
-format_share <- function(x) paste0(format(100 * x, digits = 3), " %")
+format_share <- function(x, digits = 3) paste0(format(100 * x, digits = digits), " %")
 
 # A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
 rho_of <- function(run, eps) {

@@ -5,7 +5,7 @@
 # values are public settings. The errors of a run show the same call, so that they quote no data either.
 scrub_call <- function(call, name) {
   for (argument in intersect(names(call), c("data", "x", "y", "budget"))) {
-    if (!is.symbol(call[[argument]])) call[[argument]] <- as.name(argument)
+    if (!is.symbol(call[[argument]]) || is_dots(call[[argument]])) call[[argument]] <- as.name(argument)
   }
   call[[1]] <- name
   parts <- as.list(call)
@@ -13,6 +13,9 @@ scrub_call <- function(call, name) {
   parts[language] <- lapply(parts[language], scrub)
   as.call(parts)
 }
+
+# What a function passed on as ..1, ..2: names of nothing outside.
+is_dots <- function(x) grepl("^[.][.][0-9]+$", as.character(x))
 
 scrub <- function(x) {
   if (is.call(x)) {

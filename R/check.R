@@ -21,6 +21,33 @@ check_count <- function(x, arg, lower = 1, call = sys.call(-1)) {
   as.integer(x)
 }
 
+# Significant digits to print; NULL is what the method takes by itself.
+check_digits <- function(x, call = sys.call(-1)) {
+  if (is.null(x)) return(NULL)
+  x <- check_count(x, "digits", call = call)
+  if (x > 22L) abort("argument", "`digits` must be between 1 and 22; it is ", x, ".", call = call)
+  x
+}
+
+# Of a guarantee.
+check_delta <- function(x, call = sys.call(-1)) {
+  x <- check_number(x, "delta", 0, 1, call = call)
+  if (x >= 0.1) {
+    abort("argument", "`delta` must be below 0.1; it is ", format(x), ": with probability delta a release may be ",
+          "anything, so that this is no guarantee. It should be far below 1/n.", call = call)
+  }
+  x
+}
+
+# Before anything is charged; n is public.
+warn_delta <- function(delta, n, call = sys.call(-1)) {
+  if (is.null(delta) || delta < 1 / n) return(invisible())
+  warn("delta", "`delta` = ", format(delta, digits = 3), " is at least 1/n = ", format(1 / n, digits = 3), ": a ",
+       "mechanism that publishes each record, unprotected, with probability delta keeps such a promise, and one ",
+       "record or more is to be expected. Take a `delta` far below 1/n",
+       if (n > 1) paste0(", such as 1/n^2 = ", format(1 / n^2, digits = 3)), ".", call = call)
+}
+
 # length finite numbers of moderate size; what says what they are.
 check_vector <- function(x, arg, length, what, call = sys.call(-1)) {
   if (!is.numeric(x) || length(x) != length) {
@@ -57,7 +84,8 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
   if (identical(x, choices)) return(choices[1])
   if (!is.character(x) || length(x) != 1L || is.na(x) || !x %in% choices) {
     got <- if (is.character(x) && length(x) == 1L && !is.na(x)) paste0("\"", x, "\"") else describe(x)
-    abort("argument", "`", arg, "` must be one of ", quote_all(choices), ", not ", got, ".", call = call)
+    hint <- if (startsWith(got, "\"")) did_you_mean(x, choices, quote_all)
+    abort("argument", "`", arg, "` must be one of ", quote_all(choices), ", not ", got, ".", hint, call = call)
   }
   x
 }
@@ -110,11 +138,3 @@ range_text <- function(lower, upper, open) {
 }
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
-
-# dots: substitute(list(...)). The arguments are not evaluated: `weights = w` may name a column, which is not in sight.
-check_dots <- function(dots, call, topic = "dp_sosp") {
-  if (length(dots) == 1L) return()
-  name <- names(dots)[2]
-  extra <- if (is.null(name) || !nzchar(name)) "an argument without a name" else paste0("`", name, "`")
-  abort("argument", "Unknown argument: ", extra, ". See `?", topic, "` for the ones there are.", call = call)
-}

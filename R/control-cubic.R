@@ -20,6 +20,7 @@
 #' @param hessian_share Share of an iteration's budget for the Hessian, in (0, 1); `"direct"` only.
 #' @param certificate_share Share of the whole budget for the gradient at the solution, in (0, 1).
 #' @param confidence Of the certificate, in (0, 1).
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_cubic`.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
 #'   second-order methods, algorithms 1 and 2, with corrected noise; Nesterov and Polyak (2006), Cubic regularization of
@@ -29,8 +30,9 @@
 #' control_cubic(iterations = 4)
 #' @export
 control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inner_steps = 20, diameter = 100,
-                          hessian_share = 0.3, certificate_share = 0.05, confidence = 0.95) {
+                          hessian_share = 0.3, certificate_share = 0.05, confidence = 0.95, ...) {
   call <- sys.call()
+  check_dots(call)
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
   solver <- check_choice(solver, c("direct", "inner"), "solver", call)
   if (!identical(diameter, Inf) || solver == "inner") {

@@ -68,6 +68,7 @@
 #' @param confidence Of the certificate, in (0, 1).
 #' @param batch For `"newton-b"`: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see below.
 #' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_newton`; its `batch_share` is the share of the budget that steps have.
 #' @references
 #' Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
@@ -82,15 +83,16 @@
 control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
                            iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,
                            adaptive = TRUE, trace_share = 0.2, search_share = 0.3, certificate_share = 0.05,
-                           tail = NULL, confidence = 0.95, batch = NULL, sampling = NULL) {
+                           tail = NULL, confidence = 0.95, batch = NULL, sampling = NULL, ...) {
   call <- sys.call()
+  check_dots(call)
   curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
   defaults <- newton_defaults[[curvature]]
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
   curvature_share <- share(curvature_share %||% defaults$curvature_share, "curvature_share")
   certificate_share <- share(certificate_share, "certificate_share")
   of_steps <- (1 - certificate_share) * (1 - if (curvature == "lazy") curvature_share else 0)
-  structure(class = "dp_control_newton", c(list(
+  structure(class = c("dp_control_newton", "dp_control"), c(list(
     curvature = curvature, modify = check_choice(modify, newton_modifies, "modify", call),
     iterations = check_count(iterations %||% defaults$iterations, "iterations", call = call),
     lambda0 = if (is.null(lambda0)) NA_real_ else check_number(lambda0, "lambda0", 0, 1e6, call = call),
@@ -113,13 +115,6 @@ newton_defaults <- list(
   lazy = list(iterations = 240, lambda_scale = 1 / 10, curvature_share = 0.1, tail = 0.75),
   direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0)
 )
-
-#' @export
-print.dp_control_newton <- function(x, ...) {
-  cat("<dp_control_newton>\n")
-  for (name in names(x)) cat("  ", name, ": ", format(x[[name]]), "\n", sep = "")
-  invisible(x)
-}
 
 methods_newton <- c("newton", "newton-b", "damped-newton")
 

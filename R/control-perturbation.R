@@ -31,6 +31,7 @@
 #' @param kappa_share Largest share of eps that kappa may take by that rule, in (0, 1); `"objpert"` only.
 #' @param output_share Share of the budget for the noise on the solution of `"objpert"`, in (0, 1).
 #' @param confidence Of the certificate, in (0, 1).
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_perturbation`.
 #' @references
 #' Kifer, Smith and Thakurta (2012), Private convex empirical risk minimization and high-dimensional regression.
@@ -44,8 +45,9 @@
 #' control_perturbation(size = 10)
 #' @export
 control_perturbation <- function(lambda = NULL, size = NULL, kappa_share = 0.3, output_share = 0.001,
-                                 confidence = 0.95) {
+                                 confidence = 0.95, ...) {
   call <- sys.call()
+  check_dots(call)
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
   structure(class = c("dp_control_perturbation", "dp_control"), list(
     lambda = if (is.null(lambda)) NA_real_ else check_number(lambda, "lambda", 0, 1e6, open = FALSE, call = call),

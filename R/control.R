@@ -64,6 +64,7 @@
 #'   below.
 #' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
 #' @param batch_share Largest share of the budget for steps on batches, in (0, 1).
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_opt`.
 #' @references Gao and Wright (2023), algorithms 1 to 3, equations (7), (10), (14)
 #'   to (17), section 3.4.
@@ -73,8 +74,9 @@
 control_opt <- function(constants = c("tight", "published"), line_search = NULL, gap = NULL, confidence = 0.95,
                         max_iterations = NULL, gap_share = 0.02, phase1_share = 0.75, search_share = 0.5,
                         hessian_share = 0.25, b_g = NULL, b_H = NULL, beta_g = NULL, beta_H = 0.5, batch = NULL,
-                        sampling = NULL, batch_share = 0.5) {
+                        sampling = NULL, batch_share = 0.5, ...) {
   call <- sys.call()
+  check_dots(call)
   constants <- check_choice(constants, c("tight", "published"), "constants", call)
   published <- constants == "published"
   line_search <- check_choice(line_search %||% if (published) "svt" else "gaussian",
@@ -122,9 +124,11 @@ check_control <- function(control, method, call = sys.call(-1), penalty = penalt
 }
 
 #' @export
-print.dp_control <- function(x, ...) {
+print.dp_control <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
   cat("<", class(x)[1], ">\n", sep = "")
-  for (name in names(x)) cat("  ", name, ": ", format(x[[name]]), "\n", sep = "")
+  for (name in names(x)) cat("  ", name, ": ", format(x[[name]], digits = digits), "\n", sep = "")
   invisible(x)
 }
 

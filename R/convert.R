@@ -37,6 +37,7 @@
 #'   wanted as a plain numeric vector.
 #' @param order Renyi order, above 1. `rho` is then the divergence at this one order over the order, as [dp_ledger()]
 #'   has it for a fit on batches, whose order is `fit$privacy$order`.
+#' @param ... Not used; anything in it is an error.
 #' @return A data frame of class `dpsosp_conversion` with the columns `eps`,
 #'   `delta`, `rho` and `mu` and one row for each element of the arguments
 #'   (those of length one are recycled), `NA` where there is no answer; with
@@ -61,7 +62,8 @@
 #' # standard deviation over sensitivity of one Gaussian release
 #' 1 / dp_convert(eps = 0.6, delta = 1e-5, to = "mu")
 #' @export
-dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NULL, order = NULL) {
+dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NULL, order = NULL, ...) {
+  check_dots()
   given <- list(eps = eps, delta = delta, rho = rho, mu = mu, order = order)
   given <- given[!vapply(given, is.null, NA)]
   for (name in names(given)) given[[name]] <- check_parameter(given[[name]], name, if (name == "delta") 1 else Inf)
@@ -132,9 +134,11 @@ given_text <- function(names) paste0("`", names, "`", collapse = " and ")
 
 #' @export
 print.dpsosp_conversion <- function(x, digits = max(3L, getOption("digits") - 1L), ...) {
+  check_dots()
+  digits <- check_digits(digits)
   given <- attr(x, "given")
   cat("Privacy parameters", if (!is.null(given)) paste0(", from ", paste(given, collapse = " and ")), "\n", sep = "")
-  print.data.frame(x, digits = digits, row.names = FALSE, ...)
+  print.data.frame(x, digits = digits, row.names = FALSE)
   if (setequal(given, c("eps", "delta"))) {
     cat("mu: Gaussian releases only, exact; rho: any releases. One or the other, not both.\n")
   }

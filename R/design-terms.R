@@ -41,6 +41,7 @@ design_terms <- function(formula, data, call) {
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     abort("argument", "`formula` must have a response and predictors, as in `y ~ x`.", call = call)
   }
+  formula <- put_constants(formula, names(data), environment(formula), call)
   terms <- tryCatch(stats::terms(formula, data = data), error = function(e) {
     abort("argument", "`formula` is not one that terms() understands: ", conditionMessage(e), call = call)
   })
@@ -56,6 +57,46 @@ design_terms <- function(formula, data, call) {
   }
   attr(terms, ".Environment") <- NULL
   terms
+}
+
+# Of terms, not of values; to the left of the tilde there are none.
+formula_operators <- c("~", "+", "-", "*", "/", "^", ":", "(", "%in%")
+
+# The formula with the values of constants, such as k of I(x / k), from its environment, in the place of their names:
+# they are public as it is, and a fit keeps no environment. A column goes before a constant; a bare name is a term.
+put_constants <- function(formula, columns, environment, call) {
+  value <- function(name) constant_value(name, columns, environment, call)
+  formula[[2]] <- put_values(formula[[2]], value, character())
+  formula[[3]] <- put_values(formula[[3]], value, formula_operators)
+  formula
+}
+
+put_values <- function(e, value, operators) {
+  if (!is.call(e)) return(e)
+  head <- if (is.name(e[[1]])) as.character(e[[1]]) else ""
+  parts <- as.list(e)
+  inner <- which(!vapply(parts, identical, NA, quote(expr = )))[-1] # but empty arguments, as in m[, 1]
+  for (i in inner) {
+    parts[i] <- list(if (head %in% operators) put_values(parts[[i]], value, operators)
+                     else if (is.name(parts[[i]])) value(parts[[i]])
+                     else put_values(parts[[i]], value, character()))
+  }
+  as.call(parts)
+}
+
+# name, or the single value that it has in the environment; a negative number as it is written.
+constant_value <- function(name, columns, environment, call) {
+  text <- as.character(name)
+  if (text %in% c(columns, ".", "pi") || is.null(environment)) return(name)
+  found <- tryCatch(get0(text, environment), error = function(e) NULL)
+  if (is.null(found) || is.function(found)) return(name)
+  if (!is.atomic(found) || length(found) != 1L || is.object(found) || !is.null(dim(found))) {
+    abort("argument", "`", text, "` in `formula` is not a column of the data, and in the formula's environment it is ",
+          describe_column(found), ": only columns and single constants may be in a formula.",
+          did_you_mean(text, columns), call = call)
+  }
+  found <- as.vector(found)
+  if (is.numeric(found) && isTRUE(found < 0)) call("-", -found) else found
 }
 
 # The expression of every predictor, named as the term; a column by its name.
@@ -137,7 +178,7 @@ is_constant <- function(e) {
 
 check_name <- function(name, columns, call) {
   if (name %in% columns || name == "pi") return(invisible())
-  abort("argument", "`", name, "` in `formula` is not a column of the data.", call = call)
+  abort("argument", "`", name, "` in `formula` is not a column of the data.", did_you_mean(name, columns), call = call)
 }
 
 check_constant <- function(e, term, call) {

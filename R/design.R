@@ -12,7 +12,8 @@
 # them for the first factor of a formula without intercept). So a row with its
 # intercept has norm at most sqrt(#numeric + #factors + 1), the default radius.
 
-design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1)) {
+# frame: what the caller calls the data frame; NULL for a source.
+design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data") {
   check_data(data, "data", call)
   terms <- design_terms(formula, data, call)
   predictors <- term_expressions(terms, call)
@@ -20,6 +21,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   schema <- row_wise_schema(c(list(response), predictors), data, call)
   if (is.call(response)) row_wise_empty(response, schema, call)
   empty <- lapply(predictors, row_wise_empty, schema = schema, call = call)
+  check_characters(response, empty, schema, frame, call)
   levels <- design_levels(empty, call)
   intercept <- attr(terms, "intercept") == 1L
   columns <- design_columns(names(predictors), levels, intercept)
@@ -35,13 +37,36 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   ))
 }
 
+# All columns of text at once, with the code that declares their levels. It does not parse the data, and stops where it
+# is not filled in: levels read from the data would be a release.
+check_characters <- function(response, empty, schema, frame, call) {
+  text <- vapply(schema, function(column) column$kind == "character", NA)
+  response <- if (is.name(response)) as.character(response)
+  columns <- intersect(c(response, names(empty)), names(schema)[text])
+  if (length(columns) == 0L) return(invisible())
+  one <- length(columns) == 1L
+  abort("argument", quote_names(columns), if (one) " is a character column" else " are character columns",
+        ", whose levels would be read from the data. Levels are public: write down all that there may be, without ",
+        "looking at the data",
+        if (any(columns == response)) "; of the response two, of which the second is modelled", "\n",
+        paste(declare_levels(columns, frame), collapse = "\n"), call = call)
+}
+
+declare_levels <- function(columns, frame) {
+  names <- vapply(columns, function(name) deparse1(as.name(name), backtick = TRUE), "")
+  if (is.null(frame)) {
+    return(paste0("  dp_source(..., levels = list(", paste0(names, " = c(...)", collapse = ", "), "))"))
+  }
+  paste0("  ", frame, "$", names, " <- factor(", frame, "$", names, ", levels = c(...))")
+}
+
 # Per predictor: NULL for a numeric one, the declared levels of a factor.
 design_levels <- function(empty, call) {
   levels <- lapply(stats::setNames(nm = names(empty)), function(name) {
     kind <- column_kind(empty[[name]])
     if (kind == "character") {
-      abort("argument", "`", name, "` is a character column, whose levels would be read from the data: declare ",
-            "`factor(x, levels = ...)` in the data.", call = call)
+      abort("argument", "`", name, "` in `formula` gives text, whose levels would be read from the data: make it a ",
+            "column of the data, a factor with declared levels.", call = call)
     }
     switch(kind, factor = base::levels(empty[[name]]), logical = c("FALSE", "TRUE"), NULL)
   })

@@ -17,8 +17,9 @@
 #' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;
 #' columns not in the list are found privately. Ranges are read off noisy counts: one is wider where noise could
 #' hide values beyond it, and about 5 percent of the values may be clipped at an end. A column of which no range
-#' stands out of the noise gets \[-1, 1\], with a warning that prints the list to fill in. A character column is an error:
-#' declare `factor(x, levels = ...)`. A row with a missing value
+#' stands out of the noise gets \[-1, 1\], with a warning that prints the list to fill in.
+#' Character columns are an error, which shows the code that declares their levels; levels are public, so
+#' write them down without looking at the data. A row with a missing value
 #' is replaced by a null record, so that n stays public. A value counts as missing when it is infinite, not among the
 #' declared levels, no text in its encoding, or, in a numeric response of two classes, not 1, 0 or -1. Coefficients are
 #' reported on the original scale.
@@ -31,7 +32,9 @@
 #' the seed: such a fit is for study, not for release.
 #'
 #' @param formula A formula such as `y ~ .` or `y ~ a + log(b)`; main effects and
-#'   row-wise transformations. Or, for the matrix method, `x`.
+#'   row-wise transformations. A name in an expression that is no column, such as `k` in `I(a / k)`, is a constant of
+#'   the formula's environment: one number, string or logical value, taken as public; the fit keeps its value. Or, for
+#'   the matrix method, `x`.
 #' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
 #'   they are.
 #' @param y The response, one per row of `x`: a factor with two levels (the second is modelled), logical, numeric (1 is
@@ -39,8 +42,9 @@
 #'   null record, and so does a number that is none of the three: the type decides how a response is coded, no value
 #'   does.
 #' @param data A data frame, or a source of one in chunks, see [dp_source()].
-#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 1`; `delta = NULL` is
-#'   1/n^2, said in a message. With `budget`, the part of it that this fit may spend
+#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is
+#'   1/n^2, said in a message. From 1/n on, `delta` brings a warning: publishing one of n records unprotected would keep
+#'   such a promise. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
 #' @param method `"auto"`, the default, takes `"2opt-ls"` where the problem is not convex, else `"newton"`; but
 #'   `"objpert"` where a budget of its own leaves little noise, and with more than 1,000 coefficients a method that
@@ -123,12 +127,12 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             noise = c("secure", "reproducible"), progress = interactive(),
                             storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
-  check_dots(substitute(list(...)), call = call)
+  check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   streamed <- is_source(data, "data", call)
   known <- if (streamed) data$schema else data
-  design <- design_template(formula, known, bounds, radius, call)
+  design <- design_template(formula, known, bounds, radius, call, frame = if (!streamed) deparse1(call$data))
   n <- if (streamed) data$n else nrow(data)
   if (n == 0L) abort("argument", "`data` has no rows.", call = call)
   raw <- design_response(design, known, call = call)
@@ -162,7 +166,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
-  check_dots(substitute(list(...)), call = call)
+  check_dots(call)
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
@@ -217,7 +221,7 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$noise <- check_noise(noise, call)
   run$progress <- check_flag(progress, "progress", call)
   if (!is.null(eps)) eps <- check_number(eps, "eps", 0, call = call)
-  if (!is.null(delta)) delta <- check_number(delta, "delta", 0, 1, call = call)
+  if (!is.null(delta)) delta <- check_delta(delta, call)
   if (!is.null(budget)) check_budget(budget, "budget", call)
   if (is.null(eps) && is.null(budget)) {
     abort("argument", "`eps` is missing: give the privacy budget, such as `eps = 1`.", call = call)
@@ -247,6 +251,7 @@ check_run_size <- function(run, dim, call) {
 open_budget <- function(run, budget, dim, call) {
   run$dim <- dim
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
+  warn_delta(max(run$delta, budget$delta), run$n, call)
   if (run$auto) auto_quiet(run)
   search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
   wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
@@ -293,8 +298,9 @@ open_batches <- function(run, budget, call) {
 
 default_delta <- function(run, budget) {
   if (!is.null(budget$delta)) return(budget$delta)
-  delta <- if (run$n > 1) 1 / run$n^2 else 1e-6
-  inform("delta", "delta = ", format(delta, digits = 3), if (run$n > 1) " (1/n^2)")
+  # That of two or three records would be no guarantee.
+  delta <- if (run$n > 3) 1 / run$n^2 else 1e-6
+  inform("delta", "delta = ", format(delta, digits = 3), if (run$n > 3) " (1/n^2)")
   delta
 }
 

@@ -243,6 +243,7 @@ event_plan <- function(event) {
 
 #' @export
 format.dpsosp_event <- function(x, ...) {
+  check_dots()
   switch(x$type,
     leaf = x$label,
     subsample = paste0("[", format(x$event), "] on a ", if (x$scheme == "wor") "without-replacement" else "Poisson",
@@ -254,6 +255,7 @@ format.dpsosp_event <- function(x, ...) {
 
 #' @export
 print.dpsosp_event <- function(x, ...) {
+  check_dots()
   cat("Privacy event (", x$neighbours, "): ", format(x), "\n", sep = "")
   invisible(x)
 }

@@ -53,15 +53,23 @@ new_privacy <- function(run) {
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
 #'   label (for a numeric response 1, or 0 for the other class, also where that was coded -1). For a numeric response
 #'   in bounds, `"link"` and `"response"` are the predicted response in its units, and `"class"` is an error.
-#' @param ... Ignored.
+#' @param digits Significant digits of what is printed; the guarantee's stay as they are.
+#' @param se.fit Must be `FALSE`: there are no standard errors.
+#' @param ... Not used; anything in it is an error.
 #' @return `predict()`: a vector with one entry per row of `newdata`, `NA` where a predictor is
 #'   missing or a level was not declared. `coef()`: named numbers on the
 #'   original scale. `nobs()`: n. `formula()`: the formula, without its environment.
 #'   `print()`, `summary()` and `plot()` return their argument invisibly (`summary()` an
 #'   object to print).
 #' @details Rows to predict are clipped and mapped as those of the fit were.
-#'   `plot()` shows the released gradient norms with their upper confidence bounds and the
-#'   share of the budget spent, answer by answer.
+#'
+#'   What would hold data or be another release is refused, with the class `dpsosp_error_absent`: `terms()`,
+#'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `deviance()`, `logLik()` and with it `AIC()` and
+#'   `BIC()`, `step()`, `add1()`, `drop1()`, `anova()`, `vcov()` and `confint()`.
+#'
+#'   `plot()` shows the norms of released gradients, on batches in grey, with their upper confidence bounds and the
+#'   target, and the share of the budget spent, answer by answer. Of many gradients it shows
+#'   running medians of norms and bounds, and the bound of the last one. A released minimiser has a bound only.
 #' @examples
 #' d <- covertype[1:2000, ]
 #' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,
@@ -74,13 +82,15 @@ NULL
 
 #' @rdname dp_sosp-methods
 #' @export
-print.dp_sosp <- function(x, ...) {
+print.dp_sosp <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
   cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
       x$n, "\n", sep = "")
   cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
   cat(status_text(x), certificate_text(x), decrease_text(x), sep = "\n")
   cat("\nCoefficients:\n")
-  print(format(x$coefficients, digits = 3), quote = FALSE)
+  print(format(x$coefficients, digits = digits), quote = FALSE)
   invisible(x)
 }
 
@@ -148,15 +158,20 @@ decrease_text <- function(x) {
 
 #' @rdname dp_sosp-methods
 #' @export
-summary.dp_sosp <- function(object, ...) structure(class = "summary.dp_sosp", list(fit = object))
+summary.dp_sosp <- function(object, ...) {
+  check_dots()
+  structure(class = "summary.dp_sosp", list(fit = object))
+}
 
 #' @export
-print.summary.dp_sosp <- function(x, ...) {
-  print(x$fit)
+print.summary.dp_sosp <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  print(x$fit, digits = digits)
   ledger <- x$fit$privacy$ledger
   cat("\nSpent by question:\n")
   spent <- rowsum(cbind(answers = 1, share = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)
-  print(data.frame(answers = spent[, "answers"], share = format_share(round(spent[, "share"], 4)),
+  print(data.frame(answers = spent[, "answers"], share = format_share(round(spent[, "share"], 4), digits),
                    row.names = rownames(spent)))
   cat("The guarantee is the whole budget.\n")
   invisible(x)
@@ -164,17 +179,24 @@ print.summary.dp_sosp <- function(x, ...) {
 
 #' @rdname dp_sosp-methods
 #' @export
-coef.dp_sosp <- function(object, ...) object$coefficients
+coef.dp_sosp <- function(object, ...) {
+  check_dots()
+  object$coefficients
+}
 
 #' @rdname dp_sosp-methods
 #' @importFrom stats nobs
 #' @export
-nobs.dp_sosp <- function(object, ...) object$n
+nobs.dp_sosp <- function(object, ...) {
+  check_dots()
+  object$n
+}
 
 #' @rdname dp_sosp-methods
 #' @importFrom stats formula
 #' @export
 formula.dp_sosp <- function(x, ...) {
+  check_dots()
   if (inherits(x$design, "dp_matrix_design")) {
     abort("argument", "This fit was made from a matrix: it has no formula.", call = sys.call(-1))
   }
@@ -184,8 +206,10 @@ formula.dp_sosp <- function(x, ...) {
 #' @rdname dp_sosp-methods
 #' @importFrom stats predict
 #' @export
-predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), ...) {
+predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, ...) {
   call <- sys.call()
+  check_dots(call)
+  refuse_errors(se.fit, "se.fit", call)
   type <- check_choice(type, c("link", "response", "class"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
@@ -249,49 +273,5 @@ matrix_newdata <- function(design, newdata, call) {
   newdata
 }
 
-#' @importFrom stats fitted
-#' @export
-fitted.dp_sosp <- function(object, ...) no_training_data(sys.call())
-
-#' @importFrom stats residuals
-#' @export
-residuals.dp_sosp <- function(object, ...) no_training_data(sys.call())
-
-no_training_data <- function(call) {
-  abort("argument", "A private fit keeps no training data: use `predict()` with `newdata`.", call = call)
-}
-
 #' @export
 dp_ledger.dp_sosp <- function(x) x$privacy$ledger
-
-#' @rdname dp_sosp-methods
-#' @importFrom graphics plot
-#' @export
-plot.dp_sosp <- function(x, ...) {
-  old <- graphics::par(mfrow = c(1, 2))
-  on.exit(graphics::par(old))
-  plot_gradients(x)
-  plot_budget(x)
-  invisible(x)
-}
-
-plot_gradients <- function(x) {
-  rows <- x$trace[x$trace$query == "gradient", ]
-  if (nrow(rows) == 0L) return(graphics::plot.new())
-  at <- seq_len(nrow(rows))
-  graphics::plot(at, rows$estimate, log = "y", type = "b", pch = 19, xlab = "gradient released", ylab = "norm",
-                 ylim = range(rows$estimate, rows$bound, x$target$eps_g), main = "Gradient norm")
-  graphics::segments(at, rows$estimate, at, rows$bound, col = "grey60")
-  graphics::points(at, rows$bound, pch = "-", cex = 1.5, col = "grey40")
-  graphics::abline(h = x$target$eps_g, lty = 2)
-}
-
-plot_budget <- function(x) {
-  ledger <- x$privacy$ledger
-  kinds <- unique(ledger$what)
-  colours <- stats::setNames(grDevices::hcl.colors(length(kinds), "Dark 3"), kinds)
-  graphics::plot(c(0, seq_len(nrow(ledger))), c(0, cumsum(ledger$rho)) / x$privacy$rho, type = "s", ylim = c(0, 1),
-                 xlab = "answer", ylab = "share of the budget", main = "Budget")
-  graphics::points(seq_len(nrow(ledger)), cumsum(ledger$rho) / x$privacy$rho, pch = 19, col = colours[ledger$what])
-  graphics::legend("topleft", kinds, pch = 19, col = colours, bty = "n")
-}

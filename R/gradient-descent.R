@@ -20,8 +20,9 @@
 #' control_gd(max_iterations = 100)
 #' @export
 control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap_share = 0.02, hessian_share = 0.25,
-                       batch = NULL, sampling = NULL, batch_share = 0.5) {
+                       batch = NULL, sampling = NULL, batch_share = 0.5, ...) {
   call <- sys.call()
+  check_dots(call)
   share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
   structure(class = c("dp_control_gd", "dp_control"), c(list(
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),

@@ -126,14 +126,15 @@ is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && p
 is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
 
 # As in the head of a fit: with its parameter.
-loss_text <- function(loss) {
-  ends <- paste(format(loss$response, trim = TRUE), collapse = ", ")
-  paste0(loss$name, if (!is.null(loss[["h"]])) paste0(" (h = ", format(loss[["h"]]), ")"),
-         if (!is.null(loss$response)) paste0(" (c = ", format(loss$c), ", response in [", ends, "])"))
+loss_text <- function(loss, digits = NULL) {
+  ends <- paste(format(loss$response, trim = TRUE, digits = digits), collapse = ", ")
+  paste0(loss$name, if (!is.null(loss[["h"]])) paste0(" (h = ", format(loss[["h"]], digits = digits), ")"),
+         if (!is.null(loss$response)) paste0(" (c = ", format(loss$c, digits = digits), ", response in [", ends, "])"))
 }
 
 #' @export
-print.dp_loss <- function(x, ...) {
-  cat("<dp_loss> ", loss_text(x), ": ", x$formula, "\n", sep = "")
+print.dp_loss <- function(x, digits = NULL, ...) {
+  check_dots()
+  cat("<dp_loss> ", loss_text(x, check_digits(digits)), ": ", x$formula, "\n", sep = "")
   invisible(x)
 }

@@ -34,6 +34,7 @@
 #' @param storage `"single"` keeps a copy of a matrix in single precision, half as large: its numbers are
 #'   rounded to 24 bits before rows are clipped, all sums are taken in double precision, and sensitivities
 #'   stay the same. A number above 3.4e38 is then infinite. `"double"` for a sparse matrix.
+#' @param ... Not used; anything in it is an error.
 #' @param oracle An oracle.
 #' @param w Coefficients, one per column (the intercept first).
 #' @param mu,rho Cost of the answer: one of the two, `rho = mu^2 / 2`.
@@ -67,8 +68,9 @@
 #' budget
 #' @export
 dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE, neighbours = "replace-one",
-                      noise = c("secure", "reproducible"), storage = c("double", "single")) {
+                      noise = c("secure", "reproducible"), storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_oracle))
+  check_dots(call)
   if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
   streamed <- is_source(x, "x", call)
   rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
@@ -85,6 +87,7 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   check_relation(budget, neighbours, call)
   radius <- check_radius(radius, call)
   noise <- check_noise(noise, call)
+  warn_delta(budget$delta, rows$n, call)
   if (!streamed) {
     return(new_oracle(rows$core, response_code(template, y), loss, budget, radius, intercept, neighbours, noise))
   }
@@ -215,11 +218,13 @@ check_steps <- function(steps, call = sys.call(-1)) {
 dp_ledger.dp_oracle <- function(x) dp_ledger(check_oracle(x, sys.call(-1))$budget)
 
 #' @export
-print.dp_oracle <- function(x, ...) {
-  cat("<dp_oracle> ", loss_text(x$loss), " loss, radius ", format(x$radius), ", ", x$neighbours, ", ", x$noise,
-      " noise\n", sep = "")
+print.dp_oracle <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  cat("<dp_oracle> ", loss_text(x$loss, digits), " loss, radius ", format(x$radius, digits = digits), ", ",
+      x$neighbours, ", ", x$noise, " noise\n", sep = "")
   if (is_reproducible(x)) cat(study_text, "\n", sep = "")
-  print(x$budget)
+  print(x$budget, digits = digits)
   invisible(x)
 }
 

@@ -38,14 +38,25 @@ check_penalty <- function(penalty, arg = "penalty", call = sys.call(-1)) {
   if (is.null(penalty)) return(penalty_none())
   if (inherits(penalty, "dp_penalty")) return(penalty)
   abort("argument", "`", arg, "` must be NULL or come from `penalty_ridge()`, `penalty_nonconvex()` or ",
-        "`penalty_none()`, not ", describe(penalty), ".", call = call)
+        "`penalty_none()`, not ", describe(penalty), ".", penalty_hint(penalty), call = call)
+}
+
+# For a name or a strength in the place of a penalty.
+penalty_hint <- function(penalty) {
+  if (is.numeric(penalty)) return(" Did you mean `penalty_ridge(lambda)`?")
+  if (is.character(penalty) && length(penalty) == 1L && !is.na(penalty)) {
+    did_you_mean(penalty, penalty_codes, function(name) paste0("`penalty_", name, "()`"))
+  }
 }
 
 penalty_codes <- c("none", "ridge", "nonconvex")
 
 #' @export
-print.dp_penalty <- function(x, ...) {
-  cat("<dp_penalty> ", x$name, if (x$name != "none") paste0(", lambda = ", format(x$lambda)), "\n", sep = "")
+print.dp_penalty <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  lambda <- if (x$name != "none") paste0(", lambda = ", format(x$lambda, digits = digits))
+  cat("<dp_penalty> ", x$name, lambda, "\n", sep = "")
   invisible(x)
 }
 

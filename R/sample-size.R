@@ -40,7 +40,7 @@ required_rows <- function(method = c("opt", "opt-ls", "tr"), eps_g, eps_h = NULL
   positive <- function(x, arg) check_number(x, arg, 0, call = call)
   a <- list(
     eps_g = positive(eps_g, "eps_g"), d = check_count(d, "d", call = call), eps = positive(eps, "eps"),
-    delta = check_number(delta, "delta", 0, 1, call = call), gap = positive(gap, "gap"),
+    delta = check_delta(delta, call), gap = positive(gap, "gap"),
     smooth = positive(smooth, "smooth"), third = positive(third, "third"),
     gradient = positive(gradient, "gradient"), hessian = positive(hessian, "hessian"),
     failure = check_number(failure, "failure", 0, 1, call = call), constant = positive(constant, "constant")

@@ -40,11 +40,13 @@ target_resolve <- function(target, third) {
 }
 
 #' @export
-print.dp_target <- function(x, ...) {
+print.dp_target <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
   cat("<dp_target> ", if (is.null(x$alpha)) {
-    paste0("eps_g = ", format(x$eps_g), ", eps_h = ", format(x$eps_h))
+    paste0("eps_g = ", format(x$eps_g, digits = digits), ", eps_h = ", format(x$eps_h, digits = digits))
   } else {
-    paste0("alpha = ", format(x$alpha))
+    paste0("alpha = ", format(x$alpha, digits = digits))
   }, "\n", sep = "")
   invisible(x)
 }

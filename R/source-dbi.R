@@ -4,7 +4,7 @@
 #' @export
 dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, ...) {
   call <- sys.call(-1)
-  check_dots(substitute(list(...)), call = call, topic = "dp_source")
+  check_dots(call)
   chunk <- check_count(chunk, "chunk", call = call)
   if (missing(query) || !is.character(query) || length(query) != 1L || is.na(query)) {
     abort("argument", "`query` must be the name of a table or an SQL query.", call = call)

@@ -4,7 +4,7 @@
 #' @export
 dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, ...) {
   call <- sys.call(-1)
-  check_dots(substitute(list(...)), call = call, topic = "dp_source")
+  check_dots(call)
   chunk <- check_count(chunk, "chunk", call = call)
   kind <- file_kind(x, call)
   label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")

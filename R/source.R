@@ -78,7 +78,7 @@ dp_source <- function(x, ...) {
 #' @export
 dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, ...) {
   call <- sys.call(-1)
-  check_dots(substitute(list(...)), call = call, topic = "dp_source")
+  check_dots(call)
   open <- function(columns) {
     reader <- x()
     if (!is.function(reader)) {
@@ -190,7 +190,8 @@ check_levels <- function(levels, columns, call) {
   }
   unknown <- setdiff(known, columns)
   if (length(unknown) > 0L) {
-    abort("argument", "`levels` names `", unknown[1], "`, which is no column of the source.", call = call)
+    abort("argument", "`levels` names `", unknown[1], "`, which is no column of the source.",
+          did_you_mean(unknown[1], columns), call = call)
   }
   for (name in known) {
     x <- levels[[name]]
@@ -202,6 +203,7 @@ check_levels <- function(levels, columns, call) {
 
 #' @export
 print.dp_source <- function(x, ...) {
+  check_dots()
   columns <- length(x$schema)
   cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label, "\n",
       sep = "")

@@ -5,7 +5,9 @@
 #' Methods of `tidy()` and `glance()` of the package generics, which broom has, too.
 #'
 #' @param x A fit of class `dp_sosp`.
-#' @param ... Ignored.
+#' @param conf.int Must be `FALSE`: there are no standard errors.
+#' @param exponentiate Exponentiate the estimates? They are odds ratios then, with the logistic loss.
+#' @param ... Not used; anything in it is an error.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale).
 #'   There are no standard errors: they would be another release. `glance()`: a data frame with one row, of `method`,
 #'   `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`) and how it was counted
@@ -21,11 +23,18 @@ NULL
 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::tidy
-tidy.dp_sosp <- function(x, ...) data.frame(term = names(x$coefficients), estimate = unname(x$coefficients))
+tidy.dp_sosp <- function(x, conf.int = FALSE, exponentiate = FALSE, ...) {
+  check_dots()
+  refuse_errors(conf.int, "conf.int")
+  estimate <- unname(x$coefficients)
+  if (check_flag(exponentiate, "exponentiate")) estimate <- exp(estimate)
+  data.frame(term = names(x$coefficients), estimate = estimate)
+}
 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::glance
 glance.dp_sosp <- function(x, ...) {
+  check_dots()
   data.frame(method = x$method, loss = x$loss$name, penalty = x$penalty$name, status = x$status, nobs = x$n,
              eps = x$privacy$eps, delta = x$privacy$delta, neighbours = x$privacy$neighbours, noise = x$privacy$noise,
              accountant = x$privacy$accountant, order = x$privacy$order %||% NA_real_,

@@ -41,8 +41,9 @@
 #' @export
 control_tr <- function(constants = c("tight", "published"), stop = c("dual", "explicit"), gap = NULL,
                        confidence = 0.95, max_iterations = NULL, gap_share = 0.02, batch = NULL, sampling = NULL,
-                       batch_share = 0.5) {
+                       batch_share = 0.5, ...) {
   call <- sys.call()
+  check_dots(call)
   constants <- check_choice(constants, c("tight", "published"), "constants", call)
   published <- constants == "published"
   if (is.null(gap) && published) gap <- 0.5

@@ -6,14 +6,14 @@
 
 # From the lowest to the highest.
 layers <- list(
-  base = c("check", "condition", "call", "threads", "status"),
+  base = c("check", "suggest", "condition", "call", "threads", "status"),
   privacy = c("convert", "event", "account", "neighbours", "budget"),
   problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
               "source-files", "stream"),
   oracle = c("oracle", "ranges"),
   method = c("target", "batch", "control", "control-cubic", "control-newton", "control-perturbation",
              "gradient-descent", "trust-region", "methods", "auto"),
-  fit = c("job", "dp-sosp", "fit", "tidy", "audit", "saddle", "sample-size")
+  fit = c("job", "dp-sosp", "fit", "absent", "plot", "tidy", "audit", "saddle", "sample-size")
 )
 
 main <- function() {

@@ -76,6 +76,7 @@ odd_formula <- function() {
     y ~ NULL, y ~ "a", cbind(y, a) ~ b, y ~ I(a^2), y ~ poly(a, 2), y ~ a | b, y ~ a %in% b, y ~ offset(a),
     y ~ stop("in a formula"), y ~ 1, y ~ -1, y ~ a + NA, y ~ mean(a), y ~ rev(a), y ~ (function(x) x)(a), y ~ a[1],
     y ~ .data$a, log(y) ~ a, factor(y) ~ a, (y == "yes") ~ a, y ~ a - a, y ~ T, ~ ., y ~ `a`, y ~ exp(exp(exp(a))),
+    y ~ I(a / numbers), y ~ I(a * T), y ~ (a > run), y ~ I(a + letters),
     y ~ ifelse(b > 0, a, NA), y ~ y
   ), 1)[[1]]
 }
@@ -124,7 +125,10 @@ calls <- list(
   list(penalty_ridge, function() list(0.1)),
   list(penalty_nonconvex, function() list(0.1)),
   list(function(...) predict(fitted_frame, ...), function() list(d, type = "class")),
-  list(function(...) predict(fitted_matrix, ...), function() list(p$x, type = "link"))
+  list(function(...) predict(fitted_matrix, ...), function() list(p$x, type = "link", se.fit = FALSE)),
+  list(function(...) print(summary(fitted_frame), ...), function() list(digits = 4)),
+  list(function(...) print(quick, ...), function() list(digits = 4)),
+  list(function(...) tidy.dp_sosp(fitted_frame, ...), function() list(conf.int = FALSE, exponentiate = TRUE))
 )
 
 # One to three arguments are left out, added, distorted or replaced.
@@ -134,7 +138,7 @@ malform <- function(arguments) {
     at <- sample(length(arguments), 1L)
     arguments <- switch(sample(4, 1),
       arguments[-at],
-      c(arguments, stats::setNames(list(anything()), sample(c("eps", "unknown", ""), 1))),
+      c(arguments, stats::setNames(list(anything()), sample(c("eps", "epsilon", "lambda", "digits", "other", ""), 1))),
       replace(arguments, at, list(scramble(arguments[[at]]))),
       replace(arguments, at, list(anything()))
     )

@@ -205,7 +205,7 @@ test_that("extreme budgets give a fit or a clear error", {
       }
     }
   }
-  for (delta in c(1e-300, 1e-15, 0.5, 1 - 1e-9)) {
+  for (delta in c(1e-300, 1e-15, 0.0999)) {
     expect_s3_class(quiet_fit(y ~ a, d, eps = 1, delta = delta, bounds = b["a"]), "dp_sosp")
   }
 })

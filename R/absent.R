@@ -1,0 +1,71 @@
+# What other fits have and a private one has not: the methods say why, and what to use.
+
+# Class dpsosp_error_absent, whatever the arguments.
+absent <- function(why, call = sys.call(-1)) abort("argument", why, call = call, class = "dpsosp_error_absent")
+
+no_rows <- "A private fit keeps no training data: use `predict()` with `newdata`."
+no_terms <- paste0("A private fit keeps no model frame, and no terms with an environment, which may hold the data: ",
+                   "`formula()` is its formula.")
+no_loss <- paste0("A private fit has no deviance or likelihood: its loss on the training data would be another ",
+                  "release. `dp_value()` is the mean loss with noise, charged to a budget. Compare models so, or on ",
+                  "public data.")
+no_errors <- paste0("A private fit has no standard errors or covariances: they, too, would be another release. ",
+                    "`print()` shows what is certified about the solution.")
+
+refuse_errors <- function(wanted, arg, call = sys.call(-1)) {
+  if (check_flag(wanted, arg, call)) absent(paste0("`", arg, "`: ", no_errors), call)
+}
+
+#' @importFrom stats fitted
+#' @export
+fitted.dp_sosp <- function(object, ...) absent(no_rows)
+
+#' @importFrom stats residuals
+#' @export
+residuals.dp_sosp <- function(object, ...) absent(no_rows)
+
+#' @importFrom stats model.frame
+#' @export
+model.frame.dp_sosp <- function(formula, ...) absent(no_terms)
+
+#' @importFrom stats model.matrix
+#' @export
+model.matrix.dp_sosp <- function(object, ...) absent(no_terms)
+
+# step() asks for these first.
+#' @importFrom stats terms
+#' @export
+terms.dp_sosp <- function(x, ...) absent(no_terms)
+
+#' @importFrom stats deviance
+#' @export
+deviance.dp_sosp <- function(object, ...) absent(no_loss)
+
+# AIC() and BIC() ask for it.
+#' @importFrom stats logLik
+#' @export
+logLik.dp_sosp <- function(object, ...) absent(no_loss)
+
+#' @importFrom stats extractAIC
+#' @export
+extractAIC.dp_sosp <- function(fit, scale, k, ...) absent(no_loss)
+
+#' @importFrom stats add1
+#' @export
+add1.dp_sosp <- function(object, scope, ...) absent(no_loss)
+
+#' @importFrom stats drop1
+#' @export
+drop1.dp_sosp <- function(object, scope, ...) absent(no_loss)
+
+#' @importFrom stats anova
+#' @export
+anova.dp_sosp <- function(object, ...) absent(no_loss)
+
+#' @importFrom stats vcov
+#' @export
+vcov.dp_sosp <- function(object, ...) absent(no_errors)
+
+#' @importFrom stats confint
+#' @export
+confint.dp_sosp <- function(object, parm, level, ...) absent(no_errors)

@@ -1,0 +1,71 @@
+# Near-misses: what an unknown name was probably meant to be. Names of arguments, choices and columns are public.
+
+# The one of `known` that is nearest to `name`; NULL where none is near.
+nearest <- function(name, known) {
+  if (length(known) == 0L) return(NULL)
+  # What is no text becomes NA, which is near nothing.
+  plain <- function(x) tolower(gsub("[-_. ]", "", iconv(enc2utf8(as.vector(x)), "UTF-8", "UTF-8")))
+  a <- plain(name)
+  b <- plain(known)
+  size <- pmax(nchar(a), nchar(b))
+  # Of two short names one letter is too much.
+  distance <- ifelse(size > 3L | a == b, as.vector(utils::adist(a, b)) / size, 1)
+  # One begins as the other is: epsilon and eps.
+  begins <- pmin(nchar(a), nchar(b)) >= 3L & (startsWith(a, b) | startsWith(b, a))
+  distance[which(begins)] <- pmin(distance[which(begins)], 0.4)
+  near <- which(distance <= 0.4)
+  if (length(near) > 0L) known[near[which.min(distance[near])]]
+}
+
+# To be pasted behind a message; empty where nothing is near.
+did_you_mean <- function(name, known, show = quote_names) {
+  near <- nearest(name, known)
+  if (is.null(near)) "" else paste0(" Did you mean ", show(near), "?")
+}
+
+quote_names <- function(x) paste0("`", x, "`", collapse = ", ")
+
+# For a function whose `...` takes nothing, but what `also` names: anything else there is an error. The arguments are
+# not evaluated: `weights = w` may name a column, which is not in sight.
+check_dots <- function(call = sys.call(-1), also = character()) {
+  dots <- eval(quote(substitute(list(...))), parent.frame())
+  given <- if (is.null(names(dots))) character(length(dots) - 1L) else names(dots)[-1]
+  unknown <- setdiff(given, also)
+  if (length(unknown) == 0L) return(invisible())
+  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  if (!nzchar(unknown[1])) {
+    abort("argument", "Unknown argument: an argument without a name. There are ", quote_names(known), ".", call = call)
+  }
+  hint <- argument_hint(unknown[1], known)
+  abort("argument", "Unknown argument: `", unknown[1], "`.",
+        if (nzchar(hint)) hint else paste0(" There are ", quote_names(known), "."), call = call)
+}
+
+# What makes the object that an argument takes.
+makers <- list(
+  penalty = c("penalty_ridge", "penalty_nonconvex"), target = "sosp", loss = c("loss_huber_svm", "loss_huber"),
+  control = c("control_opt", "control_tr", "control_gd", "control_newton", "control_perturbation", "control_cubic"),
+  budget = "dp_budget"
+)
+
+# The argument may be one of a maker: `lambda` of penalty_ridge().
+argument_hint <- function(name, known) {
+  of_makers <- lapply(makers[intersect(names(makers), known)], function(functions) {
+    lapply(stats::setNames(nm = functions), function(f) setdiff(names(formals(get(f))), "..."))
+  })
+  if (!name %in% unlist(of_makers)) {
+    own <- did_you_mean(name, known)
+    if (nzchar(own)) return(own)
+    name <- nearest(name, unique(unlist(of_makers)))
+    if (is.null(name)) return("")
+  }
+  for (argument in names(of_makers)) {
+    takes <- names(Filter(function(arguments) name %in% arguments, of_makers[[argument]]))
+    if (length(takes) > 0L) return(maker_hint(argument, name, takes))
+  }
+}
+
+maker_hint <- function(argument, name, takes) {
+  others <- if (length(takes) > 1L) paste0(" (", quote_names(paste0(takes[-1], "()")), " as well)")
+  paste0(" Did you mean `", argument, " = ", takes[1], "(", name, " = )`", others, "?")
+}
