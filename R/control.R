@@ -14,12 +14,17 @@
 #' The line search tries the steps `b * beta^i` times the short step, i = 0, 1,
 #' ..., down to the short step:
 #' * `"gaussian"`: releases all the decreases with noise in proportion to each
-#'   step's own sensitivity and takes the step with the best lower confidence
-#'   bound, none if all bounds are negative;
+#'   step's own sensitivity and takes the step with the best lower bound, none if
+#'   all bounds are negative;
 #' * `"svt"`: sparse vector on the sufficient-decrease condition divided by the
 #'   step, which has the same sensitivity for every step;
 #' * `"exponential"`: exponential mechanism on the decreases.
-#' The last two need zCDP accounting for the whole run.
+#'
+#' The last two need zCDP accounting for the whole run. With tight constants a step is left out before anything is asked
+#' where its noise, or what the gradient promises for it, exceeds what there is to gain at all (the gap, which is
+#' public or was released), and where the point that it leads to is longer than `gap * sqrt(n) / L` from the start, L
+#' the largest slope of the loss; and the step taken decreases the objective with probability 0.8, by bounds that hold
+#' for all candidates at once. Where no step is taken by a search, the short one is.
 #'
 #' @section Batches:
 #' The methods `"opt-b"` and `"2opt-b"` take short steps, each on a fresh random batch, drawn without replacement
@@ -91,9 +96,9 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
     gap_share = share(gap_share, "gap_share"), phase1_share = share(phase1_share, "phase1_share"),
     search_share = share(search_share, "search_share"),
     hessian_share = check_number(hessian_share, "hessian_share", 0.01, 1, call = call),
-    b_g = check_number(b_g %||% if (published) 20 else 64, "b_g", 1, 1e6, open = FALSE, call = call),
+    b_g = check_number(b_g %||% if (published) 20 else 256, "b_g", 1, 1e6, open = FALSE, call = call),
     b_H = check_number(b_H %||% if (published) 20 else 8, "b_H", 1, 1e6, open = FALSE, call = call),
-    beta_g = share(beta_g %||% if (published) 0.6 else 0.5, "beta_g"), beta_H = share(beta_H, "beta_H")
+    beta_g = share(beta_g %||% if (published) 0.6 else 0.25, "beta_g"), beta_H = share(beta_H, "beta_H")
   ), batch_control(batch, sampling, batch_share, call)))
   check_candidates(control$b_g, control$beta_g, "g", call)
   check_candidates(control$b_H, control$beta_H, "H", call)

@@ -8,7 +8,7 @@ new_fit <- function(run, result, coefficients, design, response, call) {
     coefficients = coefficients,
     status = status_names[result$status + 1L],
     certificate = new_certificate(run, result),
-    decrease = released(result$decrease %||% NaN),
+    decrease = released(result$decrease),
     privacy = new_privacy(run),
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),

@@ -35,12 +35,12 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
                        SEXP progress, SEXP reproducible) {
   static const char *const names[] = {
       "w",         "status",      "planned",     "gap",  "gradient_norm", "gradient_upper",
-      "eigen_min", "eigen_lower", "eigen_known", "trace"};
+      "eigen_min", "eigen_lower", "eigen_known", "trace", "decrease"};
   struct oracle *o = arg_bundle(oracle)->oracle;
   struct penalty r = penalty_from(penalty);
   double budget = arg_double(rho);
   R_xlen_t dim = (R_xlen_t)oracle_dim(o);
-  SEXP out = PROTECT(glue_list(10, names));
+  SEXP out = PROTECT(glue_list(11, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
   memcpy(REAL(VECTOR_ELT(out, 0)), arg_doubles(start, dim), (size_t)dim * sizeof(double));
   SEXP holder = PROTECT(glue_pointer("result", finalize_result));
@@ -61,6 +61,7 @@ static SEXP run_method(method_run *run, const void *options, SEXP oracle, SEXP p
   SET_VECTOR_ELT(out, 6, Rf_ScalarReal(result->eigen_min));
   SET_VECTOR_ELT(out, 7, Rf_ScalarReal(result->eigen_lower));
   SET_VECTOR_ELT(out, 8, Rf_ScalarLogical(result->eigen_known));
+  SET_VECTOR_ELT(out, 10, Rf_ScalarReal(result->decrease));
   SET_VECTOR_ELT(out, 9, trace_to_list(&result->trace));
   finalize_result(holder);
   UNPROTECT(2);

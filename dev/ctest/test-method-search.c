@@ -9,6 +9,8 @@ static void gaussian_choice(void);
 static void never_uphill(void);
 static void finds_descent(enum opt_line_search kind);
 static void refused(void);
+static void left_out(void);
+static void rarely_uphill(enum opt_line_search kind);
 
 void test_method_search(void) {
   candidates();
@@ -18,6 +20,9 @@ void test_method_search(void) {
   finds_descent(OPT_SVT);
   finds_descent(OPT_EXPONENTIAL);
   refused();
+  left_out();
+  rarely_uphill(OPT_GAUSSIAN);
+  rarely_uphill(OPT_SVT);
 }
 
 /* first ratio^i down to first / multiplier: the last one is the short step. */
@@ -32,9 +37,22 @@ static void candidates(void) {
 static const struct penalty ridge = {PENALTY_RIDGE, 0.05, 0};
 
 static struct search search_of(enum opt_line_search kind, double rho) {
-  struct search s = {.kind = kind, .first = 8, .ratio = 0.5, .k = 6, .sufficient = 0.01, .power = 1, .rho = rho};
+  struct search s = {.kind = kind,
+                     .first = 8,
+                     .ratio = 0.5,
+                     .k = 6,
+                     .sufficient = 0.01,
+                     .power = 1,
+                     .rho = rho,
+                     .error = 0.01,
+                     .gap = 1e9,
+                     .least = 1e9,
+                     .reach = 1e9};
   return s;
 }
+
+/* Upper quantiles of the normal law for 0.2 / 6 and 0.01 / 6, by R's qnorm() to ten digits. */
+static const double doubt = 1.833914636, sure = 2.935199469;
 
 /* The noise can be drawn twice from one seed: the choice is the largest lower bound, and none where all are negative.
  */
@@ -45,7 +63,8 @@ static void gaussian_choice(void) {
   fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e6);
   objective_init(&objective, f.oracle, &ridge);
   for (int i = 0; i < 400; i++) {
-    double w[DIM], d[DIM], step, decrease, sd, noisy[6], noise[6], steps[6], moved[DIM], best = 0, expected[3] = {0};
+    double w[DIM], d[DIM], noisy[6], noise[6], steps[6], moved[DIM], best = 0, expected[3] = {0};
+    struct found found;
     struct search s = search_of(OPT_GAUSSIAN, exp(-10 * ctest_uniform()));
     for (int j = 0; j < DIM; j++) {
       w[j] = ctest_normal();
@@ -57,7 +76,7 @@ static void gaussian_choice(void) {
     for (int k = 0; k < 6; k++) {
       for (int j = 0; j < DIM; j++) moved[j] = w[j] + steps[k] * d[j];
       double total = noisy[k] + penalty_value(&ridge, DIM, w) - penalty_value(&ridge, DIM, moved);
-      double lower = total - 0.01 * steps[k] - noise[k];
+      double lower = total - 0.01 * steps[k] - doubt * noise[k];
       if (lower <= best) continue;
       best = lower;
       expected[0] = steps[k];
@@ -65,14 +84,15 @@ static void gaussian_choice(void) {
       expected[2] = noise[k];
     }
     ctest_seed(1000 + (uint64_t)i);
-    CHECK(search_run(&objective, &s, w, d, &step, &decrease, &sd) == BASE_OK);
-    wrong += step != expected[0];
-    if (step > 0) {
+    CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK);
+    wrong += found.step != expected[0] || found.rho != s.rho;
+    if (found.step > 0) {
       some++;
-      wrong += !(fabs(decrease - expected[1]) <= 1e-12) || sd != expected[2];
+      wrong += !(fabs(found.decrease - expected[1]) <= 1e-12) || found.sd != expected[2];
+      wrong += !(fabs(found.bound - (expected[1] - sure * expected[2])) <= 1e-8 * (1 + expected[2]));
     } else {
       none++;
-      wrong += !isnan(decrease) || !isnan(sd);
+      wrong += !isnan(found.decrease) || !isnan(found.bound) || !isnan(found.sd);
     }
   }
   CHECK(wrong == 0);
@@ -86,7 +106,8 @@ static void never_uphill(void) {
   for (int k = 0; k < 2; k++) {
     struct fixture f;
     struct objective objective;
-    double w[DIM], g[DIM], step, decrease, sd;
+    double w[DIM], g[DIM];
+    struct found found;
     int accepted = 0;
     fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e9);
     objective_init(&objective, f.oracle, &ridge);
@@ -95,8 +116,8 @@ static void never_uphill(void) {
       for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
       CHECK(sums_gradient(f.oracle, w, g) == BASE_OK);
       penalty_add_gradient(&ridge, DIM, w, g); /* convex: nothing decreases along it */
-      CHECK(search_run(&objective, &s, w, g, &step, &decrease, &sd) == BASE_OK);
-      accepted += step != 0;
+      CHECK(search_run(&objective, &s, w, g, &found) == BASE_OK);
+      accepted += found.step != 0;
     }
     CHECK(accepted == 0);
     fixture_close(&f);
@@ -110,20 +131,21 @@ static void finds_descent(enum opt_line_search kind) {
   fixture_open(&f, "sigmoid", 400, DIM, 0, ORACLE_REPLACE_ONE, 1e9);
   objective_init(&objective, f.oracle, &ridge);
   for (int i = 0; i < 100; i++) {
-    double w[DIM], d[DIM], moved[DIM], here, there, step, decrease, sd;
+    double w[DIM], d[DIM], moved[DIM], here, there;
+    struct found found;
     struct search s = search_of(kind, 1e4);
     for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
     CHECK(sums_gradient(f.oracle, w, d) == BASE_OK);
     penalty_add_gradient(&ridge, DIM, w, d);
     s.sufficient = 0.1 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     for (int j = 0; j < DIM; j++) d[j] = -d[j];
-    CHECK(search_run(&objective, &s, w, d, &step, &decrease, &sd) == BASE_OK);
-    for (int j = 0; j < DIM; j++) moved[j] = w[j] + step * d[j];
+    CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK);
+    for (int j = 0; j < DIM; j++) moved[j] = w[j] + found.step * d[j];
     CHECK(sums_value(f.oracle, w, &here) == BASE_OK && sums_value(f.oracle, moved, &there) == BASE_OK);
     there += penalty_value(&ridge, DIM, moved) - penalty_value(&ridge, DIM, w);
     decreased += there < here;
-    candidate += step == 0 || fabs(log2(step / 8) - round(log2(step / 8))) < 1e-12;
-    if (kind != OPT_GAUSSIAN) CHECK(isnan(decrease) && isnan(sd));
+    candidate += found.step == 0 || fabs(log2(found.step / 8) - round(log2(found.step / 8))) < 1e-12;
+    if (kind != OPT_GAUSSIAN) CHECK(isnan(found.decrease) && isnan(found.bound) && isnan(found.sd));
   }
   CHECK(decreased >= 95);
   CHECK(candidate == 100);
@@ -137,12 +159,69 @@ static void refused(void) {
     struct fixture f;
     struct objective objective;
     const double w[DIM] = {1, 0, 0};
-    double step = 5, decrease, sd;
+    struct found found = {.step = 5};
     fixture_open(&f, "logistic", 50, DIM, 0, ORACLE_REPLACE_ONE, 1);
     objective_init(&objective, f.oracle, &ridge);
     struct search s = search_of(kinds[k], 2);
-    CHECK(search_run(&objective, &s, w, w, &step, &decrease, &sd) == BASE_ERR_BUDGET);
-    CHECK(step == 0 && ledger_spent(f.ledger) == 0);
+    CHECK(search_run(&objective, &s, w, w, &found) == BASE_ERR_BUDGET);
+    CHECK(found.step == 0 && ledger_spent(f.ledger) == 0);
     fixture_close(&f);
   }
+}
+
+/* Candidates 8, 4, ..., 1/4 along a unit vector: one is left out where its noise, what is promised for it or the point
+ * that it leads to is beyond what is public, and nothing is asked or paid where none is left. */
+static void left_out(void) {
+  static const enum opt_line_search kinds[] = {OPT_GAUSSIAN, OPT_SVT, OPT_EXPONENTIAL};
+  const double w[DIM] = {0, 0, 0}, d[DIM] = {1, 0, 0};
+  for (int kind = 0; kind < 3; kind++) {
+    struct fixture f;
+    struct objective objective;
+    struct found found;
+    fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e12);
+    objective_init(&objective, f.oracle, &ridge);
+    struct search s = search_of(kinds[kind], 1e8);
+    int least = kinds[kind] == OPT_EXPONENTIAL ? -1 : -2; /* nothing is chosen from one */
+    for (int most = -3; most <= 3; most++) {
+      double spent = ledger_spent(f.ledger), limit = pow(2, most);
+      for (int by_promise = 0; by_promise < 2; by_promise++) {
+        s.reach = by_promise ? 1e9 : limit * 1.1;
+        s.promise = by_promise;
+        s.gap = by_promise ? limit * 1.1 : 1e9;
+        CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK);
+        CHECK(found.step <= limit);
+        CHECK(found.rho == (most < least ? 0 : s.rho));
+      }
+      CHECK_NEAR(ledger_spent(f.ledger) - spent, most < least ? 0 : 2e8, 1e-3);
+    }
+    /* A step's noise is at least 2 L / n / sqrt(2 rho) of it, or several times that. */
+    s = search_of(kinds[kind], 1e-4);
+    s.gap = s.least = 0.25 * 2 / 200.0 / sqrt(2e-4) / 2;
+    CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK && found.step == 0 && found.rho == 0);
+    fixture_close(&f);
+  }
+}
+
+/* Along noise, with as much noise in the answers as there is to gain: most steps that are taken decrease f, where one
+ * by the largest noisy decrease would not. 400 searches with at most 0.2 wrong ones expected: 105 is 3 sd above 80. */
+static void rarely_uphill(enum opt_line_search kind) {
+  struct fixture f;
+  struct objective objective;
+  int uphill = 0;
+  fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e9);
+  objective_init(&objective, f.oracle, &ridge);
+  for (int i = 0; i < 400; i++) {
+    double w[DIM] = {0, 0, 0}, d[DIM], moved[DIM], here, there;
+    struct found found;
+    struct search s = search_of(kind, exp(-4 + 6 * ctest_uniform()));
+    for (int j = 0; j < DIM; j++) d[j] = ctest_normal();
+    s.gap = log(2);
+    s.least = 0;
+    CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK);
+    for (int j = 0; j < DIM; j++) moved[j] = w[j] + found.step * d[j];
+    CHECK(sums_value(f.oracle, w, &here) == BASE_OK && sums_value(f.oracle, moved, &there) == BASE_OK);
+    uphill += there + penalty_value(&ridge, DIM, moved) > here + 1e-12;
+  }
+  CHECK(uphill <= 105);
+  fixture_close(&f);
 }

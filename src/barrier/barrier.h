@@ -93,6 +93,15 @@ double oracle_at_zero(const struct oracle *oracle);    /* no loss at w = 0 is la
 double oracle_sd_value(const struct oracle *oracle, const double *w, double rho);
 double oracle_sd_gradient(const struct oracle *oracle, const double *w, double rho);
 double oracle_sd_hessian(const struct oracle *oracle, const double *w, double rho);
+/* Of one decrease asked for alone; of k at once each has a k-th of the cost. */
+double oracle_sd_decrease(const struct oracle *oracle, const double *w, const double *direction, double step,
+                          double rho);
+/* Laplace scale of the noise of a sparse vector's queries, twice that of its threshold's, and temperature of an
+ * exponential mechanism; arguments as of oracle_first_step() and oracle_best_step(). */
+double oracle_scale_first_step(const struct oracle *oracle, const double *w, const double *direction, size_t k,
+                               const double *step, const double *offset, int scale_free, double rho);
+double oracle_scale_best_step(const struct oracle *oracle, const double *w, const double *direction, size_t k,
+                              const double *step, const double *offset, double rho);
 
 /* Noisy answers; *sd is the standard deviation of the noise. */
 int oracle_value(struct oracle *oracle, const double *w, double rho, double *value, double *sd);

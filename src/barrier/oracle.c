@@ -20,6 +20,11 @@
 #define SLACK (1 + 0x1p-40)
 
 static int check_steps(size_t k, const double *step);
+static double eps_first_step(size_t k, double rho);
+static double sensitivity_first_step(const struct oracle *o, const double *w, const double *direction, size_t k,
+                                     const double *step, const double *offset, int scale_free);
+static double range_best_step(const struct oracle *o, const double *w, const double *direction, size_t k,
+                              const double *step, const double *offset);
 static double rounding_of_score(const struct oracle *o, double sensitivity, double offset);
 static double largest(size_t k, const double *x);
 static double smallest(size_t k, const double *x);
@@ -74,6 +79,10 @@ double oracle_sd_hessian(const struct oracle *o, const double *w, double rho) {
 
 double oracle_sd_majorant(const struct oracle *o, const double *w, double rho) {
   return sensitivity_majorant(o, w) / sqrt(2 * rho) * SLACK;
+}
+
+double oracle_sd_decrease(const struct oracle *o, const double *w, const double *direction, double step, double rho) {
+  return sensitivity_decrease(o, w, direction, step) / sqrt(2 * rho) * SLACK;
 }
 
 int oracle_value(struct oracle *o, const double *w, double rho, double *value, double *sd) {
@@ -162,14 +171,9 @@ int oracle_first_step(struct oracle *o, const double *w, const double *direction
   if (status == BASE_OK) status = check_point(o, w);
   if (status == BASE_OK) status = check_point(o, direction);
   if (status != BASE_OK) return status;
-  double eps = sqrt(rho / (k <= 20 ? 0.11 : 0.5)), sensitivity = 0;
+  double eps = eps_first_step(k, rho);
   if (!(eps >= 0x1p-18)) return BASE_ERR_ARGUMENT;
-  for (size_t i = 0; i < k; i++) {
-    double d = sensitivity_decrease(o, w, direction, step[i]);
-    d = (d + rounding_of_score(o, d, offset[i])) / (scale_free ? step[i] : 1);
-    if (d > sensitivity) sensitivity = d;
-  }
-  sensitivity *= 1 + 0x1p-26 / eps;
+  double sensitivity = sensitivity_first_step(o, w, direction, k, step, offset, scale_free) * (1 + 0x1p-26 / eps);
   struct ledger_entry entry = {"line search", "sparse vector", rho, sensitivity, 4 * sensitivity / eps};
   double *query = base_alloc(k, sizeof(double));
   if (!query) return BASE_ERR_MEMORY;
@@ -182,6 +186,24 @@ int oracle_first_step(struct oracle *o, const double *w, const double *direction
   memset(query, 0, k * sizeof(double));
   base_free(query);
   return status;
+}
+
+static double eps_first_step(size_t k, double rho) { return sqrt(rho / (k <= 20 ? 0.11 : 0.5)); }
+
+static double sensitivity_first_step(const struct oracle *o, const double *w, const double *direction, size_t k,
+                                     const double *step, const double *offset, int scale_free) {
+  double sensitivity = 0;
+  for (size_t i = 0; i < k; i++) {
+    double d = sensitivity_decrease(o, w, direction, step[i]);
+    d = (d + rounding_of_score(o, d, offset[i])) / (scale_free ? step[i] : 1);
+    if (d > sensitivity) sensitivity = d;
+  }
+  return sensitivity;
+}
+
+double oracle_scale_first_step(const struct oracle *o, const double *w, const double *direction, size_t k,
+                               const double *step, const double *offset, int scale_free, double rho) {
+  return 4 * sensitivity_first_step(o, w, direction, k, step, offset, scale_free) / eps_first_step(k, rho);
 }
 
 /*
@@ -199,13 +221,7 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   if (status == BASE_OK) status = check_point(o, direction);
   double eta = sqrt(8 * rho) - 0x1p-30;
   if (status != BASE_OK || !(eta > 0)) return BASE_ERR_ARGUMENT;
-  double top = largest(k, step);
-  double range = sensitivity_spread(o, w, direction, top, top - smallest(k, step)), more = 0;
-  for (size_t i = 0; i < k; i++) {
-    double r = rounding_of_score(o, sensitivity_decrease(o, w, direction, step[i]), offset[i]);
-    if (r > more) more = r;
-  }
-  range += 2 * more;
+  double range = range_best_step(o, w, direction, k, step, offset);
   struct ledger_entry entry = {"line search", "exponential", rho, range, range / eta};
   double *score = base_alloc(k, sizeof(double));
   if (!score) return BASE_ERR_MEMORY;
@@ -218,6 +234,22 @@ int oracle_best_step(struct oracle *o, const double *w, const double *direction,
   memset(score, 0, k * sizeof(double));
   base_free(score);
   return status;
+}
+
+static double range_best_step(const struct oracle *o, const double *w, const double *direction, size_t k,
+                              const double *step, const double *offset) {
+  double top = largest(k, step), more = 0;
+  double range = sensitivity_spread(o, w, direction, top, top - smallest(k, step));
+  for (size_t i = 0; i < k; i++) {
+    double r = rounding_of_score(o, sensitivity_decrease(o, w, direction, step[i]), offset[i]);
+    if (r > more) more = r;
+  }
+  return range + 2 * more;
+}
+
+double oracle_scale_best_step(const struct oracle *o, const double *w, const double *direction, size_t k,
+                              const double *step, const double *offset, double rho) {
+  return range_best_step(o, w, direction, k, step, offset) / sqrt(8 * rho);
 }
 
 int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd) {

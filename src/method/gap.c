@@ -5,6 +5,17 @@
 
 #include <math.h>
 
+double gap_public(const struct objective *f, const double *w) {
+  double most = oracle_at_zero(f->oracle) + f->steepest * la_norm(f->dim, w);
+  return most + penalty_value(f->penalty, f->dim, w) - oracle_floor(f->oracle);
+}
+
+/* Out there the sampling error of a mean of n losses as large as any, L reach / sqrt(n), is all that there is to gain.
+ */
+double gap_reach(const struct objective *f, double gap, const double *w) {
+  return la_norm(f->dim, w) + gap * sqrt((double)oracle_rows(f->oracle)) / f->steepest;
+}
+
 /*
  * f(w0) - inf f: with a public bound at w0 = 0, where the loss has one for all data;
  * else the caller's number; else a noisy value plus its own upper quantile

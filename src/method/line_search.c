@@ -1,69 +1,155 @@
 /*
  * Private backtracking over the candidates first * ratio^i, i < k, along a
  * released direction (GW 3.2 and privacy.md A3-A4, C3-C4).
+ *
+ * What is public, or was released, bounds what a step can bring: a decrease is
+ * at most the gap f(w) - inf f. A candidate is left out, before anything is
+ * asked, where its noise or what the gradient promises for it exceeds the gap,
+ * and where it leads out of the ball of the points that are looked at. Of the
+ * rest one is taken only if it decreases f with probability 1 - error, which
+ * holds for all candidates at once:
+ *
+ *   Gaussian      the largest lower bound, if positive: noise sd times the
+ *                 normal quantile of error / k
+ *   sparse vector passes a decrease of at least the margin that the two
+ *                 Laplace laws leave open
+ *   exponential   its choice is worse than the best candidate by at most
+ *                 temperature * log(k / error): the largest candidates are left
+ *                 out until the shortest is known to bring as much
+ *
+ * With published constants nothing is left out, and a mechanism's choice is taken.
  */
 #include "method/private.h"
+
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A candidate is preferred by its decrease less this many standard deviations. */
-#define SEARCH_Z 1.0
+/* A step may go up with this probability: many small gains are worth a rare small loss. */
+#define DOUBT 0.2
 
+struct candidates {
+  double *step, *offset, *noisy, *sd, *scratch;
+};
+
+/* Of the normal law, exceeded by one of k with at most this probability. */
+static double quantile(double error, size_t k) { return -base_qnorm(error / (double)k); }
+static void fill(const struct objective *f, const struct search *s, const double *w, const double *direction,
+                 const struct candidates *c);
+static void narrow(const struct objective *f, struct search *s, const double *w, const double *direction,
+                   const struct candidates *c);
+static int sensible(const struct objective *f, const struct search *s, const double *w, const double *direction,
+                    const struct candidates *c);
+static double margin(const struct objective *f, const struct search *s, const double *w, const double *direction,
+                     const struct candidates *c);
 static int by_gaussian(const struct objective *f, const struct search *s, const double *w, const double *direction,
-                       const double *steps, const double *offset, double *noisy, double *noise_sd, double *step,
-                       double *decrease, double *sd);
+                       const struct candidates *c, struct found *found);
 static int by_index(const struct objective *f, const struct search *s, const double *w, const double *direction,
-                    const double *steps, const double *offset, double *step);
+                    const struct candidates *c, struct found *found);
 
 /* GW Alg. 2: floor(log_ratio(1 / multiplier)) + 1 */
 size_t search_candidates(double multiplier, double ratio) {
   return (size_t)floor(log(multiplier) / -log(ratio) + 1e-9) + 1;
 }
 
-int search_run(const struct objective *f, const struct search *s, const double *w, const double *direction,
-               double *step, double *decrease, double *sd) {
-  *step = 0;
-  *decrease = *sd = NAN;
-  double *work = base_alloc(4 * s->k + f->dim, sizeof(double));
+double search_noise(size_t k, double decrease) { return decrease / (quantile(DOUBT, k) * sqrt((double)k)); }
+
+int search_run(const struct objective *f, const struct search *search, const double *w, const double *direction,
+               struct found *found) {
+  struct search s = *search;
+  *found = (struct found){0, NAN, NAN, NAN, 0};
+  double *work = base_alloc(4 * s.k + f->dim, sizeof(double));
   if (!work) return BASE_ERR_MEMORY;
-  double *steps = work, *offset = work + s->k, *scratch = work + 4 * s->k;
-  for (size_t i = 0; i < s->k; i++) {
-    steps[i] = s->first * pow(s->ratio, (double)i);
-    offset[i] =
-        objective_penalty_decrease(f, w, direction, steps[i], scratch) - s->sufficient * pow(steps[i], s->power);
+  const struct candidates c = {work, work + s.k, work + 2 * s.k, work + 3 * s.k, work + 4 * s.k};
+  int status = BASE_OK;
+  if (!s.published) narrow(f, &s, w, direction, &c);
+  if (s.k > 0) {
+    fill(f, &s, w, direction, &c);
+    found->rho = s.rho;
+    status =
+        s.kind == OPT_GAUSSIAN ? by_gaussian(f, &s, w, direction, &c, found) : by_index(f, &s, w, direction, &c, found);
   }
-  int status = s->kind == OPT_GAUSSIAN ? by_gaussian(f, s, w, direction, steps, offset, work + 2 * s->k,
-                                                     work + 3 * s->k, step, decrease, sd)
-                                       : by_index(f, s, w, direction, steps, offset, step);
   base_free(work);
   return status;
 }
 
-/* The candidate with the largest lower confidence bound; none when all bounds are negative. */
-static int by_gaussian(const struct objective *f, const struct search *s, const double *w, const double *direction,
-                       const double *steps, const double *offset, double *noisy, double *noise_sd, double *step,
-                       double *decrease, double *sd) {
-  int status = oracle_decreases(f->oracle, w, direction, s->k, steps, s->rho, noisy, noise_sd);
-  if (status != BASE_OK) return status;
-  double best = 0;
+/* The offset is what is added to a decrease of the loss: the penalty's, less what is required. */
+static void fill(const struct objective *f, const struct search *s, const double *w, const double *direction,
+                 const struct candidates *c) {
+  for (size_t i = 0; i < s->k; i++) c->step[i] = s->first * pow(s->ratio, (double)i);
+  double unsure = s->kind == OPT_SVT && !s->published ? margin(f, s, w, direction, c) / s->first : 0;
   for (size_t i = 0; i < s->k; i++) {
-    double bound = noisy[i] + offset[i] - SEARCH_Z * noise_sd[i];
-    if (bound <= best) continue;
+    double required = fmax(s->sufficient * pow(c->step[i], s->power), unsure * c->step[i]);
+    c->offset[i] = objective_penalty_decrease(f, w, direction, c->step[i], c->scratch) - required;
+  }
+}
+
+/* The largest candidates go first: noise, promise and distance all grow with the step. */
+static void narrow(const struct objective *f, struct search *s, const double *w, const double *direction,
+                   const struct candidates *c) {
+  while (s->k > 0) {
+    for (size_t i = 0; i < s->k; i++) {
+      c->step[i] = s->first * pow(s->ratio, (double)i);
+      c->offset[i] = 0;
+    }
+    if (sensible(f, s, w, direction, c)) return;
+    s->first *= s->ratio;
+    s->k--;
+  }
+}
+
+/* Is the largest candidate one? Where only a choice is released there must be one. */
+static int sensible(const struct objective *f, const struct search *s, const double *w, const double *direction,
+                    const struct candidates *c) {
+  if (s->kind == OPT_EXPONENTIAL && s->k == 1) return 0;
+  memcpy(c->scratch, w, f->dim * sizeof(double));
+  la_axpy(f->dim, s->first, direction, c->scratch);
+  if (la_norm(f->dim, c->scratch) > s->reach || s->promise * s->first > s->gap) return 0;
+  return margin(f, s, w, direction, c) < (s->kind == OPT_EXPONENTIAL ? s->least : s->gap);
+}
+
+/* That a decrease at the largest candidate differs by from what the mechanism sees, with probability DOUBT at most;
+ * of a sparse vector in proportion to the step. */
+static double margin(const struct objective *f, const struct search *s, const double *w, const double *direction,
+                     const struct candidates *c) {
+  double k = (double)s->k;
+  if (s->kind == OPT_GAUSSIAN) {
+    return quantile(DOUBT, s->k) * oracle_sd_decrease(f->oracle, w, direction, s->first, s->rho / k);
+  }
+  if (s->kind == OPT_EXPONENTIAL) {
+    return log(k / DOUBT) * oracle_scale_best_step(f->oracle, w, direction, s->k, c->step, c->offset, s->rho);
+  }
+  /* The queries' noise has this scale, the threshold's half of it; P(Laplace > x) = exp(-x / scale) / 2. */
+  double scale = oracle_scale_first_step(f->oracle, w, direction, s->k, c->step, c->offset, 1, s->rho);
+  return s->first * scale * (log(k / DOUBT) + log(1 / DOUBT) / 2);
+}
+
+/* The candidate with the largest lower confidence bound; none when all are negative. */
+static int by_gaussian(const struct objective *f, const struct search *s, const double *w, const double *direction,
+                       const struct candidates *c, struct found *found) {
+  int status = oracle_decreases(f->oracle, w, direction, s->k, c->step, s->rho, c->noisy, c->sd);
+  if (status != BASE_OK) return status;
+  double doubt = quantile(DOUBT, s->k), sure = quantile(s->error, s->k), best = 0;
+  for (size_t i = 0; i < s->k; i++) {
+    double required = s->sufficient * pow(c->step[i], s->power), excess = c->noisy[i] + c->offset[i];
+    double bound = excess - doubt * c->sd[i];
+    if (bound <= best || bound > s->gap) continue;
     best = bound;
-    *step = steps[i];
-    *decrease = noisy[i] + offset[i] + s->sufficient * pow(steps[i], s->power);
-    *sd = noise_sd[i];
+    found->step = c->step[i];
+    found->decrease = excess + required;
+    found->bound = excess + required - sure * c->sd[i];
+    found->sd = c->sd[i];
   }
   return BASE_OK;
 }
 
 static int by_index(const struct objective *f, const struct search *s, const double *w, const double *direction,
-                    const double *steps, const double *offset, double *step) {
+                    const struct candidates *c, struct found *found) {
   size_t index = s->k;
   int status = s->kind == OPT_SVT
-                   ? oracle_first_step(f->oracle, w, direction, s->k, steps, offset, !s->published, s->rho, &index)
-                   : oracle_best_step(f->oracle, w, direction, s->k, steps, offset, s->rho, &index);
-  if (status == BASE_OK && index < s->k) *step = steps[index];
+                   ? oracle_first_step(f->oracle, w, direction, s->k, c->step, c->offset, !s->published, s->rho, &index)
+                   : oracle_best_step(f->oracle, w, direction, s->k, c->step, c->offset, s->rho, &index);
+  if (status == BASE_OK && index < s->k) found->step = c->step[index];
   return status;
 }

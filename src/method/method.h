@@ -15,9 +15,10 @@ enum opt_line_search {
 };
 
 enum opt_status {
-  OPT_SOSP,      /* certified: a second-order stationary point of the target's accuracy */
-  OPT_BUDGET,    /* the budget is spent */
-  OPT_ITERATIONS /* the planned iterations are done */
+  OPT_SOSP,       /* certified: a second-order stationary point of the target's accuracy */
+  OPT_BUDGET,     /* the budget is spent */
+  OPT_ITERATIONS, /* the planned iterations are done */
+  OPT_START       /* nothing better than the start was found; it is what is returned */
 };
 
 /* How a run draws batches: for steps only. What they find is certified by answers about all rows. */
@@ -66,6 +67,7 @@ struct opt_result {
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
   int eigen_known; /* the lower bound follows from the loss and the penalty alone */
+  double decrease; /* lower confidence bound of f(start) - f there; NaN when nothing released bounds it */
   struct trace trace;
 };
 

@@ -44,6 +44,8 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
   struct objective on_batch = f;
   on_batch.batch = &options->batch;
   struct newton s = {.f = on_batches(options) ? &on_batch : &f, .all = &f, .o = options, .result = result, .w = w};
+  s.gap = gap_public(&f, w);
+  s.reach = gap_reach(&f, s.gap, w);
   s.gradient = memory;
   s.direction = memory + dim;
   s.penalty = memory + 2 * dim;

@@ -32,8 +32,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Candidate steps 1, 1/2, ..., 1/32 of a damped iteration. */
-#define DAMPED_CANDIDATES 6
+/* Candidate steps 1, 1/4 and 1/16 of a damped iteration. */
+#define DAMPED_CANDIDATES 3
 #define NOISE_SHARE 0.25
 /* Looks at an adaptive lambda0, and how many standard deviations above its mean under pure noise a sum of squares is
  * seen as more (inst/experiments/convex-rule.R). More looks pay where signals are strong, and fit noise where not. */
@@ -196,14 +196,23 @@ static void precondition(struct newton *s) {
 
 /* By the decreases at the candidates; where none shows, the step that the smoothness constant allows. */
 static int damped_step(struct newton *s, double rho, double *step) {
-  struct search search = {.kind = OPT_GAUSSIAN, .first = 1, .ratio = 0.5, .k = DAMPED_CANDIDATES, .rho = rho};
-  double decrease, sd;
+  struct search search = {.kind = OPT_GAUSSIAN,
+                          .first = 1,
+                          .ratio = 0.25,
+                          .k = DAMPED_CANDIDATES,
+                          .rho = rho,
+                          .error = confidence_share(1 - s->o->confidence, s->iteration),
+                          .gap = s->gap,
+                          .promise = la_dot(s->f->dim, s->gradient, s->direction) / 2,
+                          .reach = s->reach};
+  struct found found;
   la_scale(s->f->dim, -1, s->direction);
-  int status = search_run(s->f, &search, s->w, s->direction, step, &decrease, &sd);
+  int status = search_run(s->f, &search, s->w, s->direction, &found);
   la_scale(s->f->dim, -1, s->direction);
   if (status != BASE_OK) return status;
-  if (!(*step > 0)) *step = safe_step(s);
-  return note(s, "line search", decrease, decrease - sd, sd, rho);
+  *step = found.step > 0 ? found.step : safe_step(s);
+  if (!(found.rho > 0)) return BASE_OK;
+  return note(s, "line search", found.decrease, found.bound, found.sd, found.rho);
 }
 
 /* The minimiser along the direction of the upper bound with curvature G, for a gradient as measured. */

@@ -157,7 +157,7 @@ static int curvature_step(struct run *r, double eigenvalue) {
 }
 
 static int walk(struct run *r, struct search *search, double short_step) {
-  double step = 0, decrease, sd;
+  struct found found = {0};
   struct trace *trace = &r->result->trace;
   if (search) {
     /* eps = 1 / lambda with lambda^2 = sigma^2; what this costs is the oracle's to say (0.11 eps^2 there). */
@@ -165,12 +165,15 @@ static int walk(struct run *r, struct search *search, double short_step) {
     search->kind = r->o->search;
     search->published = 1;
     search->rho = (search->kind == OPT_SVT && search->k <= 20 ? 0.11 : 0.5) * eps2;
-    int status = search_run(r->f, search, r->w, r->direction, &step, &decrease, &sd);
-    struct trace_row row = {r->phase->number, r->iteration, "line search", decrease, decrease - sd, sd, search->rho, 0};
+    search->error = 1 - r->o->confidence;
+    search->gap = INFINITY;
+    int status = search_run(r->f, search, r->w, r->direction, &found);
+    struct trace_row row = {r->phase->number, r->iteration, "line search", found.decrease,
+                            found.bound,      found.sd,     found.rho,     0};
     if (status == BASE_OK) status = trace_add(trace, &row);
     if (status != BASE_OK) return status;
   }
-  if (!(step > 0)) step = short_step;
+  double step = found.step > 0 ? found.step : short_step;
   la_axpy(r->f->dim, step, r->direction, r->w);
   trace_last(trace)->step = step * la_norm(r->f->dim, r->direction);
   result_forget(r->result);

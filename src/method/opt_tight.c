@@ -30,6 +30,9 @@
 /* Below this share of its budget a phase has nothing left. */
 #define NOTHING_LEFT 1e-9
 
+/* Bound on the probability that noise alone is as long as a gradient that a step is taken against. */
+#define NOISE_ALONE 0.05
+
 struct state {
   const struct objective *f;
   const struct opt_options *o;
@@ -43,12 +46,15 @@ struct state {
   int iteration;
   int last; /* the run ends with this iteration */
   int eigen_points;
+  int steps;          /* so far: their bounds share the error probability of a run's */
+  double headroom;    /* upper bound of f(w) - inf f, by what the steps were seen to bring */
+  double reach;       /* no candidate is farther from zero */
   double batch_slice; /* of all iterations of a phase on batches */
   int candidate;      /* of a phase on batches */
   /* The newest certified point, with its certificate in the result's terms. */
   int certified;
   double *best;
-  double certificate[4];
+  double certificate[5];
 };
 
 static int done(const struct state *s);
@@ -61,9 +67,12 @@ static void accept(struct state *s);
 static int measure_hessian(struct state *s, double *value, double *width);
 static int gradient_step(struct state *s);
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed);
-static int walk(struct state *s, struct search *search, double short_step, double need);
+static int walk(struct state *s, struct search *search, double short_step, double short_bound, double wanted);
+static double short_gradient_step(const struct state *s, double step);
 static void arrive(struct state *s);
 static double affordable(const struct state *s, double need);
+static double step_error(const struct state *s);
+static void note_decrease(struct state *s, double bound);
 
 int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
               struct opt_result *result) {
@@ -78,6 +87,9 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   s.best = memory + 2 * dim;
   s.answer = memory + 3 * dim; /* dim or dim * dim, whichever is asked for */
   s.hessian = (struct pool){memory + 4 * dim + square, square, 0, 0, 0};
+  s.headroom = result->gap;
+  s.reach = gap_reach(f, result->gap, w);
+  result->decrease = 0;
 
   int status = BASE_OK;
   for (int i = 0; i < count && status == BASE_OK && !done(&s); i++) {
@@ -96,6 +108,7 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
     if (status == BASE_ERR_BUDGET) status = BASE_OK; /* this phase is over */
   }
   if (s.certified) restore_certified(&s);
+  if (s.steps == 0 && o->spend_all) result->status = OPT_START;
   base_free(memory);
   return status;
 }
@@ -182,7 +195,7 @@ static void accept(struct state *s) {
 
 static void keep_certified(struct state *s) {
   const struct opt_result *r = s->result;
-  const double certificate[] = {r->gradient_norm, r->gradient_upper, r->eigen_min, r->eigen_lower};
+  const double certificate[] = {r->gradient_norm, r->gradient_upper, r->eigen_min, r->eigen_lower, r->decrease};
   memcpy(s->certificate, certificate, sizeof certificate);
   memcpy(s->best, s->w, s->f->dim * sizeof(double));
   s->certified = 1;
@@ -195,6 +208,7 @@ static void restore_certified(struct state *s) {
   r->gradient_upper = s->certificate[1];
   r->eigen_min = s->certificate[2];
   r->eigen_lower = s->certificate[3];
+  r->decrease = s->certificate[4];
   r->status = OPT_SOSP;
 }
 
@@ -236,51 +250,79 @@ static int gradient_step(struct state *s) {
   double norm = s->result->gradient_norm, sd = pool_sd(&s->gradient);
   double signal = norm * norm - (double)f->dim * sd * sd;
   double noise = sqrt((double)f->dim) * sd;
-  /* Measure again at this point: too noisy, or more noise than any gradient is long. */
-  if (!(signal >= norm * norm / 2) || noise > f->steepest) return BASE_OK;
+  /* Measure again at this point: too noisy, what noise alone may give, or more noise than any gradient is long. */
+  double longest = confidence_length(sd, f->dim, NOISE_ALONE);
+  if (!(signal >= norm * norm / 2) || norm <= longest || noise > f->steepest) return BASE_OK;
   for (size_t i = 0; i < f->dim; i++) s->direction[i] = -s->gradient.mean[i];
   struct search search = {.first = s->o->mult_g / f->smooth,
                           .ratio = s->o->back_g,
                           .k = search_candidates(s->o->mult_g, s->o->back_g),
                           .sufficient = 0.25 * signal,
-                          .power = 1};
-  /* Noise of a decrease half of what a step of that length promises. */
-  double wanted = signal / (2 * norm * sqrt((double)search.k));
-  return walk(s, &search, signal / (norm * norm) / f->smooth, wanted);
+                          .power = 1,
+                          .promise = signal,
+                          .least = (signal - norm * norm / 2) / f->smooth};
+  double step = signal / (norm * norm) / f->smooth;
+  return walk(s, &search, step, short_gradient_step(s, step), search_noise(search.k, signal / norm));
 }
 
-/* Along the eigenvector; the curvature there is at most -guaranteed (GW (7), SD2). */
+/* Lower bound of the decrease by a step against the gradient (GW (6)). */
+static double short_gradient_step(const struct state *s, double step) {
+  double norm = s->result->gradient_norm;
+  double slope = confidence_slope(norm, pool_sd(&s->gradient), s->f->dim, step_error(s));
+  return step * slope - s->f->smooth / 2 * step * step * norm * norm;
+}
+
+/* Along the eigenvector; the curvature there is at most -guaranteed (GW (7), SD2). The gradient, which is small here,
+ * may point the other way. */
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed) {
   const struct objective *f = s->f;
   if (la_dot(f->dim, s->direction, s->gradient.mean) > 0) la_scale(f->dim, -1, s->direction);
-  double short_step = 2 * guaranteed / f->third;
+  double short_step = 2 * guaranteed / f->third, least = guaranteed * short_step * short_step / 6;
   struct search search = {.first = s->o->mult_h * short_step,
                           .ratio = s->o->back_h,
                           .k = search_candidates(s->o->mult_h, s->o->back_h),
                           .sufficient = 0.125 * fabs(eigenvalue),
-                          .power = 2};
-  double wanted = guaranteed * short_step / (12 * sqrt((double)search.k));
-  return walk(s, &search, short_step, wanted);
+                          .power = 2,
+                          .least = least};
+  return walk(s, &search, short_step, least - short_step * s->result->gradient_upper,
+              search_noise(search.k, guaranteed * short_step / 6));
 }
 
-/* wanted: standard deviation of a decrease, over step times direction's norm. */
-static int walk(struct state *s, struct search *search, double short_step, double wanted) {
+/* short_bound: lower bound of what the short step brings. wanted: standard deviation of a decrease, over step times
+ * direction's norm. */
+static int walk(struct state *s, struct search *search, double short_step, double short_bound, double wanted) {
   const struct objective *f = s->f;
-  double step = 0, decrease, sd;
+  struct found found = {0};
   search->kind = s->o->search;
   search->rho = search->kind == OPT_SHORT_STEP ? 0 : affordable(s, wanted);
+  search->error = step_error(s);
+  search->gap = s->headroom;
+  search->reach = s->reach;
   if (search->kind != OPT_SVT) search->sufficient = 0;
   if (search->rho > 0) {
-    int status = search_run(f, search, s->w, s->direction, &step, &decrease, &sd);
-    struct trace_row row = {s->phase->number, s->iteration, "line search", decrease, decrease - sd, sd, search->rho, 0};
-    if (status == BASE_OK) status = trace_add(&s->result->trace, &row);
+    int status = search_run(f, search, s->w, s->direction, &found);
+    struct trace_row row = {s->phase->number, s->iteration, "line search", found.decrease,
+                            found.bound,      found.sd,     found.rho,     0};
+    if (status == BASE_OK && found.rho > 0) status = trace_add(&s->result->trace, &row);
     if (status != BASE_OK) return status;
   }
-  if (!(step > 0)) step = short_step;
+  int searched = found.step > 0;
+  double step = searched ? found.step : short_step;
   la_axpy(f->dim, step, s->direction, s->w);
   trace_last(&s->result->trace)->step = step * la_norm(f->dim, s->direction);
+  note_decrease(s, searched ? found.bound : short_bound);
   arrive(s);
   return BASE_OK;
+}
+
+/* The j-th step's share of the run's error probability. */
+static double step_error(const struct state *s) { return confidence_share(1 - s->o->confidence, s->steps + 1); }
+
+/* Of a choice alone, without a value, no bound is known. */
+static void note_decrease(struct state *s, double bound) {
+  s->steps++;
+  s->result->decrease += bound;
+  s->headroom -= fmax(bound, 0); /* of the start's value at most, which is what a bound from a noisy step may exceed */
 }
 
 /* At a point that was not measured yet. */
@@ -292,11 +334,14 @@ static void arrive(struct state *s) {
 
 /* Cost at which a gradient would have this sd (a decrease's sd over step times
  * norm is the same multiple of 2 L / n), at most the share of what finding the
- * direction cost; zero when that would leave twice the noise. */
+ * direction cost; zero when that would leave five times the noise. A choice by
+ * the exponential mechanism is of use only where its noise is small beside what
+ * the shortest step brings: it takes all. */
 static double affordable(const struct state *s, double wanted) {
   double share = s->o->search_share, most = s->gradient.rho * share / (1 - share);
   most = fmin(most, share * phase_left(s->f, s->phase));
   if (!(most > 0)) return 0;
   double need = most * pow(oracle_sd_gradient(s->f->oracle, s->w, most) / wanted, 2);
-  return need > 4 * most ? 0 : fmin(need, most);
+  if (need > 25 * most) return 0;
+  return s->o->search == OPT_EXPONENTIAL ? most : fmin(need, most);
 }

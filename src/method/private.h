@@ -75,8 +75,15 @@ double confidence_eigen(double sd, size_t dim, double beta);
 /* q with P(|e| > q) <= beta, e ~ N(0, sd^2 I_d). */
 double confidence_length(double sd, size_t dim, double beta);
 
+/* Lower bound of g'(g + e) with error probability beta, from |g + e|, e as above. */
+double confidence_slope(double noisy_norm, double sd, size_t dim, double beta);
+
 /* ---- gap.c ---- */
 
+/* Public upper bound of f(w) - inf f: no loss grows faster than its Lipschitz constant. */
+double gap_public(const struct objective *f, const double *w);
+/* Public length: from w no line search goes farther from zero. */
+double gap_reach(const struct objective *f, double gap, const double *w);
 /* Sets result->gap; gap: the caller's, or NaN. */
 int gap_find(const struct objective *f, double gap, double share, double confidence, const double *w, double rho,
              struct opt_result *result);
@@ -104,19 +111,31 @@ struct trace_row *trace_last(struct trace *trace);
 
 struct search {
   enum opt_line_search kind;
-  int published; /* sparse vector with the sensitivity of the largest step, no confidence bounds */
+  int published; /* all candidates; sparse vector with the sensitivity of the largest step, and no margin */
   double first;  /* largest candidate */
   double ratio;  /* of successive candidates */
   size_t k;
   double sufficient; /* required decrease: sufficient * step^power */
   int power;
   double rho;
+  double error;   /* probability that the bound of what is found is wrong */
+  double gap;     /* no decrease is larger */
+  double promise; /* expected of a step over its length in the direction's units, to first order */
+  double least;   /* decrease that the smallest candidate is expected to bring */
+  double reach;   /* no candidate is farther from zero */
+};
+/* What is NaN was not released. */
+struct found {
+  double step;            /* 0: no candidate was accepted */
+  double decrease, bound; /* estimate; lower bound, with the search's probability of error */
+  double sd;
+  double rho; /* paid: 0 when no candidate was left to ask about */
 };
 size_t search_candidates(double multiplier, double ratio);
-/* *step = 0 when no candidate is accepted; decrease and its standard deviation are
- * NaN where the mechanism releases only the choice. */
+/* Noise per unit of step at which a candidate that decreases by this per unit of step is just accepted. */
+double search_noise(size_t k, double decrease);
 int search_run(const struct objective *f, const struct search *s, const double *w, const double *direction,
-               double *step, double *decrease, double *sd);
+               struct found *found);
 
 /* ---- opt_tight.c, opt_published.c: the phases of a run ---- */
 
@@ -172,6 +191,8 @@ struct newton {
   double lambda0, least;  /* that they are modified by, and the least that an adaptive one may fall to */
   double *window;         /* sum of the gradients since lambda0 was looked at */
   double window_variance; /* of their noise */
+  double gap;             /* public upper bound of f(start) - inf f */
+  double reach;           /* no candidate of a line search is farther from zero */
   int looks;              /* how many they are */
 };
 /* Shares of an iteration's budget: for the gradient; the rest is the step's. */
