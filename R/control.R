@@ -96,7 +96,7 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
     gap_share = share(gap_share, "gap_share"), phase1_share = share(phase1_share, "phase1_share"),
     search_share = share(search_share, "search_share"),
     hessian_share = check_number(hessian_share, "hessian_share", 0.01, 1, call = call),
-    b_g = check_number(b_g %||% if (published) 20 else 256, "b_g", 1, 1e6, open = FALSE, call = call),
+    b_g = check_number(b_g %||% if (published) 20 else 1024, "b_g", 1, 1e6, open = FALSE, call = call),
     b_H = check_number(b_H %||% if (published) 20 else 8, "b_H", 1, 1e6, open = FALSE, call = call),
     beta_g = share(beta_g %||% if (published) 0.6 else 0.25, "beta_g"), beta_H = share(beta_H, "beta_H")
   ), batch_control(batch, sampling, batch_share, call)))
