@@ -30,6 +30,7 @@
 #' delta(p, 1)
 #' @export
 dp_account <- function(event, accountant = c("auto", "gdp", "pld", "rdp", "zcdp"), neighbours = NULL) {
+  require_given()
   check_event(event)
   accountant <- check_choice(accountant, c("auto", "gdp", "pld", "rdp", "zcdp"), "accountant")
   if (!is.null(neighbours) && check_neighbours(neighbours, sys.call()) != event$neighbours) {
@@ -69,11 +70,17 @@ refusal <- function(accountant, plan) {
 #'   neighbours that are attained.
 #' @param ... Not used; anything in it is an error.
 #' @export
-epsilon <- function(p, ...) UseMethod("epsilon")
+epsilon <- function(p, ...) {
+  require_given()
+  UseMethod("epsilon")
+}
 
 #' @rdname dp_account
 #' @export
-delta <- function(p, ...) UseMethod("delta")
+delta <- function(p, ...) {
+  require_given()
+  UseMethod("delta")
+}
 
 #' @export
 epsilon.default <- function(p, ...) no_profile(p, sys.call(-1))
@@ -146,6 +153,7 @@ plan_mu <- function(plan) sqrt(sum(plan$leaves[, 5] * plan$times * plan$leaves[,
 #' @return `dp_rdp()`: the Renyi divergence of the event at these orders.
 #' @export
 dp_rdp <- function(event, order) {
+  require_given()
   check_event(event)
   if (!is.numeric(order) || length(order) == 0L || anyNA(order) || any(order <= 1)) {
     abort("argument", "`order` must be numbers greater than 1.")
@@ -173,6 +181,7 @@ dp_rdp <- function(event, order) {
 #' dp_filter_order(plan, eps = 1, delta = 1e-6)
 #' @export
 dp_filter_order <- function(event, eps, delta) {
+  require_given()
   check_event(event)
   eps <- check_number(eps, "eps", 0)
   delta <- check_delta(delta)
@@ -198,6 +207,7 @@ dp_filter_order <- function(event, eps, delta) {
 #' dp_calibrate(function(s) event_repeat(event_gaussian(s), 10), eps = 1, delta = 1e-6)
 #' @export
 dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = "auto", tolerance = 1e-6) {
+  require_given()
   if (!is.function(family)) abort("argument", "`family` must be a function that gives an event.")
   eps <- check_number(eps, "eps", 0)
   delta <- check_delta(delta)

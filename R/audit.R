@@ -80,7 +80,10 @@
 #' dp_audit(noisy, eps = dp_convert(mu = 1.5, delta = 1e-5, to = "eps"), delta = 1e-5,
 #'          method = "one-run", canaries = 500)
 #' @export
-dp_audit <- function(x, ...) UseMethod("dp_audit")
+dp_audit <- function(x, ...) {
+  require_given()
+  UseMethod("dp_audit")
+}
 
 #' @export
 dp_audit.default <- function(x, ...) {

@@ -12,7 +12,7 @@ batch_control <- function(batch, sampling, batch_share, call) {
   list(
     batch = if (!is.null(batch)) check_number(batch, "batch", 0, call = call),
     sampling = if (!is.null(sampling)) check_choice(sampling, batch_schemes, "sampling", call),
-    batch_share = check_number(batch_share, "batch_share", 0, 1, call = call)
+    batch_share = check_share(batch_share, "batch_share", call)
   )
 }
 
@@ -117,6 +117,7 @@ batch_text <- function(batch) {
 #' @export
 sufficient_batch <- function(eps_g, eps_h, d, iterations, failure = 0.05, gradient = 1, hessian = 1, third = 1,
                              c = 0.1, c1 = 0.1, c2 = 0.1) {
+  require_given()
   call <- sys.call()
   positive <- function(x, arg) check_number(x, arg, 0, call = call)
   eps_g <- positive(eps_g, "eps_g")

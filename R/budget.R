@@ -150,7 +150,10 @@ budget_state <- function(budget) {
 #' g <- dp_gradient(oracle, c(0, 0, 0), mu = 0.1)
 #' dp_ledger(budget)
 #' @export
-dp_ledger <- function(x) UseMethod("dp_ledger")
+dp_ledger <- function(x) {
+  require_given()
+  UseMethod("dp_ledger")
+}
 
 #' @export
 dp_ledger.default <- function(x) {

@@ -12,11 +12,18 @@ check_number <- function(x, arg, lower = -Inf, upper = Inf, open = TRUE, call = 
   as.double(x)
 }
 
+# Of a budget, or a probability: no part of what it divides is too small for noise to be drawn.
+check_share <- function(x, arg, call = sys.call(-1)) {
+  x <- check_number(x, arg, 0, 1, call = call)
+  if (min(x, 1 - x) >= 1e-6) return(x)
+  abort("argument", "`", arg, "` must be at least 1e-6 away from 0 and 1; it is ", format(x), ".", call = call)
+}
+
 # Numbers near the ends of the doubles' range would over- or underflow when squared.
 check_radius <- function(x, call = sys.call(-1)) check_number(x, "radius", 1e-50, 1e50, call = call)
 
-check_count <- function(x, arg, lower = 1, call = sys.call(-1)) {
-  x <- check_number(x, arg, lower, .Machine$integer.max, open = FALSE, call = call)
+check_count <- function(x, arg, lower = 1, call = sys.call(-1), upper = .Machine$integer.max) {
+  x <- check_number(x, arg, lower, upper, open = FALSE, call = call)
   if (x != round(x)) abort("argument", "`", arg, "` must be a whole number; it is ", format(x), ".", call = call)
   as.integer(x)
 }
@@ -47,6 +54,10 @@ warn_delta <- function(delta, n, call = sys.call(-1)) {
        "record or more is to be expected. Take a `delta` far below 1/n",
        if (n > 1) paste0(", such as 1/n^2 = ", format(1 / n^2, digits = 3)), ".", call = call)
 }
+
+# Of a run, and of points of one model: more would only share a budget among steps that are noise.
+most_iterations <- 1e6
+check_iterations <- function(x, arg, lower = 1, call = sys.call(-1)) check_count(x, arg, lower, call, most_iterations)
 
 # length finite numbers of moderate size; what says what they are.
 check_vector <- function(x, arg, length, what, call = sys.call(-1)) {

@@ -33,15 +33,15 @@ control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inne
                           hessian_share = 0.3, certificate_share = 0.05, confidence = 0.95, ...) {
   call <- sys.call()
   check_dots(call)
-  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  share <- function(x, arg) check_share(x, arg, call)
   solver <- check_choice(solver, c("direct", "inner"), "solver", call)
   if (!identical(diameter, Inf) || solver == "inner") {
     diameter <- check_number(diameter, "diameter", 0, 1e50, call = call)
   }
   structure(class = c("dp_control_cubic", "dp_control"), list(
     solver = solver,
-    iterations = check_count(iterations %||% if (solver == "inner") 3 else 6, "iterations", call = call),
-    inner_steps = check_count(inner_steps, "inner_steps", 2, call = call), diameter = diameter,
+    iterations = check_iterations(iterations %||% if (solver == "inner") 3 else 6, "iterations", call = call),
+    inner_steps = check_iterations(inner_steps, "inner_steps", 2, call = call), diameter = diameter,
     hessian_share = share(hessian_share, "hessian_share"),
     certificate_share = share(certificate_share, "certificate_share"), confidence = share(confidence, "confidence")
   ))

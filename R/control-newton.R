@@ -12,7 +12,8 @@
 #'   and serves all steps; the most accurate of the four in our experiments.
 #' * `"direct"`: each step releases the Hessian with symmetric Gaussian noise.
 #'
-#' `modify` says how small eigenvalues e are raised, to e + `lambda0` (`"add"`) or max(e, `lambda0`) (`"clip"`). By
+#' `modify` says how small eigenvalues e are raised, to e + `lambda0` (`"add"`) or max(e, `lambda0`) (`"clip"`; with
+#' double noise to a little more, at most 8/7 of it, which is computed in a time that does not depend on the data). By
 #' default `lambda0` follows from what was released: with double noise from a noisy trace of the curvature,
 #' as \eqn{(s \, \mathrm{tr} \, (b/n)^2 / \rho)^{1/3}}{(s tr (b/n)^2 / rho)^(1/3)} and at least 1/n, with rho
 #' the cost of the direction, b the largest curvature of the loss and s = `lambda_scale`, and as what
@@ -33,8 +34,9 @@
 #' raise the smallest eigenvalue, so the direction needs less noise.
 #'
 #' Sensitivity of the direction A^-1 g for n records, c = b / n and a smallest eigenvalue of A of at least m: for
-#' `"add"` c / (m (m + c)) |g| under both neighbour relations; for `"clip"` \eqn{\sqrt{2}}{sqrt(2)} c / m^2 |g| under
-#' `"replace-one"`, where the published bound does not hold, and c / m^2 |g| under `"zero-out"`. With
+#' `"add"` c / (m (m + c)) |g| under both neighbour relations; for `"clip"` \eqn{\sqrt{2}}{sqrt(2)} k c |g| under
+#' `"replace-one"`, where the published bound does not hold, and k c |g| under `"zero-out"`, with k the smaller of
+#' \eqn{0.47 / \lambda_0^2}{0.47 / lambda0^2} and one over the square of the ridge penalty's curvature. With
 #' `"direct"` and `"lazy"` the matrix has sensitivity \eqn{\sqrt{2}}{sqrt(2)} c (`"zero-out"`: c) in the Frobenius norm.
 #' All releases are Gaussian.
 #'
@@ -55,8 +57,9 @@
 #' @param curvature `"lazy"`, `"hessian"`, `"qu"` or `"direct"`.
 #' @param modify `"add"` or `"clip"`.
 #' @param iterations Number of steps, a whole number; `NULL`: a default of the `curvature`.
-#' @param lambda0 A public number greater than 0, or `NULL`: adaptive.
-#' @param lambda_scale Factor of an adaptive `lambda0`, positive; `NULL`: a default of the `curvature`.
+#' @param lambda0 A public number of at least 1e-6, and at least 2.5e-13 d (d + 1) where directions of d coefficients
+#'   are released, for what rounding may do to them; or `NULL`: adaptive.
+#' @param lambda_scale Factor of an adaptive `lambda0`, at least 1e-6; `NULL`: a default of the `curvature`.
 #' @param adaptive Should `lambda0` fall during the run? `"lazy"` only, and only where `lambda0` is `NULL`.
 #' @param curvature_share Share of an iteration's budget (with `"lazy"` of the whole budget) for second-order
 #'   information, in (0, 1); `NULL`: a default of the `curvature`.
@@ -88,15 +91,17 @@ control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
   check_dots(call)
   curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
   defaults <- newton_defaults[[curvature]]
-  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  share <- function(x, arg) check_share(x, arg, call)
   curvature_share <- share(curvature_share %||% defaults$curvature_share, "curvature_share")
   certificate_share <- share(certificate_share, "certificate_share")
   of_steps <- (1 - certificate_share) * (1 - if (curvature == "lazy") curvature_share else 0)
   structure(class = c("dp_control_newton", "dp_control"), c(list(
     curvature = curvature, modify = check_choice(modify, newton_modifies, "modify", call),
-    iterations = check_count(iterations %||% defaults$iterations, "iterations", call = call),
-    lambda0 = if (is.null(lambda0)) NA_real_ else check_number(lambda0, "lambda0", 0, 1e6, call = call),
-    lambda_scale = check_number(lambda_scale %||% defaults$lambda_scale, "lambda_scale", 0, 1e6, call = call),
+    iterations = check_iterations(iterations %||% defaults$iterations, "iterations", call = call),
+    lambda0 = if (is.null(lambda0)) NA_real_ else
+      check_number(lambda0, "lambda0", 1e-6, 1e6, open = FALSE, call = call),
+    lambda_scale = check_number(lambda_scale %||% defaults$lambda_scale, "lambda_scale", 1e-6, 1e6,
+                                open = FALSE, call = call),
     adaptive = check_flag(adaptive, "adaptive", call),
     curvature_share = curvature_share,
     trace_share = share(trace_share, "trace_share"), search_share = share(search_share, "search_share"),

@@ -48,7 +48,7 @@ control_perturbation <- function(lambda = NULL, size = NULL, kappa_share = 0.3, 
                                  confidence = 0.95, ...) {
   call <- sys.call()
   check_dots(call)
-  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  share <- function(x, arg) check_share(x, arg, call)
   structure(class = c("dp_control_perturbation", "dp_control"), list(
     lambda = if (is.null(lambda)) NA_real_ else check_number(lambda, "lambda", 0, 1e6, open = FALSE, call = call),
     size = if (is.null(size)) NA_real_ else check_number(size, "size", 0, 1e6, call = call),

@@ -87,18 +87,19 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
   line_search <- check_choice(line_search %||% if (published) "svt" else "gaussian",
                               c("gaussian", "svt", "exponential"), "line_search", call)
   if (is.null(gap) && published) gap <- 0.5
-  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  share <- function(x, arg) check_share(x, arg, call)
   control <- structure(class = c("dp_control_opt", "dp_control"), c(list(
     constants = constants, line_search = line_search,
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
     confidence = share(confidence, "confidence"),
-    max_iterations = check_count(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
+    max_iterations = check_iterations(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
     gap_share = share(gap_share, "gap_share"), phase1_share = share(phase1_share, "phase1_share"),
     search_share = share(search_share, "search_share"),
     hessian_share = check_number(hessian_share, "hessian_share", 0.01, 1, call = call),
     b_g = check_number(b_g %||% if (published) 20 else 1024, "b_g", 1, 1e6, open = FALSE, call = call),
     b_H = check_number(b_H %||% if (published) 20 else 8, "b_H", 1, 1e6, open = FALSE, call = call),
-    beta_g = share(beta_g %||% if (published) 0.6 else 0.25, "beta_g"), beta_H = share(beta_H, "beta_H")
+    beta_g = check_number(beta_g %||% if (published) 0.6 else 0.25, "beta_g", 0, 1, call = call),
+    beta_H = check_number(beta_H, "beta_H", 0, 1, call = call)
   ), batch_control(batch, sampling, batch_share, call)))
   check_candidates(control$b_g, control$beta_g, "g", call)
   check_candidates(control$b_H, control$beta_H, "H", call)
@@ -188,8 +189,5 @@ run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
   target <- settle_target(run, oracle, core_alpha(run$method, oracle$pointer, penalty, options, rho, start), call,
                           facts$third + added[["third"]])
   options[c("eps_g", "eps_h")] <- target
-  if (facts$curv_lower + added[["curv_lower"]] > target$eps_h) {
-    check_matrix_size(facts$dim, "A certificate of this problem, which is not convex,", call, gradient_advice)
-  }
   core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
 }

@@ -97,6 +97,7 @@
 #'   `dpsosp_error_argument`, raised before anything is charged, which follow from arguments, n, names, types and
 #'   declared levels alone, never from a record's value; a non-convex problem, where a method needs
 #'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
+#'   (as certificates of problems that are not convex do, unless `eps_h` of the `target` allows their curvature)
 #'   `dpsosp_error_size` as well; a loss whose second derivative jumps, where a
 #'   method needs Hessians, `dpsosp_error_nonsmooth` as well; a spent budget `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
@@ -237,14 +238,41 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run
 }
 
-# Before the budget is opened: these methods ask for matrices whatever the problem is.
+# Before the budget is opened: is the problem too large for the matrices that the method asks for?
 check_run_size <- function(run, dim, call) {
   if (run$auto) auto_wide(run, dim)
+  check_rounding(run, dim, call)
+  if (dim <= most_matrix) return(invisible())
   published <- identical(run$control$constants, "published")
-  if (published || !run$method %in% methods_gradient) {
+  gradients <- run$method %in% methods_gradient || identical(run$control$solver, "inner")
+  if (published || !gradients) {
     check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call,
                       gradient_advice)
   }
+  least <- run_curvature(run)
+  if (least[["curv_lower"]] == 0) return(invisible())
+  eps_h <- if (is.null(run$target)) 0 else target_resolve(run$target, least[["third"]])$eps_h
+  if (least[["curv_lower"]] > eps_h) {
+    what <- paste0("A certificate of this problem, which is not convex, with an `eps_h` in `target` below ",
+                   format(signif(least[["curv_lower"]] + 5e-4, 3)), ",")
+    check_matrix_size(dim, what, call, gradient_advice)
+  }
+}
+
+# Bounds of the objective's second derivatives from below and of its third ones.
+run_curvature <- function(run) {
+  penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda, skip = 0L)
+  loss_bounds(run$loss)[c("curv_lower", "third")] + penalty_bounds(penalty)
+}
+
+# Twice what rounding needs, for the largest curvature of a loss: see sensitivity_newton() of the core.
+check_rounding <- function(run, dim, call) {
+  control <- run$control
+  least <- 2.5e-13 * dim * (dim + 1)
+  given <- !is.null(control$lambda0) && control$curvature %in% c("hessian", "qu")
+  if (!given || !isTRUE(control$lambda0 < least)) return(invisible())
+  abort("argument", "`lambda0` must be at least ", format(signif(least, 3)), " for ", dim, " coefficients: below it ",
+        "what rounding does to a direction has no bound.", call = call)
 }
 
 # The accountant is decided here, before any release: see dp_budget().

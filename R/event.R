@@ -58,6 +58,7 @@ leaf_row <- function(kind, a, b = 0, c = 0) c(leaf_kinds[[kind]], a, b, c, 1)
 #' @rdname events
 #' @export
 event_gaussian <- function(sigma, neighbours = "replace-one") {
+  require_given()
   sigma <- check_number(sigma, "sigma", 0)
   leaf_event(paste0("Gaussian, sigma ", format(sigma)), leaf_row("gaussian", 1 / sigma), neighbours)
 }
@@ -65,6 +66,7 @@ event_gaussian <- function(sigma, neighbours = "replace-one") {
 #' @rdname events
 #' @export
 event_laplace <- function(scale, neighbours = "replace-one") {
+  require_given()
   scale <- check_number(scale, "scale", 0)
   leaf_event(paste0("Laplace, scale ", format(scale)), leaf_row("laplace", 1 / scale), neighbours)
 }
@@ -72,6 +74,7 @@ event_laplace <- function(scale, neighbours = "replace-one") {
 #' @rdname events
 #' @export
 event_pure <- function(eps, neighbours = "replace-one") {
+  require_given()
   eps <- check_number(eps, "eps", 0)
   leaf_event(paste0("pure, eps ", format(eps)), leaf_row("pure", eps), neighbours)
 }
@@ -79,6 +82,7 @@ event_pure <- function(eps, neighbours = "replace-one") {
 #' @rdname events
 #' @export
 event_exponential <- function(range, neighbours = "replace-one") {
+  require_given()
   range <- check_number(range, "range", 0)
   leaf_event(paste0("exponential, range ", format(range)), leaf_row("exponential", range), neighbours)
 }
@@ -86,6 +90,7 @@ event_exponential <- function(range, neighbours = "replace-one") {
 #' @rdname events
 #' @export
 event_svt <- function(eps, k, neighbours = "replace-one") {
+  require_given()
   eps <- check_number(eps, "eps", 0)
   k <- check_count(k, "k")
   leaf_event(paste0("sparse vector, eps ", format(eps), ", k ", k), leaf_row("svt_laplace", eps, k), neighbours)
@@ -94,6 +99,7 @@ event_svt <- function(eps, k, neighbours = "replace-one") {
 #' @rdname events
 #' @export
 event_svt_gaussian <- function(threshold, query, k, neighbours = "replace-one") {
+  require_given()
   threshold <- check_number(threshold, "threshold", 0)
   query <- check_number(query, "query", 0)
   k <- check_count(k, "k")
@@ -104,6 +110,7 @@ event_svt_gaussian <- function(threshold, query, k, neighbours = "replace-one") 
 #' @rdname events
 #' @export
 event_tree <- function(sigma, leaves, factorisation = c("binary", "sqrt"), neighbours = "replace-one") {
+  require_given()
   sigma <- check_number(sigma, "sigma", 0)
   leaves <- check_count(leaves, "leaves")
   factorisation <- check_choice(factorisation, c("binary", "sqrt"), "factorisation")
@@ -128,6 +135,7 @@ sqrt_tree_square <- function(leaves, exact = 1e6) {
 #' @rdname events
 #' @export
 event_subsample <- function(event, rate, scheme = c("poisson", "wor")) {
+  require_given()
   check_event(event)
   scheme <- check_choice(scheme, c("poisson", "wor"), "scheme")
   rate <- check_number(rate, "rate", 0, 1, open = FALSE)
@@ -158,6 +166,7 @@ event_compose <- function(...) {
 #' @rdname events
 #' @export
 event_repeat <- function(event, times) {
+  require_given()
   check_event(event)
   times <- check_number(times, "times", 1, 2^53, open = FALSE)
   if (times != round(times)) abort("argument", "`times` must be a whole number; it is ", format(times), ".")

@@ -23,11 +23,11 @@ control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap
                        batch = NULL, sampling = NULL, batch_share = 0.5, ...) {
   call <- sys.call()
   check_dots(call)
-  share <- function(x, arg) check_number(x, arg, 0, 1, call = call)
+  share <- function(x, arg) check_share(x, arg, call)
   structure(class = c("dp_control_gd", "dp_control"), c(list(
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
     confidence = share(confidence, "confidence"),
-    max_iterations = check_count(max_iterations, "max_iterations", call = call),
+    max_iterations = check_iterations(max_iterations, "max_iterations", call = call),
     gap_share = share(gap_share, "gap_share"), hessian_share = share(hessian_share, "hessian_share")
   ), batch_control(batch, sampling, batch_share, call)))
 }

@@ -147,6 +147,7 @@ check_oracle <- function(oracle, call = sys.call(-1)) {
 #' @rdname dp_oracle
 #' @export
 dp_value <- function(oracle, w, mu = NULL, rho = NULL) {
+  require_given()
   ask <- question(oracle, w, mu, rho)
   answer <- .Call(ffi_oracle_value, ask$pointer, ask$w, ask$rho, ask$reproducible)
   structure(answer$value, sd = answer$sd)
@@ -155,6 +156,7 @@ dp_value <- function(oracle, w, mu = NULL, rho = NULL) {
 #' @rdname dp_oracle
 #' @export
 dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
+  require_given()
   ask <- question(oracle, w, mu, rho)
   answer <- .Call(ffi_oracle_gradient, ask$pointer, ask$w, ask$rho, ask$reproducible)
   structure(answer$gradient, sd = answer$sd)
@@ -163,6 +165,7 @@ dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
 #' @rdname dp_oracle
 #' @export
 dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
+  require_given()
   ask <- question(oracle, w, mu, rho)
   check_matrix_size(length(ask$w), "A Hessian", sys.call())
   check_curved(oracle, sys.call())
@@ -188,6 +191,7 @@ is_reproducible <- function(oracle) oracle$noise == "reproducible"
 #' @export
 dp_line_search <- function(oracle, w, direction, steps, mu = NULL, rho = NULL,
                            mechanism = c("gaussian", "svt", "exponential"), sufficient = 0) {
+  require_given()
   call <- sys.call()
   check_oracle(oracle, call)
   w <- check_point(w, oracle, "w", call)

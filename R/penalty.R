@@ -19,18 +19,24 @@ NULL
 
 #' @rdname penalties
 #' @export
-penalty_ridge <- function(lambda) new_penalty("ridge", lambda)
+penalty_ridge <- function(lambda) {
+  require_given()
+  new_penalty("ridge", lambda, sys.call())
+}
 
 #' @rdname penalties
 #' @export
-penalty_nonconvex <- function(lambda) new_penalty("nonconvex", lambda)
+penalty_nonconvex <- function(lambda) {
+  require_given()
+  new_penalty("nonconvex", lambda, sys.call())
+}
 
 #' @rdname penalties
 #' @export
-penalty_none <- function() new_penalty("none", 0)
+penalty_none <- function() new_penalty("none", 0, sys.call())
 
-new_penalty <- function(name, lambda) {
-  lambda <- check_number(lambda, "lambda", 0, 1e6, open = FALSE, call = sys.call(-1))
+new_penalty <- function(name, lambda, call) {
+  lambda <- check_number(lambda, "lambda", 0, 1e6, open = FALSE, call = call)
   structure(class = "dp_penalty", list(name = name, lambda = lambda))
 }
 

@@ -35,6 +35,7 @@
 #' @export
 required_rows <- function(method = c("opt", "opt-ls", "tr"), eps_g, eps_h = NULL, d, eps, delta, gap = 1, smooth = 1,
                           third = 1, gradient = 1, hessian = 1, failure = 0.05, constant = 1) {
+  require_given()
   call <- sys.call()
   method <- check_choice(method, c("opt", "opt-ls", "tr"), "method", call)
   positive <- function(x, arg) check_number(x, arg, 0, call = call)

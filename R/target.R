@@ -33,6 +33,7 @@ settle_target <- function(run, oracle, alpha, call, third = oracle_facts(oracle)
 #' planned_iterations("tr", eps_g = 0.06, gap = log(2), third = 0.1)
 #' @export
 planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NULL, gap, smooth = 1, third = 1) {
+  require_given()
   call <- sys.call()
   method <- check_choice(method, c("opt", "tr", "gd"), "method", call)
   eps_g <- check_number(eps_g, "eps_g", 0, call = call)

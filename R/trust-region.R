@@ -50,9 +50,9 @@ control_tr <- function(constants = c("tight", "published"), stop = c("dual", "ex
   structure(class = c("dp_control_tr", "dp_control"), c(list(
     constants = constants, stop = check_choice(stop, c("dual", "explicit"), "stop", call),
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
-    confidence = check_number(confidence, "confidence", 0, 1, call = call),
-    max_iterations = check_count(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
-    gap_share = check_number(gap_share, "gap_share", 0, 1, call = call)
+    confidence = check_share(confidence, "confidence", call),
+    max_iterations = check_iterations(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
+    gap_share = check_share(gap_share, "gap_share", call)
   ), batch_control(batch, sampling, batch_share, call)))
 }
 
@@ -75,6 +75,7 @@ control_tr <- function(constants = c("tight", "published"), stop = c("dual", "ex
 #' trust_region_step(c(0, 1), diag(c(-1, 2)), radius = 2) # the hard case
 #' @export
 trust_region_step <- function(gradient, hessian, radius) {
+  require_given()
   call <- sys.call()
   d <- length(gradient)
   labels <- names(gradient)

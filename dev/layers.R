@@ -6,7 +6,7 @@
 
 # From the lowest to the highest.
 layers <- list(
-  base = c("check", "suggest", "condition", "call", "threads", "status"),
+  base = c("check", "given", "suggest", "condition", "call", "threads", "status"),
   privacy = c("convert", "event", "account", "neighbours", "budget"),
   problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
               "source-files", "stream"),

@@ -61,6 +61,9 @@ void barrier_leak(void) { dgemm_(); }'
   leak "no symbol of R" mech/leak.c <<< 'double norm_rand(void);
 double mech_leak(void);
 double mech_leak(void) { return norm_rand(); }'
+  leak "fixed number of operations" barrier/leak.c <<< '#include "la/la.h"
+int barrier_leak(double *a, double *values);
+int barrier_leak(double *a, double *values) { return la_eigen_all(3, a, values); }'
   leak "compiles" base/leak.c <<< 'this is no C'
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]

@@ -39,6 +39,7 @@ main() {
   rule "BLAS and LAPACK only in la/blas.c" names_in_rooms '\bF77_(CALL|NAME|SUB)\b' 'la/blas.c'
   rule "no Fortran symbol but in la/blas.o" fortran_symbols
   rule "no symbol of R but in base/dist.o" r_symbols
+  rule "where data are, la is called for a fixed number of operations only" iterations_on_data
   rule "methods see no private struct" method_headers
   rule "methods call no data, loss, noise or accounting" method_calls
   rule "methods do not charge or make ledgers" method_ledger
@@ -139,6 +140,12 @@ fortran_symbols() { grep -E ': [a-z][a-z0-9]*_$' "$work/undefined" | grep -v '^l
 r_symbols() {
   grep -E ': (R_|Rf_|Rprintf|REprintf|Rvprintf|SET_|GetRNGstate|PutRNGstate|(unif|norm|exp)_rand)' "$work/undefined" |
     grep -vE '^base/dist\.o: Rf_' | grep -vE '^la/blas\.o: R_'
+}
+
+# Of la, what takes a time that depends on sizes alone: no eigen-decomposition of what has no noise yet (SECURITY.md).
+iterations_on_data() {
+  undefined_in 'barrier|data' | grep -E ': la_' |
+    grep -vE ': la_(dot|norm|axpy|scale|matvec|matvec_tile|matvec_t_add|crossprod_add|symmetrise|solve_(definite|clipped))$'
 }
 
 # From the compiler's list of the headers that a method really reads, through whatever chain

@@ -129,7 +129,7 @@ static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme s
   for (int i = 0; i < 4; i++) {
     const struct oracle_newton newton = {i % 2 ? ORACLE_MAJORANT : ORACLE_HESSIAN, i < 2 ? ORACLE_ADD : ORACLE_CLIP,
                                          i < 2 ? m - penalty[0] : m, penalty};
-    double before = ledger_spent(f.ledger), kappa = i < 2 ? c / (m * (m + c)) : sqrt(two) * c / (m * m);
+    double before = ledger_spent(f.ledger), kappa = i < 2 ? c / (m * (m + c)) : 0.47 * sqrt(two) * c / (m * m);
     CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0.6) == BASE_OK);
     double charged = ledger_spent(f.ledger) - before, left = oracle_step_left(f.oracle);
     CHECK(oracle_step_gradient(f.oracle, w, g, &sd_g) == BASE_OK);

@@ -36,6 +36,13 @@ void test_barrier_newton(void) {
 /* So large that noise is far below rounding. */
 static const double no_noise = 1e26, endless = 1e40;
 
+/* (e^7 + ... + m^7) / (e^6 + ... + m^6) with e or m taken out. */
+static double clipped(double e, double m) {
+  double large = fmax(e, m), ratio = fmin(e, m) / large, sum = 0;
+  for (int j = 0; j < 7; j++) sum += pow(ratio, j);
+  return large * (1 + pow(ratio, 7) / sum);
+}
+
 /* The modified matrix times the direction is the gradient. */
 static void check_direction(const struct fixture *f, const struct oracle_newton *how) {
   double h[DIM * DIM], values[DIM], vectors[DIM * DIM], direction[DIM], sd, back[DIM] = {0};
@@ -45,7 +52,7 @@ static void check_direction(const struct fixture *f, const struct oracle_newton 
   memcpy(vectors, h, sizeof h);
   CHECK(la_eigen_all(DIM, vectors, values) == BASE_OK);
   for (int j = 0; j < DIM; j++) {
-    double e = how->modify == ORACLE_ADD ? values[j] + how->lambda0 : fmax(values[j], how->lambda0);
+    double e = how->modify == ORACLE_ADD ? values[j] + how->lambda0 : clipped(values[j], how->lambda0);
     la_axpy(DIM, e * la_dot(DIM, vectors + j * DIM, direction), vectors + j * DIM, back);
   }
   for (int j = 0; j < DIM; j++) CHECK_NEAR(back[j], gradient0[j], 1e-10);
@@ -106,7 +113,7 @@ static void scales(enum oracle_neighbours neighbours) {
                                 .lambda0 = 0.05,
                                 .penalty = k < 4 ? penalty : no_penalty};
     double m = k >= 4 ? 0.05 : how.modify == ORACLE_ADD ? 0.08 : 0.05;
-    double kappa = how.modify == ORACLE_ADD ? c / (m * (m + c)) : two * c / (m * m);
+    double kappa = how.modify == ORACLE_ADD ? c / (m * (m + c)) : 0.47 * two * c / (m * m);
     CHECK(oracle_newton_direction(f.oracle, w0, gradient0, &how, rho, direction, &sd) == BASE_OK);
     CHECK_NEAR(sd, length * kappa / root, 1e-8 * sd);
     CHECK(sd >= length * kappa / root);
@@ -260,7 +267,7 @@ static void without_memory(void) {
       ctest_fail_allocation(0);
       CHECK(status == BASE_OK || (status == BASE_ERR_MEMORY && fixture_all_zero(DIM * DIM, answer)));
     }
-    CHECK(status == BASE_OK && failures > (q < 2 ? 0 : q == 2 ? 1 : 3));
+    CHECK(status == BASE_OK && failures > (q < 2 ? 0 : q == 2 ? 1 : 2));
     CHECK(ctest_live_allocations() <= before + 1); /* the ledger's history may have grown */
     fixture_close(&f);
   }

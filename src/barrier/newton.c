@@ -27,7 +27,6 @@ static int may_be_negative(const struct oracle *o, enum oracle_curvature curvatu
 static int check_how(const struct oracle *o, const struct oracle_newton *how);
 static int exact_direction(const struct oracle *o, const double *w, const double *gradient,
                            const struct oracle_newton *how, double *matrix, double *direction);
-static int solve_clipped(size_t dim, double *matrix, double lambda0, const double *gradient, double *direction);
 
 int oracle_majorant(struct oracle *o, const double *w, double rho, double *matrix, double *sd) {
   size_t dim = data_dim(o->data);
@@ -116,6 +115,9 @@ static int check_how(const struct oracle *o, const struct oracle_newton *how) {
   return BASE_OK;
 }
 
+/* Its time must not depend on the matrix, which has no noise. So eigenvalues are clipped by la_solve_clipped(), and
+ * entries are rounded to some multiple of the unit roundoff: what is far below it would be computed with more slowly.
+ */
 static int exact_direction(const struct oracle *o, const double *w, const double *gradient,
                            const struct oracle_newton *how, double *matrix, double *direction) {
   size_t dim = data_dim(o->data);
@@ -123,23 +125,8 @@ static int exact_direction(const struct oracle *o, const double *w, const double
   if (status != BASE_OK) return status;
   int add = how->modify == ORACLE_ADD;
   for (size_t j = 0; j < dim; j++) matrix[j + j * dim] += how->penalty[j] + (add ? how->lambda0 : 0);
-  if (!add) return solve_clipped(dim, matrix, how->lambda0, gradient, direction);
+  double large = 8 * sensitivity_newton_size(o, how);
+  for (size_t i = 0; i < dim * dim; i++) matrix[i] = (matrix[i] + large) - large;
   memcpy(direction, gradient, dim * sizeof(double));
-  return la_solve_definite(dim, matrix, direction);
-}
-
-/* V diag(1 / max(e, lambda0)) V' gradient. The penalty alone may keep e above lambda0 = 0, but for rounding. */
-static int solve_clipped(size_t dim, double *matrix, double lambda0, const double *gradient, double *direction) {
-  double *value = base_alloc(2 * dim, sizeof(double));
-  if (!value) return BASE_ERR_MEMORY;
-  double *part = value + dim;
-  int status = la_eigen_all(dim, matrix, value);
-  if (status == BASE_OK) {
-    la_matvec_t_add(dim, dim, matrix, dim, gradient, part);
-    for (size_t j = 0; j < dim; j++) part[j] /= value[j] > lambda0 ? value[j] : lambda0;
-    la_matvec(dim, dim, matrix, dim, part, direction);
-  }
-  memset(value, 0, 2 * dim * sizeof(double));
-  base_free(value);
-  return status;
+  return add ? la_solve_definite(dim, matrix, direction) : la_solve_clipped(dim, matrix, how->lambda0, direction);
 }

@@ -75,6 +75,8 @@ double sensitivity_trace(const struct oracle *o, const double *w, enum oracle_cu
 /* of the direction of a gradient of this norm; infinite where rounding could make the matrix indefinite */
 double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
                           double gradient_norm);
+/* Bound on the Frobenius norm of its matrix, and on what clips it. */
+double sensitivity_newton_size(const struct oracle *o, const struct oracle_newton *how);
 double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step);
 /* of the difference of two decreases whose steps lie at most spread apart */
 double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,

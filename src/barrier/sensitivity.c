@@ -139,20 +139,20 @@ double sensitivity_trace(const struct oracle *o, const double *w, enum oracle_cu
  * norm at most c = b / n. With both relations A^-1 changes by at most
  *   add   c / (m (m + c)): each of the two inverses lies between (A0 + c I)^-1
  *         and A0^-1, A0 the matrix without the record  (A8)
- *   clip  |H - H'|_F / m^2 <= sqrt(2) c / m^2, zero-out c / m^2: 1 / max(t, m) is
- *         Lipschitz in the Frobenius norm with the constant that it has in t  (A9)
+ *   clip  k |H - H'|_F <= sqrt(2) k c, zero-out k c: 1 / h, h of la/clip.c, is Lipschitz in the
+ *         Frobenius norm with the constant k that it has in t, at most CLIPPED / lambda0^2 everywhere, and
+ *         1 / e^2 on t >= e  (A9)
  * in the spectral norm. The penalty is added before either, and only raises m.
  *
- * Rounding. The matrix is summed with error E (as the Hessian's); Cholesky
- * then solves, exactly, a system whose matrix is off by at most
- * 4 d (3 d + 1) u |A| (Higham 2002, theorem 10.4 and (10.7)); an eigensolver
- * finds the eigenvectors of one off by a small multiple of d u |A|, and turns
- * them by as much, for which the same bound is generous. With
- * eta = E + SOLVER d (d + 1) u |A|, SOLVER much larger than both need, the
- * direction is off by at most eta / (m (m - eta)) |g| <= 2 eta / m^2 |g| when
- * eta <= m / 4, which also keeps Cholesky from breaking down.
+ * Rounding. The matrix is summed with error E (as the Hessian's), and its entries are rounded by at most 9 u N each, N
+ * a bound on its Frobenius norm: the curvature's is at most its trace. Cholesky then solves, exactly, a system whose
+ * matrix is off by at most 4 d (3 d + 1) u N (Higham 2002, theorem 10.4 and (10.7)); la/clip.c has errors of (14 d^2 +
+ * 120 d) u N and, for d > 1, 1000 u N. With eta = E + SOLVER d (d + 1) u N, much larger than both need, the direction
+ * is off by at most eta / (m (m - eta)) |g| <= 2 eta / m^2 |g| when eta <= m / 4, which also keeps Cholesky from
+ * breaking down.
  */
 #define SOLVER 256
+#define CLIPPED 0.47
 
 double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
                           double gradient_norm) {
@@ -160,20 +160,22 @@ double sensitivity_newton(const struct oracle *o, const double *w, const struct 
   double lip = weight_lipschitz(o, how->curvature);
   if (!isfinite(lip)) return INFINITY;
   size_t dim = data_dim(o->data);
-  double least = how->penalty[0], most = how->penalty[0];
-  for (size_t j = 1; j < dim; j++) {
-    least = dmin(least, how->penalty[j]);
-    most = dmax(most, how->penalty[j]);
-  }
+  double least = how->penalty[0];
+  for (size_t j = 1; j < dim; j++) least = dmin(least, how->penalty[j]);
   int add = how->modify == ORACLE_ADD;
   double m = add ? how->lambda0 + least : dmax(how->lambda0, least);
   double c = b->curv_upper / oracle_divisor(o);
-  double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c / (m * m);
-  double size = b->curv_upper * most_rows(o) + most + how->lambda0, d = (double)dim;
-  double solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size;
+  double slope = dmin(CLIPPED / (how->lambda0 * how->lambda0), 1 / (least * least));
+  double change = add ? c / (m * (m + c)) : (replaces(o) ? sqrt(2) : 1) * c * slope;
+  double d = (double)dim, solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * sensitivity_newton_size(o, how);
   double eta = matrix_rounding(o, lip, la_norm(dim, w), b->curv_upper) + solver;
   if (!(eta <= m / 4)) return INFINITY;
   return gradient_norm * (change + 2 * (2 * eta / (m * m)));
+}
+
+double sensitivity_newton_size(const struct oracle *o, const struct oracle_newton *how) {
+  double curvature = loss_bounds_of(o->loss)->curv_upper * most_rows(o), root = sqrt((double)data_dim(o->data));
+  return curvature + la_norm(data_dim(o->data), how->penalty) + root * how->lambda0;
 }
 
 double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step) {

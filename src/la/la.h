@@ -28,6 +28,9 @@ void la_symmetrise(size_t n, double *c);
 /* x <- A^-1 x for the symmetric positive definite d x d matrix A, by Cholesky; its lower triangle is read and A is
  * overwritten. */
 int la_solve_definite(size_t d, double *a, double *x);
+/* The same for A with its eigenvalues e, none negative but for rounding, raised to h(e) between max(e, least) and 8/7
+ * of that; least may be zero where A is definite. The number of operations depends on d alone (clip.c). */
+int la_solve_clipped(size_t d, double *a, double least, double *x);
 /* All eigenvalues of the symmetric d x d matrix A in rising order; its lower triangle is read and A is overwritten
  * with the eigenvectors, one a column. */
 int la_eigen_all(size_t d, double *a, double *values);

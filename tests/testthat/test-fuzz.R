@@ -150,7 +150,7 @@ malform <- function(arguments) {
 outcome <- function(f, arguments) {
   result <- "answer"
   note <- function(condition) {
-    matching <- "unused argument|matched by multiple|argument matches|formal argument|is missing, with no default"
+    matching <- "unused argument|matched by multiple|argument matches|formal argument"
     result <<- if (grepl(matching, conditionMessage(condition))) "refused" else condition
   }
   tryCatch(

@@ -1,0 +1,106 @@
+# Absurd settings: an argument error with an untouched ledger, or a result. And missing arguments.
+
+set.seed(3)
+x <- matrix(runif(80, -1, 1), 40)
+y <- rep(c(-1, 1), 20)
+
+# The error of a fit that shares a budget, which it left as it was, or of what its arguments are made by; NULL where
+# there is a result. A cost too small to be charged is one that the budget does not have.
+refusal <- function(method, ...) {
+  budget <- dp_budget(rho = 1)
+  error <- tryCatch({
+    quiet(dp_sosp(x, y, radius = 2, method = method, budget = budget, ...))
+    NULL
+  }, dpsosp_error_argument = identity, dpsosp_budget_exhausted = identity)
+  if (!is.null(error)) expect_equal(nrow(dp_ledger(budget)), 0)
+  error
+}
+quiet <- function(expr) suppressMessages(suppressWarnings(expr))
+extremes <- c(1e-300, 1e300, .Machine$integer.max)
+
+controls <- list(
+  list("2opt-ls", control_opt), list("tr", control_tr), list("gd", control_gd), list("newton", control_newton),
+  list("newton", function(...) control_newton("hessian", "clip", ...)),
+  list("newton", function(...) control_newton("qu", ...)),
+  list("damped-newton", function(...) control_newton("direct", ...)),
+  list("cubic", control_cubic), list("outpert", control_perturbation)
+)
+chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive", "solver", "sampling", "batch")
+
+test_that("every numeric setting of every control is refused before charges, or leads to a result", {
+  of_newton <- names(formals(control_newton))
+  for (pair in controls) {
+    settings <- names(formals(pair[[2]]))
+    for (setting in setdiff(if (identical(settings, "...")) of_newton else settings, chosen)) {
+      for (value in extremes) {
+        control <- function() do.call(pair[[2]], stats::setNames(list(value), setting))
+        expect_no_error(refusal(pair[[1]], control = control()), message = paste(pair[[1]], setting, value))
+      }
+    }
+  }
+})
+
+test_that("so are budgets, radii, targets and penalties", {
+  for (method in c("2opt-ls", "tr", "gd", "newton", "cubic", "outpert")) {
+    for (value in extremes) {
+      expect_no_error(refusal(method, eps = value, delta = 1e-6))
+      expect_no_error(refusal(method, eps = 1, delta = value))
+      expect_no_error(refusal(method, target = sosp(alpha = value)))
+      expect_no_error(refusal(method, target = sosp(value, 0.1)))
+      expect_no_error(refusal(method, target = sosp(0.1, value)))
+      expect_no_error(refusal(method, penalty = penalty_ridge(value)))
+    }
+  }
+  expect_s3_class(refusal("gd", penalty = penalty_ridge(1e300)), "dpsosp_error_argument")
+})
+
+test_that("the least settings that are taken lead to a result", {
+  expect_null(refusal("newton", control = control_newton("hessian", "clip", lambda0 = 1e-6, iterations = 2)))
+  expect_null(refusal("newton", control = control_newton("hessian", curvature_share = 1e-6, iterations = 2)))
+  expect_null(refusal("damped-newton", control = control_newton("direct", lambda_scale = 1e-6)))
+  expect_null(refusal("cubic", control = control_cubic(hessian_share = 1e-6)))
+  expect_error(control_newton(lambda0 = 9e-7), class = "dpsosp_error_argument")
+  expect_error(control_newton(trace_share = 9e-7), "1e-6 away", class = "dpsosp_error_argument")
+})
+
+test_that("more coefficients than rounding allows for a lambda0 are refused before charges", {
+  wide <- matrix(0, 2, 3000)
+  expect_error(dp_sosp(wide, c(-1, 1), budget = dp_budget(rho = 1), radius = 1, method = "newton",
+                       control = control_newton("qu", lambda0 = 2e-6)),
+               "at least 2.25e-06", class = "dpsosp_error_argument")
+})
+
+test_that("a problem too large for Hessians is refused before its ranges are charged, and runs where none are needed", {
+  wide <- as.data.frame(matrix(0, 4, 8192))
+  wide$y <- c(0, 1, 0, 1)
+  budget <- dp_budget(rho = 1)
+  fit <- function(...) quiet(dp_sosp(y ~ ., wide, budget = budget, neighbours = "replace-one", progress = FALSE, ...))
+  expect_error(fit(loss = "sigmoid", method = "gd"), class = "dpsosp_error_size")
+  expect_error(fit(loss = "sigmoid", method = "gd", target = sosp(0.1, 0.01)), class = "dpsosp_error_size")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+  flat <- matrix(0, 4, 8193)
+  on_matrix <- function(...) {
+    quiet(dp_sosp(flat, wide$y, radius = 1, eps = 1, delta = 1e-6, intercept = FALSE, progress = FALSE, ...))
+  }
+  expect_error(on_matrix(method = "cubic"), class = "dpsosp_error_size")
+  inner <- on_matrix(method = "cubic", penalty = penalty_ridge(1),
+                     control = control_cubic("inner", iterations = 1, inner_steps = 3))
+  expect_s3_class(inner, "dp_sosp")
+  expect_s3_class(on_matrix(loss = "sigmoid", method = "gd", target = sosp(0.1, 1),
+                            control = control_gd(max_iterations = 2)), "dp_sosp")
+})
+
+test_that("a missing argument is named by an error of the package, in every function", {
+  needed <- function(f) {
+    empty <- vapply(formals(f), function(default) is.name(default) && !nzchar(as.character(default)), NA)
+    setdiff(names(formals(f))[empty], "...")
+  }
+  for (name in getNamespaceExports("dpsosp")) {
+    f <- getExportedValue("dpsosp", name)
+    if (!is.function(f) || length(needed(f)) == 0L) next
+    expect_error(f(), "is missing|needed|needs|Nothing to fit", class = "dpsosp_error_argument", info = name)
+  }
+  oracle <- dp_oracle(x, y, "logistic", dp_budget(rho = 1), 2)
+  expect_error(dp_value(oracle), "`w` is missing: give one number per coefficient", class = "dpsosp_error_argument")
+  expect_error(dp_calibrate(event_gaussian, 1), "`delta` is missing", class = "dpsosp_error_argument")
+})
