@@ -29,7 +29,7 @@ double method_leak(void);
 double method_leak(void) { return acct_gdp_mu(1, 1e-6); }'
   leak "methods do not charge" method/leak.c <<< '#include "barrier/barrier.h"
 int method_leak(struct ledger *l);
-int method_leak(struct ledger *l) { return ledger_charge(l, 1, 0); }'
+int method_leak(struct ledger *l) { return ledger_charge(l, 0, 1, 0); }'
   leak "method includes only" method/leak.c <<< '#include "data/data.h"'
   leak "private.h stays inside" method/leak.c <<< '#include "data/private.h"'
   leak "private.h stays inside" method/leak.c <<< '#include "barrier/private.h"'

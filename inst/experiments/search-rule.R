@@ -17,7 +17,9 @@ simulate <- function(path, sizes) {
     set.seed(n + signal)
     problem <- do.call(synthetic_problem, c(list(n), synthetic_shapes[[shape]], signal = signal, rare = rare))
     best <- synthetic_minimum(problem)
-    for (eps in c(0.5, 2, 8)) for (method in c("opt-ls", "2opt-ls")) for (s in seq_len(nrow(settings))) for (seed in 1:2) {
+    for (eps in c(0.5, 2, 8)) for (method in c("opt-ls", "2opt-ls")) for (i in 1:(2 * nrow(settings))) {
+      s <- (i + 1) %/% 2
+      seed <- 2 - i %% 2
       row <- list(shape = shape, n = n, d = ncol(problem$X), signal = signal, rare = rare, eps = eps, method = method,
                   b_g = settings$b_g[s], beta_g = settings$beta_g[s], seed = seed)
       if (out$has(row)) next
@@ -32,7 +34,8 @@ simulate <- function(path, sizes) {
   }
 }
 
-# Geometric mean, over problems, of the excess loss over the least of all settings; share of runs worse than their start.
+# Geometric mean, over problems, of the excess loss over the least of all settings; share of runs that end worse than
+# their start.
 summarise <- function(path) {
   x <- utils::read.csv(path)
   x$problem <- paste(x$shape, x$n, x$signal, x$rare, x$eps, x$method, x$seed)

@@ -48,8 +48,9 @@ static void solve_shifted(size_t d, const double *diagonal, const double *off, d
 int la_solve_clipped(size_t d, double *a, double least, double *x) {
   if (d == 0) return BASE_ERR_ARGUMENT;
   size_t bytes = d * (3 * sizeof(double) + 2 * sizeof(double complex));
-  double complex *pivot = base_alloc(1, bytes), *y = pivot + d;
+  double complex *pivot = base_alloc(1, bytes);
   if (!pivot) return BASE_ERR_MEMORY;
+  double complex *y = pivot + d;
   double *diagonal = (double *)(y + d), *off = diagonal + d, *sum = off + d;
   for (size_t k = 0; k < d; k++) {
     double *below = a + k + 1 + k * d;

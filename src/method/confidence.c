@@ -57,8 +57,8 @@ double confidence_length(double sd, size_t dim, double beta) { return sd * chi_u
 
 /* By Cauchy and Schwarz where |g + e| >= |e|, and from 2 g'(g + e) = |g|^2 + |g + e|^2 - |e|^2 where it is not. */
 double confidence_slope(double noisy_norm, double sd, size_t dim, double beta) {
-  double noise = confidence_length(sd, dim, beta), excess = noisy_norm - noise;
-  return excess >= 0 ? noisy_norm * excess : excess * (noisy_norm + noise) / 2;
+  double noise = confidence_length(sd, dim, beta), over = noisy_norm - noise;
+  return over >= 0 ? noisy_norm * over : over * (noisy_norm + noise) / 2;
 }
 
 /* sqrt of a bound on the upper quantile of chi-square: Laurent & Massart (2000), lemma 1. */
