@@ -9,25 +9,28 @@ auto_noise <- 10^-3.75
 auto_columns <- 1000L
 
 check_method <- function(method, loss, penalty, control, call) {
-  method <- check_choice(method, c(methods_known, "auto"), "method", call)
+  method <- check_choice(method, c(method_names(), "auto"), "method", call)
   if (method == "auto" && !is.null(control)) {
     abort("argument", "`control` belongs to a method: name one, such as `method = \"2opt-ls\"`, instead of \"auto\".",
           call = call)
   }
-  if (method != "auto") return(method)
-  if (is_convex(loss, penalty)) "newton" else "2opt-ls"
+  if (method == "auto") method <- if (is_convex(loss, penalty)) "newton" else "2opt-ls"
+  methods()[[method]]
 }
 
 # The rest of the rule, when the number of columns is known: before the size of a problem is checked, ...
 auto_wide <- function(run, dim) {
-  if (run$method != "newton" || dim <= auto_columns) return()
-  run$method <- if (is_smooth(run$loss)) "2opt-ls" else "gd"
-  run$control <- check_control(NULL, run$method)
+  if (run$method$name != "newton" || dim <= auto_columns) return()
+  take_instead(run, if (is_smooth(run$loss)) "2opt-ls" else "gd")
 }
 
 # ... and when delta is.
 auto_quiet <- function(run) {
-  if (run$method != "newton" || !run$owned || gradient_noise(run, run$eps) >= auto_noise) return()
-  run$method <- "objpert"
-  run$control <- control_perturbation()
+  if (run$method$name != "newton" || !run$owned || gradient_noise(run, run$eps) >= auto_noise) return()
+  take_instead(run, "objpert")
+}
+
+take_instead <- function(run, name) {
+  run$method <- methods()[[name]]
+  run$control <- run$method$family$control(run$method)
 }

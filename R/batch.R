@@ -3,8 +3,6 @@
 # Everything here is a function of n, the number of coefficients, the budget and the call. The plan fixes the order of
 # the Renyi filter and, where `batch` is NULL, the batch size; a run may depart from it in any way.
 
-methods_batch <- c("opt-b", "2opt-b", "tr-b", "sgd", "newton-b")
-
 batch_schemes <- c("wor", "poisson")
 
 # The part of a control object that is about batches.
@@ -16,12 +14,6 @@ batch_control <- function(batch, sampling, batch_share, call) {
   )
 }
 
-check_batch_control <- function(control, method, call) {
-  if (method %in% methods_batch || is.null(c(control$batch, control$sampling))) return(control)
-  abort("argument", "`batch` and `sampling` belong to the methods ", quote_all(methods_batch), ", not to \"", method,
-        "\".", call = call)
-}
-
 # rho: what the budget would buy if all releases were Gaussian and about all rows.
 new_batch <- function(run, dim, rho, call) {
   control <- run$control
@@ -31,7 +23,7 @@ new_batch <- function(run, dim, rho, call) {
     abort("unsupported", "Batches without replacement are accounted for under \"replace-one\" only: with a null ",
           "record in the batch another record is missing from it. Take `sampling = \"poisson\"`.", call = call)
   }
-  steps <- batch_steps(run)
+  steps <- run$method$family$steps(run)
   size <- control$batch %||% default_batch(run, dim, rho, steps)
   if (!(size < run$n)) {
     abort("argument", "`batch` must be less than the number of records, ", run$n, ".", call = call)
@@ -44,8 +36,7 @@ new_batch <- function(run, dim, rho, call) {
 }
 
 # Steps of length 1/G in the worst case; it need not be exact, see above.
-batch_steps <- function(run) {
-  if (run$method == "newton-b") return(run$control$iterations)
+gradient_steps <- function(run) {
   published <- identical(run$control$constants, "published")
   eps_g <- run$target$eps_g %||% run$target$alpha
   if (is.null(eps_g)) return(min(run$control$max_iterations, 200))
@@ -62,8 +53,7 @@ default_batch <- function(run, dim, rho, steps) {
   if (identical(run$control$constants, "published")) return(max(1, run$n %/% 50))
   sensitivity <- if (run$neighbours == "replace-one") 2 else 1 # times L / n
   wanted <- 2 * run$n^2 * run$control$batch_share * rho / (sensitivity^2 * dim * steps)
-  newton <- run$method == "newton-b" && run$control$curvature != "lazy"
-  max(1, floor(min(max(wanted, run$n / 200), run$n / if (newton) 5 else 20)))
+  max(1, floor(min(max(wanted, run$n / 200), run$n / run$method$family$least_batches(run$control))))
 }
 
 # The planned run as an event: steps on batches, then Gaussian releases about all rows. Costs in proportion to the
@@ -79,8 +69,8 @@ batch_plan <- function(batch, rho, eps, delta, neighbours) {
 }
 
 batch_options <- function(batch) {
-  if (is.null(batch)) return(list(batch_size = 0, batch_scheme = 0L, batch_share = 1))
-  list(batch_size = batch$size, batch_scheme = match(batch$scheme, batch_schemes) - 1L, batch_share = batch$share)
+  if (is.null(batch)) return(list(batch_size = 0, batch_scheme = batch_schemes[1], batch_share = 1))
+  list(batch_size = batch$size, batch_scheme = batch$scheme, batch_share = batch$share)
 }
 
 batch_text <- function(batch) {

@@ -144,8 +144,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   start <- check_start(start, nrow(design$columns) + design$intercept, response, design$intercept, call)
   storage <- check_choice(storage, storage_known, "storage", call)
   if (streamed) check_streamed(run, storage, call)
-  check_run_size(run, length(start), call)
-  check_run_intercept(run, design$intercept, call)
+  check_run_size(run, length(start), design$intercept, call)
   run$open(length(start))
   design <- find_ranges(design, data, run, call)
   oracle <- if (streamed) {
@@ -183,8 +182,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   labels <- c(if (intercept) "(Intercept)", column_labels(rows))
   if (length(labels) == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = call)
   start <- check_start(start, length(labels), response, intercept, call)
-  check_run_size(run, length(start), call)
-  check_run_intercept(run, intercept, call)
+  check_run_size(run, length(start), intercept, call)
   run$open(length(start))
   oracle <- new_oracle(rows$core, response_code(response, y), run$loss, run$budget, radius, intercept, run$neighbours,
                        run$noise)
@@ -215,8 +213,8 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
   run$auto <- identical(method, "auto")
   run$method <- check_method(method, run$loss, run$penalty, control, call)
   run$target <- check_target(target, call)
-  run$control <- check_control(control, run$method, call, run$penalty)
-  if (run$method %in% methods_convex) check_convex(run$loss, run$penalty, run$method, call)
+  run$control <- check_control(control, run$method, call)
+  check_convex(run$loss, run$penalty, run$method, call)
   check_smooth(run$loss, run$penalty, run$method, run$control, call)
   run$neighbours <- check_neighbours(neighbours, call)
   run$noise <- check_noise(noise, call)
@@ -239,15 +237,14 @@ check_run <- function(eps, delta, method, loss, penalty, target, control, budget
 }
 
 # Before the budget is opened: is the problem too large for the matrices that the method asks for?
-check_run_size <- function(run, dim, call) {
+check_run_size <- function(run, dim, intercept, call) {
   if (run$auto) auto_wide(run, dim)
-  check_rounding(run, dim, call)
+  run$method$family$check_problem(run, dim, intercept, call)
   if (dim <= most_matrix) return(invisible())
-  published <- identical(run$control$constants, "published")
-  gradients <- run$method %in% methods_gradient || identical(run$control$solver, "inner")
-  if (published || !gradients) {
-    check_matrix_size(dim, paste0("The method \"", run$method, "\"", if (published) " with published constants"), call,
-                      gradient_advice)
+  if (run$method$family$matrices(run$control)) {
+    published <- identical(run$control$constants, "published")
+    check_matrix_size(dim, paste0("The method \"", run$method$name, "\"", if (published) " with published constants"),
+                      call, gradient_advice())
   }
   least <- run_curvature(run)
   if (least[["curv_lower"]] == 0) return(invisible())
@@ -255,24 +252,13 @@ check_run_size <- function(run, dim, call) {
   if (least[["curv_lower"]] > eps_h) {
     what <- paste0("A certificate of this problem, which is not convex, with an `eps_h` in `target` below ",
                    format(signif(least[["curv_lower"]] + 5e-4, 3)), ",")
-    check_matrix_size(dim, what, call, gradient_advice)
+    check_matrix_size(dim, what, call, gradient_advice())
   }
 }
 
 # Bounds of the objective's second derivatives from below and of its third ones.
 run_curvature <- function(run) {
-  penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda, skip = 0L)
-  loss_bounds(run$loss)[c("curv_lower", "third")] + penalty_bounds(penalty)
-}
-
-# Twice what rounding needs, for the largest curvature of a loss: see sensitivity_newton() of the core.
-check_rounding <- function(run, dim, call) {
-  control <- run$control
-  least <- 2.5e-13 * dim * (dim + 1)
-  given <- !is.null(control$lambda0) && control$curvature %in% c("hessian", "qu")
-  if (!given || !isTRUE(control$lambda0 < least)) return(invisible())
-  abort("argument", "`lambda0` must be at least ", format(signif(least, 3)), " for ", dim, " coefficients: below it ",
-        "what rounding does to a direction has no bound.", call = call)
+  loss_bounds(run$loss)[c("curv_lower", "third")] + penalty_bounds(core_penalty(run$penalty, FALSE))
 }
 
 # The accountant is decided here, before any release: see dp_budget().
@@ -281,12 +267,11 @@ open_budget <- function(run, budget, dim, call) {
   if (is.null(run$delta)) run$delta <- default_delta(run, budget)
   warn_delta(max(run$delta, budget$delta), run$n, call)
   if (run$auto) auto_quiet(run)
-  search <- if (endsWith(run$method, "-ls")) run$control$line_search else "none"
-  wanted <- if (search %in% c("svt", "exponential")) "zcdp" else "auto"
-  if (run$method %in% methods_batch) {
+  wanted <- run$method$family$accountant(run)
+  if (run$method$batch) {
     run$budget <- open_batches(run, budget, call)
-  } else if (run$method == "objpert") {
-    run$budget <- open_perturbed(run, call)
+  } else if (!is.null(run$method$open)) {
+    run$budget <- run$method$open(run, call)
   } else if (run$owned) {
     run$budget <- dp_budget(eps = run$eps, delta = run$delta,
                             accountant = if (wanted == "auto") "gdp" else wanted)
@@ -298,7 +283,7 @@ open_budget <- function(run, budget, dim, call) {
   state <- budget_state(run$budget)
   run$before <- length(state$what)
   run$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
-  if (run$method == "objpert") run$accountant <- "perturbed"
+  if (!is.null(run$kappa)) run$accountant <- "perturbed"
   run$rho <- min(state$left, if (is.null(run$eps)) Inf else rho_of(run, run$eps))
   run$end <- state$left - run$rho
   if (run$rho <= 1e-9 * state$capacity) {
@@ -317,8 +302,8 @@ open_batches <- function(run, budget, call) {
   check_relation(budget, run$neighbours, call)
   state <- budget_state(budget)
   if (state$accountant != "renyi") {
-    abort("accountant", "The method \"", run$method, "\" needs a `budget` with a Renyi filter: give `dp_budget()` a ",
-          "`plan`.", call = call)
+    abort("accountant", "The method \"", run$method$name, "\" needs a `budget` with a Renyi filter: give ",
+          "`dp_budget()` a `plan`.", call = call)
   }
   run$batch <- new_batch(run, run$dim, state$left, call)
   budget
@@ -355,19 +340,18 @@ find_ranges <- function(design, data, run, call) {
 backquote <- function(name) deparse(as.name(name), backtick = TRUE)
 
 run_method <- function(run, oracle, start, intercept, call) {
-  penalty <- list(kind = match(run$penalty$name, penalty_codes) - 1L, lambda = run$penalty$lambda,
-                  skip = as.integer(intercept))
+  penalty <- core_penalty(run$penalty, intercept)
   rho <- budget_state(run$budget)$left - run$end
-  bar <- progress_bar(run$progress, run$method)
-  result <- method_runner(run$method)(run, oracle, penalty, rho, start, bar, call)
+  bar <- progress_bar(run$progress, run$method$name)
+  core <- run$method$family$c
+  target <- list(eps_g = 1, eps_h = 1) # of which the default one does not depend
+  options <- c(run$method$family$options(run, rho), target)
+  alpha <- function() .Call(ffi_method_alpha, core, oracle$pointer, penalty, options, rho, start)
+  third <- oracle_facts(oracle)$third + penalty_bounds(penalty)[["third"]]
+  options[names(target)] <- settle_target(run, oracle, alpha(), third, call)
+  answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
   .Call(ffi_ledger_close, run$budget$pointer, neighbour_code(run$neighbours), if (run$owned) 0 else Inf)
-  result
-}
-
-method_runner <- function(method) {
-  if (method %in% methods_newton) return(run_newton)
-  if (method %in% methods_perturbation) return(run_perturbation)
-  if (method == "cubic") run_cubic else run_opt
+  answer
 }
 
 # A function (done, total), or NULL. An error in showing progress is no reason to

@@ -1,19 +1,19 @@
 # The fit: released answers and public facts, nothing else.
 
-status_names <- c("sosp", "budget", "iterations", "start")
-
-new_fit <- function(run, result, coefficients, design, response, call) {
-  trace <- as.data.frame(result$trace)
+# answer: of run_method()
+new_fit <- function(run, answer, coefficients, design, response, call) {
+  result <- answer$result
+  trace <- as.data.frame(answer$trace)
   structure(class = "dp_sosp", list(
     coefficients = coefficients,
-    status = status_names[result$status + 1L],
+    status = result$status,
     certificate = new_certificate(run, result),
     decrease = released(result$decrease),
     privacy = new_privacy(run),
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),
                    planned = result$planned),
-    target = run$target, method = run$method, auto = run$auto, loss = run$loss, penalty = run$penalty,
+    target = run$target, method = run$method$name, auto = run$auto, loss = run$loss, penalty = run$penalty,
     control = run$control, batch = run$batch,
     design = design, response = response, n = run$n, call = call
   ))

@@ -3,17 +3,13 @@
 # Newton directions are private, and lead downhill, only where every record's curvature is positive, as does the
 # guarantee of a perturbed minimiser.
 check_convex <- function(loss, penalty, method, call) {
-  if (is_convex(loss, penalty)) return(invisible())
+  if (!method$convex || is_convex(loss, penalty)) return(invisible())
   loss_is <- is_convex(loss, penalty_none())
   what <- if (loss_is) "penalty" else "loss"
-  reason <- if (method %in% methods_newton) {
-    ", where Newton's method climbs and the noise of its directions is not bounded"
-  } else if (method %in% methods_perturbation) {
-    ", where the guarantee of a perturbed minimiser does not hold"
-  }
-  abort("argument", "The method \"", method, "\" needs a convex ", what, ": the ",
-        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature", reason, ". The methods ",
-        quote_all(methods_opt), " take it.", call = call, class = "dpsosp_error_nonconvex")
+  abort("argument", "The method \"", method$name, "\" needs a convex ", what, ": the ",
+        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature", method$family$because,
+        ". The methods ", quote_all(methods_without("convex")), " take it.", call = call,
+        class = "dpsosp_error_nonconvex")
 }
 
 # No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
@@ -25,22 +21,22 @@ check_smooth <- function(loss, penalty, method, control, call) {
     refuse("The ", loss$name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
            "released that could certify a point.")
   }
-  if (method %in% c("newton", "newton-b") && !control$curvature %in% c("lazy", "qu")) {
-    refuse("`curvature` \"", control$curvature, "\" asks for Hessians, and ", what, ": take \"lazy\" or \"qu\".")
+  if (!method$nonsmooth) {
+    refuse("The method \"", method$name, "\" needs a loss with a Lipschitz second derivative, and ", what,
+           ". The methods ", quote_all(methods_with("nonsmooth")), " take it, and \"auto\" finds one.")
   }
-  if (!method %in% methods_nonsmooth) {
-    refuse("The method \"", method, "\" needs a loss with a Lipschitz second derivative, and ", what, ". The methods ",
-           quote_all(methods_nonsmooth), " take it, and \"auto\" finds one.")
+  hessians <- method$family$hessians(control)
+  if (!is.null(hessians)) {
+    refuse(hessians$setting, " asks for Hessians, and ", what, ": take ", hessians$instead, ".")
   }
 }
 
 # What a run cannot do with rows that come in chunks.
 check_streamed <- function(run, storage, call) {
   check_stream_storage(storage, call)
-  if (run$method %in% methods_batch) {
-    abort("argument", "`method` \"", run$method, "\" draws batches, which needs rows by their numbers; a source ",
-          "yields them in order. Methods without batches are ", quote_all(setdiff(methods_known, methods_batch)), ".",
-          call = call)
+  if (run$method$batch) {
+    abort("argument", "`method` \"", run$method$name, "\" draws batches, which needs rows by their numbers; a source ",
+          "yields them in order. Methods without batches are ", quote_all(methods_without("batch")), ".", call = call)
   }
 }
 

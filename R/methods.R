@@ -1,10 +1,68 @@
-# The names of the methods, by what they take and ask for.
+# The table of the methods.
 
-methods_opt <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", setdiff(methods_batch, methods_newton))
-# Ask for gradients only where nothing else is needed.
-methods_gradient <- setdiff(methods_opt, c("tr", "tr-b"))
-gradient_advice <- paste0(" For a convex problem the methods ", quote_all(methods_gradient), " ask for gradients only.")
-methods_convex <- c(methods_newton, methods_perturbation, "cubic")
-methods_known <- c(methods_opt, methods_convex)
+# A method is its family and what it differs in: flags of the family's, and
+#   batch      are its steps on batches?
+#   convex     does it need a convex problem?
+#   nonsmooth  does it take a loss whose second derivative jumps?
+#   open       function(run, call): makes the budget, where no other ledger will do; or NULL
+method <- function(name, family, ..., batch = FALSE, convex = FALSE, nonsmooth = FALSE, open = NULL) {
+  list(name = name, family = family, ..., batch = batch, convex = convex, nonsmooth = nonsmooth, open = open)
+}
 
-methods_nonsmooth <- c("newton", "newton-b", "objpert", "outpert", "gd", "sgd")
+methods <- function() {
+  rows <- list(
+    method("2opt-ls", family_opt(), two_phase = TRUE, search = TRUE),
+    method("2opt", family_opt(), two_phase = TRUE, search = FALSE),
+    method("opt-ls", family_opt(), two_phase = FALSE, search = TRUE),
+    method("opt", family_opt(), two_phase = FALSE, search = FALSE),
+    method("tr", family_tr()),
+    method("gd", family_gd(), nonsmooth = TRUE),
+    method("opt-b", family_opt(), two_phase = FALSE, search = FALSE, batch = TRUE),
+    method("2opt-b", family_opt(), two_phase = TRUE, search = FALSE, batch = TRUE),
+    method("tr-b", family_tr(), batch = TRUE),
+    method("sgd", family_gd(), batch = TRUE, nonsmooth = TRUE),
+    method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE),
+    method("newton-b", family_newton(), damped = FALSE, batch = TRUE, convex = TRUE, nonsmooth = TRUE),
+    method("damped-newton", family_newton(), damped = TRUE, convex = TRUE),
+    method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
+    method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
+    method("cubic", family_cubic(), convex = TRUE)
+  )
+  stats::setNames(rows, vapply(rows, function(row) row$name, ""))
+}
+
+method_names <- function() names(methods())
+# Those with a flag that all methods have, and those without.
+methods_with <- function(flag) names(Filter(function(method) method[[flag]], methods()))
+methods_without <- function(flag) setdiff(method_names(), methods_with(flag))
+
+gradient_advice <- function() {
+  gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$family$control(method)),
+                      methods())
+  paste0(" For a convex problem the methods ", quote_all(names(gradients)), " ask for gradients only.")
+}
+
+check_control <- function(control, method, call = sys.call(-1)) {
+  family <- method$family
+  constructor <- paste0("control_", family$name)
+  if (is.null(control)) control <- family$control(method)
+  if (!inherits(control, paste0("dp_", constructor))) {
+    abort("argument", "`control` of the method \"", method$name, "\" must be NULL or come from `", constructor,
+          "()`, not ", describe(control), ".", call = call)
+  }
+  family$check(control, method, call)
+  if (!method$batch && !is.null(c(control$batch, control$sampling))) {
+    abort("argument", "`batch` and `sampling` belong to the methods ", quote_all(methods_with("batch")), ", not to \"",
+          method$name, "\".", call = call)
+  }
+  control
+}
+
+#' @export
+print.dp_control <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  cat("<", class(x)[1], ">\n", sep = "")
+  for (name in names(x)) cat("  ", name, ": ", format(x[[name]], digits = digits), "\n", sep = "")
+  invisible(x)
+}

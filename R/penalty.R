@@ -51,11 +51,11 @@ check_penalty <- function(penalty, arg = "penalty", call = sys.call(-1)) {
 penalty_hint <- function(penalty) {
   if (is.numeric(penalty)) return(" Did you mean `penalty_ridge(lambda)`?")
   if (is.character(penalty) && length(penalty) == 1L && !is.na(penalty)) {
-    did_you_mean(penalty, penalty_codes, function(name) paste0("`penalty_", name, "()`"))
+    did_you_mean(penalty, penalty_names, function(name) paste0("`penalty_", name, "()`"))
   }
 }
 
-penalty_codes <- c("none", "ridge", "nonconvex")
+penalty_names <- c("none", "ridge", "nonconvex")
 
 #' @export
 print.dp_penalty <- function(x, digits = NULL, ...) {
@@ -66,6 +66,14 @@ print.dp_penalty <- function(x, digits = NULL, ...) {
   invisible(x)
 }
 
-# As loss_bounds(), of a penalty as the core takes it, see run_method(): no second derivative is below -curv_lower, no
+# Is it strongly convex in every coefficient?
+is_strong <- function(penalty, intercept) penalty$name == "ridge" && penalty$lambda > 0 && !intercept
+
+# As the core takes it: the intercept, which comes first, is not penalised.
+core_penalty <- function(penalty, intercept) {
+  list(kind = penalty$name, lambda = penalty$lambda, skip = as.integer(intercept))
+}
+
+# As loss_bounds(), of a penalty as the core takes it: no second derivative is below -curv_lower, no
 # third one longer than third.
 penalty_bounds <- function(core) stats::setNames(.Call(ffi_penalty_bounds, core), c("curv_lower", "third"))

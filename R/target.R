@@ -1,8 +1,8 @@
 # What a run is to reach, and the iterations that this is expected to take.
 
-# Sets the run's target and returns it. alpha, the default one, is computed only where it is wanted. third: as for
-# target_resolve().
-settle_target <- function(run, oracle, alpha, call, third = oracle_facts(oracle)$third) {
+# Sets the run's target and returns it, as the core takes it. alpha, the default one, is computed only where it is
+# wanted. third: as for target_resolve().
+settle_target <- function(run, oracle, alpha, third, call) {
   if (is.null(run$target)) {
     if (alpha >= oracle_facts(oracle)$lipschitz) {
       warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
@@ -10,7 +10,7 @@ settle_target <- function(run, oracle, alpha, call, third = oracle_facts(oracle)
     run$target <- sosp(alpha = alpha)
   }
   run$target <- target_resolve(run$target, third)
-  run$target
+  unclass(run$target)[c("eps_g", "eps_h")]
 }
 
 #' Iterations that the papers plan for

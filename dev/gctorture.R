@@ -110,62 +110,39 @@ oracle <- function(mechanism) {
   svt <- mechanism == "svt"
   compare("ffi_oracle_choose", function() list(new_oracle(), w, -w, c(2, 1), c(0, 0), svt, 0.1, TRUE))
   control <- dpsosp::control_opt(line_search = mechanism, max_iterations = 5)
-  options <- package$core_options("2opt-ls", control, target, TRUE)
-  penalty <- list(kind = 2L, lambda = 0.01, skip = 1L)
-  ledger <- function() new_ledger(if (mechanism == "gaussian") 1 else 0)
-  compare("ffi_opt_alpha", function() list(new_oracle(ledger()), penalty, options, 1, w))
-  compare("ffi_opt_run", function() list(new_oracle(ledger()), penalty, options, 1, w, progress, TRUE))
+  method("2opt-ls", control, function() new_oracle(new_ledger(if (mechanism == "gaussian") 1 else 0)))
 }
 
-target <- list(eps_g = 1e-3, eps_h = 1e-2)
+# The two entries of a method.
+method <- function(name, control, oracle, batch = NULL, penalty = list(kind = "nonconvex", lambda = 0.01, skip = 1L)) {
+  w <- c(0.1, 0.2, -0.3, 0.4)
+  row <- package$methods()[[name]]
+  job <- list(method = row, control = control, batch = batch, lambda = 0.1)
+  options <- c(row$family$options(job, 1), list(eps_g = 1e-3, eps_h = 1e-2))
+  compare("ffi_method_alpha", function() list(row$family$c, oracle(), penalty, options, 1, w))
+  compare("ffi_method_run", function() list(row$family$c, oracle(), penalty, options, 1, w, progress, TRUE))
+}
+
 progress <- function(done, total) if (done > 2) stop("a progress bar that fails") else c(done, total)
 
 other_methods <- function() {
-  w <- c(0.1, 0.2, -0.3, 0.4)
-  penalty <- list(kind = 2L, lambda = 0.01, skip = 1L)
-  for (method in c("tr", "gd")) {
-    control <- switch(method, tr = dpsosp::control_tr(max_iterations = 5), gd = dpsosp::control_gd(max_iterations = 5))
-    options <- package$core_options(method, control, target, TRUE)
-    compare(paste0("ffi_", method, "_alpha"), function() list(new_oracle(new_ledger()), penalty, options, 1, w))
-    compare(paste0("ffi_", method, "_run"), function() {
-      list(new_oracle(new_ledger()), penalty, options, 1, w, progress, TRUE)
-    })
-  }
-  batches <- list(size = 2, scheme = "wor", share = 0.5)
+  batch <- list(size = 2, scheme = "wor", share = 0.5)
   renyi <- function() .Call(entries$ffi_ledger_create_renyi, 8, 1)
-  for (method in c("opt-b", "tr-b", "sgd")) {
-    control <- switch(method, "opt-b" = dpsosp::control_opt(max_iterations = 3),
-                      "tr-b" = dpsosp::control_tr(max_iterations = 3), sgd = dpsosp::control_gd(max_iterations = 3))
-    options <- package$core_options(method, control, target, TRUE, batches)
-    compare(paste0("ffi_", package$method_family(method), "_run"), function() {
-      list(new_oracle(renyi()), penalty, options, 1, w, progress, TRUE)
-    })
-  }
+  perturbed <- function() .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, 1)
+  convex <- function(ledger = new_ledger()) new_oracle(ledger, "logistic")
+  none <- list(kind = "none", lambda = 0, skip = 1L)
+  method("tr", dpsosp::control_tr(max_iterations = 5), new_oracle)
+  method("gd", dpsosp::control_gd(max_iterations = 5), new_oracle)
+  method("opt-b", dpsosp::control_opt(max_iterations = 3), function() new_oracle(renyi()), batch)
+  method("tr-b", dpsosp::control_tr(max_iterations = 3), function() new_oracle(renyi()), batch)
+  method("sgd", dpsosp::control_gd(max_iterations = 3), function() new_oracle(renyi()), batch)
+  method("newton", dpsosp::control_newton(iterations = 3), convex, NULL, none)
+  method("newton-b", dpsosp::control_newton("qu", iterations = 3), function() convex(renyi()), batch, none)
+  method("cubic", dpsosp::control_cubic("inner", 2, 3, 10), convex, NULL, list(kind = "ridge", lambda = 0.1, skip = 0L))
+  method("objpert", dpsosp::control_perturbation(), function() convex(perturbed()), NULL, none)
   compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
-  convex <- function(ledger) new_oracle(ledger, "logistic")
-  options <- package$newton_options("newton", dpsosp::control_newton(iterations = 3), TRUE)
-  compare("ffi_newton_alpha", function() list(convex(new_ledger()), options, 1, w))
-  options$eps_g <- 1e-3
-  compare("ffi_newton_run", function() {
-    list(convex(new_ledger()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
-  })
-  options <- package$newton_options("newton-b", dpsosp::control_newton("qu", iterations = 3), TRUE, batches)
-  compare("ffi_newton_alpha", function() list(convex(renyi()), options, 1, w))
-  compare("ffi_newton_run", function() {
-    list(convex(renyi()), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
-  })
   compare("ffi_loss_bounds", function() list("huber", 0.5))
-  compare("ffi_penalty_bounds", function() list(list(kind = 2L, lambda = 0.01, skip = 1L)))
-  compare("ffi_cubic_run", function() {
-    options <- list(inner = 3L, iterations = 2L, spend_all = TRUE, diameter = 10, eps_g = 1e-3, confidence = 0.9,
-                    hessian_share = 0.3, certificate_share = 0.1)
-    list(convex(new_ledger()), list(kind = 1L, lambda = 0.1, skip = 0L), options, 1, w, progress, TRUE)
-  })
-  compare("ffi_perturbed_run", function() {
-    ledger <- .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, 1)
-    options <- list(output = FALSE, eps_g = 1, confidence = 0.9, lambda = 0.1, output_share = 0.1)
-    list(convex(ledger), list(kind = 0L, lambda = 0, skip = 1L), options, 1, w, progress, TRUE)
-  })
+  compare("ffi_penalty_bounds", function() list(list(kind = "nonconvex", lambda = 0.01, skip = 1L)))
 }
 
 # A feed (R/stream.R) of four chunks of five rows.

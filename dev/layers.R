@@ -11,8 +11,8 @@ layers <- list(
   problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
               "source-files", "stream"),
   oracle = c("oracle", "ranges"),
-  method = c("target", "batch", "control", "control-cubic", "control-newton", "control-perturbation",
-             "gradient-descent", "trust-region", "methods", "auto"),
+  method = c("target", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton", "method-cubic",
+             "method-perturbation", "methods", "auto", "trust-region"),
   fit = c("job", "dp-sosp", "fit", "absent", "plot", "tidy", "audit", "saddle", "sample-size")
 )
 

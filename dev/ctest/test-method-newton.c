@@ -67,7 +67,7 @@ static void certificates_hold(void) {
     ctest_seed(900 + (uint64_t)i);
     fixture_open(&f, "logistic", 400, DIM, 0, ORACLE_REPLACE_ONE, rho);
     o.spend_all = i % 8 < 4;
-    o.eps_g = newton_default_alpha(f.oracle, &o, rho, w);
+    o.eps_g = newton_default_alpha(f.oracle, &run_no_penalty, &o, rho, w);
     CHECK(newton_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
     run_check(&f, &r, w, rho);
     CHECK((r.status == OPT_SOSP) == (r.gradient_upper <= o.eps_g));
@@ -244,9 +244,9 @@ static void default_target(void) {
   for (int k = 0; k < 4; k++) {
     struct fixture f;
     fixture_open(&f, "logistic", (size_t)(400 * pow(4, k)), DIM, 0, ORACLE_REPLACE_ONE, 1);
-    double alpha = newton_default_alpha(f.oracle, &o, 0.1, w);
+    double alpha = newton_default_alpha(f.oracle, &run_no_penalty, &o, 0.1, w);
     CHECK(alpha > 0 && alpha < last);
-    CHECK(newton_default_alpha(f.oracle, &o, 0.4, w) < alpha);
+    CHECK(newton_default_alpha(f.oracle, &run_no_penalty, &o, 0.4, w) < alpha);
     CHECK(ledger_length(f.ledger) == 0);
     last = alpha;
     fixture_close(&f);

@@ -138,7 +138,7 @@ static int run_method(struct fuzz *f, uint32_t method, int slow, struct oracle *
     status = gd_run(o, penalty, &options, rho, w, result);
   } else {
     struct newton_options options = read_newton(f);
-    if (slow) alpha = newton_default_alpha(o, &options, rho, w);
+    if (slow) alpha = newton_default_alpha(o, penalty, &options, rho, w);
     status = newton_run(o, penalty, &options, rho, w, result);
   }
   REQUIRE(alpha > 0 && isfinite(alpha));

@@ -60,6 +60,17 @@ int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct
   return status;
 }
 
+double cubic_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+                           const struct cubic_options *options, double rho, const double *w) {
+  const struct newton_options like = {.curvature = NEWTON_DIRECT,
+                                      .spend_all = 1,
+                                      .iterations = options->iterations,
+                                      .confidence = options->confidence,
+                                      .curvature_share = options->hessian_share,
+                                      .certificate_share = options->certificate_share};
+  return newton_default_alpha(oracle, penalty, &like, rho, w);
+}
+
 static int iterate(struct cubic *s, double end, double rho) {
   const struct cubic_options *o = s->o;
   double last = o->certificate_share * rho, sd;
@@ -151,3 +162,16 @@ static int note(struct cubic *s, const char *query, double estimate, double boun
   struct trace_row row = {1, s->iteration, query, estimate, bound, sd, rho, 0};
   return trace_add(&s->result->trace, &row);
 }
+
+static const struct field cubic_fields[] = {
+    FIELD(cubic_options, COUNT, inner),
+    FIELD(cubic_options, COUNT, iterations),
+    FIELD(cubic_options, FLAG, spend_all),
+    FIELD(cubic_options, NUMBER, diameter),
+    FIELD(cubic_options, NUMBER, eps_g),
+    FIELD(cubic_options, NUMBER, confidence),
+    FIELD(cubic_options, NUMBER, hessian_share),
+    FIELD(cubic_options, NUMBER, certificate_share),
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(cubic)

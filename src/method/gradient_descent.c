@@ -168,3 +168,18 @@ static int test_curvature(const struct objective *f, const struct plan *p, const
   result->eigen_lower = fmax(lower, -f->lower);
   return trace_add(&result->trace, &row);
 }
+
+static const struct field gd_fields[] = {
+    FIELD(gd_options, NUMBER, eps_g),
+    FIELD(gd_options, NUMBER, eps_h),
+    FIELD(gd_options, NUMBER, confidence),
+    FIELD(gd_options, NUMBER, gap),
+    FIELD(gd_options, NUMBER, gap_share),
+    FIELD(gd_options, NUMBER, hessian_share),
+    FIELD(gd_options, COUNT, max_iterations),
+    {"batch_size", FIELD_NUMBER, offsetof(struct gd_options, batch.sampling.size), NULL},
+    {"batch_scheme", FIELD_CHOICE, offsetof(struct gd_options, batch.sampling.scheme), batch_schemes},
+    {"batch_share", FIELD_NUMBER, offsetof(struct gd_options, batch.share), NULL},
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(gd)

@@ -7,6 +7,46 @@
 #include "barrier/barrier.h"
 #include "method/penalty.h"
 
+/* ---- methods.c: the table of methods, and what their structs are called outside ---- */
+
+enum field_type {
+  FIELD_FLAG,   /* int, 0 or 1 */
+  FIELD_COUNT,  /* int */
+  FIELD_NUMBER, /* double */
+  FIELD_TEXT,   /* const char * */
+  FIELD_CHOICE  /* an enum */
+};
+
+/* A member of a struct. Arrays of them end with a name NULL. */
+struct field {
+  const char *name;
+  enum field_type type;
+  size_t offset;
+  const char *const *choices; /* names of an enum's values, from 0 on; NULL ends them */
+};
+
+struct opt_result;
+
+struct method {
+  const char *name;
+  size_t size;                /* of its options */
+  const struct field *fields; /* of them, all */
+  /* Minimises loss + penalty from w (overwritten with the result), spending at most rho. */
+  int (*run)(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
+             struct opt_result *result);
+  /* The default target: see opt_default_alpha(). The options' own target is disregarded. */
+  double (*alpha)(const struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,
+                  const double *w);
+};
+
+/* NULL when there is none. */
+const struct method *method_named(const char *name);
+/* All of them; NULL ends them. */
+extern const struct method *const methods_all[];
+
+extern const struct field result_fields[]; /* of struct opt_result, but for the trace */
+extern const struct field trace_fields[];  /* of struct trace_row */
+
 enum opt_line_search {
   OPT_SHORT_STEP, /* no search: steps from the smoothness constants */
   OPT_GAUSSIAN,   /* noisy decreases of all candidates at once */
@@ -128,6 +168,9 @@ struct cubic_options {
 /* For convex objectives; with inner steps for those with a penalty that is strongly convex in every coordinate. */
 int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options, double rho,
               double *w, struct opt_result *result);
+/* That of Newton's method with as many noisy Hessians. */
+double cubic_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+                           const struct cubic_options *options, double rho, const double *w);
 
 /* ---- perturbed.c ---- */
 
@@ -141,5 +184,8 @@ struct perturbed_options {
 /* The loss and the penalty must be convex. w is the result only: there is no start. */
 int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
                   double rho, double *w, struct opt_result *result);
+/* Three times the length of the noise in the gradient: by the usual rule for lambda, lambda w is about as long. */
+double perturbed_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+                               const struct perturbed_options *options, double rho, const double *w);
 
 #endif

@@ -27,7 +27,7 @@ static int iteration(struct newton *s, double slice);
 static int step_on_batch(struct newton *s, double slice);
 static int measure(struct newton *s, double rho);
 static int note_gradient(struct newton *s, double rho);
-static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
+static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
 static double error_level(const struct newton_options *o);
 static int certified(const struct newton *s) { return s->result->gradient_upper <= s->o->eps_g; }
 static int on_batches(const struct newton_options *o) { return o->batch.size > 0; }
@@ -59,7 +59,9 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
   return status;
 }
 
-double newton_default_alpha(struct oracle *oracle, const struct newton_options *options, double rho, const double *w) {
+double newton_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+                            const struct newton_options *options, double rho, const double *w) {
+  (void)penalty;
   size_t dim = oracle_dim(oracle);
   double last = options->certificate_share * rho;
   double sd = oracle_sd_gradient(oracle, w, last), left = gradient_left(oracle, options, rho - last, w);
@@ -77,8 +79,8 @@ double newton_default_alpha(struct oracle *oracle, const struct newton_options *
 }
 
 /* A converged step undoes the gradient but for its noise, whose norm is left; a mean of iterates has less. */
-static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
-  const struct objective f = {.oracle = oracle,
+static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
+  const struct objective f = {.oracle = (struct oracle *)oracle,
                               .dim = oracle_dim(oracle),
                               .steepest = oracle_lipschitz(oracle),
                               .batch = on_batches(o) ? &o->batch : NULL};
@@ -150,3 +152,28 @@ static int note_gradient(struct newton *s, double rho) {
 static double error_level(const struct newton_options *o) {
   return (1 - o->confidence) / (o->spend_all || on_batches(o) ? 1 : o->iterations + 1);
 }
+
+static const char *const curvatures[] = {"hessian", "qu", "lazy", "direct", NULL};
+static const char *const modifications[] = {"add", "clip", NULL};
+
+static const struct field newton_fields[] = {
+    {"curvature", FIELD_CHOICE, offsetof(struct newton_options, curvature), curvatures},
+    {"modify", FIELD_CHOICE, offsetof(struct newton_options, modify), modifications},
+    FIELD(newton_options, FLAG, damped),
+    FIELD(newton_options, FLAG, adaptive),
+    FIELD(newton_options, FLAG, spend_all),
+    FIELD(newton_options, COUNT, iterations),
+    FIELD(newton_options, NUMBER, eps_g),
+    FIELD(newton_options, NUMBER, confidence),
+    FIELD(newton_options, NUMBER, curvature_share),
+    FIELD(newton_options, NUMBER, trace_share),
+    FIELD(newton_options, NUMBER, search_share),
+    FIELD(newton_options, NUMBER, certificate_share),
+    FIELD(newton_options, NUMBER, lambda0),
+    FIELD(newton_options, NUMBER, lambda_scale),
+    FIELD(newton_options, NUMBER, tail),
+    {"batch_size", FIELD_NUMBER, offsetof(struct newton_options, batch.size), NULL},
+    {"batch_scheme", FIELD_CHOICE, offsetof(struct newton_options, batch.scheme), batch_schemes},
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(newton)

@@ -41,6 +41,7 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
 
 /* The smallest eps_g that the last gradient can certify where the gradient's norm is half of it, or what the noise of
  * a step leaves. */
-double newton_default_alpha(struct oracle *oracle, const struct newton_options *options, double rho, const double *w);
+double newton_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+                            const struct newton_options *options, double rho, const double *w);
 
 #endif

@@ -40,3 +40,30 @@ int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct o
   }
   return status;
 }
+
+static const char *const searches[] = {"none", "gaussian", "svt", "exponential", NULL};
+
+static const struct field opt_fields[] = {
+    FIELD(opt_options, FLAG, published),
+    FIELD(opt_options, FLAG, two_phase),
+    FIELD(opt_options, FLAG, spend_all),
+    {"search", FIELD_CHOICE, offsetof(struct opt_options, search), searches},
+    FIELD(opt_options, NUMBER, eps_g),
+    FIELD(opt_options, NUMBER, eps_h),
+    FIELD(opt_options, NUMBER, confidence),
+    FIELD(opt_options, NUMBER, gap),
+    FIELD(opt_options, NUMBER, gap_share),
+    FIELD(opt_options, NUMBER, phase1_share),
+    FIELD(opt_options, NUMBER, search_share),
+    FIELD(opt_options, NUMBER, hessian_share),
+    FIELD(opt_options, COUNT, max_iterations),
+    FIELD(opt_options, NUMBER, mult_g),
+    FIELD(opt_options, NUMBER, mult_h),
+    FIELD(opt_options, NUMBER, back_g),
+    FIELD(opt_options, NUMBER, back_h),
+    {"batch_size", FIELD_NUMBER, offsetof(struct opt_options, batch.sampling.size), NULL},
+    {"batch_scheme", FIELD_CHOICE, offsetof(struct opt_options, batch.sampling.scheme), batch_schemes},
+    {"batch_share", FIELD_NUMBER, offsetof(struct opt_options, batch.share), NULL},
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(opt)

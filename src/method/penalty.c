@@ -2,6 +2,8 @@
  * r'' = (2 - 6 w^2) / (1 + w^2)^3 in [-1/2, 2], r''' = 24 w (w^2 - 1) / (1 + w^2)^4. */
 #include "method/penalty.h"
 
+const char *const penalty_kinds[] = {"none", "ridge", "nonconvex", NULL};
+
 static double curvature(const struct penalty *p, double w);
 
 double penalty_value(const struct penalty *p, size_t dim, const double *w) {

@@ -13,6 +13,8 @@ enum penalty_kind {
   PENALTY_NONCONVEX /* lambda sum w_j^2 / (1 + w_j^2) */
 };
 
+extern const char *const penalty_kinds[]; /* their names; NULL ends them */
+
 struct penalty {
   enum penalty_kind kind;
   double lambda;

@@ -40,6 +40,15 @@ int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const st
   return trace_add(&result->trace, &row);
 }
 
+double perturbed_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+                               const struct perturbed_options *options, double rho, const double *w) {
+  (void)w;
+  double n = (double)oracle_rows(oracle), dim = (double)oracle_dim(oracle), lambda = options->lambda;
+  double noise = 2 * oracle_lipschitz(oracle) / (n * sqrt(2 * rho)) * sqrt(dim);
+  if (options->output) noise = noise * oracle_smoothness(oracle) / fmax(lambda, penalty->lambda) + 10 * lambda;
+  return 3 * noise;
+}
+
 static int release(const struct objective *f, const struct perturbed_options *o, double rho, const double *quadratic,
                    double *w, struct oracle_perturbation *how, double *tau) {
   double almost = rho * ALMOST, rho_output = o->output ? almost : o->output_share * almost;
@@ -56,3 +65,13 @@ static double gradient_bound(const struct objective *f, const struct perturbed_o
   double objective = how->sd_objective / n, reach = tau + confidence_length(how->sd_output, f->dim, beta);
   return o->lambda * norm + confidence_length(objective, f->dim, beta) + (f->smooth + o->lambda) * reach;
 }
+
+static const struct field perturbed_fields[] = {
+    FIELD(perturbed_options, FLAG, output),
+    FIELD(perturbed_options, NUMBER, eps_g),
+    FIELD(perturbed_options, NUMBER, confidence),
+    FIELD(perturbed_options, NUMBER, lambda),
+    FIELD(perturbed_options, NUMBER, output_share),
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(perturbed)

@@ -5,6 +5,29 @@
 #include "method/method.h"
 #include "method/newton.h"
 
+#include <stddef.h>
+
+/* ---- methods.c ---- */
+
+extern const char *const batch_schemes[]; /* of enum oracle_scheme */
+
+/* A member that is called as in its struct. */
+#define FIELD(of, kind, member)                                                                                        \
+  { #member, FIELD_##kind, offsetof(struct of, member), NULL }
+
+/* The entry of a method in the table, from <name>_run(), <name>_default_alpha(), struct <name>_options and
+ * <name>_fields[]. */
+#define METHOD(name)                                                                                                   \
+  static int run_untyped(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,        \
+                         double *w, struct opt_result *result) {                                                       \
+    return name##_run(oracle, penalty, options, rho, w, result);                                                       \
+  }                                                                                                                    \
+  static double alpha_untyped(const struct oracle *oracle, const struct penalty *penalty, const void *options,         \
+                              double rho, const double *w) {                                                           \
+    return name##_default_alpha(oracle, penalty, options, rho, w);                                                     \
+  }                                                                                                                    \
+  const struct method method_##name = {#name, sizeof(struct name##_options), name##_fields, run_untyped, alpha_untyped};
+
 /* Products of shares of what is left must not exceed it. */
 #define ALMOST (1 - 1e-12)
 

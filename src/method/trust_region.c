@@ -426,3 +426,20 @@ static void set_certificate(struct opt_result *result, const struct certificate 
   result->eigen_min = c->eigen_min;
   result->eigen_lower = c->eigen_lower;
 }
+
+static const struct field tr_fields[] = {
+    FIELD(tr_options, FLAG, published),
+    FIELD(tr_options, FLAG, explicit_test),
+    FIELD(tr_options, FLAG, spend_all),
+    FIELD(tr_options, NUMBER, eps_g),
+    FIELD(tr_options, NUMBER, eps_h),
+    FIELD(tr_options, NUMBER, confidence),
+    FIELD(tr_options, NUMBER, gap),
+    FIELD(tr_options, NUMBER, gap_share),
+    FIELD(tr_options, COUNT, max_iterations),
+    {"batch_size", FIELD_NUMBER, offsetof(struct tr_options, batch.sampling.size), NULL},
+    {"batch_scheme", FIELD_CHOICE, offsetof(struct tr_options, batch.sampling.scheme), batch_schemes},
+    {"batch_share", FIELD_NUMBER, offsetof(struct tr_options, batch.share), NULL},
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(tr)

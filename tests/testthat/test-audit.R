@@ -255,12 +255,12 @@ test_that("fits of every method keep their claim", {
   skip_on_cran()
   p <- problem_matrix(40)
   d <- problem_frame(40)
-  for (method in dpsosp:::methods_known) {
-    loss <- if (method %in% dpsosp:::methods_convex) "logistic" else "sigmoid"
+  for (method in dpsosp:::method_names()) {
+    loss <- if (method %in% dpsosp:::methods_with("convex")) "logistic" else "sigmoid"
     fit <- study_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2, method = method, loss = loss)
     a <- audit(fit, runs = 20, conf = 0.999)
     expect_false(a$exceeds)
-    expect_equal(a$tradeoff, if (method %in% c("objpert", dpsosp:::methods_batch)) "dp" else "gdp")
+    expect_equal(a$tradeoff, if (method %in% c("objpert", dpsosp:::methods_with("batch"))) "dp" else "gdp")
     expect_equal(c(a$eps, a$delta), c(1, 1e-5))
   }
   by_formula <- study_fit(y ~ a + f, d, eps = 1, delta = 1e-5)

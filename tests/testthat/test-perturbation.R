@@ -95,7 +95,8 @@ test_that("formulas, private ranges, printing and update() work as with the othe
   expect_true(all(nchar(shown) <= 80))
   expect_match(shown, "objective perturbation", all = FALSE)
   expect_match(shown, "1 minimiser", all = FALSE)
-  expect_equal(update(fit, method = "outpert")$method, "outpert")
+  expect_warning(other <- update(fit, method = "outpert"), "too small to certify")
+  expect_equal(other$method, "outpert")
   expect_equal(length(predict(fit, d)), 500)
 })
 

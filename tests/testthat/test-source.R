@@ -52,7 +52,7 @@ test_that("a fit to a table or query of PostgreSQL is the one in memory", {
 
 test_that("every method, with declared bounds or none, gives the fit in memory", {
   source <- dp_source(in_chunks(d, 25))
-  for (method in setdiff(dpsosp:::methods_known, dpsosp:::methods_batch)) {
+  for (method in dpsosp:::methods_without("batch")) {
     for (bounds in list("private", frame_bounds)) {
       same(fit(source, method = method, bounds = bounds), fit(d, method = method, bounds = bounds))
     }

@@ -161,8 +161,10 @@ test_that("entries survive a collection at every allocation", {
     call <- function(name, ...) .Call(space[[name]], ...)
     budget <- wrap(call("ffi_ledger_create", 0, 10, 2L))
     o <- wrap(call("ffi_oracle_create", p$x, TRUE, 2, p$y, "sigmoid", 0, budget, 0L, TRUE))
-    penalty <- list(kind = 0L, lambda = 0, skip = 1L)
-    options <- dpsosp:::core_options("2opt-ls", control_opt(max_iterations = 3), list(eps_g = 0.1, eps_h = 0.02), FALSE)
+    penalty <- list(kind = "none", lambda = 0, skip = 1L)
+    control <- control_opt(max_iterations = 3)
+    job <- list(method = dpsosp:::methods()[["2opt-ls"]], control = control, target = sosp(alpha = 0.1))
+    options <- c(job$method$family$options(job, 5), list(eps_g = 0.1, eps_h = 0.02))
     callback <- function(done, total) NULL
     list(
       wrap(call("ffi_oracle_value", o, w0, 0.1, TRUE)), wrap(call("ffi_oracle_gradient", o, w0, 0.1, TRUE)),
@@ -171,8 +173,8 @@ test_that("entries survive a collection at every allocation", {
       wrap(call("ffi_oracle_choose", o, w0, c(1, 0, 0), c(2, 1), c(0, 0), TRUE, 0.1, TRUE)),
       wrap(call("ffi_oracle_choose", o, w0, c(1, 0, 0), c(2, 1), c(0, 0), FALSE, 0.1, TRUE)),
       wrap(call("ffi_ranges_release", budget, list(p$x[, 1]), list(c(-1, 0, 1)), 0.1, 0L, TRUE)),
-      wrap(call("ffi_opt_alpha", o, penalty, options, 5, w0)),
-      wrap(call("ffi_opt_run", o, penalty, options, 5, w0, callback, TRUE)),
+      wrap(call("ffi_method_alpha", "opt", o, penalty, options, 5, w0)),
+      wrap(call("ffi_method_run", "opt", o, penalty, options, 5, w0, callback, TRUE)),
       wrap(call("ffi_oracle_facts", o)), wrap(call("ffi_ledger_state", budget)), runif(1)
     )
   }

@@ -121,31 +121,39 @@ newton_defaults <- list(
   direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0)
 )
 
-methods_newton <- c("newton", "newton-b", "damped-newton")
-
-check_newton_control <- function(control, method, call) {
-  if (is.null(control)) control <- control_newton(if (method == "damped-newton") "direct" else "lazy")
-  if (!inherits(control, "dp_control_newton")) {
-    abort("argument", "`control` of the method \"", method, "\" must be NULL or come from `control_newton()`, not ",
-          describe(control), ".", call = call)
-  }
-  if (method == "damped-newton" && control$curvature != "direct") {
-    abort("argument", "The method \"damped-newton\" needs `control_newton(curvature = \"direct\")`.", call = call)
-  }
-  check_batch_control(control, method, call)
+family_newton <- function() {
+  new_family(
+    "newton", function(method) control_newton(if (method$damped) "direct" else "lazy"), newton_options,
+    check = check_damped, check_problem = check_rounding, hessians = newton_hessians,
+    steps = function(job) job$control$iterations,
+    # Steps with curvature of their own are few.
+    least_batches = function(control) if (control$curvature == "lazy") 20 else 5,
+    because = ", where Newton's method climbs and the noise of its directions is not bounded"
+  )
 }
 
-# What the core's newton_run() takes; the target comes later.
-newton_options <- function(method, control, spend_all, batch = NULL) {
-  shares <- c("adaptive", "iterations", "confidence", "curvature_share", "trace_share", "search_share",
-              "certificate_share", "lambda0", "lambda_scale", "tail")
-  c(list(curvature = match(control$curvature, newton_curvatures) - 1L,
-         modify = match(control$modify, newton_modifies) - 1L, damped = method == "damped-newton",
-         spend_all = spend_all, eps_g = 0), unclass(control)[shares], batch_options(batch))
+check_damped <- function(control, method, call) {
+  if (!method$damped || control$curvature == "direct") return(invisible())
+  abort("argument", "The method \"", method$name, "\" needs `control_newton(curvature = \"direct\")`.", call = call)
 }
 
-run_newton <- function(run, oracle, penalty, rho, start, bar, call) {
-  options <- newton_options(run$method, run$control, is.null(run$target), run$batch)
-  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, options, rho, start), call)$eps_g
-  .Call(ffi_newton_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+newton_hessians <- function(control) {
+  if (control$curvature %in% c("lazy", "qu")) return(NULL)
+  list(setting = paste0("`curvature` \"", control$curvature, "\""), instead = "\"lazy\" or \"qu\"")
+}
+
+# Twice what rounding needs, for the largest curvature of a loss: see sensitivity_newton() of the core.
+check_rounding <- function(job, dim, intercept, call) {
+  control <- job$control
+  least <- 2.5e-13 * dim * (dim + 1)
+  if (!control$curvature %in% c("hessian", "qu") || !isTRUE(control$lambda0 < least)) return(invisible())
+  abort("argument", "`lambda0` must be at least ", format(signif(least, 3)), " for ", dim, " coefficients: below it ",
+        "what rounding does to a direction has no bound.", call = call)
+}
+
+newton_options <- function(job, rho) {
+  settings <- c("curvature", "modify", "adaptive", "iterations", "confidence", "curvature_share", "trace_share",
+                "search_share", "certificate_share", "lambda0", "lambda_scale", "tail")
+  c(list(damped = job$method$damped, spend_all = is.null(job$target)), unclass(job$control)[settings],
+    batch_options(job$batch))
 }

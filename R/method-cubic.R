@@ -47,35 +47,21 @@ control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inne
   ))
 }
 
-check_cubic_control <- function(control, penalty, call) {
-  if (is.null(control)) control <- control_cubic()
-  if (!inherits(control, "dp_control_cubic")) {
-    abort("argument", "`control` of the method \"cubic\" must be NULL or come from `control_cubic()`, not ",
-          describe(control), ".", call = call)
-  }
-  if (control$solver == "inner" && (penalty$name != "ridge" || penalty$lambda == 0)) {
-    abort("argument", "`solver = \"inner\"` needs strong convexity: take `penalty_ridge()` and no intercept, ",
-          "`intercept = FALSE` or `- 1` in a formula.", call = call)
-  }
-  control
+family_cubic <- function() {
+  new_family("cubic", function(method) control_cubic(), cubic_options, check_problem = check_strong,
+             matrices = function(control) control$solver == "direct")
 }
 
-# Before the budget is opened: steps of the inner solver need strong convexity in every coefficient.
-check_run_intercept <- function(run, intercept, call) {
-  if (run$method != "cubic" || run$control$solver != "inner" || !intercept) return(invisible())
-  abort("argument", "`solver = \"inner\"` needs a penalty on every coefficient: take no intercept, ",
+# Steps of the inner solver need strong convexity in every coefficient.
+check_strong <- function(job, dim, intercept, call) {
+  if (job$control$solver != "inner" || is_strong(job$penalty, intercept)) return(invisible())
+  abort("argument", "`solver = \"inner\"` needs strong convexity: take `penalty_ridge()` and no intercept, ",
         "`intercept = FALSE` or `- 1` in a formula.", call = call)
 }
 
-run_cubic <- function(run, oracle, penalty, rho, start, bar, call) {
-  control <- run$control
-  inner <- if (control$solver == "inner") control$inner_steps else 0L
-  options <- list(inner = inner, iterations = control$iterations, spend_all = is.null(run$target),
-                  diameter = control$diameter, confidence = control$confidence, hessian_share = control$hessian_share,
-                  certificate_share = control$certificate_share)
-  like <- control_newton("direct", iterations = control$iterations, curvature_share = control$hessian_share,
-                         certificate_share = control$certificate_share, confidence = control$confidence)
-  like <- newton_options("newton", like, TRUE)
-  options$eps_g <- settle_target(run, oracle, .Call(ffi_newton_alpha, oracle$pointer, like, rho, start), call)$eps_g
-  .Call(ffi_cubic_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+cubic_options <- function(job, rho) {
+  settings <- c("iterations", "diameter", "confidence", "hessian_share", "certificate_share")
+  control <- job$control
+  c(list(inner = if (control$solver == "inner") control$inner_steps else 0L, spend_all = is.null(job$target)),
+    unclass(control)[settings])
 }

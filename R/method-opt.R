@@ -113,81 +113,24 @@ check_candidates <- function(b, beta, kind, call) {
         kind, "`.", call = call)
 }
 
-# The method's family names its control object's constructor.
-method_family <- function(method) {
-  switch(method, tr = , "tr-b" = "tr", gd = , sgd = "gd", "opt")
+family_opt <- function() {
+  new_family("opt", function(method) control_opt(), opt_options, accountant = opt_accountant,
+             matrices = function(control) control$constants == "published")
 }
 
-check_control <- function(control, method, call = sys.call(-1), penalty = penalty_none()) {
-  if (method %in% methods_newton) return(check_newton_control(control, method, call))
-  if (method %in% methods_perturbation) return(check_perturbation_control(control, method, call))
-  if (method == "cubic") return(check_cubic_control(control, penalty, call))
-  family <- method_family(method)
-  if (is.null(control)) return(switch(family, opt = control_opt(), tr = control_tr(), gd = control_gd()))
-  if (inherits(control, paste0("dp_control_", family))) return(check_batch_control(control, method, call))
-  abort("argument", "`control` must be NULL or come from `control_", family, "()`, not ", describe(control), ".",
-        call = call)
-}
-
-#' @export
-print.dp_control <- function(x, digits = NULL, ...) {
-  check_dots()
-  digits <- check_digits(digits)
-  cat("<", class(x)[1], ">\n", sep = "")
-  for (name in names(x)) cat("  ", name, ": ", format(x[[name]], digits = digits), "\n", sep = "")
-  invisible(x)
-}
-
-# What the core takes: opt_run(), tr_run() or gd_run().
-core_options <- function(method, control, target, spend_all, batch = NULL) {
-  common <- list(
-    eps_g = target$eps_g, eps_h = target$eps_h, confidence = control$confidence, gap = control$gap,
-    gap_share = control$gap_share, max_iterations = control$max_iterations
-  )
-  c(common, batch_options(batch), switch(method_family(method),
-    opt = opt_options(method, control, spend_all),
-    tr = list(published = control$constants == "published", explicit_test = control$stop == "explicit",
-              spend_all = spend_all),
-    gd = list(hessian_share = control$hessian_share)
-  ))
-}
-
-core_alpha <- function(method, oracle, penalty, options, rho, start) {
-  switch(method_family(method),
-    opt = .Call(ffi_opt_alpha, oracle, penalty, options, rho, start),
-    tr = .Call(ffi_tr_alpha, oracle, penalty, options, rho, start),
-    gd = .Call(ffi_gd_alpha, oracle, penalty, options, rho, start)
-  )
-}
-
-core_run <- function(method, oracle, penalty, options, rho, start, bar, reproducible) {
-  switch(method_family(method),
-    opt = .Call(ffi_opt_run, oracle, penalty, options, rho, start, bar, reproducible),
-    tr = .Call(ffi_tr_run, oracle, penalty, options, rho, start, bar, reproducible),
-    gd = .Call(ffi_gd_run, oracle, penalty, options, rho, start, bar, reproducible)
-  )
-}
-
-search_codes <- c("none", "gaussian", "svt", "exponential")
-
-opt_options <- function(method, control, spend_all) {
-  search <- if (endsWith(method, "-ls")) control$line_search else "none"
-  list(
-    published = control$constants == "published", two_phase = startsWith(method, "2"),
-    spend_all = spend_all, search = match(search, search_codes) - 1L,
-    phase1_share = control$phase1_share, search_share = control$search_share,
-    hessian_share = control$hessian_share,
+opt_options <- function(job, rho) {
+  control <- job$control
+  c(list(
+    published = control$constants == "published", two_phase = job$method$two_phase, spend_all = is.null(job$target),
+    search = if (job$method$search) control$line_search else "none",
+    confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
+    phase1_share = control$phase1_share, search_share = control$search_share, hessian_share = control$hessian_share,
+    max_iterations = control$max_iterations,
     mult_g = control$b_g, mult_h = control$b_H, back_g = control$beta_g, back_h = control$beta_H
-  )
+  ), batch_options(job$batch))
 }
 
-run_opt <- function(run, oracle, penalty, rho, start, bar, call) {
-  facts <- oracle_facts(oracle)
-  options <- core_options(run$method, run$control, list(eps_g = 1, eps_h = 1), spend_all = is.null(run$target),
-                          run$batch)
-  added <- penalty_bounds(penalty)
-  target <- settle_target(run, oracle, core_alpha(run$method, oracle$pointer, penalty, options, rho, start), call,
-                          facts$third + added[["third"]])
-  options[c("eps_g", "eps_h")] <- target
-  core_run(run$method, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+# A search that is not Gaussian decides for the whole run.
+opt_accountant <- function(job) {
+  if (job$method$search && job$control$line_search %in% c("svt", "exponential")) "zcdp" else "auto"
 }

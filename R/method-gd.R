@@ -31,3 +31,12 @@ control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap
     gap_share = share(gap_share, "gap_share"), hessian_share = share(hessian_share, "hessian_share")
   ), batch_control(batch, sampling, batch_share, call)))
 }
+
+family_gd <- function() {
+  new_family("gd", function(method) control_gd(), gd_options, matrices = function(control) FALSE)
+}
+
+gd_options <- function(job, rho) {
+  settings <- c("confidence", "gap", "gap_share", "hessian_share", "max_iterations")
+  c(unclass(job$control)[settings], batch_options(job$batch))
+}

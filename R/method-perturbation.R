@@ -57,13 +57,16 @@ control_perturbation <- function(lambda = NULL, size = NULL, kappa_share = 0.3, 
   ))
 }
 
-methods_perturbation <- c("objpert", "outpert")
+family_perturbation <- function() {
+  new_family("perturbation", function(method) control_perturbation(), perturbation_options, c = "perturbed",
+             check_problem = check_unpenalised,
+             because = ", where the guarantee of a perturbed minimiser does not hold")
+}
 
-check_perturbation_control <- function(control, method, call) {
-  if (is.null(control)) return(control_perturbation())
-  if (inherits(control, "dp_control_perturbation")) return(control)
-  abort("argument", "`control` of the method \"", method, "\" must be NULL or come from `control_perturbation()`, not ",
-        describe(control), ".", call = call)
+check_unpenalised <- function(job, dim, intercept, call) {
+  if (!identical(job$control$lambda, 0) || is_strong(job$penalty, intercept)) return(invisible())
+  abort("argument", "With `lambda = 0` the objective must be strongly convex: take `penalty_ridge()` and ",
+        "`intercept = FALSE`.", call = call)
 }
 
 # lambda, a function of n, dim, budget, relation and loss alone.
@@ -73,7 +76,7 @@ perturbation_lambda <- function(run, eps) {
   bounds <- loss_bounds(run$loss)
   noise <- gradient_noise(run, eps)
   size <- if (is.na(control$size)) perturbation_size(noise, run$loss) else control$size
-  if (run$method == "outpert") return((2 * bounds[["curv_upper"]] * noise^2 / (run$dim * size^2))^(1 / 3))
+  if (run$method$output) return((2 * bounds[["curv_upper"]] * noise^2 / (run$dim * size^2))^(1 / 3))
   max(noise / size, bounds[["curv_upper"]] / (run$n * expm1(control$kappa_share * eps)))
 }
 
@@ -93,9 +96,9 @@ perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_u
 # The ledger that takes one perturbed minimiser: its capacity is the mu with 4 delta_mu(eps - kappa) = delta.
 open_perturbed <- function(run, call = sys.call(-1)) {
   if (!run$owned) {
-    abort("argument", "The method \"objpert\" needs a budget of its own, `eps` and `delta` without `budget`: its ",
-          "privacy loss is not that of a Gaussian release, and a budget that it shared would have to know that from ",
-          "the start.", call = call)
+    abort("argument", "The method \"", run$method$name, "\" needs a budget of its own, `eps` and `delta` without ",
+          "`budget`: its privacy loss is not that of a Gaussian release, and a budget that it shared would have to ",
+          "know that from the start.", call = call)
   }
   run$lambda <- perturbation_lambda(run, run$eps)
   run$kappa <- perturbation_kappa(run$lambda, run$n, run$loss)
@@ -109,24 +112,8 @@ open_perturbed <- function(run, call = sys.call(-1)) {
   ))
 }
 
-run_perturbation <- function(run, oracle, penalty, rho, start, bar, call) {
-  output <- run$method == "outpert"
-  lambda <- run$lambda %||% perturbation_lambda(run, eps_of(run, rho))
-  if (lambda == 0 && (penalty$lambda == 0 || penalty$skip > 0)) {
-    abort("argument", "With `lambda = 0` the objective must be strongly convex: take `penalty_ridge()` and ",
-          "`intercept = FALSE`.", call = call)
-  }
-  target <- run$target %||% sosp(alpha = perturbation_alpha(run, oracle, lambda, rho))
-  run$target <- target_resolve(target, oracle_facts(oracle)$third)
-  options <- list(output = output, eps_g = run$target$eps_g, confidence = run$control$confidence, lambda = lambda,
-                  output_share = run$control$output_share)
-  .Call(ffi_perturbed_run, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-}
-
-# Three times the length of the noise in the gradient: by the rule for lambda, lambda w is about as long as it.
-perturbation_alpha <- function(run, oracle, lambda, rho) {
-  facts <- oracle_facts(oracle)
-  noise <- 2 * facts$lipschitz / (facts$n * sqrt(2 * rho)) * sqrt(facts$dim)
-  if (run$method == "outpert") noise <- noise * facts$smoothness / max(lambda, run$penalty$lambda) + 10 * lambda
-  3 * noise
+perturbation_options <- function(job, rho) {
+  lambda <- job$lambda %||% perturbation_lambda(job, eps_of(job, rho))
+  list(output = job$method$output, confidence = job$control$confidence, lambda = lambda,
+       output_share = job$control$output_share)
 }

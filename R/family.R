@@ -1,0 +1,22 @@
+# What methods have in common that share a control object and a method of the core; the table of them is in methods.R.
+#
+# name        control_<name>() makes the control object
+# c           the name in the core's table (src/method/methods.c)
+# control     function(method): the default control object
+# options     function(job, rho): the options of the core's method, by their names there, but for the target
+# check       function(control, method, call): refuses settings
+# check_problem  function(job, dim, intercept, call): refuses them for this problem, of dim coefficients
+# matrices    function(control): are there matrices of dim^2 numbers whatever the problem is?
+# hessians    function(control): what needs Hessians, which not every loss has, and what to take instead; or NULL
+# accountant  function(job): "auto", or "zcdp" when there are releases that are not Gaussian
+# steps       function(job): planned steps on batches
+# least_batches  function(control): a default batch has at most this fraction of the records, 1 / least_batches
+# because     why the method needs a convex problem, for the end of a sentence
+new_family <- function(name, control, options, c = name, check = function(...) NULL, check_problem = function(...) NULL,
+                       matrices = function(control) TRUE, hessians = function(control) NULL,
+                       accountant = function(job) "auto", steps = gradient_steps,
+                       least_batches = function(control) 20, because = "") {
+  list(name = name, c = c, control = control, options = options, check = check, check_problem = check_problem,
+       matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
+       least_batches = least_batches, because = because)
+}

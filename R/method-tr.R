@@ -1,0 +1,70 @@
+#' Settings of the trust-region method
+#'
+#' `method = "tr"` of [dp_sosp()] releases a gradient and a Hessian at each point, minimises their
+#' quadratic model exactly within a radius, and goes there. All settings are public: they must
+#' not be chosen by looking at the data.
+#'
+#' @section What stops a run:
+#' * `"dual"`: the dual variable \eqn{\lambda} of the subproblem, as in the paper. At the point that a step s
+#'   leads to, the gradient is at most \eqn{\lambda |s| + M |s|^2 / 2} long and no
+#'   eigenvalue lies below that of the model less \eqn{M |s|}, plus and less what the noise may have done; the
+#'   run ends when these bounds meet the target. \eqn{\lambda \le \sqrt{\alpha M}} suffices.
+#' * `"explicit"`: bounds on gradient and smallest eigenvalue at the point itself, as for the method
+#'   `"opt"` (Gao and Wright's modification).
+#'
+#' @section Constants:
+#' The radius is \eqn{\sqrt{\alpha / M}} and the number of steps \eqn{T = 6 \sqrt{M} \Delta / \alpha^{1.5}} for
+#' an initial gap \eqn{\Delta} (see [planned_iterations()]); each step may cost a T-th of the budget.
+#' With `constants = "tight"` M follows from the loss and the penalty, and \eqn{\alpha} is the largest for which
+#' what the run would end with, noise included, meets the target. The budget of a step is divided between
+#' gradient and Hessian so that the error of the model is least. Where the gradient does not stand out of its
+#' noise, the run stays and averages measurements. Without a target it goes on from the first certified point
+#' with all that is left: half of it to travel until a step ends inside the radius, the rest for three precise steps.
+#' With `"published"` \eqn{\alpha} = `eps_g`, M = 1, gradient and Hessian cost the same, the Hessian's noise has the
+#' published spectral norm, and the tests are on the noisy quantities; for reproduction.
+#'
+#' @section Batches:
+#' The method `"tr-b"` takes such steps with gradient and Hessian from two independent fresh batches, for
+#' `batch_share` of the budget at most, until the bounds meet the target as if the sampling error were noise. From there
+#' 20 iterations on all records, with what is left, certify the point or one near it. See [control_opt()] for batches.
+#'
+#' @param constants `"tight"` or `"published"`.
+#' @param stop `"dual"` or `"explicit"`, see below.
+#' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
+#' @inheritParams control_opt
+#' @return An object of class `dp_control_tr`.
+#' @references Wang and Xu (2021), Escaping saddle points of empirical risk privately and scalably via
+#'   DP-trust region method, algorithm 1 and theorem 2; Gao and Wright (2023), section 4.
+#' @seealso [trust_region_step()] for the subproblem.
+#' @examples
+#' control_tr(stop = "explicit")
+#' @export
+control_tr <- function(constants = c("tight", "published"), stop = c("dual", "explicit"), gap = NULL,
+                       confidence = 0.95, max_iterations = NULL, gap_share = 0.02, batch = NULL, sampling = NULL,
+                       batch_share = 0.5, ...) {
+  call <- sys.call()
+  check_dots(call)
+  constants <- check_choice(constants, c("tight", "published"), "constants", call)
+  published <- constants == "published"
+  if (is.null(gap) && published) gap <- 0.5
+  structure(class = c("dp_control_tr", "dp_control"), c(list(
+    constants = constants, stop = check_choice(stop, c("dual", "explicit"), "stop", call),
+    gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
+    confidence = check_share(confidence, "confidence", call),
+    max_iterations = check_iterations(max_iterations %||% if (published) 1e5 else 1000, "max_iterations", call = call),
+    gap_share = check_share(gap_share, "gap_share", call)
+  ), batch_control(batch, sampling, batch_share, call)))
+}
+
+family_tr <- function() {
+  new_family("tr", function(method) control_tr(), tr_options, matrices = function(control) TRUE)
+}
+
+tr_options <- function(job, rho) {
+  control <- job$control
+  c(list(
+    published = control$constants == "published", explicit_test = control$stop == "explicit",
+    spend_all = is.null(job$target), confidence = control$confidence, gap = control$gap,
+    gap_share = control$gap_share, max_iterations = control$max_iterations
+  ), batch_options(job$batch))
+}

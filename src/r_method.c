@@ -1,0 +1,179 @@
+/* Runs of the methods: options in, result and trace out, each by the names that the method's table gives. */
+#include "ffi.h"
+#include "r_data.h"
+#include "la/la.h"
+#include "method/method.h"
+
+#include <string.h>
+
+static const struct method *arg_method(SEXP name);
+static void *options_from(const struct method *method, SEXP list);
+static struct penalty penalty_from(SEXP list);
+static SEXP list_of(const struct field *fields, const void *first, size_t size, size_t n);
+
+static void finalize_result(SEXP x) {
+  struct opt_result *r = R_ExternalPtrAddr(x);
+  if (r) opt_result_free(r);
+  base_free(r);
+  R_ClearExternalPtr(x);
+}
+
+/* list(w, result, trace) */
+SEXP ffi_method_run(SEXP name, SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start, SEXP progress,
+                    SEXP reproducible) {
+  static const char *const names[] = {"w", "result", "trace"};
+  struct oracle *o = arg_bundle(oracle)->oracle;
+  const struct method *method = arg_method(name);
+  const void *settings = options_from(method, options);
+  const struct penalty r = penalty_from(penalty);
+  const double budget = arg_double(rho);
+  R_xlen_t dim = (R_xlen_t)oracle_dim(o);
+  SEXP out = PROTECT(glue_list(3, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, dim));
+  double *w = REAL(VECTOR_ELT(out, 0));
+  memcpy(w, arg_doubles(start, dim), (size_t)dim * sizeof(double));
+  SEXP holder = PROTECT(glue_pointer("result", finalize_result));
+  struct opt_result *result = base_alloc(1, sizeof *result);
+  if (!result) glue_fail(BASE_ERR_MEMORY);
+  R_SetExternalPtrAddr(holder, result);
+
+  glue_answer_begin(reproducible, progress);
+  int status = method->run(o, &r, settings, budget, w, result);
+  oracle_batches_end(o); /* may be large: not left to the garbage collector */
+  glue_answer_end(reproducible, status);
+
+  SET_VECTOR_ELT(out, 1, list_of(result_fields, result, sizeof *result, 1));
+  SET_VECTOR_ELT(out, 2, list_of(trace_fields, result->trace.rows, sizeof *result->trace.rows, result->trace.length));
+  finalize_result(holder);
+  UNPROTECT(2);
+  return out;
+}
+
+SEXP ffi_method_alpha(SEXP name, SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  const struct method *method = arg_method(name);
+  const struct penalty r = penalty_from(penalty);
+  const double *w = arg_doubles(start, (R_xlen_t)oracle_dim(o));
+  return Rf_ScalarReal(method->alpha(o, &r, options_from(method, options), arg_double(rho), w));
+}
+
+/* Lower bound of a penalty's second derivatives, its sign changed, and bound of the third ones. */
+SEXP ffi_penalty_bounds(SEXP penalty) {
+  struct penalty p = penalty_from(penalty);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 2));
+  REAL(out)[0] = penalty_curv_lower(&p);
+  REAL(out)[1] = penalty_third(&p);
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
+  static const char *const names[] = {"step", "dual", "eigenvalue"};
+  const R_xlen_t d = XLENGTH(gradient);
+  const double *g = arg_doubles(gradient, d), *h = arg_doubles(hessian, d * d);
+  double dual, smallest;
+  SEXP out = PROTECT(glue_list(3, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, d));
+  glue_host_begin(R_NilValue);
+  const int status = la_trust_region((size_t)d, h, g, arg_double(radius), REAL(VECTOR_ELT(out, 0)), &dual, &smallest);
+  glue_host_end();
+  glue_check(status);
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(dual));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(smallest));
+  UNPROTECT(1);
+  return out;
+}
+
+static const struct method *arg_method(SEXP name) {
+  const struct method *method = method_named(arg_string(name));
+  if (!method) Rf_error("internal: a method was expected");
+  return method;
+}
+
+static SEXP element(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < XLENGTH(names); i++) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
+  }
+  Rf_error("internal: '%s' is missing", name);
+}
+
+static int arg_choice(SEXP x, const char *const *choices) {
+  const char *name = arg_string(x);
+  for (int i = 0; choices[i]; i++) {
+    if (strcmp(choices[i], name) == 0) return i;
+  }
+  Rf_error("internal: '%s' is no choice", name);
+}
+
+/* In memory that R frees when the entry returns. */
+static void *options_from(const struct method *method, SEXP list) {
+  char *options = memset(R_alloc(method->size, 1), 0, method->size);
+  for (const struct field *field = method->fields; field->name; field++) {
+    SEXP x = element(list, field->name);
+    void *at = options + field->offset;
+    switch (field->type) {
+    case FIELD_FLAG:
+      *(int *)at = arg_flag(x);
+      break;
+    case FIELD_COUNT:
+      *(int *)at = arg_int(x);
+      break;
+    case FIELD_NUMBER:
+      *(double *)at = arg_double(x);
+      break;
+    case FIELD_CHOICE:
+      *(int *)at = arg_choice(x, field->choices);
+      break;
+    case FIELD_TEXT:
+      Rf_error("internal: a text among options");
+    }
+  }
+  return options;
+}
+
+static struct penalty penalty_from(SEXP list) {
+  struct penalty p = {(enum penalty_kind)arg_choice(element(list, "kind"), penalty_kinds),
+                      arg_double(element(list, "lambda")), (size_t)arg_int(element(list, "skip"))};
+  return p;
+}
+
+/* A vector of one member of n structs of this size. */
+static SEXP vector_of(const struct field *field, const char *first, size_t size, size_t n) {
+  static const SEXPTYPE types[] = {LGLSXP, INTSXP, REALSXP, STRSXP, STRSXP}; /* of enum field_type */
+  SEXP out = PROTECT(Rf_allocVector(types[field->type], (R_xlen_t)n));
+  for (size_t i = 0; i < n; i++) {
+    const void *at = first + i * size + field->offset;
+    switch (field->type) {
+    case FIELD_FLAG:
+      LOGICAL(out)[i] = *(const int *)at;
+      break;
+    case FIELD_COUNT:
+      INTEGER(out)[i] = *(const int *)at;
+      break;
+    case FIELD_NUMBER:
+      REAL(out)[i] = *(const double *)at;
+      break;
+    case FIELD_TEXT:
+      SET_STRING_ELT(out, (R_xlen_t)i, Rf_mkChar(*(const char *const *)at));
+      break;
+    case FIELD_CHOICE:
+      SET_STRING_ELT(out, (R_xlen_t)i, Rf_mkChar(field->choices[*(const int *)at]));
+      break;
+    }
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* A list of such vectors. */
+static SEXP list_of(const struct field *fields, const void *first, size_t size, size_t n) {
+  int length = 0;
+  while (fields[length].name) length++;
+  const char **names = (const char **)R_alloc((size_t)length, sizeof *names);
+  for (int i = 0; i < length; i++) names[i] = fields[i].name;
+  SEXP out = PROTECT(glue_list(length, names));
+  for (int i = 0; i < length; i++) SET_VECTOR_ELT(out, i, vector_of(&fields[i], first, size, n));
+  UNPROTECT(1);
+  return out;
+}
