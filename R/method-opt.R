@@ -56,8 +56,9 @@
 #' @param confidence Of the certificate, in (0, 1): all confidence bounds of a run
 #'   hold together with this probability.
 #' @param max_iterations Upper bound of the planned number of iterations.
-#' @param gap_share,phase1_share Shares of the budget, in (0, 1): of a noisy initial
-#'   value, and of phase 1 in two-phase methods.
+#' @param gap_share,phase1_share Shares of the budget, in (0, 1): of a noisy initial value, and of the decrease that a
+#'   run with line searches and without a target of its own measures at its end (`decrease` of the fit; a point that
+#'   is surely worse than the start is given up for it); and of phase 1 in two-phase methods.
 #' @param search_share Largest share of an iteration's budget that its line search
 #'   may take, in (0, 1); it takes only what its precision needs.
 #' @param hessian_share Share of what is left that is kept for one Hessian, in

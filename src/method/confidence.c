@@ -55,12 +55,6 @@ double confidence_eigen(double sd, size_t dim, double beta) {
 
 double confidence_length(double sd, size_t dim, double beta) { return sd * chi_upper(dim, beta); }
 
-/* By Cauchy and Schwarz where |g + e| >= |e|, and from 2 g'(g + e) = |g|^2 + |g + e|^2 - |e|^2 where it is not. */
-double confidence_slope(double noisy_norm, double sd, size_t dim, double beta) {
-  double noise = confidence_length(sd, dim, beta), over = noisy_norm - noise;
-  return over >= 0 ? noisy_norm * over : over * (noisy_norm + noise) / 2;
-}
-
 /* sqrt of a bound on the upper quantile of chi-square: Laurent & Massart (2000), lemma 1. */
 static double chi_upper(size_t dim, double beta) {
   double x = log(1 / beta), df = (double)dim;

@@ -13,10 +13,20 @@
  *
  * An iteration asks for a gradient; where it is small enough, for a Hessian;
  * and steps along the one or the other, or is done.
+ *
+ * Where a line search asks for values of the objective and the budget is to be
+ * spent, a share of it measures the decrease between the start and the point
+ * found, which is given up if it is surely worse.
  */
 #include "method/private.h"
 
 #include <math.h>
+#include <string.h>
+
+static int run_phases(const struct objective *f, const struct opt_options *o, double rho, double left, double *w,
+                      struct opt_result *result);
+static int measure_decrease(const struct objective *f, const struct opt_options *o, double rho, const double *start,
+                            double *direction, double *w, struct opt_result *result);
 
 int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options, double rho,
             double *w, struct opt_result *result) {
@@ -29,16 +39,51 @@ int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct o
   int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
   if (status != BASE_OK) return status;
 
+  double *start = base_alloc(2 * f.dim, sizeof(double));
+  if (!start) return BASE_ERR_MEMORY;
+  memcpy(start, w, f.dim * sizeof(double));
+  end = fmax(end, 0);
+  double last = plan_last(options, rho), left = oracle_left(oracle);
+  status = run_phases(&f, options, left - end - last, left, w, result);
+  if (status == BASE_OK && last > 0 && result->status != OPT_START) {
+    status = measure_decrease(&f, options, (oracle_left(oracle) - end) * ALMOST, start, start + f.dim, w, result);
+  }
+  base_free(start);
+  return status;
+}
+
+static int run_phases(const struct objective *f, const struct opt_options *o, double rho, double left, double *w,
+                      struct opt_result *result) {
   struct phase phases[MOST_PHASES];
-  double left = oracle_left(oracle);
-  int count = plan_phases(&f, options, plan_iterations(&f, options, result->gap), left - fmax(end, 0), left, phases);
-  int published = options->published ? count : 0;
+  int count = plan_phases(f, o, plan_iterations(f, o, result->gap), rho, left, phases), status = BASE_OK;
+  int published = o->published ? count : 0;
   while (published > 0 && phases[0].batch && !phases[published - 1].batch) published--;
-  if (published > 0) status = opt_published(&f, options, phases, published, w, result);
+  if (published > 0) status = opt_published(f, o, phases, published, w, result);
   if (status == BASE_OK && published < count) {
-    status = opt_tight(&f, options, phases + published, count - published, w, result);
+    status = opt_tight(f, o, phases + published, count - published, w, result);
   }
   return status;
+}
+
+/* With all that is left. Where even the upper bound is no decrease, the start is returned. */
+static int measure_decrease(const struct objective *f, const struct opt_options *o, double rho, const double *start,
+                            double *direction, double *w, struct opt_result *result) {
+  const double step = 1;
+  double decrease, sd;
+  for (size_t i = 0; i < f->dim; i++) direction[i] = w[i] - start[i];
+  int status = oracle_decreases(f->oracle, start, direction, 1, &step, rho, &decrease, &sd);
+  if (status != BASE_OK) return status;
+  decrease += penalty_value(f->penalty, f->dim, start) - penalty_value(f->penalty, f->dim, w);
+  double width = base_qnorm(o->confidence) * sd;
+  result->decrease = decrease - width;
+  const struct trace_row *before = trace_last(&result->trace);
+  struct trace_row row = {before->phase, before->iteration, "line search", decrease, decrease - width, sd, rho, 0};
+  if (decrease + width < 0) {
+    memcpy(w, start, f->dim * sizeof(double));
+    result_forget(result);
+    result->status = OPT_START;
+  }
+  return trace_add(&result->trace, &row);
 }
 
 static const char *const searches[] = {"none", "gaussian", "svt", "exponential", NULL};

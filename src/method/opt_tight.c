@@ -54,7 +54,7 @@ struct state {
   /* The newest certified point, with its certificate in the result's terms. */
   int certified;
   double *best;
-  double certificate[5];
+  double certificate[4];
 };
 
 static int done(const struct state *s);
@@ -67,12 +67,9 @@ static void accept(struct state *s);
 static int measure_hessian(struct state *s, double *value, double *width);
 static int gradient_step(struct state *s);
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed);
-static int walk(struct state *s, struct search *search, double short_step, double short_bound, double wanted);
-static double short_gradient_step(const struct state *s, double step);
+static int walk(struct state *s, struct search *search, double short_step, double wanted);
 static void arrive(struct state *s);
 static double affordable(const struct state *s, double need);
-static double step_error(const struct state *s);
-static void note_decrease(struct state *s, double bound);
 
 int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
               struct opt_result *result) {
@@ -89,7 +86,6 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   s.hessian = (struct pool){memory + 4 * dim + square, square, 0, 0, 0};
   s.headroom = result->gap;
   s.reach = gap_reach(f, result->gap, w);
-  result->decrease = 0;
 
   int status = BASE_OK;
   for (int i = 0; i < count && status == BASE_OK && !done(&s); i++) {
@@ -195,7 +191,7 @@ static void accept(struct state *s) {
 
 static void keep_certified(struct state *s) {
   const struct opt_result *r = s->result;
-  const double certificate[] = {r->gradient_norm, r->gradient_upper, r->eigen_min, r->eigen_lower, r->decrease};
+  const double certificate[] = {r->gradient_norm, r->gradient_upper, r->eigen_min, r->eigen_lower};
   memcpy(s->certificate, certificate, sizeof certificate);
   memcpy(s->best, s->w, s->f->dim * sizeof(double));
   s->certified = 1;
@@ -208,7 +204,6 @@ static void restore_certified(struct state *s) {
   r->gradient_upper = s->certificate[1];
   r->eigen_min = s->certificate[2];
   r->eigen_lower = s->certificate[3];
-  r->decrease = s->certificate[4];
   r->status = OPT_SOSP;
 }
 
@@ -261,19 +256,10 @@ static int gradient_step(struct state *s) {
                           .power = 1,
                           .promise = signal,
                           .least = (signal - norm * norm / 2) / f->smooth};
-  double step = signal / (norm * norm) / f->smooth;
-  return walk(s, &search, step, short_gradient_step(s, step), search_noise(search.k, signal / norm));
+  return walk(s, &search, signal / (norm * norm) / f->smooth, search_noise(search.k, signal / norm));
 }
 
-/* Lower bound of the decrease by a step against the gradient (GW (6)). */
-static double short_gradient_step(const struct state *s, double step) {
-  double norm = s->result->gradient_norm;
-  double slope = confidence_slope(norm, pool_sd(&s->gradient), s->f->dim, step_error(s));
-  return step * slope - s->f->smooth / 2 * step * step * norm * norm;
-}
-
-/* Along the eigenvector; the curvature there is at most -guaranteed (GW (7), SD2). The gradient, which is small here,
- * may point the other way. */
+/* Along the eigenvector; the curvature there is at most -guaranteed (GW (7), SD2). */
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed) {
   const struct objective *f = s->f;
   if (la_dot(f->dim, s->direction, s->gradient.mean) > 0) la_scale(f->dim, -1, s->direction);
@@ -284,18 +270,16 @@ static int curvature_step(struct state *s, double eigenvalue, double guaranteed)
                           .sufficient = 0.125 * fabs(eigenvalue),
                           .power = 2,
                           .least = least};
-  return walk(s, &search, short_step, least - short_step * s->result->gradient_upper,
-              search_noise(search.k, guaranteed * short_step / 6));
+  return walk(s, &search, short_step, search_noise(search.k, guaranteed * short_step / 6));
 }
 
-/* short_bound: lower bound of what the short step brings. wanted: standard deviation of a decrease, over step times
- * direction's norm. */
-static int walk(struct state *s, struct search *search, double short_step, double short_bound, double wanted) {
+/* wanted: standard deviation of a decrease, over step times direction's norm. */
+static int walk(struct state *s, struct search *search, double short_step, double wanted) {
   const struct objective *f = s->f;
   struct found found = {0};
   search->kind = s->o->search;
   search->rho = search->kind == OPT_SHORT_STEP ? 0 : affordable(s, wanted);
-  search->error = step_error(s);
+  search->error = confidence_share(1 - s->o->confidence, s->steps + 1);
   search->gap = s->headroom;
   search->reach = s->reach;
   if (search->kind != OPT_SVT) search->sufficient = 0;
@@ -306,23 +290,13 @@ static int walk(struct state *s, struct search *search, double short_step, doubl
     if (status == BASE_OK && found.rho > 0) status = trace_add(&s->result->trace, &row);
     if (status != BASE_OK) return status;
   }
-  int searched = found.step > 0;
-  double step = searched ? found.step : short_step;
+  double step = found.step > 0 ? found.step : short_step;
   la_axpy(f->dim, step, s->direction, s->w);
   trace_last(&s->result->trace)->step = step * la_norm(f->dim, s->direction);
-  note_decrease(s, searched ? found.bound : short_bound);
+  s->headroom -= fmax(found.bound, 0); /* not known, or noise, where it is no decrease */
+  s->steps++;
   arrive(s);
   return BASE_OK;
-}
-
-/* The j-th step's share of the run's error probability. */
-static double step_error(const struct state *s) { return confidence_share(1 - s->o->confidence, s->steps + 1); }
-
-/* Of a choice alone, without a value, no bound is known. */
-static void note_decrease(struct state *s, double bound) {
-  s->steps++;
-  s->result->decrease += bound;
-  s->headroom -= fmax(bound, 0); /* of the start's value at most, which is what a bound from a noisy step may exceed */
 }
 
 /* At a point that was not measured yet. */

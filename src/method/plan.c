@@ -82,8 +82,13 @@ double opt_default_alpha(const struct oracle *oracle, const struct penalty *pena
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
-  const struct wish wish = {&f, options, rho, gap, w};
+  const struct wish wish = {&f, options, rho - plan_last(options, rho), gap, w};
   return plan_smallest_alpha(certifies, &wish, f.steepest); /* which every point meets, but for the penalty */
+}
+
+double plan_last(const struct opt_options *o, double rho) {
+  int measured = o->spend_all && !o->published && o->search != OPT_SHORT_STEP;
+  return measured ? o->gap_share * rho : 0;
 }
 
 double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), const void *context, double high) {

@@ -98,9 +98,6 @@ double confidence_eigen(double sd, size_t dim, double beta);
 /* q with P(|e| > q) <= beta, e ~ N(0, sd^2 I_d). */
 double confidence_length(double sd, size_t dim, double beta);
 
-/* Lower bound of g'(g + e) with error probability beta, from |g + e|, e as above. */
-double confidence_slope(double noisy_norm, double sd, size_t dim, double beta);
-
 /* ---- gap.c ---- */
 
 /* Public upper bound of f(w) - inf f: no loss grows faster than its Lipschitz constant. */
@@ -187,6 +184,9 @@ int plan_ceil(double x, int most);
 /* The least alpha in [1e-8, high] that is accepted, to within a factor of 2^-50. */
 double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), const void *context, double high);
 /* What a gradient step of length 1/G gains at least where the norm is above eps_g: GW (10), its first term. */
+/* Of a run's budget, what is kept to measure its decrease at the end: where values of the objective are asked for
+ * anyway. */
+double plan_last(const struct opt_options *o, double rho);
 double plan_gradient_decrease(const struct objective *f, double eps_g);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
