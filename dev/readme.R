@@ -1,5 +1,6 @@
 # Output and pictures of README.md: Rscript dev/readme.R, with the package installed. Writes man/figures/.
 library(dpsosp)
+options(width = 100)
 set.seed(2)
 fit <- dp_sosp(cover ~ ., covertype, eps = 2, noise = "reproducible")
 fit$status
