@@ -58,7 +58,7 @@ test_that("the ledger of a fit that owns its budget adds up to the budget to 1e-
 test_that("a second fit on a spent budget is refused and charges nothing", {
   budget <- dp_budget(eps = 1, delta = 1e-6)
   d <- problem_frame(100)
-  quiet_fit(y ~ a, d, bounds = frame_bounds["a"], budget = budget)
+  quiet_fit(y ~ a, d, bounds = frame_bounds["a"], budget = budget, method = "opt")
   before <- dp_ledger(budget)
   for (bounds in list(frame_bounds["a"], "private")) {
     expect_error(quiet_fit(y ~ a, d, bounds = bounds, budget = budget), class = "dpsosp_budget_exhausted")
@@ -71,17 +71,26 @@ test_that("a second fit on a spent budget is refused and charges nothing", {
 test_that("two fits of a share each draw on one budget", {
   budget <- dp_budget(eps = 1, delta = 1e-6)
   share <- dp_convert(eps = 0.5, delta = 1e-6, to = "mu")^2 / 2
-  first <- quiet_fit(p$x, p$y, radius = 2, budget = budget, eps = 0.5, delta = 1e-6)
+  first <- quiet_fit(p$x, p$y, radius = 2, budget = budget, eps = 0.5, delta = 1e-6, method = "opt")
   expect_equal(sum(dp_ledger(budget)$rho), share, tolerance = 1e-9)
-  second <- quiet_fit(p$x, p$y, radius = 2, budget = budget, eps = 0.5)
+  second <- quiet_fit(p$x, p$y, radius = 2, budget = budget, eps = 0.5, method = "opt")
   expect_equal(second$privacy$delta, 1e-6)
   expect_equal(sum(dp_ledger(budget)$rho), 2 * share, tolerance = 1e-9)
   expect_equal(rbind(dp_ledger(first), dp_ledger(second)), dp_ledger(budget))
   expect_match(first$privacy$shared, "eps = 1", fixed = TRUE)
   # Fits of eps / 2 cost less than half: the rest is still there.
-  third <- quiet_fit(p$x, p$y, radius = 2, budget = budget)
+  third <- quiet_fit(p$x, p$y, radius = 2, budget = budget, method = "opt")
   expect_equal(sum(dp_ledger(budget)$rho) / capacity[["eps"]], 1, tolerance = 1e-9)
   expect_equal(third$privacy$rho, capacity[["eps"]] - 2 * share, tolerance = 1e-9)
+})
+
+test_that("what a run that found no better point than its start did not need is left in a shared budget", {
+  budget <- dp_budget(eps = 0.03, delta = 1e-6)
+  d <- problem_frame(100)
+  fit <- quiet_fit(y ~ a, d, bounds = frame_bounds["a"], budget = budget)
+  expect_equal(fit$status, "start")
+  expect_equal(unname(coef(fit)), c(0, 0))
+  expect_equal(sum(dp_ledger(budget)$rho), (1 - fit$control$gap_share) * fit$privacy$rho, tolerance = 1e-6)
 })
 
 test_that("a fit that asks for more than is left takes what is left, and says so", {
