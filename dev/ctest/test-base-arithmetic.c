@@ -23,9 +23,10 @@ static void sound(void) {
   CHECK(base_arithmetic_fault() == NULL);
 }
 
+/* Not under valgrind, which rounds some results to nearest in every mode. */
 static void rounding(void) {
   static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3 && ctest_extended(); k++) {
     if (fesetround(modes[k]) != 0) continue;
     const char *fault = base_arithmetic_fault();
     fesetround(FE_TONEAREST);
