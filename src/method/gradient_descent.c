@@ -177,9 +177,7 @@ static const struct field gd_fields[] = {
     FIELD(gd_options, NUMBER, gap_share),
     FIELD(gd_options, NUMBER, hessian_share),
     FIELD(gd_options, COUNT, max_iterations),
-    {"batch_size", FIELD_NUMBER, offsetof(struct gd_options, batch.sampling.size), NULL},
-    {"batch_scheme", FIELD_CHOICE, offsetof(struct gd_options, batch.sampling.scheme), batch_schemes},
-    {"batch_share", FIELD_NUMBER, offsetof(struct gd_options, batch.share), NULL},
+    BATCH_FIELDS(gd_options),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(gd)

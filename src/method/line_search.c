@@ -6,16 +6,16 @@
  * at most the gap f(w) - inf f. A candidate is left out, before anything is
  * asked, where its noise or what the gradient promises for it exceeds the gap,
  * and where it leads out of the ball of the points that are looked at. Of the
- * rest one is taken only if it decreases f with probability 1 - error, which
+ * rest one is taken only if it decreases f with probability 1 - DOUBT, which
  * holds for all candidates at once:
  *
  *   Gaussian      the largest lower bound, if positive: noise sd times the
- *                 normal quantile of error / k
+ *                 normal quantile of DOUBT / k
  *   sparse vector passes a decrease of at least the margin that the two
  *                 Laplace laws leave open
  *   exponential   its choice is worse than the best candidate by at most
- *                 temperature * log(k / error): the largest candidates are left
- *                 out until the shortest is known to bring as much
+ *                 temperature * log(k / DOUBT): the largest candidates are left
+ *                 out until the shortest is expected to bring as much
  *
  * With published constants nothing is left out, and a mechanism's choice is taken.
  */
@@ -35,6 +35,7 @@ struct candidates {
 
 /* Of the normal law, exceeded by one of k with at most this probability. */
 static double quantile(double error, size_t k) { return -base_qnorm(error / (double)k); }
+static void set_steps(const struct search *s, const struct candidates *c);
 static void fill(const struct objective *f, const struct search *s, const double *w, const double *direction,
                  const struct candidates *c);
 static void narrow(const struct objective *f, struct search *s, const double *w, const double *direction,
@@ -74,10 +75,14 @@ int search_run(const struct objective *f, const struct search *search, const dou
   return status;
 }
 
+static void set_steps(const struct search *s, const struct candidates *c) {
+  for (size_t i = 0; i < s->k; i++) c->step[i] = s->first * pow(s->ratio, (double)i);
+}
+
 /* The offset is what is added to a decrease of the loss: the penalty's, less what is required. */
 static void fill(const struct objective *f, const struct search *s, const double *w, const double *direction,
                  const struct candidates *c) {
-  for (size_t i = 0; i < s->k; i++) c->step[i] = s->first * pow(s->ratio, (double)i);
+  set_steps(s, c);
   double unsure = s->kind == OPT_SVT && !s->published ? margin(f, s, w, direction, c) / s->first : 0;
   for (size_t i = 0; i < s->k; i++) {
     double required = fmax(s->sufficient * pow(c->step[i], s->power), unsure * c->step[i]);
@@ -89,10 +94,8 @@ static void fill(const struct objective *f, const struct search *s, const double
 static void narrow(const struct objective *f, struct search *s, const double *w, const double *direction,
                    const struct candidates *c) {
   while (s->k > 0) {
-    for (size_t i = 0; i < s->k; i++) {
-      c->step[i] = s->first * pow(s->ratio, (double)i);
-      c->offset[i] = 0;
-    }
+    set_steps(s, c);
+    memset(c->offset, 0, s->k * sizeof(double));
     if (sensible(f, s, w, direction, c)) return;
     s->first *= s->ratio;
     s->k--;

@@ -106,9 +106,7 @@ static const struct field opt_fields[] = {
     FIELD(opt_options, NUMBER, mult_h),
     FIELD(opt_options, NUMBER, back_g),
     FIELD(opt_options, NUMBER, back_h),
-    {"batch_size", FIELD_NUMBER, offsetof(struct opt_options, batch.sampling.size), NULL},
-    {"batch_scheme", FIELD_CHOICE, offsetof(struct opt_options, batch.sampling.scheme), batch_schemes},
-    {"batch_share", FIELD_NUMBER, offsetof(struct opt_options, batch.share), NULL},
+    BATCH_FIELDS(opt_options),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(opt)

@@ -15,6 +15,13 @@ extern const char *const batch_schemes[]; /* of enum oracle_scheme */
 #define FIELD(of, kind, member)                                                                                        \
   { #member, FIELD_##kind, offsetof(struct of, member), NULL }
 
+/* Those of struct batch_options, as the member "batch". */
+#define BATCH_FIELDS(of)                                                                                               \
+  {"batch_size", FIELD_NUMBER, offsetof(struct of, batch.sampling.size), NULL},                                        \
+      {"batch_scheme", FIELD_CHOICE, offsetof(struct of, batch.sampling.scheme), batch_schemes}, {                     \
+    "batch_share", FIELD_NUMBER, offsetof(struct of, batch.share), NULL                                                \
+  }
+
 /* The entry of a method in the table, from <name>_run(), <name>_default_alpha(), struct <name>_options and
  * <name>_fields[]. */
 #define METHOD(name)                                                                                                   \
@@ -183,10 +190,10 @@ double published_hessian_cost(const struct objective *f, const double *w, double
 int plan_ceil(double x, int most);
 /* The least alpha in [1e-8, high] that is accepted, to within a factor of 2^-50. */
 double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), const void *context, double high);
-/* What a gradient step of length 1/G gains at least where the norm is above eps_g: GW (10), its first term. */
 /* Of a run's budget, what is kept to measure its decrease at the end: where values of the objective are asked for
  * anyway. */
 double plan_last(const struct opt_options *o, double rho);
+/* What a gradient step of length 1/G gains at least where the norm is above eps_g: GW (10), its first term. */
 double plan_gradient_decrease(const struct objective *f, double eps_g);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
@@ -214,9 +221,9 @@ struct newton {
   double lambda0, least;  /* that they are modified by, and the least that an adaptive one may fall to */
   double *window;         /* sum of the gradients since lambda0 was looked at */
   double window_variance; /* of their noise */
+  int looks;              /* how many they are */
   double gap;             /* public upper bound of f(start) - inf f */
   double reach;           /* no candidate of a line search is farther from zero */
-  int looks;              /* how many they are */
 };
 /* Shares of an iteration's budget: for the gradient; the rest is the step's. */
 double newton_gradient_share(const struct newton_options *o);

@@ -437,9 +437,7 @@ static const struct field tr_fields[] = {
     FIELD(tr_options, NUMBER, gap),
     FIELD(tr_options, NUMBER, gap_share),
     FIELD(tr_options, COUNT, max_iterations),
-    {"batch_size", FIELD_NUMBER, offsetof(struct tr_options, batch.sampling.size), NULL},
-    {"batch_scheme", FIELD_CHOICE, offsetof(struct tr_options, batch.sampling.scheme), batch_schemes},
-    {"batch_share", FIELD_NUMBER, offsetof(struct tr_options, batch.share), NULL},
+    BATCH_FIELDS(tr_options),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(tr)
