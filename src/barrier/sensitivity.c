@@ -223,6 +223,5 @@ static double most_rows(const struct oracle *o) { return (double)o->data->n / or
 static double additions(const struct data *data, size_t groups) {
   double blocks = (double)data_blocks(data, NULL), dealt = (double)sums_neighbours(data_blocks(data, NULL), groups);
   double longest = dealt * ceil(ceil(blocks / dealt) / (double)groups);
-  if (data->sparse || data->columns.factors > 0) return DATA_BLOCK * longest + dmin(blocks, (double)groups);
-  return DATA_BLOCK + 2 * blocks;
+  return data_additions(data, longest, dmin(blocks, (double)groups));
 }

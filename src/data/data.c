@@ -114,6 +114,12 @@ size_t data_block_rows(const struct data *data, const struct batch *batch) {
   return rows < DATA_BLOCK ? rows : DATA_BLOCK;
 }
 
+/* Dense: in its tile, then one a tile of its group and one a group (barrier/sensitivity.c, which bounds them all). */
+double data_additions(const struct data *data, double blocks, double groups) {
+  if (data->sparse || data->columns.factors > 0) return DATA_BLOCK * blocks + groups;
+  return DATA_BLOCK + 2 * (double)data_blocks(data, NULL);
+}
+
 /* Columns: those of x, of codes (which are half as wide), scale and y. */
 size_t data_buffer(const struct data *data) {
   return (data->sparse ? 0 : data->columns.dense + data->columns.factors) + 2;

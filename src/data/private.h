@@ -95,6 +95,10 @@ void data_crossprod_add(const struct data_block *b, const double *u, const doubl
 /* sum_i <- sum_i + |x_i|^2, of a tile or a block as it lies; not finite where a value is missing */
 void data_squares_add(const struct data_block *b, double *sum);
 
+/* The most additions that a term of a sum takes part in, where a group has at most so many blocks and there are so
+ * many groups. */
+double data_additions(const struct data *data, double blocks, double groups);
+
 /* ---- the parts of these that are not dense ---- */
 
 void data_single_widen(const struct data_block *b, double *to);
