@@ -283,10 +283,7 @@ one_run_bound <- function(correct, guesses, canaries, delta, alpha) {
 
 # ---- fits ----
 
-audit_width <- function(fit) {
-  if (inherits(fit$design, "dp_matrix_design")) return(length(fit$design$labels) - fit$design$intercept)
-  nrow(fit$design$columns)
-}
+audit_width <- function(fit) design_dim(fit$design) - fit$design$intercept
 
 # One record per sign, the other ones null. Record j has the largest norm, along column j (and so on in turn); -1 is its
 # opposite: the label flipped, which changes a gradient at zero most, or a null record.

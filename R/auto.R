@@ -19,18 +19,19 @@ check_method <- function(method, loss, penalty, control, call) {
 }
 
 # The rest of the rule, when the number of columns is known: before the size of a problem is checked, ...
-auto_wide <- function(run, dim) {
-  if (run$method$name != "newton" || dim <= auto_columns) return()
-  take_instead(run, if (is_smooth(run$loss)) "2opt-ls" else "gd")
+auto_wide <- function(job) {
+  if (job$method$name != "newton" || job$dim <= auto_columns) return(job)
+  take_instead(job, if (is_smooth(job$loss)) "2opt-ls" else "gd")
 }
 
 # ... and when delta is.
-auto_quiet <- function(run) {
-  if (run$method$name != "newton" || !run$owned || gradient_noise(run, run$eps) >= auto_noise) return()
-  take_instead(run, "objpert")
+auto_quiet <- function(job) {
+  if (job$method$name != "newton" || !job$owned || gradient_noise(job, job$eps) >= auto_noise) return(job)
+  take_instead(job, "objpert")
 }
 
-take_instead <- function(run, name) {
-  run$method <- methods()[[name]]
-  run$control <- run$method$family$control(run$method)
+take_instead <- function(job, name) {
+  job$method <- methods()[[name]]
+  job$control <- job$method$family$control(job$method)
+  job
 }

@@ -15,50 +15,50 @@ batch_control <- function(batch, sampling, batch_share, call) {
 }
 
 # rho: what the budget would buy if all releases were Gaussian and about all rows.
-new_batch <- function(run, dim, rho, call) {
-  control <- run$control
-  zero_out <- run$neighbours == "zero-out"
+new_batch <- function(job, rho) {
+  control <- job$control
+  zero_out <- job$neighbours == "zero-out"
   scheme <- control$sampling %||% if (zero_out) "poisson" else "wor"
   if (scheme == "wor" && zero_out) {
     abort("unsupported", "Batches without replacement are accounted for under \"replace-one\" only: with a null ",
-          "record in the batch another record is missing from it. Take `sampling = \"poisson\"`.", call = call)
+          "record in the batch another record is missing from it. Take `sampling = \"poisson\"`.", call = job$call)
   }
-  steps <- run$method$family$steps(run)
-  size <- control$batch %||% default_batch(run, dim, rho, steps)
-  if (!(size < run$n)) {
-    abort("argument", "`batch` must be less than the number of records, ", run$n, ".", call = call)
+  steps <- job$method$family$steps(job)
+  size <- control$batch %||% default_batch(job, rho, steps)
+  if (!(size < job$n)) {
+    abort("argument", "`batch` must be less than the number of records, ", job$n, ".", call = job$call)
   }
   if (scheme == "wor" && size != round(size)) {
     abort("argument", "`batch` must be a whole number where batches are drawn without replacement; it is ",
-          format(size), ".", call = call)
+          format(size), ".", call = job$call)
   }
-  list(size = size, scheme = scheme, rate = size / run$n, share = control$batch_share, steps = steps)
+  list(size = size, scheme = scheme, rate = size / job$n, share = control$batch_share, steps = steps)
 }
 
 # Steps of length 1/G in the worst case; it need not be exact, see above.
-gradient_steps <- function(run) {
-  published <- identical(run$control$constants, "published")
-  eps_g <- run$target$eps_g %||% run$target$alpha
-  if (is.null(eps_g)) return(min(run$control$max_iterations, 200))
-  gap <- if (is.na(run$control$gap)) 1 else run$control$gap
-  smooth <- max(0.25, loss_bounds(run$loss)[["curv_upper"]])
-  min(run$control$max_iterations,
+gradient_steps <- function(job) {
+  published <- identical(job$control$constants, "published")
+  eps_g <- job$target$eps_g %||% job$target$alpha
+  if (is.null(eps_g)) return(min(job$control$max_iterations, 200))
+  gap <- if (is.na(job$control$gap)) 1 else job$control$gap
+  smooth <- max(0.25, loss_bounds(job$loss)[["curv_upper"]])
+  min(job$control$max_iterations,
       planned_iterations("gd", eps_g = eps_g, gap = gap, smooth = if (published) 1 else smooth))
 }
 
 # Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard
 # deviation: smaller batches would add to the error, larger ones to the time. Between n / 200, as very small rates are
 # amplified less than in proportion, and n / 20, or n / 5 for Newton's few steps with curvature of their own.
-default_batch <- function(run, dim, rho, steps) {
-  if (identical(run$control$constants, "published")) return(max(1, run$n %/% 50))
-  sensitivity <- if (run$neighbours == "replace-one") 2 else 1 # times L / n
-  wanted <- 2 * run$n^2 * run$control$batch_share * rho / (sensitivity^2 * dim * steps)
-  max(1, floor(min(max(wanted, run$n / 200), run$n / run$method$family$least_batches(run$control))))
+default_batch <- function(job, rho, steps) {
+  if (identical(job$control$constants, "published")) return(max(1, job$n %/% 50))
+  sensitivity <- if (job$neighbours == "replace-one") 2 else 1 # times L / n
+  wanted <- 2 * job$n^2 * job$control$batch_share * rho / (sensitivity^2 * job$dim * steps)
+  max(1, floor(min(max(wanted, job$n / 200), job$n / job$method$family$least_batches(job$control))))
 }
 
 # The planned run as an event: steps on batches, then Gaussian releases about all rows. Costs in proportion to the
 # square of the rate are what an amplified step comes to at best, so the noise is scaled until (eps, delta) allows it.
-batch_plan <- function(batch, rho, eps, delta, neighbours) {
+batch_event <- function(batch, rho, eps, delta, neighbours) {
   plan <- function(scale) {
     sigma <- function(rho) scale / sqrt(2 * rho)
     step <- event_gaussian(sigma(batch$share * rho / batch$steps / batch$rate^2), neighbours)

@@ -200,21 +200,21 @@ budget_text <- function(x) {
 format_share <- function(x, digits = 3) paste0(format(100 * x, digits = digits), " %")
 
 # A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
-rho_of <- function(run, eps) {
-  switch(run$accountant,
-    gdp = .Call(ffi_gdp_mu, eps, run$delta)^2 / 2,
-    perturbed = perturbed_rho(eps, run$delta, run$kappa),
-    zcdp = .Call(ffi_zcdp_rho, eps, run$delta),
-    renyi = .Call(ffi_rdp_budget, run$budget$order, eps, run$delta) / run$budget$order
+rho_of <- function(job, eps) {
+  switch(job$accountant,
+    gdp = .Call(ffi_gdp_mu, eps, job$delta)^2 / 2,
+    perturbed = perturbed_rho(eps, job$delta, job$kappa),
+    zcdp = .Call(ffi_zcdp_rho, eps, job$delta),
+    renyi = .Call(ffi_rdp_budget, job$budget$order, eps, job$delta) / job$budget$order
   )
 }
 
-eps_of <- function(run, rho) {
-  switch(run$accountant,
-    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), run$delta),
-    perturbed = perturbed_eps(rho, run$delta, run$kappa),
-    zcdp = .Call(ffi_zcdp_epsilon, rho, run$delta),
-    renyi = renyi_eps(run$budget$order, run$budget$order * rho, run$delta)
+eps_of <- function(job, rho) {
+  switch(job$accountant,
+    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), job$delta),
+    perturbed = perturbed_eps(rho, job$delta, job$kappa),
+    zcdp = .Call(ffi_zcdp_epsilon, rho, job$delta),
+    renyi = renyi_eps(job$budget$order, job$budget$order * rho, job$delta)
   )
 }
 

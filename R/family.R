@@ -5,7 +5,7 @@
 # control     function(method): the default control object
 # options     function(job, rho): the options of the core's method, by their names there, but for the target
 # check       function(control, method, call): refuses settings
-# check_problem  function(job, dim, intercept, call): refuses them for this problem, of dim coefficients
+# check_problem  function(job): refuses them for this problem, whose number of coefficients is known
 # matrices    function(control): are there matrices of dim^2 numbers whatever the problem is?
 # hessians    function(control): what needs Hessians, which not every loss has, and what to take instead; or NULL
 # accountant  function(job): "auto", or "zcdp" when there are releases that are not Gaussian

@@ -1,46 +1,46 @@
 # The fit: released answers and public facts, nothing else.
 
-# answer: of run_method()
-new_fit <- function(run, answer, coefficients, design, response, call) {
-  result <- answer$result
-  trace <- as.data.frame(answer$trace)
+# job: after job_run(); no more of it is kept than this.
+new_fit <- function(job) {
+  result <- job$answer$result
+  trace <- as.data.frame(job$answer$trace)
   structure(class = "dp_sosp", list(
-    coefficients = coefficients,
+    coefficients = response_coef(job$response, core_coef(job$design, job$answer$w), job$design$intercept),
     status = result$status,
-    certificate = new_certificate(run, result),
+    certificate = new_certificate(job, result),
     decrease = released(result$decrease),
-    privacy = new_privacy(run),
+    privacy = new_privacy(job),
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),
                    planned = result$planned),
-    target = run$target, method = run$method$name, auto = run$auto, loss = run$loss, penalty = run$penalty,
-    control = run$control, batch = run$batch,
-    design = design, response = response, n = run$n, call = call
+    target = job$target, method = job$method$name, auto = job$auto, loss = job$loss, penalty = job$penalty,
+    control = job$control, batch = job$batch,
+    design = job$design, response = job$response, n = job$n, call = job$call
   ))
 }
 
 # NaN in the core: nothing released says.
 released <- function(x) if (is.nan(x)) NA_real_ else x
 
-new_certificate <- function(run, result) {
+new_certificate <- function(job, result) {
   list(
     gradient = c(estimate = released(result$gradient_norm), upper = released(result$gradient_upper)),
     eigenvalue = c(estimate = released(result$eigen_min), lower = released(result$eigen_lower)),
     eigenvalue_known = result$eigen_known,
-    confidence = run$control$confidence
+    confidence = job$control$confidence
   )
 }
 
-new_privacy <- function(run) {
-  ledger <- dp_ledger(run$budget)
-  ledger <- ledger[seq_len(nrow(ledger)) > run$before, ]
+new_privacy <- function(job) {
+  ledger <- dp_ledger(job$budget)
+  ledger <- ledger[seq_len(nrow(ledger)) > job$before, ]
   rownames(ledger) <- NULL
   # Less than asked for when the shared budget had less left.
-  whole <- !is.null(run$eps) && run$rho == rho_of(run, run$eps)
+  whole <- !is.null(job$eps) && job$rho == rho_of(job, job$eps)
   list(
-    eps = if (whole) run$eps else eps_of(run, run$rho), delta = run$delta, rho = run$rho,
-    accountant = run$accountant, order = run$budget$order, kappa = run$kappa, neighbours = run$neighbours,
-    noise = run$noise, shared = if (!run$owned) budget_text(run$budget), ledger = ledger
+    eps = if (whole) job$eps else eps_of(job, job$rho), delta = job$delta, rho = job$rho,
+    accountant = job$accountant, order = job$budget$order, kappa = job$kappa, neighbours = job$neighbours,
+    noise = job$noise, shared = if (!job$owned) budget_text(job$budget), ledger = ledger
   )
 }
 
@@ -197,7 +197,7 @@ nobs.dp_sosp <- function(object, ...) {
 #' @export
 formula.dp_sosp <- function(x, ...) {
   check_dots()
-  if (inherits(x$design, "dp_matrix_design")) {
+  if (is_matrix_design(x$design)) {
     abort("argument", "This fit was made from a matrix: it has no formula.", call = sys.call(-1))
   }
   stats::formula(x$design$terms)
@@ -235,12 +235,12 @@ check_type <- function(type, fit, call) {
 
 # The linear predictor, rows clipped as in the fit.
 design_link <- function(design, coefficients, newdata, call) {
-  x <- if (inherits(design, "dp_matrix_design")) {
+  x <- if (is_matrix_design(design)) {
     matrix_newdata(design, newdata, call)
   } else {
     design_matrix(design, newdata, "newdata", call)
   }
-  w <- if (inherits(design, "dp_matrix_design")) coefficients else design_start(design, coefficients) / design$radius
+  w <- if (is_matrix_design(design)) coefficients else design_start(design, coefficients) / design$radius
   constant <- if (design$intercept) w[1] else 0
   slope <- if (design$intercept) w[-1] else w
   if (inherits(x, "dgCMatrix")) {

@@ -1,50 +1,86 @@
-# What a fit refuses of its method and problem together, and the oracle of a fit to a source.
+# A job: a problem and what is to be done about it, as a list that stages take and return with more in it. Its entries
+# are those of the problem (problem.R) and, by the stage that adds them,
+#   new_job()     penalty, auto (does the rule choose the method?), method (a row of methods()), target, control,
+#                 neighbours, noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
+#   job_start()   dim, start (of the mapped response), storage
+#   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
+#   job_ranges()  design with all ranges (job-ranges.R)
+#   job_run()     target as it was used, answer (of ffi_method_run)
+# Nothing is charged before job_ranges(), and nothing is refused for what the arguments say after job_open().
 
-# Newton directions are private, and lead downhill, only where every record's curvature is positive, as does the
-# guarantee of a perturbed minimiser.
-check_convex <- function(loss, penalty, method, call) {
-  if (!method$convex || is_convex(loss, penalty)) return(invisible())
-  loss_is <- is_convex(loss, penalty_none())
-  what <- if (loss_is) "penalty" else "loss"
-  abort("argument", "The method \"", method$name, "\" needs a convex ", what, ": the ",
-        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature", method$family$because,
-        ". The methods ", quote_all(methods_without("convex")), " take it.", call = call,
-        class = "dpsosp_error_nonconvex")
+# The stages after new_job().
+fit_job <- function(job, start, storage) {
+  job <- job_ranges(job_open(job_start(job, start, storage)))
+  oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours,
+                       job$noise)
+  new_fit(job_run(job, oracle))
 }
 
-# No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
-check_smooth <- function(loss, penalty, method, control, call) {
-  if (is_smooth(loss)) return(invisible())
-  what <- paste0("the second derivative of the ", loss$name, " loss jumps")
-  refuse <- function(...) abort("argument", ..., call = call, class = "dpsosp_error_nonsmooth")
-  if (penalty$name == "nonconvex") {
-    refuse("The ", loss$name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
-           "released that could certify a point.")
-  }
-  if (!method$nonsmooth) {
-    refuse("The method \"", method$name, "\" needs a loss with a Lipschitz second derivative, and ", what,
-           ". The methods ", quote_all(methods_with("nonsmooth")), " take it, and \"auto\" finds one.")
-  }
-  hessians <- method$family$hessians(control)
-  if (!is.null(hessians)) {
-    refuse(hessians$setting, " asks for Hessians, and ", what, ": take ", hessians$instead, ".")
-  }
+# All that is decided without the number of coefficients.
+new_job <- function(problem, eps, delta, method, penalty, target, control, budget, neighbours, noise, progress) {
+  call <- problem$call
+  penalty <- check_penalty(penalty, "penalty", call)
+  auto <- identical(method, "auto")
+  method <- check_method(method, problem$loss, penalty, control, call)
+  target <- check_target(target, call)
+  control <- check_control(control, method, call)
+  check_convex(problem$loss, penalty, method, call)
+  check_smooth(problem$loss, penalty, method, control, call)
+  c(problem, list(
+    penalty = penalty, auto = auto, method = method, target = target, control = control,
+    neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
+    progress = check_flag(progress, "progress", call)
+  ), check_promise(eps, delta, budget, call))
 }
 
-# What a run cannot do with rows that come in chunks.
-check_streamed <- function(run, storage, call) {
-  check_stream_storage(storage, call)
-  if (run$method$batch) {
-    abort("argument", "`method` \"", run$method$name, "\" draws batches, which needs rows by their numbers; a source ",
-          "yields them in order. Methods without batches are ", quote_all(methods_without("batch")), ".", call = call)
+# What the fit may spend, and of what.
+check_promise <- function(eps, delta, budget, call) {
+  if (!is.null(eps)) eps <- check_number(eps, "eps", 0, call = call)
+  if (!is.null(delta)) delta <- check_delta(delta, call)
+  if (!is.null(budget)) check_budget(budget, "budget", call)
+  if (is.null(eps) && is.null(budget)) {
+    abort("argument", "`eps` is missing: give the privacy budget, such as `eps = 1`.", call = call)
   }
+  if (is.null(eps) && !is.null(delta)) {
+    abort("argument", "`delta` belongs to `eps`: give both, or neither and the fit may spend what the budget has.",
+          call = call)
+  }
+  list(eps = eps, delta = delta, budget = budget, owned = is.null(budget))
 }
 
-stream_oracle <- function(source, design, response, run, call) {
-  map <- function(data) {
-    list(design_rows(design, data, "double", call), response_code(response, design_response(design, data, call = call)))
-  }
-  new_stream_oracle(stream_feed(source, names(design$schema), map), source$n,
-                    design_rows(design, source$schema, "double", call), run$loss, run$budget, design$radius,
-                    design$intercept, run$neighbours, run$noise)
+# The last checks of arguments.
+job_start <- function(job, start, storage) {
+  job$dim <- design_dim(job$design)
+  if (job$dim == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
+  job$start <- check_start(start, job)
+  job$storage <- check_choice(storage, storage_known, "storage", job$call)
+  if (job$streamed) check_streamed(job)
+  if (job$auto) job <- auto_wide(job)
+  check_size(job)
+  job
+}
+
+# Of the problem with the mapped response.
+check_start <- function(start, job) {
+  if (is.null(start)) return(numeric(job$dim))
+  start <- check_vector(start, "start", job$dim, "one per coefficient (the intercept, if there is one, first)",
+                        job$call)
+  response_start(job$response, start, job$design$intercept)
+}
+
+job_run <- function(job, oracle) {
+  start <- core_start(job$design, job$start)
+  penalty <- core_penalty(job$penalty, job$design$intercept)
+  rho <- budget_state(job$budget)$left - job$end
+  bar <- progress_bar(job$progress, job$method$name)
+  core <- job$method$family$c
+  target <- list(eps_g = 1, eps_h = 1) # of which the default one does not depend
+  options <- c(job$method$family$options(job, rho), target)
+  alpha <- function() .Call(ffi_method_alpha, core, oracle$pointer, penalty, options, rho, start)
+  third <- oracle_facts(oracle)$third + penalty_bounds(penalty)[["third"]]
+  job$target <- settle_target(job$target, oracle, alpha, third, job$call)
+  options[names(target)] <- job$target[names(target)]
+  job$answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  .Call(ffi_ledger_close, job$budget$pointer, neighbour_code(job$neighbours), if (job$owned) 0 else Inf)
+  job
 }

@@ -109,10 +109,11 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
   loss
 }
 
-check_loss <- function(loss, arg = "loss", call = sys.call(-1)) {
-  if (inherits(loss, "dp_loss")) return(loss)
+# A loss or its name, for a problem with or without intercept.
+check_loss <- function(loss, intercept, call = sys.call(-1)) {
+  if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
-  name <- check_choice(loss, c("logistic", "sigmoid", "huber_svm"), arg, call)
+  name <- check_choice(loss, c("logistic", "sigmoid", "huber_svm"), "loss", call)
   switch(name, logistic = loss_logistic(), sigmoid = loss_sigmoid(), huber_svm = loss_huber_svm())
 }
 

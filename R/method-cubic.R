@@ -53,10 +53,10 @@ family_cubic <- function() {
 }
 
 # Steps of the inner solver need strong convexity in every coefficient.
-check_strong <- function(job, dim, intercept, call) {
-  if (job$control$solver != "inner" || is_strong(job$penalty, intercept)) return(invisible())
+check_strong <- function(job) {
+  if (job$control$solver != "inner" || is_strong(job$penalty, job$design$intercept)) return(invisible())
   abort("argument", "`solver = \"inner\"` needs strong convexity: take `penalty_ridge()` and no intercept, ",
-        "`intercept = FALSE` or `- 1` in a formula.", call = call)
+        "`intercept = FALSE` or `- 1` in a formula.", call = job$call)
 }
 
 cubic_options <- function(job, rho) {

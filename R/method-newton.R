@@ -143,12 +143,12 @@ newton_hessians <- function(control) {
 }
 
 # Twice what rounding needs, for the largest curvature of a loss: see sensitivity_newton() of the core.
-check_rounding <- function(job, dim, intercept, call) {
+check_rounding <- function(job) {
   control <- job$control
-  least <- 2.5e-13 * dim * (dim + 1)
+  least <- 2.5e-13 * job$dim * (job$dim + 1)
   if (!control$curvature %in% c("hessian", "qu") || !isTRUE(control$lambda0 < least)) return(invisible())
-  abort("argument", "`lambda0` must be at least ", format(signif(least, 3)), " for ", dim, " coefficients: below it ",
-        "what rounding does to a direction has no bound.", call = call)
+  abort("argument", "`lambda0` must be at least ", format(signif(least, 3)), " for ", job$dim, " coefficients: below ",
+        "it what rounding does to a direction has no bound.", call = job$call)
 }
 
 newton_options <- function(job, rho) {

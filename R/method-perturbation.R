@@ -63,27 +63,27 @@ family_perturbation <- function() {
              because = ", where the guarantee of a perturbed minimiser does not hold")
 }
 
-check_unpenalised <- function(job, dim, intercept, call) {
-  if (!identical(job$control$lambda, 0) || is_strong(job$penalty, intercept)) return(invisible())
+check_unpenalised <- function(job) {
+  if (!identical(job$control$lambda, 0) || is_strong(job$penalty, job$design$intercept)) return(invisible())
   abort("argument", "With `lambda = 0` the objective must be strongly convex: take `penalty_ridge()` and ",
-        "`intercept = FALSE`.", call = call)
+        "`intercept = FALSE`.", call = job$call)
 }
 
 # lambda, a function of n, dim, budget, relation and loss alone.
-perturbation_lambda <- function(run, eps) {
-  control <- run$control
+perturbation_lambda <- function(job, eps) {
+  control <- job$control
   if (!is.na(control$lambda)) return(control$lambda)
-  bounds <- loss_bounds(run$loss)
-  noise <- gradient_noise(run, eps)
-  size <- if (is.na(control$size)) perturbation_size(noise, run$loss) else control$size
-  if (run$method$output) return((2 * bounds[["curv_upper"]] * noise^2 / (run$dim * size^2))^(1 / 3))
-  max(noise / size, bounds[["curv_upper"]] / (run$n * expm1(control$kappa_share * eps)))
+  bounds <- loss_bounds(job$loss)
+  noise <- gradient_noise(job, eps)
+  size <- if (is.na(control$size)) perturbation_size(noise, job$loss) else control$size
+  if (job$method$output) return((2 * bounds[["curv_upper"]] * noise^2 / (job$dim * size^2))^(1 / 3))
+  max(noise / size, bounds[["curv_upper"]] / (job$n * expm1(control$kappa_share * eps)))
 }
 
 # The length of the noise in a gradient that takes the whole budget.
-gradient_noise <- function(run, eps) {
-  change <- if (run$neighbours == "replace-one") 2 else 1
-  change * loss_bounds(run$loss)[["lipschitz"]] * sqrt(run$dim) / (run$n * .Call(ffi_gdp_mu, eps, run$delta))
+gradient_noise <- function(job, eps) {
+  change <- if (job$neighbours == "replace-one") 2 else 1
+  change * loss_bounds(job$loss)[["lipschitz"]] * sqrt(job$dim) / (job$n * .Call(ffi_gdp_mu, eps, job$delta))
 }
 
 # What the synthetic problems of inst/experiments/convex-rule.R prefer: 10 at a noise of 0.05, 20 at 0.01, 40 at 0.001.
@@ -93,23 +93,25 @@ perturbation_size <- function(noise, loss) if (is.null(loss$response)) 20 * (100
 # What the determinant may add to the privacy loss, rounded up.
 perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_upper"]] / (n * lambda)) * (1 + 1e-12)
 
-# The ledger that takes one perturbed minimiser: its capacity is the mu with 4 delta_mu(eps - kappa) = delta.
-open_perturbed <- function(run, call = sys.call(-1)) {
-  if (!run$owned) {
-    abort("argument", "The method \"", run$method$name, "\" needs a budget of its own, `eps` and `delta` without ",
+# Adds lambda, kappa and the ledger that takes one perturbed minimiser, whose capacity is the mu with
+# 4 delta_mu(eps - kappa) = delta.
+open_perturbed <- function(job) {
+  if (!job$owned) {
+    abort("argument", "The method \"", job$method$name, "\" needs a budget of its own, `eps` and `delta` without ",
           "`budget`: its privacy loss is not that of a Gaussian release, and a budget that it shared would have to ",
-          "know that from the start.", call = call)
+          "know that from the start.", call = job$call)
   }
-  run$lambda <- perturbation_lambda(run, run$eps)
-  run$kappa <- perturbation_kappa(run$lambda, run$n, run$loss)
-  if (run$kappa >= run$eps) {
-    abort("argument", "`lambda` is too small for this `eps`: log(1 + b / (n lambda)) is ", signif(run$kappa, 3),
-          " and must be less than eps.", call = call)
+  job$lambda <- perturbation_lambda(job, job$eps)
+  job$kappa <- perturbation_kappa(job$lambda, job$n, job$loss)
+  if (job$kappa >= job$eps) {
+    abort("argument", "`lambda` is too small for this `eps`: log(1 + b / (n lambda)) is ", signif(job$kappa, 3),
+          " and must be less than eps.", call = job$call)
   }
-  structure(class = "dp_budget", list(
-    pointer = .Call(ffi_ledger_create_perturbed, run$eps, run$delta, run$kappa), eps = run$eps, delta = run$delta,
+  job$budget <- structure(class = "dp_budget", list(
+    pointer = .Call(ffi_ledger_create_perturbed, job$eps, job$delta, job$kappa), eps = job$eps, delta = job$delta,
     rho = NULL, mu = NULL
   ))
+  job
 }
 
 perturbation_options <- function(job, rho) {

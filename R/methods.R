@@ -4,7 +4,7 @@
 #   batch      are its steps on batches?
 #   convex     does it need a convex problem?
 #   nonsmooth  does it take a loss whose second derivative jumps?
-#   open       function(run, call): makes the budget, where no other ledger will do; or NULL
+#   open       function(job): the job with its budget, where no other ledger will do; or NULL
 method <- function(name, family, ..., batch = FALSE, convex = FALSE, nonsmooth = FALSE, open = NULL) {
   list(name = name, family = family, ..., batch = batch, convex = convex, nonsmooth = nonsmooth, open = open)
 }

@@ -75,7 +75,7 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   streamed <- is_source(x, "x", call)
   rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
   intercept <- check_flag(intercept, "intercept", call)
-  loss <- scale_loss(check_loss(loss, "loss", call), intercept, call)
+  loss <- check_loss(loss, intercept, call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
@@ -88,36 +88,34 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   radius <- check_radius(radius, call)
   noise <- check_noise(noise, call)
   warn_delta(budget$delta, rows$n, call)
-  if (!streamed) {
-    return(new_oracle(rows$core, response_code(template, y), loss, budget, radius, intercept, neighbours, noise))
-  }
-  new_stream_oracle(rows$feed(template), rows$n, rows$core, loss, budget, radius, intercept, neighbours, noise)
+  records <- if (streamed) rows$records(template) else list(rows = rows$core, y = response_code(template, y))
+  new_oracle(records, loss, budget, radius, intercept, neighbours, noise)
 }
 
 radius_advice <- paste0(
   "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
 )
 
-# rows: see rows.R
-new_oracle <- function(rows, y, loss, budget, radius, intercept, neighbours, noise) {
-  reproducible <- noise == "reproducible"
-  pointer <- .Call(ffi_oracle_create, rows, intercept, radius, y, loss$name, loss$parameter, budget$pointer,
-                   neighbour_code(neighbours), reproducible)
-  oracle_object(pointer, loss, budget, radius, neighbours, noise)
-}
-
-# rows: what a chunk of no rows gives for the core, see rows.R.
-new_stream_oracle <- function(feed, n, rows, loss, budget, radius, intercept, neighbours, noise) {
-  dense <- if (is.list(rows)) rows$x else rows
-  pointer <- .Call(ffi_oracle_create_stream, feed, n, ncol(dense), if (is.list(rows)) rows$indicators else integer(),
-                   intercept, radius, loss$name, loss$parameter, budget$pointer, neighbour_code(neighbours),
-                   noise == "reproducible")
-  oracle_object(pointer, loss, budget, radius, neighbours, noise)
-}
-
-oracle_object <- function(pointer, loss, budget, radius, neighbours, noise) {
+# records: rows and y, or, of rows that come in chunks, a feed and n (stream.R) and the rows of a chunk that has none.
+# Rows are as in rows.R.
+new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
+  create <- if (is.null(records$feed)) create_of_rows else create_of_feed
+  pointer <- create(records, loss, budget, radius, intercept, neighbour_code(neighbours), noise == "reproducible")
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise))
+}
+
+create_of_rows <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {
+  .Call(ffi_oracle_create, records$rows, intercept, radius, records$y, loss$name, loss$parameter, budget$pointer,
+        neighbours, reproducible)
+}
+
+create_of_feed <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {
+  rows <- records$rows
+  dense <- if (is.list(rows)) rows$x else rows
+  indicators <- if (is.list(rows)) rows$indicators else integer()
+  .Call(ffi_oracle_create_stream, records$feed, records$n, ncol(dense), indicators, intercept, radius, loss$name,
+        loss$parameter, budget$pointer, neighbours, reproducible)
 }
 
 check_noise <- function(noise, call = sys.call(-1)) check_choice(noise, c("secure", "reproducible"), "noise", call)

@@ -113,7 +113,16 @@ reader_failure <- function(e, pass) {
 
 # ---- rows ----
 
-# A source in the place of a matrix: all columns but y, as matrix_rows().
+# The records of a source under a design, for new_oracle().
+stream_records <- function(source, design, response, call) {
+  map <- function(data) {
+    list(design_rows(design, data, "double", call), response_code(response, design_response(design, data, call = call)))
+  }
+  list(feed = stream_feed(source, names(design$schema), map), n = source$n,
+       rows = design_rows(design, source$schema, "double", call))
+}
+
+# A source in the place of a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
 source_rows <- function(source, y, storage, call) {
   check_stream_storage(check_choice(storage, storage_known, "storage", call), call)
   if (!is.character(y) || length(y) != 1L || !y %in% names(source$schema)) {
@@ -126,12 +135,11 @@ source_rows <- function(source, y, storage, call) {
       abort("argument", "`", name, "` of the source must be numeric.", call = call)
     }
   }
-  feed <- function(response) {
-    stream_feed(source, c(columns, y), function(data) {
-      list(columns_matrix(data, columns), response_code(response, data[[y]]))
-    })
+  records <- function(response) {
+    map <- function(data) list(columns_matrix(data, columns), response_code(response, data[[y]]))
+    list(feed = stream_feed(source, c(columns, y), map), n = source$n, rows = matrix(0, 0L, length(columns)))
   }
-  list(n = source$n, core = matrix(0, 0L, length(columns)), feed = feed)
+  list(n = source$n, records = records)
 }
 
 check_stream_storage <- function(storage, call) {

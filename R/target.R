@@ -1,16 +1,13 @@
 # What a run is to reach, and the iterations that this is expected to take.
 
-# Sets the run's target and returns it, as the core takes it. alpha, the default one, is computed only where it is
-# wanted. third: as for target_resolve().
-settle_target <- function(run, oracle, alpha, third, call) {
-  if (is.null(run$target)) {
-    if (alpha >= oracle_facts(oracle)$lipschitz) {
-      warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
-    }
-    run$target <- sosp(alpha = alpha)
+# With eps_g and eps_h. alpha(): the default target, where there is none. third: as for target_resolve().
+settle_target <- function(target, oracle, alpha, third, call) {
+  if (!is.null(target)) return(target_resolve(target, third))
+  alpha <- alpha()
+  if (alpha >= oracle_facts(oracle)$lipschitz) {
+    warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
   }
-  run$target <- target_resolve(run$target, third)
-  unclass(run$target)[c("eps_g", "eps_h")]
+  target_resolve(sosp(alpha = alpha), third)
 }
 
 #' Iterations that the papers plan for

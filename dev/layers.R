@@ -6,14 +6,15 @@
 
 # From the lowest to the highest.
 layers <- list(
-  base = c("check", "given", "suggest", "condition", "call", "threads", "status"),
+  base = c("check", "given", "suggest", "condition", "call", "threads", "progress", "status"),
   privacy = c("convert", "event", "account", "neighbours", "budget"),
   problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
-              "source-files", "stream"),
+              "source-files", "stream", "problem"),
   oracle = c("oracle", "ranges"),
   method = c("target", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton", "method-cubic",
              "method-perturbation", "methods", "auto", "trust-region"),
-  fit = c("job", "dp-sosp", "fit", "absent", "plot", "tidy", "audit", "saddle", "sample-size")
+  fit = c("job", "job-check", "job-open", "job-ranges", "dp-sosp", "fit", "absent", "plot", "tidy", "audit", "saddle",
+          "sample-size")
 )
 
 main <- function() {

@@ -37,7 +37,8 @@ for (kind in c("dense", "single", "codes", "sparse")) {
     y <- rep_len(c(1, -1), n)
     invisible(gc())
     before <- resident()
-    o <- dpsosp:::new_oracle(rows, y, loss_logistic(), dp_budget(mu = 1e6), 2, TRUE, "replace-one", "secure")
+    o <- dpsosp:::new_oracle(list(rows = rows, y = y), loss_logistic(), dp_budget(mu = 1e6), 2, TRUE, "replace-one",
+                             "secure")
     added[length(added) + 1] <- resident() - before
     held[length(held) + 1] <- as.numeric(object.size(rows))
     w <- rep_len(c(0.5, -0.5), dpsosp:::oracle_facts(o)$dim)

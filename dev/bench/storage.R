@@ -7,7 +7,8 @@ folder <- file.path(Sys.getenv("DPSOSP_SHARED", "shared"), "data")
 options(dpsosp.threads = 1)
 
 oracle <- function(rows, y, radius, intercept = TRUE) {
-  dpsosp:::new_oracle(rows, y, loss_logistic(), dp_budget(mu = 1e6), radius, intercept, "replace-one", "secure")
+  dpsosp:::new_oracle(list(rows = rows, y = y), loss_logistic(), dp_budget(mu = 1e6), radius, intercept, "replace-one",
+                      "secure")
 }
 bytes <- function(rows, n) as.numeric(object.size(rows)) + 16 * n
 

@@ -39,9 +39,8 @@ test_that("with very many columns nothing asks for matrices", {
   budget <- dp_budget(eps = 1, delta = 1e-6)
   expect_equal(fit_auto(matrix(0, 20, 9000), rep(c(-1, 1), 10), budget = budget, radius = 2)$method, "2opt-ls")
   newton <- dpsosp:::methods()$newton
-  run <- list2env(list(method = newton, control = control_newton(), loss = loss_logistic()))
-  dpsosp:::auto_wide(run, 1000)
-  expect_identical(run$method$name, "newton")
+  job <- list(method = newton, control = control_newton(), loss = loss_logistic(), dim = 1000)
+  expect_identical(dpsosp:::auto_wide(job), job)
 })
 
 test_that("a control object needs the name of its method", {

@@ -102,8 +102,8 @@ test_that("codes are the indicators of the dense design", {
       rows <- design_rows(design, mixed(), storage)
       budget <- exactly()
       open <- function(rows, y) {
-        dpsosp:::new_oracle(rows, y, loss_sigmoid(), budget, design$radius, design$intercept, "replace-one",
-                            "reproducible")
+        dpsosp:::new_oracle(list(rows = rows, y = y), loss_sigmoid(), budget, design$radius, design$intercept,
+                            "replace-one", "reproducible")
       }
       y <- rep_len(c(1, -1, -1), 600)
       at <- if (design$intercept) order(design)[-1] - 1L else order(design)

@@ -1,0 +1,66 @@
+# What a job refuses of its method and problem together.
+
+# Newton directions are private, and lead downhill, only where every record's curvature is positive, as does the
+# guarantee of a perturbed minimiser.
+check_convex <- function(loss, penalty, method, call) {
+  if (!method$convex || is_convex(loss, penalty)) return(invisible())
+  loss_is <- is_convex(loss, penalty_none())
+  what <- if (loss_is) "penalty" else "loss"
+  abort("argument", "The method \"", method$name, "\" needs a convex ", what, ": the ",
+        if (loss_is) penalty$name else loss$name, " ", what, " has negative curvature", method$family$because,
+        ". The methods ", quote_all(methods_without("convex")), " take it.", call = call,
+        class = "dpsosp_error_nonconvex")
+}
+
+# No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
+check_smooth <- function(loss, penalty, method, control, call) {
+  if (is_smooth(loss)) return(invisible())
+  what <- paste0("the second derivative of the ", loss$name, " loss jumps")
+  refuse <- function(...) abort("argument", ..., call = call, class = "dpsosp_error_nonsmooth")
+  if (penalty$name == "nonconvex") {
+    refuse("The ", loss$name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
+           "released that could certify a point.")
+  }
+  if (!method$nonsmooth) {
+    refuse("The method \"", method$name, "\" needs a loss with a Lipschitz second derivative, and ", what,
+           ". The methods ", quote_all(methods_with("nonsmooth")), " take it, and \"auto\" finds one.")
+  }
+  hessians <- method$family$hessians(control)
+  if (!is.null(hessians)) {
+    refuse(hessians$setting, " asks for Hessians, and ", what, ": take ", hessians$instead, ".")
+  }
+}
+
+# What a job cannot do with rows that come in chunks.
+check_streamed <- function(job) {
+  check_stream_storage(job$storage, job$call)
+  if (job$method$batch) {
+    abort("argument", "`method` \"", job$method$name, "\" draws batches, which needs rows by their numbers; a source ",
+          "yields them in order. Methods without batches are ", quote_all(methods_without("batch")), ".",
+          call = job$call)
+  }
+}
+
+# Is the problem too large for the matrices that the method asks for?
+check_size <- function(job) {
+  job$method$family$check_problem(job)
+  if (job$dim <= most_matrix) return(invisible())
+  if (job$method$family$matrices(job$control)) {
+    published <- identical(job$control$constants, "published")
+    check_matrix_size(job$dim, paste0("The method \"", job$method$name, "\"",
+                                      if (published) " with published constants"), job$call, gradient_advice())
+  }
+  least <- least_curvature(job)
+  if (least[["curv_lower"]] == 0) return(invisible())
+  eps_h <- if (is.null(job$target)) 0 else target_resolve(job$target, least[["third"]])$eps_h
+  if (least[["curv_lower"]] > eps_h) {
+    what <- paste0("A certificate of this problem, which is not convex, with an `eps_h` in `target` below ",
+                   format(signif(least[["curv_lower"]] + 5e-4, 3)), ",")
+    check_matrix_size(job$dim, what, job$call, gradient_advice())
+  }
+}
+
+# Bounds of the objective's second derivatives from below and of its third ones.
+least_curvature <- function(job) {
+  loss_bounds(job$loss)[c("curv_lower", "third")] + penalty_bounds(core_penalty(job$penalty, FALSE))
+}

@@ -1,0 +1,66 @@
+# The stage of a job at which its budget is opened, or claimed where it is shared: all arguments are known to be good.
+# It adds to the job
+#   delta       where none was given
+#   budget      that it spends
+#   accountant  of rho_of() and eps_of(); decided here, before any release: see dp_budget()
+#   rho, end    what it may spend, and what is to be left of the budget
+#   before      length of the ledger so far
+#   batch       of a method on batches (batch.R); lambda, kappa: see open_perturbed()
+# and takes another method where method = "auto" does (auto.R).
+
+job_open <- function(job) {
+  if (is.null(job$delta)) job$delta <- default_delta(job)
+  warn_delta(max(job$delta, job$budget$delta), job$n, job$call)
+  if (job$auto) job <- auto_quiet(job)
+  job <- open_budget(job)
+  state <- budget_state(job$budget)
+  job$before <- length(state$what)
+  job$accountant <- if (state$accountant == "auto") "gdp" else state$accountant
+  if (!is.null(job$kappa)) job$accountant <- "perturbed"
+  job$rho <- min(state$left, if (is.null(job$eps)) Inf else rho_of(job, job$eps))
+  job$end <- state$left - job$rho
+  if (job$rho <= 1e-9 * state$capacity) {
+    raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
+  }
+  job
+}
+
+default_delta <- function(job) {
+  if (!is.null(job$budget$delta)) return(job$budget$delta)
+  # That of two or three records would be no guarantee.
+  delta <- if (job$n > 3) 1 / job$n^2 else 1e-6
+  inform("delta", "delta = ", format(delta, digits = 3), if (job$n > 3) " (1/n^2)")
+  delta
+}
+
+open_budget <- function(job) {
+  if (job$method$batch) return(open_batches(job))
+  if (!is.null(job$method$open)) return(job$method$open(job))
+  wanted <- job$method$family$accountant(job)
+  if (job$owned) {
+    job$budget <- dp_budget(eps = job$eps, delta = job$delta, accountant = if (wanted == "auto") "gdp" else wanted)
+  } else {
+    check_relation(job$budget, job$neighbours, job$call)
+    .Call(ffi_ledger_decide, job$budget$pointer, accountant_code(wanted))
+  }
+  job
+}
+
+# The order of the filter follows from the planned steps.
+open_batches <- function(job) {
+  if (job$owned) {
+    rho <- .Call(ffi_gdp_mu, job$eps, job$delta)^2 / 2
+    job$batch <- new_batch(job, rho)
+    plan <- batch_event(job$batch, rho, job$eps, job$delta, job$neighbours)
+    job$budget <- dp_budget(eps = job$eps, delta = job$delta, plan = plan)
+    return(job)
+  }
+  check_relation(job$budget, job$neighbours, job$call)
+  state <- budget_state(job$budget)
+  if (state$accountant != "renyi") {
+    abort("accountant", "The method \"", job$method$name, "\" needs a `budget` with a Renyi filter: give ",
+          "`dp_budget()` a `plan`.", call = job$call)
+  }
+  job$batch <- new_batch(job, state$left)
+  job
+}

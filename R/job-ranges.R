@@ -1,0 +1,25 @@
+# The stage of a job that finds the ranges that are not declared, its first charge.
+
+# Share of the job's budget.
+ranges_share <- 0.05
+
+job_ranges <- function(job) {
+  columns <- job$columns(job)
+  if (length(columns) == 0L) return(job)
+  inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
+         if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
+  found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible")
+  warn_missed(names(columns)[!attr(found, "found")], job$call)
+  job$design <- design_fill_ranges(job$design, found)
+  job
+}
+
+warn_missed <- function(missed, call) {
+  if (length(missed) == 0L) return(invisible())
+  warn("ranges", "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken, with which ",
+       "a column that lies elsewhere carries no information. Declare what is known about it:\n  bounds = list(",
+       paste0(vapply(missed, backquote, ""), " = c( , )", collapse = ", "), ")", call = call)
+}
+
+# As it is written in a call: log(b) in backticks, a as it is.
+backquote <- function(name) deparse(as.name(name), backtick = TRUE)

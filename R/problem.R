@@ -1,0 +1,83 @@
+# Problems: what a fit minimises, from the data in any of three forms. A problem is a list of
+#   n, loss, response  number of records, loss, how a response is coded (response.R)
+#   design      how the columns become rows and the solution coefficients: of a formula (design.R) or a matrix (below)
+#   streamed    do the rows come in chunks?
+#   columns     function(job): the columns whose ranges are to be found, as private_ranges() takes them
+#   records     function(job): the mapped records, as new_oracle() takes them
+#   call        of the user, for errors
+# The functions take the job that the problem has become part of (job.R), whose design may know more ranges. They hold
+# the data; nothing else does.
+
+problem_formula <- function(formula, data, loss, bounds, radius, call) {
+  design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data))
+  check_rows(nrow(data), call)
+  y <- design_response(design, data, call = call)
+  loss <- check_loss(loss, design$intercept, call)
+  new_problem(
+    nrow(data), loss, response_template(y, design$response, call, loss), design, call,
+    columns = function(job) design_private_columns(job$design, data, call),
+    records = function(job) {
+      list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y))
+    }
+  )
+}
+
+problem_source <- function(formula, source, loss, bounds, radius, call) {
+  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL)
+  check_rows(source$n, call)
+  y <- design_response(design, source$schema, call = call)
+  loss <- check_loss(loss, design$intercept, call)
+  new_problem(
+    source$n, loss, response_template(y, design$response, call, loss), design, call, streamed = TRUE,
+    columns = function(job) stream_columns(source, job$design, call),
+    records = function(job) stream_records(source, job$design, job$response, call)
+  )
+}
+
+# rows: of matrix_rows()
+problem_matrix <- function(rows, y, loss, intercept, radius, call) {
+  loss <- check_loss(loss, intercept, call)
+  response <- response_template(y, "y", call, loss)
+  if (length(y) != rows$n) {
+    abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
+  }
+  design <- matrix_design(rows, intercept, check_radius(radius, call))
+  new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
+              records = function(job) list(rows = rows$core, y = response_code(job$response, y)))
+}
+
+new_problem <- function(n, loss, response, design, call, columns, records, streamed = FALSE) {
+  list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
+       streamed = streamed)
+}
+
+check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no rows.", call = call)
+
+# ---- coefficients ----
+
+# The design of a matrix, whose columns are taken as they are.
+matrix_design <- function(rows, intercept, radius) {
+  structure(class = "dp_matrix_design", list(
+    radius = radius, intercept = intercept, labels = c(if (intercept) "(Intercept)", column_labels(rows))
+  ))
+}
+
+is_matrix_design <- function(design) inherits(design, "dp_matrix_design")
+
+# Number of coefficients.
+design_dim <- function(design) {
+  if (is_matrix_design(design)) length(design$labels) else nrow(design$columns) + design$intercept
+}
+
+# Coefficients of the columns as they are become those of the core's rows, ...
+core_start <- function(design, coefficients) {
+  if (is_matrix_design(design)) return(coefficients * design$radius)
+  design_start(design, coefficients)[design_order(design)]
+}
+
+# ... and back.
+core_coef <- function(design, w) {
+  if (is_matrix_design(design)) return(stats::setNames(w / design$radius, design$labels))
+  order <- design_order(design)
+  design_coef(design, w[match(seq_along(order), order)])
+}
