@@ -51,8 +51,8 @@ open_batches <- function(job) {
   if (job$owned) {
     rho <- .Call(ffi_gdp_mu, job$eps, job$delta)^2 / 2
     job$batch <- new_batch(job, rho)
-    plan <- batch_event(job$batch, rho, job$eps, job$delta, job$neighbours)
-    job$budget <- dp_budget(eps = job$eps, delta = job$delta, plan = plan)
+    event <- batch_event(job$batch, rho, job$eps, job$delta, job$neighbours)
+    job$budget <- dp_budget(eps = job$eps, delta = job$delta, plan = event)
     return(job)
   }
   check_relation(job$budget, job$neighbours, job$call)

@@ -143,7 +143,7 @@ static void check_interrupt(void *unused) {
 
 static int stop_requested(void) { return progress_jumped || R_ToplevelExec(check_interrupt, NULL) == FALSE; }
 
-struct run {
+struct r_call {
   void (*code)(void *);
   void *argument;
   int drawing;
@@ -152,20 +152,20 @@ struct run {
 /* R code may draw random numbers: it gets the generator as the core left it, and the core goes on from where it ends.
  * Otherwise the core would draw the same noise again. */
 static void run_code(void *argument) {
-  const struct run *run = argument;
-  if (run->drawing) PutRNGstate();
-  run->code(run->argument);
-  if (run->drawing) GetRNGstate();
+  const struct r_call *call = argument;
+  if (call->drawing) PutRNGstate();
+  call->code(call->argument);
+  if (call->drawing) GetRNGstate();
 }
 
 /* The code may run another fit: what is kept here is put back. */
 int glue_run(void (*code)(void *), void *argument) {
-  struct run run = {code, argument, random_in_use};
+  struct r_call call = {code, argument, random_in_use};
   SEXP callback = progress_callback;
-  int jumped = progress_jumped, returned = R_ToplevelExec(run_code, &run);
+  int jumped = progress_jumped, returned = R_ToplevelExec(run_code, &call);
   progress_callback = callback;
   progress_jumped = jumped;
-  random_in_use = run.drawing;
+  random_in_use = call.drawing;
   return returned;
 }
 

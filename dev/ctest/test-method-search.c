@@ -36,18 +36,18 @@ static void candidates(void) {
 
 static const struct penalty ridge = {PENALTY_RIDGE, 0.05, 0};
 
-static struct search search_of(enum opt_line_search kind, double rho) {
-  struct search s = {.kind = kind,
-                     .first = 8,
-                     .ratio = 0.5,
-                     .k = 6,
-                     .sufficient = 0.01,
-                     .power = 1,
-                     .rho = rho,
-                     .error = 0.01,
-                     .gap = 1e9,
-                     .least = 1e9,
-                     .reach = 1e9};
+static struct line_search search_of(enum opt_line_search kind, double rho) {
+  struct line_search s = {.kind = kind,
+                          .first = 8,
+                          .ratio = 0.5,
+                          .k = 6,
+                          .sufficient = 0.01,
+                          .power = 1,
+                          .rho = rho,
+                          .error = 0.01,
+                          .gap = 1e9,
+                          .least = 1e9,
+                          .reach = 1e9};
   return s;
 }
 
@@ -65,7 +65,7 @@ static void gaussian_choice(void) {
   for (int i = 0; i < 400; i++) {
     double w[DIM], d[DIM], noisy[6], noise[6], steps[6], moved[DIM], best = 0, expected[3] = {0};
     struct found found;
-    struct search s = search_of(OPT_GAUSSIAN, exp(-10 * ctest_uniform()));
+    struct line_search s = search_of(OPT_GAUSSIAN, exp(-10 * ctest_uniform()));
     for (int j = 0; j < DIM; j++) {
       w[j] = ctest_normal();
       d[j] = 0.3 * ctest_normal();
@@ -112,7 +112,7 @@ static void never_uphill(void) {
     fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e9);
     objective_init(&objective, f.oracle, &ridge);
     for (int i = 0; i < 200; i++) {
-      struct search s = search_of(kinds[k], 1e4);
+      struct line_search s = search_of(kinds[k], 1e4);
       for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
       CHECK(sums_gradient(f.oracle, w, g) == BASE_OK);
       penalty_add_gradient(&ridge, DIM, w, g); /* convex: nothing decreases along it */
@@ -133,7 +133,7 @@ static void finds_descent(enum opt_line_search kind) {
   for (int i = 0; i < 100; i++) {
     double w[DIM], d[DIM], moved[DIM], here, there;
     struct found found;
-    struct search s = search_of(kind, 1e4);
+    struct line_search s = search_of(kind, 1e4);
     for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
     CHECK(sums_gradient(f.oracle, w, d) == BASE_OK);
     penalty_add_gradient(&ridge, DIM, w, d);
@@ -162,7 +162,7 @@ static void refused(void) {
     struct found found = {.step = 5};
     fixture_open(&f, "logistic", 50, DIM, 0, ORACLE_REPLACE_ONE, 1);
     objective_init(&objective, f.oracle, &ridge);
-    struct search s = search_of(kinds[k], 2);
+    struct line_search s = search_of(kinds[k], 2);
     CHECK(search_run(&objective, &s, w, w, &found) == BASE_ERR_BUDGET);
     CHECK(found.step == 0 && ledger_spent(f.ledger) == 0);
     fixture_close(&f);
@@ -180,7 +180,7 @@ static void left_out(void) {
     struct found found;
     fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1e12);
     objective_init(&objective, f.oracle, &ridge);
-    struct search s = search_of(kinds[kind], 1e8);
+    struct line_search s = search_of(kinds[kind], 1e8);
     int least = kinds[kind] == OPT_EXPONENTIAL ? -1 : -2; /* nothing is chosen from one */
     for (int most = -3; most <= 3; most++) {
       double spent = ledger_spent(f.ledger), limit = pow(2, most);
@@ -213,7 +213,7 @@ static void rarely_uphill(enum opt_line_search kind) {
   for (int i = 0; i < 400; i++) {
     double w[DIM] = {0, 0, 0}, d[DIM], moved[DIM], here, there;
     struct found found;
-    struct search s = search_of(kind, exp(-4 + 6 * ctest_uniform()));
+    struct line_search s = search_of(kind, exp(-4 + 6 * ctest_uniform()));
     for (int j = 0; j < DIM; j++) d[j] = ctest_normal();
     s.gap = log(2);
     s.least = 0;

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-struct plan {
+struct costs {
   int iterations;
   double rho_g, rho_h;   /* of one gradient, of the Hessian */
   double rho_last;       /* with batches, of the gradient at the last iterate */
@@ -35,13 +35,14 @@ struct wish {
   const double *w;
 };
 
-static struct plan plan_of(const struct wish *c);
+static struct costs costs_of(const struct wish *c);
 static int certifies(const void *wish, double alpha);
-static int descend(const struct objective *f, const struct plan *p, double *w, double *gradient, double *best,
+static int descend(const struct objective *f, const struct costs *costs, double *w, double *gradient, double *best,
                    struct opt_result *result);
-static int test_gradient(const struct objective *f, const struct plan *p, const double *w, double *gradient,
+static int test_gradient(const struct objective *f, const struct costs *costs, const double *w, double *gradient,
                          struct opt_result *result);
-static int test_curvature(const struct objective *f, const struct plan *p, const double *w, struct opt_result *result);
+static int test_curvature(const struct objective *f, const struct costs *costs, const double *w,
+                          struct opt_result *result);
 
 int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
            double *w, struct opt_result *result) {
@@ -59,14 +60,14 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
   struct objective on_batch = f;
   on_batch.batch = options->batch.sampling.size > 0 ? &options->batch.sampling : NULL;
   const struct wish wish = {&f, options, oracle_left(oracle) - end, result->gap, w};
-  const struct plan plan = plan_of(&wish);
-  result->planned = plan.iterations;
+  const struct costs costs = costs_of(&wish);
+  result->planned = costs.iterations;
   memcpy(best, w, f.dim * sizeof(double));
-  status = descend(&on_batch, &plan, w, memory, best, result);
+  status = descend(&on_batch, &costs, w, memory, best, result);
   memcpy(w, best, f.dim * sizeof(double));
-  if (status == BASE_OK && plan.rho_last > 0) status = test_gradient(&f, &plan, w, memory, result);
+  if (status == BASE_OK && costs.rho_last > 0) status = test_gradient(&f, &costs, w, memory, result);
   base_free(memory);
-  if (status == BASE_OK) status = test_curvature(&f, &plan, w, result);
+  if (status == BASE_OK) status = test_curvature(&f, &costs, w, result);
   if (result->gradient_upper <= options->eps_g && result->eigen_lower >= -options->eps_h) result->status = OPT_SOSP;
   return status == BASE_ERR_BUDGET ? BASE_OK : status;
 }
@@ -80,19 +81,19 @@ double gd_default_alpha(const struct oracle *oracle, const struct penalty *penal
   return plan_smallest_alpha(certifies, &wish, f.steepest);
 }
 
-static struct plan plan_of(const struct wish *c) {
+static struct costs costs_of(const struct wish *c) {
   const struct gd_options *o = c->o;
   int both = c->f->lower > o->eps_h;
   double rho = c->rho * ALMOST;
-  struct plan p = {.iterations = plan_ceil(c->gap / plan_gradient_decrease(c->f, o->eps_g), o->max_iterations)};
+  struct costs costs = {.iterations = plan_ceil(c->gap / plan_gradient_decrease(c->f, o->eps_g), o->max_iterations)};
   double steps = o->batch.sampling.size > 0 ? o->batch.share * rho : rho;
-  p.rho_h = both ? o->hessian_share * (steps < rho ? rho - steps : rho) : 0;
-  p.rho_last = steps < rho ? rho - steps - p.rho_h : 0;
-  p.rho_g = (steps < rho ? steps : rho - p.rho_h) / p.iterations;
-  p.beta_h = (1 - o->confidence) / 2;
-  p.beta_g = (1 - o->confidence) / (both ? 2 : 1);
-  if (p.rho_last == 0) p.beta_g /= p.iterations; /* any of them may be chosen */
-  return p;
+  costs.rho_h = both ? o->hessian_share * (steps < rho ? rho - steps : rho) : 0;
+  costs.rho_last = steps < rho ? rho - steps - costs.rho_h : 0;
+  costs.rho_g = (steps < rho ? steps : rho - costs.rho_h) / costs.iterations;
+  costs.beta_h = (1 - o->confidence) / 2;
+  costs.beta_g = (1 - o->confidence) / (both ? 2 : 1);
+  if (costs.rho_last == 0) costs.beta_g /= costs.iterations; /* any of them may be chosen */
+  return costs;
 }
 
 /* At a point with |g| = alpha / 2 and the mean of |g~|^2; the eigenvalue's bound may take as much as its estimate. */
@@ -102,31 +103,31 @@ static int certifies(const void *wish, double alpha) {
   at.eps_g = alpha;
   at.eps_h = sqrt(c.f->third * alpha);
   c.o = &at;
-  const struct plan p = plan_of(&c);
-  double sd = oracle_sd_gradient(c.f->oracle, c.w, p.rho_last > 0 ? p.rho_last : p.rho_g);
+  const struct costs costs = costs_of(&c);
+  double sd = oracle_sd_gradient(c.f->oracle, c.w, costs.rho_last > 0 ? costs.rho_last : costs.rho_g);
   double seen = sqrt(alpha * alpha / 4 + (double)c.f->dim * sd * sd);
-  if (confidence_norm(seen, sd, c.f->dim, p.beta_g) > alpha) return 0;
-  if (p.rho_h == 0) return 1;
-  return 2 * confidence_eigen(oracle_sd_hessian(c.f->oracle, c.w, p.rho_h), c.f->dim, p.beta_h) <= at.eps_h;
+  if (confidence_norm(seen, sd, c.f->dim, costs.beta_g) > alpha) return 0;
+  if (costs.rho_h == 0) return 1;
+  return 2 * confidence_eigen(oracle_sd_hessian(c.f->oracle, c.w, costs.rho_h), c.f->dim, costs.beta_h) <= at.eps_h;
 }
 
 /* best <- the iterate of the shortest released gradient, whose certificate is in the result; on batches, the last. */
-static int descend(const struct objective *f, const struct plan *p, double *w, double *gradient, double *best,
+static int descend(const struct objective *f, const struct costs *costs, double *w, double *gradient, double *best,
                    struct opt_result *result) {
   double sd;
-  for (int t = 1; t <= p->iterations; t++) {
-    base_progress(t, p->iterations);
-    int status = objective_gradient(f, w, p->rho_g, gradient, &sd);
+  for (int t = 1; t <= costs->iterations; t++) {
+    base_progress(t, costs->iterations);
+    int status = objective_gradient(f, w, costs->rho_g, gradient, &sd);
     if (status != BASE_OK) return status;
-    double norm = la_norm(f->dim, gradient), upper = confidence_norm(norm, sd, f->dim, p->beta_g);
+    double norm = la_norm(f->dim, gradient), upper = confidence_norm(norm, sd, f->dim, costs->beta_g);
     struct trace_row row = {1,
                             t,
                             objective_gradient_name(f),
                             norm,
                             upper,
                             sd,
-                            p->rho_g,
-                            f->batch || t < p->iterations ? norm / f->smooth : 0};
+                            costs->rho_g,
+                            f->batch || t < costs->iterations ? norm / f->smooth : 0};
     status = trace_add(&result->trace, &row);
     if (status != BASE_OK) return status;
     if (!f->batch && !(norm >= result->gradient_norm)) {
@@ -134,36 +135,37 @@ static int descend(const struct objective *f, const struct plan *p, double *w, d
       result->gradient_upper = upper;
       memcpy(best, w, f->dim * sizeof(double));
     }
-    if (f->batch || t < p->iterations) la_axpy(f->dim, -1 / f->smooth, gradient, w);
+    if (f->batch || t < costs->iterations) la_axpy(f->dim, -1 / f->smooth, gradient, w);
   }
   if (f->batch) memcpy(best, w, f->dim * sizeof(double));
   return BASE_OK;
 }
 
-static int test_gradient(const struct objective *f, const struct plan *p, const double *w, double *gradient,
+static int test_gradient(const struct objective *f, const struct costs *costs, const double *w, double *gradient,
                          struct opt_result *result) {
   double sd;
-  int status = objective_gradient(f, w, p->rho_last, gradient, &sd);
+  int status = objective_gradient(f, w, costs->rho_last, gradient, &sd);
   if (status != BASE_OK) return status;
   result->gradient_norm = la_norm(f->dim, gradient);
-  result->gradient_upper = confidence_norm(result->gradient_norm, sd, f->dim, p->beta_g);
-  struct trace_row row = {2, 1, "gradient", result->gradient_norm, result->gradient_upper, sd, p->rho_last, 0};
+  result->gradient_upper = confidence_norm(result->gradient_norm, sd, f->dim, costs->beta_g);
+  struct trace_row row = {2, 1, "gradient", result->gradient_norm, result->gradient_upper, sd, costs->rho_last, 0};
   return trace_add(&result->trace, &row);
 }
 
-static int test_curvature(const struct objective *f, const struct plan *p, const double *w, struct opt_result *result) {
+static int test_curvature(const struct objective *f, const struct costs *costs, const double *w,
+                          struct opt_result *result) {
   result->eigen_lower = -f->lower;
-  result->eigen_known = p->rho_h == 0;
+  result->eigen_known = costs->rho_h == 0;
   if (result->eigen_known) return BASE_OK;
   size_t dim = f->dim;
   double *h = base_alloc(dim * (dim + 1), sizeof *h), sd, value;
   if (!h) return BASE_ERR_MEMORY;
-  int status = objective_hessian(f, w, p->rho_h, h, &sd);
+  int status = objective_hessian(f, w, costs->rho_h, h, &sd);
   if (status == BASE_OK) status = la_eigen_min(dim, h, &value, h + dim * dim);
   base_free(h);
   if (status != BASE_OK) return status;
-  double lower = value - confidence_eigen(sd, dim, p->beta_h);
-  struct trace_row row = {p->rho_last > 0 ? 2 : 1, p->iterations, "hessian", value, lower, sd, p->rho_h, 0};
+  double lower = value - confidence_eigen(sd, dim, costs->beta_h);
+  struct trace_row row = {costs->rho_last > 0 ? 2 : 1, costs->iterations, "hessian", value, lower, sd, costs->rho_h, 0};
   result->eigen_min = value;
   result->eigen_lower = fmax(lower, -f->lower);
   return trace_add(&result->trace, &row);

@@ -35,18 +35,18 @@ struct candidates {
 
 /* Of the normal law, exceeded by one of k with at most this probability. */
 static double quantile(double error, size_t k) { return -base_qnorm(error / (double)k); }
-static void set_steps(const struct search *s, const struct candidates *c);
-static void fill(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static void set_steps(const struct line_search *s, const struct candidates *c);
+static void fill(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                  const struct candidates *c);
-static void narrow(const struct objective *f, struct search *s, const double *w, const double *direction,
+static void narrow(const struct objective *f, struct line_search *s, const double *w, const double *direction,
                    const struct candidates *c);
-static int sensible(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static int sensible(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                     const struct candidates *c);
-static double margin(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static double margin(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                      const struct candidates *c);
-static int by_gaussian(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static int by_gaussian(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                        const struct candidates *c, struct found *found);
-static int by_index(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static int by_index(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                     const struct candidates *c, struct found *found);
 
 /* GW Alg. 2: floor(log_ratio(1 / multiplier)) + 1 */
@@ -56,9 +56,9 @@ size_t search_candidates(double multiplier, double ratio) {
 
 double search_noise(size_t k, double decrease) { return decrease / (quantile(DOUBT, k) * sqrt((double)k)); }
 
-int search_run(const struct objective *f, const struct search *search, const double *w, const double *direction,
+int search_run(const struct objective *f, const struct line_search *search, const double *w, const double *direction,
                struct found *found) {
-  struct search s = *search;
+  struct line_search s = *search;
   *found = (struct found){0, NAN, NAN, NAN, 0};
   double *work = base_alloc(4 * s.k + f->dim, sizeof(double));
   if (!work) return BASE_ERR_MEMORY;
@@ -75,12 +75,12 @@ int search_run(const struct objective *f, const struct search *search, const dou
   return status;
 }
 
-static void set_steps(const struct search *s, const struct candidates *c) {
+static void set_steps(const struct line_search *s, const struct candidates *c) {
   for (size_t i = 0; i < s->k; i++) c->step[i] = s->first * pow(s->ratio, (double)i);
 }
 
 /* The offset is what is added to a decrease of the loss: the penalty's, less what is required. */
-static void fill(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static void fill(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                  const struct candidates *c) {
   set_steps(s, c);
   double unsure = s->kind == OPT_SVT && !s->published ? margin(f, s, w, direction, c) / s->first : 0;
@@ -91,7 +91,7 @@ static void fill(const struct objective *f, const struct search *s, const double
 }
 
 /* The largest candidates go first: noise, promise and distance all grow with the step. */
-static void narrow(const struct objective *f, struct search *s, const double *w, const double *direction,
+static void narrow(const struct objective *f, struct line_search *s, const double *w, const double *direction,
                    const struct candidates *c) {
   while (s->k > 0) {
     set_steps(s, c);
@@ -103,7 +103,7 @@ static void narrow(const struct objective *f, struct search *s, const double *w,
 }
 
 /* Is the largest candidate one? Where only a choice is released there must be one. */
-static int sensible(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static int sensible(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                     const struct candidates *c) {
   if (s->kind == OPT_EXPONENTIAL && s->k == 1) return 0;
   memcpy(c->scratch, w, f->dim * sizeof(double));
@@ -114,7 +114,7 @@ static int sensible(const struct objective *f, const struct search *s, const dou
 
 /* That a decrease at the largest candidate differs by from what the mechanism sees, with probability DOUBT at most;
  * of a sparse vector in proportion to the step. */
-static double margin(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static double margin(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                      const struct candidates *c) {
   double k = (double)s->k;
   if (s->kind == OPT_GAUSSIAN) {
@@ -129,7 +129,7 @@ static double margin(const struct objective *f, const struct search *s, const do
 }
 
 /* The candidate with the largest lower confidence bound; none when all are negative. */
-static int by_gaussian(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static int by_gaussian(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                        const struct candidates *c, struct found *found) {
   int status = oracle_decreases(f->oracle, w, direction, s->k, c->step, s->rho, c->noisy, c->sd);
   if (status != BASE_OK) return status;
@@ -147,7 +147,7 @@ static int by_gaussian(const struct objective *f, const struct search *s, const 
   return BASE_OK;
 }
 
-static int by_index(const struct objective *f, const struct search *s, const double *w, const double *direction,
+static int by_index(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                     const struct candidates *c, struct found *found) {
   size_t index = s->k;
   int status = s->kind == OPT_SVT

@@ -196,15 +196,15 @@ static void precondition(struct newton *s) {
 
 /* By the decreases at the candidates; where none shows, the step that the smoothness constant allows. */
 static int damped_step(struct newton *s, double rho, double *step) {
-  struct search search = {.kind = OPT_GAUSSIAN,
-                          .first = 1,
-                          .ratio = 0.25,
-                          .k = DAMPED_CANDIDATES,
-                          .rho = rho,
-                          .error = confidence_share(1 - s->o->confidence, s->iteration),
-                          .gap = s->gap,
-                          .promise = la_dot(s->f->dim, s->gradient, s->direction) / 2,
-                          .reach = s->reach};
+  struct line_search search = {.kind = OPT_GAUSSIAN,
+                               .first = 1,
+                               .ratio = 0.25,
+                               .k = DAMPED_CANDIDATES,
+                               .rho = rho,
+                               .error = confidence_share(1 - s->o->confidence, s->iteration),
+                               .gap = s->gap,
+                               .promise = la_dot(s->f->dim, s->gradient, s->direction) / 2,
+                               .reach = s->reach};
   struct found found;
   la_scale(s->f->dim, -1, s->direction);
   int status = search_run(s->f, &search, s->w, s->direction, &found);

@@ -67,7 +67,7 @@ static void accept(struct state *s);
 static int measure_hessian(struct state *s, double *value, double *width);
 static int gradient_step(struct state *s);
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed);
-static int walk(struct state *s, struct search *search, double short_step, double wanted);
+static int walk(struct state *s, struct line_search *search, double short_step, double wanted);
 static void arrive(struct state *s);
 static double affordable(const struct state *s, double need);
 
@@ -249,13 +249,13 @@ static int gradient_step(struct state *s) {
   double longest = confidence_length(sd, f->dim, NOISE_ALONE);
   if (!(signal >= norm * norm / 2) || norm <= longest || noise > f->steepest) return BASE_OK;
   for (size_t i = 0; i < f->dim; i++) s->direction[i] = -s->gradient.mean[i];
-  struct search search = {.first = s->o->mult_g / f->smooth,
-                          .ratio = s->o->back_g,
-                          .k = search_candidates(s->o->mult_g, s->o->back_g),
-                          .sufficient = 0.25 * signal,
-                          .power = 1,
-                          .promise = signal,
-                          .least = (signal - norm * norm / 2) / f->smooth};
+  struct line_search search = {.first = s->o->mult_g / f->smooth,
+                               .ratio = s->o->back_g,
+                               .k = search_candidates(s->o->mult_g, s->o->back_g),
+                               .sufficient = 0.25 * signal,
+                               .power = 1,
+                               .promise = signal,
+                               .least = (signal - norm * norm / 2) / f->smooth};
   return walk(s, &search, signal / (norm * norm) / f->smooth, search_noise(search.k, signal / norm));
 }
 
@@ -264,17 +264,17 @@ static int curvature_step(struct state *s, double eigenvalue, double guaranteed)
   const struct objective *f = s->f;
   if (la_dot(f->dim, s->direction, s->gradient.mean) > 0) la_scale(f->dim, -1, s->direction);
   double short_step = 2 * guaranteed / f->third, least = guaranteed * short_step * short_step / 6;
-  struct search search = {.first = s->o->mult_h * short_step,
-                          .ratio = s->o->back_h,
-                          .k = search_candidates(s->o->mult_h, s->o->back_h),
-                          .sufficient = 0.125 * fabs(eigenvalue),
-                          .power = 2,
-                          .least = least};
+  struct line_search search = {.first = s->o->mult_h * short_step,
+                               .ratio = s->o->back_h,
+                               .k = search_candidates(s->o->mult_h, s->o->back_h),
+                               .sufficient = 0.125 * fabs(eigenvalue),
+                               .power = 2,
+                               .least = least};
   return walk(s, &search, short_step, search_noise(search.k, guaranteed * short_step / 6));
 }
 
 /* wanted: standard deviation of a decrease, over step times direction's norm. */
-static int walk(struct state *s, struct search *search, double short_step, double wanted) {
+static int walk(struct state *s, struct line_search *search, double short_step, double wanted) {
   const struct objective *f = s->f;
   struct found found = {0};
   search->kind = s->o->search;

@@ -136,7 +136,7 @@ struct trace_row *trace_last(struct trace *trace);
 
 /* ---- line_search.c ---- */
 
-struct search {
+struct line_search {
   enum opt_line_search kind;
   int published; /* all candidates; sparse vector with the sensitivity of the largest step, and no margin */
   double first;  /* largest candidate */
@@ -161,7 +161,7 @@ struct found {
 size_t search_candidates(double multiplier, double ratio);
 /* Noise per unit of step at which a candidate that decreases by this per unit of step is just accepted. */
 double search_noise(size_t k, double decrease);
-int search_run(const struct objective *f, const struct search *s, const double *w, const double *direction,
+int search_run(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                struct found *found);
 
 /* ---- opt_tight.c, opt_published.c: the phases of a run ---- */
@@ -184,7 +184,7 @@ int opt_published(const struct objective *f, const struct opt_options *o, const 
 /* Cost of a Hessian whose noise has the published spectral norm; sigma2: noise variance over squared sensitivity. */
 double published_hessian_cost(const struct objective *f, const double *w, double sigma2);
 
-/* ---- plan.c ---- */
+/* ---- phases.c ---- */
 
 /* The least whole number of iterations that is not below x, from 1 to most. */
 int plan_ceil(double x, int most);

@@ -47,7 +47,7 @@ struct certificate {
   double eigen_min, eigen_lower;
 };
 
-struct plan {
+struct costs {
   double alpha, radius;
   int iterations;
   double rho_g, rho_h;   /* of an iteration */
@@ -63,12 +63,12 @@ struct wish {
   const double *w;
 };
 
-struct run {
+struct state {
   const struct objective *f;
   const struct tr_options *o;
   struct objective on_batch; /* f and o while on batches, and after */
   struct tr_options tight;
-  struct plan plan;
+  struct costs costs;
   double end; /* what must stay in the ledger */
   double *w;
   struct opt_result *result;
@@ -88,26 +88,26 @@ struct run {
   struct certificate kept;
 };
 
-static void plan_published(struct plan *p, const struct wish *c);
-static void plan_tight(struct plan *p, const struct wish *c);
-static void plan_noise(struct plan *p, const struct wish *c);
+static void costs_published(struct costs *costs, const struct wish *c);
+static void costs_tight(struct costs *costs, const struct wish *c);
+static void costs_noise(struct costs *costs, const struct wish *c);
 static int certifies(const void *wish, double alpha);
-static int run_batches(struct run *r, const struct wish *c);
-static int travel(struct run *r);
-static int run_all(struct run *r);
-static int goes_on(const struct run *r);
-static void next_phase(struct run *r);
-static void begin(struct run *r, int phase, int iterations, double share);
-static int iterate(struct run *r);
-static int measure(struct run *r);
-static int stands_out(const struct run *r);
-static double gradient_upper(const struct run *r);
-static struct certificate bounds_here(const struct run *r);
-static struct certificate bounds_ahead(const struct run *r);
-static int accepted(const struct run *r, const struct certificate *c);
-static void keep(struct run *r, const struct certificate *c);
-static void move(struct run *r, const struct certificate *there);
-static void arrive(struct run *r);
+static int run_batches(struct state *s, const struct wish *c);
+static int travel(struct state *s);
+static int run_all(struct state *s);
+static int goes_on(const struct state *s);
+static void next_phase(struct state *s);
+static void begin(struct state *s, int phase, int iterations, double share);
+static int iterate(struct state *s);
+static int measure(struct state *s);
+static int stands_out(const struct state *s);
+static double gradient_upper(const struct state *s);
+static struct certificate bounds_here(const struct state *s);
+static struct certificate bounds_ahead(const struct state *s);
+static int accepted(const struct state *s, const struct certificate *c);
+static void keep(struct state *s, const struct certificate *c);
+static void move(struct state *s, const struct certificate *there);
+static void arrive(struct state *s);
 static void set_certificate(struct opt_result *result, const struct certificate *c);
 
 int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options, double rho,
@@ -117,25 +117,25 @@ int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr
   struct objective f;
   objective_init(&f, oracle, penalty);
   size_t dim = f.dim;
-  struct run r = {.f = &f, .o = options, .w = w, .result = result, .end = fmax(oracle_left(oracle) - rho, 0)};
+  struct state s = {.f = &f, .o = options, .w = w, .result = result, .end = fmax(oracle_left(oracle) - rho, 0)};
   double *memory = base_alloc(2 * dim * dim + 3 * dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
-  r.gradient = (struct pool){memory, dim, 0, 0, 0};
-  r.step = memory + dim;
-  r.best = memory + 2 * dim;
-  r.hessian = (struct pool){memory + 3 * dim, dim * dim, 0, 0, 0};
-  r.answer = memory + 3 * dim + dim * dim;
+  s.gradient = (struct pool){memory, dim, 0, 0, 0};
+  s.step = memory + dim;
+  s.best = memory + 2 * dim;
+  s.hessian = (struct pool){memory + 3 * dim, dim * dim, 0, 0, 0};
+  s.answer = memory + 3 * dim + dim * dim;
 
   int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
   if (status == BASE_OK) {
-    void (*plan)(struct plan *, const struct wish *) = options->published ? plan_published : plan_tight;
-    struct wish wish = {&f, options, oracle_left(oracle) - r.end, result->gap, w};
+    void (*set_costs)(struct costs *, const struct wish *) = options->published ? costs_published : costs_tight;
+    struct wish wish = {&f, options, oracle_left(oracle) - s.end, result->gap, w};
     int batches = options->batch.sampling.size > 0;
     if (batches) wish.rho *= options->batch.share;
-    plan(&r.plan, &wish);
-    result->planned = r.plan.iterations;
+    set_costs(&s.costs, &wish);
+    result->planned = s.costs.iterations;
     result->eigen_known = f.lower <= options->eps_h;
-    status = batches ? run_batches(&r, &wish) : run_all(&r);
+    status = batches ? run_batches(&s, &wish) : run_all(&s);
   }
   base_free(memory);
   return status;
@@ -151,34 +151,34 @@ double tr_default_alpha(const struct oracle *oracle, const struct penalty *penal
   return plan_smallest_alpha(certifies, &wish, f.steepest); /* which every point meets, but for the penalty */
 }
 
-/* ---- the plan: public constants, and a gap that was itself released ---- */
+/* ---- the costs: public constants, and a gap that was itself released ---- */
 
 /* Wang & Xu's, with G = M = 1 as in Gao & Wright's experiments: half of an iteration's budget for each answer. */
-static void plan_published(struct plan *p, const struct wish *c) {
-  p->alpha = c->o->eps_g;
-  p->radius = sqrt(p->alpha);
-  p->iterations = plan_ceil(6 * c->gap / pow(p->alpha, 1.5), c->o->max_iterations);
-  double sigma2 = p->iterations / (c->rho * ALMOST);
-  p->rho_g = 1 / (2 * sigma2);
-  p->rho_h = published_hessian_cost(c->f, c->w, sigma2);
-  p->beta_g = p->beta_h = (1 - c->o->confidence) / 2 / p->iterations;
+static void costs_published(struct costs *costs, const struct wish *c) {
+  costs->alpha = c->o->eps_g;
+  costs->radius = sqrt(costs->alpha);
+  costs->iterations = plan_ceil(6 * c->gap / pow(costs->alpha, 1.5), c->o->max_iterations);
+  double sigma2 = costs->iterations / (c->rho * ALMOST);
+  costs->rho_g = 1 / (2 * sigma2);
+  costs->rho_h = published_hessian_cost(c->f, c->w, sigma2);
+  costs->beta_g = costs->beta_h = (1 - c->o->confidence) / 2 / costs->iterations;
 }
 
 /* The largest alpha (the longest steps) that can be certified; where none can, the one that comes nearest. Steps so
  * short that they may not arrive within the iterations allowed certify nothing. */
-static void plan_tight(struct plan *p, const struct wish *c) {
+static void costs_tight(struct costs *costs, const struct wish *c) {
   double third = c->f->third;
-  struct plan best = {.margin = INFINITY};
+  struct costs best = {.margin = INFINITY};
   for (int k = 1; k <= 120 && best.margin > 1; k++) {
-    p->alpha = 2.0 / 3 * c->o->eps_g * pow(2, -k / 8.0);
-    p->radius = sqrt(p->alpha / third);
-    double needed = 6 * sqrt(third) * c->gap / pow(p->alpha, 1.5);
-    p->iterations = plan_ceil(needed, c->o->max_iterations);
-    plan_noise(p, c);
-    if (needed > c->o->max_iterations) p->margin = fmax(p->margin, 1) * needed / c->o->max_iterations;
-    if (p->margin < best.margin) best = *p;
+    costs->alpha = 2.0 / 3 * c->o->eps_g * pow(2, -k / 8.0);
+    costs->radius = sqrt(costs->alpha / third);
+    double needed = 6 * sqrt(third) * c->gap / pow(costs->alpha, 1.5);
+    costs->iterations = plan_ceil(needed, c->o->max_iterations);
+    costs_noise(costs, c);
+    if (needed > c->o->max_iterations) costs->margin = fmax(costs->margin, 1) * needed / c->o->max_iterations;
+    if (costs->margin < best.margin) best = *costs;
   }
-  *p = best;
+  *costs = best;
 }
 
 /*
@@ -186,92 +186,92 @@ static void plan_tight(struct plan *p, const struct wish *c) {
  * |s| = r, a / sqrt(share_g) + r b / sqrt(share_H), is least. An explicit test sees
  * its own noise on top of what it is about, and allows for it again.
  */
-static void plan_noise(struct plan *p, const struct wish *c) {
+static void costs_noise(struct costs *costs, const struct wish *c) {
   const struct objective *f = c->f;
   const struct tr_options *o = c->o;
-  double slice = c->rho / p->iterations * ALMOST, again = o->explicit_test ? 2 : 0;
-  p->beta_g = p->beta_h = (1 - o->confidence) / 2 / p->iterations * 6 / (M_PI * M_PI);
-  double a = confidence_length(oracle_sd_gradient(f->oracle, c->w, slice), f->dim, p->beta_g);
-  double b = confidence_eigen(oracle_sd_hessian(f->oracle, c->w, slice), f->dim, p->beta_h / 2);
-  double ratio = pow(p->radius * b / a, 2.0 / 3), share = ratio / (1 + ratio);
-  p->rho_g = slice * (1 - share);
-  p->rho_h = slice * share;
+  double slice = c->rho / costs->iterations * ALMOST, again = o->explicit_test ? 2 : 0;
+  costs->beta_g = costs->beta_h = (1 - o->confidence) / 2 / costs->iterations * 6 / (M_PI * M_PI);
+  double a = confidence_length(oracle_sd_gradient(f->oracle, c->w, slice), f->dim, costs->beta_g);
+  double b = confidence_eigen(oracle_sd_hessian(f->oracle, c->w, slice), f->dim, costs->beta_h / 2);
+  double ratio = pow(costs->radius * b / a, 2.0 / 3), share = ratio / (1 + ratio);
+  costs->rho_g = slice * (1 - share);
+  costs->rho_h = slice * share;
   double noise_g = a / sqrt(1 - share), noise_h = b / sqrt(share);
-  double gradient = 1.5 * p->alpha + (1 + again) * noise_g + p->radius * noise_h;
-  double curvature = 2 * sqrt(f->third * p->alpha) + (1 + again) * noise_h;
-  p->margin = fmax(gradient / o->eps_g, f->lower <= o->eps_h ? 0 : curvature / o->eps_h);
+  double gradient = 1.5 * costs->alpha + (1 + again) * noise_g + costs->radius * noise_h;
+  double curvature = 2 * sqrt(f->third * costs->alpha) + (1 + again) * noise_h;
+  costs->margin = fmax(gradient / o->eps_g, f->lower <= o->eps_h ? 0 : curvature / o->eps_h);
 }
 
 static int certifies(const void *wish, double alpha) {
   struct wish c = *(const struct wish *)wish;
   struct tr_options at = *c.o;
-  struct plan p;
+  struct costs costs;
   at.eps_g = alpha;
   at.eps_h = sqrt(c.f->third * alpha);
   c.o = &at;
-  plan_tight(&p, &c);
-  return p.margin <= 1;
+  costs_tight(&costs, &c);
+  return costs.margin <= 1;
 }
 
 /* ---- the run ---- */
 
 /* The plan is about all rows; on batches noise and sampling error come on top. */
-static int run_batches(struct run *r, const struct wish *c) {
+static int run_batches(struct state *s, const struct wish *c) {
   const struct certificate none = {NAN, NAN, NAN, NAN};
-  r->on_batch = *r->f;
-  r->on_batch.batch = &r->o->batch.sampling;
-  r->f = &r->on_batch;
-  r->shift = 1;
-  int status = travel(r);
+  s->on_batch = *s->f;
+  s->on_batch.batch = &s->o->batch.sampling;
+  s->f = &s->on_batch;
+  s->shift = 1;
+  int status = travel(s);
   if (status != BASE_OK) return status;
-  set_certificate(r->result, &none);
+  set_certificate(s->result, &none);
   struct wish rest = *c;
-  r->tight = *r->o;
-  r->tight.published = 0;
-  rest.o = &r->tight;
-  rest.rho = oracle_left(c->f->oracle) - r->end;
-  r->f = c->f;
-  r->o = &r->tight;
-  r->plan.iterations = r->result->planned = FINAL_ITERATIONS;
-  plan_noise(&r->plan, &rest);
-  return run_all(r);
+  s->tight = *s->o;
+  s->tight.published = 0;
+  rest.o = &s->tight;
+  rest.rho = oracle_left(c->f->oracle) - s->end;
+  s->f = c->f;
+  s->o = &s->tight;
+  s->costs.iterations = s->result->planned = FINAL_ITERATIONS;
+  costs_noise(&s->costs, &rest);
+  return run_all(s);
 }
 
 /* To a point that passes on batches. */
-static int travel(struct run *r) {
+static int travel(struct state *s) {
   int status = BASE_OK, found = 0;
-  r->last = r->plan.iterations;
-  for (r->iteration = 1; r->iteration <= r->last && status == BASE_OK && !found; r->iteration++) {
-    base_progress(r->iteration, r->last);
-    status = measure(r);
+  s->last = s->costs.iterations;
+  for (s->iteration = 1; s->iteration <= s->last && status == BASE_OK && !found; s->iteration++) {
+    base_progress(s->iteration, s->last);
+    status = measure(s);
     if (status != BASE_OK) break;
-    struct certificate here = bounds_here(r), there = bounds_ahead(r);
-    found = accepted(r, r->o->explicit_test ? &here : &there);
-    if ((found && !r->o->explicit_test) || (!found && (r->o->published || stands_out(r)))) move(r, &there);
+    struct certificate here = bounds_here(s), there = bounds_ahead(s);
+    found = accepted(s, s->o->explicit_test ? &here : &there);
+    if ((found && !s->o->explicit_test) || (!found && (s->o->published || stands_out(s)))) move(s, &there);
   }
-  arrive(r);
+  arrive(s);
   return status == BASE_ERR_BUDGET ? BASE_OK : status;
 }
 
-static int run_all(struct run *r) {
+static int run_all(struct state *s) {
   int status = BASE_OK;
-  r->phase = 1;
-  r->last = r->plan.iterations;
-  for (r->iteration = 1; r->iteration <= r->last && status == BASE_OK; r->iteration++) {
-    base_progress(r->iteration, r->last);
-    status = iterate(r);
-    if (r->certified && !goes_on(r)) break;
-    if (r->certified) next_phase(r);
+  s->phase = 1;
+  s->last = s->costs.iterations;
+  for (s->iteration = 1; s->iteration <= s->last && status == BASE_OK; s->iteration++) {
+    base_progress(s->iteration, s->last);
+    status = iterate(s);
+    if (s->certified && !goes_on(s)) break;
+    if (s->certified) next_phase(s);
   }
-  r->result->status = r->certified ? OPT_SOSP : r->o->published && status == BASE_OK ? OPT_ITERATIONS : OPT_BUDGET;
-  if (r->certified) {
-    memcpy(r->w, r->best, r->f->dim * sizeof(double));
-    set_certificate(r->result, &r->kept);
+  s->result->status = s->certified ? OPT_SOSP : s->o->published && status == BASE_OK ? OPT_ITERATIONS : OPT_BUDGET;
+  if (s->certified) {
+    memcpy(s->w, s->best, s->f->dim * sizeof(double));
+    set_certificate(s->result, &s->kept);
   }
   return status == BASE_ERR_BUDGET ? BASE_OK : status;
 }
 
-static int goes_on(const struct run *r) { return r->o->spend_all && !r->o->published; }
+static int goes_on(const struct state *s) { return s->o->spend_all && !s->o->published; }
 
 /*
  * From a certified point on the worst case no longer has to be planned for.
@@ -279,46 +279,46 @@ static int goes_on(const struct run *r) { return r->o->spend_all && !r->o->publi
  * phase 3 has the rest for a few precise steps. All of it within the iterations
  * that the error probabilities were planned for.
  */
-static void next_phase(struct run *r) {
-  int done = r->iteration, inside = r->length < r->plan.radius * (1 - 1e-9);
-  if (r->phase == 1) {
-    r->spare = r->plan.iterations - done;
-    int planned = (int)fmin(r->spare - FINAL_STEPS, fmax(done, 2 * ceil(sqrt(r->plan.iterations))));
-    begin(r, 2, planned, 0.5);
-  } else if (r->phase == 2 && (inside || done == r->last)) {
-    r->spare -= done;
-    begin(r, 3, r->spare < FINAL_STEPS ? r->spare : FINAL_STEPS, 1);
+static void next_phase(struct state *s) {
+  int done = s->iteration, inside = s->length < s->costs.radius * (1 - 1e-9);
+  if (s->phase == 1) {
+    s->spare = s->costs.iterations - done;
+    int planned = (int)fmin(s->spare - FINAL_STEPS, fmax(done, 2 * ceil(sqrt(s->costs.iterations))));
+    begin(s, 2, planned, 0.5);
+  } else if (s->phase == 2 && (inside || done == s->last)) {
+    s->spare -= done;
+    begin(s, 3, s->spare < FINAL_STEPS ? s->spare : FINAL_STEPS, 1);
   }
 }
 
 /* This share of what is left, in equal parts. As costs now depend on answers, averages begin anew. */
-static void begin(struct run *r, int phase, int iterations, double share) {
-  double slice = share * (oracle_left(r->f->oracle) - r->end) * ALMOST / iterations;
-  double share_h = r->plan.rho_h / (r->plan.rho_g + r->plan.rho_h);
+static void begin(struct state *s, int phase, int iterations, double share) {
+  double slice = share * (oracle_left(s->f->oracle) - s->end) * ALMOST / iterations;
+  double share_h = s->costs.rho_h / (s->costs.rho_g + s->costs.rho_h);
   if (iterations < 1) return;
-  r->plan.rho_g = slice * (1 - share_h);
-  r->plan.rho_h = slice * share_h;
-  r->phase = phase;
-  r->last = iterations;
-  r->result->planned = iterations;
-  r->iteration = 0;
-  arrive(r);
+  s->costs.rho_g = slice * (1 - share_h);
+  s->costs.rho_h = slice * share_h;
+  s->phase = phase;
+  s->last = iterations;
+  s->result->planned = iterations;
+  s->iteration = 0;
+  arrive(s);
 }
 
-static int iterate(struct run *r) {
-  int status = measure(r), ahead = !r->o->explicit_test;
+static int iterate(struct state *s) {
+  int status = measure(s), ahead = !s->o->explicit_test;
   if (status != BASE_OK) return status;
-  struct certificate here = bounds_here(r), there = bounds_ahead(r);
-  set_certificate(r->result, &here);
-  int certified = accepted(r, ahead ? &there : &here);
-  if (certified) keep(r, ahead ? &there : &here);
-  if (certified && !goes_on(r)) {
-    if (ahead) move(r, &there);
+  struct certificate here = bounds_here(s), there = bounds_ahead(s);
+  set_certificate(s->result, &here);
+  int certified = accepted(s, ahead ? &there : &here);
+  if (certified) keep(s, ahead ? &there : &here);
+  if (certified && !goes_on(s)) {
+    if (ahead) move(s, &there);
     return BASE_OK;
   }
   /* With the explicit test a point that is not measured has no certificate: the last iteration stays. */
-  if (!ahead && r->iteration == r->last) return BASE_OK;
-  if (r->o->published || stands_out(r)) move(r, &there);
+  if (!ahead && s->iteration == s->last) return BASE_OK;
+  if (s->o->published || stands_out(s)) move(s, &there);
   return BASE_OK;
 }
 
@@ -327,97 +327,98 @@ static int iterate(struct run *r) {
  * a point takes 6 / (pi j)^2 of the error probability of that point, of which there
  * are no more than iterations, whatever made the run stay or move.
  */
-static int measure(struct run *r) {
-  const struct objective *f = r->f;
-  double sd, again = pow(++r->measured, 2);
-  r->beta_g = r->plan.beta_g / again;
-  int status = objective_gradient(f, r->w, r->plan.rho_g, r->answer, &sd);
+static int measure(struct state *s) {
+  const struct objective *f = s->f;
+  double sd, again = pow(++s->measured, 2);
+  s->beta_g = s->costs.beta_g / again;
+  int status = objective_gradient(f, s->w, s->costs.rho_g, s->answer, &sd);
   if (status != BASE_OK) return status;
-  pool_add(&r->gradient, r->answer, sd, r->plan.rho_g);
-  r->noise_g = confidence_length(pool_sd(&r->gradient), f->dim, r->beta_g);
-  r->norm = la_norm(f->dim, r->gradient.mean);
-  struct trace_row row = {r->phase + r->shift,
-                          r->iteration,
+  pool_add(&s->gradient, s->answer, sd, s->costs.rho_g);
+  s->noise_g = confidence_length(pool_sd(&s->gradient), f->dim, s->beta_g);
+  s->norm = la_norm(f->dim, s->gradient.mean);
+  struct trace_row row = {s->phase + s->shift,
+                          s->iteration,
                           objective_gradient_name(f),
-                          r->norm,
-                          gradient_upper(r),
-                          pool_sd(&r->gradient),
-                          r->plan.rho_g,
+                          s->norm,
+                          gradient_upper(s),
+                          pool_sd(&s->gradient),
+                          s->costs.rho_g,
                           0};
-  status = trace_add(&r->result->trace, &row);
+  status = trace_add(&s->result->trace, &row);
 
-  if (status == BASE_OK) status = objective_hessian(f, r->w, r->plan.rho_h, r->answer, &sd);
+  if (status == BASE_OK) status = objective_hessian(f, s->w, s->costs.rho_h, s->answer, &sd);
   if (status != BASE_OK) return status;
-  pool_add(&r->hessian, r->answer, sd, r->plan.rho_h);
-  r->noise_h = confidence_eigen(pool_sd(&r->hessian), f->dim, r->plan.beta_h / again / 2); /* of either sign */
-  status = la_trust_region(f->dim, r->hessian.mean, r->gradient.mean, r->plan.radius, r->step, &r->dual, &r->eigen_min);
+  pool_add(&s->hessian, s->answer, sd, s->costs.rho_h);
+  s->noise_h = confidence_eigen(pool_sd(&s->hessian), f->dim, s->costs.beta_h / again / 2); /* of either sign */
+  status =
+      la_trust_region(f->dim, s->hessian.mean, s->gradient.mean, s->costs.radius, s->step, &s->dual, &s->eigen_min);
   if (status != BASE_OK) return status;
-  r->length = la_norm(f->dim, r->step);
-  row = (struct trace_row){r->phase + r->shift,
-                           r->iteration,
+  s->length = la_norm(f->dim, s->step);
+  row = (struct trace_row){s->phase + s->shift,
+                           s->iteration,
                            objective_hessian_name(f),
-                           r->eigen_min,
-                           r->eigen_min - r->noise_h,
-                           pool_sd(&r->hessian),
-                           r->plan.rho_h,
+                           s->eigen_min,
+                           s->eigen_min - s->noise_h,
+                           pool_sd(&s->hessian),
+                           s->costs.rho_h,
                            0};
-  return trace_add(&r->result->trace, &row);
+  return trace_add(&s->result->trace, &row);
 }
 
 /* The gradient is longer than its noise, which is not longer than any gradient; or the curvature is surely negative. */
-static int stands_out(const struct run *r) {
-  double sd = pool_sd(&r->gradient), noise = sqrt((double)r->f->dim) * sd;
-  if (noise <= r->f->steepest && r->norm >= sqrt(2) * noise) return 1;
-  return r->f->lower > r->o->eps_h && r->eigen_min + r->noise_h <= -r->o->eps_h / 3;
+static int stands_out(const struct state *s) {
+  double sd = pool_sd(&s->gradient), noise = sqrt((double)s->f->dim) * sd;
+  if (noise <= s->f->steepest && s->norm >= sqrt(2) * noise) return 1;
+  return s->f->lower > s->o->eps_h && s->eigen_min + s->noise_h <= -s->o->eps_h / 3;
 }
 
 /* The explicit test knows that noise lengthens the norm. The dual variable's bounds all rest on the noise's own. */
-static double gradient_upper(const struct run *r) {
-  if (!r->o->explicit_test) return r->norm + r->noise_g;
-  return confidence_norm(r->norm, pool_sd(&r->gradient), r->f->dim, r->beta_g);
+static double gradient_upper(const struct state *s) {
+  if (!s->o->explicit_test) return s->norm + s->noise_g;
+  return confidence_norm(s->norm, pool_sd(&s->gradient), s->f->dim, s->beta_g);
 }
 
-static struct certificate bounds_here(const struct run *r) {
-  struct certificate c = {r->norm, gradient_upper(r), r->eigen_min, fmax(r->eigen_min - r->noise_h, -r->f->lower)};
+static struct certificate bounds_here(const struct state *s) {
+  struct certificate c = {s->norm, gradient_upper(s), s->eigen_min, fmax(s->eigen_min - s->noise_h, -s->f->lower)};
   return c;
 }
 
 /* See the head of this file. */
-static struct certificate bounds_ahead(const struct run *r) {
-  double s = r->length, third = r->f->third, gradient = r->dual * s;
-  struct certificate c = {gradient, gradient + third * s * s / 2 + r->noise_g + r->noise_h * s, r->eigen_min,
-                          fmax(r->eigen_min - third * s - r->noise_h, -r->f->lower)};
+static struct certificate bounds_ahead(const struct state *s) {
+  double length = s->length, third = s->f->third, gradient = s->dual * length;
+  struct certificate c = {gradient, gradient + third * length * length / 2 + s->noise_g + s->noise_h * length,
+                          s->eigen_min, fmax(s->eigen_min - third * length - s->noise_h, -s->f->lower)};
   return c;
 }
 
 /* Published tests are on the noisy quantities themselves. */
-static int accepted(const struct run *r, const struct certificate *c) {
-  const struct tr_options *o = r->o;
+static int accepted(const struct state *s, const struct certificate *c) {
+  const struct tr_options *o = s->o;
   if (!o->published) return c->gradient_upper <= o->eps_g && c->eigen_lower >= -o->eps_h;
-  if (!o->explicit_test) return r->dual <= sqrt(r->plan.alpha);
+  if (!o->explicit_test) return s->dual <= sqrt(s->costs.alpha);
   return c->gradient_norm <= o->eps_g / (1 + GW_C1) && c->eigen_min >= -o->eps_h / (1 + GW_C);
 }
 
-static void keep(struct run *r, const struct certificate *c) {
-  memcpy(r->best, r->w, r->f->dim * sizeof(double));
-  if (!r->o->explicit_test) la_axpy(r->f->dim, 1, r->step, r->best);
-  r->kept = *c;
-  r->certified = 1;
+static void keep(struct state *s, const struct certificate *c) {
+  memcpy(s->best, s->w, s->f->dim * sizeof(double));
+  if (!s->o->explicit_test) la_axpy(s->f->dim, 1, s->step, s->best);
+  s->kept = *c;
+  s->certified = 1;
 }
 
-static void move(struct run *r, const struct certificate *there) {
+static void move(struct state *s, const struct certificate *there) {
   const struct certificate none = {NAN, NAN, NAN, NAN};
-  la_axpy(r->f->dim, 1, r->step, r->w);
-  trace_last(&r->result->trace)->step = r->length;
-  set_certificate(r->result, r->o->explicit_test ? &none : there);
-  arrive(r);
+  la_axpy(s->f->dim, 1, s->step, s->w);
+  trace_last(&s->result->trace)->step = s->length;
+  set_certificate(s->result, s->o->explicit_test ? &none : there);
+  arrive(s);
 }
 
 /* At a point that was not measured yet. */
-static void arrive(struct run *r) {
-  pool_reset(&r->gradient);
-  pool_reset(&r->hessian);
-  r->measured = 0;
+static void arrive(struct state *s) {
+  pool_reset(&s->gradient);
+  pool_reset(&s->hessian);
+  s->measured = 0;
 }
 
 static void set_certificate(struct opt_result *result, const struct certificate *c) {
