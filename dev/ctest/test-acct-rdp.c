@@ -218,7 +218,7 @@ static void sampled_gaussian_real_orders(void) {
   }
 }
 
-/* ---- replace-one: section F1 of privacy.md ---- */
+/* ---- replace-one (proofs: profile-divergence) ---- */
 
 struct profile {
   enum acct_kind kind;
@@ -292,7 +292,7 @@ static void curves_add(void) {
   }
 }
 
-/* Canonne, Kamath & Steinke 2020, proposition 12, as in section G of privacy.md. */
+/* Canonne, Kamath & Steinke 2020, proposition 12 (proofs: renyi-conversion). */
 static long double epsilon_at(long double order, long double rdp, long double delta) {
   return rdp + log1pl(-1 / order) - (logl(delta) + logl(order)) / (order - 1);
 }

@@ -139,7 +139,7 @@ static void short_runs(void) {
  * Equal queries with shifts of alternating sign, k = 3000, sd^2 = 3 / (2 rho)
  * and 3 / rho: the divergence of order 1.5 exceeds alpha rho, so that a bound
  * linear in alpha that forgets the length of the run (Chen & Lee 2020, equation
- * (5)) is none; privacy.md C2.
+ * (5)) is none (proofs: sparse-vector-long).
  */
 static void long_runs(void) {
   double rho = 0.01, order = 1.5, most = 0;
@@ -171,7 +171,8 @@ static double threshold_rdp(const struct acct_leaf *leaf, double tau, double ord
   return tau > 0 ? acct_leaf_rdp(&noise, order) : 0;
 }
 
-/* privacy.md C3, formula U_k, over the taus i / n and a grid of x: not above the true minimum over these taus. */
+/* The formula of U_k (proofs: sparse-vector-divergence) over the taus i / n and a grid of x: not above the true minimum
+ * over these taus. */
 static double brute_force(const struct acct_leaf *leaf, double order, int n) {
   enum { POINTS = 1601 };
   double best = INFINITY, reach = leaf->kind == ACCT_SVT_GAUSSIAN ? (7 + 2 * order * leaf->c) / leaf->c : 1;
@@ -233,7 +234,7 @@ static void shape(void) {
   }
 }
 
-/* privacy.md C3: at most 0.11 eps^2 for k <= 20, over all orders. */
+/* At most 0.11 eps^2 for k <= 20, over all orders (proofs: sparse-vector-cost). */
 static void zcdp_constant(void) {
   static const double grid[] = {0.002, 0.02, 0.1, 0.3, 0.7, 1, 1.5, 2};
   for (size_t i = 0; i < sizeof grid / sizeof *grid; i += (size_t)ctest_size(1, 3)) {

@@ -37,7 +37,8 @@ static void open_small(struct fixture *f, const char *loss, double capacity) {
 
 static double norm3(const double *x) { return hypot(hypot(x[0], x[1]), x[2]); }
 
-/* sd = sensitivity / sqrt(2 rho), from the formulas of privacy.md A and B, not a hair below. */
+/* sd = sensitivity / sqrt(2 rho), not a hair below: (proofs: sensitivity-value, sensitivity-gradient,
+ * sensitivity-hessian). */
 static void scales(const char *loss, enum oracle_neighbours neighbours) {
   struct fixture f;
   int sigmoid = strcmp(loss, "sigmoid") == 0, replaced = neighbours == ORACLE_REPLACE_ONE;

@@ -88,7 +88,7 @@ static void noise_level(void) {
   }
 }
 
-/* T = gap / MIN_DEC: GW (10) with c = c1 = c2 = 0.1 and G = M = 1, targets divided by 1.1. */
+/* T = gap / MIN_DEC: Gao & Wright (10) with c = c1 = c2 = 0.1 and G = M = 1, targets divided by 1.1. */
 static void planned(void) {
   struct fixture f;
   struct opt_result r;

@@ -17,7 +17,7 @@ double acct_gdp_epsilon(double mu, double delta);
 double acct_gdp_mu(double eps, double delta);
 
 /* inf over alpha > 1 of exp((alpha-1)(alpha rho - eps)) / (alpha-1) (1 - 1/alpha)^alpha
- * (Canonne, Kamath & Steinke 2020, as in the design's section G). */
+ * (Canonne, Kamath & Steinke 2020; proofs: renyi-conversion). */
 double acct_zcdp_delta(double rho, double eps);
 double acct_zcdp_log_delta(double rho, double eps);
 double acct_zcdp_epsilon(double rho, double delta);
@@ -44,8 +44,8 @@ struct acct_leaf {
 
 enum acct_amplification {
   ACCT_PLAIN,   /* every record takes part */
-  ACCT_MIXTURE, /* Poisson sampling, zero-out: the pair ((1 - q) Q + q P, Q) and its reverse */
-  ACCT_PROFILE  /* replace-one, Poisson or without replacement: section F1 */
+  ACCT_MIXTURE, /* Poisson, zero-out: the pair ((1 - q) Q + q P, Q) and its reverse (proofs: zero-out-batches) */
+  ACCT_PROFILE  /* replace-one, Poisson or without replacement (proofs: replace-one-batches) */
 };
 
 /* A composition of leaves on one batch, drawn anew `times` times. */

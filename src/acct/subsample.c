@@ -5,8 +5,8 @@
  *                       of which a Gaussian needs the first only (Mironov, Talwar &
  *                       Zhang 2019, theorem 5);
  *   replace-one:        1 + E_Q psi(g(L)) over L > 0, psi = g^alpha + g^(1 - alpha) - 1 - g,
- *                       by the law of bins.c; equal to section F1's integral of
- *                       s delta(v) by parts.
+ *                       by the law of bins.c; by parts, the integral of
+ *                       s delta(v) (proofs: profile-divergence).
  *
  * All integrands are convex in e^v, so replacing the base by its chords between
  * nodes ("connect the dots") gives an upper bound. The Gaussian zero-out case is

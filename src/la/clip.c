@@ -5,8 +5,9 @@
  *   h(t) = S_K(t) / S_(K-1)(t),  S_k(t) = sum_(j<=k) t^j m^(k-j),  K = 7.
  *
  * S_K = m S_(K-1) + t^K = t S_(K-1) + m^K, so h >= max(t, m), 0 <= h' <= 1, and h <= (1 + 1 / K) max(t, m), which it
- * reaches at t = m. K = 1 would be t + m; the larger K, the steeper 1 / h: its slope stays below 0.47 / m^2 (proofs
- * vignette), and as h' <= 1 below 1 / t^2. As S_k = (t^(k+1) - m^(k+1)) / (t - m), with w_j the K + 1 roots of one
+ * reaches at t = m. K = 1 would be t + m; the larger K, the steeper 1 / h: its slope stays below 0.47 / m^2
+ * (proofs: sensitivity-direction), and as h' <= 1 below 1 / t^2. As S_k = (t^(k+1) - m^(k+1)) / (t - m), with w_j the
+ * K + 1 roots of one
  *
  *   1 / h(t) = 1 / (K + 1) sum_j (1 - w_j) / (t - m w_j),
  *

@@ -1,14 +1,15 @@
 /*
  * Newton's method with cubic regularisation for convex objectives (Nesterov & Polyak 2006; private: Ganesh et al. 2023,
- * algorithms 1 and 2, with the noise of privacy.md J3). With M the Lipschitz constant of the Hessian
+ * algorithms 1 and 2, with another scale of the noise; proofs: sensitivity-model). With M the Lipschitz constant of the
+ * Hessian
  *
  *   phi(v) = g'v + v'Hv / 2 + (M / 6) |v|^3 >= f(w + v) - f(w)
  *
  * is minimised over a ball around zero that holds w + v.
  *
- * Direct: g and H are released, H with symmetric Gaussian noise E (B3). |E| is about e = sqrt(2 d) sd, and with H + E
- * + e I the model remains an upper bound; its minimum is found exactly (la_cubic), all of it post-processing, and
- * projected.
+ * Direct: g and H are released, H with symmetric Gaussian noise E (proofs: symmetric-noise). |E| is about
+ * e = sqrt(2 d) sd, and with H + E + e I the model remains an upper bound; its minimum is found exactly (la_cubic), all
+ * of it post-processing, and projected.
  *
  * Inner steps: the printed solver releases the gradient of phi at each of its N points, g + H v, with noise in
  * proportion to its sensitivity at |v| (printed with the diameter for |v| and without 1 / n), and takes steps of 2 / (m

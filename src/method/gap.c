@@ -18,8 +18,8 @@ double gap_reach(const struct objective *f, double gap, const double *w) {
 
 /*
  * f(w0) - inf f: with a public bound at w0 = 0, where the loss has one for all data;
- * else the caller's number; else a noisy value plus its own upper quantile
- * (privacy.md E: the noise must keep its sign).
+ * else the caller's number; else a noisy value plus its own upper quantile,
+ * with the noise's sign (proofs: initial-gap).
  */
 int gap_find(const struct objective *f, double gap, double share, double confidence, const double *w, double rho,
              struct opt_result *result) {

@@ -8,7 +8,7 @@
  * DP-SGD (Abadi et al. 2016, with batches that are drawn and divided as the oracle does): each step takes a gradient on
  * a fresh batch, and the last iterate is returned. The budget's rest pays for a gradient about all rows there.
  *
- * The choice looks at released norms only, which is free (privacy.md H). A part of
+ * The choice looks at released norms only, which is free (proofs: post-processing). A part of
  * the budget is kept for one Hessian, at the iterate chosen: it can show that this
  * is no second-order point, but nothing is done about it. Where the loss and
  * the penalty give the bound on the curvature, gradients have the whole budget.

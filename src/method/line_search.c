@@ -1,6 +1,6 @@
 /*
- * Private backtracking over the candidates first * ratio^i, i < k, along a
- * released direction (GW 3.2 and privacy.md A3-A4, C3-C4).
+ * Private backtracking over the candidates first * ratio^i, i < k, along a released direction (Gao & Wright 2023,
+ * section 3.2; proofs: sensitivity-decrease, several-scales, sparse-vector-cost, exponential-mechanism).
  *
  * What is public, or was released, bounds what a step can bring: a decrease is
  * at most the gap f(w) - inf f. A candidate is left out, before anything is
@@ -49,7 +49,7 @@ static int by_gaussian(const struct objective *f, const struct line_search *s, c
 static int by_index(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                     const struct candidates *c, struct found *found);
 
-/* GW Alg. 2: floor(log_ratio(1 / multiplier)) + 1 */
+/* Gao & Wright Alg. 2: floor(log_ratio(1 / multiplier)) + 1 */
 size_t search_candidates(double multiplier, double ratio) {
   return (size_t)floor(log(multiplier) / -log(ratio) + 1e-9) + 1;
 }

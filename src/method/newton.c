@@ -6,8 +6,8 @@
  *     find a direction with second-order information; step (newton_step.c)
  *   measure the gradient at the last w, or at the mean of the last ones: the certificate
  *
- * All releases are Gaussian, so a run is sqrt(2 rho)-GDP exactly (privacy.md
- * D2, J2). The loss and the penalty must be convex: then no eigenvalue of the
+ * All releases are Gaussian, so a run is sqrt(2 rho)-GDP exactly (proofs:
+ * gdp-filter). The loss and the penalty must be convex: then no eigenvalue of the
  * Hessian is negative and the gradient alone is to be certified.
  *
  * On batches a step draws one, for all that it asks, and is charged before for

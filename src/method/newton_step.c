@@ -2,13 +2,13 @@
  * The steps of Newton's method.
  *
  * Double noise: w <- w - A^-1 g~ + noise, A the curvature with eigenvalues
- * modified by lambda0 (privacy.md J1, J2; Ganesh et al. 2023, section 5.2).
+ * modified by lambda0 (Ganesh et al. 2023, section 5.2; proofs: sensitivity-direction, newton-damping).
  * With a larger lambda0 the direction's noise falls as lambda0^-4 and so does
  * the progress along small eigenvalues: lambda0^3 = scale tr(H) (b / n)^2 / rho,
  * rho the direction's cost, balances the two; the trace is released for it.
  *
  * Noisy matrix: w <- w - step B^-1 g~, where B is a curvature matrix released
- * with symmetric Gaussian noise (privacy.md B3, I3) and repaired: eigenvalues
+ * with symmetric Gaussian noise (proofs: symmetric-noise) and repaired: eigenvalues
  * e, which the noise moves by at most about sqrt(2 d) sd, become max(e, 0) +
  * lambda0 or max(e, lambda0). For a Hessian of each step lambda0 = scale
  * sqrt(2 d) sd. All of it is post-processing.

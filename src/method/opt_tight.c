@@ -259,7 +259,7 @@ static int gradient_step(struct state *s) {
   return walk(s, &search, signal / (norm * norm) / f->smooth, search_noise(search.k, signal / norm));
 }
 
-/* Along the eigenvector; the curvature there is at most -guaranteed (GW (7), SD2). */
+/* Along the eigenvector; the curvature there is at most -guaranteed (Gao & Wright (7), SD2). */
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed) {
   const struct objective *f = s->f;
   if (la_dot(f->dim, s->direction, s->gradient.mean) > 0) la_scale(f->dim, -1, s->direction);

@@ -28,7 +28,7 @@ int plan_iterations(const struct objective *f, const struct opt_options *o, doub
 }
 
 /*
- * GW 3.4: phase 1 gambles a share of the budget on the square root of the
+ * Gao & Wright, section 3.4: phase 1 gambles a share of the budget on the square root of the
  * iterations; phase 2 has the planned number and everything left.
  * With batches: such phases on batches, with their share of the budget, and
  * then two on all rows with the rest, and what the batches left, to certify.
@@ -114,7 +114,7 @@ double plan_t2(void) {
   return 1.5 * a + 3 * sqrt(a * a / 4 - 2.0 / 3 * GW_C2_SEARCH);
 }
 
-/* GW (10) with the constants of the loss. The second term counts only when
+/* Gao & Wright (10) with the constants of the loss. The second term counts only when
  * steps of negative curvature can occur at all. */
 static double min_decrease(const struct objective *f, double eps_g, double eps_h) {
   double by_gradient = plan_gradient_decrease(f, eps_g);
@@ -123,7 +123,7 @@ static double min_decrease(const struct objective *f, double eps_g, double eps_h
   return fmin(by_gradient, by_curvature);
 }
 
-/* GW (10), or (17) with a line search, at G = M = 1 and the targets divided as in its experiments. */
+/* Gao & Wright (10), or (17) with a line search, at G = M = 1 and the targets divided as in its experiments. */
 static double min_decrease_published(const struct opt_options *o) {
   double eps_g = o->eps_g / (1 + GW_C1), eps_h = o->eps_h / (1 + GW_C), cube = eps_h * eps_h * eps_h;
   if (o->search == OPT_SHORT_STEP) {

@@ -193,7 +193,7 @@ double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), co
 /* Of a run's budget, what is kept to measure its decrease at the end: where values of the objective are asked for
  * anyway. */
 double plan_last(const struct opt_options *o, double rho);
-/* What a gradient step of length 1/G gains at least where the norm is above eps_g: GW (10), its first term. */
+/* What a gradient step of length 1/G gains at least where the norm is above eps_g: the first term of Gao & Wright (10). */
 double plan_gradient_decrease(const struct objective *f, double eps_g);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
@@ -232,13 +232,13 @@ int newton_prepare(struct newton *s, double rho);
 /* Moves w, given the gradient there; slice is the whole iteration's budget. On batches the step is open. */
 int newton_step(struct newton *s, double slice);
 
-/* Constants of GW's analysis: c, c1, c2 bound the noise, c_g, c_H are the sufficient decreases. */
+/* Constants of Gao & Wright's analysis: c, c1, c2 bound the noise, c_g, c_H are the sufficient decreases. */
 #define GW_C 0.1
 #define GW_C1 0.1
 #define GW_C2 0.1               /* short step */
 #define GW_C2_SEARCH (1.0 / 12) /* line search */
 #define GW_CG 0.6
 #define GW_CH 0.25
-double plan_t2(void); /* t2 of GW (15) */
+double plan_t2(void); /* t2 of Gao & Wright (15) */
 
 #endif

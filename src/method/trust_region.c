@@ -1,6 +1,6 @@
 /*
- * DP-TR: the trust-region method of Wang & Xu (2021, algorithm 1), with the
- * noise of privacy.md B2, B3 and G.
+ * DP-TR: the trust-region method of Wang & Xu (2021, algorithm 1), with less noise than theirs for the same privacy
+ * (proofs: sensitivity-hessian, symmetric-noise, gdp-conversion).
  *
  *   alpha <- what the target leaves room for; radius r = sqrt(alpha / M)
  *   T <- 6 sqrt(M) gap / alpha^1.5
@@ -9,7 +9,7 @@
  *     s, lambda <- minimum of g's + s'Hs / 2 over |s| <= r and its dual variable
  *     w <- w + s;  done when lambda is small enough
  *
- * What lambda says about w + s (from the proof of their theorem 2): g + H s =
+ * What lambda says about w + s (from the proof of their theorem 2; proofs: trust-region): g + H s =
  * -lambda s, the Hessian is M-Lipschitz, and the noise of g is at most q_g long
  * and that of H has at most the spectral norm q_H. Hence at w + s
  *
