@@ -47,12 +47,13 @@ static int columns_create(SEXP rows, SEXP y, int intercept, double radius, struc
     Rf_error("internal: rows were expected");
   }
   struct data_columns columns = {.x = single ? NULL : REAL(x),
-                                 .single = single ? (const float *)INTEGER(x) : NULL,
                                  .dense = (size_t)Rf_ncols(x),
                                  .codes = INTEGER(codes),
                                  .factors = (size_t)Rf_ncols(codes),
                                  .indicators = INTEGER(indicators)};
-  return data_create_columns(&columns, (size_t)n, intercept, radius, arg_doubles(y, n), out);
+  const double *response = arg_doubles(y, n);
+  if (!single) return data_create_columns(&columns, (size_t)n, intercept, radius, response, out);
+  return data_create_single((const float *)INTEGER(x), &columns, (size_t)n, intercept, radius, response, out);
 }
 
 static struct data_compressed compressed_from(SEXP start, SEXP row, SEXP value) {

@@ -36,10 +36,11 @@ static inline void fixture_free(struct fixture_arrays *arrays) {
 
 static inline int fixture_single(double *x, size_t n, size_t p, int intercept, double radius, const double *y,
                                  struct fixture_arrays *arrays, struct data **out) {
-  struct data_columns columns = {.single = arrays->single = base_alloc(n * p, sizeof(float)), .dense = p};
-  if (!columns.single) return BASE_ERR_MEMORY;
+  const struct data_columns columns = {.dense = p};
+  arrays->single = base_alloc(n * p, sizeof(float));
+  if (!arrays->single) return BASE_ERR_MEMORY;
   for (size_t i = 0; i < n * p; i++) x[i] = arrays->single[i] = (float)x[i];
-  return data_create_columns(&columns, n, intercept, radius, y, out);
+  return data_create_single(arrays->single, &columns, n, intercept, radius, y, out);
 }
 
 /* Half of the columns belong to up to two factors; x becomes their indicators. */

@@ -210,7 +210,7 @@ static void batches(void) {
 static void records_refused(void) {
   const double x = 1, y = 1;
   const float single = 1;
-  const struct data_columns column = {.single = &single, .dense = 1};
+  const struct data_columns column = {.dense = 1};
   struct data *d;
   CHECK(data_create(&x, 1, 1, 0, 1, &y, &d) == BASE_OK);
   ctest_fail_allocation(1);
@@ -220,7 +220,7 @@ static void records_refused(void) {
   CHECK(data_records(d) == NULL);
   d->n = 1;
   data_free(d);
-  CHECK(data_create_columns(&column, 1, 0, 1, &y, &d) == BASE_OK);
+  CHECK(data_create_single(&single, &column, 1, 0, 1, &y, &d) == BASE_OK);
   CHECK(data_records(d) == NULL);
   data_free(d);
 }

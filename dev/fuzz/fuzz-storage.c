@@ -124,8 +124,8 @@ static void single(struct fuzz *f, size_t n, int intercept, double radius, const
     rounded[i] = fabs(value) > 3e38 ? (float)copysign(INFINITY, value) : (float)value;
     x[i] = (double)rounded[i];
   }
-  const struct data_columns columns = {.single = rounded, .dense = p};
-  int status = data_create_columns(&columns, n, intercept, radius, y, &data);
+  const struct data_columns columns = {.dense = p};
+  int status = data_create_single(rounded, &columns, n, intercept, radius, y, &data);
   compare(f, status, data, x, n, p);
   data_free(data);
 }

@@ -333,7 +333,7 @@ static size_t gradient_tile(const struct data *data) {
 }
 
 /* What is read once is read in whole blocks, unless it has to be widened first. */
-static size_t value_tile(const struct data_block *b) { return b->single ? gradient_tile(b->data) : b->rows; }
+static size_t value_tile(const struct data_block *b) { return data_needs_tiles(b) ? gradient_tile(b->data) : b->rows; }
 
 /* t <- Z w */
 static void predictor(const struct oracle *o, const struct data_block *b, const double *w, double *t) {

@@ -9,35 +9,53 @@
 
 #include <math.h>
 
+void codes_block(struct data_block *b, int copy, double *buffer) {
+  const struct columns *columns = b->data->own;
+  b->codes = columns->factors > 0 ? columns->codes + b->start : NULL;
+  b->codes_ld = b->data->n;
+  if (!copy) return;
+  int *codes = (int *)(buffer + b->rows * columns->dense);
+  for (size_t f = 0; f < columns->factors; f++) {
+    for (size_t i = 0; i < b->rows; i++) {
+      size_t from = data_row(b, i) + f * b->data->n;
+      codes[i + f * b->rows] = b->scale[i] > 0 ? columns->codes[from] : 0;
+    }
+  }
+  b->codes = codes;
+  b->codes_ld = b->rows;
+}
+
 /* The column whose indicator is one, for a code that is not 0. */
 static size_t place(size_t first, int code) { return first + (size_t)code - 1; }
 
-void data_codes_matvec_add(const struct data_block *b, const double *w, double *t) {
-  for (size_t f = 0; f < b->data->columns.factors; f++) {
+void codes_matvec_add(const struct data_block *b, const double *w, double *t) {
+  const struct columns *columns = b->data->own;
+  for (size_t f = 0; f < columns->factors; f++) {
     const int *code = b->codes + f * b->codes_ld;
-    size_t first = b->data->first[f];
+    size_t first = columns->first[f];
     for (size_t i = 0; i < b->rows; i++) t[i] += code[i] > 0 ? w[place(first, code[i])] : 0;
   }
 }
 
 /* Without a branch, which a processor could not foresee: where no indicator is one, zero is added to the first. */
-void data_codes_matvec_t_add(const struct data_block *b, const double *v, double *g) {
-  for (size_t f = 0; f < b->data->columns.factors; f++) {
+void codes_matvec_t_add(const struct data_block *b, const double *v, double *g) {
+  const struct columns *columns = b->data->own;
+  for (size_t f = 0; f < columns->factors; f++) {
     const int *code = b->codes + f * b->codes_ld;
-    double *to = g + b->data->first[f];
+    double *to = g + columns->first[f];
     for (size_t i = 0; i < b->rows; i++) to[code[i] > 0 ? code[i] - 1 : 0] += code[i] > 0 ? v[i] : 0;
   }
 }
 
 /* Rows of C that belong to a factor: under the dense columns, under the factors before it, and its diagonal. */
-void data_codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
-                              size_t ldc) {
-  const struct data_columns *columns = &b->data->columns;
+void codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                         size_t ldc) {
+  const struct columns *columns = b->data->own;
   if (columns->factors == 0) return;
   for (size_t i = 0; i < b->rows; i++) scratch[i] = u[i] * v[i];
   for (size_t f = 0; f < columns->factors; f++) {
     const int *code = b->codes + f * b->codes_ld;
-    size_t first = b->data->first[f];
+    size_t first = columns->first[f];
     for (size_t j = 0; j < columns->dense; j++) {
       const double *x = b->x + j * b->ld;
       double *to = c + first + j * ldc;
@@ -45,7 +63,7 @@ void data_codes_crossprod_add(const struct data_block *b, const double *u, const
     }
     for (size_t e = 0; e <= f; e++) {
       const int *other = b->codes + e * b->codes_ld;
-      double *to = c + b->data->first[e] * ldc;
+      double *to = c + columns->first[e] * ldc;
       for (size_t i = 0; i < b->rows; i++) {
         if (code[i] > 0 && other[i] > 0) to[place(first, code[i]) + place(0, other[i]) * ldc] += scratch[i];
       }
@@ -53,11 +71,11 @@ void data_codes_crossprod_add(const struct data_block *b, const double *u, const
   }
 }
 
-void data_codes_squares_add(const struct data_block *b, double *sum) {
-  for (size_t f = 0; f < b->data->columns.factors; f++) {
+void codes_squares_add(const struct data_block *b, double *sum) {
+  const struct columns *columns = b->data->own;
+  for (size_t f = 0; f < columns->factors; f++) {
     const int *code = b->codes + f * b->codes_ld;
-    size_t next = f + 1 < b->data->columns.factors ? b->data->first[f + 1] : b->data->p;
-    int last = (int)(next - b->data->first[f]);
+    int last = (int)(columns->first[f + 1] - columns->first[f]);
     for (size_t i = 0; i < b->rows; i++) sum[i] += code[i] < 0 || code[i] > last ? NAN : code[i] > 0;
   }
 }

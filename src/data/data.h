@@ -19,8 +19,7 @@ struct data;
 
 /* Dense columns and the indicators of factors after them. Kept by reference: the arrays must outlive the object. */
 struct data_columns {
-  const double *x;     /* n x dense, column-major; NULL when single is given */
-  const float *single; /* the same in single precision */
+  const double *x; /* n x dense, column-major */
   size_t dense;
   const int *codes; /* n x factors: k says that the k-th indicator is one, 0 that none is; anything else is missing */
   size_t factors;
@@ -39,10 +38,12 @@ enum data_fault { DATA_SOUND, DATA_LENGTHS, DATA_STARTS, DATA_RANGE, DATA_ORDER 
 enum data_fault data_check_compressed(const struct data_compressed *x, size_t n, size_t p);
 
 /* y: n responses in [-1, 1], others are clipped; copied. intercept: a column of ones is put before the others. */
-int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y,
-                struct data **out);
+int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out);
 int data_create_columns(const struct data_columns *columns, size_t n, int intercept, double radius, const double *y,
                         struct data **out);
+/* The same with dense columns in single precision: columns->x is not looked at. */
+int data_create_single(const float *x, const struct data_columns *columns, size_t n, int intercept, double radius,
+                       const double *y, struct data **out);
 int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int intercept, double radius,
                        const double *y, struct data **out);
 

@@ -7,6 +7,30 @@
  * cache, large enough that BLAS calls cost little. */
 #define DATA_BLOCK 1024
 
+struct data_block;
+
+/* A storage, which is a file with one of these: what it does with the rows that it keeps in data->own. Each is called
+ * once a block or a tile, none once a row. Those that may be NULL then have nothing to do. */
+struct rows_kind {
+  void (*free)(void *own); /* of NULL, too */
+  /* Columns, as wide as doubles, of what block() copies. */
+  size_t (*width)(const struct data *data);
+  /* The columns of a block whose rows, scales and responses are known. copy: not as they lie, but in the buffer, of
+   * the rows of the list if there is one, zeros for null records. May be NULL. */
+  void (*block)(struct data_block *b, int copy, double *buffer);
+  /* Makes a tile of a block that was not copied in the buffer. NULL: the products read it as it lies. */
+  void (*tile)(struct data_block *tile, double *buffer);
+  /* The products: see the functions with these names below. */
+  void (*matvec)(const struct data_block *b, const double *w, double *t);
+  void (*matvec_t_add)(const struct data_block *b, const double *v, double *g);
+  void (*crossprod_add)(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                        size_t ldc);
+  void (*squares_add)(const struct data_block *b, double *sum);
+  void (*fetch_behind)(const struct data_block *b, size_t part, size_t parts); /* of a tile; may be NULL */
+  /* As data_additions(), with all blocks of the data. */
+  double (*additions)(const struct data *data, double all, double blocks, double groups);
+};
+
 struct data {
   size_t n;
   size_t p;      /* columns but the intercept */
@@ -15,16 +39,8 @@ struct data {
   double *scale;         /* n: clips the row and divides it by the radius; 0 for a null record */
   double *y;             /* n; 0 for a null record */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
-  struct stream *stream; /* rows that come in chunks: the arrays above and below are NULL; or NULL */
-
-  struct data_columns columns; /* unless sparse */
-  size_t *first;               /* factors: the column of the first indicator of each */
-
-  /* Compressed rows: the entries of row i are start[i], ..., start[i + 1] - 1. A null record has none. */
-  int sparse;
-  size_t *start;
-  int *column;
-  double *value;
+  const struct rows_kind *kind;
+  void *own; /* what the storage keeps */
 };
 
 /* Scales, null records and broken blocks of the rows that are there now. */
@@ -36,7 +52,6 @@ void data_clip(struct data *data);
  * A pass asks for the blocks in order, the first one being 0, and ends with data_unload(), also after an error. */
 int data_load(const struct data *data, size_t first, const struct data **part);
 void data_unload(const struct data *data);
-void stream_free(struct stream *stream);
 
 /* Rows that a pass reads instead of all of them. */
 struct batch {
@@ -48,12 +63,13 @@ struct batch {
 
 /* ---- records.c: a copy by rows, for batches ---- */
 
-/* NULL where the columns are not in double precision, where the copy would be large, or without memory. */
+/* NULL where the columns are not in double precision (dense.c), where the copy would be large, or without memory. */
 struct records *data_records(const struct data *data);
 void data_records_free(struct records *records);
+struct records *records_create(const struct data *data, const double *x, size_t dense);
 /* To x, count x dense, and to scale and y. */
-void data_records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
-                         double *y);
+void records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
+                    double *y);
 
 /* ---- data.c: blocks of rows ---- */
 
@@ -64,15 +80,17 @@ struct data_block {
   size_t rows;
   const double *scale;
   const double *y;
-  const double *x;     /* rows x dense */
-  const float *single; /* or this one, of which data_tile() makes doubles */
-  size_t ld;           /* of either */
-  const int *codes;    /* rows x factors */
-  size_t codes_ld;
-  const size_t *row; /* for sparse rows: which ones they are, */
+  const size_t *row; /* which rows they are, */
   size_t start;      /* or without a list, the first of them */
   int tile;          /* a part of a block: the next one is fetched while this one is summed */
+  /* Where the storage has them: */
+  const double *x; /* rows x dense columns */
+  size_t ld;
+  const int *codes; /* rows x factors */
+  size_t codes_ld;
 };
+static inline size_t data_row(const struct data_block *b, size_t i) { return b->row ? b->row[i] : b->start + i; }
+
 /* batch: NULL stands for all rows. */
 size_t data_blocks(const struct data *data, const struct batch *batch);
 size_t data_block_rows(const struct data *data, const struct batch *batch); /* of the longest block */
@@ -80,8 +98,10 @@ size_t data_buffer(const struct data *data);
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer);
 /* At most so many rows of the block from start on, in the form that the products below take. buffer is the block's. */
 struct data_block data_tile(const struct data_block *block, size_t start, size_t most, double *buffer);
+/* The products take this block in tiles only, not as a whole. */
+int data_needs_tiles(const struct data_block *block);
 
-/* ---- rows.c: products of a tile; x_i is a row before clipping, without the intercept ---- */
+/* ---- products of a tile; x_i is a row before clipping, without the intercept ---- */
 
 /* t <- X w */
 void data_matvec(const struct data_block *b, const double *w, double *t);
@@ -99,26 +119,43 @@ void data_squares_add(const struct data_block *b, double *sum);
  * many groups. */
 double data_additions(const struct data *data, double blocks, double groups);
 
-/* ---- the parts of these that are not dense ---- */
-
-void data_single_widen(const struct data_block *b, double *to);
-void data_single_squares_add(const struct data_block *b, double *sum);
-
-void data_codes_matvec_add(const struct data_block *b, const double *w, double *t);
-void data_codes_matvec_t_add(const struct data_block *b, const double *v, double *g);
-void data_codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
-                              size_t ldc);
-void data_codes_squares_add(const struct data_block *b, double *sum);
-
-void data_sparse_matvec(const struct data_block *b, const double *w, double *t);
-void data_sparse_matvec_t_add(const struct data_block *b, const double *v, double *g);
-void data_sparse_crossprod_add(const struct data_block *b, const double *u, const double *v, double *c, size_t ldc);
-void data_sparse_squares_add(const struct data_block *b, double *sum);
-
 /* ---- data.c: what the constructors share ---- */
 
-int data_open(size_t n, size_t p, int intercept, double radius, const double *y, struct data **out);
+/* Without what the storage keeps: own is NULL. */
+int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, double radius, const double *y,
+              struct data **out);
 /* From squared norms of rows, intercept included, to scales; of the rows of one block. */
 void data_finish_scales(struct data *data, size_t index);
+
+/* ---- dense columns and factors: dense.c keeps these, and single.c ---- */
+
+struct columns {
+  const void *x; /* n x dense: doubles, or floats in single.c */
+  size_t dense;
+  const int *codes;
+  size_t factors;
+  size_t first[]; /* of each factor the column of its first indicator; then p */
+};
+int columns_create(const struct rows_kind *kind, const void *x, const struct data_columns *columns, size_t n,
+                   int intercept, double radius, const double *y, struct data **out);
+size_t columns_width(const struct data *data);
+double columns_additions(const struct data *data, double all, double blocks, double groups);
+
+/* Of blocks whose columns are doubles. */
+void dense_matvec(const struct data_block *b, const double *w, double *t);
+void dense_matvec_t_add(const struct data_block *b, const double *v, double *g);
+void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                         size_t ldc);
+void dense_squares_add(const struct data_block *b, double *sum);
+void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts);
+
+/* ---- codes.c: the parts of these that are factors ---- */
+
+void codes_block(struct data_block *b, int copy, double *buffer);
+void codes_matvec_add(const struct data_block *b, const double *w, double *t);
+void codes_matvec_t_add(const struct data_block *b, const double *v, double *g);
+void codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                         size_t ldc);
+void codes_squares_add(const struct data_block *b, double *sum);
 
 #endif

@@ -20,6 +20,7 @@ struct records {
 
 struct copying {
   const struct data *from;
+  const double *x;
   struct records *to;
 };
 
@@ -27,15 +28,15 @@ static size_t size_of(size_t n, size_t width);
 static void copy_block(void *context, size_t index, int worker);
 static void fetch(const struct records *records, const size_t *row, size_t count);
 
-struct records *data_records(const struct data *data) {
-  size_t width = data->columns.dense + 2;
-  if (!data->columns.x || data->n > MOST_NUMBERS / width) return NULL;
+struct records *records_create(const struct data *data, const double *x, size_t dense) {
+  size_t width = dense + 2;
+  if (data->n > MOST_NUMBERS / width) return NULL;
   struct records *records = base_alloc(1, size_of(data->n, width));
   if (!records) return NULL;
   records->n = data->n;
   records->width = width;
-  struct copying copying = {data, records};
-  base_parallel(data_blocks(data, NULL), base_threads(), copy_block, &copying);
+  struct copying copying = {data, x, records};
+  base_parallel((data->n + DATA_BLOCK - 1) / DATA_BLOCK, base_threads(), copy_block, &copying);
   return records;
 }
 
@@ -59,15 +60,15 @@ static void copy_block(void *context, size_t index, int worker) {
       at[i * width] = data->scale[i];
       at[i * width + 1] = data->y[i];
     }
-    for (size_t j = 0; j < data->columns.dense; j++) {
-      const double *column = data->columns.x + j * data->n;
+    for (size_t j = 0; j < width - 2; j++) {
+      const double *column = copying->x + j * data->n;
       for (size_t i = start; i < stop; i++) at[i * width + 2 + j] = data->scale[i] > 0 ? column[i] : 0;
     }
   }
 }
 
-void data_records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
-                         double *y) {
+void records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
+                    double *y) {
   size_t width = records->width;
   const double *record[TOGETHER];
   fetch(records, row, count);

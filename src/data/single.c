@@ -7,16 +7,62 @@
 #include "base/simd.h"
 #include "data/private.h"
 
+static void block(struct data_block *b, int copy, double *buffer);
+static void tile(struct data_block *tile, double *buffer);
+static void squares_add(const struct data_block *b, double *sum);
 static void widen(size_t n, const float *from, double *restrict to);
 static void add_squares(size_t n, const float *x, double *restrict sum);
 
-/* to: rows x dense */
-void data_single_widen(const struct data_block *b, double *to) {
-  for (size_t j = 0; j < b->data->columns.dense; j++) widen(b->rows, b->single + j * b->ld, to + j * b->rows);
+static const struct rows_kind single = {
+    .free = base_free,
+    .width = columns_width,
+    .block = block,
+    .tile = tile,
+    .matvec = dense_matvec,
+    .matvec_t_add = dense_matvec_t_add,
+    .crossprod_add = dense_crossprod_add,
+    .squares_add = squares_add,
+    .fetch_behind = dense_fetch_behind,
+    .additions = columns_additions,
+};
+
+int data_create_single(const float *x, const struct data_columns *columns, size_t n, int intercept, double radius,
+                       const double *y, struct data **out) {
+  return columns_create(&single, x, columns, n, intercept, radius, y, out);
 }
 
-void data_single_squares_add(const struct data_block *b, double *sum) {
-  for (size_t j = 0; j < b->data->columns.dense; j++) add_squares(b->rows, b->single + j * b->ld, sum);
+/* One that is not copied has no doubles: its tiles have. */
+static void block(struct data_block *b, int copy, double *buffer) {
+  const struct columns *columns = b->data->own;
+  const float *x = columns->x;
+  for (size_t j = 0; copy && j < columns->dense; j++) {
+    for (size_t i = 0; i < b->rows; i++) {
+      double value = (double)x[data_row(b, i) + j * b->data->n];
+      buffer[i + j * b->rows] = b->scale[i] > 0 ? value : 0;
+    }
+  }
+  b->x = copy ? buffer : NULL;
+  b->ld = b->rows;
+  codes_block(b, copy, buffer);
+}
+
+static void tile(struct data_block *tile, double *buffer) {
+  const struct columns *columns = tile->data->own;
+  const float *x = columns->x;
+  for (size_t j = 0; j < columns->dense; j++) {
+    widen(tile->rows, x + tile->start + j * tile->data->n, buffer + j * tile->rows);
+  }
+}
+
+static void squares_add(const struct data_block *b, double *sum) {
+  const struct columns *columns = b->data->own;
+  const float *x = columns->x;
+  if (b->x) {
+    dense_squares_add(b, sum);
+    return;
+  }
+  for (size_t j = 0; j < columns->dense; j++) add_squares(b->rows, x + b->start + j * b->data->n, sum);
+  codes_squares_add(b, sum);
 }
 
 SIMD_CLONES static void widen(size_t n, const float *from, double *restrict to) {

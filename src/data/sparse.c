@@ -7,7 +7,33 @@
 
 #include <string.h>
 
+/* Compressed rows: the entries of row i are start[i], ..., start[i + 1] - 1. A null record has none. */
+struct sparse {
+  size_t *start;
+  int *column;
+  double *value;
+};
+
+static void free_rows(void *own);
+static size_t width(const struct data *data);
+static void matvec(const struct data_block *b, const double *w, double *t);
+static void matvec_t_add(const struct data_block *b, const double *v, double *g);
+static void crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                          size_t ldc);
+static void squares_add(const struct data_block *b, double *sum);
+static double additions(const struct data *data, double all, double blocks, double groups);
 static int compress_rows(struct data *data, const struct data_compressed *x);
+
+/* Rows are read where they lie, also those of a batch. */
+static const struct rows_kind sparse = {
+    .free = free_rows,
+    .width = width,
+    .matvec = matvec,
+    .matvec_t_add = matvec_t_add,
+    .crossprod_add = crossprod_add,
+    .squares_add = squares_add,
+    .additions = additions,
+};
 
 enum data_fault data_check_compressed(const struct data_compressed *x, size_t n, size_t p) {
   if (x->starts != p + 1 || x->rows != x->values) return DATA_LENGTHS;
@@ -31,9 +57,8 @@ int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int 
   *out = NULL;
   if (data_check_compressed(x, n, p) != DATA_SOUND) return BASE_ERR_ARGUMENT;
   struct data *data;
-  int status = data_open(n, p, intercept, radius, y, &data);
+  int status = data_open(&sparse, n, p, intercept, radius, y, &data);
   if (status != BASE_OK) return status;
-  data->sparse = 1;
   for (size_t i = 0; i < n; i++) data->scale[i] = data->intercept;
   for (size_t k = 0; k < x->values; k++) data->scale[x->row[k]] += x->value[k] * x->value[k];
   for (size_t j = 0; j < data_blocks(data, NULL); j++) data_finish_scales(data, j);
@@ -49,64 +74,88 @@ int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int 
 /* start[i + 2] counts the entries of row i, then start[i + 1] is where its next one goes and ends as where row i + 1
  * begins. Columns are taken in order, so a row's columns rise. */
 static int compress_rows(struct data *data, const struct data_compressed *x) {
-  data->start = base_alloc(data->n + 2, sizeof *data->start);
-  if (!data->start) return BASE_ERR_MEMORY;
+  struct sparse *rows = data->own = base_alloc(1, sizeof *rows);
+  if (!rows) return BASE_ERR_MEMORY;
+  rows->start = base_alloc(data->n + 2, sizeof *rows->start);
+  if (!rows->start) return BASE_ERR_MEMORY;
   for (size_t k = 0; k < x->rows; k++) {
-    if (data->scale[x->row[k]] > 0) data->start[x->row[k] + 2]++;
+    if (data->scale[x->row[k]] > 0) rows->start[x->row[k] + 2]++;
   }
-  for (size_t i = 0; i < data->n; i++) data->start[i + 2] += data->start[i + 1];
-  data->column = base_alloc(data->start[data->n + 1], sizeof *data->column);
-  data->value = base_alloc(data->start[data->n + 1], sizeof *data->value);
-  if (!data->column || !data->value) return BASE_ERR_MEMORY;
+  for (size_t i = 0; i < data->n; i++) rows->start[i + 2] += rows->start[i + 1];
+  rows->column = base_alloc(rows->start[data->n + 1], sizeof *rows->column);
+  rows->value = base_alloc(rows->start[data->n + 1], sizeof *rows->value);
+  if (!rows->column || !rows->value) return BASE_ERR_MEMORY;
   for (size_t j = 0; j < data->p; j++) {
     for (int k = x->start[j]; k < x->start[j + 1]; k++) {
       if (!(data->scale[x->row[k]] > 0)) continue;
-      size_t to = data->start[x->row[k] + 1]++;
-      data->column[to] = (int)j;
-      data->value[to] = x->value[k];
+      size_t to = rows->start[x->row[k] + 1]++;
+      rows->column[to] = (int)j;
+      rows->value[to] = x->value[k];
     }
   }
   return BASE_OK;
 }
 
+static void free_rows(void *own) {
+  struct sparse *rows = own;
+  if (!rows) return;
+  base_free(rows->start);
+  base_free(rows->column);
+  base_free(rows->value);
+  base_free(rows);
+}
+
+static size_t width(const struct data *data) {
+  (void)data;
+  return 0;
+}
+
+/* A row's term is added to its group's sum at once. */
+static double additions(const struct data *data, double all, double blocks, double groups) {
+  (void)data;
+  (void)all;
+  return DATA_BLOCK * blocks + groups;
+}
+
 /* ---- products ---- */
 
-static size_t row_at(const struct data_block *b, size_t i) { return b->row ? b->row[i] : b->start + i; }
-
-void data_sparse_matvec(const struct data_block *b, const double *w, double *t) {
-  const struct data *d = b->data;
+static void matvec(const struct data_block *b, const double *w, double *t) {
+  const struct sparse *rows = b->data->own;
   for (size_t i = 0; i < b->rows; i++) {
-    size_t row = row_at(b, i);
+    size_t row = data_row(b, i);
     double sum = 0;
-    for (size_t k = d->start[row]; k < d->start[row + 1]; k++) sum += d->value[k] * w[d->column[k]];
+    for (size_t k = rows->start[row]; k < rows->start[row + 1]; k++) sum += rows->value[k] * w[rows->column[k]];
     t[i] = sum;
   }
 }
 
-void data_sparse_matvec_t_add(const struct data_block *b, const double *v, double *g) {
-  const struct data *d = b->data;
+static void matvec_t_add(const struct data_block *b, const double *v, double *g) {
+  const struct sparse *rows = b->data->own;
   for (size_t i = 0; i < b->rows; i++) {
-    size_t row = row_at(b, i);
-    for (size_t k = d->start[row]; k < d->start[row + 1]; k++) g[d->column[k]] += d->value[k] * v[i];
+    size_t row = data_row(b, i);
+    for (size_t k = rows->start[row]; k < rows->start[row + 1]; k++) g[rows->column[k]] += rows->value[k] * v[i];
   }
 }
 
-void data_sparse_crossprod_add(const struct data_block *b, const double *u, const double *v, double *c, size_t ldc) {
-  const struct data *d = b->data;
+/* Without scratch memory. */
+static void crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
+                          size_t ldc) {
+  (void)scratch;
+  const struct sparse *rows = b->data->own;
   for (size_t i = 0; i < b->rows; i++) {
-    size_t row = row_at(b, i), end = d->start[row + 1];
-    for (size_t k = d->start[row]; k < end; k++) {
-      double left = u[i] * (v[i] * d->value[k]);
-      double *to = c + (size_t)d->column[k] * ldc;
-      for (size_t l = k; l < end; l++) to[d->column[l]] += left * d->value[l];
+    size_t row = data_row(b, i), end = rows->start[row + 1];
+    for (size_t k = rows->start[row]; k < end; k++) {
+      double left = u[i] * (v[i] * rows->value[k]);
+      double *to = c + (size_t)rows->column[k] * ldc;
+      for (size_t l = k; l < end; l++) to[rows->column[l]] += left * rows->value[l];
     }
   }
 }
 
-void data_sparse_squares_add(const struct data_block *b, double *sum) {
-  const struct data *d = b->data;
+static void squares_add(const struct data_block *b, double *sum) {
+  const struct sparse *rows = b->data->own;
   for (size_t i = 0; i < b->rows; i++) {
-    size_t row = row_at(b, i);
-    for (size_t k = d->start[row]; k < d->start[row + 1]; k++) sum[i] += d->value[k] * d->value[k];
+    size_t row = data_row(b, i);
+    for (size_t k = rows->start[row]; k < rows->start[row + 1]; k++) sum[i] += rows->value[k] * rows->value[k];
   }
 }

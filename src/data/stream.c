@@ -20,7 +20,8 @@
 struct stream {
   struct data_feed feed;
   struct data *window; /* the rows held, as data of their own */
-  double *x;           /* theirs */
+  size_t dense, factors;
+  double *x; /* theirs */
   int *codes;
   size_t room; /* rows that fit */
   struct data_chunk chunk;
@@ -28,12 +29,18 @@ struct stream {
   int passes;   /* that began and have not ended */
 };
 
+static void free_stream(void *own);
+static size_t width(const struct data *data);
+static double additions(const struct data *data, double all, double blocks, double groups);
 static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius);
 static size_t window_rows(size_t n, size_t columns);
 static int open_pass(struct stream *s);
 static int fill_window(struct stream *s, size_t rows);
 static void take(struct stream *s, size_t at, size_t rows);
 static int next_chunk(struct stream *s);
+
+/* What is known before there are rows; blocks and products are those of a window. */
+static const struct rows_kind stream = {.free = free_stream, .width = width, .additions = additions};
 
 int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                        double radius, struct data **out) {
@@ -43,11 +50,13 @@ int data_create_stream(const struct data_feed *feed, const struct data_columns *
   int status = data && s ? BASE_OK : BASE_ERR_MEMORY;
   if (status == BASE_OK) {
     s->feed = *feed;
+    s->dense = columns->dense;
+    s->factors = columns->factors;
     s->room = window_rows(n, columns->dense + columns->factors);
     status = open_window(s, columns, intercept, radius);
   }
   if (status != BASE_OK) {
-    stream_free(s);
+    free_stream(s);
     base_free(data);
     return status;
   }
@@ -55,8 +64,8 @@ int data_create_stream(const struct data_feed *feed, const struct data_columns *
   data->p = s->window->p;
   data->intercept = s->window->intercept;
   data->radius = radius;
-  data->columns = s->window->columns;
-  data->stream = s;
+  data->kind = &stream;
+  data->own = s;
   *out = data;
   return BASE_OK;
 }
@@ -67,7 +76,6 @@ static int open_window(struct stream *s, const struct data_columns *columns, int
   s->codes = base_alloc(s->room * columns->factors, sizeof(int));
   struct data_columns own = *columns;
   own.x = s->x;
-  own.single = NULL;
   own.codes = s->codes;
   int status = y && s->x && s->codes ? BASE_OK : BASE_ERR_MEMORY;
   if (status == BASE_OK) status = data_create_columns(&own, s->room, intercept, radius, y, &s->window);
@@ -75,7 +83,8 @@ static int open_window(struct stream *s, const struct data_columns *columns, int
   return status;
 }
 
-void stream_free(struct stream *s) {
+static void free_stream(void *own) {
+  struct stream *s = own;
   if (!s) return;
   data_free(s->window);
   base_free(s->x);
@@ -83,10 +92,22 @@ void stream_free(struct stream *s) {
   base_free(s);
 }
 
+static size_t width(const struct data *data) {
+  const struct stream *s = data->own;
+  return s->window->kind->width(s->window);
+}
+
+static double additions(const struct data *data, double all, double blocks, double groups) {
+  const struct stream *s = data->own;
+  return s->window->kind->additions(s->window, all, blocks, groups);
+}
+
+int data_is_stream(const struct data *data) { return data->kind == &stream; }
+
 int data_load(const struct data *data, size_t first, const struct data **part) {
-  struct stream *s = data->stream;
   *part = data;
-  if (!s) return BASE_OK;
+  if (!data_is_stream(data)) return BASE_OK;
+  struct stream *s = data->own;
   *part = s->window;
   size_t left = data->n - first * DATA_BLOCK, rows = left < s->room ? left : s->room;
   int status = first == 0 ? open_pass(s) : BASE_OK;
@@ -100,8 +121,9 @@ int data_load(const struct data *data, size_t first, const struct data **part) {
 }
 
 void data_unload(const struct data *data) {
-  struct stream *s = data->stream;
-  if (!s || s->passes == 0 || --s->passes > 0) return;
+  if (!data_is_stream(data)) return;
+  struct stream *s = data->own;
+  if (s->passes == 0 || --s->passes > 0) return;
   s->feed.close(s->feed.context);
   memset(&s->chunk, 0, sizeof s->chunk);
 }
@@ -138,10 +160,10 @@ static int fill_window(struct stream *s, size_t rows) {
 /* The chunk's next rows become those of the window from at on. */
 static void take(struct stream *s, size_t at, size_t rows) {
   struct data *w = s->window;
-  for (size_t j = 0; j < w->columns.dense; j++) {
+  for (size_t j = 0; j < s->dense; j++) {
     memcpy(s->x + j * w->n + at, s->chunk.x + j * s->chunk.rows + s->taken, rows * sizeof(double));
   }
-  for (size_t f = 0; f < w->columns.factors; f++) {
+  for (size_t f = 0; f < s->factors; f++) {
     memcpy(s->codes + f * w->n + at, s->chunk.codes + f * s->chunk.rows + s->taken, rows * sizeof(int));
   }
   memcpy(w->y + at, s->chunk.y + s->taken, rows * sizeof(double));
