@@ -64,6 +64,19 @@ double mech_leak(void) { return norm_rand(); }'
   leak "fixed number of operations" barrier/leak.c <<< '#include "la/la.h"
 int barrier_leak(double *a, double *values);
 int barrier_leak(double *a, double *values) { return la_eigen_all(3, a, values); }'
+  leak "in a circle" mech/leak.c mech/second.c <<< 'int mech_leak(int n);
+int mech_second(int n);
+#ifdef SECOND_FILE
+int mech_second(int n) { return mech_leak(n); }
+#else
+int mech_leak(int n) { return n > 0 ? mech_second(n - 1) : 0; }
+#endif'
+  leak "how rows are kept" barrier/leak.c <<< 'struct rows { int sparse; };
+int barrier_leak(const struct rows *rows);
+int barrier_leak(const struct rows *rows) { return rows->sparse; }'
+  leak "how rows are kept" r_leak.c <<< 'struct rows { float *single; };
+int r_leak(struct rows rows);
+int r_leak(struct rows rows) { return rows.single != 0; }'
   leak "compiles" base/leak.c <<< 'this is no C'
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]

@@ -39,6 +39,8 @@ main() {
   rule "BLAS and LAPACK only in la/blas.c" names_in_rooms '\bF77_(CALL|NAME|SUB)\b' 'la/blas.c'
   rule "no Fortran symbol but in la/blas.o" fortran_symbols
   rule "no symbol of R but in base/dist.o" r_symbols
+  rule "no files of a room use each other in a circle" circles
+  rule "no flag says how rows are kept: a storage has its functions" storage_flags
   rule "where data are, la is called for a fixed number of operations only" iterations_on_data
   rule "methods see no private struct" method_headers
   rule "methods call no data, loss, noise or accounting" method_calls
@@ -106,6 +108,10 @@ r_headers() {
 # names_in_rooms pattern [exempt file]
 names_in_rooms() { room_files | grep -vxF "$src/${2:-}" | xargs grep -HnE "$1" | sed "s|^$src/||"; }
 
+storage_flags() {
+  grep -rnE '(->|\.)(sparse|single)\b|\bdata_is_(sparse|single|dense)\b' --include='*.[ch]' "$src" | sed "s|^$src/||"
+}
+
 # ---- symbols ----
 
 compile() {
@@ -140,6 +146,17 @@ fortran_symbols() { grep -E ': [a-z][a-z0-9]*_$' "$work/undefined" | grep -v '^l
 r_symbols() {
   grep -E ': (R_|Rf_|Rprintf|REprintf|Rvprintf|SET_|GetRNGstate|PutRNGstate|(unif|norm|exp)_rand)' "$work/undefined" |
     grep -vE '^base/dist\.o: Rf_' | grep -vE '^la/blas\.o: R_'
+}
+
+# Who calls whom inside of each room; tsort names those that it cannot put in an order.
+circles() {
+  local room
+  for room in "${rooms[@]}"; do
+    [ "$room" != barrier ] || continue # not checked yet: still has circles
+    awk 'NR == FNR { of[$2] = $1; next } ($2 in of) && of[$2] != $1 { print $1, of[$2] }' \
+      <(grep "^$room/" "$work/defined") <(undefined_in "$room") |
+      tr -d : | sort -u | tsort 2>&1 > /dev/null | sed 's/^tsort: -: .*/a circle:/; s/^tsort: //'
+  done
 }
 
 # Of la, what takes a time that depends on sizes alone: no eigen-decomposition of what has no noise yet (SECURITY.md).

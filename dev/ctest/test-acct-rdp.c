@@ -325,7 +325,7 @@ static void conversions(void) {
     if (!(eps > 0)) continue;
     CHECK(acct_rdp_log_delta(&step, 1, eps, &log_delta, &order) == BASE_OK);
     CHECK_NEAR(log_delta, log(delta), 2e-3 * (1 + fabs(log(delta))));
-    double rdp = rho * order, at = acct_rdp_convert_log_delta(order, rdp, eps);
+    double rdp = rho * order, at = acct_order_log_delta(order, rdp, eps);
     CHECK_NEAR(log_delta, fmin(at, 0), 1e-9 * (1 + fabs(at)));
     CHECK_NEAR((double)epsilon_at(order, rdp, expl(at)), eps, 1e-9 * (1 + eps));
   }

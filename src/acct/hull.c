@@ -13,6 +13,11 @@
 
 enum { POINTS = 800, ORDERS = 80 };
 
+struct composition {
+  const struct acct_leaf *leaf;
+  size_t leaves;
+};
+
 struct hull {
   size_t n;
   double v[POINTS], delta[POINTS];
@@ -22,6 +27,7 @@ struct hull {
  * because slopes, which telescope, are differences of a falling profile. */
 static const double raise = 1.0 + 1e-9;
 
+static int curve_of(const void *context, size_t n, const double *order, double *rdp);
 static int profile_bound(const struct acct_leaf *leaf, size_t leaves, struct hull *hull);
 static void convexify(struct hull *hull);
 static double slope(const struct hull *hull, size_t i, size_t j);
@@ -40,16 +46,22 @@ int acct_hull_create(const struct acct_leaf *leaf, size_t leaves, struct acct_pa
   return status;
 }
 
+static int curve_of(const void *context, size_t n, const double *order, double *rdp) {
+  const struct composition *all = context;
+  for (size_t i = 0; i < n; i++) rdp[i] = acct_leaves_rdp(all->leaf, all->leaves, order[i]);
+  return BASE_OK;
+}
+
 static int profile_bound(const struct acct_leaf *leaf, size_t leaves, struct hull *hull) {
-  struct acct_step step = {leaf, leaves, ACCT_PLAIN, 1.0, 1.0};
+  const struct composition all = {leaf, leaves};
   double pure = 0.0, last, order, at[ORDERS], rdp[ORDERS];
   for (size_t i = 0; i < leaves; i++) {
     int unbounded = leaf[i].kind == ACCT_GAUSSIAN || leaf[i].kind == ACCT_SVT_GAUSSIAN;
     pure += unbounded ? INFINITY : leaf[i].times * leaf[i].a;
   }
   for (int j = 0; j < ORDERS; j++) at[j] = 1.0 + exp(log(1e-3) + log(1e9) * j / (ORDERS - 1));
-  int status = acct_rdp_epsilon(&step, 1, 1e-40, &last, &order);
-  if (!status) status = acct_rdp_curve(&step, 1, ORDERS, at, rdp);
+  int status = acct_curve_epsilon(&(struct acct_curve){curve_of, &all}, 1e-40, &last, &order);
+  if (!status) status = curve_of(&all, ORDERS, at, rdp);
   if (status) return status;
   double top = fmin(pure, last);
   if (!(top < 1e300)) return BASE_ERR_NUMERIC;
@@ -58,7 +70,7 @@ static int profile_bound(const struct acct_leaf *leaf, size_t leaves, struct hul
     double v = top * (double)i / (POINTS - 1), log_delta = 0.0;
     for (int j = 0; j < ORDERS; j++) {
       double rounding = 8.0 * DBL_EPSILON * at[j] * (rdp[j] + v + 1.0);
-      log_delta = fmin(log_delta, acct_rdp_convert_log_delta(at[j], rdp[j], v) + rounding);
+      log_delta = fmin(log_delta, acct_order_log_delta(at[j], rdp[j], v) + rounding);
     }
     double delta = exp(log_delta);
     /* (e^pure - e^v) / (1 + e^pure), at v = 0 the total variation */

@@ -1,15 +1,14 @@
 /*
  * Renyi divergences of single releases, with the worst neighbours of each.
- * Mironov 2017 (Gaussian, Laplace, randomised response); the exponential
- * mechanism by its bounded range (Dong et al. 2020), where the worst law of a
- * likelihood ratio in [R e^-a, R] has two points, and R is optimised here.
+ * Mironov 2017 (Gaussian); the exponential mechanism by its bounded range (Dong
+ * et al. 2020), where the worst law of a likelihood ratio in [R e^-a, R] has two
+ * points, and R is optimised here.
  */
 #include "acct/private.h"
 
 #include <float.h>
 #include <math.h>
 
-static double laplace_rdp(double a, double alpha);
 static double exponential_rdp(double range, double alpha);
 static double svt_zcdp(const struct acct_leaf *leaf);
 
@@ -20,7 +19,7 @@ double acct_leaf_rdp(const struct acct_leaf *leaf, double alpha) {
     one = 0.5 * alpha * leaf->a * leaf->a;
     break;
   case ACCT_LAPLACE:
-    one = laplace_rdp(leaf->a, alpha);
+    one = acct_laplace_rdp(leaf->a, alpha);
     break;
   case ACCT_PURE:
     one = acct_pure_rdp(leaf->a, alpha);
@@ -34,6 +33,12 @@ double acct_leaf_rdp(const struct acct_leaf *leaf, double alpha) {
     break;
   }
   return leaf->times * one;
+}
+
+double acct_leaves_rdp(const struct acct_leaf *leaf, size_t leaves, double alpha) {
+  double sum = 0.0;
+  for (size_t j = 0; j < leaves; j++) sum += acct_leaf_rdp(&leaf[j], alpha);
+  return sum;
 }
 
 double acct_leaf_zcdp(const struct acct_leaf *leaf) {
@@ -58,29 +63,6 @@ double acct_leaf_zcdp(const struct acct_leaf *leaf) {
     break;
   }
   return leaf->times * one;
-}
-
-/* log of p e^x + q e^y, p + q = 1, each to full accuracy: at small exponents the terms cancel but for the second order.
- */
-static double log_mean_exp(double p, double x, double q, double y) {
-  if (fmax(x, y) < 1.0) return log1p(p * expm1(x) + q * expm1(y));
-  double top = fmax(x, y);
-  return top + log(p * exp(x - top) + q * exp(y - top));
-}
-
-static double laplace_rdp(double a, double alpha) {
-  double second = 0.5 * alpha * a * a; /* the limit of small (alpha - 1/2) a, and always an upper bound */
-  if ((alpha + 1.0) * a < 1e-5) return second;
-  double x = alpha - 1.0, weights = 2.0 * alpha - 1.0;
-  return log_mean_exp(alpha / weights, x * a, x / weights, -alpha * a) / x;
-}
-
-double acct_pure_rdp(double eps, double alpha) {
-  double second = 0.5 * alpha * eps * eps; /* eps-DP is eps^2/2-zCDP */
-  if ((alpha + 1.0) * eps < 1e-5) return second;
-  if (alpha * eps > 700.0) return eps; /* the divergence of order infinity */
-  double x = (alpha - 1.0) * eps, p = 1.0 / (1.0 + exp(-eps)), q = 1.0 / (1.0 + exp(eps));
-  return fmin(log_mean_exp(p, x, q, -x) / (alpha - 1.0), fmin(eps, second));
 }
 
 static double exponential_rdp(double range, double alpha) {

@@ -10,52 +10,16 @@
  * 3.4: delta(v) = (1 - exp((v - a) / 2))^2 / (1 - exp(-a))): the derivative in
  * e^v gives P(L > v) = (1 - exp((v - a) / 2)) / (1 - exp(-a)), Laplace without
  * its atoms.
- * Anything else is discrete: randomised response, or the hull of hull.c.
+ * Anything else is discrete (dominating.c, hull.c).
  */
 #include "acct/private.h"
 
 #include <math.h>
 #include <string.h>
 
-static void randomised_response(double eps, struct acct_pair *pair);
 static struct acct_masses gaussian_between(double mu, double low, double high);
 static struct acct_masses exponential_between(const struct acct_pair *pair, double low, double high);
 static struct acct_masses discrete_between(const struct acct_pair *pair, double low, double high);
-
-int acct_pair_create(const struct acct_leaf *leaf, size_t leaves, enum acct_bound bound, struct acct_pair *pair) {
-  memset(pair, 0, sizeof *pair);
-  double mu2 = 0.0;
-  size_t gaussians = 0;
-  for (size_t i = 0; i < leaves; i++) {
-    if (leaf[i].kind != ACCT_GAUSSIAN) continue;
-    mu2 += leaf[i].times * leaf[i].a * leaf[i].a;
-    gaussians++;
-  }
-  int single = leaves == 1 && leaf->times == 1.0, optimistic = bound == ACCT_OPTIMISTIC;
-  if (gaussians == leaves || (optimistic && gaussians > 0)) {
-    pair->kind = PAIR_GAUSSIAN; /* optimistic: the other releases told nothing */
-    pair->a = sqrt(mu2);
-    return BASE_OK;
-  }
-  if ((single || optimistic) && leaf->kind == ACCT_LAPLACE) {
-    pair->kind = PAIR_LAPLACE;
-    pair->a = leaf->a;
-    return BASE_OK;
-  }
-  if (single && leaf->kind == ACCT_EXPONENTIAL && !optimistic) {
-    pair->kind = PAIR_EXPONENTIAL;
-    pair->a = leaf->a;
-    return BASE_OK;
-  }
-  if (optimistic || (single && leaf->kind == ACCT_PURE)) {
-    if (acct_pair_alloc(1, pair)) return BASE_ERR_MEMORY;
-    /* Range a is attained by randomised response of a / 2; sparse vector: nothing claimed. */
-    double eps = leaf->kind == ACCT_PURE ? leaf->a : leaf->kind == ACCT_EXPONENTIAL ? 0.5 * leaf->a : 0.0;
-    randomised_response(eps, pair);
-    return BASE_OK;
-  }
-  return acct_hull_create(leaf, leaves, pair);
-}
 
 int acct_pair_alloc(size_t n, struct acct_pair *pair) {
   pair->kind = PAIR_DISCRETE;
@@ -70,12 +34,6 @@ int acct_pair_alloc(size_t n, struct acct_pair *pair) {
 void acct_pair_free(struct acct_pair *pair) {
   base_free(pair->loss);
   memset(pair, 0, sizeof *pair);
-}
-
-static void randomised_response(double eps, struct acct_pair *pair) {
-  pair->loss[0] = eps;
-  pair->p[0] = eps > 0.0 ? 1.0 / (1.0 + exp(-eps)) : 0.0;
-  pair->q[0] = eps > 0.0 ? 1.0 / (1.0 + exp(eps)) : 0.0;
 }
 
 double acct_pair_top(const struct acct_pair *pair) {

@@ -29,8 +29,21 @@ double acct_smallest(const struct acct_target *target, double good);
 /* The largest x > 0 that meets the target (delta increasing in x), from a guess. */
 double acct_largest(const struct acct_target *target, double guess);
 
-/* Worst case of all eps-DP mechanisms (randomised response). */
+/* Worst case of all eps-DP mechanisms (randomised response), and Laplace noise of a = sensitivity / scale. */
 double acct_pure_rdp(double eps, double alpha);
+double acct_laplace_rdp(double a, double alpha);
+/* Of a composition. */
+double acct_leaves_rdp(const struct acct_leaf *leaf, size_t leaves, double alpha);
+
+/* Renyi divergences as a function of the order. */
+struct acct_curve {
+  int (*at)(const void *context, size_t n, const double *order, double *rdp);
+  const void *context;
+};
+/* As acct_rdp_epsilon() and acct_rdp_log_delta(), of a curve; and log delta of eps at one order. */
+int acct_curve_epsilon(const struct acct_curve *curve, double delta, double *eps, double *order);
+int acct_curve_log_delta(const struct acct_curve *curve, double eps, double *log_delta, double *order);
+double acct_order_log_delta(double order, double rdp, double eps);
 
 /* A symmetric dominating pair (P, Q) of a composition of leaves, by the law of
  * its privacy loss L = log(P / Q) above zero. */
@@ -88,8 +101,6 @@ void acct_pmf_free(struct acct_pmf *pmf);
 /* Of the P-mass of losses in (low, low + width], what goes to the upper end when
  * both laws keep their mass on the two ends; rounded up. */
 double acct_share_above(struct acct_masses bin, double low, double width);
-
-double acct_rdp_convert_log_delta(double order, double rdp, double eps);
 
 /* RDP of a subsampled step at n ascending orders. */
 int acct_subsample_rdp(const struct acct_step *step, size_t n, const double *order, double *rdp);

@@ -1,40 +1,24 @@
-/*
- * Renyi accounting over real orders (Mironov 2017): curves add. Conversion of
- * Canonne, Kamath & Steinke 2020, proposition 12:
- *
- *   eps = R(alpha) + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1).
- *
- * Every order gives a valid answer, so the search (a grid, geometric in
- * alpha - 1, and finer grids around the best) may stop anywhere.
- */
+/* Renyi accounting over real orders (Mironov 2017): the curves of a plan's steps add. */
 #include "acct/private.h"
 
-#include <math.h>
+struct plan {
+  const struct acct_step *step;
+  size_t steps;
+};
 
-enum { GRID = 61, REFINEMENTS = 4, FINE = 9 };
-static const double first_order = 1e-7, last_order = 1e8; /* alpha - 1 */
-
-enum wanted { WANT_EPSILON, WANT_LOG_DELTA };
-
-static int search(const struct acct_step *step, size_t steps, enum wanted want, double given, double *value,
-                  double *order);
-static double convert(enum wanted want, double given, double order, double rdp);
+static int plan_curve(const void *context, size_t n, const double *order, double *rdp) {
+  const struct plan *plan = context;
+  return acct_rdp_curve(plan->step, plan->steps, n, order, rdp);
+}
 
 int acct_rdp_epsilon(const struct acct_step *step, size_t steps, double delta, double *eps, double *order) {
-  int status = search(step, steps, WANT_EPSILON, log(delta), eps, order);
-  *eps = fmax(*eps, 0.0);
-  return status;
+  const struct plan plan = {step, steps};
+  return acct_curve_epsilon(&(struct acct_curve){plan_curve, &plan}, delta, eps, order);
 }
 
 int acct_rdp_log_delta(const struct acct_step *step, size_t steps, double eps, double *log_delta, double *order) {
-  int status = search(step, steps, WANT_LOG_DELTA, eps, log_delta, order);
-  *log_delta = fmin(*log_delta, 0.0);
-  return status;
-}
-
-double acct_rdp_budget(double order, double eps, double delta) {
-  double x = order - 1.0;
-  return fmax(eps + log1p(1.0 / x) + (log(delta) + log1p(x)) / x, 0.0);
+  const struct plan plan = {step, steps};
+  return acct_curve_log_delta(&(struct acct_curve){plan_curve, &plan}, eps, log_delta, order);
 }
 
 int acct_rdp_curve(const struct acct_step *step, size_t steps, size_t n, const double *order, double *rdp) {
@@ -43,48 +27,10 @@ int acct_rdp_curve(const struct acct_step *step, size_t steps, size_t n, const d
   for (size_t i = 0; i < n; i++) rdp[i] = 0.0;
   int status = BASE_OK;
   for (size_t s = 0; s < steps && !status; s++) {
-    for (size_t i = 0; i < n; i++) {
-      one[i] = 0.0;
-      for (size_t j = 0; j < step[s].leaves; j++) one[i] += acct_leaf_rdp(&step[s].leaf[j], order[i]);
-    }
+    for (size_t i = 0; i < n; i++) one[i] = acct_leaves_rdp(step[s].leaf, step[s].leaves, order[i]);
     if (step[s].amplification != ACCT_PLAIN) status = acct_subsample_rdp(&step[s], n, order, one);
     for (size_t i = 0; i < n; i++) rdp[i] += step[s].times * one[i];
   }
   base_free(one);
   return status;
-}
-
-static int search(const struct acct_step *step, size_t steps, enum wanted want, double given, double *value,
-                  double *order) {
-  double at[GRID], rdp[GRID], low = log(first_order), high = log(last_order);
-  *value = INFINITY;
-  *order = 1.0 + last_order;
-  size_t n = GRID;
-  for (int round = 0; round <= REFINEMENTS; round++, n = FINE) {
-    double width = (high - low) / (double)(n - 1), best = low;
-    for (size_t i = 0; i < n; i++) at[i] = 1.0 + exp(low + width * (double)i);
-    int status = acct_rdp_curve(step, steps, n, at, rdp);
-    if (status) return status;
-    for (size_t i = 0; i < n; i++) {
-      double found = convert(want, given, at[i], rdp[i]);
-      if (!(found < *value)) continue;
-      *value = found;
-      *order = at[i];
-    }
-    best = log(*order - 1.0);
-    low = best - width;
-    high = best + width;
-  }
-  return BASE_OK;
-}
-
-static double convert(enum wanted want, double given, double order, double rdp) {
-  double x = order - 1.0;
-  if (want == WANT_EPSILON) return rdp - log1p(1.0 / x) - (given + log1p(x)) / x;
-  return acct_rdp_convert_log_delta(order, rdp, given);
-}
-
-double acct_rdp_convert_log_delta(double order, double rdp, double eps) {
-  double x = order - 1.0;
-  return x * (rdp - eps - log1p(1.0 / x)) - log1p(x);
 }

@@ -55,8 +55,7 @@ static double laplace_bound(double alpha, double eps, size_t k) {
     double tau = (double)i / (TAUS - 1), threshold = 0.0;
     laplace_cells(alpha, (tau - 1.0) * 0.25 * eps, line);
     laplace_cells(alpha, (tau + 1.0) * 0.25 * eps, line + LAPLACE_CELLS);
-    struct acct_leaf shifted = {ACCT_LAPLACE, tau * 0.5 * eps, 0.0, 0.0, 1.0};
-    if (i > 0) threshold = acct_leaf_rdp(&shifted, alpha);
+    if (i > 0) threshold = acct_laplace_rdp(tau * 0.5 * eps, alpha);
     best = fmin(best, threshold + log1p(grow(k, 2 * LAPLACE_CELLS, line)) / (alpha - 1.0));
   }
   return best;

@@ -1,4 +1,4 @@
-/* The smallest eigenpair of a dense symmetric matrix, and what needs no BLAS. */
+/* The smallest eigenpair of a dense symmetric matrix. */
 #include <math.h>
 #include <string.h>
 
@@ -37,26 +37,4 @@ static double residual(size_t d, const double *h, double value, const double *ve
   la_matvec(d, d, h, d, vector, scratch);
   la_axpy(d, -value, vector, scratch);
   return scale > 0 ? la_norm(d, scratch) / scale : la_norm(d, scratch);
-}
-
-/* In squares, so that the lines of memory that are read down a column are used before they are forgotten. */
-void la_symmetrise(size_t n, double *c) {
-  enum { SQUARE = 32 };
-  for (size_t first = 0; first < n; first += SQUARE) {
-    for (size_t left = 0; left <= first; left += SQUARE) {
-      for (size_t j = first; j < n && j < first + SQUARE; j++) {
-        for (size_t i = left; i < j && i < left + SQUARE; i++) c[i + j * n] = c[j + i * n];
-      }
-    }
-  }
-}
-
-int la_all_finite(size_t n, const double *x) {
-  for (size_t i = 0; i < n; i++)
-    if (!isfinite(x[i])) return 0;
-  return 1;
-}
-
-void la_dense_apply(const struct linop *self, const double *x, double *y) {
-  la_matvec(self->dim, self->dim, self->context, self->dim, x, y);
 }

@@ -14,8 +14,11 @@ int la_tridiagonal_min(size_t m, const double *diagonal, const double *off, doub
 int la_dense_all(size_t d, double *h, double *values, double *vectors);
 int la_tridiagonal_all(size_t m, const double *diagonal, const double *off, double *values, double *vectors);
 
+/* ---- matrix.c ---- */
+
 /* The linop of a dense symmetric matrix, which is its context. */
 void la_dense_apply(const struct linop *self, const double *x, double *y);
+int la_all_finite(size_t n, const double *x);
 
 /* ---- krylov.c ---- */
 
@@ -42,7 +45,5 @@ int krylov_invariant(const struct krylov *k);
 int krylov_complete(const struct krylov *k);
 /* vector <- basis times coefficients */
 void krylov_combine(const struct krylov *k, const double *coefficient, double *vector);
-
-int la_all_finite(size_t n, const double *x);
 
 #endif

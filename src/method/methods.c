@@ -21,8 +21,6 @@ const struct method *method_named(const char *name) {
   return *m;
 }
 
-const char *const batch_schemes[] = {"wor", "poisson", NULL};
-
 static const char *const statuses[] = {"sosp", "budget", "iterations", "start", NULL};
 
 const struct field result_fields[] = {

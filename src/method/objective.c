@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+const char *const batch_schemes[] = {"wor", "poisson", NULL};
+
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty) {
   f->oracle = oracle;
   f->penalty = penalty;
