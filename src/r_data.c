@@ -57,14 +57,14 @@ static int columns_create(SEXP rows, SEXP y, int intercept, double radius, struc
 }
 
 static struct data_compressed compressed_from(SEXP start, SEXP row, SEXP value) {
-  return (struct data_compressed){INTEGER(start),          INTEGER(row),         REAL(value),
+  return (struct data_compressed){INTEGER(start),         INTEGER(row),         REAL(value),
                                   (size_t)XLENGTH(start), (size_t)XLENGTH(row), (size_t)XLENGTH(value)};
 }
 
 /* list(start, row, value, dim) */
 static int sparse_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
-  struct data_compressed x = compressed_from(element_of(rows, 0, INTSXP), element_of(rows, 1, INTSXP),
-                                             element_of(rows, 2, REALSXP));
+  struct data_compressed x =
+      compressed_from(element_of(rows, 0, INTSXP), element_of(rows, 1, INTSXP), element_of(rows, 2, REALSXP));
   const int *dim = INTEGER(element_of(rows, 3, INTSXP));
   return data_create_sparse(&x, (size_t)dim[0], (size_t)dim[1], intercept, radius, arg_doubles(y, dim[0]), out);
 }
@@ -111,9 +111,8 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss,
                               SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
-  struct data_columns columns = {.dense = (size_t)arg_int(dense),
-                                 .factors = (size_t)XLENGTH(indicators),
-                                 .indicators = INTEGER(indicators)};
+  struct data_columns columns = {
+      .dense = (size_t)arg_int(dense), .factors = (size_t)XLENGTH(indicators), .indicators = INTEGER(indicators)};
   struct ledger *budget = arg_ledger(ledger);
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(keep, 1, ledger);
@@ -130,50 +129,60 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SE
   return out;
 }
 
-/* A list of the answer, which comes as the vector to be filled, by its name, and sd. */
-static SEXP ask(int (*question)(struct oracle *o, const double *w, double rho, double *answer, double *sd),
-                const char *name, SEXP answer, SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+/* The query about the oracle's rows: a list of the answer, which comes as the vector to be filled, by its name, and of
+ * sd. */
+static SEXP ask(const struct query *query, const struct ask *what, const char *name, SEXP answer, SEXP sd, SEXP oracle,
+                SEXP rho, SEXP reproducible) {
   const char *const names[] = {name, "sd"};
   PROTECT(answer);
-  struct oracle *o = arg_bundle(oracle)->oracle;
-  const double *at = arg_doubles(w, (R_xlen_t)oracle_dim(o));
-  double sd;
+  PROTECT(sd);
+  const struct answer to = {.value = REAL(answer), .sd = REAL(sd)};
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, answer);
+  SET_VECTOR_ELT(out, 1, sd);
+  double cost = arg_double(rho);
   glue_answer_begin(reproducible, R_NilValue);
-  glue_answer_end(reproducible, question(o, at, arg_double(rho), REAL(answer), &sd));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
-  UNPROTECT(2);
+  glue_answer_end(reproducible, release(oracle_all(arg_bundle(oracle)->oracle), query, what, cost, to));
+  UNPROTECT(3);
   return out;
 }
 
 static int dim_of(SEXP oracle) { return (int)oracle_dim(arg_bundle(oracle)->oracle); }
 
+static const double *arg_point(SEXP oracle, SEXP w) { return arg_doubles(w, dim_of(oracle)); }
+
 SEXP ffi_oracle_value(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask(oracle_value, "value", Rf_allocVector(REALSXP, 1), oracle, w, rho, reproducible);
+  const struct ask at = {.at = arg_point(oracle, w)};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, 1)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_value, &at, "value", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
 }
 
 SEXP ffi_oracle_gradient(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask(oracle_gradient, "gradient", Rf_allocVector(REALSXP, dim_of(oracle)), oracle, w, rho, reproducible);
+  const struct ask at = {.at = arg_point(oracle, w)};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, dim_of(oracle))), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_gradient, &at, "gradient", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
 }
 
 SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  SEXP answer = Rf_allocMatrix(REALSXP, dim_of(oracle), dim_of(oracle));
-  return ask(oracle_hessian, "hessian", answer, oracle, w, rho, reproducible);
+  int dim = dim_of(oracle);
+  const struct ask at = {.at = arg_point(oracle, w)};
+  SEXP answer = PROTECT(Rf_allocMatrix(REALSXP, dim, dim)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_hessian, &at, "hessian", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
 }
 
 SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP rho, SEXP reproducible) {
-  struct oracle *o = arg_bundle(oracle)->oracle;
-  static const char *const names[] = {"decrease", "sd"};
-  R_xlen_t dim = (R_xlen_t)oracle_dim(o), k = XLENGTH(steps);
-  const double *at = arg_doubles(w, dim), *along = arg_doubles(direction, dim), *step = arg_doubles(steps, k);
-  SEXP out = PROTECT(glue_list(2, names));
-  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, k));
-  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, k));
-  glue_answer_begin(reproducible, R_NilValue);
-  glue_answer_end(reproducible, oracle_decreases(o, at, along, (size_t)k, step, arg_double(rho),
-                                                 REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1))));
-  UNPROTECT(1);
+  R_xlen_t k = XLENGTH(steps);
+  const struct ask search = {
+      .at = arg_point(oracle, w), .along = arg_point(oracle, direction), .k = (size_t)k, .step = arg_doubles(steps, k)};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, k)), sd = PROTECT(Rf_allocVector(REALSXP, k));
+  SEXP out = ask(&query_decreases, &search, "decrease", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
   return out;
 }
 
@@ -181,15 +190,19 @@ SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP 
 SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP offset, SEXP sparse_vector, SEXP rho,
                        SEXP reproducible) {
   struct oracle *o = arg_bundle(oracle)->oracle;
-  R_xlen_t dim = (R_xlen_t)oracle_dim(o), k = XLENGTH(steps);
-  const double *at = arg_doubles(w, dim), *along = arg_doubles(direction, dim), *step = arg_doubles(steps, k),
-               *add = arg_doubles(offset, k);
+  R_xlen_t k = XLENGTH(steps);
+  int first = arg_flag(sparse_vector);
+  const struct ask search = {.at = arg_point(oracle, w),
+                             .along = arg_point(oracle, direction),
+                             .k = (size_t)k,
+                             .step = arg_doubles(steps, k),
+                             .offset = arg_doubles(offset, k),
+                             .scale_free = first};
   double cost = arg_double(rho);
-  int svt = arg_flag(sparse_vector);
   size_t index;
+  const struct query *query = first ? &query_first_step : &query_best_step;
   glue_answer_begin(reproducible, R_NilValue);
-  glue_answer_end(reproducible, svt ? oracle_first_step(o, at, along, (size_t)k, step, add, 1, cost, &index)
-                                    : oracle_best_step(o, at, along, (size_t)k, step, add, cost, &index));
+  glue_answer_end(reproducible, release(oracle_all(o), query, &search, cost, (struct answer){.index = &index}));
   return Rf_ScalarInteger(index < (size_t)k ? (int)index + 1 : NA_INTEGER);
 }
 

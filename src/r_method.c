@@ -50,7 +50,7 @@ SEXP ffi_method_run(SEXP name, SEXP oracle, SEXP penalty, SEXP options, SEXP rho
 }
 
 SEXP ffi_method_alpha(SEXP name, SEXP oracle, SEXP penalty, SEXP options, SEXP rho, SEXP start) {
-  const struct oracle *o = arg_bundle(oracle)->oracle;
+  struct oracle *o = arg_bundle(oracle)->oracle;
   const struct method *method = arg_method(name);
   const struct penalty r = penalty_from(penalty);
   const double *w = arg_doubles(start, (R_xlen_t)oracle_dim(o));

@@ -8,7 +8,7 @@
 #include <Rinternals.h>
 #include <time.h>
 
-#include "barrier/private.h"
+#include "../ctest/shorthand.h"
 #include "base/simd.h"
 #ifndef FCONE
 #define FCONE
@@ -72,7 +72,7 @@ SEXP bench_read(SEXP x) {
 
 static void finalize(SEXP x) {
   struct oracle *o = R_ExternalPtrAddr(x);
-  if (o) data_free((struct data *)o->data);
+  if (o) data_free((struct data *)o->rows);
   oracle_free(o);
   R_ClearExternalPtr(x);
 }
@@ -108,34 +108,34 @@ static SEXP open_data(int status, struct data *data, SEXP x, SEXP loss) {
 
 SEXP bench_value(SEXP oracle, SEXP w) {
   double value;
-  sums_value(R_ExternalPtrAddr(oracle), REAL(w), &value);
+  sums_value(oracle_all(R_ExternalPtrAddr(oracle)), REAL(w), &value);
   return Rf_ScalarReal(value);
 }
 
 SEXP bench_value_gradient(SEXP oracle, SEXP w) {
   SEXP out = PROTECT(Rf_allocVector(REALSXP, XLENGTH(w) + 1));
-  sums_value_gradient(R_ExternalPtrAddr(oracle), REAL(w), REAL(out));
+  sums_value_gradient(oracle_all(R_ExternalPtrAddr(oracle)), REAL(w), REAL(out));
   UNPROTECT(1);
   return out;
 }
 
 SEXP bench_trace(SEXP oracle, SEXP w) {
   double trace;
-  sums_trace(R_ExternalPtrAddr(oracle), REAL(w), ORACLE_HESSIAN, &trace);
+  sums_trace(oracle_all(R_ExternalPtrAddr(oracle)), REAL(w), CURVATURE_HESSIAN, &trace);
   return Rf_ScalarReal(trace);
 }
 
 SEXP bench_hessian(SEXP oracle, SEXP w) {
   int dim = (int)XLENGTH(w);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, dim, dim));
-  sums_hessian(R_ExternalPtrAddr(oracle), REAL(w), REAL(out));
+  sums_hessian(oracle_all(R_ExternalPtrAddr(oracle)), REAL(w), REAL(out));
   UNPROTECT(1);
   return out;
 }
 
 SEXP bench_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps) {
   SEXP out = PROTECT(Rf_allocVector(REALSXP, XLENGTH(steps)));
-  sums_decreases(R_ExternalPtrAddr(oracle), REAL(w), REAL(direction), (size_t)XLENGTH(steps), REAL(steps), REAL(out));
+  sums_decreases(oracle_all(R_ExternalPtrAddr(oracle)), REAL(w), REAL(direction), (size_t)XLENGTH(steps), REAL(steps), REAL(out));
   UNPROTECT(1);
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "barrier/private.h"
 #include "ctest.h"
+#include "shorthand.h"
 
 /* The ways to keep rows; tests that set fixture_storage run the same on each. */
 enum fixture_storage { FIXTURE_DENSE, FIXTURE_SINGLE, FIXTURE_CODES, FIXTURE_SPARSE, FIXTURE_STORAGES };

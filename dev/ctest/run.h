@@ -85,7 +85,7 @@ static inline void run_decide(const struct fixture *f, enum opt_line_search sear
 /* Norm of the objective's exact gradient at w. */
 static inline double run_exact_gradient(const struct fixture *f, const struct penalty *p, const double *w) {
   double g[RUN_MOST] = {0};
-  CHECK(sums_gradient(f->oracle, w, g) == BASE_OK);
+  CHECK(sums_gradient(oracle_all(f->oracle), w, g) == BASE_OK);
   penalty_add_gradient(p, data_dim(f->data), w, g);
   return la_norm(data_dim(f->data), g);
 }
@@ -93,7 +93,7 @@ static inline double run_exact_gradient(const struct fixture *f, const struct pe
 /* Smallest eigenvalue of its exact Hessian. */
 static inline double run_exact_eigen(const struct fixture *f, const struct penalty *p, const double *w) {
   double h[RUN_MOST * RUN_MOST], vector[RUN_MOST], value = NAN;
-  CHECK(sums_hessian(f->oracle, w, h) == BASE_OK);
+  CHECK(sums_hessian(oracle_all(f->oracle), w, h) == BASE_OK);
   penalty_add_hessian(p, data_dim(f->data), w, h);
   CHECK(la_eigen_min(data_dim(f->data), h, &value, vector) == BASE_OK);
   return value;

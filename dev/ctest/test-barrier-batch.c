@@ -4,9 +4,9 @@
 #include "fixture.h"
 #include "la/la.h"
 
-static void costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size);
-static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme);
-static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size);
+static void costs(enum oracle_neighbours neighbours, enum scheme scheme, double size);
+static void answers(enum oracle_neighbours neighbours, enum scheme scheme);
+static void newton_costs(enum oracle_neighbours neighbours, enum scheme scheme, double size);
 static void newton_answers(void);
 static void one_batch_a_step(void);
 static void nothing_between(void);
@@ -27,15 +27,15 @@ static void open_renyi(struct fixture *f, enum oracle_neighbours neighbours, dou
 }
 
 void test_barrier_batch(void) {
-  costs(ORACLE_REPLACE_ONE, ORACLE_FIXED, 40);
-  costs(ORACLE_REPLACE_ONE, ORACLE_POISSON, 12.5);
-  costs(ORACLE_ZERO_OUT, ORACLE_POISSON, 400);
-  answers(ORACLE_REPLACE_ONE, ORACLE_FIXED);
-  answers(ORACLE_REPLACE_ONE, ORACLE_POISSON);
-  answers(ORACLE_ZERO_OUT, ORACLE_POISSON);
-  newton_costs(ORACLE_REPLACE_ONE, ORACLE_FIXED, 40);
-  newton_costs(ORACLE_REPLACE_ONE, ORACLE_POISSON, 12.5);
-  newton_costs(ORACLE_ZERO_OUT, ORACLE_POISSON, 400);
+  costs(ORACLE_REPLACE_ONE, SCHEME_FIXED, 40);
+  costs(ORACLE_REPLACE_ONE, SCHEME_POISSON, 12.5);
+  costs(ORACLE_ZERO_OUT, SCHEME_POISSON, 400);
+  answers(ORACLE_REPLACE_ONE, SCHEME_FIXED);
+  answers(ORACLE_REPLACE_ONE, SCHEME_POISSON);
+  answers(ORACLE_ZERO_OUT, SCHEME_POISSON);
+  newton_costs(ORACLE_REPLACE_ONE, SCHEME_FIXED, 40);
+  newton_costs(ORACLE_REPLACE_ONE, SCHEME_POISSON, 12.5);
+  newton_costs(ORACLE_ZERO_OUT, SCHEME_POISSON, 400);
   newton_answers();
   one_batch_a_step();
   nothing_between();
@@ -55,8 +55,8 @@ static double cost_of(double mu, double rate, enum oracle_neighbours neighbours)
 }
 
 /* What is charged is what the noise of all that a step may answer costs together, amplified once. */
-static void costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size) {
-  const struct oracle_sampling how = {scheme, size};
+static void costs(enum oracle_neighbours neighbours, enum scheme scheme, double size) {
+  const struct sampling how = {scheme, size};
   const struct loss_bounds *b = loss_bounds_of(loss_find("logistic"));
   int replaced = neighbours == ORACLE_REPLACE_ONE;
   double most_g = (replaced ? 2 : 1) * b->lipschitz / size, most_h = (replaced ? sqrt(2) : 1) * b->curv_upper / size;
@@ -88,15 +88,15 @@ static void costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, 
 }
 
 /* Their mean over batches and noise is the gradient of all rows, and their variance that of noise and sampling. */
-static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme) {
-  const struct oracle_sampling how = {scheme, 100};
+static void answers(enum oracle_neighbours neighbours, enum scheme scheme) {
+  const struct sampling how = {scheme, 100};
   int runs = ctest_size(3000, 50);
   double w[DIM] = {0.5, -1, 0.2}, exact[DIM], g[DIM], mean = 0, square = 0, sd = 0;
   double h[DIM * DIM], sd_h, exact_h[DIM * DIM], mean_h = 0, square_h = 0;
   struct fixture f;
   open_renyi(&f, neighbours, 1e9);
-  CHECK(sums_gradient(f.oracle, w, exact) == BASE_OK);
-  CHECK(sums_hessian(f.oracle, w, exact_h) == BASE_OK);
+  CHECK(sums_gradient(oracle_all(f.oracle), w, exact) == BASE_OK);
+  CHECK(sums_hessian(oracle_all(f.oracle), w, exact_h) == BASE_OK);
   for (int i = 0; i < runs; i++) {
     CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
     CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_OK);
@@ -119,16 +119,16 @@ static void answers(enum oracle_neighbours neighbours, enum oracle_scheme scheme
 
 /* A gradient, a trace and a direction share what the step was charged, with the noise of privacy.md A7 to A9 for the
  * batch's public size. */
-static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme scheme, double size) {
+static void newton_costs(enum oracle_neighbours neighbours, enum scheme scheme, double size) {
   static const double penalty[DIM] = {0.02, 0.02, 0.02};
-  const struct oracle_sampling how = {scheme, size};
+  const struct sampling how = {scheme, size};
   double w[DIM] = {1, -1, 2}, g[DIM], direction[DIM], trace, sd_g, sd_t, sd_d, c = 0.25 / size, m = 0.07;
   double two = neighbours == ORACLE_REPLACE_ONE ? 2 : 1;
   struct fixture f;
   open_renyi(&f, neighbours, 1);
   for (int i = 0; i < 4; i++) {
-    const struct oracle_newton newton = {i % 2 ? ORACLE_MAJORANT : ORACLE_HESSIAN, i < 2 ? ORACLE_ADD : ORACLE_CLIP,
-                                         i < 2 ? m - penalty[0] : m, penalty};
+    const struct oracle_newton newton = {i % 2 ? CURVATURE_MAJORANT : CURVATURE_HESSIAN,
+                                         i < 2 ? MODIFY_ADD : MODIFY_CLIP, i < 2 ? m - penalty[0] : m, penalty};
     double before = ledger_spent(f.ledger), kappa = i < 2 ? c / (m * (m + c)) : 0.47 * sqrt(two) * c / (m * m);
     CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0.6) == BASE_OK);
     double charged = ledger_spent(f.ledger) - before, left = oracle_step_left(f.oracle);
@@ -149,8 +149,8 @@ static void newton_costs(enum oracle_neighbours neighbours, enum oracle_scheme s
 /* Of the rows of the step's batch, whatever the others are, with noise of the standard deviation that is said. */
 static void newton_answers(void) {
   static const double no_penalty[DIM] = {0};
-  const struct oracle_sampling how = {ORACLE_POISSON, 100};
-  const struct oracle_newton newton = {ORACLE_HESSIAN, ORACLE_ADD, 0.2, no_penalty};
+  const struct sampling how = {SCHEME_POISSON, 100};
+  const struct oracle_newton newton = {CURVATURE_HESSIAN, MODIFY_ADD, 0.2, no_penalty};
   int runs = ctest_size(1000, 30);
   double w[DIM] = {0.5, -1, 0.2}, g[DIM] = {0.1, -0.2, 0.3}, direction[DIM], exact[DIM], h[DIM * DIM];
   double trace, sd_t, sd_d, square_t = 0, square_d = 0;
@@ -158,11 +158,10 @@ static void newton_answers(void) {
   open_renyi(&f, ORACLE_REPLACE_ONE, 1e9);
   for (int i = 0; i < runs; i++) {
     CHECK(oracle_step_open(f.oracle, &how, w, 30, 0.9) == BASE_OK);
-    const struct oracle view = step_view(f.oracle);
-    CHECK(oracle_step_trace(f.oracle, w, ORACLE_HESSIAN, oracle_step_left(f.oracle) / 2, &trace, &sd_t) == BASE_OK);
+    CHECK(oracle_step_trace(f.oracle, w, CURVATURE_HESSIAN, oracle_step_left(f.oracle) / 2, &trace, &sd_t) == BASE_OK);
     double left = oracle_step_left(f.oracle);
     CHECK(oracle_step_direction(f.oracle, w, g, &newton, left, direction, &sd_d) == BASE_OK);
-    CHECK(sums_hessian(&view, w, h) == BASE_OK);
+    CHECK(sums_hessian(oracle_step(f.oracle), w, h) == BASE_OK);
     double expected = 0;
     for (int j = 0; j < DIM; j++) {
       expected += h[j + j * DIM];
@@ -180,19 +179,19 @@ static void newton_answers(void) {
 
 /* Gradient and Hessian of a step are of the same rows, those of two steps are not. */
 static void one_batch_a_step(void) {
-  const struct oracle_sampling how = {ORACLE_FIXED, 50};
+  const struct sampling how = {SCHEME_FIXED, 50};
   double w[DIM] = {0, 0, 0};
   size_t first[50];
   struct fixture f;
   open_renyi(&f, ORACLE_REPLACE_ONE, 1e9);
   CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
-  CHECK(f.oracle->step.rows.count == 50);
-  memcpy(first, f.oracle->step.rows.row, sizeof first);
+  CHECK(f.oracle->batch.count == 50);
+  memcpy(first, f.oracle->batch.row, sizeof first);
   CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
-  CHECK(memcmp(first, f.oracle->step.rows.row, sizeof first) != 0);
+  CHECK(memcmp(first, f.oracle->batch.row, sizeof first) != 0);
   CHECK(ledger_length(f.ledger) == 2);
   oracle_step_close(f.oracle);
-  CHECK(f.oracle->step.rows.row == NULL && f.oracle->step.rows.count == 0);
+  CHECK(f.oracle->batch.row == NULL && f.oracle->batch.count == 0);
   ctest_unwiped();
   CHECK(oracle_step_open(f.oracle, &how, w, 1, 0.5) == BASE_OK);
   oracle_step_close(f.oracle);
@@ -203,9 +202,9 @@ static void one_batch_a_step(void) {
 /* While a step is open nothing else is answered or charged, by its oracle or another one of the same ledger; its own
  * answers are as they would be, and after it is closed the ledger takes charges again, also when no batch was drawn. */
 static void nothing_between(void) {
-  const struct oracle_sampling how = {ORACLE_FIXED, 50};
+  const struct sampling how = {SCHEME_FIXED, 50};
   const double breaks[] = {-1, 0, 1}, step = 1, none[DIM] = {0}, ones[DIM] = {1, 1, 1};
-  const struct oracle_newton newton = {ORACLE_MAJORANT, ORACLE_ADD, 0.1, none};
+  const struct oracle_newton newton = {CURVATURE_MAJORANT, MODIFY_ADD, 0.1, none};
   double w[DIM] = {0}, v[DIM] = {1, 0, 0}, g[DIM], h[DIM * DIM], sd;
   size_t index;
   struct oracle *other;
@@ -221,7 +220,7 @@ static void nothing_between(void) {
     CHECK(oracle_gradient(o, w, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
     CHECK(oracle_hessian(o, w, 1, h, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM * DIM, h));
     CHECK(oracle_majorant(o, w, 1, h, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM * DIM, h));
-    CHECK(oracle_trace(o, w, ORACLE_MAJORANT, 1, g, &sd) == BASE_ERR_STEP && g[0] == 0);
+    CHECK(oracle_trace(o, w, CURVATURE_MAJORANT, 1, g, &sd) == BASE_ERR_STEP && g[0] == 0);
     CHECK(oracle_model_gradient(o, w, v, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
     CHECK(oracle_newton_direction(o, w, v, &newton, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
     CHECK(oracle_minimiser(o, ones, 1, g, &sd) == BASE_ERR_STEP && fixture_all_zero(DIM, g));
@@ -246,13 +245,13 @@ static void nothing_between(void) {
 
 /* A quarter of the rows are gathered from their columns, later ones from a copy, which is wiped. */
 static void records(void) {
-  const struct oracle_sampling how = {ORACLE_FIXED, 100};
+  const struct sampling how = {SCHEME_FIXED, 100};
   double w[DIM] = {0, 0, 0}, g[DIM], sd;
   struct fixture f;
   open_renyi(&f, ORACLE_REPLACE_ONE, 1);
   for (int drawn = 100; drawn <= N; drawn += 100) {
     CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0) == BASE_OK);
-    CHECK((f.oracle->records != NULL) == (drawn > N / 4) && f.oracle->step.rows.records == f.oracle->records);
+    CHECK((f.oracle->records != NULL) == (drawn > N / 4) && f.oracle->batch.records == f.oracle->records);
     CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == BASE_OK);
   }
   ctest_unwiped();
@@ -263,10 +262,9 @@ static void records(void) {
 
 static void refused(void) {
   double w[DIM] = {0, 0, 0}, far[DIM] = {1e101, 0, 0}, g[DIM], h[DIM * DIM], sd;
-  const struct oracle_sampling good = {ORACLE_FIXED, 50}, poisson = {ORACLE_POISSON, 50};
-  const struct oracle_sampling bad[] = {{ORACLE_FIXED, 0},   {ORACLE_FIXED, -1},   {ORACLE_FIXED, 2.5},
-                                        {ORACLE_FIXED, N},   {ORACLE_FIXED, NAN},  {ORACLE_POISSON, 0},
-                                        {ORACLE_POISSON, N}, {ORACLE_POISSON, NAN}};
+  const struct sampling good = {SCHEME_FIXED, 50}, poisson = {SCHEME_POISSON, 50};
+  const struct sampling bad[] = {{SCHEME_FIXED, 0},   {SCHEME_FIXED, -1},  {SCHEME_FIXED, 2.5}, {SCHEME_FIXED, N},
+                                 {SCHEME_FIXED, NAN}, {SCHEME_POISSON, 0}, {SCHEME_POISSON, N}, {SCHEME_POISSON, NAN}};
   static const double shares[] = {-0.1, 1.1, NAN}, costs[] = {0, -1, NAN, INFINITY};
   struct fixture f;
   open_renyi(&f, ORACLE_REPLACE_ONE, 1e-3);
@@ -301,8 +299,8 @@ static void refused(void) {
 /* More than the step has left, and what it was not opened for. */
 static void newton_refused(void) {
   static const double no_penalty[DIM] = {0};
-  const struct oracle_sampling how = {ORACLE_FIXED, 50};
-  const struct oracle_newton newton = {ORACLE_HESSIAN, ORACLE_ADD, 0.1, no_penalty}, tiny = {.penalty = no_penalty};
+  const struct sampling how = {SCHEME_FIXED, 50};
+  const struct oracle_newton newton = {CURVATURE_HESSIAN, MODIFY_ADD, 0.1, no_penalty}, tiny = {.penalty = no_penalty};
   double w[DIM] = {0}, g[DIM] = {1, 0, 0}, direction[DIM], h[DIM * DIM], trace, sd;
   struct fixture f;
   open_renyi(&f, ORACLE_REPLACE_ONE, 1);
@@ -311,7 +309,7 @@ static void newton_refused(void) {
     /* Nothing is open; a gradient only; all was taken by a Hessian. */
     if (k > 0) CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, k - 1) == BASE_OK);
     if (k == 2) CHECK(oracle_step_hessian(f.oracle, w, h, &sd) == BASE_OK);
-    CHECK(oracle_step_trace(f.oracle, w, ORACLE_HESSIAN, 1e-9, &trace, &sd) == BASE_ERR_ARGUMENT && trace == 0);
+    CHECK(oracle_step_trace(f.oracle, w, CURVATURE_HESSIAN, 1e-9, &trace, &sd) == BASE_ERR_ARGUMENT && trace == 0);
     CHECK(oracle_step_direction(f.oracle, w, g, &newton, 1e-9, direction, &sd) == BASE_ERR_ARGUMENT);
     CHECK(fixture_all_zero(DIM, direction));
   }
@@ -319,7 +317,7 @@ static void newton_refused(void) {
   double left = oracle_step_left(f.oracle);
   static const double parts[] = {1.0000001, 0, -1, NAN, INFINITY};
   for (int k = 0; k < 5; k++) {
-    CHECK(oracle_step_trace(f.oracle, w, ORACLE_HESSIAN, parts[k] * left, &trace, &sd) == BASE_ERR_ARGUMENT);
+    CHECK(oracle_step_trace(f.oracle, w, CURVATURE_HESSIAN, parts[k] * left, &trace, &sd) == BASE_ERR_ARGUMENT);
     CHECK(oracle_step_direction(f.oracle, w, g, &newton, parts[k] * left, direction, &sd) == BASE_ERR_ARGUMENT);
   }
   CHECK(oracle_step_direction(f.oracle, w, g, &tiny, left, direction, &sd) == BASE_ERR_ARGUMENT);
@@ -332,10 +330,10 @@ static void newton_refused(void) {
 
 /* What fails after the charge is not given back, and releases nothing. */
 static void failures(void) {
-  static const enum oracle_scheme schemes[] = {ORACLE_FIXED, ORACLE_POISSON};
+  static const enum scheme schemes[] = {SCHEME_FIXED, SCHEME_POISSON};
   double w[DIM] = {0, 0, 0}, g[DIM], sd;
   for (int k = 0; k < 2; k++) {
-    const struct oracle_sampling how = {schemes[k], 50};
+    const struct sampling how = {schemes[k], 50};
     struct fixture f;
     open_renyi(&f, ORACLE_REPLACE_ONE, 1);
     f.oracle->entropy = &ctest_entropy_broken;

@@ -219,11 +219,11 @@ static void large_matrices(void) {
   CHECK(ledger_create(1, 1, LEDGER_OPEN, &f.ledger) == BASE_OK);
   CHECK(oracle_create(f.data, loss_find("logistic"), f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) ==
         BASE_OK);
-  const struct oracle_newton how = {ORACLE_HESSIAN, ORACLE_ADD, 1, w + DIM};
+  const struct oracle_newton how = {CURVATURE_HESSIAN, MODIFY_ADD, 1, w + DIM};
   CHECK(oracle_hessian(f.oracle, w, 0.1, NULL, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_majorant(f.oracle, w, 0.1, NULL, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_newton_direction(f.oracle, w, w + 2 * DIM, &how, 0.1, w + 3 * DIM, &sd) == BASE_ERR_ARGUMENT);
-  const struct oracle_sampling half = {ORACLE_POISSON, 0.5};
+  const struct sampling half = {SCHEME_POISSON, 0.5};
   CHECK(oracle_step_open(f.oracle, &half, w, 0.1, 0.5) == BASE_ERR_ARGUMENT);
   CHECK(ledger_length(f.ledger) == 0);
   CHECK(oracle_gradient(f.oracle, w, 0.1, w + DIM, &sd) == BASE_OK);

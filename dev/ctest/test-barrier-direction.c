@@ -1,6 +1,6 @@
 /*
  * The sensitivity of Newton directions, measured. The change between
- * neighbouring data sets never exceeds what sensitivity.c says, for random
+ * neighbouring data sets never exceeds what the barrier says, for random
  * pairs improved by hill climbing, and comes within 1 % of it where the bound
  * is attained (privacy.md A8, A9): a bound too small fails the first, one too
  * large the second.
@@ -13,13 +13,12 @@ enum { PLANE = 2 }; /* two dimensions are as bad as many */
 /* So large that noise is far below rounding. */
 static const double no_noise = 1e26, endless = 1e40;
 
-static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours, double size);
-static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many,
-                   double size);
+static void attained(enum modify modify, enum oracle_neighbours neighbours, double size);
+static void search(const char *loss, enum modify modify, enum oracle_neighbours neighbours, int many, double size);
 
 void test_barrier_direction(void) {
   for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
-    for (int modify = ORACLE_ADD; modify <= ORACLE_CLIP; modify++) {
+    for (int modify = MODIFY_ADD; modify <= MODIFY_CLIP; modify++) {
       search("logistic", modify, neighbours, 0, 0);
       search("logistic", modify, neighbours, 1, 0);
       search("huber_svm", modify, neighbours, 0, 0);
@@ -27,7 +26,7 @@ void test_barrier_direction(void) {
       attained(modify, neighbours, 0);
       search("logistic", modify, neighbours, 0, 6.5); /* more records than expected */
       search("huber", modify, neighbours, 0, 6.5);
-      if (modify == ORACLE_ADD) attained(modify, neighbours, 2.5);
+      if (modify == MODIFY_ADD) attained(modify, neighbours, 2.5);
     }
   }
 }
@@ -59,13 +58,14 @@ static double share(const struct pair *p, enum oracle_neighbours neighbours) {
     fixture_open_rows(&f, p->loss, x, y, p->n, PLANE, 0, neighbours, endless);
     size_t *row = base_alloc(p->n, sizeof *row);
     for (size_t i = 0; i < p->n; i++) row[i] = i;
-    f.oracle->step = (struct step){.rows = {p->n, row, p->size}, .curvature_rho = no_noise};
-    const struct oracle view = p->size > 0 ? step_view(f.oracle) : *f.oracle;
+    f.oracle->batch = (struct batch){p->n, row, p->size, NULL};
+    f.oracle->step.left[PART_CURVATURE] = no_noise;
+    const struct scope *view = p->size > 0 ? oracle_step(f.oracle) : oracle_all(f.oracle);
     int status = (p->size > 0 ? oracle_step_direction : oracle_newton_direction)(f.oracle, p->w, p->gradient, &how,
                                                                                  no_noise, direction, &sd);
     if (status != BASE_OK) change[0] = NAN;
     for (int j = 0; j < PLANE; j++) change[j] += (k ? -1 : 1) * direction[j];
-    sensitivity = sensitivity_newton(&view, p->w, &how, la_norm(PLANE, p->gradient));
+    sensitivity = sensitivity_newton(view, p->w, &how, la_norm(PLANE, p->gradient));
     fixture_close(&f);
   }
   return la_norm(PLANE, change) / sensitivity;
@@ -75,10 +75,10 @@ static double share(const struct pair *p, enum oracle_neighbours neighbours) {
 #define STEEPEST 1.15139
 
 /* Add: no curvature but the record's. Clip: the others' is much above the record's part. */
-static void attained(enum oracle_modify modify, enum oracle_neighbours neighbours, double size) {
+static void attained(enum modify modify, enum oracle_neighbours neighbours, double size) {
   struct pair p = {.loss = "logistic", .size = size, .n = 7, .row = {{1, 0}, {0, 0}}, .gradient = {0.3, 0}};
   p.how = (struct oracle_newton){.modify = modify, .lambda0 = 0.05};
-  if (modify == ORACLE_CLIP) {
+  if (modify == MODIFY_CLIP) {
     p.n = 1500;
     p.along = 700;
     p.length[0] = p.length[1] = 1;
@@ -86,18 +86,18 @@ static void attained(enum oracle_modify modify, enum oracle_neighbours neighbour
     p.row[1][0] = neighbours == ORACLE_ZERO_OUT ? 0 : 1e-3;
   }
   double found = share(&p, neighbours),
-         expected = modify == ORACLE_ADD || neighbours == ORACLE_ZERO_OUT ? 1 : sqrt(0.5);
+         expected = modify == MODIFY_ADD || neighbours == ORACLE_ZERO_OUT ? 1 : sqrt(0.5);
   CHECK(found <= 1);
   CHECK_NEAR(found, expected, 0.01);
 }
 
-static struct pair random_pair(const char *loss, enum oracle_modify modify, int many) {
+static struct pair random_pair(const char *loss, enum modify modify, int many) {
   const struct loss_bounds *b = loss_bounds_of(loss_find(loss));
   struct pair p = {.loss = loss, .n = many ? 1400 : 20, .along = many ? 650 : 9};
   p.how.modify = modify;
-  p.how.curvature = isfinite(b->third) && ctest_uniform() < 0.5 ? ORACLE_HESSIAN : ORACLE_MAJORANT;
+  p.how.curvature = isfinite(b->third) && ctest_uniform() < 0.5 ? CURVATURE_HESSIAN : CURVATURE_MAJORANT;
   p.how.lambda0 = b->curv_upper * (double)p.along *
-                  (many ? 0.9 / (modify == ORACLE_CLIP ? STEEPEST : 1) : exp(ctest_normal())) / (double)p.n;
+                  (many ? 0.9 / (modify == MODIFY_CLIP ? STEEPEST : 1) : exp(ctest_normal())) / (double)p.n;
   for (int j = 0; j < PLANE; j++) {
     p.length[j] = many ? sqrt(0.9) * (1 + 0.005 * ctest_normal()) : ctest_uniform() < 0.3 ? 0 : ctest_uniform();
     p.row[0][j] = 3 * ctest_normal();
@@ -121,8 +121,7 @@ static struct pair moved(const struct pair *from, double by) {
 }
 
 /* many: curvature hundreds of times a record's, where a record turns eigenvectors near lambda0 (privacy.md A9). */
-static void search(const char *loss, enum oracle_modify modify, enum oracle_neighbours neighbours, int many,
-                   double size) {
+static void search(const char *loss, enum modify modify, enum oracle_neighbours neighbours, int many, double size) {
   double worst = 0;
   for (int restart = 0; restart < ctest_size(strcmp(loss, "logistic") ? 6 : many ? 12 : 40, 1); restart++) {
     struct pair best = random_pair(loss, modify, many);
@@ -139,6 +138,6 @@ static void search(const char *loss, enum oracle_modify modify, enum oracle_neig
   }
   CHECK(worst <= 1);
   /* What is known to be attained: the bound itself but for clip and replace-one, sqrt(1/2) of it there. */
-  double known = modify == ORACLE_ADD ? (many ? 0.2 : 0.99) : !many ? 0.5 : neighbours == ORACLE_ZERO_OUT ? 0.98 : 0.69;
+  double known = modify == MODIFY_ADD ? (many ? 0.2 : 0.99) : !many ? 0.5 : neighbours == ORACLE_ZERO_OUT ? 0.98 : 0.69;
   CHECK(worst >= (ctest_size(1, 0) ? known : 0));
 }

@@ -32,14 +32,14 @@ static void refusals(const char *loss) {
   struct fixture f;
   fixture_open(&f, loss, 50, DIM, 0, ORACLE_REPLACE_ONE, 1);
   double answer[DIM * DIM], sd;
-  struct oracle_newton how = {ORACLE_HESSIAN, ORACLE_ADD, 0.1, penalty};
+  struct oracle_newton how = {CURVATURE_HESSIAN, MODIFY_ADD, 0.1, penalty};
   CHECK(oracle_hessian(f.oracle, w, 0.1, answer, &sd) == BASE_ERR_ARGUMENT && fixture_all_zero(DIM * DIM, answer));
   CHECK(oracle_model_gradient(f.oracle, w, w, 0.1, answer, &sd) == BASE_ERR_ARGUMENT && fixture_all_zero(DIM, answer));
-  CHECK(oracle_trace(f.oracle, w, ORACLE_HESSIAN, 0.1, answer, &sd) == BASE_ERR_ARGUMENT && answer[0] == 0);
+  CHECK(oracle_trace(f.oracle, w, CURVATURE_HESSIAN, 0.1, answer, &sd) == BASE_ERR_ARGUMENT && answer[0] == 0);
   CHECK(oracle_newton_direction(f.oracle, w, w, &how, 0.1, answer, &sd) == BASE_ERR_ARGUMENT);
   CHECK(fixture_all_zero(DIM, answer) && ledger_length(f.ledger) == 0);
-  how.curvature = ORACLE_MAJORANT;
-  CHECK(oracle_trace(f.oracle, w, ORACLE_MAJORANT, 0.1, answer, &sd) == BASE_OK && isfinite(sd));
+  how.curvature = CURVATURE_MAJORANT;
+  CHECK(oracle_trace(f.oracle, w, CURVATURE_MAJORANT, 0.1, answer, &sd) == BASE_OK && isfinite(sd));
   CHECK(oracle_newton_direction(f.oracle, w, w, &how, 0.1, answer, &sd) == BASE_ERR_ARGUMENT); /* a zero gradient */
   CHECK(ledger_length(f.ledger) == 1);
   fixture_close(&f);
@@ -78,7 +78,8 @@ static void responses_are_clipped(void) {
     memcpy(x, row, sizeof row);
     for (int i = 0; i < N; i++) y[i] = s ? fmax(-1, fmin(label[i], 1)) : label[i];
     fixture_open_rows(&f, "huber", x, y, N, DIM, 0, ORACLE_REPLACE_ONE, 1);
-    CHECK(sums_gradient(f.oracle, w, g[s]) == BASE_OK && sums_value(f.oracle, w, &v[s]) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(f.oracle), w, g[s]) == BASE_OK &&
+          sums_value(oracle_all(f.oracle), w, &v[s]) == BASE_OK);
     fixture_close(&f);
   }
   CHECK(memcmp(g[0], g[1], sizeof g[0]) == 0 && v[0] == v[1]);
@@ -119,8 +120,8 @@ static void solver_keeps_its_bound(const char *name, double parameter) {
       for (size_t i = 0; i < 200; i++) f.data->y[i] = tanh(f.x[i] + 0.1 * ctest_normal());
     }
     CHECK(oracle_create(f.data, loss, f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &oracle) == BASE_OK);
-    CHECK(strong_init(oracle, quadratic, linear, la_norm(DIM, linear), &p) == BASE_OK);
-    CHECK(strong_minimise(oracle, &p, w) == BASE_OK);
+    CHECK(strong_init(oracle_all(oracle), quadratic, linear, la_norm(DIM, linear), &p) == BASE_OK);
+    CHECK(strong_minimise(oracle_all(oracle), &p, w) == BASE_OK);
     CHECK(la_norm(DIM, w) <= p.ball);
     if (ctest_extended()) CHECK(true_gradient(&f, loss, &p, w) / p.least <= strong_distance(&p));
     CHECK(strong_distance(&p) < 1e-6 * p.ball);

@@ -15,7 +15,7 @@ static void is_the_sum_of_both(void) {
       w[j] = ctest_normal();
       v[j] = 3 * ctest_normal();
     }
-    CHECK(sums_hessian(f.oracle, w, h) == BASE_OK && sums_gradient(f.oracle, w, g) == BASE_OK);
+    CHECK(sums_hessian(oracle_all(f.oracle), w, h) == BASE_OK && sums_gradient(oracle_all(f.oracle), w, g) == BASE_OK);
     la_matvec(dim, dim, h, dim, v, expected);
     la_axpy(dim, 1, g, expected);
     CHECK(oracle_model_gradient(f.oracle, w, v, 1e26, g, &sd) == BASE_OK);
@@ -30,7 +30,7 @@ static void exact(const double *x, const double *y, const char *loss, const doub
   memcpy(labels, y, N * sizeof *labels);
   struct fixture f;
   fixture_open_rows(&f, loss, rows, labels, N, DIM, 0, ORACLE_REPLACE_ONE, 1);
-  CHECK(sums_model_gradient(f.oracle, w, v, g) == BASE_OK);
+  CHECK(sums_model_gradient(oracle_all(f.oracle), w, v, g) == BASE_OK);
   fixture_close(&f);
 }
 
@@ -52,7 +52,7 @@ static void neighbours_are_bounded(const char *loss, enum oracle_neighbours rela
     if (relation == ORACLE_ZERO_OUT) y[1][0] = NAN;
     for (int s = 0; s < 2; s++) exact(x[s], y[s], loss, w, v, g[s]);
     la_axpy(DIM, -1, g[0], g[1]);
-    double bound = sensitivity_model_gradient(f.oracle, w, v);
+    double bound = sensitivity_model_gradient(oracle_all(f.oracle), w, v);
     CHECK(la_norm(DIM, g[1]) <= bound);
     closest = fmax(closest, la_norm(DIM, g[1]) / bound);
   }

@@ -47,12 +47,12 @@ static double clipped(double e, double m) {
 static void check_direction(const struct fixture *f, const struct oracle_newton *how) {
   double h[DIM * DIM], values[DIM], vectors[DIM * DIM], direction[DIM], sd, back[DIM] = {0};
   CHECK(oracle_newton_direction(f->oracle, w0, gradient0, how, no_noise, direction, &sd) == BASE_OK);
-  CHECK((how->curvature == ORACLE_HESSIAN ? sums_hessian : sums_majorant)(f->oracle, w0, h) == BASE_OK);
+  CHECK((how->curvature == CURVATURE_HESSIAN ? sums_hessian : sums_majorant)(oracle_all(f->oracle), w0, h) == BASE_OK);
   for (int j = 0; j < DIM; j++) h[j + j * DIM] += how->penalty[j];
   memcpy(vectors, h, sizeof h);
   CHECK(la_eigen_all(DIM, vectors, values) == BASE_OK);
   for (int j = 0; j < DIM; j++) {
-    double e = how->modify == ORACLE_ADD ? values[j] + how->lambda0 : clipped(values[j], how->lambda0);
+    double e = how->modify == MODIFY_ADD ? values[j] + how->lambda0 : clipped(values[j], how->lambda0);
     la_axpy(DIM, e * la_dot(DIM, vectors + j * DIM, direction), vectors + j * DIM, back);
   }
   for (int j = 0; j < DIM; j++) CHECK_NEAR(back[j], gradient0[j], 1e-10);
@@ -63,8 +63,8 @@ static void right_directions(void) {
   struct fixture f;
   fixture_open(&f, "logistic", 50, DIM, 0, ORACLE_REPLACE_ONE, endless);
   for (int k = 0; k < 8; k++) {
-    struct oracle_newton how = {.curvature = k % 2 ? ORACLE_MAJORANT : ORACLE_HESSIAN,
-                                .modify = k % 4 < 2 ? ORACLE_ADD : ORACLE_CLIP,
+    struct oracle_newton how = {.curvature = k % 2 ? CURVATURE_MAJORANT : CURVATURE_HESSIAN,
+                                .modify = k % 4 < 2 ? MODIFY_ADD : MODIFY_CLIP,
                                 .lambda0 = 0.02,
                                 .penalty = k < 4 ? penalty : no_penalty};
     check_direction(&f, &how);
@@ -80,11 +80,11 @@ static void majorant_and_trace(void) {
     double h[16], m[16], difference[16], trace, sd, value, vector[4], zero[4] = {0}, w[4] = {1, -2, 0.5, 3};
     fixture_open(&f, "logistic", 2 * DATA_BLOCK + 5, DIM, intercept, ORACLE_REPLACE_ONE, endless);
     size_t dim = data_dim(f.data);
-    CHECK(sums_hessian(f.oracle, w, h) == BASE_OK && sums_majorant(f.oracle, w, m) == BASE_OK);
+    CHECK(sums_hessian(oracle_all(f.oracle), w, h) == BASE_OK && sums_majorant(oracle_all(f.oracle), w, m) == BASE_OK);
     for (size_t i = 0; i < dim * dim; i++) difference[i] = m[i] - h[i];
     CHECK(la_eigen_min(dim, difference, &value, vector) == BASE_OK && value >= 0);
-    for (int curvature = ORACLE_HESSIAN; curvature <= ORACLE_MAJORANT; curvature++) {
-      const double *matrix = curvature == ORACLE_HESSIAN ? h : m;
+    for (int curvature = CURVATURE_HESSIAN; curvature <= CURVATURE_MAJORANT; curvature++) {
+      const double *matrix = curvature == CURVATURE_HESSIAN ? h : m;
       double expected = 0;
       for (size_t j = 0; j < dim; j++) expected += matrix[j + j * dim];
       CHECK(oracle_trace(f.oracle, w, curvature, no_noise, &trace, &sd) == BASE_OK);
@@ -92,7 +92,8 @@ static void majorant_and_trace(void) {
     }
     CHECK(oracle_majorant(f.oracle, w, no_noise, h, &sd) == BASE_OK);
     for (size_t i = 0; i < dim * dim; i++) CHECK_NEAR(h[i], m[i], 1e-12);
-    CHECK(sums_hessian(f.oracle, zero, h) == BASE_OK && sums_majorant(f.oracle, zero, m) == BASE_OK);
+    CHECK(sums_hessian(oracle_all(f.oracle), zero, h) == BASE_OK &&
+          sums_majorant(oracle_all(f.oracle), zero, m) == BASE_OK);
     for (size_t i = 0; i < dim * dim; i++) CHECK_NEAR(h[i], m[i], 1e-15);
     fixture_close(&f);
   }
@@ -108,12 +109,12 @@ static void scales(enum oracle_neighbours neighbours) {
   double two = neighbours == ORACLE_REPLACE_ONE ? sqrt(2) : 1, length = la_norm(DIM, gradient0);
   fixture_open(&f, "logistic", (size_t)n, DIM, 0, neighbours, 100);
   for (int k = 0; k < 8; k++) {
-    struct oracle_newton how = {.curvature = k % 2 ? ORACLE_MAJORANT : ORACLE_HESSIAN,
-                                .modify = k % 4 < 2 ? ORACLE_ADD : ORACLE_CLIP,
+    struct oracle_newton how = {.curvature = k % 2 ? CURVATURE_MAJORANT : CURVATURE_HESSIAN,
+                                .modify = k % 4 < 2 ? MODIFY_ADD : MODIFY_CLIP,
                                 .lambda0 = 0.05,
                                 .penalty = k < 4 ? penalty : no_penalty};
-    double m = k >= 4 ? 0.05 : how.modify == ORACLE_ADD ? 0.08 : 0.05;
-    double kappa = how.modify == ORACLE_ADD ? c / (m * (m + c)) : 0.47 * two * c / (m * m);
+    double m = k >= 4 ? 0.05 : how.modify == MODIFY_ADD ? 0.08 : 0.05;
+    double kappa = how.modify == MODIFY_ADD ? c / (m * (m + c)) : 0.47 * two * c / (m * m);
     CHECK(oracle_newton_direction(f.oracle, w0, gradient0, &how, rho, direction, &sd) == BASE_OK);
     CHECK_NEAR(sd, length * kappa / root, 1e-8 * sd);
     CHECK(sd >= length * kappa / root);
@@ -121,10 +122,10 @@ static void scales(enum oracle_neighbours neighbours) {
     CHECK(e->rho == rho && e->scale == sd && strcmp(e->what, "direction") == 0);
     CHECK(strcmp(e->mechanism, "gaussian") == 0);
   }
-  struct oracle_newton by_penalty = {ORACLE_HESSIAN, ORACLE_CLIP, 0.01, penalty};
+  struct oracle_newton by_penalty = {CURVATURE_HESSIAN, MODIFY_CLIP, 0.01, penalty};
   CHECK(oracle_newton_direction(f.oracle, w0, gradient0, &by_penalty, rho, direction, &sd) == BASE_OK);
   CHECK_NEAR(sd, length * two * c / (0.03 * 0.03) / root, 1e-8 * sd);
-  CHECK(oracle_trace(f.oracle, w0, ORACLE_HESSIAN, rho, &trace, &sd) == BASE_OK);
+  CHECK(oracle_trace(f.oracle, w0, CURVATURE_HESSIAN, rho, &trace, &sd) == BASE_OK);
   CHECK_NEAR(sd, c / root, 1e-8 * sd);
   CHECK(oracle_majorant(f.oracle, w0, rho, matrix, &sd) == BASE_OK);
   CHECK_NEAR(sd, two * c / root, 1e-8 * sd);
@@ -142,16 +143,17 @@ static void rounding_is_allowed_for(void) {
   struct fixture f;
   fixture_open(&f, "logistic", 50, MANY, 0, ORACLE_REPLACE_ONE, 1);
   double c = 0.25 / 50, gradient[MANY] = {1}, direction[MANY], sd, m = 1e-8;
-  struct oracle_newton how = {ORACLE_HESSIAN, ORACLE_ADD, m, free};
-  double extra = sensitivity_newton(f.oracle, at, &how, 1) - c / (m * (m + c));
+  struct oracle_newton how = {CURVATURE_HESSIAN, MODIFY_ADD, m, free};
+  double extra = sensitivity_newton(oracle_all(f.oracle), at, &how, 1) - c / (m * (m + c));
   double unit = 0x1p-53 * 0.25 / (m * m);
   CHECK(extra >= 2 * 4 * MANY * (3 * MANY + 1) * unit); /* Higham's bound, twice */
   CHECK(extra <= 1e7 * unit);
-  CHECK(sensitivity_newton(f.oracle, at, &how, 4) == 4 * sensitivity_newton(f.oracle, at, &how, 1));
-  for (int modify = ORACLE_ADD; modify <= ORACLE_CLIP; modify++) {
+  CHECK(sensitivity_newton(oracle_all(f.oracle), at, &how, 4) ==
+        4 * sensitivity_newton(oracle_all(f.oracle), at, &how, 1));
+  for (int modify = MODIFY_ADD; modify <= MODIFY_CLIP; modify++) {
     how.modify = modify;
     how.lambda0 = 1e-14;
-    CHECK(sensitivity_newton(f.oracle, at, &how, 1) == INFINITY);
+    CHECK(sensitivity_newton(oracle_all(f.oracle), at, &how, 1) == INFINITY);
     CHECK(oracle_newton_direction(f.oracle, at, gradient, &how, 0.1, direction, &sd) == BASE_ERR_ARGUMENT);
   }
   CHECK(ledger_length(f.ledger) == 0);
@@ -160,16 +162,16 @@ static void rounding_is_allowed_for(void) {
 
 static void laws(void) {
   struct fixture f;
-  struct oracle_newton how = {ORACLE_HESSIAN, ORACLE_ADD, 0.05, no_penalty};
+  struct oracle_newton how = {CURVATURE_HESSIAN, MODIFY_ADD, 0.05, no_penalty};
   size_t count = (size_t)ctest_size(4000, 200);
   double *z = base_alloc(count * (DIM + 1), sizeof *z), exact[DIM], exact_trace, direction[DIM], trace, sd;
   fixture_open(&f, "logistic", 20, DIM, 0, ORACLE_REPLACE_ONE, endless);
   CHECK(oracle_newton_direction(f.oracle, w0, gradient0, &how, no_noise, exact, &sd) == BASE_OK);
-  CHECK(sums_trace(f.oracle, w0, ORACLE_HESSIAN, &exact_trace) == BASE_OK);
+  CHECK(sums_trace(oracle_all(f.oracle), w0, CURVATURE_HESSIAN, &exact_trace) == BASE_OK);
   for (size_t i = 0; i < count; i++) {
     oracle_newton_direction(f.oracle, w0, gradient0, &how, 0.5, direction, &sd);
     for (size_t j = 0; j < DIM; j++) z[i + j * count] = (direction[j] - exact[j]) / sd;
-    oracle_trace(f.oracle, w0, ORACLE_HESSIAN, 0.5, &trace, &sd);
+    oracle_trace(f.oracle, w0, CURVATURE_HESSIAN, 0.5, &trace, &sd);
     z[i + DIM * count] = (trace - exact_trace) / sd;
   }
   for (size_t a = 0; a <= DIM; a++) {
@@ -184,11 +186,11 @@ static void laws(void) {
 
 /* Trace, majorant and the two directions; what the answer does not fill is zero. */
 static int ask(struct oracle *o, int query, double rho, double *answer) {
-  struct oracle_newton how = {ORACLE_HESSIAN, query == 3 ? ORACLE_CLIP : ORACLE_ADD, 0.05, no_penalty};
+  struct oracle_newton how = {CURVATURE_HESSIAN, query == 3 ? MODIFY_CLIP : MODIFY_ADD, 0.05, no_penalty};
   double sd;
   int length = query == 0 ? 1 : query == 1 ? DIM * DIM : DIM;
   for (int i = 0; i < DIM * DIM; i++) answer[i] = i < length ? 77 : 0;
-  if (query == 0) return oracle_trace(o, w0, ORACLE_HESSIAN, rho, answer, &sd);
+  if (query == 0) return oracle_trace(o, w0, CURVATURE_HESSIAN, rho, answer, &sd);
   if (query == 1) return oracle_majorant(o, w0, rho, answer, &sd);
   return oracle_newton_direction(o, w0, gradient0, &how, rho, answer, &sd);
 }
@@ -198,9 +200,9 @@ static void refusals(void) {
   double answer[DIM * DIM], direction[DIM], trace, sd, bad[DIM] = {0, NAN, 0}, negative[DIM] = {0, -1e-9, 0};
   fixture_open(&f, "logistic", 10, DIM, 0, ORACLE_REPLACE_ONE, 1);
   struct oracle_newton how[] = {
-      {ORACLE_HESSIAN, ORACLE_ADD, 0, no_penalty},    {ORACLE_HESSIAN, ORACLE_ADD, -1, no_penalty},
-      {ORACLE_HESSIAN, ORACLE_CLIP, NAN, no_penalty}, {ORACLE_HESSIAN, ORACLE_CLIP, INFINITY, no_penalty},
-      {ORACLE_HESSIAN, ORACLE_ADD, 0.1, negative},    {ORACLE_HESSIAN, ORACLE_ADD, 0.1, bad}};
+      {CURVATURE_HESSIAN, MODIFY_ADD, 0, no_penalty},    {CURVATURE_HESSIAN, MODIFY_ADD, -1, no_penalty},
+      {CURVATURE_HESSIAN, MODIFY_CLIP, NAN, no_penalty}, {CURVATURE_HESSIAN, MODIFY_CLIP, INFINITY, no_penalty},
+      {CURVATURE_HESSIAN, MODIFY_ADD, 0.1, negative},    {CURVATURE_HESSIAN, MODIFY_ADD, 0.1, bad}};
   for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
     CHECK(oracle_newton_direction(f.oracle, w0, gradient0, &how[k], 0.1, direction, &sd) == BASE_ERR_ARGUMENT);
     CHECK(fixture_all_zero(DIM, direction));
@@ -209,7 +211,7 @@ static void refusals(void) {
   CHECK(oracle_newton_direction(f.oracle, bad, gradient0, how, 0.1, direction, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_newton_direction(f.oracle, w0, bad, how, 0.1, direction, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_newton_direction(f.oracle, w0, no_penalty, how, 0.1, direction, &sd) == BASE_ERR_ARGUMENT);
-  CHECK(oracle_trace(f.oracle, bad, ORACLE_HESSIAN, 0.1, &trace, &sd) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_trace(f.oracle, bad, CURVATURE_HESSIAN, 0.1, &trace, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_majorant(f.oracle, bad, 0.1, answer, &sd) == BASE_ERR_ARGUMENT);
   for (int q = 0; q < QUERIES; q++) {
     CHECK(ask(f.oracle, q, 2, answer) == BASE_ERR_BUDGET && fixture_all_zero(DIM * DIM, answer));
@@ -221,11 +223,11 @@ static void refusals(void) {
   /* curvature of either sign: no trace or direction of the Hessian; of the majorant, which is positive, yes */
   fixture_open(&f, "sigmoid", 10, DIM, 0, ORACLE_REPLACE_ONE, 1);
   CHECK(oracle_newton_direction(f.oracle, w0, gradient0, how, 0.1, direction, &sd) == BASE_ERR_ARGUMENT);
-  CHECK(oracle_trace(f.oracle, w0, ORACLE_HESSIAN, 0.1, &trace, &sd) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_trace(f.oracle, w0, CURVATURE_HESSIAN, 0.1, &trace, &sd) == BASE_ERR_ARGUMENT);
   CHECK(ledger_length(f.ledger) == 0);
-  how[0].curvature = ORACLE_MAJORANT;
+  how[0].curvature = CURVATURE_MAJORANT;
   CHECK(oracle_newton_direction(f.oracle, w0, gradient0, how, 0.1, direction, &sd) == BASE_OK);
-  CHECK(oracle_trace(f.oracle, w0, ORACLE_MAJORANT, 0.1, &trace, &sd) == BASE_OK);
+  CHECK(oracle_trace(f.oracle, w0, CURVATURE_MAJORANT, 0.1, &trace, &sd) == BASE_OK);
   fixture_close(&f);
 }
 

@@ -75,7 +75,7 @@ static void value_law(void) {
   size_t count = (size_t)ctest_size(4000, 200);
   double *z = base_alloc(count, sizeof *z), exact, value, sd;
   open_small(&f, "logistic", 1e6);
-  CHECK(sums_value(f.oracle, w0, &exact) == BASE_OK);
+  CHECK(sums_value(oracle_all(f.oracle), w0, &exact) == BASE_OK);
   for (size_t i = 0; i < count; i++) {
     oracle_value(f.oracle, w0, 0.5, &value, &sd);
     z[i] = (value - exact) / sd;
@@ -111,7 +111,7 @@ static void gradient_law(void) {
   size_t count = (size_t)ctest_size(4000, 200);
   double *z = base_alloc(count * DIM, sizeof *z), exact[DIM], gradient[DIM], sd;
   open_small(&f, "sigmoid", 1e6);
-  CHECK(sums_gradient(f.oracle, w0, exact) == BASE_OK);
+  CHECK(sums_gradient(oracle_all(f.oracle), w0, exact) == BASE_OK);
   for (size_t i = 0; i < count; i++) {
     oracle_gradient(f.oracle, w0, 2, gradient, &sd);
     for (int j = 0; j < DIM; j++) z[i + (size_t)j * count] = (gradient[j] - exact[j]) / sd;
@@ -129,7 +129,7 @@ static void hessian_law(void) {
   double *z = base_alloc(count * ENTRIES, sizeof *z), exact[DIM * DIM], h[DIM * DIM], sd;
   int symmetric = 1;
   open_small(&f, "sigmoid", 1e6);
-  CHECK(sums_hessian(f.oracle, w0, exact) == BASE_OK);
+  CHECK(sums_hessian(oracle_all(f.oracle), w0, exact) == BASE_OK);
   for (size_t i = 0; i < count; i++) {
     size_t entry = 0;
     oracle_hessian(f.oracle, w0, 0.1, h, &sd);
@@ -153,7 +153,7 @@ static void decreases_law(void) {
   size_t count = (size_t)ctest_size(4000, 200);
   double *z = base_alloc(count * STEPS, sizeof *z), exact[STEPS], decrease[STEPS], sd[STEPS], rho = 0.7, cost = 0;
   open_small(&f, "logistic", 1e6);
-  CHECK(sums_decreases(f.oracle, w0, direction0, STEPS, steps0, exact) == BASE_OK);
+  CHECK(sums_decreases(oracle_all(f.oracle), w0, direction0, STEPS, steps0, exact) == BASE_OK);
   for (size_t i = 0; i < count; i++) {
     oracle_decreases(f.oracle, w0, direction0, STEPS, steps0, rho, decrease, sd);
     for (size_t j = 0; j < STEPS; j++) z[i + j * count] = (decrease[j] - exact[j]) / sd[j];
@@ -199,7 +199,7 @@ static void first_step_law(int scale_free, size_t k) {
   double rho = 0.5, eps = sqrt(rho / 0.11), length = norm3(direction0);
   size_t index;
   open_small(&f, "logistic", 1e6);
-  CHECK(sums_decreases(f.oracle, w0, direction0, k, steps0, exact) == BASE_OK);
+  CHECK(sums_decreases(oracle_all(f.oracle), w0, direction0, k, steps0, exact) == BASE_OK);
   double sensitivity = 2 * length / 5 * (scale_free ? 1 : steps0[0]);
   for (size_t i = 0; i < k; i++) query[i] = (exact[i] + offset[i]) / (scale_free ? steps0[i] : 1);
   first_step_probabilities(k, query, 2 * sensitivity / eps, 4 * sensitivity / eps, p);
@@ -240,7 +240,7 @@ static void best_step_law(void) {
   double exact[STEPS], offset[STEPS] = {-1, 0.5, -0.25, 1}, p[STEPS], seen[STEPS] = {0}, total = 0, rho = 0.3;
   size_t index;
   open_small(&f, "sigmoid", 1e6);
-  CHECK(sums_decreases(f.oracle, w0, direction0, STEPS, steps0, exact) == BASE_OK);
+  CHECK(sums_decreases(oracle_all(f.oracle), w0, direction0, STEPS, steps0, exact) == BASE_OK);
   double range = 2 * 0.25 * norm3(direction0) * (steps0[0] - steps0[STEPS - 1]) / 5;
   for (int i = 0; i < STEPS; i++) total += p[i] = exp((exact[i] + offset[i]) * sqrt(8 * rho) / range);
   for (int i = 0; i < STEPS; i++) p[i] /= total;

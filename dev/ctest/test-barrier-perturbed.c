@@ -73,8 +73,8 @@ static void solver_keeps_its_bound(void) {
     struct fixture f;
     struct strong p;
     fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, 1);
-    CHECK(strong_init(f.oracle, quadratic, linear, la_norm(DIM, linear) * (k % 2 ? 1 : 10), &p) == BASE_OK);
-    CHECK(strong_minimise(f.oracle, &p, w) == BASE_OK);
+    CHECK(strong_init(oracle_all(f.oracle), quadratic, linear, la_norm(DIM, linear) * (k % 2 ? 1 : 10), &p) == BASE_OK);
+    CHECK(strong_minimise(oracle_all(f.oracle), &p, w) == BASE_OK);
     CHECK(la_norm(DIM, w) <= p.ball);
     if (ctest_extended()) CHECK(true_gradient(&f, &p, w) / p.least <= strong_distance(&p));
     CHECK(strong_distance(&p) < 1e-7 * p.ball); /* and it is no idle bound */
@@ -88,10 +88,11 @@ static void descent_alone_keeps_it(void) {
   struct fixture f;
   struct strong p, never;
   fixture_open(&f, "logistic", 50, DIM, 0, ORACLE_REPLACE_ONE, 1);
-  CHECK(strong_init(f.oracle, quadratic, linear, 1, &p) == BASE_OK);
+  CHECK(strong_init(oracle_all(f.oracle), quadratic, linear, 1, &p) == BASE_OK);
   never = p;
   never.error = 1e-100;
-  CHECK(strong_minimise(f.oracle, &p, w) == BASE_OK && strong_minimise(f.oracle, &never, by_descent) == BASE_OK);
+  CHECK(strong_minimise(oracle_all(f.oracle), &p, w) == BASE_OK &&
+        strong_minimise(oracle_all(f.oracle), &never, by_descent) == BASE_OK);
   la_axpy(DIM, -1, w, by_descent);
   CHECK(la_norm(DIM, by_descent) <= 2 * strong_distance(&p));
   CHECK(!fixture_all_zero(DIM, w));
@@ -116,7 +117,7 @@ static void capacity_of_the_ledger(void) {
 
 static double log_determinant(const struct fixture *f, const double *w, double curvature) {
   double h[DIM * DIM], values[DIM], total = 0, n = (double)f->data->n;
-  CHECK(sums_hessian(f->oracle, w, h) == BASE_OK);
+  CHECK(sums_hessian(oracle_all(f->oracle), w, h) == BASE_OK);
   for (int j = 0; j < DIM; j++) h[j + j * DIM] += curvature;
   CHECK(la_eigen_all(DIM, h, values) == BASE_OK);
   for (int j = 0; j < DIM; j++) total += log(n * values[j]);
@@ -146,7 +147,7 @@ static void determinants_of_neighbours(void) {
       struct fixture f;
       fixture_open_rows(&f, "logistic", x[s], y[s], N, DIM, 0, ORACLE_REPLACE_ONE, 1);
       det[s] = log_determinant(&f, w, lambda);
-      CHECK(sums_gradient(f.oracle, w, g[s]) == BASE_OK);
+      CHECK(sums_gradient(oracle_all(f.oracle), w, g[s]) == BASE_OK);
       fixture_close(&f);
     }
     CHECK(fabs(det[0] - det[1]) <= kappa * (1 + 1e-12));
@@ -251,7 +252,7 @@ static void charges(enum oracle_neighbours neighbours) {
   CHECK(oracle_perturbed_minimiser(f.oracle, quadratic, 0.1, 0.01, w, &how) == BASE_OK);
   CHECK_NEAR(how.sd_objective, change / sqrt(0.2), 1e-8);
   CHECK(how.sd_objective >= change / sqrt(0.2));
-  CHECK(strong_init(f.oracle, quadratic, zero, how.sd_objective * (sqrt(DIM) + 40) / N, &p) == BASE_OK);
+  CHECK(strong_init(oracle_all(f.oracle), quadratic, zero, how.sd_objective * (sqrt(DIM) + 40) / N, &p) == BASE_OK);
   /* in both data sets the solver's error, and v's rounding to its lattice over the strong convexity n least */
   double tau = strong_distance(&p) + sqrt(DIM) * mech_lattice(how.sd_objective) / 2 / (N * 0.2);
   CHECK_NEAR(how.sd_output * sqrt(0.02) / (2 * tau), 1, 1e-8);
@@ -283,8 +284,8 @@ static void minimisers_of_neighbours(void) {
       struct fixture f;
       struct strong p;
       fixture_open_rows(&f, "logistic", x, y, N, DIM, 0, ORACLE_REPLACE_ONE, 1);
-      CHECK(strong_init(f.oracle, quadratic, zero, 0, &p) == BASE_OK);
-      CHECK(strong_minimise(f.oracle, &p, w[s]) == BASE_OK);
+      CHECK(strong_init(oracle_all(f.oracle), quadratic, zero, 0, &p) == BASE_OK);
+      CHECK(strong_minimise(oracle_all(f.oracle), &p, w[s]) == BASE_OK);
       fixture_close(&f);
     }
     la_axpy(DIM, -1, w[0], w[1]);

@@ -1,6 +1,6 @@
 /*
  * Sensitivities, measured: the change of every sum between neighbouring data
- * sets never exceeds what sensitivity.c says, for random pairs improved by
+ * sets never exceeds what the barrier says, for random pairs improved by
  * hill climbing, and comes within 2 % of it for the pairs of the proofs
  * (privacy.md A and B). A bound too small fails the first, one too large the
  * second.
@@ -216,50 +216,50 @@ static void search(const char *loss, enum oracle_neighbours neighbours, enum qua
 
 /* ---- change over sensitivity ---- */
 
-struct answer {
+struct exact {
   double numbers[(DIM + 1) * (DIM + 1)];
   size_t length;
 };
 
-static void ask(const struct oracle *o, enum quantity q, const struct pair *p, struct answer *a) {
-  size_t dim = data_dim(o->data);
+static void ask(struct oracle *o, enum quantity q, const struct pair *p, struct exact *a) {
+  size_t dim = data_dim(o->rows);
   double decrease[2];
   switch (q) {
   case VALUE:
     a->length = 1;
-    sums_value(o, p->w, a->numbers);
+    sums_value(oracle_all(o), p->w, a->numbers);
     break;
   case GRADIENT:
     a->length = dim;
-    sums_gradient(o, p->w, a->numbers);
+    sums_gradient(oracle_all(o), p->w, a->numbers);
     break;
   case HESSIAN:
     a->length = dim * dim;
-    sums_hessian(o, p->w, a->numbers);
+    sums_hessian(oracle_all(o), p->w, a->numbers);
     break;
   case DECREASE:
     a->length = 1;
-    sums_decreases(o, p->w, p->direction, 1, p->step, a->numbers);
+    sums_decreases(oracle_all(o), p->w, p->direction, 1, p->step, a->numbers);
     break;
   default:
     a->length = 1;
-    sums_decreases(o, p->w, p->direction, 2, p->step, decrease);
+    sums_decreases(oracle_all(o), p->w, p->direction, 2, p->step, decrease);
     a->numbers[0] = decrease[0] - decrease[1];
   }
 }
 
-static double bound(const struct oracle *o, enum quantity q, const struct pair *p) {
+static double bound(struct oracle *o, enum quantity q, const struct pair *p) {
   switch (q) {
   case VALUE:
-    return sensitivity_value(o, p->w);
+    return sensitivity_value(oracle_all(o), p->w);
   case GRADIENT:
-    return sensitivity_gradient(o, p->w);
+    return sensitivity_gradient(oracle_all(o), p->w);
   case HESSIAN:
-    return sensitivity_hessian(o, p->w);
+    return sensitivity_hessian(oracle_all(o), p->w);
   case DECREASE:
-    return sensitivity_decrease(o, p->w, p->direction, p->step[0]);
+    return sensitivity_decrease(oracle_all(o), p->w, p->direction, p->step[0]);
   default:
-    return sensitivity_spread(o, p->w, p->direction, fmax(p->step[0], p->step[1]), fabs(p->step[0] - p->step[1]));
+    return sensitivity_spread(oracle_all(o), p->w, p->direction, p->step);
   }
 }
 
@@ -276,12 +276,13 @@ static int build(const struct pair *p, int which, double *x, double *y, struct f
 
 static double share(const char *loss, enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair) {
   double x[MOST_ROWS * DIM], y[MOST_ROWS], change = 0, sensitivity = 0;
-  struct answer answers[2];
+  struct exact answers[2];
   for (int k = 0; k < 2; k++) {
     struct data *d = NULL;
     struct fixture_arrays arrays;
     if (build(pair, k, x, y, &arrays, &d) != BASE_OK) return INFINITY;
-    struct oracle o = {.data = d, .loss = loss_find(loss), .neighbours = neighbours};
+    struct oracle o = {.rows = d, .model = model_linear(d, loss_find(loss)), .neighbours = neighbours};
+    o.all.oracle = &o;
     ask(&o, q, pair, &answers[k]);
     sensitivity = bound(&o, q, pair);
     data_free(d);

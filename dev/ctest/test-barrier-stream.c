@@ -67,7 +67,7 @@ static int rows_next(void *context, struct data_chunk *chunk) {
   if (r->fails_in == r->opened && r->at >= r->fails_at) return r->failure;
   if (r->nested && r->at > 0) {
     double w[MOST] = {0}, value;
-    CHECK(sums_value(r->nested, w, &value) == BASE_ERR_SOURCE);
+    CHECK(sums_value(oracle_all(r->nested), w, &value) == BASE_ERR_SOURCE);
   }
   base_free(r->copy);
   base_free(r->copy_codes);
@@ -135,7 +135,9 @@ static void pair_open(struct pair *s, const char *loss, int intercept, size_t fa
   CHECK(data_is_stream(s->data) && !data_is_stream(s->memory.data));
   CHECK(data_rows(s->data) == n && data_dim(s->data) == p + (size_t)intercept);
   s->stream = *s->memory.oracle;
-  s->stream.data = s->data;
+  s->stream.rows = s->data;
+  s->stream.all.oracle = s->stream.step.oracle = &s->stream;
+  s->stream.step.of = &s->stream.batch;
 }
 
 static void pair_close(struct pair *s) {
@@ -150,16 +152,16 @@ struct answers {
 };
 enum { PASSES = 7 };
 
-static void ask(const struct oracle *o, struct answers *a) {
+static void ask(struct oracle *o, struct answers *a) {
   double w[MOST] = {0.5, -1, 2, 0.1, 0, 3}, direction[MOST] = {1, 1, -2, 0, 0.3, 1};
   memset(a, 0, sizeof *a);
-  CHECK(sums_value(o, w, &a->value) == BASE_OK);
-  CHECK(sums_gradient(o, w, a->gradient) == BASE_OK);
-  CHECK(sums_value_gradient(o, w, a->both) == BASE_OK);
-  CHECK(sums_hessian(o, w, a->hessian) == BASE_OK);
-  CHECK(sums_majorant(o, w, a->majorant) == BASE_OK);
-  CHECK(sums_trace(o, w, ORACLE_MAJORANT, &a->trace) == BASE_OK);
-  CHECK(sums_decreases(o, w, direction, STEPS, steps, a->decrease) == BASE_OK);
+  CHECK(sums_value(oracle_all(o), w, &a->value) == BASE_OK);
+  CHECK(sums_gradient(oracle_all(o), w, a->gradient) == BASE_OK);
+  CHECK(sums_value_gradient(oracle_all(o), w, a->both) == BASE_OK);
+  CHECK(sums_hessian(oracle_all(o), w, a->hessian) == BASE_OK);
+  CHECK(sums_majorant(oracle_all(o), w, a->majorant) == BASE_OK);
+  CHECK(sums_trace(oracle_all(o), w, CURVATURE_MAJORANT, &a->trace) == BASE_OK);
+  CHECK(sums_decreases(oracle_all(o), w, direction, STEPS, steps, a->decrease) == BASE_OK);
 }
 
 static void same_as_in_memory(const char *loss, int intercept, size_t factors, size_t n, size_t chunk) {
@@ -171,8 +173,8 @@ static void same_as_in_memory(const char *loss, int intercept, size_t factors, s
   ask(&s.stream, &stream);
   CHECK(memcmp(&memory, &stream, sizeof memory) == 0);
   CHECK(s.rows.opened == PASSES && s.rows.closed == PASSES); /* one pass a question */
-  CHECK(sensitivity_gradient(&s.stream, w) == sensitivity_gradient(s.memory.oracle, w));
-  CHECK(sensitivity_hessian(&s.stream, w) == sensitivity_hessian(s.memory.oracle, w));
+  CHECK(sensitivity_gradient(oracle_all(&s.stream), w) == sensitivity_gradient(oracle_all(s.memory.oracle), w));
+  CHECK(sensitivity_hessian(oracle_all(&s.stream), w) == sensitivity_hessian(oracle_all(s.memory.oracle), w));
   pair_close(&s);
 }
 
@@ -185,8 +187,8 @@ static void wide_rows(void) {
     double *w = base_alloc(2 * (p + 1), sizeof *w), *memory = base_alloc(p + 1, sizeof *memory), *stream = w + p + 1;
     pair_open(&s, "logistic", 1, 0, 3 * DATA_BLOCK + 3, p, 700);
     for (size_t j = 0; j <= p; j++) w[j] = ctest_normal();
-    CHECK(sums_gradient(s.memory.oracle, w, memory) == BASE_OK);
-    CHECK(sums_gradient(&s.stream, w, stream) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(s.memory.oracle), w, memory) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(&s.stream), w, stream) == BASE_OK);
     CHECK(memcmp(memory, stream, (p + 1) * sizeof(double)) == 0);
     pair_close(&s);
     base_free(memory);
@@ -252,7 +254,7 @@ static void no_batches(void) {
   struct pair s;
   struct ledger *ledger;
   double w[MOST] = {0};
-  const struct oracle_sampling how = {ORACLE_POISSON, 10};
+  const struct sampling how = {SCHEME_POISSON, 10};
   pair_open(&s, "logistic", 1, 0, 100, P, 10);
   CHECK(ledger_create_renyi(8, 1, &ledger) == BASE_OK);
   s.stream.ledger = ledger;
@@ -268,8 +270,8 @@ static void asked_from_inside(void) {
   double w[MOST] = {0}, memory, stream;
   pair_open(&s, "logistic", 1, 0, 65 * DATA_BLOCK, P, 30000);
   s.rows.nested = &s.stream;
-  CHECK(sums_value(&s.stream, w, &stream) == BASE_OK);
-  CHECK(sums_value(s.memory.oracle, w, &memory) == BASE_OK);
+  CHECK(sums_value(oracle_all(&s.stream), w, &stream) == BASE_OK);
+  CHECK(sums_value(oracle_all(s.memory.oracle), w, &memory) == BASE_OK);
   CHECK(memory == stream);
   CHECK(s.rows.opened == 1 && s.rows.closed == 1);
   pair_close(&s);

@@ -6,7 +6,7 @@
 static void problems(const char *loss);
 static void problem(const char *loss, size_t n, size_t p, int intercept, int broken, double w_norm);
 static void compare(const struct fixture *f, const double *w, const double *direction);
-static double claimed(const struct oracle *o, double lip, double w_norm, double size);
+static double claimed(struct oracle *o, double lip, double w_norm, double size);
 static void bound_is_added(void);
 static void same_for_any_threads(const char *loss, int intercept);
 static void scratch_is_wiped(void);
@@ -69,7 +69,7 @@ static void problem(const char *loss, size_t n, size_t p, int intercept, int bro
 
 /* ---- the reference ---- */
 
-static int is_sigmoid(const struct oracle *o) { return loss_bounds_of(o->loss)->curv_lower > 0; }
+static int is_sigmoid(struct oracle *o) { return loss_bounds_of(o->model.loss)->curv_lower > 0; }
 
 static void reference_loss(int sigmoid, double y, long double t, long double *value, long double *d1, long double *d2) {
   long double margin = y * t, s = 1 / (1 + expl(margin)), rest = 1 / (1 + expl(-margin));
@@ -129,23 +129,23 @@ static double norm_of(size_t n, const double *x) {
 
 static void compare(const struct fixture *f, const double *w, const double *direction) {
   static struct sums exact;
-  const struct oracle *o = f->oracle;
-  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  struct oracle *o = f->oracle;
+  const struct loss_bounds *b = loss_bounds_of(o->model.loss);
   size_t dim = data_dim(f->data);
   double value, gradient[64], both[65], hessian[64 * 64], decrease[STEPS];
   double norm = norm_of(dim, w), length = norm_of(dim, direction), curvature = fmax(b->curv_lower, b->curv_upper);
   reference(f, w, direction, &exact);
 
-  CHECK(sums_value(o, w, &value) == BASE_OK);
+  CHECK(sums_value(oracle_all(o), w, &value) == BASE_OK);
   CHECK_NEAR((double)(value - exact.value), 0, claimed(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));
-  CHECK(sums_gradient(o, w, gradient) == BASE_OK);
+  CHECK(sums_gradient(oracle_all(o), w, gradient) == BASE_OK);
   CHECK_NEAR(distance(dim, gradient, exact.gradient), 0, claimed(o, curvature, norm, b->lipschitz));
-  CHECK(sums_value_gradient(o, w, both) == BASE_OK);
+  CHECK(sums_value_gradient(oracle_all(o), w, both) == BASE_OK);
   CHECK_NEAR((double)(both[0] - exact.value), 0, claimed(o, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));
   CHECK(memcmp(both + 1, gradient, dim * sizeof(double)) == 0);
-  CHECK(sums_hessian(o, w, hessian) == BASE_OK);
+  CHECK(sums_hessian(oracle_all(o), w, hessian) == BASE_OK);
   CHECK_NEAR(distance(dim * dim, hessian, exact.hessian), 0, claimed(o, b->third, norm, curvature));
-  CHECK(sums_decreases(o, w, direction, STEPS, steps, decrease) == BASE_OK);
+  CHECK(sums_decreases(oracle_all(o), w, direction, STEPS, steps, decrease) == BASE_OK);
   for (int k = 0; k < STEPS; k++) {
     double reach = norm + steps[k] * length;
     double bound = claimed(o, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
@@ -155,13 +155,13 @@ static void compare(const struct fixture *f, const double *w, const double *dire
     for (size_t l = 0; l < j; l++) CHECK(hessian[j + l * dim] == hessian[l + j * dim]);
 }
 
-/* E of sensitivity.c, written anew from its text; with these few columns a matrix has 64 groups too. */
-static double claimed(const struct oracle *o, double lip, double w_norm, double size) {
-  double u = DBL_EPSILON / 2, m = ceil((double)o->data->n / DATA_BLOCK), groups = fmin(m, 64);
-  int scattered = fixture_storage == FIXTURE_SPARSE || (fixture_storage == FIXTURE_CODES && o->data->p > 1);
+/* E of barrier/bounds.c, written anew from its text; with these few columns a matrix has 64 groups too. */
+static double claimed(struct oracle *o, double lip, double w_norm, double size) {
+  double u = DBL_EPSILON / 2, m = ceil((double)o->rows->n / DATA_BLOCK), groups = fmin(m, 64);
+  int scattered = fixture_storage == FIXTURE_SPARSE || (fixture_storage == FIXTURE_CODES && o->rows->p > 1);
   double dealt = fmin(ceil(m / 64), 8), longest = dealt * ceil(ceil(m / dealt) / 64);
   double additions = scattered ? DATA_BLOCK * longest + groups : DATA_BLOCK + 2 * m;
-  return 2 * u * (lip * ((double)o->data->p + 3) * w_norm + (additions + 32) * size);
+  return 2 * u * (lip * ((double)o->rows->p + 3) * w_norm + (additions + 32) * size);
 }
 
 /* What the sensitivities have beyond the exact formulas is twice this bound. */
@@ -169,17 +169,17 @@ static void bound_is_added(void) {
   struct fixture f;
   size_t n = 100000; /* the formulas are small, so the bound keeps some digits of the difference */
   fixture_open(&f, "logistic", n, 2, 1, ORACLE_REPLACE_ONE, 1);
-  const struct oracle *o = f.oracle;
+  struct oracle *o = f.oracle;
   double w[3] = {300, -400, 1200}, direction[3] = {3, 0, -4}, norm = 1300;
   double value = 2 * claimed(o, 1, norm, log(2) + norm);
   double gradient = 2 * claimed(o, 0.25, norm, 1);
   double hessian = 2 * claimed(o, 1 / (6 * sqrt(3)), norm, 0.25);
   double decrease = 2 * claimed(o, 1, 2 * norm + 10, log(2) + norm + 10);
   double reps = 1e-17;
-  CHECK_NEAR(sensitivity_value(o, w) - norm / (double)n, value, 1e-3 * value + reps);
-  CHECK_NEAR(sensitivity_gradient(o, w) - 2.0 / (double)n, gradient, 1e-3 * gradient + reps);
-  CHECK_NEAR(sensitivity_hessian(o, w) - sqrt(2) / 4 / (double)n, hessian, 1e-3 * hessian + reps);
-  CHECK_NEAR(sensitivity_decrease(o, w, direction, 2) - 20.0 / (double)n, decrease, 1e-3 * decrease + reps);
+  CHECK_NEAR(sensitivity_value(oracle_all(o), w) - norm / (double)n, value, 1e-3 * value + reps);
+  CHECK_NEAR(sensitivity_gradient(oracle_all(o), w) - 2.0 / (double)n, gradient, 1e-3 * gradient + reps);
+  CHECK_NEAR(sensitivity_hessian(oracle_all(o), w) - sqrt(2) / 4 / (double)n, hessian, 1e-3 * hessian + reps);
+  CHECK_NEAR(sensitivity_decrease(oracle_all(o), w, direction, 2) - 20.0 / (double)n, decrease, 1e-3 * decrease + reps);
   fixture_close(&f);
 }
 
@@ -203,11 +203,11 @@ static void same_for_any_threads(const char *loss, int intercept) {
   for (int k = 0; k < 2; k++) {
     base_limit_threads(1 + k);
     if (k == 0) fixture_open_rows(&f, loss, x, y, n, P, intercept, ORACLE_REPLACE_ONE, 1);
-    CHECK(sums_value(f.oracle, w, &answers[k].value) == BASE_OK);
-    CHECK(sums_gradient(f.oracle, w, answers[k].gradient) == BASE_OK);
-    CHECK(sums_value_gradient(f.oracle, w, answers[k].both) == BASE_OK);
-    CHECK(sums_hessian(f.oracle, w, answers[k].hessian) == BASE_OK);
-    CHECK(sums_decreases(f.oracle, w, direction, STEPS, steps, answers[k].decreases) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &answers[k].value) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(f.oracle), w, answers[k].gradient) == BASE_OK);
+    CHECK(sums_value_gradient(oracle_all(f.oracle), w, answers[k].both) == BASE_OK);
+    CHECK(sums_hessian(oracle_all(f.oracle), w, answers[k].hessian) == BASE_OK);
+    CHECK(sums_decreases(oracle_all(f.oracle), w, direction, STEPS, steps, answers[k].decreases) == BASE_OK);
   }
   CHECK(memcmp(&answers[0], &answers[1], sizeof answers[0]) == 0);
   base_limit_threads(64);
@@ -220,10 +220,10 @@ static void scratch_is_wiped(void) {
   double w[5] = {1, 2, 3, 4, 5}, out[25];
   fixture_open(&f, "logistic", 2 * DATA_BLOCK + 5, 4, 1, ORACLE_REPLACE_ONE, 1);
   ctest_unwiped();
-  CHECK(sums_value(f.oracle, w, out) == BASE_OK);
-  CHECK(sums_gradient(f.oracle, w, out) == BASE_OK);
-  CHECK(sums_hessian(f.oracle, w, out) == BASE_OK);
-  CHECK(sums_decreases(f.oracle, w, w, STEPS, steps, out) == BASE_OK);
+  CHECK(sums_value(oracle_all(f.oracle), w, out) == BASE_OK);
+  CHECK(sums_gradient(oracle_all(f.oracle), w, out) == BASE_OK);
+  CHECK(sums_hessian(oracle_all(f.oracle), w, out) == BASE_OK);
+  CHECK(sums_decreases(oracle_all(f.oracle), w, w, STEPS, steps, out) == BASE_OK);
   CHECK(ctest_unwiped() == 0);
   fixture_close(&f);
   CHECK(ctest_unwiped() > 0); /* it sees what is not */
@@ -252,25 +252,24 @@ static void batch_is_its_rows(const char *loss) {
   } got, want;
   const double *a = &got.value, *b = &want.value;
   for (int empty = 0; empty <= 1; empty++) {
-    struct oracle on_batch = *all.oracle;
+    const struct scope on_batch = {.oracle = all.oracle, .of = &batch};
     if (empty) batch.count = 0;
-    on_batch.batch = &batch;
     CHECK(sums_value(&on_batch, w, &got.value) == BASE_OK);
     CHECK(sums_gradient(&on_batch, w, got.gradient) == BASE_OK);
     CHECK(sums_hessian(&on_batch, w, got.hessian) == BASE_OK);
     CHECK(sums_decreases(&on_batch, w, direction, STEPS, steps, got.decreases) == BASE_OK);
     if (empty) break;
-    CHECK(sums_value(part.oracle, w, &want.value) == BASE_OK);
-    CHECK(sums_gradient(part.oracle, w, want.gradient) == BASE_OK);
-    CHECK(sums_hessian(part.oracle, w, want.hessian) == BASE_OK);
-    CHECK(sums_decreases(part.oracle, w, direction, STEPS, steps, want.decreases) == BASE_OK);
+    CHECK(sums_value(oracle_all(part.oracle), w, &want.value) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(part.oracle), w, want.gradient) == BASE_OK);
+    CHECK(sums_hessian(oracle_all(part.oracle), w, want.hessian) == BASE_OK);
+    CHECK(sums_decreases(oracle_all(part.oracle), w, direction, STEPS, steps, want.decreases) == BASE_OK);
     for (size_t k = 0; k < sizeof got / sizeof(double); k++) CHECK_NEAR(a[k], b[k] / 2.5, 1e-13);
-    double more = N / batch.size, full = sensitivity_gradient(all.oracle, w);
+    double more = N / batch.size, full = sensitivity_gradient(oracle_all(all.oracle), w);
     CHECK_NEAR(sensitivity_gradient(&on_batch, w), more * full, 1e-12 * more * full);
     /* Of a trace its rounding alone. */
     double b = loss_bounds_of(loss_find(loss))->curv_upper,
-           error = sensitivity_trace(all.oracle, w, ORACLE_HESSIAN) - b / N;
-    CHECK_NEAR((sensitivity_trace(&on_batch, w, ORACLE_HESSIAN) - b / batch.size) / (more * error), 1, 1e-4);
+           error = sensitivity_trace(oracle_all(all.oracle), w, CURVATURE_HESSIAN) - b / N;
+    CHECK_NEAR((sensitivity_trace(&on_batch, w, CURVATURE_HESSIAN) - b / batch.size) / (more * error), 1, 1e-4);
     CHECK(sensitivity_gradient(&on_batch, w) - 2 * loss_bounds_of(loss_find(loss))->lipschitz / batch.size > 0);
   }
   CHECK(fixture_all_zero(sizeof got / sizeof(double), a));
@@ -287,11 +286,11 @@ static void stopped(void) {
   double w[2] = {0, 0}, out[4], step = 1;
   fixture_open(&f, "logistic", 10, 2, 0, ORACLE_REPLACE_ONE, 1);
   base_set_host(&host);
-  CHECK(sums_value(f.oracle, w, out) == BASE_ERR_STOPPED);
-  CHECK(sums_gradient(f.oracle, w, out) == BASE_ERR_STOPPED);
-  CHECK(sums_value_gradient(f.oracle, w, out) == BASE_ERR_STOPPED);
-  CHECK(sums_hessian(f.oracle, w, out) == BASE_ERR_STOPPED);
-  CHECK(sums_decreases(f.oracle, w, w, 1, &step, out) == BASE_ERR_STOPPED);
+  CHECK(sums_value(oracle_all(f.oracle), w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_gradient(oracle_all(f.oracle), w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_value_gradient(oracle_all(f.oracle), w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_hessian(oracle_all(f.oracle), w, out) == BASE_ERR_STOPPED);
+  CHECK(sums_decreases(oracle_all(f.oracle), w, w, 1, &step, out) == BASE_ERR_STOPPED);
   base_set_host(NULL);
   fixture_close(&f);
 }
@@ -314,11 +313,11 @@ static void single_is_rounded_dense(void) {
     fixture_storage = k ? FIXTURE_DENSE : FIXTURE_SINGLE;
     fixture_open_rows(&f[k], "sigmoid", x, y, N, P, 1, ORACLE_REPLACE_ONE, 1);
     if (k == 0) memcpy(rounded, f[0].x, N * P * sizeof *rounded);
-    CHECK(sums_value(f[k].oracle, w, &answers[k].value) == BASE_OK);
-    CHECK(sums_gradient(f[k].oracle, w, answers[k].gradient) == BASE_OK);
-    CHECK(sums_hessian(f[k].oracle, w, answers[k].hessian) == BASE_OK);
-    CHECK(sums_trace(f[k].oracle, w, ORACLE_MAJORANT, &trace[k]) == BASE_OK);
-    CHECK(sums_decreases(f[k].oracle, w, w, STEPS, steps, answers[k].decreases) == BASE_OK);
+    CHECK(sums_value(oracle_all(f[k].oracle), w, &answers[k].value) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(f[k].oracle), w, answers[k].gradient) == BASE_OK);
+    CHECK(sums_hessian(oracle_all(f[k].oracle), w, answers[k].hessian) == BASE_OK);
+    CHECK(sums_trace(oracle_all(f[k].oracle), w, CURVATURE_MAJORANT, &trace[k]) == BASE_OK);
+    CHECK(sums_decreases(oracle_all(f[k].oracle), w, w, STEPS, steps, answers[k].decreases) == BASE_OK);
   }
   CHECK(f[0].x[1] == (float)f[0].x[1] && memcmp(f[0].data->scale, f[1].data->scale, N * sizeof(double)) == 0);
   CHECK(memcmp(&answers[0], &answers[1], sizeof answers[0]) == 0);

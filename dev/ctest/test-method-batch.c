@@ -17,7 +17,7 @@ static int run_newton(const struct fixture *f, enum newton_curvature curvature, 
                                    .certificate_share = 0.05,
                                    .lambda0 = NAN,
                                    .lambda_scale = curvature == NEWTON_LAZY ? 0.1 : 1,
-                                   .batch = {ORACLE_FIXED, floor((double)data_rows(f->data) / 10)}};
+                                   .batch = {SCHEME_FIXED, floor((double)data_rows(f->data) / 10)}};
   return newton_run(f->oracle, &run_no_penalty, &o, rho, w, r);
 }
 
@@ -25,7 +25,7 @@ static int run_newton(const struct fixture *f, enum newton_curvature curvature, 
 static int run_way(const struct fixture *f, int way, const struct penalty *penalty, double eps_h, double rho, double *w,
                    struct opt_result *r) {
   if (way >= WAYS) return run_newton(f, (enum newton_curvature)(way - WAYS), rho, w, r);
-  const struct batch_options batch = {{ORACLE_FIXED, floor((double)data_rows(f->data) / 10)}, 0.5};
+  const struct batch_options batch = {{SCHEME_FIXED, floor((double)data_rows(f->data) / 10)}, 0.5};
   struct opt_options o = way == 2 ? run_options_published(OPT_SHORT_STEP, 0) : run_options(OPT_SHORT_STEP, way == 1);
   struct tr_options t = run_options_tr(way == 4, 0);
   struct gd_options g = run_options_gd();
@@ -38,7 +38,7 @@ static int run_way(const struct fixture *f, int way, const struct penalty *penal
 }
 
 static void to_renyi(struct fixture *f, double capacity) {
-  const struct loss *loss = f->oracle->loss;
+  const struct loss *loss = f->oracle->model.loss;
   oracle_free(f->oracle);
   ledger_free(f->ledger);
   CHECK(ledger_create_renyi(ORDER, capacity, &f->ledger) == BASE_OK);
@@ -134,7 +134,7 @@ static void newton_asks(enum newton_curvature curvature) {
   CHECK(ledger_length(f.ledger) == charges);
   CHECK(strcmp(ledger_at(f.ledger, first)->what, first ? "batch gradient" : "batch step") == 0);
   CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-6 * rho);
-  CHECK(r.gradient_upper == r.trace.rows[row].bound && f.oracle->step.rows.row == NULL);
+  CHECK(r.gradient_upper == r.trace.rows[row].bound && f.oracle->batch.row == NULL);
   opt_result_free(&r);
   fixture_close(&f);
 }
@@ -142,7 +142,7 @@ static void newton_asks(enum newton_curvature curvature) {
 /* Lengths of steps are not searched for on batches. */
 static void newton_refuses(void) {
   const struct newton_options o = {
-      .curvature = NEWTON_DIRECT, .damped = 1, .iterations = 2, .batch = {ORACLE_FIXED, 50}};
+      .curvature = NEWTON_DIRECT, .damped = 1, .iterations = 2, .batch = {SCHEME_FIXED, 50}};
   struct fixture f;
   struct opt_result r;
   double w[DIM] = {0};

@@ -33,7 +33,8 @@ static void bounds_hold(enum opt_line_search search, double rho, double slack) {
     for (int j = 0; j < DIM && i % 2; j++) start[j] = w[j] = ctest_normal();
     run_decide(&f, search);
     CHECK(opt_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
-    CHECK(sums_value(f.oracle, start, &before) == BASE_OK && sums_value(f.oracle, w, &after) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), start, &before) == BASE_OK &&
+          sums_value(oracle_all(f.oracle), w, &after) == BASE_OK);
     CHECK(isfinite(r.decrease) || r.status == OPT_START);
     run_check(&f, &r, w, rho);
     wrong += r.decrease > before - after + 1e-12;

@@ -21,7 +21,7 @@ struct trial {
 static struct trial opt_trial(int published, enum opt_line_search search);
 static struct trial tr_trial(int explicit_test, int published);
 static struct trial gd_trial(void);
-static struct trial newton_trial(enum newton_curvature curvature, enum oracle_modify modify);
+static struct trial newton_trial(enum newton_curvature curvature, enum modify modify);
 static void interrupted(const struct trial *t);
 static void without_memory(const struct trial *t);
 static void without_entropy(const struct trial *t);
@@ -42,8 +42,8 @@ void test_method_failures(void) {
   fails_everywhere(tr_trial(0, 1));
   fails_everywhere(gd_trial());
   for (int curvature = NEWTON_HESSIAN; curvature <= NEWTON_DIRECT; curvature++) {
-    fails_everywhere(newton_trial((enum newton_curvature)curvature, ORACLE_ADD));
-    fails_everywhere(newton_trial((enum newton_curvature)curvature, ORACLE_CLIP));
+    fails_everywhere(newton_trial((enum newton_curvature)curvature, MODIFY_ADD));
+    fails_everywhere(newton_trial((enum newton_curvature)curvature, MODIFY_CLIP));
   }
 }
 
@@ -92,7 +92,7 @@ static int run_newton(const struct trial *t, const struct fixture *f, double *w,
   return newton_run(f->oracle, &run_no_penalty, &t->o.newton, t->rho, w, r);
 }
 
-static struct trial newton_trial(enum newton_curvature curvature, enum oracle_modify modify) {
+static struct trial newton_trial(enum newton_curvature curvature, enum modify modify) {
   struct trial t = {run_newton,
                     "logistic",
                     1,

@@ -49,7 +49,7 @@ static void lambda0_follows_the_trace(void) {
 
 /* Noise far larger than the matrix: its negative eigenvalues are raised, steps stay bounded by |g| / lambda0. */
 static void matrix_is_repaired(void) {
-  for (int modify = ORACLE_ADD; modify <= ORACLE_CLIP; modify++) {
+  for (int modify = MODIFY_ADD; modify <= MODIFY_CLIP; modify++) {
     for (int curvature = NEWTON_LAZY; curvature <= NEWTON_DIRECT; curvature++) {
       struct newton_options o = run_options_newton((enum newton_curvature)curvature);
       struct fixture f;

@@ -3,7 +3,7 @@
 
 enum { DIM = 4 };
 
-static void converges(enum newton_curvature curvature, enum oracle_modify modify, int damped);
+static void converges(enum newton_curvature curvature, enum modify modify, int damped);
 static void certificates_hold(void);
 static void stops_at_the_target(void);
 static void keeps_the_rest(void);
@@ -17,10 +17,10 @@ static const struct penalty ridge = {PENALTY_RIDGE, 0.02, 1};
 
 void test_method_newton(void) {
   for (int curvature = NEWTON_HESSIAN; curvature <= NEWTON_DIRECT; curvature++) {
-    converges(curvature, ORACLE_ADD, 0);
-    converges(curvature, ORACLE_CLIP, 0);
+    converges(curvature, MODIFY_ADD, 0);
+    converges(curvature, MODIFY_CLIP, 0);
   }
-  converges(NEWTON_DIRECT, ORACLE_ADD, 1);
+  converges(NEWTON_DIRECT, MODIFY_ADD, 1);
   certificates_hold();
   stops_at_the_target();
   keeps_the_rest();
@@ -32,7 +32,7 @@ void test_method_newton(void) {
 }
 
 /* A generous budget: near the minimum, certified, everything spent. */
-static void converges(enum newton_curvature curvature, enum oracle_modify modify, int damped) {
+static void converges(enum newton_curvature curvature, enum modify modify, int damped) {
   for (int k = 0; k < 2; k++) {
     const struct penalty *penalty = k ? &ridge : &run_no_penalty;
     struct newton_options o = run_options_newton(curvature);
@@ -203,9 +203,9 @@ static void damping_helps(void) {
     o.iterations = 4;
     ctest_seed(8);
     fixture_open(&f, "logistic", 500, DIM, 0, ORACLE_REPLACE_ONE, rho);
-    CHECK(sums_value(f.oracle, w, &before) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &before) == BASE_OK);
     CHECK(newton_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
-    CHECK(sums_value(f.oracle, w, &after[damped]) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &after[damped]) == BASE_OK);
     for (size_t i = 0; i < r.trace.length; i++) {
       const struct trace_row *row = &r.trace.rows[i];
       if (strcmp(row->query, "line search") != 0) continue;

@@ -178,7 +178,7 @@ static void gap_is_paid(void) {
   for (int i = 0; i < runs; i++) {
     fixture_open(&f, "logistic", 20, DIM, 0, ORACLE_REPLACE_ONE, rho);
     memcpy(w, start, sizeof w);
-    CHECK(sums_value(f.oracle, w, &exact) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &exact) == BASE_OK);
     CHECK(opt_run(f.oracle, &ridge, &o, rho, w, &r) == BASE_OK);
     CHECK(strcmp(r.trace.rows[0].query, "value") == 0 && r.trace.rows[0].rho == 0.02);
     run_check(&f, &r, w, rho);
@@ -227,10 +227,10 @@ static void leaves_saddle(enum opt_line_search search) {
   o.gap = 1;
   CHECK(run_exact_gradient(&f, &ridge, w) < o.eps_g / 2);
   CHECK(run_exact_eigen(&f, &ridge, w) < -o.eps_h);
-  CHECK(sums_value(f.oracle, w, &before) == BASE_OK);
+  CHECK(sums_value(oracle_all(f.oracle), w, &before) == BASE_OK);
   CHECK(opt_run(f.oracle, &ridge, &o, rho, w, &r) == BASE_OK);
   run_check(&f, &r, w, rho);
-  CHECK(sums_value(f.oracle, w, &after) == BASE_OK);
+  CHECK(sums_value(oracle_all(f.oracle), w, &after) == BASE_OK);
   int curvature_steps = 0;
   for (size_t i = 0; i < r.trace.length; i++) {
     const struct trace_row *row = &r.trace.rows[i], *last = i > 0 ? row - 1 : row;

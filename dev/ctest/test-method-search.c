@@ -114,7 +114,7 @@ static void never_uphill(void) {
     for (int i = 0; i < 200; i++) {
       struct line_search s = search_of(kinds[k], 1e4);
       for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
-      CHECK(sums_gradient(f.oracle, w, g) == BASE_OK);
+      CHECK(sums_gradient(oracle_all(f.oracle), w, g) == BASE_OK);
       penalty_add_gradient(&ridge, DIM, w, g); /* convex: nothing decreases along it */
       CHECK(search_run(&objective, &s, w, g, &found) == BASE_OK);
       accepted += found.step != 0;
@@ -135,13 +135,14 @@ static void finds_descent(enum opt_line_search kind) {
     struct found found;
     struct line_search s = search_of(kind, 1e4);
     for (int j = 0; j < DIM; j++) w[j] = ctest_normal();
-    CHECK(sums_gradient(f.oracle, w, d) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(f.oracle), w, d) == BASE_OK);
     penalty_add_gradient(&ridge, DIM, w, d);
     s.sufficient = 0.1 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     for (int j = 0; j < DIM; j++) d[j] = -d[j];
     CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK);
     for (int j = 0; j < DIM; j++) moved[j] = w[j] + found.step * d[j];
-    CHECK(sums_value(f.oracle, w, &here) == BASE_OK && sums_value(f.oracle, moved, &there) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &here) == BASE_OK &&
+          sums_value(oracle_all(f.oracle), moved, &there) == BASE_OK);
     there += penalty_value(&ridge, DIM, moved) - penalty_value(&ridge, DIM, w);
     decreased += there < here;
     candidate += found.step == 0 || fabs(log2(found.step / 8) - round(log2(found.step / 8))) < 1e-12;
@@ -219,7 +220,8 @@ static void rarely_uphill(enum opt_line_search kind) {
     s.least = 0;
     CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK);
     for (int j = 0; j < DIM; j++) moved[j] = w[j] + found.step * d[j];
-    CHECK(sums_value(f.oracle, w, &here) == BASE_OK && sums_value(f.oracle, moved, &there) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &here) == BASE_OK &&
+          sums_value(oracle_all(f.oracle), moved, &there) == BASE_OK);
     uphill += there + penalty_value(&ridge, DIM, moved) > here + 1e-12;
   }
   CHECK(uphill <= 105);

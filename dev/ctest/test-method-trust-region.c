@@ -111,7 +111,7 @@ static void descends(void) {
     fixture_open(&f, "logistic", 2000, DIM, 0, ORACLE_REPLACE_ONE, rho);
     o.max_iterations = most;
     CHECK(tr_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
-    CHECK(sums_value(f.oracle, w, &value) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &value) == BASE_OK);
     for (size_t i = 0; i < r.trace.length; i++) CHECK(r.trace.rows[i].step <= radius * (1 + 1e-3));
     CHECK(value < last || (value <= last + 1e-9 && r.status == OPT_SOSP));
     last = value;
@@ -196,10 +196,10 @@ static void leaves_saddle(int explicit_test) {
   o.eps_h = 0.03;
   o.gap = 1;
   CHECK(run_exact_gradient(&f, &ridge, w) < o.eps_g / 2 && run_exact_eigen(&f, &ridge, w) < -o.eps_h);
-  CHECK(sums_value(f.oracle, w, &before) == BASE_OK);
+  CHECK(sums_value(oracle_all(f.oracle), w, &before) == BASE_OK);
   CHECK(tr_run(f.oracle, &ridge, &o, rho, w, &r) == BASE_OK);
   run_check(&f, &r, w, rho);
-  CHECK(sums_value(f.oracle, w, &after) == BASE_OK);
+  CHECK(sums_value(oracle_all(f.oracle), w, &after) == BASE_OK);
   CHECK(fabs(w[1]) > 0.1 && after < before - 1e-3);
   CHECK(r.trace.rows[1].step > 0); /* although the gradient was small */
   CHECK(r.status == OPT_SOSP && is_true(&f, &ridge, w, &r));
@@ -290,7 +290,7 @@ static void gap_is_paid(void) {
     struct opt_result r;
     double w[DIM] = {1, -1, 0, 0}, exact, rho = 1;
     fixture_open(&f, "logistic", 200, DIM, 0, ORACLE_REPLACE_ONE, rho);
-    CHECK(sums_value(f.oracle, w, &exact) == BASE_OK);
+    CHECK(sums_value(oracle_all(f.oracle), w, &exact) == BASE_OK);
     t.eps_g = g.eps_g = 1e-6;
     t.max_iterations = g.max_iterations = 5;
     CHECK((descent ? gd_run(f.oracle, &run_no_penalty, &g, rho, w, &r)

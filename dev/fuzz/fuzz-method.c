@@ -97,7 +97,7 @@ static struct gd_options read_gd(struct fuzz *f) {
 
 static struct newton_options read_newton(struct fuzz *f) {
   struct newton_options o = {.curvature = (enum newton_curvature)fuzz_below(f, 4),
-                             .modify = (enum oracle_modify)fuzz_below(f, 2),
+                             .modify = (enum modify)fuzz_below(f, 2),
                              .spend_all = (int)fuzz_below(f, 2),
                              .iterations = 1 + (int)fuzz_below(f, 12),
                              .eps_g = positive(f),

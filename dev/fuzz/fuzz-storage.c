@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include "barrier/private.h"
+#include "shorthand.h"
 
 enum { ROWS = 6, COLUMNS = 4, ENTRIES = 12, STEPS = 2 };
 
@@ -107,8 +107,7 @@ static void codes(struct fuzz *f, size_t n, int intercept, double radius, const 
     }
     p += (size_t)indicators[k];
   }
-  const struct data_columns columns = {
-      .x = x, .dense = 1, .codes = code, .factors = factors, .indicators = indicators};
+  const struct data_columns columns = {.x = x, .dense = 1, .codes = code, .factors = factors, .indicators = indicators};
   int status = data_create_columns(&columns, n, intercept, radius, y, &data);
   compare(f, status, data, x, n, p);
   data_free(data);
@@ -148,15 +147,19 @@ static void compare(struct fuzz *f, int status, struct data *data, const double 
   }
   size_t dim = data_dim(data);
   for (size_t j = 0; j < dim; j++) w[j] = (double)(int16_t)fuzz_word(f, 2) / 4096;
-  const struct oracle one = {.data = data, .loss = loss_find("sigmoid")}, two = {.data = dense, .loss = one.loss};
-  REQUIRE(sums_value(&one, w, a) == BASE_OK && sums_value(&two, w, b) == BASE_OK);
+  const struct loss *loss = loss_find("sigmoid");
+  struct oracle one = {.rows = data, .model = model_linear(data, loss)},
+                two = {.rows = dense, .model = model_linear(dense, loss)};
+  one.all.oracle = &one;
+  two.all.oracle = &two;
+  REQUIRE(sums_value(oracle_all(&one), w, a) == BASE_OK && sums_value(oracle_all(&two), w, b) == BASE_OK);
   REQUIRE(fabs(a[0] - b[0]) <= 1e-12);
-  REQUIRE(sums_gradient(&one, w, a) == BASE_OK && sums_gradient(&two, w, b) == BASE_OK);
+  REQUIRE(sums_gradient(oracle_all(&one), w, a) == BASE_OK && sums_gradient(oracle_all(&two), w, b) == BASE_OK);
   for (size_t j = 0; j < dim; j++) REQUIRE(fabs(a[j] - b[j]) <= 1e-12);
-  REQUIRE(sums_hessian(&one, w, a) == BASE_OK && sums_hessian(&two, w, b) == BASE_OK);
+  REQUIRE(sums_hessian(oracle_all(&one), w, a) == BASE_OK && sums_hessian(oracle_all(&two), w, b) == BASE_OK);
   for (size_t j = 0; j < dim * dim; j++) REQUIRE(fabs(a[j] - b[j]) <= 1e-12);
-  REQUIRE(sums_decreases(&one, w, w, STEPS, steps, a) == BASE_OK);
-  REQUIRE(sums_decreases(&two, w, w, STEPS, steps, b) == BASE_OK);
+  REQUIRE(sums_decreases(oracle_all(&one), w, w, STEPS, steps, a) == BASE_OK);
+  REQUIRE(sums_decreases(oracle_all(&two), w, w, STEPS, steps, b) == BASE_OK);
   for (size_t j = 0; j < STEPS; j++) REQUIRE(fabs(a[j] - b[j]) <= 1e-12);
   data_free(dense);
 }

@@ -13,6 +13,7 @@
 #define DPSOSP_BARRIER_H
 
 #include "base/base.h"
+#include "engine/ask.h"
 
 enum oracle_neighbours {
   ORACLE_REPLACE_ONE, /* one record is replaced by any other */
@@ -75,12 +76,12 @@ struct data;
 struct loss;
 
 /* The oracle owns nothing that it is given; all must outlive it. */
-int oracle_create(const struct data *data, const struct loss *loss, struct ledger *ledger,
+int oracle_create(const struct data *rows, const struct loss *loss, struct ledger *ledger,
                   const struct base_entropy *entropy, enum oracle_neighbours neighbours, struct oracle **out);
 void oracle_free(struct oracle *oracle);
 
 /* Public facts: no charge. */
-size_t oracle_dim(const struct oracle *oracle);
+size_t oracle_dim(const struct oracle *oracle); /* coefficients */
 size_t oracle_rows(const struct oracle *oracle);
 double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: no gradient is longer */
@@ -89,120 +90,87 @@ double oracle_curv_lower(const struct oracle *oracle); /* no Hessian has an eige
 double oracle_third(const struct oracle *oracle);      /* M: Hessian Lipschitz, or infinite */
 double oracle_floor(const struct oracle *oracle);      /* lower bound of the loss */
 double oracle_at_zero(const struct oracle *oracle);    /* no loss at w = 0 is larger */
-/* Standard deviation that an answer of this cost has, before asking. */
-double oracle_sd_value(const struct oracle *oracle, const double *w, double rho);
-double oracle_sd_gradient(const struct oracle *oracle, const double *w, double rho);
-double oracle_sd_hessian(const struct oracle *oracle, const double *w, double rho);
-/* Of one decrease asked for alone; of k at once each has a k-th of the cost. */
-double oracle_sd_decrease(const struct oracle *oracle, const double *w, const double *direction, double step,
-                          double rho);
-/* Laplace scale of the noise of a sparse vector's queries, twice that of its threshold's, and temperature of an
- * exponential mechanism; arguments as of oracle_first_step() and oracle_best_step(). */
-double oracle_scale_first_step(const struct oracle *oracle, const double *w, const double *direction, size_t k,
-                               const double *step, const double *offset, int scale_free, double rho);
-double oracle_scale_best_step(const struct oracle *oracle, const double *w, const double *direction, size_t k,
-                              const double *step, const double *offset, double rho);
 
-/* Noisy answers; *sd is the standard deviation of the noise. */
-int oracle_value(struct oracle *oracle, const double *w, double rho, double *value, double *sd);
-int oracle_gradient(struct oracle *oracle, const double *w, double rho, double *gradient, double *sd);
-/* sd on the diagonal, sd / sqrt(2) off it. Here and below a matrix of more rows than ORACLE_MOST_DIM is refused before
- * it is charged: it would take more than half a gigabyte, some copies of it. Refused as well is all that sums second
- * derivatives which jump (oracle_third() is infinite): Hessian, model gradient, trace and direction of the exact
- * curvature. */
+/* ---- release.c: answers ---- */
+
+/* What a release is about: all rows, or those of the open step's batch. */
+struct scope;
+struct scope *oracle_all(struct oracle *oracle);
+struct scope *oracle_step(struct oracle *oracle);
+
+/* All are about struct ask (engine/ask.h). A matrix of more rows than ORACLE_MOST_DIM is refused before it is charged:
+ * it would take more than half a gigabyte, some copies of it. Refused as well is all that sums second derivatives which
+ * jump (oracle_third() is infinite): Hessian, model gradient, trace and direction of the exact curvature. */
 #define ORACLE_MOST_DIM 8192
-int oracle_hessian(struct oracle *oracle, const double *w, double rho, double *hessian, double *sd);
+struct query;
+extern const struct query query_value;
+extern const struct query query_gradient;
+extern const struct query
+    query_model_gradient;                  /* gradient + Hessian times along: of the quadratic model at at + along */
+extern const struct query query_hessian;   /* sd on the diagonal, sd / sqrt(2) off it */
+extern const struct query query_majorant;  /* the same of the quadratic upper bound */
+extern const struct query query_trace;     /* of the curvature; refused where it may be negative */
+extern const struct query query_direction; /* A^-1 along, along a released gradient; refused likewise */
+extern const struct query query_decreases; /* f(at) - f(at + step_i along), each with noise in proportion to its own
+                                              sensitivity: k values, k sd */
+/* The first step, in the order given, whose decrease plus offset is (noisily) not negative; index k when there is none.
+ * scale_free: queries divided by their step (one sensitivity for all); otherwise the sensitivity of the largest step
+ * serves all. sd is the Laplace scale of the queries' noise, twice that of the threshold's. */
+extern const struct query query_first_step;
+/* A step with large decrease plus offset, by the exponential mechanism; sd is its temperature. */
+extern const struct query query_best_step;
 
-/* gradient + Hessian times direction: the gradient of the quadratic model of w at w + direction. */
-int oracle_model_gradient(struct oracle *oracle, const double *w, const double *direction, double rho, double *gradient,
-                          double *sd);
+/* What is not asked for is NULL. */
+struct answer {
+  double *value; /* noisy */
+  double *sd;    /* scale of the noise */
+  size_t *index; /* of the step chosen */
+};
+/* At a cost of rho, which on a batch is a part of what its step has left for such queries. */
+int release(struct scope *scope, const struct query *query, const struct ask *ask, double rho, struct answer out);
+/* The sd that this would have, the largest of several. */
+double release_sd(const struct scope *scope, const struct query *query, const struct ask *ask, double rho);
 
-/* Decreases f(w) - f(w + step d) for k steps, with noise in proportion to each
- * one's own sensitivity; sd[k]. */
-int oracle_decreases(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
-                     double rho, double *decrease, double *sd);
-/* The first step, in the order given, whose decrease plus offset is
- * (noisily) not negative; *index = k when there is none. scale_free: queries
- * divided by their step (one sensitivity for all); otherwise the sensitivity
- * of the largest step serves all. */
-int oracle_first_step(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
-                      const double *offset, int scale_free, double rho, size_t *index);
-/* A step with large decrease plus offset, by the exponential mechanism. */
-int oracle_best_step(struct oracle *oracle, const double *w, const double *direction, size_t k, const double *step,
-                     const double *offset, double rho, size_t *index);
+/* ---- schedule.c: steps on a random part of the rows, whose cost is amplified by the sampling ---- */
 
-/* ---- batch.c: steps on a random part of the rows, whose cost is amplified by the sampling ---- */
-
-enum oracle_scheme {
-  ORACLE_FIXED,  /* size rows without replacement; under replace-one only */
-  ORACLE_POISSON /* each row by itself, size of them expected */
+enum scheme {
+  SCHEME_FIXED,  /* size rows without replacement; under replace-one only */
+  SCHEME_POISSON /* each row by itself, size of them expected */
 };
 
 /* Sums over a batch are divided by the public size, whatever the number of its rows. */
-struct oracle_sampling {
-  enum oracle_scheme scheme;
+struct sampling {
+  enum scheme scheme;
   double size;
 };
 
+enum { PART_SLOPE /* gradients */, PART_CURVATURE /* Hessians, traces, directions */, PARTS };
+
+/* share: of what a step's cost buys without the amplification, at most one in all */
+struct schedule {
+  struct sampling sampling;
+  double share[PARTS];
+};
+
 /*
- * Opens a step: charges it, at most cost and in full whatever is asked then, and draws its batch. Of what the cost buys
- * without the amplification the share is for second-order answers, the rest for a gradient; 0 and 1 give only one of
- * them. Amplification is of all that is asked on a batch together, so nothing can be added to an open step, and the
- * ledger must be a Renyi one (else BASE_ERR_ACCOUNTANT). A step is one release: until it is closed the ledger refuses
- * every other charge with BASE_ERR_STEP, so that no question about all rows, nor another oracle's, comes between its
- * answers. A batch that leaves nothing out, a fixed size that is no whole
- * number and fixed sizes under zero-out, where neighbouring batches differ in two records, are refused.
+ * Opens a step: charges it, at most cost and in full whatever is asked then, and draws its batch. Amplification is of
+ * all that is asked on a batch together, so nothing can be added to an open step, and the ledger must be a Renyi one
+ * (else BASE_ERR_ACCOUNTANT). A step is one release: until it is closed the ledger refuses every other charge with
+ * BASE_ERR_STEP, so that no question about all rows, nor another oracle's, comes between its answers. A batch that
+ * leaves nothing out, a fixed size that is no whole number and fixed sizes under zero-out, where neighbouring batches
+ * differ in two records, are refused.
  */
-int oracle_step_open(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost,
-                     double curvature_share);
-/* Each at most once a step, on its batch; a Hessian takes all that is for second-order answers. */
-int oracle_step_gradient(struct oracle *oracle, const double *w, double *gradient, double *sd);
-int oracle_step_hessian(struct oracle *oracle, const double *w, double *hessian, double *sd);
-/* What is left for second-order answers, before the amplification. */
-double oracle_step_left(const struct oracle *oracle);
+int step_open(struct oracle *oracle, const struct schedule *how, const double *w, double cost);
+/* What is left for queries like this one, before the amplification. */
+double step_left(const struct oracle *oracle, const struct query *query);
 /* Forgets the batch, and the ledger takes charges again. A step that is opened closes the oracle's one before. */
-void oracle_step_close(struct oracle *oracle);
+void step_close(struct oracle *oracle);
 /* After the last step: forgets the copy of the rows, too, that many batches are gathered from. */
 void oracle_batches_end(struct oracle *oracle);
-/* Standard deviations that the answers of a step have which gives one of them only; infinite if it would be refused. */
-double oracle_sd_step_gradient(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost);
-double oracle_sd_step_hessian(struct oracle *oracle, const struct oracle_sampling *how, const double *w, double cost);
-
-/* ---- newton.c: curvature matrices, and the direction that one of them gives ---- */
-
-enum oracle_curvature {
-  ORACLE_HESSIAN, /* (1/n) sum l''_i z_i z_i' */
-  ORACLE_MAJORANT /* (1/n) sum c_i z_i z_i', c_i the curvature of a quadratic upper bound of the loss at z_i'w */
-};
-
-enum oracle_modify {
-  ORACLE_ADD, /* eigenvalues e become e + lambda0 */
-  ORACLE_CLIP /* and max(e, lambda0) */
-};
-
-/* The matrix A of a Newton direction: (curvature at w + diag(penalty)), its eigenvalues modified. Its smallest
- * eigenvalue is bounded below by lambda0 and the penalty, which are public or released; the sensitivity follows. */
-struct oracle_newton {
-  enum oracle_curvature curvature;
-  enum oracle_modify modify;
-  double lambda0;
-  const double *penalty; /* second derivatives of the penalty, none negative */
-};
-
-double oracle_sd_majorant(const struct oracle *oracle, const double *w, double rho);
-/* As oracle_hessian(), of the quadratic upper bound. */
-int oracle_majorant(struct oracle *oracle, const double *w, double rho, double *matrix, double *sd);
-/* Trace of the curvature; refused where it may be negative. */
-int oracle_trace(struct oracle *oracle, const double *w, enum oracle_curvature curvature, double rho, double *trace,
-                 double *sd);
-/* A^-1 gradient, for a gradient that was released; refused where the curvature may be negative. */
-int oracle_newton_direction(struct oracle *oracle, const double *w, const double *gradient,
-                            const struct oracle_newton *how, double rho, double *direction, double *sd);
-/* The same about the open step's batch, for a part of what is left there; more than that is refused. */
-int oracle_step_trace(struct oracle *oracle, const double *w, enum oracle_curvature curvature, double rho,
-                      double *trace, double *sd);
-int oracle_step_direction(struct oracle *oracle, const double *w, const double *gradient,
-                          const struct oracle_newton *how, double rho, double *direction, double *sd);
+/* Standard deviation that the answer has of a step which gives only this one, a gradient or a Hessian; infinite if it
+ * would be refused. */
+double step_sd(struct oracle *oracle, const struct sampling *how, const struct query *query, const double *w,
+               double cost);
 
 /* ---- perturbed.c: the minimiser of the mean loss plus sum_j quadratic_j w_j^2 / 2 ---- */
 

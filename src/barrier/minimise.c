@@ -9,7 +9,7 @@
  *   ball      F(w) <= F(0) implies |w| <= W = (|c| + sqrt(|c|^2 + 2 m (f(0) - inf l))) / m, f(0) bounded
  *             for all data. All points that are looked at are at most 3 W long.
  *   gradient  Within 3 W the computed gradient differs from the true one by at most E: the error of the sum
- *             (sensitivity.c) and at most eight roundings of its terms and those of q w and c.
+ *             (bounds.c) and at most eight roundings of its terms and those of q w and c.
  *   stop      F is m-strongly convex: a computed gradient of at most E is a true one of at most 2 E, at a distance of
  * at most 2 E / m. descent   G = b + max q. A gradient step of 1 / G from w shrinks the distance by 1 - m / G, and its
  * rounding and that of the gradient add at most (E + 16 u 3 W G) / G. Started at 0, at a distance of at most W, the
@@ -39,25 +39,25 @@ struct point {
   double *w, *value, *gradient;
 };
 
-struct search {
-  const struct oracle *o;
+struct descent {
+  const struct scope *scope;
   const struct strong *problem;
   size_t dim;
   struct point here, trial;
   double *step, *matrix;
 };
 
-static int newton(struct search *s, int *stopped);
-static int newton_step(struct search *s, int *moved);
-static int backtrack(struct search *s, int *moved);
-static int descend(struct search *s);
-static int evaluate(const struct search *s, struct point *at);
+static int newton(struct descent *s, int *stopped);
+static int newton_step(struct descent *s, int *moved);
+static int backtrack(struct descent *s, int *moved);
+static int descend(struct descent *s);
+static int evaluate(const struct descent *s, struct point *at);
 
-int strong_init(const struct oracle *o, const double *quadratic, const double *linear, double longest,
+int strong_init(const struct scope *s, const double *quadratic, const double *linear, double longest,
                 struct strong *problem) {
-  const struct loss_bounds *b = loss_bounds_of(o->loss);
+  const struct loss_bounds *b = model_bounds(&s->oracle->model);
   double least = INFINITY, most = 0;
-  for (size_t j = 0; j < data_dim(o->data); j++) {
+  for (size_t j = 0; j < s->oracle->model.dim; j++) {
     if (!(quadratic[j] > 0) || !(quadratic[j] <= 1e50)) return BASE_ERR_ARGUMENT;
     least = fmin(least, quadratic[j]);
     most = fmax(most, quadratic[j]);
@@ -65,7 +65,7 @@ int strong_init(const struct oracle *o, const double *quadratic, const double *l
   if (b->curv_lower > 0 || !(longest >= 0)) return BASE_ERR_ARGUMENT;
   double ball = (longest + sqrt(longest * longest + 2 * least * (b->at_zero - b->floor))) / least;
   double reach = REACH * ball, smooth = b->curv_upper + most;
-  double error = sensitivity_gradient_error(o, reach) + 8 * UNIT * (b->lipschitz + most * reach + longest);
+  double error = bounds_gradient_error(s, reach) + 8 * UNIT * (b->lipschitz + most * reach + longest);
   error += 16 * UNIT * reach * smooth;
   *problem = (struct strong){quadratic, linear, least, smooth, ball, error};
   return isfinite(strong_distance(problem)) ? BASE_OK : BASE_ERR_ARGUMENT;
@@ -74,18 +74,18 @@ int strong_init(const struct oracle *o, const double *quadratic, const double *l
 /* A little more, for the rounding of the bound itself and of the norm that is compared. */
 double strong_distance(const struct strong *problem) { return 2 * problem->error / problem->least * (1 + 0x1p-20); }
 
-int strong_minimise(const struct oracle *o, const struct strong *problem, double *w) {
-  size_t dim = data_dim(o->data), numbers = dim * dim + 5 * dim + 2;
+int strong_minimise(const struct scope *scope, const struct strong *problem, double *w) {
+  size_t dim = scope->oracle->model.dim, numbers = dim * dim + 5 * dim + 2;
   double *memory = base_alloc(numbers, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   double *matrix = memory, *step = matrix + dim * dim, *here = step + dim, *trial = here + 2 * dim + 1;
-  struct search s = {.o = o,
-                     .problem = problem,
-                     .dim = dim,
-                     .here = {here, here + dim, here + dim + 1},
-                     .trial = {trial, trial + dim, trial + dim + 1},
-                     .step = step,
-                     .matrix = matrix};
+  struct descent s = {.scope = scope,
+                      .problem = problem,
+                      .dim = dim,
+                      .here = {here, here + dim, here + dim + 1},
+                      .trial = {trial, trial + dim, trial + dim + 1},
+                      .step = step,
+                      .matrix = matrix};
   int stopped = 0, status = newton(&s, &stopped);
   if (status == BASE_OK && !stopped) status = descend(&s);
   memcpy(w, s.here.w, dim * sizeof(double));
@@ -95,7 +95,7 @@ int strong_minimise(const struct oracle *o, const struct strong *problem, double
   return status;
 }
 
-static int newton(struct search *s, int *stopped) {
+static int newton(struct descent *s, int *stopped) {
   int moved = 1, status = evaluate(s, &s->here);
   for (int i = 0; i < NEWTON_STEPS && moved && status == BASE_OK; i++) {
     *stopped = la_norm(s->dim, s->here.gradient) <= s->problem->error;
@@ -105,9 +105,10 @@ static int newton(struct search *s, int *stopped) {
   return status;
 }
 
-static int newton_step(struct search *s, int *moved) {
+static int newton_step(struct descent *s, int *moved) {
   *moved = 0;
-  int status = sums_hessian(s->o, s->here.w, s->matrix);
+  const struct ask ask = {.at = s->here.w};
+  int status = scope_mean(s->scope, &query_hessian.sum, &ask, s->matrix);
   if (status != BASE_OK) return status;
   for (size_t j = 0; j < s->dim; j++) s->matrix[j + j * s->dim] += s->problem->quadratic[j];
   memcpy(s->step, s->here.gradient, s->dim * sizeof(double));
@@ -118,7 +119,7 @@ static int newton_step(struct search *s, int *moved) {
 
 /* A step is taken where the value falls enough (Armijo) or, as near the minimum values differ by rounding alone, where
  * the gradient halves. */
-static int backtrack(struct search *s, int *moved) {
+static int backtrack(struct descent *s, int *moved) {
   double slope = la_dot(s->dim, s->here.gradient, s->step), norm = la_norm(s->dim, s->here.gradient), length = 1;
   for (int i = 0; i < BACKTRACKS && !*moved; i++, length /= 2) {
     memcpy(s->trial.w, s->here.w, s->dim * sizeof(double));
@@ -133,7 +134,7 @@ static int backtrack(struct search *s, int *moved) {
   return BASE_OK;
 }
 
-static int descend(struct search *s) {
+static int descend(struct descent *s) {
   const struct strong *p = s->problem;
   double steps = ceil(p->smooth / p->least * log(fmax(1, p->ball * p->least / p->error)));
   memset(s->here.w, 0, s->dim * sizeof(double));
@@ -145,9 +146,10 @@ static int descend(struct search *s) {
   return BASE_OK;
 }
 
-static int evaluate(const struct search *s, struct point *at) {
+static int evaluate(const struct descent *s, struct point *at) {
   const struct strong *p = s->problem;
-  int status = sums_value_gradient(s->o, at->w, at->value);
+  const struct ask ask = {.at = at->w};
+  int status = scope_mean(s->scope, &sum_value_gradient, &ask, at->value);
   for (size_t j = 0; j < s->dim && status == BASE_OK; j++) {
     double curved = p->quadratic[j] * at->w[j];
     *at->value += (curved / 2 + p->linear[j]) * at->w[j];

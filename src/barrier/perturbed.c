@@ -30,29 +30,32 @@
  * broken generator, and the linear part of a perturbed objective has a public bound. */
 #define LONGEST 40
 
-static int release(struct oracle *o, const struct strong *problem, double sd, double *w);
+static int minimise(struct oracle *o, const struct strong *problem, double sd, double *w);
 static double record_change(const struct oracle *o);
 
 int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, double *w, double *sd) {
-  size_t dim = data_dim(o->data);
+  size_t dim = o->model.dim;
   memset(w, 0, dim * sizeof(double));
   double *linear = base_alloc(dim, sizeof(double));
   if (!linear) return BASE_ERR_MEMORY;
   struct strong problem;
-  int status = strong_init(o, quadratic, linear, 0, &problem);
+  int status = strong_init(&o->all, quadratic, linear, 0, &problem);
   if (status == BASE_OK) {
-    double change = record_change(o) / ((double)o->data->n * problem.least);
-    status = charge_gaussian(o, "minimiser", change + 2 * strong_distance(&problem), rho, dim, sd);
+    double change = record_change(o) / ((double)data_rows(o->rows) * problem.least);
+    struct ledger_entry entry = {"minimiser", "gaussian", rho, change + 2 * strong_distance(&problem), 0};
+    status = gaussian_scale(entry.sensitivity, rho, dim, sd);
+    entry.scale = *sd;
+    if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &entry);
   }
-  if (status == BASE_OK) status = release(o, &problem, *sd, w);
+  if (status == BASE_OK) status = minimise(o, &problem, *sd, w);
   base_free(linear);
   return status;
 }
 
 int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double rho, double rho_output, double *w,
                                struct oracle_perturbation *how) {
-  size_t dim = data_dim(o->data);
-  double n = (double)o->data->n, kappa = ledger_shift(o->ledger), change = record_change(o);
+  size_t dim = o->model.dim;
+  double n = (double)data_rows(o->rows), kappa = ledger_shift(o->ledger), change = record_change(o);
   memset(w, 0, dim * sizeof(double));
   *how = (struct oracle_perturbation){0, 0};
   double *v = base_alloc(dim, sizeof(double));
@@ -60,8 +63,8 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
   struct strong problem;
   int status = gaussian_scale(change, rho, dim, &how->sd_objective);
   double s = how->sd_objective, longest = s * (sqrt((double)dim) + LONGEST);
-  if (status == BASE_OK) status = strong_init(o, quadratic, v, longest / n, &problem);
-  if (status == BASE_OK && !(n * problem.least * expm1(kappa) * (1 - 1e-14) >= loss_bounds_of(o->loss)->curv_upper)) {
+  if (status == BASE_OK) status = strong_init(&o->all, quadratic, v, longest / n, &problem);
+  if (status == BASE_OK && !(n * problem.least * expm1(kappa) * (1 - 1e-14) >= model_bounds(&o->model)->curv_upper)) {
     status = BASE_ERR_ARGUMENT;
   }
   if (status == BASE_OK) {
@@ -78,16 +81,16 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
   if (status == BASE_OK && !(la_norm(dim, v) <= longest)) status = BASE_ERR_ENTROPY;
   if (status == BASE_OK) {
     la_scale(dim, 1 / n, v);
-    status = release(o, &problem, how->sd_output, w);
+    status = minimise(o, &problem, how->sd_output, w);
   }
   memset(v, 0, dim * sizeof(double));
   base_free(v);
   return status;
 }
 
-static int release(struct oracle *o, const struct strong *problem, double sd, double *w) {
-  size_t dim = data_dim(o->data);
-  int status = strong_minimise(o, problem, w);
+static int minimise(struct oracle *o, const struct strong *problem, double sd, double *w) {
+  size_t dim = o->model.dim;
+  int status = strong_minimise(&o->all, problem, w);
   if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, sd, w);
   if (status != BASE_OK) memset(w, 0, dim * sizeof(double));
   return status;
@@ -95,5 +98,5 @@ static int release(struct oracle *o, const struct strong *problem, double sd, do
 
 /* Of the sum of the gradients. */
 static double record_change(const struct oracle *o) {
-  return (o->neighbours == ORACLE_REPLACE_ONE ? 2 : 1) * loss_bounds_of(o->loss)->lipschitz;
+  return (o->neighbours == ORACLE_REPLACE_ONE ? 2 : 1) * model_bounds(&o->model)->lipschitz;
 }

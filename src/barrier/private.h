@@ -1,89 +1,124 @@
-/* Inside the barrier: the structs, the exact sums and the sensitivities. */
+/* Inside the barrier: queries, mechanisms and scopes, bounds of sensitivities. */
 #ifndef DPSOSP_BARRIER_PRIVATE_H
 #define DPSOSP_BARRIER_PRIVATE_H
 
 #include "barrier/barrier.h"
 
-#include "data/private.h"
-#include "loss/loss.h"
+#include "engine/engine.h"
 
-/* An open step: its batch, and what of the base mechanism's rho is still there to be asked for. */
-struct step {
-  struct batch rows;
-  double gradient_rho, curvature_rho;
+/* The rows that a release is about, and what is left there to be asked for. */
+struct scope {
+  struct oracle *oracle;
+  const struct batch *of; /* NULL: all rows */
+  double left[PARTS];     /* rho, of an open step */
 };
 
 /* What a cost buys before it is amplified. */
 struct amplified {
-  struct oracle_sampling how;
+  struct sampling how;
   double cost; /* zero: none yet */
   double rho;
 };
 
 struct oracle {
-  const struct data *data;
-  const struct loss *loss;
+  const struct data *rows;
+  struct model model;
   struct ledger *ledger;
   const struct base_entropy *entropy;
   enum oracle_neighbours neighbours;
-  const struct batch *batch; /* what sums and sensitivities are about; NULL: all rows */
-  struct step step;
-  double drawn;            /* rows of all batches so far */
-  struct records *records; /* where they are gathered from once they are many, or NULL */
-  /* The newest, as a run asks for the same cost again and again. */
-  struct amplified for_gradient, for_hessian;
+  struct scope all, step;
+  struct batch batch;             /* of the open step */
+  double drawn;                   /* rows of all batches so far */
+  struct records *records;        /* where they are gathered from once they are many, or NULL */
+  struct amplified bought[PARTS]; /* the newest, as a run asks for the same cost again and again */
 };
 
+/* ---- mechanism.c ---- */
+
+struct noise {
+  double sensitivity, scale; /* as the ledger has them */
+  double parameter;          /* the mechanism's own */
+  const double *each;        /* scales of the numbers, where each has its own */
+};
+
+struct mechanism {
+  const char *name;
+  int gaussian; /* the ledger may count it as such */
+  int each;     /* numbers have sensitivities and scales of their own */
+  int chooses;  /* answers with an index */
+  /* From noise->sensitivity and rho to the scale for k numbers, or a refusal. */
+  int (*scale)(size_t k, double rho, struct noise *noise);
+  /* That scale, before a release is planned. */
+  double (*guess)(size_t k, double sensitivity, double rho);
+  int (*draw)(const struct base_entropy *e, size_t k, const struct noise *noise, double *x, size_t *index);
+};
+extern const struct mechanism mechanism_gaussian;
+extern const struct mechanism mechanism_each;
+extern const struct mechanism mechanism_symmetric;
+extern const struct mechanism mechanism_first;
+extern const struct mechanism mechanism_best;
+
 /* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused
- * where the noise would be too large for that (see oracle.c). */
+ * where the noise would be too large for that. */
 int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
 
-/* What sums are divided by: n, or the batch's public size. */
-double oracle_divisor(const struct oracle *o);
+/* ---- queries ---- */
 
-/* ---- sums.c: exact answers; they must not leave the barrier ---- */
+#define PART_NONE (-1)
 
-/* Groups of blocks that are summed apart, unless there are fewer blocks; sensitivity.c counts on them. */
-#define SUMS_GROUPS 64
-size_t sums_matrix_groups(size_t dim);
-/* Neighbouring blocks that a group is dealt at a time. */
-size_t sums_neighbours(size_t blocks, size_t groups);
+struct query {
+  const char *name; /* in the ledger */
+  struct sum sum;
+  const struct mechanism *mechanism;
+  int part; /* of a step's cost that pays for it; PART_NONE: not asked on batches */
+  int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
+  size_t (*answers)(const struct task *task);               /* numbers; NULL: as many as the sum has */
+  /* The l2 sensitivity of the computed answer or, for the i-th number alone, its own. Infinite, which refuses the
+   * release, where there is no bound. */
+  double (*sensitivity)(const struct scope *s, const struct ask *a, size_t i);
+  /* From the mean to the answer; NULL: it is the mean. */
+  int (*finish)(const struct scope *s, const struct ask *a, double *mean, double *answer);
+};
 
-int sums_value(const struct oracle *o, const double *w, double *value);
-int sums_gradient(const struct oracle *o, const double *w, double *gradient);
-/* gradient + Hessian times direction */
-int sums_model_gradient(const struct oracle *o, const double *w, const double *direction, double *gradient);
-/* value and gradient in one pass; both: 1 + dim */
-int sums_value_gradient(const struct oracle *o, const double *w, double *both);
-int sums_hessian(const struct oracle *o, const double *w, double *hessian);
-int sums_majorant(const struct oracle *o, const double *w, double *matrix);
-int sums_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature, double *trace);
-/* decrease[i] = f(w) - f(w + step[i] direction) */
-int sums_decreases(const struct oracle *o, const double *w, const double *direction, size_t k, const double *step,
-                   double *decrease);
+/* What query_matrix.c shares with other files. */
+int curvature_may_be_negative(const struct scope *s, enum curvature curvature);
+double curvature_lipschitz(const struct scope *s, enum curvature curvature);
+size_t matrix_width(const struct task *task);
+void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
+                double *sum);
+int matrix_check(const struct scope *s, const struct ask *a);
 
-/* ---- sensitivity.c: l2 sensitivities of what sums.c computes, rounding errors included ---- */
-
-/* Infinite, which refuses the release, of sums of second derivatives that jump. */
-
-double sensitivity_value(const struct oracle *o, const double *w);
-double sensitivity_gradient(const struct oracle *o, const double *w);
-double sensitivity_hessian(const struct oracle *o, const double *w);
-double sensitivity_model_gradient(const struct oracle *o, const double *w, const double *direction);
-double sensitivity_majorant(const struct oracle *o, const double *w);
-double sensitivity_trace(const struct oracle *o, const double *w, enum oracle_curvature curvature);
-/* of the direction of a gradient of this norm; infinite where rounding could make the matrix indefinite */
-double sensitivity_newton(const struct oracle *o, const double *w, const struct oracle_newton *how,
-                          double gradient_norm);
-/* Bound on the Frobenius norm of its matrix, and on what clips it. */
-double sensitivity_newton_size(const struct oracle *o, const struct oracle_newton *how);
-double sensitivity_decrease(const struct oracle *o, const double *w, const double *direction, double step);
-/* of the difference of two decreases whose steps lie at most spread apart */
-double sensitivity_spread(const struct oracle *o, const double *w, const double *direction, double max_step,
-                          double spread);
-
+/* Value and gradient in one pass. */
+extern const struct sum sum_value_gradient;
 /* Bound on the distance of the computed gradient from the true one at a w of this norm. */
-double sensitivity_gradient_error(const struct oracle *o, double norm);
+double bounds_gradient_error(const struct scope *s, double norm);
+
+/* ---- release.c ---- */
+
+struct task scope_task(const struct scope *s, const struct ask *a);
+/* What sums are divided by: n, or the batch's public size. */
+double scope_divisor(const struct scope *s);
+/* The sum over the divisor, without noise: it must not leave the barrier. */
+int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer);
+/* Is w short enough for every exact sum to be finite? */
+int check_point(const struct oracle *o, const double *w);
+
+/* ---- schedule.c ---- */
+
+/* Out of what the open step has left. */
+int schedule_pay(struct scope *s, const struct query *q, double rho);
+
+/* ---- bounds.c ---- */
+
+int scope_replaces(const struct scope *s);
+/* change: of the sum, between neighbours; error: of the computed mean */
+double bounds_sensitivity(const struct scope *s, double change, double error);
+/* Of the mean of a function of the predictors that is at most size, with Lipschitz constant lip, at a point of norm
+ * w_norm. */
+double bounds_rounding(const struct scope *s, double lip, double w_norm, double size);
+double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size);
+/* Rows over the divisor. */
+double bounds_most_rows(const struct scope *s);
 
 /* ---- minimise.c: the minimiser of a strongly convex problem; it must not leave the barrier ---- */
 
@@ -97,18 +132,11 @@ struct strong {
 };
 /* longest: bound on the norm of linear, whose values may come later; public, like all that is set here. Refused where
  * the loss may be concave or a quadratic part is not positive. */
-int strong_init(const struct oracle *o, const double *quadratic, const double *linear, double longest,
+int strong_init(const struct scope *s, const double *quadratic, const double *linear, double longest,
                 struct strong *problem);
 /* How far what strong_minimise() finds may be from the minimiser, whatever the data. */
 double strong_distance(const struct strong *problem);
-int strong_minimise(const struct oracle *o, const struct strong *problem, double *w);
-
-/* ---- batch.c ---- */
-
-/* The oracle, of the open step's batch. */
-struct oracle step_view(const struct oracle *o);
-/* As charge_gaussian(), for a second-order answer about that batch, out of what the step has left for them. */
-int step_gaussian(struct oracle *o, double sensitivity, double rho, size_t coordinates, double *sd);
+int strong_minimise(const struct scope *s, const struct strong *problem, double *w);
 
 /* ---- ledger.c ---- */
 
@@ -118,12 +146,5 @@ int ledger_take_shift(struct ledger *ledger);
 /* Between these two the ledger takes no charge. */
 void ledger_step_begin(struct ledger *ledger);
 void ledger_step_end(struct ledger *ledger);
-
-/* ---- oracle.c: what every release shares ---- */
-
-/* The noise that sensitivity and rho give, and its charge. */
-int charge_gaussian(struct oracle *o, const char *what, double sensitivity, double rho, size_t coordinates, double *sd);
-/* Is w short enough for every exact sum to be finite? */
-int check_point(const struct oracle *o, const double *w);
 
 #endif

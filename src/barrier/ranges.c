@@ -21,9 +21,9 @@
 #include <math.h>
 #include <string.h>
 
-static int release(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
-                   size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed, double rho,
-                   double *counts, double *sd);
+static int release_counts(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
+                          size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed,
+                          double rho, double *counts, double *sd);
 static size_t count_cells(size_t m, const struct ranges_column *columns);
 static int count_rows(size_t n, size_t m, const struct ranges_column *columns, double *counts);
 static int count_stream(const struct data_feed *feed, size_t n, size_t m, const struct ranges_column *columns,
@@ -35,18 +35,18 @@ static size_t find_cell(const struct ranges_column *column, double value);
 
 int ranges_release(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
                    size_t n, size_t m, const struct ranges_column *columns, double rho, double *counts, double *sd) {
-  return release(ledger, entropy, neighbours, n, m, columns, NULL, rho, counts, sd);
+  return release_counts(ledger, entropy, neighbours, n, m, columns, NULL, rho, counts, sd);
 }
 
 int ranges_release_stream(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
                           size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed,
                           double rho, double *counts, double *sd) {
-  return release(ledger, entropy, neighbours, n, m, columns, feed, rho, counts, sd);
+  return release_counts(ledger, entropy, neighbours, n, m, columns, feed, rho, counts, sd);
 }
 
-static int release(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
-                   size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed, double rho,
-                   double *counts, double *sd) {
+static int release_counts(struct ledger *ledger, const struct base_entropy *entropy, enum oracle_neighbours neighbours,
+                          size_t n, size_t m, const struct ranges_column *columns, const struct data_feed *feed,
+                          double rho, double *counts, double *sd) {
   size_t cells = count_cells(m, columns);
   memset(counts, 0, cells * sizeof *counts);
   double sensitivity = sqrt((neighbours == ORACLE_REPLACE_ONE ? 2.0 : 1.0) * (double)m);

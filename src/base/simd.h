@@ -5,7 +5,7 @@
  *
  * Without OpenMP or with another compiler the same loops run as they are
  * written. Results then differ in the last bits, as sums are taken in another
- * order and products may be fused: the bounds of sensitivity.c hold for every
+ * order and products may be fused: the bounds of barrier/bounds.c hold for every
  * order and with or without fusion.
  */
 #ifndef DPSOSP_BASE_SIMD_H

@@ -3,7 +3,7 @@
  * pass, and are held a window of blocks at a time.
  *
  * Windows are cut by the number of rows alone, not by the chunks: block k of a
- * stream holds the records that it would hold in memory. So sums.c adds the
+ * stream holds the records that it would hold in memory. So engine/memory.c adds the
  * same numbers in the same order, and neither an answer nor its sensitivity
  * depends on how the rows came. A record enters a pass once, clipped as in
  * memory. The pass fails unless exactly n rows come: then nothing is answered.
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* A window has 64 blocks, for eight threads (sums.c deals them out eight at a time), but at most so many numbers, or
+/* A window has 64 blocks, for eight threads (engine/memory.c deals them out eight at a time), but at most so many numbers, or
  * one block. */
 #define WINDOW_BLOCKS 64
 #define WINDOW_NUMBERS ((size_t)1 << 22)

@@ -7,7 +7,7 @@
  * "x + noise, rounded to the nearest lattice point": rounding is
  * post-processing, so privacy is that of the continuous mechanism. Before the
  * draw x is rounded to a multiple of 2^-52 h; the barrier's slack covers it
- * (see SLACK in barrier/oracle.c).
+ * (see SLACK in barrier/mechanism.c).
  */
 #ifndef DPSOSP_MECH_H
 #define DPSOSP_MECH_H

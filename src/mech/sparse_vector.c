@@ -8,7 +8,7 @@
  * integers. The proof shifts the noise of the threshold, and of the query that
  * passes, by the sensitivity; here the shift must be a multiple of the
  * spacing, at most sensitivity + spacing, which the caller's sensitivity
- * covers (barrier/oracle.c). No draw is made after the first pass: how many
+ * covers (barrier/mechanism.c). No draw is made after the first pass: how many
  * were made is the answer itself.
  */
 #include <math.h>

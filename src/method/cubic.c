@@ -61,8 +61,8 @@ int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct
   return status;
 }
 
-double cubic_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
-                           const struct cubic_options *options, double rho, const double *w) {
+double cubic_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options,
+                           double rho, const double *w) {
   const struct newton_options like = {.curvature = NEWTON_DIRECT,
                                       .spend_all = 1,
                                       .iterations = options->iterations,
@@ -147,7 +147,9 @@ static int model_gradient(struct cubic *s, double rho, double *sd) {
   size_t dim = s->f->dim;
   memcpy(s->step, s->point, dim * sizeof(double));
   la_axpy(dim, -1, s->w, s->step);
-  int status = oracle_model_gradient(s->f->oracle, s->w, s->step, rho, s->gradient, sd);
+  const struct ask ask = {.at = s->w, .along = s->step};
+  const struct answer to = {.value = s->gradient, .sd = sd};
+  int status = release(oracle_all(s->f->oracle), &query_model_gradient, &ask, rho, to);
   if (status != BASE_OK) return status;
   penalty_add_gradient(s->f->penalty, dim, s->point, s->gradient); /* a ridge penalty is its own model */
   la_axpy(dim, s->f->third / 2 * la_norm(dim, s->step), s->step, s->gradient);

@@ -30,7 +30,8 @@ int gap_find(const struct objective *f, double gap, double share, double confide
   }
   if (la_norm(f->dim, w) > 0) {
     double cost = share * rho;
-    int status = oracle_value(f->oracle, w, cost, &value, &sd);
+    const struct ask ask = {.at = w};
+    int status = release(oracle_all(f->oracle), &query_value, &ask, cost, (struct answer){.value = &value, .sd = &sd});
     struct trace_row row = {0, 0, "value", value, value + base_qnorm(confidence) * sd, sd, cost, 0};
     if (status == BASE_OK) status = trace_add(&result->trace, &row);
     if (status != BASE_OK) return status;

@@ -72,7 +72,7 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
   return status == BASE_ERR_BUDGET ? BASE_OK : status;
 }
 
-double gd_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
+double gd_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
                         double rho, const double *w) {
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
@@ -104,11 +104,12 @@ static int certifies(const void *wish, double alpha) {
   at.eps_h = sqrt(c.f->third * alpha);
   c.o = &at;
   const struct costs costs = costs_of(&c);
-  double sd = oracle_sd_gradient(c.f->oracle, c.w, costs.rho_last > 0 ? costs.rho_last : costs.rho_g);
+  double sd = objective_sd_all(c.f, &query_gradient, c.w, costs.rho_last > 0 ? costs.rho_last : costs.rho_g);
   double seen = sqrt(alpha * alpha / 4 + (double)c.f->dim * sd * sd);
   if (confidence_norm(seen, sd, c.f->dim, costs.beta_g) > alpha) return 0;
   if (costs.rho_h == 0) return 1;
-  return 2 * confidence_eigen(oracle_sd_hessian(c.f->oracle, c.w, costs.rho_h), c.f->dim, costs.beta_h) <= at.eps_h;
+  return 2 * confidence_eigen(objective_sd_all(c.f, &query_hessian, c.w, costs.rho_h), c.f->dim, costs.beta_h) <=
+         at.eps_h;
 }
 
 /* best <- the iterate of the shortest released gradient, whose certificate is in the result; on batches, the last. */

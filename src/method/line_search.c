@@ -112,26 +112,40 @@ static int sensible(const struct objective *f, const struct line_search *s, cons
   return margin(f, s, w, direction, c) < (s->kind == OPT_EXPONENTIAL ? s->least : s->gap);
 }
 
+/* Of a sparse vector whose queries are divided by their steps, unless a published search is reproduced. */
+static struct ask ask_of(const struct line_search *s, const double *w, const double *direction,
+                         const struct candidates *c) {
+  return (struct ask){.at = w,
+                      .along = direction,
+                      .k = s->k,
+                      .step = c->step,
+                      .offset = c->offset,
+                      .scale_free = s->kind == OPT_SVT && !s->published};
+}
+
 /* That a decrease at the largest candidate differs by from what the mechanism sees, with probability DOUBT at most;
  * of a sparse vector in proportion to the step. */
 static double margin(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                      const struct candidates *c) {
   double k = (double)s->k;
+  const struct scope *rows = oracle_all(f->oracle);
+  struct ask ask = ask_of(s, w, direction, c);
+  if (s->kind == OPT_EXPONENTIAL) return log(k / DOUBT) * release_sd(rows, &query_best_step, &ask, s->rho);
   if (s->kind == OPT_GAUSSIAN) {
-    return quantile(DOUBT, s->k) * oracle_sd_decrease(f->oracle, w, direction, s->first, s->rho / k);
-  }
-  if (s->kind == OPT_EXPONENTIAL) {
-    return log(k / DOUBT) * oracle_scale_best_step(f->oracle, w, direction, s->k, c->step, c->offset, s->rho);
+    ask.k = 1; /* the first has the largest noise */
+    return quantile(DOUBT, s->k) * release_sd(rows, &query_decreases, &ask, s->rho / k);
   }
   /* The queries' noise has this scale, the threshold's half of it; P(Laplace > x) = exp(-x / scale) / 2. */
-  double scale = oracle_scale_first_step(f->oracle, w, direction, s->k, c->step, c->offset, 1, s->rho);
+  double scale = release_sd(rows, &query_first_step, &ask, s->rho);
   return s->first * scale * (log(k / DOUBT) + log(1 / DOUBT) / 2);
 }
 
 /* The candidate with the largest lower confidence bound; none when all are negative. */
 static int by_gaussian(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                        const struct candidates *c, struct found *found) {
-  int status = oracle_decreases(f->oracle, w, direction, s->k, c->step, s->rho, c->noisy, c->sd);
+  const struct ask ask = ask_of(s, w, direction, c);
+  const struct answer to = {.value = c->noisy, .sd = c->sd};
+  int status = release(oracle_all(f->oracle), &query_decreases, &ask, s->rho, to);
   if (status != BASE_OK) return status;
   double doubt = quantile(DOUBT, s->k), sure = quantile(s->error, s->k), best = 0;
   for (size_t i = 0; i < s->k; i++) {
@@ -150,9 +164,9 @@ static int by_gaussian(const struct objective *f, const struct line_search *s, c
 static int by_index(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                     const struct candidates *c, struct found *found) {
   size_t index = s->k;
-  int status = s->kind == OPT_SVT
-                   ? oracle_first_step(f->oracle, w, direction, s->k, c->step, c->offset, !s->published, s->rho, &index)
-                   : oracle_best_step(f->oracle, w, direction, s->k, c->step, c->offset, s->rho, &index);
+  const struct ask ask = ask_of(s, w, direction, c);
+  const struct query *q = s->kind == OPT_SVT ? &query_first_step : &query_best_step;
+  int status = release(oracle_all(f->oracle), q, &ask, s->rho, (struct answer){.index = &index});
   if (status == BASE_OK && index < s->k) found->step = c->step[index];
   return status;
 }

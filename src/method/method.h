@@ -35,7 +35,7 @@ struct method {
   int (*run)(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
              struct opt_result *result);
   /* The default target: see opt_default_alpha(). The options' own target is disregarded. */
-  double (*alpha)(const struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,
+  double (*alpha)(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,
                   const double *w);
 };
 
@@ -63,8 +63,8 @@ enum opt_status {
 
 /* How a run draws batches: for steps only. What they find is certified by answers about all rows. */
 struct batch_options {
-  struct oracle_sampling sampling; /* size 0: no batches */
-  double share;                    /* largest share of the budget for steps on batches */
+  struct sampling sampling; /* size 0: no batches */
+  double share;             /* largest share of the budget for steps on batches */
 };
 
 struct opt_options {
@@ -118,7 +118,7 @@ void opt_result_free(struct opt_result *result);
 
 /* The smallest alpha for which the plan's noise can certify the target
  * (alpha, sqrt(M alpha)) at a point whose gradient norm is alpha / 2. */
-double opt_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
+double opt_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
                          double rho, const double *w);
 
 /* ---- trust_region.c ---- */
@@ -136,7 +136,7 @@ struct tr_options {
 int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options, double rho,
            double *w, struct opt_result *result);
 /* The smallest alpha for which the plan can certify (alpha, sqrt(M alpha)). */
-double tr_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options,
+double tr_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options,
                         double rho, const double *w);
 
 /* ---- gradient_descent.c ---- */
@@ -151,7 +151,7 @@ struct gd_options {
 };
 int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options, double rho,
            double *w, struct opt_result *result);
-double gd_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
+double gd_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
                         double rho, const double *w);
 
 /* ---- cubic.c ---- */
@@ -169,8 +169,8 @@ struct cubic_options {
 int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options, double rho,
               double *w, struct opt_result *result);
 /* That of Newton's method with as many noisy Hessians. */
-double cubic_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
-                           const struct cubic_options *options, double rho, const double *w);
+double cubic_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options,
+                           double rho, const double *w);
 
 /* ---- perturbed.c ---- */
 
@@ -185,7 +185,7 @@ struct perturbed_options {
 int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
                   double rho, double *w, struct opt_result *result);
 /* Three times the length of the noise in the gradient: by the usual rule for lambda, lambda w is about as long. */
-double perturbed_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+double perturbed_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                                const struct perturbed_options *options, double rho, const double *w);
 
 #endif

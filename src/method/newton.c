@@ -11,7 +11,7 @@
  * Hessian is negative and the gradient alone is to be certified.
  *
  * On batches a step draws one, for all that it asks, and is charged before for
- * all of it together (barrier/batch.c). All steps are taken and cost the same:
+ * all of it together (barrier/schedule.c). All steps are taken and cost the same:
  * what they see has a sampling error and certifies nothing. The last gradient
  * is of all rows.
  */
@@ -27,7 +27,7 @@ static int iteration(struct newton *s, double slice);
 static int step_on_batch(struct newton *s, double slice);
 static int measure(struct newton *s, double rho);
 static int note_gradient(struct newton *s, double rho);
-static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
+static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
 static double error_level(const struct newton_options *o);
 static int certified(const struct newton *s) { return s->result->gradient_upper <= s->o->eps_g; }
 static int on_batches(const struct newton_options *o) { return o->batch.size > 0; }
@@ -59,12 +59,14 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
   return status;
 }
 
-double newton_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
-                            const struct newton_options *options, double rho, const double *w) {
+double newton_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options,
+                            double rho, const double *w) {
   (void)penalty;
   size_t dim = oracle_dim(oracle);
   double last = options->certificate_share * rho;
-  double sd = oracle_sd_gradient(oracle, w, last), left = gradient_left(oracle, options, rho - last, w);
+  const struct ask ask = {.at = w};
+  double sd = release_sd(oracle_all(oracle), &query_gradient, &ask, last),
+         left = gradient_left(oracle, options, rho - last, w);
   double low = 0, high = oracle_lipschitz(oracle); /* which every point meets, but for the penalty */
   for (int i = 0; i < 60; i++) {
     double middle = (low + high) / 2, norm = fmax(left, middle / 2);
@@ -79,8 +81,8 @@ double newton_default_alpha(const struct oracle *oracle, const struct penalty *p
 }
 
 /* A converged step undoes the gradient but for its noise, whose norm is left; a mean of iterates has less. */
-static double gradient_left(const struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
-  const struct objective f = {.oracle = (struct oracle *)oracle,
+static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
+  const struct objective f = {.oracle = oracle,
                               .dim = oracle_dim(oracle),
                               .steepest = oracle_lipschitz(oracle),
                               .batch = on_batches(o) ? &o->batch : NULL};

@@ -18,21 +18,21 @@ enum newton_curvature {
 /* With batches a step asks for all that it needs on a fresh one; lazy curvature and the certificate are of all rows. */
 struct newton_options {
   enum newton_curvature curvature;
-  enum oracle_modify modify;
+  enum modify modify;
   int damped;    /* the step by a private line search; else 1 */
   int adaptive;  /* lazy: lambda0 falls while what it holds back stands out of the noise */
   int spend_all; /* do not stop at the first certified point, which on batches none is */
   int iterations;
-  double eps_g;                 /* target */
-  double confidence;            /* of the certificate, in (0, 1) */
-  double curvature_share;       /* of an iteration's budget (lazy: of the whole) for second-order information */
-  double trace_share;           /* of that, for the trace that lambda0 follows from */
-  double search_share;          /* of an iteration's budget, for a damped step */
-  double certificate_share;     /* of the whole budget, for the gradient at the solution */
-  double lambda0;               /* NaN: adaptive, see newton_step.c */
-  double lambda_scale;          /* of an adaptive one */
-  double tail;                  /* share of the last iterates whose mean is the solution; 0: the last one */
-  struct oracle_sampling batch; /* size 0: all rows; not for damped steps */
+  double eps_g;             /* target */
+  double confidence;        /* of the certificate, in (0, 1) */
+  double curvature_share;   /* of an iteration's budget (lazy: of the whole) for second-order information */
+  double trace_share;       /* of that, for the trace that lambda0 follows from */
+  double search_share;      /* of an iteration's budget, for a damped step */
+  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double lambda0;           /* NaN: adaptive, see newton_step.c */
+  double lambda_scale;      /* of an adaptive one */
+  double tail;              /* share of the last iterates whose mean is the solution; 0: the last one */
+  struct sampling batch;    /* size 0: all rows; not for damped steps */
 };
 
 /* Minimises loss + penalty from w (overwritten with the result), spending at most rho. Both must be convex. */
@@ -41,7 +41,7 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
 
 /* The smallest eps_g that the last gradient can certify where the gradient's norm is half of it, or what the noise of
  * a step leaves. */
-double newton_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
-                            const struct newton_options *options, double rho, const double *w);
+double newton_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options,
+                            double rho, const double *w);
 
 #endif

@@ -41,7 +41,7 @@
 #define LEVEL 2
 
 static int double_noise(struct newton *s, double rho);
-static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
+static int adaptive_lambda0(struct newton *s, enum curvature curvature, double rho, double rho_direction,
                             double *lambda0);
 static int noisy_matrix(struct newton *s, double rho);
 static int ask_matrix(struct newton *s, double rho, double *sd);
@@ -65,7 +65,7 @@ int newton_prepare(struct newton *s, double rho) { return lazy(s->o) ? noisy_mat
 int newton_step(struct newton *s, double slice) {
   const struct newton_options *o = s->o;
   double rho = slice * (1 - search_share(o)) * o->curvature_share, step = 1;
-  if (s->f->batch) rho = oracle_step_left(s->f->oracle);
+  if (s->f->batch) rho = objective_step_left(s->f);
   int status = BASE_OK;
   if (!s->vectors) {
     status = double_noise(s, rho);
@@ -83,18 +83,19 @@ int newton_step(struct newton *s, double slice) {
 
 static int double_noise(struct newton *s, double rho) {
   const struct newton_options *o = s->o;
-  struct oracle_newton how = {.curvature = o->curvature == NEWTON_QU ? ORACLE_MAJORANT : ORACLE_HESSIAN,
-                              .modify = o->modify,
-                              .lambda0 = o->lambda0,
-                              .penalty = s->penalty};
+  struct modified matrix = {.modify = o->modify, .lambda0 = o->lambda0, .penalty = s->penalty};
+  const struct ask ask = {.at = s->w,
+                          .along = s->gradient,
+                          .curvature = o->curvature == NEWTON_QU ? CURVATURE_MAJORANT : CURVATURE_HESSIAN,
+                          .matrix = &matrix};
   double sd;
   if (isnan(o->lambda0)) {
     double whole = rho;
     rho = (1 - o->trace_share) * whole;
-    int status = adaptive_lambda0(s, how.curvature, o->trace_share * whole, rho, &how.lambda0);
+    int status = adaptive_lambda0(s, ask.curvature, o->trace_share * whole, rho, &matrix.lambda0);
     if (status != BASE_OK) return status;
   }
-  int status = objective_step_direction(s->f, s->w, s->gradient, &how, rho, s->direction, &sd);
+  int status = objective_step_direction(s->f, &ask, rho, s->direction, &sd);
   if (status != BASE_OK) return status;
   return note(s, objective_direction_name(s->f), la_norm(s->f->dim, s->direction), NAN, sd, rho);
 }
@@ -105,7 +106,7 @@ static int double_noise(struct newton *s, double rho) {
  * times its variance (c / lambda0^2 |g|)^2 / (2 rho), must stay below the share NOISE_SHARE of that: lambda0^2 >= c tr
  * / sqrt(2 NOISE_SHARE rho). Without it large budgets make runs diverge.
  */
-static int adaptive_lambda0(struct newton *s, enum oracle_curvature curvature, double rho, double rho_direction,
+static int adaptive_lambda0(struct newton *s, enum curvature curvature, double rho, double rho_direction,
                             double *lambda0) {
   double n = objective_rows(s->f), c = oracle_smoothness(s->f->oracle) / n, trace, sd;
   int status = objective_step_trace(s->f, s->w, curvature, rho, &trace, &sd);
@@ -127,7 +128,9 @@ static int ask_matrix(struct newton *s, double rho, double *sd) {
   const struct objective *f = s->f;
   if (!lazy(s->o)) return objective_step_hessian(f, s->w, rho, s->vectors, sd);
   memset(s->direction, 0, f->dim * sizeof(double));
-  int status = oracle_majorant(f->oracle, s->direction, rho, s->vectors, sd);
+  const struct ask ask = {.at = s->direction};
+  const struct answer to = {.value = s->vectors, .sd = sd};
+  int status = release(oracle_all(f->oracle), &query_majorant, &ask, rho, to);
   for (size_t j = 0; j < f->dim; j++) s->vectors[j + j * f->dim] += s->penalty[j];
   return status;
 }
@@ -158,7 +161,7 @@ static int invert(struct newton *s, double sd) {
 static void fill_inverse(struct newton *s) {
   for (size_t j = 0; j < s->f->dim; j++) {
     double e = s->value[j];
-    s->inverse[j] = 1 / (s->o->modify == ORACLE_ADD ? fmax(e, 0) + s->lambda0 : fmax(e, s->lambda0));
+    s->inverse[j] = 1 / (s->o->modify == MODIFY_ADD ? fmax(e, 0) + s->lambda0 : fmax(e, s->lambda0));
   }
 }
 

@@ -19,12 +19,24 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->batch = NULL;
 }
 
+/* What answers are about. */
+static struct scope *scope_of(const struct objective *f) {
+  return f->batch ? oracle_step(f->oracle) : oracle_all(f->oracle);
+}
+
+/* rho of a query: what an open step has left for it, where answers are about a batch. */
+static double cost_of(const struct objective *f, const struct query *q, double rho) {
+  return f->batch ? step_left(f->oracle, q) : rho;
+}
+
 int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share) {
-  return f->batch ? oracle_step_open(f->oracle, f->batch, w, rho, curvature_share) : BASE_OK;
+  if (!f->batch) return BASE_OK;
+  const struct schedule how = {*f->batch, {1 - curvature_share, curvature_share}};
+  return step_open(f->oracle, &how, w, rho);
 }
 
 void objective_step_close(const struct objective *f) {
-  if (f->batch) oracle_step_close(f->oracle);
+  if (f->batch) step_close(f->oracle);
 }
 
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd) {
@@ -53,7 +65,8 @@ static double sampling_sd_hessian(const struct objective *f) {
 }
 
 int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd) {
-  int status = f->batch ? oracle_step_gradient(f->oracle, w, g, sd) : oracle_gradient(f->oracle, w, rho, g, sd);
+  const struct query *q = &query_gradient;
+  int status = release(scope_of(f), q, &(struct ask){.at = w}, cost_of(f, q, rho), (struct answer){g, sd, NULL});
   if (status != BASE_OK) return status;
   penalty_add_gradient(f->penalty, f->dim, w, g);
   if (f->batch) *sd = hypot(*sd, sampling_sd_gradient(f));
@@ -61,35 +74,42 @@ int objective_step_gradient(const struct objective *f, const double *w, double r
 }
 
 int objective_step_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd) {
-  int status = f->batch ? oracle_step_hessian(f->oracle, w, h, sd) : oracle_hessian(f->oracle, w, rho, h, sd);
+  const struct query *q = &query_hessian;
+  int status = release(scope_of(f), q, &(struct ask){.at = w}, cost_of(f, q, rho), (struct answer){h, sd, NULL});
   if (status != BASE_OK) return status;
   penalty_add_hessian(f->penalty, f->dim, w, h);
   if (f->batch) *sd = hypot(*sd, sampling_sd_hessian(f));
   return BASE_OK;
 }
 
-int objective_step_trace(const struct objective *f, const double *w, enum oracle_curvature curvature, double rho,
+int objective_step_trace(const struct objective *f, const double *w, enum curvature curvature, double rho,
                          double *trace, double *sd) {
-  return f->batch ? oracle_step_trace(f->oracle, w, curvature, rho, trace, sd)
-                  : oracle_trace(f->oracle, w, curvature, rho, trace, sd);
+  const struct ask ask = {.at = w, .curvature = curvature};
+  return release(scope_of(f), &query_trace, &ask, rho, (struct answer){trace, sd, NULL});
 }
 
-int objective_step_direction(const struct objective *f, const double *w, const double *g,
-                             const struct oracle_newton *how, double rho, double *direction, double *sd) {
-  return f->batch ? oracle_step_direction(f->oracle, w, g, how, oracle_step_left(f->oracle), direction, sd)
-                  : oracle_newton_direction(f->oracle, w, g, how, rho, direction, sd);
+int objective_step_direction(const struct objective *f, const struct ask *ask, double rho, double *direction,
+                             double *sd) {
+  const struct query *q = &query_direction;
+  return release(scope_of(f), q, ask, cost_of(f, q, rho), (struct answer){direction, sd, NULL});
 }
+
+double objective_step_left(const struct objective *f) { return step_left(f->oracle, &query_direction); }
 
 double objective_rows(const struct objective *f) { return f->batch ? f->batch->size : (double)oracle_rows(f->oracle); }
 
+double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho) {
+  return release_sd(oracle_all(f->oracle), q, &(struct ask){.at = w}, rho);
+}
+
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share) {
-  if (!f->batch) return oracle_sd_gradient(f->oracle, w, share * rho);
-  return hypot(oracle_sd_step_gradient(f->oracle, f->batch, w, rho) / sqrt(share), sampling_sd_gradient(f));
+  if (!f->batch) return objective_sd_all(f, &query_gradient, w, share * rho);
+  return hypot(step_sd(f->oracle, f->batch, &query_gradient, w, rho) / sqrt(share), sampling_sd_gradient(f));
 }
 
 double objective_sd_hessian(const struct objective *f, const double *w, double rho) {
-  if (!f->batch) return oracle_sd_hessian(f->oracle, w, rho);
-  return hypot(oracle_sd_step_hessian(f->oracle, f->batch, w, rho), sampling_sd_hessian(f));
+  if (!f->batch) return objective_sd_all(f, &query_hessian, w, rho);
+  return hypot(step_sd(f->oracle, f->batch, &query_hessian, w, rho), sampling_sd_hessian(f));
 }
 
 const char *objective_gradient_name(const struct objective *f) { return f->batch ? "batch gradient" : "gradient"; }

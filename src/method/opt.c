@@ -71,7 +71,9 @@ static int measure_decrease(const struct objective *f, const struct opt_options 
   const double step = 1;
   double decrease, sd;
   for (size_t i = 0; i < f->dim; i++) direction[i] = w[i] - start[i];
-  int status = oracle_decreases(f->oracle, start, direction, 1, &step, rho, &decrease, &sd);
+  const struct ask ask = {.at = start, .along = direction, .k = 1, .step = &step};
+  const struct answer to = {.value = &decrease, .sd = &sd};
+  int status = release(oracle_all(f->oracle), &query_decreases, &ask, rho, to);
   if (status != BASE_OK) return status;
   decrease += penalty_value(f->penalty, f->dim, start) - penalty_value(f->penalty, f->dim, w);
   double width = base_qnorm(o->confidence) * sd;

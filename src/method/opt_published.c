@@ -127,7 +127,7 @@ static int ask_hessian(struct state *s, double *rho, double *sd) {
 double published_hessian_cost(const struct objective *f, const double *w, double sigma2) {
   double rho = 1 / (2 * sigma2), dim = (double)f->dim;
   double wanted = sqrt(2 * sigma2 * dim) * 2 / (double)oracle_rows(f->oracle);
-  double ratio = oracle_sd_hessian(f->oracle, w, rho) / wanted;
+  double ratio = objective_sd_all(f, &query_hessian, w, rho) / wanted;
   return rho * fmin(1, ratio * ratio);
 }
 

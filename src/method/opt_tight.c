@@ -315,7 +315,7 @@ static double affordable(const struct state *s, double wanted) {
   double share = s->o->search_share, most = s->gradient.rho * share / (1 - share);
   most = fmin(most, share * phase_left(s->f, s->phase));
   if (!(most > 0)) return 0;
-  double need = most * pow(oracle_sd_gradient(s->f->oracle, s->w, most) / wanted, 2);
+  double need = most * pow(objective_sd_all(s->f, &query_gradient, s->w, most) / wanted, 2);
   if (need > 25 * most) return 0;
   return s->o->search == OPT_EXPONENTIAL ? most : fmin(need, most);
 }

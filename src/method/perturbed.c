@@ -16,8 +16,8 @@
 
 #include <math.h>
 
-static int release(const struct objective *f, const struct perturbed_options *o, double rho, const double *quadratic,
-                   double *w, struct oracle_perturbation *how, double *tau);
+static int ask_minimiser(const struct objective *f, const struct perturbed_options *o, double rho,
+                         const double *quadratic, double *w, struct oracle_perturbation *how, double *tau);
 static double gradient_bound(const struct objective *f, const struct perturbed_options *o,
                              const struct oracle_perturbation *how, double tau, double norm);
 
@@ -31,7 +31,7 @@ int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const st
   for (size_t j = 0; j < f.dim; j++) quadratic[j] = options->lambda;
   penalty_add_diagonal(penalty, f.dim, w, quadratic);
   struct oracle_perturbation how = {0, 0};
-  status = release(&f, options, rho, quadratic, w, &how, &tau);
+  status = ask_minimiser(&f, options, rho, quadratic, w, &how, &tau);
   base_free(quadratic);
   if (status != BASE_OK) return status;
   result->gradient_upper = gradient_bound(&f, options, &how, tau, la_norm(f.dim, w));
@@ -40,7 +40,7 @@ int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const st
   return trace_add(&result->trace, &row);
 }
 
-double perturbed_default_alpha(const struct oracle *oracle, const struct penalty *penalty,
+double perturbed_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                                const struct perturbed_options *options, double rho, const double *w) {
   (void)w;
   double n = (double)oracle_rows(oracle), dim = (double)oracle_dim(oracle), lambda = options->lambda;
@@ -49,8 +49,8 @@ double perturbed_default_alpha(const struct oracle *oracle, const struct penalty
   return 3 * noise;
 }
 
-static int release(const struct objective *f, const struct perturbed_options *o, double rho, const double *quadratic,
-                   double *w, struct oracle_perturbation *how, double *tau) {
+static int ask_minimiser(const struct objective *f, const struct perturbed_options *o, double rho,
+                         const double *quadratic, double *w, struct oracle_perturbation *how, double *tau) {
   double almost = rho * ALMOST, rho_output = o->output ? almost : o->output_share * almost;
   int status = o->output ? oracle_minimiser(f->oracle, quadratic, almost, w, &how->sd_output)
                          : oracle_perturbed_minimiser(f->oracle, quadratic, almost - rho_output, rho_output, w, how);
@@ -67,11 +67,8 @@ static double gradient_bound(const struct objective *f, const struct perturbed_o
 }
 
 static const struct field perturbed_fields[] = {
-    FIELD(perturbed_options, FLAG, output),
-    FIELD(perturbed_options, NUMBER, eps_g),
-    FIELD(perturbed_options, NUMBER, confidence),
-    FIELD(perturbed_options, NUMBER, lambda),
-    FIELD(perturbed_options, NUMBER, output_share),
-    {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(perturbed_options, FLAG, output),         FIELD(perturbed_options, NUMBER, eps_g),
+    FIELD(perturbed_options, NUMBER, confidence),   FIELD(perturbed_options, NUMBER, lambda),
+    FIELD(perturbed_options, NUMBER, output_share), {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(perturbed)

@@ -77,7 +77,7 @@ double phase_left(const struct objective *f, const struct phase *phase) {
   return left > 0 ? left : 0;
 }
 
-double opt_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
+double opt_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
                          double rho, const double *w) {
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
@@ -152,10 +152,10 @@ static int certifies(const void *wish, double alpha) {
   while (p->batch) p++;
   int search = o->search != OPT_SHORT_STEP, both = f->lower > at.eps_h;
   double rest = p->rho * (both ? 1 - o->hessian_share : 1);
-  double sd = oracle_sd_gradient(f->oracle, c->w, rest * (search ? 1 - o->search_share : 1) / p->iterations);
+  double sd = objective_sd_all(f, &query_gradient, c->w, rest * (search ? 1 - o->search_share : 1) / p->iterations);
   double seen = sqrt(alpha * alpha / 4 + (double)f->dim * sd * sd);
   if (confidence_norm(seen, sd, f->dim, confidence_share(p->beta_g, 1)) > alpha) return 0;
   if (!both) return 1;
-  double sd_h = oracle_sd_hessian(f->oracle, c->w, o->hessian_share * p->rho);
+  double sd_h = objective_sd_all(f, &query_hessian, c->w, o->hessian_share * p->rho);
   return 3 * confidence_eigen(sd_h, f->dim, confidence_share(p->beta_h, 1)) <= at.eps_h;
 }

@@ -9,7 +9,7 @@
 
 /* ---- methods.c ---- */
 
-extern const char *const batch_schemes[]; /* of enum oracle_scheme */
+extern const char *const batch_schemes[]; /* of enum scheme */
 
 /* A member that is called as in its struct. */
 #define FIELD(of, kind, member)                                                                                        \
@@ -29,8 +29,8 @@ extern const char *const batch_schemes[]; /* of enum oracle_scheme */
                          double *w, struct opt_result *result) {                                                       \
     return name##_run(oracle, penalty, options, rho, w, result);                                                       \
   }                                                                                                                    \
-  static double alpha_untyped(const struct oracle *oracle, const struct penalty *penalty, const void *options,         \
-                              double rho, const double *w) {                                                           \
+  static double alpha_untyped(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,   \
+                              const double *w) {                                                                       \
     return name##_default_alpha(oracle, penalty, options, rho, w);                                                     \
   }                                                                                                                    \
   const struct method method_##name = {#name, sizeof(struct name##_options), name##_fields, run_untyped, alpha_untyped};
@@ -44,11 +44,11 @@ struct objective {
   struct oracle *oracle;
   const struct penalty *penalty;
   size_t dim;
-  double smooth;                       /* G: the gradient is G-Lipschitz */
-  double third;                        /* M: the Hessian is M-Lipschitz */
-  double steepest;                     /* no gradient of the loss is longer, for any data */
-  double lower;                        /* no eigenvalue of the Hessian is below -lower, for any data */
-  const struct oracle_sampling *batch; /* an answer is about a fresh batch; NULL: about all rows */
+  double smooth;                /* G: the gradient is G-Lipschitz */
+  double third;                 /* M: the Hessian is M-Lipschitz */
+  double steepest;              /* no gradient of the loss is longer, for any data */
+  double lower;                 /* no eigenvalue of the Hessian is below -lower, for any data */
+  const struct sampling *batch; /* an answer is about a fresh batch; NULL: about all rows */
 };
 /* About all rows. */
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty);
@@ -59,6 +59,8 @@ int objective_hessian(const struct objective *f, const double *w, double rho, do
 /* Of a gradient that has a share of what rho buys. */
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share);
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
+/* Of an answer about all rows. */
+double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho);
 /* A step that asks for several answers, which opening it pays for on a batch: rho of an answer is then disregarded but
  * for a trace, and a Hessian or a direction takes all that is left. About all rows each answer pays, and opening and
  * closing do nothing. sd as above; those of traces and directions are of the noise alone. */
@@ -66,10 +68,12 @@ int objective_step_open(const struct objective *f, const double *w, double rho, 
 void objective_step_close(const struct objective *f);
 int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
 int objective_step_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
-int objective_step_trace(const struct objective *f, const double *w, enum oracle_curvature curvature, double rho,
+int objective_step_trace(const struct objective *f, const double *w, enum curvature curvature, double rho,
                          double *trace, double *sd);
-int objective_step_direction(const struct objective *f, const double *w, const double *g,
-                             const struct oracle_newton *how, double rho, double *direction, double *sd);
+int objective_step_direction(const struct objective *f, const struct ask *ask, double rho, double *direction,
+                             double *sd);
+/* What an open step on a batch has left for second-order answers. */
+double objective_step_left(const struct objective *f);
 /* That sums are divided by. */
 double objective_rows(const struct objective *f);
 /* "gradient" or "batch gradient", "hessian" or "batch hessian", ...: for the trace of the run. */

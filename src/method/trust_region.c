@@ -141,7 +141,7 @@ int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr
   return status;
 }
 
-double tr_default_alpha(const struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options,
+double tr_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options,
                         double rho, const double *w) {
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
@@ -191,8 +191,8 @@ static void costs_noise(struct costs *costs, const struct wish *c) {
   const struct tr_options *o = c->o;
   double slice = c->rho / costs->iterations * ALMOST, again = o->explicit_test ? 2 : 0;
   costs->beta_g = costs->beta_h = (1 - o->confidence) / 2 / costs->iterations * 6 / (M_PI * M_PI);
-  double a = confidence_length(oracle_sd_gradient(f->oracle, c->w, slice), f->dim, costs->beta_g);
-  double b = confidence_eigen(oracle_sd_hessian(f->oracle, c->w, slice), f->dim, costs->beta_h / 2);
+  double a = confidence_length(objective_sd_all(f, &query_gradient, c->w, slice), f->dim, costs->beta_g);
+  double b = confidence_eigen(objective_sd_all(f, &query_hessian, c->w, slice), f->dim, costs->beta_h / 2);
   double ratio = pow(costs->radius * b / a, 2.0 / 3), share = ratio / (1 + ratio);
   costs->rho_g = slice * (1 - share);
   costs->rho_h = slice * share;

@@ -1,0 +1,66 @@
+/*
+ * Sensitivities: how far a record moves what a query sums, over what the sum is divided by, and the rounding error of
+ * the sum, for rows of norm at most one. What a record moves is in the query's file: L, a, b, M and so on are the
+ * model's bounds, |l'| <= L, l'' in [-a, b]; n the number of records or, for a batch, its public size (proofs
+ * vignette).
+ *
+ * Rounding. What is released is noise on the computed sum, which differs from
+ * the exact one by at most E for every data set: its sensitivity is at most
+ * the exact one plus 2 E. With u = 2^-53, m blocks of B rows, p columns, and
+ * sums in any order within a tile; fused multiplications leave roundings out:
+ *   - the predictor t of a record has error at most (p + 3) u |w|, as
+ *     |fl(z'w) - z'w| <= gamma_(p+2) |z|'|w| and |z| <= 1;
+ *   - loss_eval is good to 12 u relative to the largest value of its result.
+ *     exp_minus() has a relative error below 3 u (loss/exp.h). The worst case
+ *     is the sigmoid's second derivative f = e q^3 (1 - e), q = 1 / (1 + e):
+ *     two roundings in each q, four in the products, one in 1 - e, and 3 u in
+ *     e, whose derivative is e q^4 (1 - 4 e + e^2): on [0, 1]
+ *     11 |f| + 3 e q^4 |1 - 4 e + e^2| stays below 12 max |f|;
+ *   - loss_sum of at most B terms is good to (B + 12) u times the sum of their
+ *     bounds, each at least log 2 for the logistic loss: a factor 1 + e of its
+ *     product and the multiplication by it have relative errors of
+ *     3/2 u + u + u, which the logarithm makes absolute, its own error is 2 u,
+ *     and the linear parts and the sum of the few logarithms take the rest;
+ *     For the Huber losses see their files: a term is good to 12 u times its
+ *     bound, and n - 1 additions are n - 1 roundings of at most the sum;
+ *   - weights, products and the division by n add less than 8 u;
+ *   - a term takes part in at most a additions, which the engine counts (engine_additions());
+ *   - so many u times the sum of absolute values, whose norm is at most n times
+ *     the bound of one term, because each row has norm at most one.
+ * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
+ * Where l'' jumps, rounding of a predictor may change a weight l'' by all of its
+ * range, in any number of records at once, as a null record may change how its
+ * whole block is read: no bound, and what has such weights is refused. Sums of
+ * l and l' need l' Lipschitz only, and a majorant its own constant.
+ * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
+ * constant of the summed function of t and size its bound. Second-order terms
+ * are covered by the factor 2. Underflow does not count: what is rounded to a
+ * multiple of 2^-1074 is later multiplied by less than 2^512.
+ */
+#include "barrier/private.h"
+
+#include <float.h>
+
+static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size);
+
+double bounds_sensitivity(const struct scope *s, double change, double error) {
+  return change / scope_divisor(s) + 2 * error;
+}
+
+int scope_replaces(const struct scope *s) { return s->oracle->neighbours == ORACLE_REPLACE_ONE; }
+
+double bounds_rounding(const struct scope *s, double lip, double w_norm, double size) {
+  return rounding_in(s, engine_additions(s->oracle->rows, SUM_VECTOR, 1), lip, w_norm, size);
+}
+
+double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
+  size_t dim = s->oracle->model.dim;
+  return rounding_in(s, engine_additions(s->oracle->rows, SUM_MATRIX, dim * dim), lip, w_norm, size);
+}
+
+static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size) {
+  double columns = (double)s->oracle->rows->p;
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);
+}
+
+double bounds_most_rows(const struct scope *s) { return (double)data_rows(s->oracle->rows) / scope_divisor(s); }

@@ -1,0 +1,91 @@
+/* Gradients, of the mean loss and of its quadratic model at another point. */
+#include "barrier/private.h"
+#include "la/la.h"
+
+#include <math.h>
+
+static size_t width(const struct task *task) { return task->model->dim; }
+
+/* ---- the gradient ---- */
+
+static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  size_t most = tile_gradient(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    m->kind->predict(m, &tile, task->ask->at, work[T] + start);
+    loss_eval(m->loss, tile.rows, tile.y, work[T] + start, NULL, work[V], NULL);
+    m->kind->pull(m, &tile, work[V], work[WEIGHT], sum);
+  }
+}
+
+double bounds_gradient_error(const struct scope *s, double norm) {
+  const struct loss_bounds *b = model_bounds(&s->oracle->model);
+  return bounds_rounding(s, fmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
+}
+
+/* 2 L / n, zero-out L / n (privacy.md A2) */
+static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  double change = (scope_replaces(s) ? 2 : 1) * model_bounds(m)->lipschitz;
+  (void)i;
+  return bounds_sensitivity(s, change, bounds_gradient_error(s, la_norm(m->dim, a->at)));
+}
+
+const struct query query_gradient = {.name = "gradient",
+                                     .sum = {SUM_VECTOR, width, add},
+                                     .mechanism = &mechanism_gaussian,
+                                     .part = PART_SLOPE,
+                                     .sensitivity = sensitivity};
+
+/* ---- value and gradient in one pass, which the minimisers use ---- */
+
+static size_t width_both(const struct task *task) { return 1 + task->model->dim; }
+
+/* The gradient leaves the block's predictors behind. */
+static void add_both(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  add(task, b, work, sum + 1);
+  *sum += loss_sum(task->model->loss, b->rows, b->y, work[T]);
+}
+
+const struct sum sum_value_gradient = {SUM_VECTOR, width_both, add_both};
+
+/* ---- gradient + Hessian times along: the gradient of the quadratic model of at, at at + along ---- */
+
+/* Weights l' + l'' z'along. */
+static void add_model(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  double *t = work[T], *along = work[U], *weight = work[V];
+  size_t most = tile_gradient(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    m->kind->predict(m, &tile, task->ask->at, t);
+    m->kind->predict(m, &tile, task->ask->along, along);
+    loss_eval(m->loss, tile.rows, tile.y, t, NULL, weight, NULL);
+    loss_eval(m->loss, tile.rows, tile.y, t, NULL, NULL, work[WEIGHT]);
+    for (size_t i = 0; i < tile.rows; i++) weight[i] += work[WEIGHT][i] * along[i];
+    m->kind->pull(m, &tile, weight, work[WEIGHT], sum);
+  }
+}
+
+/* (2 L + h |v|) / n, h = a + b; zero-out (L + max(a, b) |v|) / n (privacy.md J3): |l' z - l'_2 z_2| <= 2 L, and
+ * z z' s - z_2 z_2' s_2 has eigenvalues in [-a - b, a + b]. */
+static double sensitivity_model(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  (void)i;
+  if (!isfinite(b->third)) return INFINITY;
+  double norm = la_norm(m->dim, a->at), length = la_norm(m->dim, a->along),
+         largest = fmax(b->curv_lower, b->curv_upper);
+  double spread = scope_replaces(s) ? b->curv_lower + b->curv_upper : largest;
+  double change = (scope_replaces(s) ? 2 : 1) * b->lipschitz + spread * length;
+  double error = bounds_rounding(s, largest + b->third * length, norm, b->lipschitz + largest * length);
+  error += bounds_rounding(s, largest, length, largest * length);
+  return bounds_sensitivity(s, change, error);
+}
+
+const struct query query_model_gradient = {.name = "model gradient",
+                                           .sum = {SUM_VECTOR, width, add_model},
+                                           .mechanism = &mechanism_gaussian,
+                                           .part = PART_NONE,
+                                           .sensitivity = sensitivity_model};

@@ -1,0 +1,129 @@
+/* Curvature matrices, (1/n) sum c_i z_i z_i': the Hessian, c_i = l''_i in [-a, b], and the majorant, c_i in [0, b] the
+ * curvature of a quadratic upper bound; and their traces. */
+#include "barrier/private.h"
+#include "la/la.h"
+
+#include <float.h>
+#include <math.h>
+
+int curvature_may_be_negative(const struct scope *s, enum curvature curvature) {
+  return curvature == CURVATURE_HESSIAN && model_bounds(&s->oracle->model)->curv_lower > 0;
+}
+
+/* Of the c_i as functions of the predictor. */
+double curvature_lipschitz(const struct scope *s, enum curvature curvature) {
+  const struct model *m = &s->oracle->model;
+  return curvature == CURVATURE_HESSIAN ? model_bounds(m)->third : loss_majorant_lipschitz(m->loss);
+}
+
+/* Their weights at the predictors, which are left in t. */
+static void weights(const struct task *task, enum curvature curvature, const struct data_block *b, double *t,
+                    double *weight) {
+  const struct model *m = task->model;
+  m->kind->predict(m, b, task->ask->at, t);
+  if (curvature == CURVATURE_HESSIAN) loss_eval(m->loss, b->rows, b->y, t, NULL, NULL, weight);
+  if (curvature == CURVATURE_MAJORANT) loss_majorant(m->loss, b->rows, t, weight);
+}
+
+/* ---- matrices ---- */
+
+size_t matrix_width(const struct task *task) { return task->model->dim * task->model->dim; }
+
+void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
+                double *sum) {
+  const struct model *m = task->model;
+  for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
+    struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
+    weights(task, curvature, &tile, work[T], work[V]);
+    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], sum);
+  }
+}
+
+int matrix_check(const struct scope *s, const struct ask *a) {
+  (void)a;
+  return s->oracle->model.dim <= ORACLE_MOST_DIM ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+static void add_hessian(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  matrix_add(task, CURVATURE_HESSIAN, b, work, sum);
+}
+
+/* max(a + b, sqrt(2) max(a, b)) / n, zero-out max(a, b) / n, in the Frobenius norm (privacy.md B2) */
+static double sensitivity_hessian(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  (void)i;
+  if (!isfinite(b->third)) return INFINITY;
+  double largest = fmax(b->curv_lower, b->curv_upper);
+  double change = scope_replaces(s) ? fmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
+  return bounds_sensitivity(s, change, bounds_matrix_rounding(s, b->third, la_norm(m->dim, a->at), largest));
+}
+
+const struct query query_hessian = {.name = "hessian",
+                                    .sum = {SUM_MATRIX, matrix_width, add_hessian},
+                                    .mechanism = &mechanism_symmetric,
+                                    .part = PART_CURVATURE,
+                                    .check = matrix_check,
+                                    .sensitivity = sensitivity_hessian};
+
+static void add_majorant(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  matrix_add(task, CURVATURE_MAJORANT, b, work, sum);
+}
+
+/* sqrt(2) b / n, zero-out b / n (privacy.md B2) */
+static double sensitivity_majorant(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  double upper = model_bounds(m)->curv_upper, lip = curvature_lipschitz(s, CURVATURE_MAJORANT);
+  (void)i;
+  return bounds_sensitivity(s, (scope_replaces(s) ? sqrt(2) : 1) * upper,
+                            bounds_matrix_rounding(s, lip, la_norm(m->dim, a->at), upper));
+}
+
+const struct query query_majorant = {.name = "majorant",
+                                     .sum = {SUM_MATRIX, matrix_width, add_majorant},
+                                     .mechanism = &mechanism_symmetric,
+                                     .part = PART_NONE,
+                                     .check = matrix_check,
+                                     .sensitivity = sensitivity_majorant};
+
+/* ---- traces ---- */
+
+static size_t width_trace(const struct task *task) {
+  (void)task;
+  return 1;
+}
+
+static void add_trace(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  double total = 0;
+  size_t most = tile_value(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    weights(task, task->ask->curvature, &tile, work[T], work[V]);
+    m->kind->trace(m, &tile, work[V], work[U], &total);
+  }
+  *sum += total;
+}
+
+static int check_trace(const struct scope *s, const struct ask *a) {
+  return curvature_may_be_negative(s, a->curvature) ? BASE_ERR_ARGUMENT : BASE_OK;
+}
+
+/* b / n, as each record adds a number in [0, b] / n (privacy.md A7). The squared norm of a row adds (p + 4) u to its
+ * term. */
+static double sensitivity_trace(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  double upper = model_bounds(m)->curv_upper, lip = curvature_lipschitz(s, a->curvature);
+  (void)i;
+  if (!isfinite(lip)) return INFINITY;
+  double error = bounds_rounding(s, lip, la_norm(m->dim, a->at), upper) +
+                 (double)(s->oracle->rows->p + 4) * DBL_EPSILON * upper * bounds_most_rows(s);
+  return bounds_sensitivity(s, upper, error);
+}
+
+const struct query query_trace = {.name = "trace",
+                                  .sum = {SUM_VECTOR, width_trace, add_trace},
+                                  .mechanism = &mechanism_gaussian,
+                                  .part = PART_CURVATURE,
+                                  .check = check_trace,
+                                  .sensitivity = sensitivity_trace};

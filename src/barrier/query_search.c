@@ -1,0 +1,136 @@
+/*
+ * Line searches: decreases f(w) - f(w + step_i d) for k steps, with noise, or one of the steps, chosen by the sparse
+ * vector technique or the exponential mechanism.
+ *
+ * Of one decrease: 2 L |step d| / n, zero-out L |step d| / n (privacy.md A3). The sparse vector asks for q_i =
+ * (decrease_i + offset_i) / step_i, which is >= 0 when the condition holds and has the same sensitivity for every step
+ * (privacy.md A4), or for q_i itself with the sensitivity of the largest step. The exponential mechanism's scores are
+ * decrease_i + offset_i: two neighbours' differ by a function of the step with slope at most 2 L |d| / n, so their
+ * range is that times the spread of the steps.
+ */
+#include "barrier/private.h"
+#include "base/simd.h"
+#include "la/la.h"
+
+#include <float.h>
+#include <math.h>
+
+static size_t width(const struct task *task) { return task->ask->k; }
+
+static void move(size_t n, const double *t, double step, const double *u, double *restrict to);
+
+/* The candidates compute more than they read: each has a part of the next tile fetched. */
+static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  const struct ask *ask = task->ask;
+  double *t = work[T], *along = work[U], *candidate = work[V];
+  size_t most = tile_search(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    m->kind->predict(m, &tile, ask->at, t);
+    m->kind->predict(m, &tile, ask->along, along);
+    double here = loss_sum(m->loss, tile.rows, tile.y, t);
+    for (size_t c = 0; c < ask->k; c++) {
+      data_fetch_behind(&tile, c, ask->k);
+      move(tile.rows, t, ask->step[c], along, candidate);
+      sum[c] += here - loss_sum(m->loss, tile.rows, tile.y, candidate);
+    }
+  }
+}
+
+SIMD_CLONES static void move(size_t n, const double *t, double step, const double *u, double *restrict to) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) to[i] = t[i] + step * u[i];
+}
+
+static int check(const struct scope *s, const struct ask *a) {
+  (void)s;
+  if (a->k == 0) return BASE_ERR_ARGUMENT;
+  for (size_t i = 0; i < a->k; i++) {
+    if (!(a->step[i] > 0) || !(a->step[i] <= 1e50)) return BASE_ERR_ARGUMENT;
+  }
+  return BASE_OK;
+}
+
+/* ---- noisy decreases ---- */
+
+/* Of the i-th. One record's decrease lies in [-c, c]; the null record's is zero. */
+static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  double norm = la_norm(m->dim, a->at), length = fabs(a->step[i]) * la_norm(m->dim, a->along);
+  double c = fmin(b->lipschitz * length, loss_range(m->loss, norm + length));
+  double error = bounds_rounding(s, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
+  return bounds_sensitivity(s, (scope_replaces(s) ? 2 : 1) * c, error);
+}
+
+const struct query query_decreases = {.name = "line search",
+                                      .sum = {SUM_VECTOR, width, add},
+                                      .mechanism = &mechanism_each,
+                                      .part = PART_NONE,
+                                      .check = check,
+                                      .sensitivity = sensitivity};
+
+/* ---- a step ---- */
+
+/* A decrease is at most n times its sensitivity; the sum with its offset, and the division by the step, round it once
+ * each, in both data sets. */
+static double rounding_of_score(const struct scope *s, double sensitivity, double offset) {
+  return 4 * DBL_EPSILON * ((double)data_rows(s->oracle->rows) * sensitivity + fabs(offset));
+}
+
+static double divided_by(const struct ask *a, size_t i) { return a->scale_free ? a->step[i] : 1; }
+
+static int finish(const struct scope *s, const struct ask *a, double *decrease, double *score) {
+  (void)s;
+  for (size_t i = 0; i < a->k; i++) score[i] = (decrease[i] + a->offset[i]) / divided_by(a, i);
+  return BASE_OK;
+}
+
+/* The largest of any query. */
+static double sensitivity_first(const struct scope *s, const struct ask *a, size_t i) {
+  double most = 0;
+  (void)i;
+  for (size_t j = 0; j < a->k; j++) {
+    double one = sensitivity(s, a, j);
+    most = fmax(most, (one + rounding_of_score(s, one, a->offset[j])) / divided_by(a, j));
+  }
+  return most;
+}
+
+const struct query query_first_step = {.name = "line search",
+                                       .sum = {SUM_VECTOR, width, add},
+                                       .mechanism = &mechanism_first,
+                                       .part = PART_NONE,
+                                       .check = check,
+                                       .sensitivity = sensitivity_first,
+                                       .finish = finish};
+
+static int check_best(const struct scope *s, const struct ask *a) {
+  return a->scale_free ? BASE_ERR_ARGUMENT : check(s, a);
+}
+
+/* The range of the scores' differences. */
+static double sensitivity_best(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  double least = a->step[0], top = a->step[0], more = 0;
+  (void)i;
+  for (size_t j = 0; j < a->k; j++) {
+    least = fmin(least, a->step[j]);
+    top = fmax(top, a->step[j]);
+    more = fmax(more, rounding_of_score(s, sensitivity(s, a, j), a->offset[j]));
+  }
+  double norm = la_norm(m->dim, a->at), length = la_norm(m->dim, a->along), reach = norm + top * length;
+  double change = (scope_replaces(s) ? 2 : 1) * b->lipschitz * (top - least) * length;
+  double error = bounds_rounding(s, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
+  return bounds_sensitivity(s, change, 2 * error) + 2 * more;
+}
+
+const struct query query_best_step = {.name = "line search",
+                                      .sum = {SUM_VECTOR, width, add},
+                                      .mechanism = &mechanism_best,
+                                      .part = PART_NONE,
+                                      .check = check_best,
+                                      .sensitivity = sensitivity_best,
+                                      .finish = finish};

@@ -1,0 +1,37 @@
+/* The mean loss. */
+#include "barrier/private.h"
+#include "la/la.h"
+
+#include <math.h>
+
+static size_t width(const struct task *task) {
+  (void)task;
+  return 1;
+}
+
+static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  size_t most = tile_value(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    m->kind->predict(m, &tile, task->ask->at, work[T] + start);
+  }
+  *sum += loss_sum(m->loss, b->rows, b->y, work[T]);
+}
+
+/* Replace-one: the range of l over |t| <= |w|, / n. Zero-out: at most L |w| + s, / n, where the null record's loss is
+ * l(0, 0) and |l(y, 0) - l(0, 0)| <= s (privacy.md A1). */
+static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  double norm = la_norm(m->dim, a->at), range = loss_range(m->loss, norm);
+  double change = scope_replaces(s) ? range : fmin(range, b->lipschitz * norm + b->zero_spread);
+  (void)i;
+  return bounds_sensitivity(s, change, bounds_rounding(s, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));
+}
+
+const struct query query_value = {.name = "value",
+                                  .sum = {SUM_VECTOR, width, add},
+                                  .mechanism = &mechanism_gaussian,
+                                  .part = PART_NONE,
+                                  .sensitivity = sensitivity};

@@ -1,0 +1,125 @@
+/*
+ * The one way on which an answer about the data leaves: check, sensitivity, scale of the noise, charge, exact sum,
+ * draw. A query (query_*.c) says what is summed and how sensitive it is; no caller passes a sensitivity. All memory
+ * that a release keeps is taken before the charge, and after it nothing is refunded.
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+static int prepare(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
+                   const struct answer *out, struct noise *noise);
+static int check(const struct scope *s, const struct query *q, const struct ask *a);
+static int find_noise(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
+                      double *each, struct noise *noise);
+static int pay(struct scope *s, const struct query *q, double rho, const struct noise *noise);
+static int draw(const struct scope *s, const struct query *q, const struct ask *a, size_t k, const struct noise *noise,
+                double *work, const struct answer *out);
+static size_t answers(const struct scope *s, const struct query *q, const struct ask *a);
+
+int release(struct scope *s, const struct query *q, const struct ask *a, double rho, struct answer out) {
+  const struct task task = scope_task(s, a);
+  size_t k = answers(s, q, a), width = q->sum.width(&task);
+  struct noise noise;
+  int status = prepare(s, q, a, rho, k, &out, &noise);
+  double *work = NULL;
+  if (status == BASE_OK && (q->finish || q->mechanism->chooses)) {
+    work = base_alloc(width, sizeof(double));
+    if (!work) status = BASE_ERR_MEMORY;
+  }
+  if (status == BASE_OK) status = pay(s, q, rho, &noise);
+  if (status == BASE_OK) status = draw(s, q, a, k, &noise, work, &out);
+  if (status != BASE_OK && out.value) memset(out.value, 0, k * sizeof(double));
+  if (work) memset(work, 0, width * sizeof(double));
+  base_free(work);
+  return status;
+}
+
+double release_sd(const struct scope *s, const struct query *q, const struct ask *a, double rho) {
+  size_t k = answers(s, q, a);
+  double largest = 0;
+  if (!q->mechanism->each) return q->mechanism->guess(k, q->sensitivity(s, a, 0), rho);
+  for (size_t i = 0; i < k; i++) {
+    largest = fmax(largest, q->mechanism->guess(1, q->sensitivity(s, a, i), rho / (double)k));
+  }
+  return largest;
+}
+
+/* What does not need the data. */
+static int prepare(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
+                   const struct answer *out, struct noise *noise) {
+  if (out->index) *out->index = k;
+  int status = check(s, q, a);
+  if (status == BASE_OK) status = find_noise(s, q, a, rho, k, out->sd, noise);
+  if (status == BASE_OK && out->sd && !q->mechanism->each) *out->sd = noise->scale;
+  return status;
+}
+
+static int check(const struct scope *s, const struct query *q, const struct ask *a) {
+  int status = check_point(s->oracle, a->at);
+  if (status == BASE_OK && a->along) status = check_point(s->oracle, a->along);
+  return status == BASE_OK && q->check ? q->check(s, a) : status;
+}
+
+/* The ledger's entry of noise on each of several numbers has the largest of sensitivities and scales. */
+static int find_noise(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
+                      double *each, struct noise *noise) {
+  *noise = (struct noise){.sensitivity = 0, .each = each};
+  if (!q->mechanism->each) {
+    noise->sensitivity = q->sensitivity(s, a, 0);
+    return q->mechanism->scale(k, rho, noise);
+  }
+  for (size_t i = 0; i < k; i++) {
+    struct noise one = {.sensitivity = q->sensitivity(s, a, i)};
+    int status = q->mechanism->scale(1, rho / (double)k, &one);
+    if (status != BASE_OK) return status;
+    each[i] = one.scale;
+    noise->sensitivity = fmax(noise->sensitivity, one.sensitivity);
+    noise->scale = fmax(noise->scale, one.scale);
+  }
+  return BASE_OK;
+}
+
+/* An answer about a batch was paid for when its step was opened. */
+static int pay(struct scope *s, const struct query *q, double rho, const struct noise *noise) {
+  struct oracle *o = s->oracle;
+  const struct ledger_entry entry = {q->name, q->mechanism->name, rho, noise->sensitivity, noise->scale};
+  if (s->of) return schedule_pay(s, q, rho);
+  return ledger_charge(o->ledger, o->neighbours, q->mechanism->gaussian, &entry);
+}
+
+static int draw(const struct scope *s, const struct query *q, const struct ask *a, size_t k, const struct noise *noise,
+                double *work, const struct answer *out) {
+  double *sum = work ? work : out->value, *answer = q->mechanism->chooses ? work : out->value;
+  int status = scope_mean(s, &q->sum, a, sum);
+  if (status == BASE_OK && q->finish) status = q->finish(s, a, sum, answer);
+  return status == BASE_OK ? q->mechanism->draw(s->oracle->entropy, k, noise, answer, out->index) : status;
+}
+
+static size_t answers(const struct scope *s, const struct query *q, const struct ask *a) {
+  const struct task task = scope_task(s, a);
+  return q->answers ? q->answers(&task) : q->sum.width(&task);
+}
+
+/* ---- scopes ---- */
+
+struct task scope_task(const struct scope *s, const struct ask *a) {
+  return (struct task){&s->oracle->model, a, s->of};
+}
+
+double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->rows); }
+
+int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
+  const struct task task = scope_task(s, a);
+  int status = engine_sum(s->oracle->rows, sum, &task, answer);
+  la_scale(sum->width(&task), 1 / scope_divisor(s), answer);
+  return status;
+}
+
+/* Far below overflow, so that every exact sum is finite whatever the data are
+ * and no later error depends on them. */
+int check_point(const struct oracle *o, const double *w) {
+  return la_norm(o->model.dim, w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
+}

@@ -1,0 +1,36 @@
+/* What is asked about the data, beside the kind of query: plain data, public or released. */
+#ifndef DPSOSP_ASK_H
+#define DPSOSP_ASK_H
+
+#include <stddef.h>
+
+enum curvature {
+  CURVATURE_HESSIAN, /* (1/n) sum l''_i z_i z_i' */
+  CURVATURE_MAJORANT /* (1/n) sum c_i z_i z_i', c_i the curvature of a quadratic upper bound of the loss at z_i'w */
+};
+
+enum modify {
+  MODIFY_ADD, /* eigenvalues e become e + lambda0 */
+  MODIFY_CLIP /* and max(e, lambda0) */
+};
+
+/* The matrix A of a Newton direction: (curvature at w + diag(penalty)), its eigenvalues modified. Its smallest
+ * eigenvalue is bounded below by lambda0 and the penalty, which are public or released; the sensitivity follows. */
+struct modified {
+  enum modify modify;
+  double lambda0;
+  const double *penalty; /* second derivatives of the penalty, none negative */
+};
+
+/* A query looks at what it needs. */
+struct ask {
+  const double *at;    /* w */
+  const double *along; /* of a search and of a quadratic model the direction, of a Newton direction the gradient */
+  size_t k;            /* candidates of a search: w + step[i] along; */
+  const double *step, *offset;
+  int scale_free;           /* compared after division by their step */
+  enum curvature curvature; /* of a trace and a Newton direction */
+  const struct modified *matrix;
+};
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * A pass over the rows reads them once. The blocks of rows are dealt out, some
+ * neighbours at a time, to groups, as many whatever the number of threads; a
+ * thread takes a group at a time and adds its blocks up in order; the groups'
+ * sums are added in order. So an answer does not depend on the number of
+ * threads, nor on how much of the data is in memory at once (data/stream.c).
+ */
+#include "engine/engine.h"
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Groups of blocks that are summed apart, unless there are fewer blocks. */
+#define GROUPS 64
+/* Blocks dealt out at a time, at most. A stream has many times as many in memory, for as many threads. */
+#define MOST_NEIGHBOURS 8
+/* The sums of a matrix's groups take at most 32 MiB, or there are two. */
+#define MATRIX_NUMBERS ((size_t)1 << 22)
+
+struct pass {
+  const struct data *rows;
+  const struct sum *sum;
+  const struct task *task;
+  size_t width;
+  size_t stop_every;       /* blocks after which an interrupt is looked for: milliseconds apart */
+  size_t groups;           /* at most; fewer when there are fewer blocks */
+  size_t neighbours;       /* blocks dealt out at a time */
+  const struct data *part; /* the rows that are in memory, from this block on */
+  size_t first;
+  double *sums; /* of the groups: the first is in the caller's answer, the others here */
+  double *answer;
+  double *work; /* one part for each thread */
+};
+
+static size_t most_groups(enum sum_form form, size_t width);
+static size_t dealt_out(size_t blocks, size_t groups);
+static size_t quotient_up(size_t x, size_t y);
+static int add_groups(struct pass *pass);
+static int add_parts(struct pass *pass, int threads);
+static size_t next_block(const struct pass *pass, size_t group, size_t j);
+static void add_group(void *context, size_t group, int worker);
+static size_t work_size(const struct pass *pass);
+
+int engine_sum(const struct data *rows, const struct sum *sum, const struct task *task, double *answer) {
+  size_t width = sum->width(task), blocks = data_blocks(rows, task->of);
+  struct pass pass = {.rows = rows,
+                      .sum = sum,
+                      .task = task,
+                      .width = width,
+                      .stop_every = sum->form == SUM_MATRIX ? 1 : 16,
+                      .groups = most_groups(sum->form, width),
+                      .answer = answer};
+  pass.neighbours = dealt_out(blocks, pass.groups);
+  if (blocks < pass.groups * pass.neighbours) pass.groups = quotient_up(blocks, pass.neighbours);
+  memset(answer, 0, width * sizeof(double));
+  int status = add_groups(&pass);
+  if (sum->form == SUM_MATRIX) la_symmetrise(task->model->dim, answer);
+  return status;
+}
+
+static size_t most_groups(enum sum_form form, size_t width) {
+  if (form == SUM_VECTOR) return GROUPS;
+  size_t groups = MATRIX_NUMBERS / (width + 1);
+  return groups < 2 ? 2 : groups > GROUPS ? GROUPS : groups;
+}
+
+static size_t dealt_out(size_t blocks, size_t groups) {
+  size_t neighbours = quotient_up(blocks, groups);
+  return neighbours > MOST_NEIGHBOURS ? MOST_NEIGHBOURS : neighbours;
+}
+
+/* x / y, rounded up; at least one. */
+static size_t quotient_up(size_t x, size_t y) {
+  size_t quotient = (x + y - 1) / y;
+  return quotient > 0 ? quotient : 1;
+}
+
+static int add_groups(struct pass *pass) {
+  int threads = base_threads();
+  size_t numbers = work_size(pass) * (size_t)threads, others = (pass->groups - 1) * pass->width;
+  pass->sums = base_alloc(others, sizeof(double));
+  pass->work = base_alloc(numbers, sizeof(double));
+  int status = pass->sums && pass->work ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) status = add_parts(pass, threads);
+  for (size_t at = 0; status == BASE_OK && at < others; at += pass->width) {
+    la_axpy(pass->width, 1, pass->sums + at, pass->answer);
+  }
+  if (pass->sums) memset(pass->sums, 0, others * sizeof(double));
+  if (pass->work) memset(pass->work, 0, numbers * sizeof(double));
+  base_free(pass->sums);
+  base_free(pass->work);
+  return status;
+}
+
+static int add_parts(struct pass *pass, int threads) {
+  const struct batch *of = pass->task->of;
+  size_t blocks = data_blocks(pass->rows, of);
+  int status = BASE_OK;
+  for (size_t first = 0; status == BASE_OK && first < blocks; first += data_blocks(pass->part, of)) {
+    pass->first = first;
+    status = data_load(pass->rows, first, &pass->part);
+    if (status == BASE_OK) status = base_parallel(pass->groups, threads, add_group, pass);
+  }
+  data_unload(pass->rows);
+  return status;
+}
+
+/* Its blocks, of those that are in memory. */
+static void add_group(void *context, size_t group, int worker) {
+  const struct pass *pass = context;
+  const struct batch *of = pass->task->of;
+  size_t rows = data_block_rows(pass->rows, of);
+  double *work[WORKS], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
+  work[BUFFER] = pass->work + (size_t)worker * work_size(pass);
+  work[T] = work[BUFFER] + rows * data_buffer(pass->rows);
+  for (int i = U; i < WORKS; i++) work[i] = work[i - 1] + rows;
+  size_t end = pass->first + data_blocks(pass->part, of), done = 0;
+  for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
+    if (done++ % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
+    struct data_block b = data_block_at(pass->part, of, j - pass->first, work[BUFFER]);
+    pass->sum->add(pass->task, &b, work, sum);
+  }
+}
+
+/* The group's first block from j on. */
+static size_t next_block(const struct pass *pass, size_t group, size_t j) {
+  size_t dealt = j / pass->neighbours, skip = (group + pass->groups - dealt % pass->groups) % pass->groups;
+  return skip == 0 ? j : (dealt + skip) * pass->neighbours;
+}
+
+/* LEFT holds the four columns of data_crossprod_add(). */
+static size_t work_size(const struct pass *pass) {
+  const struct batch *of = pass->task->of;
+  return data_block_rows(pass->rows, of) * (data_buffer(pass->rows) + (LEFT - T)) + 4 * MATRIX_TILE;
+}
+
+/*
+ * One addition a row of the tile, one a tile of the group, and one a group, at most. Dealt out k at a time, k the least
+ * of 8 and m / G rounded up, one of G groups of m blocks has at most M = k ceil(ceil(m / k) / G) <= m / G + 12 blocks,
+ * and one when m <= G. With tiles of 64 to 512 rows and G = 64 that is 512 + 16 (m / 64 + 9) + 64 or, when m < 64,
+ * 512 + 16 + m; for a matrix, tiles of 256 rows and G >= min(m, 2), 256 + 4 (m / G + 12) + 64. None exceeds
+ * DATA_BLOCK + 2 m. With sparse rows and factors a row's term is added to its group's sum at once: one addition a row
+ * of the group and one a group.
+ */
+double engine_additions(const struct data *rows, enum sum_form form, size_t width) {
+  size_t groups = most_groups(form, width), m = data_blocks(rows, NULL);
+  double blocks = (double)m, neighbours = (double)dealt_out(m, groups);
+  double longest = neighbours * ceil(ceil(blocks / neighbours) / (double)groups);
+  return data_additions(rows, longest, fmin(blocks, (double)groups));
+}
