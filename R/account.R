@@ -49,14 +49,14 @@ dp_account <- function(event, accountant = c("auto", "gdp", "pld", "rdp", "zcdp"
 
 # Why an accountant cannot take a plan, or NULL.
 refusal <- function(accountant, plan) {
-  kind <- plan$leaves[, 1]
-  sampled <- any(plan$amplification > 0)
+  kind <- plan$leaves$kind
+  sampled <- any(plan$steps$amplification != "none")
   switch(accountant,
     gdp = if (sampled) "the \"gdp\" accountant is exact for Gaussians only: a subsampled one is not Gaussian DP."
-          else if (any(kind != leaf_kinds[["gaussian"]])) "the \"gdp\" accountant takes Gaussian releases only.",
+          else if (any(kind != "gaussian")) "the \"gdp\" accountant takes Gaussian releases only.",
     zcdp = if (sampled) paste("the \"zcdp\" accountant cannot take a subsampled event: its divergence is not linear in",
                               "the order.")
-           else if (any(kind == leaf_kinds[["svt_gaussian"]])) paste("no zCDP constant of Gaussian sparse vector is",
+           else if (any(kind == "svt_gaussian")) paste("no zCDP constant of Gaussian sparse vector is",
                                                                      "known here.")
   )
 }
@@ -127,9 +127,9 @@ epsilon_by <- function(plan, accountant, delta, optimistic) {
   if (delta == 1) return(0)
   switch(accountant,
     gdp = .Call(ffi_gdp_epsilon, plan_mu(plan), delta),
-    pld = call_plan(ffi_pld_epsilon, plan, delta, optimistic),
-    rdp = call_plan(ffi_rdp_epsilon, plan, delta)[1],
-    zcdp = .Call(ffi_zcdp_epsilon, call_plan(ffi_leaf_zcdp, plan), delta)
+    pld = .Call(ffi_pld_epsilon, plan, delta, optimistic),
+    rdp = .Call(ffi_rdp_epsilon, plan, delta)[["eps"]],
+    zcdp = .Call(ffi_zcdp_epsilon, .Call(ffi_leaf_zcdp, plan), delta)
   )
 }
 
@@ -137,16 +137,14 @@ delta_by <- function(plan, accountant, eps, optimistic) {
   if (eps == Inf) return(0)
   switch(accountant,
     gdp = .Call(ffi_gdp_delta, plan_mu(plan), eps),
-    pld = exp(call_plan(ffi_pld_log_delta, plan, eps, optimistic)),
-    rdp = exp(call_plan(ffi_rdp_log_delta, plan, eps)[1]),
-    zcdp = .Call(ffi_zcdp_delta, call_plan(ffi_leaf_zcdp, plan), eps)
+    pld = exp(.Call(ffi_pld_log_delta, plan, eps, optimistic)),
+    rdp = exp(.Call(ffi_rdp_log_delta, plan, eps)[["log_delta"]]),
+    zcdp = .Call(ffi_zcdp_delta, .Call(ffi_leaf_zcdp, plan), eps)
   )
 }
 
-# The parts of a plan are the entry's first arguments.
-call_plan <- function(entry, plan, ...) do.call(.Call, c(list(entry), unname(plan), list(...)))
-
-plan_mu <- function(plan) sqrt(sum(plan$leaves[, 5] * plan$times * plan$leaves[, 2]^2))
+# Of Gaussian leaves, each of which is a step of its own.
+plan_mu <- function(plan) sqrt(sum(plan$leaves$times * plan$steps$times * plan$leaves$a^2))
 
 #' @rdname dp_account
 #' @param order Orders greater than 1.
@@ -160,7 +158,7 @@ dp_rdp <- function(event, order) {
   }
   by_size <- order(order)
   value <- numeric(length(order))
-  value[by_size] <- call_plan(ffi_rdp_curve, event_plan(event), as.double(order[by_size]))
+  value[by_size] <- .Call(ffi_rdp_curve, event_plan(event), as.double(order[by_size]))
   value
 }
 
@@ -185,7 +183,7 @@ dp_filter_order <- function(event, eps, delta) {
   check_event(event)
   eps <- check_number(eps, "eps", 0)
   delta <- check_delta(delta)
-  order <- call_plan(ffi_rdp_epsilon, event_plan(event), delta)[2]
+  order <- .Call(ffi_rdp_epsilon, event_plan(event), delta)[["order"]]
   budget <- .Call(ffi_rdp_budget, order, eps, delta)
   cost <- dp_rdp(event, order)
   list(order = order, budget = budget, cost = cost, fits = cost <= budget)

@@ -80,7 +80,7 @@ dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountan
       capacity <- c(gdp = check_number(mu, "mu", 0, call = call)^2 / 2, zcdp = 0)
     }
   }
-  pointer <- .Call(ffi_ledger_create, capacity[["gdp"]], capacity[["zcdp"]], accountant_code(accountant))
+  pointer <- .Call(ffi_ledger_create, capacity[["gdp"]], capacity[["zcdp"]], accountant)
   structure(class = "dp_budget", list(pointer = pointer, eps = eps, delta = delta, rho = rho, mu = mu))
 }
 
@@ -115,7 +115,6 @@ check_relation <- function(budget, neighbours, call = sys.call(-1)) {
 }
 
 accountant_names <- c("auto", "gdp", "zcdp", "renyi")
-accountant_code <- function(accountant) match(accountant, accountant_names) - 1L
 
 check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
   if (!inherits(budget, "dp_budget") || !is.list(budget)) {
@@ -124,12 +123,7 @@ check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
   budget
 }
 
-budget_state <- function(budget) {
-  state <- .Call(ffi_ledger_state, budget$pointer)
-  state$accountant <- accountant_names[state$accountant + 1L]
-  state$neighbours <- neighbour_codes[state$neighbours + 1L]
-  state
-}
+budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
 
 #' What was charged to a budget
 #'

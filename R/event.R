@@ -51,9 +51,14 @@ leaf_event <- function(label, leaf, neighbours, call = sys.call(-1)) {
   new_event("leaf", label = label, leaf = leaf, neighbours = neighbours, call = call)
 }
 
-leaf_kinds <- c(gaussian = 0, laplace = 1, pure = 2, exponential = 3, svt_laplace = 4, svt_gaussian = 5)
+# Leaves are rows of a matrix, their kinds by their place here: in this order a plan has them.
+leaf_kinds <- c("gaussian", "laplace", "pure", "exponential", "svt_laplace", "svt_gaussian")
 
-leaf_row <- function(kind, a, b = 0, c = 0) c(leaf_kinds[[kind]], a, b, c, 1)
+leaf_row <- function(kind, a, b = 0, c = 0, times = 1) {
+  c(kind = match(kind, leaf_kinds), a = a, b = b, c = c, times = times)
+}
+
+is_gaussian <- function(leaves) leaf_kinds[leaves[, "kind"]] == "gaussian"
 
 #' @rdname events
 #' @export
@@ -186,10 +191,10 @@ holds_subsample <- function(event) {
   )
 }
 
-# The leaves as rows (kind, a, b, c, times), equal ones together and all Gaussians as one.
+# The leaves of an event, equal ones together and all Gaussians as one.
 event_leaves <- function(event, times = 1) {
   rows <- switch(event$type,
-    leaf = matrix(replace(event$leaf, 5, times), 1),
+    leaf = t(replace(event$leaf, "times", times)),
     subsample = event_leaves(event$event, times),
     compose = do.call(rbind, lapply(event$events, event_leaves, times)),
     "repeat" = event_leaves(event$event, times * event$times)
@@ -198,41 +203,51 @@ event_leaves <- function(event, times = 1) {
 }
 
 merge_leaves <- function(rows) {
-  gaussian <- rows[, 1] == leaf_kinds[["gaussian"]]
+  gaussian <- is_gaussian(rows)
   others <- rows[!gaussian, , drop = FALSE]
-  key <- apply(others[, 1:4, drop = FALSE], 1, exact_key)
-  times <- tapply(others[, 5], factor(key, unique(key)), sum)
+  key <- apply(others[, c("kind", "a", "b", "c"), drop = FALSE], 1, exact_key)
+  times <- tapply(others[, "times"], factor(key, unique(key)), sum)
   others <- others[!duplicated(key), , drop = FALSE]
-  others[, 5] <- times
-  if (any(gaussian)) others <- rbind(leaf_row("gaussian", sqrt(sum(rows[gaussian, 5] * rows[gaussian, 2]^2))), others)
-  unname(others[order(others[, 1], others[, 2], others[, 3], others[, 4]), , drop = FALSE])
+  others[, "times"] <- times
+  if (any(gaussian)) {
+    others <- rbind(leaf_row("gaussian", sqrt(sum(rows[gaussian, "times"] * rows[gaussian, "a"]^2))), others)
+  }
+  others[order(others[, "kind"], others[, "a"], others[, "b"], others[, "c"]), , drop = FALSE]
 }
 
 # Equal for equal numbers only.
 exact_key <- function(x) paste(format(x, digits = 17), collapse = " ")
-step_key <- function(s) exact_key(c(s$amplification, s$rate, s$leaves))
+step_key <- function(s) exact_key(c(match(s$amplification, amplifications), s$rate, s$leaves))
 
-# A plan: list of steps (leaves, amplification, rate, times), equal ones together.
+# What a batch does to its leaves: nothing (all records are in it), or what sampling does to a pair of neighbours under
+# "zero-out" (a mixture) and under "replace-one" (a profile). In this order a plan has its steps.
+amplifications <- c("none", "mixture", "profile")
+
+# Steps (leaves, amplification, rate, times), in the order of the event.
 event_steps <- function(event, times = 1) {
   switch(event$type,
     leaf = list(plain_step(event, times)),
     subsample = if (event$rate == 1) event_steps(event$event, times) else list(list(
-      leaves = event_leaves(event$event), amplification = if (event$neighbours == "zero-out") 1 else 2,
-      rate = event$rate, times = times)),
+      leaves = event_leaves(event$event), rate = event$rate, times = times,
+      amplification = if (event$neighbours == "zero-out") "mixture" else "profile")),
     compose = do.call(c, lapply(event$events, event_steps, times)),
     "repeat" = event_steps(event$event, times * event$times)
   )
 }
 
-plain_step <- function(event, times) list(leaves = event_leaves(event, times), amplification = 0, rate = 1, times = 1)
+plain_step <- function(event, times) {
+  list(leaves = event_leaves(event, times), amplification = "none", rate = 1, times = 1)
+}
 
+# A plan, as the core takes it: the columns of the leaves, those of the first step first, and of the steps, with the
+# numbers of their leaves. Equal steps are together.
 event_plan <- function(event) {
   steps <- event_steps(event)
-  plain <- vapply(steps, function(s) s$amplification == 0, NA)
+  plain <- vapply(steps, function(s) s$amplification == "none", NA)
   leaves <- if (any(plain)) merge_leaves(do.call(rbind, lapply(steps[plain], `[[`, "leaves")))
   ours <- lapply(seq_len(NROW(leaves)), function(i) {
     row <- leaves[i, ]
-    list(leaves = matrix(replace(row, 5, 1), 1), amplification = 0, rate = 1, times = row[5])
+    list(leaves = t(replace(row, "times", 1)), amplification = "none", rate = 1, times = row[["times"]])
   })
   sampled <- steps[!plain]
   key <- vapply(sampled, step_key, "")
@@ -243,11 +258,19 @@ event_plan <- function(event) {
   }
   ours <- ours[order(vapply(ours, step_key, ""))]
   list(
-    leaves = do.call(rbind, Map(function(s, i) cbind(s$leaves, i - 1), ours, seq_along(ours))),
-    amplification = vapply(ours, `[[`, 0, "amplification"),
-    rate = vapply(ours, `[[`, 0, "rate"),
-    times = vapply(ours, `[[`, 0, "times")
+    leaves = leaf_columns(do.call(rbind, lapply(ours, `[[`, "leaves"))),
+    steps = list(
+      leaves = vapply(ours, function(s) nrow(s$leaves), 0L),
+      amplification = vapply(ours, `[[`, "", "amplification"),
+      rate = vapply(ours, `[[`, 0, "rate"),
+      times = vapply(ours, `[[`, 0, "times")
+    )
   )
+}
+
+leaf_columns <- function(leaves) {
+  number <- function(name) unname(leaves[, name])
+  list(kind = leaf_kinds[number("kind")], a = number("a"), b = number("b"), c = number("c"), times = number("times"))
 }
 
 #' @export

@@ -20,7 +20,7 @@ job_open <- function(job) {
   job$rho <- min(state$left, if (is.null(job$eps)) Inf else rho_of(job, job$eps))
   job$end <- state$left - job$rho
   if (job$rho <= 1e-9 * state$capacity) {
-    raise_status(list(match("budget", status_classes), "the privacy budget is exhausted"))
+    raise_status(list(name = "budget", message = "the privacy budget is exhausted"))
   }
   job
 }
@@ -41,7 +41,7 @@ open_budget <- function(job) {
     job$budget <- dp_budget(eps = job$eps, delta = job$delta, accountant = if (wanted == "auto") "gdp" else wanted)
   } else {
     check_relation(job$budget, job$neighbours, job$call)
-    .Call(ffi_ledger_decide, job$budget$pointer, accountant_code(wanted))
+    .Call(ffi_ledger_decide, job$budget$pointer, wanted)
   }
   job
 }

@@ -81,6 +81,6 @@ job_run <- function(job, oracle) {
   job$target <- settle_target(job$target, oracle, alpha, third, job$call)
   options[names(target)] <- job$target[names(target)]
   job$answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-  .Call(ffi_ledger_close, job$budget$pointer, neighbour_code(job$neighbours), if (job$owned) 0 else Inf)
+  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
   job
 }

@@ -117,10 +117,7 @@ check_loss <- function(loss, intercept, call = sys.call(-1)) {
   switch(name, logistic = loss_logistic(), sigmoid = loss_sigmoid(), huber_svm = loss_huber_svm())
 }
 
-loss_bounds <- function(loss) {
-  bounds <- .Call(ffi_loss_bounds, loss$name, loss$parameter)
-  stats::setNames(bounds, c("lipschitz", "curv_lower", "curv_upper", "third"))
-}
+loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
 
 is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && penalty$name != "nonconvex"
 

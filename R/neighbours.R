@@ -1,7 +1,6 @@
 # The neighbour relation that a guarantee is stated for.
 
-neighbour_codes <- c("replace-one", "zero-out")
-neighbour_code <- function(neighbours) match(neighbours, neighbour_codes) - 1L
+neighbour_relations <- c("replace-one", "zero-out")
 
 check_neighbours <- function(neighbours, call = sys.call(-1)) {
   if (is.character(neighbours) && length(neighbours) == 1L && grepl("^add[-/_ ]?remove$", neighbours)) {
@@ -9,5 +8,5 @@ check_neighbours <- function(neighbours, call = sys.call(-1)) {
           "records, which is public here. \"zero-out\" protects what one record says: a null record takes its place, ",
           "and n stays.", call = call)
   }
-  check_choice(neighbours, neighbour_codes, "neighbours", call)
+  check_choice(neighbours, neighbour_relations, "neighbours", call)
 }

@@ -100,7 +100,7 @@ radius_advice <- paste0(
 # Rows are as in rows.R.
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
-  pointer <- create(records, loss, budget, radius, intercept, neighbour_code(neighbours), noise == "reproducible")
+  pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise))
 }

@@ -76,4 +76,4 @@ core_penalty <- function(penalty, intercept) {
 
 # As loss_bounds(), of a penalty as the core takes it: no second derivative is below -curv_lower, no
 # third one longer than third.
-penalty_bounds <- function(core) stats::setNames(.Call(ffi_penalty_bounds, core), c("curv_lower", "third"))
+penalty_bounds <- function(core) .Call(ffi_penalty_bounds, core)

@@ -77,13 +77,13 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible) {
 
 release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible) {
   out <- .Call(ffi_ranges_release, budget$pointer, unname(columns), unname(breaks), rho,
-               neighbour_code(neighbours), reproducible)
+               neighbours, reproducible)
   split_counts(out, names(columns), breaks)
 }
 
 stream_counts <- function(columns, names, breaks, budget, rho, neighbours, reproducible) {
   out <- .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names), attr(columns, "rows"),
-               unname(breaks), rho, neighbour_code(neighbours), reproducible)
+               unname(breaks), rho, neighbours, reproducible)
   split_counts(out, names, breaks)
 }
 

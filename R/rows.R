@@ -66,21 +66,21 @@ check_sparse <- function(x, arg, call = sys.call(-1)) {
   size <- attr(x, "Dim")
   sizes <- is.integer(size) && length(size) == 2L && !anyNA(size) && all(size >= 0L)
   types <- is.integer(attr(x, "p")) && is.integer(attr(x, "i")) && is.double(attr(x, "x"))
-  fault <- if (sizes && types) .Call(ffi_sparse_check, attr(x, "p"), attr(x, "i"), attr(x, "x"), size) else 5L
-  if (fault > 0L) {
-    abort("argument", "`", arg, "` is not a sound dgCMatrix: ", sparse_faults[fault], ".", call = call)
+  fault <- if (sizes && types) .Call(ffi_sparse_check, attr(x, "p"), attr(x, "i"), attr(x, "x"), size) else "types"
+  if (!is.null(fault)) {
+    abort("argument", "`", arg, "` is not a sound dgCMatrix: ", sparse_faults[[fault]], ".", call = call)
   }
   if (size[1] == 0L) abort("argument", "`", arg, "` has no rows.", call = call)
   x
 }
 
-# In the order of the core's enum data_fault.
+# By the names of ffi_sparse_check(), but for the first.
 sparse_faults <- c(
-  "`p` must have one entry more than there are columns, and `i` as many as `x`",
-  "`p` must begin with 0, never fall, and end with the length of `i`",
-  "`i` must lie between 0 and the number of rows less 1",
-  "`i` must rise within each column, without repetition",
-  "`Dim`, `p` and `i` must be integers and `x` numbers"
+  types = "`Dim`, `p` and `i` must be integers and `x` numbers",
+  lengths = "`p` must have one entry more than there are columns, and `i` as many as `x`",
+  starts = "`p` must begin with 0, never fall, and end with the length of `i`",
+  range = "`i` must lie between 0 and the number of rows less 1",
+  order = "`i` must rise within each column, without repetition"
 )
 
 # Sums over the rows of a dgCMatrix of one value per entry.

@@ -9,11 +9,9 @@ check_arithmetic <- function(fault) {
         "how the processor computes.", call = NULL)
 }
 
-# Statuses of the core become classed conditions. Called from C.
+# Statuses of the core become classed conditions. Called from C, with a list of a status' name and message.
 
-status_classes <- c("memory", "interrupt", "entropy", "argument", "budget", "fork", "accountant", "numeric",
-                    "source", "rows", "relation", "step")
-
+# By the names of src/base/base.c.
 status_advice <- c(
   memory = "",
   interrupt = "",
@@ -33,11 +31,12 @@ status_advice <- c(
 )
 
 raise_status <- function(status) {
-  what <- status_classes[status[[1]]]
+  what <- status$name
+  says <- sentence(status$message)
   if (what == "interrupt") raise_interrupt()
-  if (what == "source") raise_source(sentence(status[[2]]))
-  if (what == "rows") abort("source", sentence(status[[2]]), status_advice[[what]], call = NULL)
-  abort(what, sentence(status[[2]]), status_advice[[what]], call = NULL,
+  if (what == "source") raise_source(says)
+  if (what == "rows") abort("source", says, status_advice[[what]], call = NULL)
+  abort(what, says, status_advice[[what]], call = NULL,
         class = if (what == "budget") "dpsosp_budget_exhausted" else character())
 }
 

@@ -1,32 +1,33 @@
 # Passes over a source, as the core asks for them (src/r_source.c).
 #
-# A feed is a function of what the core wants: 0 opens a pass, 1 yields the
-# next chunk as a list of a matrix and its responses, 2 ends the pass. It
-# answers TRUE when it is done (also when no chunk is left), FALSE when it
-# failed and NA when it was interrupted; nothing jumps out of it.
+# A feed is a function of what the core wants: "open" begins a pass, "read"
+# yields the next chunk as a list of rows (rows.R) and their responses y,
+# "close" ends the pass. It answers TRUE when it is done (also when no chunk is
+# left), FALSE when it failed and NA when it was interrupted; nothing jumps out
+# of it.
 #
 # Only messages of the package are passed on: those of a reader, and warnings,
 # may quote the data.
 
-# columns: those that the chunks need; map: from a chunk's data frame to the list of matrix and responses.
+# columns: those that the chunks need; map: from a chunk's data frame to the list of rows and y.
 stream_feed <- function(source, columns, map) {
   reader <- NULL
   pass <- 0L
   digests <- NULL
   steps <- list(
-    function() {
+    open = function() {
       pass <<- pass + 1L
       digests <<- lapply(stats::setNames(nm = columns), function(name) raw(8))
       reader <<- source$open(columns)
       TRUE
     },
-    function() {
+    read = function() {
       chunk <- next_chunk(source, reader, columns)
       if (is.null(chunk)) return(check_same_rows(source, digests))
       digests <<- Map(function(digest, column) .Call(ffi_column_digest, digest, column), digests, chunk)
       map(chunk)
     },
-    function() {
+    close = function() {
       close_reader(reader)
       reader <<- NULL
       TRUE
@@ -34,7 +35,7 @@ stream_feed <- function(source, columns, map) {
   )
   function(what) {
     tryCatch(
-      suppressWarnings(steps[[what + 1L]]()),
+      suppressWarnings(steps[[what]]()),
       error = function(e) {
         stream_failure$condition <- reader_failure(e, pass)
         FALSE
@@ -116,7 +117,8 @@ reader_failure <- function(e, pass) {
 # The records of a source under a design, for new_oracle().
 stream_records <- function(source, design, response, call) {
   map <- function(data) {
-    list(design_rows(design, data, "double", call), response_code(response, design_response(design, data, call = call)))
+    list(rows = design_rows(design, data, "double", call),
+         y = response_code(response, design_response(design, data, call = call)))
   }
   list(feed = stream_feed(source, names(design$schema), map), n = source$n,
        rows = design_rows(design, source$schema, "double", call))
@@ -136,7 +138,7 @@ source_rows <- function(source, y, storage, call) {
     }
   }
   records <- function(response) {
-    map <- function(data) list(columns_matrix(data, columns), response_code(response, data[[y]]))
+    map <- function(data) list(rows = columns_matrix(data, columns), y = response_code(response, data[[y]]))
     list(feed = stream_feed(source, c(columns, y), map), n = source$n, rows = matrix(0, 0L, length(columns)))
   }
   list(n = source$n, records = records)
@@ -161,7 +163,7 @@ stream_columns <- function(source, design, call) {
   feed <- function(some) {
     map <- function(data) {
       columns <- lapply(some, function(name) design_private_column(design, name, data, call))
-      list(do.call(cbind, columns), NULL)
+      list(rows = do.call(cbind, columns))
     }
     used <- unique(unlist(lapply(design$predictors[some], all.vars)))
     stream_feed(source, intersect(used, names(design$schema)), map)

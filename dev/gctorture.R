@@ -49,11 +49,11 @@ strip <- function(x) {
   x
 }
 
-new_ledger <- function(gdp = 1, zcdp = 1) .Call(entries$ffi_ledger_create, gdp, zcdp, 0L)
+new_ledger <- function(gdp = 1, zcdp = 1) .Call(entries$ffi_ledger_create, gdp, zcdp, "auto")
 new_oracle <- function(ledger = new_ledger(), loss = "sigmoid") {
   x <- matrix(runif(60, -1, 1), 20)
   y <- rep(c(-1, 1), 10)
-  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, loss, 0.5, ledger, 0L, TRUE)
+  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, loss, 0.5, ledger, "replace-one", TRUE)
 }
 
 conversions <- function() {
@@ -61,9 +61,11 @@ conversions <- function() {
   for (name in grep("^ffi_(gdp|zcdp)_", names(entries), value = TRUE)) compare(name, function() two)
 }
 
-# Kind, a, b, c, times and step of each leaf; amplification, rate and times of each step.
 events <- function() {
-  plan <- list(rbind(c(0, 0.5, 0, 0, 1, 0), c(1, 0.3, 0, 0, 2, 1)), c(0, 2), c(1, 0.1), c(3, 5))
+  plan <- list(list(
+    leaves = list(kind = c("gaussian", "laplace"), a = c(0.5, 0.3), b = c(0, 0), c = c(0, 0), times = c(1, 2)),
+    steps = list(leaves = c(1L, 1L), amplification = c("none", "profile"), rate = c(1, 0.1), times = c(3, 5))
+  ))
   compare("ffi_rdp_curve", function() c(plan, list(c(2, 4, 8))))
   compare("ffi_rdp_epsilon", function() c(plan, list(1e-5)))
   compare("ffi_rdp_log_delta", function() c(plan, list(1)))
@@ -86,21 +88,23 @@ design <- function() {
 
 oracle <- function(mechanism) {
   w <- c(0.1, 0.2, -0.3, 0.4)
-  compare("ffi_ledger_create", function() list(1, 2, 0L))
-  compare("ffi_ledger_decide", function() list(new_ledger(), 2L))
-  compare("ffi_ledger_close", function() list(new_ledger(), 0L, 0.5))
+  compare("ffi_ledger_create", function() list(1, 2, "auto"))
+  compare("ffi_ledger_decide", function() list(new_ledger(), "zcdp"))
+  compare("ffi_ledger_close", function() list(new_ledger(), "replace-one", 0.5))
   compare("ffi_ledger_state", function() {
     ledger <- new_ledger()
-    .Call(entries$ffi_ledger_close, ledger, 0L, 0)
+    .Call(entries$ffi_ledger_close, ledger, "replace-one", 0)
     list(ledger)
   })
   compare("ffi_oracle_create", function() {
-    list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "huber", 0.5, new_ledger(), 1L, TRUE)
+    list(matrix(0.5, 6, 2), FALSE, 1, rep(1, 6), "huber", 0.5, new_ledger(), "zero-out", TRUE)
   })
   codes <- structure(class = "dpsosp_columns", list(x = matrix(1L, 6, 2), codes = matrix(1L, 6, 1), indicators = 1L))
   sparse <- structure(class = "dpsosp_compressed", list(start = 0:1, row = 2L, value = 0.5, dim = c(6L, 1L)))
   for (rows in list(codes, sparse)) {
-    compare("ffi_oracle_create", function() list(rows, TRUE, 1, rep(1, 6), "huber_svm", 0.5, new_ledger(), 1L, TRUE))
+    compare("ffi_oracle_create", function() {
+      list(rows, TRUE, 1, rep(1, 6), "huber_svm", 0.5, new_ledger(), "zero-out", TRUE)
+    })
   }
   compare("ffi_oracle_facts", function() list(new_oracle()))
   for (question in c("value", "gradient", "hessian")) {
@@ -149,33 +153,31 @@ other_methods <- function() {
 feed <- function(p) {
   at <- 0
   function(what) {
-    if (what == 0L) at <<- 0
-    if (what == 1L) at <<- at + 1
-    if (what != 1L || at > 4) return(TRUE)
-    list(list(matrix(runif(5 * p, -1, 1), 5), matrix(c(0:2, 0:1), 5), 2L), rep_len(c(-1, 1), 5))
+    if (what == "open") at <<- 0
+    if (what == "read") at <<- at + 1
+    if (what != "read" || at > 4) return(TRUE)
+    rows <- list(x = matrix(runif(5 * p, -1, 1), 5), codes = matrix(c(0:2, 0:1), 5), indicators = 2L)
+    list(rows = rows, y = rep_len(c(-1, 1), 5))
   }
 }
 
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
-  create <- function() list(feed(1), 20L, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), 0L, TRUE)
-  oracle <- function() do.call(.Call, c(list(entries$ffi_oracle_create_stream), create()))
+  create <- function(n = 20L) list(feed(1), n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE)
+  oracle <- function(...) do.call(.Call, c(list(entries$ffi_oracle_create_stream), create(...)))
   compare("ffi_oracle_create_stream", create)
   for (question in c("value", "gradient", "hessian")) {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }
-  compare("ffi_oracle_value", function() {
-    list(.Call(entries$ffi_oracle_create_stream, feed(1), 21L, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), 0L, TRUE),
-         w, 0.1, TRUE)
-  })
+  compare("ffi_oracle_value", function() list(oracle(21L), w, 0.1, TRUE))
   compare("ffi_ranges_release_stream", function() {
-    list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, 0L, TRUE)
+    list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
   })
 }
 
 ranges <- function() {
   compare("ffi_ranges_release", function() {
-    list(new_ledger(), list(runif(20), rnorm(20)), list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, 0L, TRUE)
+    list(new_ledger(), list(runif(20), rnorm(20)), list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
   })
 }
 
@@ -185,7 +187,7 @@ errors <- function() {
   compare("ffi_oracle_value", function() list(new_oracle(), w, 2, TRUE))
   compare("ffi_oracle_value", function() list(new_oracle(), w * 1e200, 0.1, TRUE))
   compare("ffi_oracle_value", function() list(unserialize(serialize(new_oracle(), NULL)), w, 0.1, TRUE))
-  compare("ffi_ledger_decide", function() list(new_ledger(gdp = 0), 1L))
+  compare("ffi_ledger_decide", function() list(new_ledger(gdp = 0), "gdp"))
 }
 
 # dev/inject.R makes the same calls with a compare() of its own.

@@ -42,12 +42,12 @@ SEXP ffi_zcdp_delta(SEXP, SEXP);
 SEXP ffi_zcdp_log_delta(SEXP, SEXP);
 SEXP ffi_zcdp_epsilon(SEXP, SEXP);
 SEXP ffi_zcdp_rho(SEXP, SEXP);
-SEXP ffi_rdp_curve(SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_rdp_epsilon(SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_rdp_log_delta(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_rdp_curve(SEXP, SEXP);
+SEXP ffi_rdp_epsilon(SEXP, SEXP);
+SEXP ffi_rdp_log_delta(SEXP, SEXP);
 SEXP ffi_rdp_budget(SEXP, SEXP, SEXP);
-SEXP ffi_pld_epsilon(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_pld_log_delta(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_leaf_zcdp(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_pld_epsilon(SEXP, SEXP, SEXP);
+SEXP ffi_pld_log_delta(SEXP, SEXP, SEXP);
+SEXP ffi_leaf_zcdp(SEXP);
 
 #endif

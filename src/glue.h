@@ -16,9 +16,14 @@ int arg_int(SEXP x);
 int arg_flag(SEXP x);
 const char *arg_string(SEXP x);
 const double *arg_doubles(SEXP x, R_xlen_t length); /* length < 0: any */
+int arg_choice(SEXP x, const char *const *choices); /* of a string: its place among them; NULL ends them */
+SEXP arg_element(SEXP list, const char *name);
 
 /* Pointers: an R error when x is not of this kind or was restored from a file. */
 struct ledger *arg_ledger(SEXP x);
+
+/* Of its name in R (r_privacy.c). */
+enum oracle_neighbours arg_neighbours(SEXP x);
 
 /* Source of randomness: TRUE is R's generator (draws only between glue_answer_begin() and _end()). */
 const struct base_entropy *arg_entropy(SEXP reproducible);
@@ -44,8 +49,11 @@ int glue_run(void (*code)(void *), void *argument);
 SEXP glue_pointer(const char *tag, R_CFinalizer_t finalizer);
 void *glue_address(SEXP x, const char *tag);
 
-/* An R list with these names. */
+/* An R list, and R numbers, with these names. */
 SEXP glue_list(int length, const char *const *names);
+SEXP glue_numbers(int length, const char *const *names, const double *x);
+/* The element of this name; R_NilValue when there is none. */
+SEXP glue_element(SEXP list, const char *name);
 
 /* Raises the R condition of this status (class dpsosp_error_<what>) unless it is BASE_OK. Free everything before. */
 void glue_check(int status);

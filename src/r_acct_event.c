@@ -1,4 +1,4 @@
-/* Accounting of events: a plan is a matrix of leaves (kind, a, b, c, times, step) and vectors over its steps. */
+/* Accounting of events: a plan is a list of its leaves and its steps, lists of columns (event_plan() of R/event.R). */
 #include "glue.h"
 #include "ffi.h"
 #include "acct/acct.h"
@@ -6,86 +6,118 @@
 #include <R.h>
 #include <math.h>
 
-struct plan {
+/* What R calls them. */
+static const char *const kinds[] = {[ACCT_GAUSSIAN] = "gaussian",
+                                    [ACCT_LAPLACE] = "laplace",
+                                    [ACCT_PURE] = "pure",
+                                    [ACCT_EXPONENTIAL] = "exponential",
+                                    [ACCT_SVT_LAPLACE] = "svt_laplace",
+                                    [ACCT_SVT_GAUSSIAN] = "svt_gaussian",
+                                    NULL};
+static const char *const amplifications[] = {
+    [ACCT_PLAIN] = "none", [ACCT_MIXTURE] = "mixture", [ACCT_PROFILE] = "profile", NULL};
+
+struct composition {
   struct acct_step *step;
   size_t steps;
 };
 
+/* Of each element of a vector of strings. */
+static int choice_at(SEXP x, R_xlen_t i, const char *const *choices) {
+  if (TYPEOF(x) != STRSXP) Rf_error("internal: strings were expected");
+  int choice = arg_choice(PROTECT(Rf_ScalarString(STRING_ELT(x, i))), choices);
+  UNPROTECT(1);
+  return choice;
+}
+
 /* Memory of R_alloc: released when .Call returns. */
-static struct plan arg_plan(SEXP leaves, SEXP amplification, SEXP rate, SEXP times) {
-  R_xlen_t rows = XLENGTH(leaves) / 6, steps = XLENGTH(rate);
-  const double *x = arg_doubles(leaves, rows * 6), *a = arg_doubles(amplification, steps);
-  const double *r = arg_doubles(rate, steps), *t = arg_doubles(times, steps);
-  struct acct_leaf *leaf = (struct acct_leaf *)R_alloc((size_t)rows, sizeof *leaf);
-  struct plan plan = {(struct acct_step *)R_alloc((size_t)steps, sizeof *plan.step), (size_t)steps};
-  for (R_xlen_t i = 0; i < rows; i++) {
-    leaf[i] = (struct acct_leaf){(enum acct_kind)x[i], x[rows + i], x[2 * rows + i], x[3 * rows + i], x[4 * rows + i]};
+static struct acct_leaf *arg_leaves(SEXP leaves, R_xlen_t n) {
+  SEXP kind = arg_element(leaves, "kind");
+  if (XLENGTH(kind) != n) Rf_error("internal: other leaves were expected");
+  const double *a = arg_doubles(arg_element(leaves, "a"), n), *b = arg_doubles(arg_element(leaves, "b"), n),
+               *c = arg_doubles(arg_element(leaves, "c"), n), *times = arg_doubles(arg_element(leaves, "times"), n);
+  struct acct_leaf *leaf = (struct acct_leaf *)R_alloc((size_t)n, sizeof *leaf);
+  for (R_xlen_t i = 0; i < n; i++) {
+    leaf[i] = (struct acct_leaf){(enum acct_kind)choice_at(kind, i, kinds), a[i], b[i], c[i], times[i]};
   }
-  R_xlen_t row = 0;
-  for (R_xlen_t s = 0; s < steps; s++) {
-    R_xlen_t begin = row;
-    while (row < rows && (R_xlen_t)x[5 * rows + row] == s) row++;
-    plan.step[s] = (struct acct_step){leaf + begin, (size_t)(row - begin), (enum acct_amplification)a[s], r[s], t[s]};
-  }
-  return plan;
+  return leaf;
 }
 
-static SEXP pair_of_doubles(double x, double y) {
-  SEXP value = Rf_allocVector(REALSXP, 2);
-  REAL(value)[0] = x;
-  REAL(value)[1] = y;
-  return value;
+/* The leaves are those of the first step, then those of the second and so on. */
+static struct composition arg_composition(SEXP plan) {
+  SEXP steps = arg_element(plan, "steps"), amplification = arg_element(steps, "amplification");
+  R_xlen_t n = XLENGTH(amplification), leaves = 0;
+  const double *rate = arg_doubles(arg_element(steps, "rate"), n), *times = arg_doubles(arg_element(steps, "times"), n);
+  SEXP sizes = arg_element(steps, "leaves");
+  if (TYPEOF(sizes) != INTSXP || XLENGTH(sizes) != n) Rf_error("internal: numbers of leaves were expected");
+  for (R_xlen_t s = 0; s < n; s++) leaves += INTEGER(sizes)[s];
+  const struct acct_leaf *leaf = arg_leaves(arg_element(plan, "leaves"), leaves);
+  struct composition of = {(struct acct_step *)R_alloc((size_t)n, sizeof *of.step), (size_t)n};
+  for (R_xlen_t s = 0; s < n; s++) {
+    of.step[s] =
+        (struct acct_step){leaf, (size_t)INTEGER(sizes)[s],
+                           (enum acct_amplification)choice_at(amplification, s, amplifications), rate[s], times[s]};
+    leaf += INTEGER(sizes)[s];
+  }
+  return of;
 }
 
-SEXP ffi_rdp_curve(SEXP leaves, SEXP amplification, SEXP rate, SEXP times, SEXP order) {
-  struct plan plan = arg_plan(leaves, amplification, rate, times);
+/* With the order that it is taken at. */
+static SEXP at_order(const char *name, double value, double order) {
+  const char *const names[] = {name, "order"};
+  const double x[] = {value, order};
+  return glue_numbers(2, names, x);
+}
+
+SEXP ffi_rdp_curve(SEXP plan, SEXP order) {
+  struct composition of = arg_composition(plan);
   R_xlen_t n = XLENGTH(order);
   SEXP value = PROTECT(Rf_allocVector(REALSXP, n));
-  glue_check(acct_rdp_curve(plan.step, plan.steps, (size_t)n, arg_doubles(order, n), REAL(value)));
+  glue_check(acct_rdp_curve(of.step, of.steps, (size_t)n, arg_doubles(order, n), REAL(value)));
   UNPROTECT(1);
   return value;
 }
 
-SEXP ffi_rdp_epsilon(SEXP leaves, SEXP amplification, SEXP rate, SEXP times, SEXP delta) {
-  struct plan plan = arg_plan(leaves, amplification, rate, times);
+SEXP ffi_rdp_epsilon(SEXP plan, SEXP delta) {
+  struct composition of = arg_composition(plan);
   double eps, order;
-  glue_check(acct_rdp_epsilon(plan.step, plan.steps, arg_double(delta), &eps, &order));
-  return pair_of_doubles(eps, order);
+  glue_check(acct_rdp_epsilon(of.step, of.steps, arg_double(delta), &eps, &order));
+  return at_order("eps", eps, order);
 }
 
-SEXP ffi_rdp_log_delta(SEXP leaves, SEXP amplification, SEXP rate, SEXP times, SEXP eps) {
-  struct plan plan = arg_plan(leaves, amplification, rate, times);
+SEXP ffi_rdp_log_delta(SEXP plan, SEXP eps) {
+  struct composition of = arg_composition(plan);
   double log_delta, order;
-  glue_check(acct_rdp_log_delta(plan.step, plan.steps, arg_double(eps), &log_delta, &order));
-  return pair_of_doubles(log_delta, order);
+  glue_check(acct_rdp_log_delta(of.step, of.steps, arg_double(eps), &log_delta, &order));
+  return at_order("log_delta", log_delta, order);
 }
 
 SEXP ffi_rdp_budget(SEXP order, SEXP eps, SEXP delta) {
   return Rf_ScalarReal(acct_rdp_budget(arg_double(order), arg_double(eps), arg_double(delta)));
 }
 
-SEXP ffi_pld_epsilon(SEXP leaves, SEXP amplification, SEXP rate, SEXP times, SEXP delta, SEXP optimistic) {
-  struct plan plan = arg_plan(leaves, amplification, rate, times);
+SEXP ffi_pld_epsilon(SEXP plan, SEXP delta, SEXP optimistic) {
+  struct composition of = arg_composition(plan);
   enum acct_bound bound = arg_flag(optimistic) ? ACCT_OPTIMISTIC : ACCT_PESSIMISTIC;
   double eps;
-  glue_check(acct_pld_epsilon(plan.step, plan.steps, arg_double(delta), bound, &eps));
+  glue_check(acct_pld_epsilon(of.step, of.steps, arg_double(delta), bound, &eps));
   return Rf_ScalarReal(eps);
 }
 
-SEXP ffi_pld_log_delta(SEXP leaves, SEXP amplification, SEXP rate, SEXP times, SEXP eps, SEXP optimistic) {
-  struct plan plan = arg_plan(leaves, amplification, rate, times);
+SEXP ffi_pld_log_delta(SEXP plan, SEXP eps, SEXP optimistic) {
+  struct composition of = arg_composition(plan);
   enum acct_bound bound = arg_flag(optimistic) ? ACCT_OPTIMISTIC : ACCT_PESSIMISTIC;
   double log_delta;
-  glue_check(acct_pld_log_delta(plan.step, plan.steps, arg_double(eps), bound, &log_delta));
+  glue_check(acct_pld_log_delta(of.step, of.steps, arg_double(eps), bound, &log_delta));
   return Rf_ScalarReal(log_delta);
 }
 
-SEXP ffi_leaf_zcdp(SEXP leaves, SEXP amplification, SEXP rate, SEXP times) {
-  struct plan plan = arg_plan(leaves, amplification, rate, times);
+SEXP ffi_leaf_zcdp(SEXP plan) {
+  struct composition of = arg_composition(plan);
   double rho = 0.0;
-  for (size_t s = 0; s < plan.steps; s++) {
-    for (size_t i = 0; i < plan.step[s].leaves; i++) {
-      rho += plan.step[s].times * acct_leaf_zcdp(&plan.step[s].leaf[i]);
+  for (size_t s = 0; s < of.steps; s++) {
+    for (size_t i = 0; i < of.step[s].leaves; i++) {
+      rho += of.step[s].times * acct_leaf_zcdp(&of.step[s].leaf[i]);
     }
   }
   return Rf_ScalarReal(rho);

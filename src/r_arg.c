@@ -38,6 +38,32 @@ const double *arg_doubles(SEXP x, R_xlen_t length) {
   return REAL(x);
 }
 
+int arg_choice(SEXP x, const char *const *choices) {
+  const char *name = arg_string(x);
+  for (int i = 0; choices[i]; i++) {
+    if (strcmp(choices[i], name) == 0) return i;
+  }
+  Rf_error("internal: '%s' is no choice", name);
+}
+
+static R_xlen_t place_of(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < XLENGTH(names); i++) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return i;
+  }
+  return -1;
+}
+
+SEXP glue_element(SEXP list, const char *name) {
+  R_xlen_t i = TYPEOF(list) == VECSXP ? place_of(list, name) : -1;
+  return i < 0 ? R_NilValue : VECTOR_ELT(list, i);
+}
+
+SEXP arg_element(SEXP list, const char *name) {
+  if (TYPEOF(list) != VECSXP || place_of(list, name) < 0) Rf_error("internal: '%s' is missing", name);
+  return glue_element(list, name);
+}
+
 /* ---- pointers ---- */
 
 SEXP glue_pointer(const char *tag, R_CFinalizer_t finalizer) {
@@ -60,13 +86,21 @@ struct ledger *arg_ledger(SEXP x) {
   return glue_address(x, "budget");
 }
 
-SEXP glue_list(int length, const char *const *names) {
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
+static SEXP named(SEXPTYPE type, int length, const char *const *names) {
+  SEXP x = PROTECT(Rf_allocVector(type, length));
   SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
   for (int i = 0; i < length; i++) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
-  Rf_setAttrib(list, R_NamesSymbol, labels);
+  Rf_setAttrib(x, R_NamesSymbol, labels);
   UNPROTECT(2);
-  return list;
+  return x;
+}
+
+SEXP glue_list(int length, const char *const *names) { return named(VECSXP, length, names); }
+
+SEXP glue_numbers(int length, const char *const *names, const double *x) {
+  SEXP out = named(REALSXP, length, names);
+  memcpy(REAL(out), x, (size_t)length * sizeof *x);
+  return out;
 }
 
 /* ---- randomness ---- */
@@ -105,8 +139,9 @@ void glue_check(int status) {
 }
 
 void NORET glue_fail(int status) {
-  SEXP argument = PROTECT(Rf_allocVector(VECSXP, 2));
-  SET_VECTOR_ELT(argument, 0, Rf_ScalarInteger(status));
+  static const char *const names[] = {"name", "message"};
+  SEXP argument = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(argument, 0, Rf_mkString(base_name(status)));
   SET_VECTOR_ELT(argument, 1, Rf_mkString(base_message(status)));
   namespace_call("raise_status", argument);
   Rf_error("internal: no condition was raised"); /* not reached */

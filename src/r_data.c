@@ -33,15 +33,16 @@ static SEXP bundle_create(SEXP kept, struct bundle **out) {
   return pointer;
 }
 
-static SEXP element_of(SEXP rows, int at, SEXPTYPE type) {
-  SEXP x = VECTOR_ELT(rows, at);
+static SEXP element_of(SEXP rows, const char *name, SEXPTYPE type) {
+  SEXP x = arg_element(rows, name);
   if (TYPEOF(x) != (int)type) Rf_error("internal: rows were expected");
   return x;
 }
 
 /* list(x, codes, indicators): a matrix of doubles, or of integers that are the bits of floats; a matrix of integers. */
 static int columns_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
-  SEXP x = VECTOR_ELT(rows, 0), codes = element_of(rows, 1, INTSXP), indicators = element_of(rows, 2, INTSXP);
+  SEXP x = arg_element(rows, "x"), codes = element_of(rows, "codes", INTSXP);
+  SEXP indicators = element_of(rows, "indicators", INTSXP);
   int n = Rf_nrows(x), single = TYPEOF(x) == INTSXP;
   if ((!single && TYPEOF(x) != REALSXP) || Rf_nrows(codes) != n || Rf_ncols(codes) != Rf_length(indicators)) {
     Rf_error("internal: rows were expected");
@@ -63,9 +64,9 @@ static struct data_compressed compressed_from(SEXP start, SEXP row, SEXP value) 
 
 /* list(start, row, value, dim) */
 static int sparse_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
-  struct data_compressed x =
-      compressed_from(element_of(rows, 0, INTSXP), element_of(rows, 1, INTSXP), element_of(rows, 2, REALSXP));
-  const int *dim = INTEGER(element_of(rows, 3, INTSXP));
+  struct data_compressed x = compressed_from(element_of(rows, "start", INTSXP), element_of(rows, "row", INTSXP),
+                                             element_of(rows, "value", REALSXP));
+  const int *dim = INTEGER(element_of(rows, "dim", INTSXP));
   return data_create_sparse(&x, (size_t)dim[0], (size_t)dim[1], intercept, radius, arg_doubles(y, dim[0]), out);
 }
 
@@ -78,13 +79,16 @@ static int rows_create(SEXP rows, SEXP y, int intercept, double radius, struct d
                      out);
 }
 
-/* What is wrong with the slots of a dgCMatrix: an enum data_fault. */
+/* What is wrong with the slots of a dgCMatrix: a word, or NULL. */
 SEXP ffi_sparse_check(SEXP start, SEXP row, SEXP value, SEXP dim) {
+  static const char *const faults[] = {
+      [DATA_LENGTHS] = "lengths", [DATA_STARTS] = "starts", [DATA_RANGE] = "range", [DATA_ORDER] = "order"};
   if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(value) != REALSXP || TYPEOF(dim) != INTSXP) {
     Rf_error("internal: slots were expected");
   }
   struct data_compressed x = compressed_from(start, row, value);
-  return Rf_ScalarInteger((int)data_check_compressed(&x, (size_t)INTEGER(dim)[0], (size_t)INTEGER(dim)[1]));
+  enum data_fault fault = data_check_compressed(&x, (size_t)INTEGER(dim)[0], (size_t)INTEGER(dim)[1]);
+  return fault == DATA_SOUND ? R_NilValue : Rf_mkString(faults[fault]);
 }
 
 /* Rows are kept by reference; R copies them if somebody modifies them. */
@@ -100,8 +104,8 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   glue_limit_threads();
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(rows_create(rows, y, arg_flag(intercept), arg_double(radius), &b->data));
-  glue_check(oracle_create(b->data, b->loss, budget, arg_entropy(reproducible),
-                           (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
+  glue_check(
+      oracle_create(b->data, b->loss, budget, arg_entropy(reproducible), arg_neighbours(neighbours), &b->oracle));
   UNPROTECT(2);
   return out;
 }
@@ -123,8 +127,8 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SE
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(data_create_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
                                 &b->data));
-  glue_check(oracle_create(b->data, b->loss, budget, arg_entropy(reproducible),
-                           (enum oracle_neighbours)arg_int(neighbours), &b->oracle));
+  glue_check(
+      oracle_create(b->data, b->loss, budget, arg_entropy(reproducible), arg_neighbours(neighbours), &b->oracle));
   UNPROTECT(2);
   return out;
 }
@@ -208,17 +212,13 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
 
 /* Lipschitz constant, curvature bounds and third derivative of a loss. */
 SEXP ffi_loss_bounds(SEXP name, SEXP parameter) {
+  static const char *const names[] = {"lipschitz", "curv_lower", "curv_upper", "third"};
   struct loss *loss;
   glue_check(loss_create(arg_string(name), arg_double(parameter), &loss));
   const struct loss_bounds b = *loss_bounds_of(loss);
   loss_free(loss);
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, 4));
-  REAL(out)[0] = b.lipschitz;
-  REAL(out)[1] = b.curv_lower;
-  REAL(out)[2] = b.curv_upper;
-  REAL(out)[3] = b.third;
-  UNPROTECT(1);
-  return out;
+  const double bounds[] = {b.lipschitz, b.curv_lower, b.curv_upper, b.third};
+  return glue_numbers(4, names, bounds);
 }
 
 SEXP ffi_oracle_facts(SEXP oracle) {

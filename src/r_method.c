@@ -59,12 +59,10 @@ SEXP ffi_method_alpha(SEXP name, SEXP oracle, SEXP penalty, SEXP options, SEXP r
 
 /* Lower bound of a penalty's second derivatives, its sign changed, and bound of the third ones. */
 SEXP ffi_penalty_bounds(SEXP penalty) {
-  struct penalty p = penalty_from(penalty);
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, 2));
-  REAL(out)[0] = penalty_curv_lower(&p);
-  REAL(out)[1] = penalty_third(&p);
-  UNPROTECT(1);
-  return out;
+  static const char *const names[] = {"curv_lower", "third"};
+  const struct penalty p = penalty_from(penalty);
+  const double bounds[] = {penalty_curv_lower(&p), penalty_third(&p)};
+  return glue_numbers(2, names, bounds);
 }
 
 SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {
@@ -90,27 +88,11 @@ static const struct method *arg_method(SEXP name) {
   return method;
 }
 
-static SEXP element(SEXP list, const char *name) {
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < XLENGTH(names); i++) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  Rf_error("internal: '%s' is missing", name);
-}
-
-static int arg_choice(SEXP x, const char *const *choices) {
-  const char *name = arg_string(x);
-  for (int i = 0; choices[i]; i++) {
-    if (strcmp(choices[i], name) == 0) return i;
-  }
-  Rf_error("internal: '%s' is no choice", name);
-}
-
 /* In memory that R frees when the entry returns. */
 static void *options_from(const struct method *method, SEXP list) {
   char *options = memset(R_alloc(method->size, 1), 0, method->size);
   for (const struct field *field = method->fields; field->name; field++) {
-    SEXP x = element(list, field->name);
+    SEXP x = arg_element(list, field->name);
     void *at = options + field->offset;
     switch (field->type) {
     case FIELD_FLAG:
@@ -133,14 +115,18 @@ static void *options_from(const struct method *method, SEXP list) {
 }
 
 static struct penalty penalty_from(SEXP list) {
-  struct penalty p = {(enum penalty_kind)arg_choice(element(list, "kind"), penalty_kinds),
-                      arg_double(element(list, "lambda")), (size_t)arg_int(element(list, "skip"))};
+  struct penalty p = {(enum penalty_kind)arg_choice(arg_element(list, "kind"), penalty_kinds),
+                      arg_double(arg_element(list, "lambda")), (size_t)arg_int(arg_element(list, "skip"))};
   return p;
 }
 
 /* A vector of one member of n structs of this size. */
 static SEXP vector_of(const struct field *field, const char *first, size_t size, size_t n) {
-  static const SEXPTYPE types[] = {LGLSXP, INTSXP, REALSXP, STRSXP, STRSXP}; /* of enum field_type */
+  static const SEXPTYPE types[] = {[FIELD_FLAG] = LGLSXP,
+                                   [FIELD_COUNT] = INTSXP,
+                                   [FIELD_NUMBER] = REALSXP,
+                                   [FIELD_TEXT] = STRSXP,
+                                   [FIELD_CHOICE] = STRSXP};
   SEXP out = PROTECT(Rf_allocVector(types[field->type], (R_xlen_t)n));
   for (size_t i = 0; i < n; i++) {
     const void *at = first + i * size + field->offset;

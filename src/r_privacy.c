@@ -2,6 +2,14 @@
 #include "ffi.h"
 #include "glue.h"
 
+/* What R calls them (R/budget.R, R/neighbours.R). */
+static const char *const accountants[] = {
+    [LEDGER_OPEN] = "auto", [LEDGER_GDP] = "gdp", [LEDGER_ZCDP] = "zcdp", [LEDGER_RENYI] = "renyi", NULL};
+static const char *const relations[] = {[ORACLE_REPLACE_ONE] = "replace-one", [ORACLE_ZERO_OUT] = "zero-out", NULL};
+
+static enum ledger_accountant arg_accountant(SEXP x) { return (enum ledger_accountant)arg_choice(x, accountants); }
+enum oracle_neighbours arg_neighbours(SEXP x) { return (enum oracle_neighbours)arg_choice(x, relations); }
+
 static void finalize_ledger(SEXP x) {
   ledger_free(R_ExternalPtrAddr(x));
   R_ClearExternalPtr(x);
@@ -10,8 +18,7 @@ static void finalize_ledger(SEXP x) {
 SEXP ffi_ledger_create(SEXP gdp_capacity, SEXP zcdp_capacity, SEXP accountant) {
   SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
   struct ledger *ledger;
-  glue_check(ledger_create(arg_double(gdp_capacity), arg_double(zcdp_capacity),
-                           (enum ledger_accountant)arg_int(accountant), &ledger));
+  glue_check(ledger_create(arg_double(gdp_capacity), arg_double(zcdp_capacity), arg_accountant(accountant), &ledger));
   R_SetExternalPtrAddr(out, ledger);
   UNPROTECT(1);
   return out;
@@ -36,12 +43,12 @@ SEXP ffi_ledger_create_perturbed(SEXP eps, SEXP delta, SEXP kappa) {
 }
 
 SEXP ffi_ledger_decide(SEXP ledger, SEXP accountant) {
-  glue_check(ledger_decide(arg_ledger(ledger), (enum ledger_accountant)arg_int(accountant)));
+  glue_check(ledger_decide(arg_ledger(ledger), arg_accountant(accountant)));
   return R_NilValue;
 }
 
 SEXP ffi_ledger_close(SEXP ledger, SEXP neighbours, SEXP keep) {
-  glue_check(ledger_close(arg_ledger(ledger), (enum oracle_neighbours)arg_int(neighbours), arg_double(keep)));
+  glue_check(ledger_close(arg_ledger(ledger), arg_neighbours(neighbours), arg_double(keep)));
   return R_NilValue;
 }
 
@@ -51,7 +58,7 @@ SEXP ffi_ledger_state(SEXP ledger) {
                                       "mechanism",  "rho",      "sensitivity", "scale", "neighbours"};
   SEXP out = PROTECT(glue_list(10, names));
   R_xlen_t n = (R_xlen_t)ledger_length(l);
-  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger((int)ledger_accountant_of(l)));
+  SET_VECTOR_ELT(out, 0, Rf_mkString(accountants[ledger_accountant_of(l)]));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(ledger_capacity(l)));
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(ledger_spent(l)));
   SET_VECTOR_ELT(out, 3, Rf_ScalarReal(ledger_left(l)));
@@ -64,7 +71,7 @@ SEXP ffi_ledger_state(SEXP ledger) {
     REAL(VECTOR_ELT(out, 7))[i] = e->sensitivity;
     REAL(VECTOR_ELT(out, 8))[i] = e->scale;
   }
-  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(n > 0 ? (int)ledger_neighbours(l) : NA_INTEGER));
+  SET_VECTOR_ELT(out, 9, n > 0 ? Rf_mkString(relations[ledger_neighbours(l)]) : Rf_ScalarString(NA_STRING));
   UNPROTECT(1);
   return out;
 }

@@ -33,7 +33,7 @@ SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP n
   for (R_xlen_t j = 0; j < m; j++) cells += (R_xlen_t)column[j].cells;
   struct ledger *ledger = arg_ledger(budget);
   const struct base_entropy *entropy = arg_entropy(reproducible);
-  enum oracle_neighbours relation = (enum oracle_neighbours)arg_int(neighbours);
+  enum oracle_neighbours relation = arg_neighbours(neighbours);
   double cost = arg_double(rho), sd;
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, cells));
@@ -61,7 +61,7 @@ SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP
   PROTECT(source_init(&source, feed, (size_t)m, 0, 0));
   struct ledger *ledger = arg_ledger(budget);
   const struct base_entropy *entropy = arg_entropy(reproducible);
-  enum oracle_neighbours relation = (enum oracle_neighbours)arg_int(neighbours);
+  enum oracle_neighbours relation = arg_neighbours(neighbours);
   double cost = arg_double(rho), sd;
   size_t rows = (size_t)arg_int(n);
   SEXP out = PROTECT(glue_list(2, names));

@@ -1,7 +1,8 @@
 /* Chunks: the core asks for the next one, an R function (R/stream.R) gives it. */
 #include "r_source.h"
 
-enum { OPEN, NEXT, CLOSE };
+enum { OPEN, READ, CLOSE };
+static const char *const requests[] = {[OPEN] = "open", [READ] = "read", [CLOSE] = "close"};
 
 struct asked {
   struct r_source *source;
@@ -13,15 +14,15 @@ static void ask(void *argument);
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk);
 static int ask_for(void *context, int what, struct data_chunk *chunk);
 static int open_pass(void *context) { return ask_for(context, OPEN, NULL); }
-static int next_chunk(void *context, struct data_chunk *chunk) { return ask_for(context, NEXT, chunk); }
+static int next_chunk(void *context, struct data_chunk *chunk) { return ask_for(context, READ, chunk); }
 static void close_pass(void *context) { ask_for(context, CLOSE, NULL); }
 
 SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t factors, int responses) {
   if (!Rf_isFunction(function)) Rf_error("internal: a function was expected");
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 4));
   for (int what = OPEN; what <= CLOSE; what++) {
-    SEXP code = PROTECT(Rf_ScalarInteger(what));
-    SET_VECTOR_ELT(keep, what, Rf_lang2(function, code));
+    SEXP request = PROTECT(Rf_mkString(requests[what]));
+    SET_VECTOR_ELT(keep, what, Rf_lang2(function, request));
     source->call[what] = VECTOR_ELT(keep, what);
     UNPROTECT(1);
   }
@@ -51,20 +52,16 @@ static void ask(void *argument) {
     int done = LOGICAL(value)[0];
     asked->status = done == TRUE ? BASE_OK : done == FALSE ? BASE_ERR_SOURCE : BASE_ERR_STOPPED;
     if (asked->chunk) asked->chunk->rows = 0;
-  } else if (asked->what == NEXT) {
+  } else if (asked->what == READ) {
     asked->status = read_chunk(s, value, asked->chunk);
   }
   UNPROTECT(1);
 }
 
-/* A list of rows (R/rows.R), a matrix or with codes of factors as well, and of responses if they are wanted. */
+/* A list of rows (R/rows.R), a matrix or with codes of factors as well, and of responses y if they are wanted. */
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
-  if (TYPEOF(value) != VECSXP || XLENGTH(value) != 2) return BASE_ERR_SOURCE;
-  SEXP x = VECTOR_ELT(value, 0), y = VECTOR_ELT(value, 1), codes = R_NilValue;
-  if (TYPEOF(x) == VECSXP && XLENGTH(x) == 3) {
-    codes = VECTOR_ELT(x, 1);
-    x = VECTOR_ELT(x, 0);
-  }
+  SEXP rows_of = glue_element(value, "rows"), y = glue_element(value, "y");
+  SEXP x = TYPEOF(rows_of) == VECSXP ? glue_element(rows_of, "x") : rows_of, codes = glue_element(rows_of, "codes");
   if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != s->dense) return BASE_ERR_SOURCE;
   int rows = Rf_nrows(x);
   if (s->factors > 0 && (TYPEOF(codes) != INTSXP || !Rf_isMatrix(codes) || Rf_nrows(codes) != rows ||

@@ -23,7 +23,11 @@ void test_base_base(void) {
 static void messages(void) {
   for (int s = 0; s < BASE_STATUS_COUNT; s++) {
     CHECK(base_message(s) != NULL && strlen(base_message(s)) > 0);
-    for (int r = 0; r < s; r++) CHECK(strcmp(base_message(r), base_message(s)) != 0);
+    CHECK(base_name(s) != NULL && strlen(base_name(s)) > 0);
+    for (int r = 0; r < s; r++) {
+      CHECK(strcmp(base_message(r), base_message(s)) != 0);
+      CHECK(strcmp(base_name(r), base_name(s)) != 0);
+    }
   }
   CHECK(strcmp(base_message(-1), base_message(BASE_STATUS_COUNT)) == 0);
 }

@@ -3,28 +3,31 @@
 
 #include <stdlib.h>
 
-static const char *const messages[BASE_STATUS_COUNT] = {
-  [BASE_OK] = "no error",
-  [BASE_ERR_MEMORY] = "memory could not be allocated",
-  [BASE_ERR_STOPPED] = "stopped on request",
-  [BASE_ERR_ENTROPY] = "the source of randomness failed",
-  [BASE_ERR_ARGUMENT] = "an argument is out of its range",
-  [BASE_ERR_BUDGET] = "the privacy budget is exhausted",
-  [BASE_ERR_FORK] = "a privacy budget cannot be used in a forked process",
-  [BASE_ERR_ACCOUNTANT] = "the mechanism does not fit the accountant of the privacy budget",
-  [BASE_ERR_NUMERIC] = "an eigenvalue computation did not converge",
-  [BASE_ERR_SOURCE] = "the source of the data failed",
-  [BASE_ERR_ROWS] = "a pass over the source of the data gave more or fewer rows than n",
-  [BASE_ERR_RELATION] = "the privacy budget was charged under another neighbour relation",
-  [BASE_ERR_STEP] = "a step on a batch is open, which is one release",
+static const struct {
+  const char *name, *message;
+} statuses[BASE_STATUS_COUNT] = {
+    [BASE_OK] = {"ok", "no error"},
+    [BASE_ERR_MEMORY] = {"memory", "memory could not be allocated"},
+    [BASE_ERR_STOPPED] = {"interrupt", "stopped on request"},
+    [BASE_ERR_ENTROPY] = {"entropy", "the source of randomness failed"},
+    [BASE_ERR_ARGUMENT] = {"argument", "an argument is out of its range"},
+    [BASE_ERR_BUDGET] = {"budget", "the privacy budget is exhausted"},
+    [BASE_ERR_FORK] = {"fork", "a privacy budget cannot be used in a forked process"},
+    [BASE_ERR_ACCOUNTANT] = {"accountant", "the mechanism does not fit the accountant of the privacy budget"},
+    [BASE_ERR_NUMERIC] = {"numeric", "an eigenvalue computation did not converge"},
+    [BASE_ERR_SOURCE] = {"source", "the source of the data failed"},
+    [BASE_ERR_ROWS] = {"rows", "a pass over the source of the data gave more or fewer rows than n"},
+    [BASE_ERR_RELATION] = {"relation", "the privacy budget was charged under another neighbour relation"},
+    [BASE_ERR_STEP] = {"step", "a step on a batch is open, which is one release"},
 };
 
 static struct base_host host;
 
-const char *base_message(int status) {
-  if (status < 0 || status >= BASE_STATUS_COUNT) return "unknown error";
-  return messages[status];
-}
+static int is_known(int status) { return status >= 0 && status < BASE_STATUS_COUNT; }
+
+const char *base_name(int status) { return is_known(status) ? statuses[status].name : "unknown"; }
+
+const char *base_message(int status) { return is_known(status) ? statuses[status].message : "unknown error"; }
 
 void base_set_host(const struct base_host *h) {
   static const struct base_host none;

@@ -36,7 +36,8 @@ enum base_status {
   BASE_STATUS_COUNT
 };
 
-/* A short text that depends on nothing but the code. */
+/* A word for the code, which names the class of its condition in R, and a short text; both depend on nothing else. */
+const char *base_name(int status);
 const char *base_message(int status);
 
 struct base_host {

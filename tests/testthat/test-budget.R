@@ -219,8 +219,8 @@ test_that("an interrupt stops within a second and refunds nothing", {
 test_that("one budget holds under one relation, that of its first charge", {
   d <- data.frame(y = p$y, a = p$x[, 1])
   refused <- function(expr) expect_error(expr, class = "dpsosp_error_relation")
-  for (first in neighbour_codes) {
-    other <- setdiff(neighbour_codes, first)
+  for (first in neighbour_relations) {
+    other <- setdiff(neighbour_relations, first)
     budget <- dp_budget(eps = 1, delta = 1e-6)
     ask <- function(neighbours) dp_oracle(p$x, p$y, "sigmoid", budget, radius = 2, neighbours = neighbours)
     late <- ask(other) # nothing was charged yet: it is refused when it asks
@@ -241,7 +241,7 @@ test_that("one budget holds under one relation, that of its first charge", {
   refused(private_ranges(list(a = p$x[, 1]), budget, 0.001, "replace-one", FALSE))
   expect_setequal(dp_ledger(budget)$neighbours, "zero-out")
   # A fit that owns its budget charges what is unused under its own relation, too.
-  for (relation in neighbour_codes) {
+  for (relation in neighbour_relations) {
     fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-6, neighbours = relation, target = sosp(0.5, 0.5))
     expect_setequal(dp_ledger(fit)$neighbours, relation)
   }

@@ -159,8 +159,8 @@ test_that("entries survive a collection at every allocation", {
     wrap <- if (torture) tortured else force
     space <- asNamespace("dpsosp")
     call <- function(name, ...) .Call(space[[name]], ...)
-    budget <- wrap(call("ffi_ledger_create", 0, 10, 2L))
-    o <- wrap(call("ffi_oracle_create", p$x, TRUE, 2, p$y, "sigmoid", 0, budget, 0L, TRUE))
+    budget <- wrap(call("ffi_ledger_create", 0, 10, "zcdp"))
+    o <- wrap(call("ffi_oracle_create", p$x, TRUE, 2, p$y, "sigmoid", 0, budget, "replace-one", TRUE))
     penalty <- list(kind = "none", lambda = 0, skip = 1L)
     control <- control_opt(max_iterations = 3)
     job <- list(method = dpsosp:::methods()[["2opt-ls"]], control = control, target = sosp(alpha = 0.1))
@@ -172,7 +172,7 @@ test_that("entries survive a collection at every allocation", {
       wrap(call("ffi_oracle_decreases", o, w0, c(1, 0, 0), c(2, 1), 0.1, TRUE)),
       wrap(call("ffi_oracle_choose", o, w0, c(1, 0, 0), c(2, 1), c(0, 0), TRUE, 0.1, TRUE)),
       wrap(call("ffi_oracle_choose", o, w0, c(1, 0, 0), c(2, 1), c(0, 0), FALSE, 0.1, TRUE)),
-      wrap(call("ffi_ranges_release", budget, list(p$x[, 1]), list(c(-1, 0, 1)), 0.1, 0L, TRUE)),
+      wrap(call("ffi_ranges_release", budget, list(p$x[, 1]), list(c(-1, 0, 1)), 0.1, "replace-one", TRUE)),
       wrap(call("ffi_method_alpha", "opt", o, penalty, options, 5, w0)),
       wrap(call("ffi_method_run", "opt", o, penalty, options, 5, w0, callback, TRUE)),
       wrap(call("ffi_oracle_facts", o)), wrap(call("ffi_ledger_state", budget)), runif(1)
