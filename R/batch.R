@@ -43,7 +43,7 @@ gradient_steps <- function(job) {
   gap <- if (is.na(job$control$gap)) 1 else job$control$gap
   smooth <- max(0.25, loss_bounds(job$loss)[["curv_upper"]])
   min(job$control$max_iterations,
-      planned_iterations("gd", eps_g = eps_g, gap = gap, smooth = if (published) 1 else smooth))
+      iterations_gradient(list(eps_g = eps_g, gap = gap, smooth = if (published) 1 else smooth)))
 }
 
 # Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard

@@ -1,3 +1,34 @@
+# What the papers plan for and ask for, by methods; the formulas are in papers.R.
+
+#' Iterations that the papers plan for
+#'
+#' How many iterations take a method from a point whose objective is `gap` above its infimum to a second-order
+#' stationary point, in the worst case and with noise small enough.
+#'
+#' * `"opt"`: \eqn{\Delta / \min((1 - 2 c_1) \epsilon_g^2 / (2 G), 2 (1/3 - c_2 - c) \epsilon_H^3 / M^2)},
+#'   with c, c1 and c2 equal to 0.1;
+#' * `"tr"`: \eqn{6 \sqrt{M} \Delta / \epsilon_g^{1.5}};
+#' * `"gd"`: the first term of `"opt"`, for a point with a small gradient only.
+#'
+#' @param method `"opt"`, `"tr"` or `"gd"`.
+#' @param eps_g,eps_h The target, positive; `eps_g` is the papers' alpha for `"tr"`. Only `"opt"` takes `eps_h`.
+#' @param gap The initial gap, positive.
+#' @param smooth,third G and M: Lipschitz constants of the gradient and of the Hessian, positive.
+#' @return A whole number.
+#' @references Gao and Wright (2023), equations (6) and (10); Wang and Xu (2021), theorem 2.
+#' @examples
+#' planned_iterations("tr", eps_g = 0.06, gap = log(2), third = 0.1)
+#' @export
+planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NULL, gap, smooth = 1, third = 1) {
+  require_given()
+  call <- sys.call()
+  method <- check_choice(method, c("opt", "tr", "gd"), "method", call)
+  positive <- function(x, arg) check_number(x, arg, 0, call = call)
+  a <- list(eps_g = positive(eps_g, "eps_g"), gap = positive(gap, "gap"), smooth = positive(smooth, "smooth"),
+            third = positive(third, "third"))
+  methods()[[method]]$family$planned(a, positive(eps_h, "eps_h"))
+}
+
 #' Rows that the papers ask for
 #'
 #' The number of records from which on the papers guarantee a second-order stationary point, in the worst case. What
@@ -46,37 +77,6 @@ required_rows <- function(method = c("opt", "opt-ls", "tr"), eps_g, eps_h = NULL
     gradient = positive(gradient, "gradient"), hessian = positive(hessian, "hessian"),
     failure = check_number(failure, "failure", 0, 1, call = call), constant = positive(constant, "constant")
   )
-  if (method != "tr") a$eps_h <- positive(eps_h, "eps_h")
-  ceiling(switch(method, opt = rows_short_step(a), "opt-ls" = rows_line_search(a), tr = rows_trust_region(a)))
-}
-
-rows_short_step <- function(a) {
-  iterations <- planned_iterations("opt", a$eps_g, a$eps_h, a$gap, a$smooth, a$third)
-  rows_noise(a, iterations, sqrt(iterations / rho_of_target(a)), 0.1)
-}
-
-# Gao & Wright, (14) to (18).
-rows_line_search <- function(a) {
-  rest <- 1 - 0.1 - 0.25
-  t2 <- 1.5 * rest - 3 * sqrt(rest^2 / 4 - 2 / 3 / 12)
-  decrease <- min((1 - 0.1 - 0.6) * 0.6 / a$smooth * a$eps_g^2, 0.25 / 4 * t2^2 * a$eps_h^3 / a$third^2)
-  iterations <- ceiling(a$gap / decrease)
-  scale <- sqrt(3 * iterations / (2 * rho_of_target(a))) # sigma of the answers and lambda of the sparse vector
-  candidates <- floor(max(log(20) / -log(0.6), log(20) / -log(0.5))) + 1
-  search <- 16 * scale * (log(candidates) + log(iterations / a$failure)) * a$gradient *
-    max(2 * 20 / (0.6 * a$eps_g), 4 * 20 * a$third / (t2 * 0.25 * a$eps_h^2))
-  max(rows_noise(a, iterations, scale, 1 / 12), search)
-}
-
-# Noise small enough for (9): theorem 4.
-rows_noise <- function(a, iterations, sigma, c2) {
-  likely <- sigma * log(iterations / a$failure)
-  max(sqrt(2 * a$d) * a$gradient * likely / min(0.1 * a$eps_g, c2 * a$eps_h^2 / a$third),
-      a$constant * sqrt(a$d) * a$hessian * likely / (0.1 * a$eps_h))
-}
-
-rho_of_target <- function(a) .Call(ffi_zcdp_rho, a$eps, a$delta)
-
-rows_trust_region <- function(a) {
-  a$constant * a$d * log(1 / a$failure) * sqrt(log(1 / a$delta)) / (a$eps_g^1.75 * a$eps)
+  row <- methods()[[method]]
+  ceiling(row$family$needed(row, a, positive(eps_h, "eps_h")))
 }

@@ -49,6 +49,8 @@ raise_interrupt <- function() {
 # The last failure of a feed, from there to raise_status().
 stream_failure <- new.env(parent = emptyenv())
 
+note_failure <- function(message) stream_failure$condition <- message
+
 # For raise_status(): says what failed, once.
 raise_source <- function(default) {
   message <- stream_failure$condition %||% default

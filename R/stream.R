@@ -37,7 +37,7 @@ stream_feed <- function(source, columns, map) {
     tryCatch(
       suppressWarnings(steps[[what]]()),
       error = function(e) {
-        stream_failure$condition <- reader_failure(e, pass)
+        note_failure(reader_failure(e, pass))
         FALSE
       },
       interrupt = function(e) NA

@@ -1,5 +1,5 @@
 # The layers of the R files: a file uses what is defined in files of its own layer and of lower ones, and no files use
-# each other in a circle (ARCHITECTURE.md, "Layers of R").
+# each other in a circle (ARCHITECTURE.md, "Layers of R"); none tells methods by their names.
 #   Rscript dev/layers.R [R directory]
 # What a function uses is what codetools finds, so names in strings are not seen. Ends with "N passed, N failed"; the
 # last checks are of the check, on small examples.
@@ -11,8 +11,8 @@ layers <- list(
   problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
               "source-files", "stream", "problem"),
   oracle = c("oracle", "ranges"),
-  method = c("target", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton", "method-cubic",
-             "method-perturbation", "methods", "auto", "trust-region"),
+  method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
+             "method-cubic", "method-perturbation", "methods", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "dp-sosp", "fit", "absent", "plot", "tidy", "audit", "saddle",
           "sample-size")
 )
@@ -26,6 +26,7 @@ main <- function() {
   rule("a name is defined once", found$twice)
   rule("nothing is used of a higher layer", found$upwards)
   rule("no circle of files", found$circle)
+  rule("no method is told by its name", found$named)
   check_the_check()
   cat(passed, " passed, ", failed, " failed\n", sep = "")
   quit(status = if (failed > 0) 1 else 0)
@@ -57,7 +58,8 @@ faults <- function(code, layers) {
     file = setdiff(names(layer), names(code)),
     twice = unique(names(file_of)[duplicated(names(file_of))]),
     upwards = sprintf("%s uses %s of %s", upwards$from, upwards$name, upwards$to),
-    circle = circles(unique(uses[c("from", "to")]), names(code))
+    circle = circles(unique(uses[c("from", "to")]), names(code)),
+    named = unlist(lapply(names(code), function(file) named_methods(file, code[[file]])))
   )
 }
 
@@ -88,6 +90,25 @@ circles <- function(edges, files) {
   vapply(sets, paste, "", collapse = ", ")
 }
 
+# What a method is stands in its row and its family (R/methods.R, R/family.R): a switch of its name, or a look at its
+# end, would be another place that knows the methods.
+named_methods <- function(file, code) {
+  tells <- Filter(tells_methods, calls_in(code))
+  sprintf("%s: %s", file, vapply(tells, function(call) substr(deparse1(call), 1, 60), ""))
+}
+
+tells_methods <- function(call) {
+  name <- all.names(call[[1]])
+  if ("endsWith" %in% name) return(TRUE)
+  "switch" %in% name && length(call) > 1L && "method" %in% all.names(call[[2]])
+}
+
+calls_in <- function(x) {
+  if (!is.call(x) && !is.pairlist(x) && !is.expression(x)) return(list())
+  parts <- Filter(function(part) !identical(part, quote(expr = )), as.list(x))
+  c(if (is.call(x)) list(x), unlist(lapply(parts, calls_in), recursive = FALSE))
+}
+
 # Each example has one fault, which is to be found, and no other.
 check_the_check <- function() {
   found <- function(low, high, other = "z <- 0") {
@@ -102,6 +123,12 @@ check_the_check <- function() {
   wanted("a default", found("f <- function(x = g) x", "g <- 2"), "upwards")
   wanted("an argument of the same name", found("f <- function(g) g", "g <- 2"), character())
   wanted("a circle", found("f <- 1", "g <- function() z()", "z <- function() g()"), "circle")
+  for (body in c("endsWith(m, \"-b\")", "base::endsWith(m, \"-b\")", "if (x) switch(method, a = 1)",
+                 "switch(job$method$name, a = 1)")) {
+    wanted(body, found(paste("f <- function(m, x = g(", body, ")) x"), "g <- 2", "h <- 3"), c("upwards", "named"))
+    wanted(body, found(paste("f <- function(m, ...)", body), "g <- 2", "h <- 3"), "named")
+  }
+  wanted("another switch", found("f <- function(method, kind) switch(kind, method = 1)", "g <- 2"), character())
   wanted("a name twice", found("f <- 1", "f <- 2"), "twice")
 }
 
