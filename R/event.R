@@ -54,9 +54,7 @@ leaf_event <- function(label, leaf, neighbours, call = sys.call(-1)) {
 # Leaves are rows of a matrix, their kinds by their place here: in this order a plan has them.
 leaf_kinds <- c("gaussian", "laplace", "pure", "exponential", "svt_laplace", "svt_gaussian")
 
-leaf_row <- function(kind, a, b = 0, c = 0, times = 1) {
-  c(kind = match(kind, leaf_kinds), a = a, b = b, c = c, times = times)
-}
+leaf_row <- function(kind, a, b = 0, c = 0) c(kind = match(kind, leaf_kinds), a = a, b = b, c = c, times = 1)
 
 is_gaussian <- function(leaves) leaf_kinds[leaves[, "kind"]] == "gaussian"
 

@@ -35,11 +35,9 @@ SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_gdp_delta(SEXP, SEXP);
-SEXP ffi_gdp_log_delta(SEXP, SEXP);
 SEXP ffi_gdp_epsilon(SEXP, SEXP);
 SEXP ffi_gdp_mu(SEXP, SEXP);
 SEXP ffi_zcdp_delta(SEXP, SEXP);
-SEXP ffi_zcdp_log_delta(SEXP, SEXP);
 SEXP ffi_zcdp_epsilon(SEXP, SEXP);
 SEXP ffi_zcdp_rho(SEXP, SEXP);
 SEXP ffi_rdp_curve(SEXP, SEXP);

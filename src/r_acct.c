@@ -13,10 +13,8 @@ static SEXP map2(SEXP x, SEXP y, double (*f)(double, double)) {
 }
 
 SEXP ffi_gdp_delta(SEXP mu, SEXP eps) { return map2(mu, eps, acct_gdp_delta); }
-SEXP ffi_gdp_log_delta(SEXP mu, SEXP eps) { return map2(mu, eps, acct_gdp_log_delta); }
 SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta) { return map2(mu, delta, acct_gdp_epsilon); }
 SEXP ffi_gdp_mu(SEXP eps, SEXP delta) { return map2(eps, delta, acct_gdp_mu); }
 SEXP ffi_zcdp_delta(SEXP rho, SEXP eps) { return map2(rho, eps, acct_zcdp_delta); }
-SEXP ffi_zcdp_log_delta(SEXP rho, SEXP eps) { return map2(rho, eps, acct_zcdp_log_delta); }
 SEXP ffi_zcdp_epsilon(SEXP rho, SEXP delta) { return map2(rho, delta, acct_zcdp_epsilon); }
 SEXP ffi_zcdp_rho(SEXP eps, SEXP delta) { return map2(eps, delta, acct_zcdp_rho); }

@@ -223,16 +223,11 @@ SEXP ffi_loss_bounds(SEXP name, SEXP parameter) {
 
 SEXP ffi_oracle_facts(SEXP oracle) {
   const struct oracle *o = arg_bundle(oracle)->oracle;
-  static const char *const names[] = {"dim", "n", "smoothness", "curv_lower", "third", "floor", "at_zero", "lipschitz"};
-  SEXP out = PROTECT(glue_list(8, names));
+  static const char *const names[] = {"dim", "third", "lipschitz"};
+  SEXP out = PROTECT(glue_list(3, names));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger((int)oracle_dim(o)));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger((int)oracle_rows(o)));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(oracle_smoothness(o)));
-  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(oracle_curv_lower(o)));
-  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(oracle_third(o)));
-  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(oracle_floor(o)));
-  SET_VECTOR_ELT(out, 6, Rf_ScalarReal(oracle_at_zero(o)));
-  SET_VECTOR_ELT(out, 7, Rf_ScalarReal(oracle_lipschitz(o)));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(oracle_third(o)));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(oracle_lipschitz(o)));
   UNPROTECT(1);
   return out;
 }
