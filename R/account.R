@@ -56,8 +56,7 @@ refusal <- function(accountant, plan) {
           else if (any(kind != "gaussian")) "the \"gdp\" accountant takes Gaussian releases only.",
     zcdp = if (sampled) paste("the \"zcdp\" accountant cannot take a subsampled event: its divergence is not linear in",
                               "the order.")
-           else if (any(kind == "svt_gaussian")) paste("no zCDP constant of Gaussian sparse vector is",
-                                                                     "known here.")
+           else if (any(kind == "svt_gaussian")) "no zCDP constant of Gaussian sparse vector is known here."
   )
 }
 

@@ -56,8 +56,6 @@ leaf_kinds <- c("gaussian", "laplace", "pure", "exponential", "svt_laplace", "sv
 
 leaf_row <- function(kind, a, b = 0, c = 0) c(kind = match(kind, leaf_kinds), a = a, b = b, c = c, times = 1)
 
-is_gaussian <- function(leaves) leaf_kinds[leaves[, "kind"]] == "gaussian"
-
 #' @rdname events
 #' @export
 event_gaussian <- function(sigma, neighbours = "replace-one") {
@@ -201,7 +199,7 @@ event_leaves <- function(event, times = 1) {
 }
 
 merge_leaves <- function(rows) {
-  gaussian <- is_gaussian(rows)
+  gaussian <- leaf_kinds[rows[, "kind"]] == "gaussian"
   others <- rows[!gaussian, , drop = FALSE]
   key <- apply(others[, c("kind", "a", "b", "c"), drop = FALSE], 1, exact_key)
   times <- tapply(others[, "times"], factor(key, unique(key)), sum)

@@ -11,8 +11,8 @@
 # accountant  function(job): "auto", or "zcdp" when there are releases that are not Gaussian
 # steps       function(job): planned steps on batches
 # least_batches  function(control): a default batch has at most this fraction of the records, 1 / least_batches
-# planned     function(a, eps_h): iterations that its paper plans for (papers.R); NULL: none that is known here
-# needed      function(method, a, eps_h): rows that its paper asks for; NULL as well
+# planned     function(a, eps_h): iterations that its paper plans for (papers.R), if any
+# needed      function(method, a, eps_h): rows that its paper asks for, if any
 # because     why the method needs a convex problem, for the end of a sentence
 new_family <- function(name, control, options, c = name, check = function(...) NULL, check_problem = function(...) NULL,
                        matrices = function(control) TRUE, hessians = function(control) NULL,

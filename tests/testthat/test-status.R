@@ -14,3 +14,11 @@ test_that("every status of the core has a class", {
     expect_error(raise_status(status), "^What happened[.]", class = paste0("dpsosp_error_", raised))
   }
 })
+
+test_that("a word that the core does not know is an error", {
+  expect_error(.Call(ffi_ledger_create, 1, 1, "rdp"), "'rdp' is no choice")
+  plan <- event_plan(event_gaussian(1))
+  expect_error(.Call(ffi_leaf_zcdp, plan["steps"]), "'leaves' is missing")
+  plan$leaves$kind <- "cauchy"
+  expect_error(.Call(ffi_leaf_zcdp, plan), "'cauchy' is no choice")
+})
