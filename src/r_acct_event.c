@@ -18,8 +18,8 @@ static const char *const amplifications[] = {
     [ACCT_PLAIN] = "none", [ACCT_MIXTURE] = "mixture", [ACCT_PROFILE] = "profile", NULL};
 
 struct composition {
-  struct acct_step *step;
-  size_t steps;
+  struct acct_round *round;
+  size_t rounds;
 };
 
 /* Of each element of a vector of strings. */
@@ -52,11 +52,11 @@ static struct composition arg_composition(SEXP plan) {
   if (TYPEOF(sizes) != INTSXP || XLENGTH(sizes) != n) Rf_error("internal: numbers of leaves were expected");
   for (R_xlen_t s = 0; s < n; s++) leaves += INTEGER(sizes)[s];
   const struct acct_leaf *leaf = arg_leaves(arg_element(plan, "leaves"), leaves);
-  struct composition of = {(struct acct_step *)R_alloc((size_t)n, sizeof *of.step), (size_t)n};
+  struct composition of = {(struct acct_round *)R_alloc((size_t)n, sizeof *of.round), (size_t)n};
   for (R_xlen_t s = 0; s < n; s++) {
-    of.step[s] =
-        (struct acct_step){leaf, (size_t)INTEGER(sizes)[s],
-                           (enum acct_amplification)choice_at(amplification, s, amplifications), rate[s], times[s]};
+    of.round[s] =
+        (struct acct_round){leaf, (size_t)INTEGER(sizes)[s],
+                            (enum acct_amplification)choice_at(amplification, s, amplifications), rate[s], times[s]};
     leaf += INTEGER(sizes)[s];
   }
   return of;
@@ -73,7 +73,7 @@ SEXP ffi_rdp_curve(SEXP plan, SEXP order) {
   struct composition of = arg_composition(plan);
   R_xlen_t n = XLENGTH(order);
   SEXP value = PROTECT(Rf_allocVector(REALSXP, n));
-  glue_check(acct_rdp_curve(of.step, of.steps, (size_t)n, arg_doubles(order, n), REAL(value)));
+  glue_check(acct_rdp_curve(of.round, of.rounds, (size_t)n, arg_doubles(order, n), REAL(value)));
   UNPROTECT(1);
   return value;
 }
@@ -81,14 +81,14 @@ SEXP ffi_rdp_curve(SEXP plan, SEXP order) {
 SEXP ffi_rdp_epsilon(SEXP plan, SEXP delta) {
   struct composition of = arg_composition(plan);
   double eps, order;
-  glue_check(acct_rdp_epsilon(of.step, of.steps, arg_double(delta), &eps, &order));
+  glue_check(acct_rdp_epsilon(of.round, of.rounds, arg_double(delta), &eps, &order));
   return at_order("eps", eps, order);
 }
 
 SEXP ffi_rdp_log_delta(SEXP plan, SEXP eps) {
   struct composition of = arg_composition(plan);
   double log_delta, order;
-  glue_check(acct_rdp_log_delta(of.step, of.steps, arg_double(eps), &log_delta, &order));
+  glue_check(acct_rdp_log_delta(of.round, of.rounds, arg_double(eps), &log_delta, &order));
   return at_order("log_delta", log_delta, order);
 }
 
@@ -100,7 +100,7 @@ SEXP ffi_pld_epsilon(SEXP plan, SEXP delta, SEXP optimistic) {
   struct composition of = arg_composition(plan);
   enum acct_bound bound = arg_flag(optimistic) ? ACCT_OPTIMISTIC : ACCT_PESSIMISTIC;
   double eps;
-  glue_check(acct_pld_epsilon(of.step, of.steps, arg_double(delta), bound, &eps));
+  glue_check(acct_pld_epsilon(of.round, of.rounds, arg_double(delta), bound, &eps));
   return Rf_ScalarReal(eps);
 }
 
@@ -108,16 +108,16 @@ SEXP ffi_pld_log_delta(SEXP plan, SEXP eps, SEXP optimistic) {
   struct composition of = arg_composition(plan);
   enum acct_bound bound = arg_flag(optimistic) ? ACCT_OPTIMISTIC : ACCT_PESSIMISTIC;
   double log_delta;
-  glue_check(acct_pld_log_delta(of.step, of.steps, arg_double(eps), bound, &log_delta));
+  glue_check(acct_pld_log_delta(of.round, of.rounds, arg_double(eps), bound, &log_delta));
   return Rf_ScalarReal(log_delta);
 }
 
 SEXP ffi_leaf_zcdp(SEXP plan) {
   struct composition of = arg_composition(plan);
   double rho = 0.0;
-  for (size_t s = 0; s < of.steps; s++) {
-    for (size_t i = 0; i < of.step[s].leaves; i++) {
-      rho += of.step[s].times * acct_leaf_zcdp(&of.step[s].leaf[i]);
+  for (size_t s = 0; s < of.rounds; s++) {
+    for (size_t i = 0; i < of.round[s].leaves; i++) {
+      rho += of.round[s].times * acct_leaf_zcdp(&of.round[s].leaf[i]);
     }
   }
   return Rf_ScalarReal(rho);

@@ -26,18 +26,18 @@ void test_acct_pld(void) {
 static double power_of_ten(double low, double high) { return pow(10, low + (high - low) * ctest_uniform()); }
 
 /* Exact delta of eps, and how wide the bracket of eps may be, relative. */
-static void check_log_delta(const struct acct_step *step, size_t steps, double eps, double log_exact, double width) {
+static void check_log_delta(const struct acct_round *round, size_t rounds, double eps, double log_exact, double width) {
   double low = NAN, high = NAN, error = 1e-13 * (1 + fabs(log_exact)) + reference_tolerance(0);
-  CHECK(acct_pld_log_delta(step, steps, eps, ACCT_OPTIMISTIC, &low) == BASE_OK);
-  CHECK(acct_pld_log_delta(step, steps, eps, ACCT_PESSIMISTIC, &high) == BASE_OK);
+  CHECK(acct_pld_log_delta(round, rounds, eps, ACCT_OPTIMISTIC, &low) == BASE_OK);
+  CHECK(acct_pld_log_delta(round, rounds, eps, ACCT_PESSIMISTIC, &high) == BASE_OK);
   CHECK(low <= log_exact + error && log_exact <= high + error);
   CHECK(high - low <= width);
 }
 
-static void check_epsilon(const struct acct_step *step, size_t steps, double log_delta, double exact, double width) {
+static void check_epsilon(const struct acct_round *round, size_t rounds, double log_delta, double exact, double width) {
   double low = NAN, high = NAN, error = 1e-12 + reference_tolerance(0);
-  CHECK(acct_pld_epsilon(step, steps, exp(log_delta), ACCT_OPTIMISTIC, &low) == BASE_OK);
-  CHECK(acct_pld_epsilon(step, steps, exp(log_delta), ACCT_PESSIMISTIC, &high) == BASE_OK);
+  CHECK(acct_pld_epsilon(round, rounds, exp(log_delta), ACCT_OPTIMISTIC, &low) == BASE_OK);
+  CHECK(acct_pld_epsilon(round, rounds, exp(log_delta), ACCT_PESSIMISTIC, &high) == BASE_OK);
   CHECK(low <= exact * (1 + error) && exact <= high * (1 + error));
   CHECK(high - low <= width * exact);
 }
@@ -52,17 +52,17 @@ static void gaussians(void) {
   for (int i = 0; i < ctest_size(6, 3); i++) {
     double times = floor(power_of_ten(0, 6)), mu = power_of_ten(-1.3, 0.8) / sqrt(times);
     struct acct_leaf leaf[] = {{ACCT_GAUSSIAN, mu, 0, 0, 1}, {ACCT_GAUSSIAN, 0.7 * mu, 0, 0, 2}};
-    struct acct_step step[] = {{leaf, 1, ACCT_PLAIN, 1, times}, {leaf + 1, 1, ACCT_PLAIN, 1, times}};
+    struct acct_round round[] = {{leaf, 1, ACCT_PLAIN, 1, times}, {leaf + 1, 1, ACCT_PLAIN, 1, times}};
     double whole = mu * sqrt(times * (i % 2 ? 1 + 2 * 0.49 : 1)), eps = whole * (0.5 * whole + 6 * ctest_uniform());
     double log_exact = (double)gaussian_log_delta(whole, eps);
-    check_log_delta(step, i % 2 ? 2 : 1, eps, log_exact, 0.05);
-    check_epsilon(step, i % 2 ? 2 : 1, log_exact, eps, 0.01);
+    check_log_delta(round, i % 2 ? 2 : 1, eps, log_exact, 0.05);
+    check_epsilon(round, i % 2 ? 2 : 1, log_exact, eps, 0.01);
   }
   for (int i = 0; i < ctest_size(3, 1); i++) { /* the exact inverse of the other accountant */
     double delta = power_of_ten(-12, -2), mu = power_of_ten(-1, 0.5);
     struct acct_leaf leaf = {ACCT_GAUSSIAN, mu, 0, 0, 9};
-    struct acct_step step = {&leaf, 1, ACCT_PLAIN, 1, 1};
-    check_epsilon(&step, 1, log(delta), acct_gdp_epsilon(3 * mu, delta), 0.01);
+    struct acct_round round = {&leaf, 1, ACCT_PLAIN, 1, 1};
+    check_epsilon(&round, 1, log(delta), acct_gdp_epsilon(3 * mu, delta), 0.01);
   }
 }
 
@@ -84,12 +84,12 @@ static void randomised_response(void) {
     int times = many[i % 6];
     double a = power_of_ten(-1, 0) / sqrt(times);
     struct acct_leaf leaf = {ACCT_PURE, a, 0, 0, 1};
-    struct acct_step step = {&leaf, 1, ACCT_PLAIN, 1, times};
+    struct acct_round round = {&leaf, 1, ACCT_PLAIN, 1, times};
     double eps = fmin(a * sqrt(times) * (0.1 + 3 * ctest_uniform()), 0.9 * a * times);
     double exact = (double)response_delta(a, times, eps);
-    /* Many steps of a lattice much coarser than the grid: merged outcomes move by its width. */
-    check_log_delta(&step, 1, eps, log(exact), 0.2);
-    check_epsilon(&step, 1, log(exact), eps, 0.05);
+    /* Many rounds of a lattice much coarser than the grid: merged outcomes move by its width. */
+    check_log_delta(&round, 1, eps, log(exact), 0.2);
+    check_epsilon(&round, 1, log(exact), eps, 0.05);
   }
 }
 
@@ -142,10 +142,10 @@ static void laplace(void) {
     int times = 1 + i % 6;
     double a = power_of_ten(-1.3, 0.3), eps = a * times * (0.05 + 0.85 * ctest_uniform());
     struct acct_leaf leaf = {ACCT_LAPLACE, a, 0, 0, 1};
-    struct acct_step step = {&leaf, 1, ACCT_PLAIN, 1, times};
+    struct acct_round round = {&leaf, 1, ACCT_PLAIN, 1, times};
     double exact = (double)laplace_delta(a, times, eps);
-    check_log_delta(&step, 1, eps, log(exact), 0.2);
-    check_epsilon(&step, 1, log(exact), eps, 0.02);
+    check_log_delta(&round, 1, eps, log(exact), 0.2);
+    check_epsilon(&round, 1, log(exact), eps, 0.02);
   }
 }
 
@@ -161,12 +161,12 @@ static void sampled_once(void) {
     enum acct_kind kind = kinds[i % 3];
     double q = i % 4 ? power_of_ten(-4, -0.1) : 0.9, a = power_of_ten(-1, 0.5);
     struct acct_leaf leaf = {kind, a, 0, 0, 1};
-    struct acct_step step = {&leaf, 1, i / 3 % 2 ? ACCT_PROFILE : ACCT_MIXTURE, q, 1};
+    struct acct_round round = {&leaf, 1, i / 3 % 2 ? ACCT_PROFILE : ACCT_MIXTURE, q, 1};
     double v = a * (kind == ACCT_GAUSSIAN ? 3 + a : 0.9) * (0.1 + 0.9 * ctest_uniform()), eps = log1p(q * expm1(v));
-    int profile = step.amplification == ACCT_PROFILE;
+    int profile = round.amplification == ACCT_PROFILE;
     double exact = (double)(profile ? reference_replace(kind, a, q, eps) : worse_direction(kind, a, q, eps));
-    check_log_delta(&step, 1, eps, log(exact), profile ? INFINITY : 0.2);
-    check_epsilon(&step, 1, log(exact), eps, profile ? INFINITY : 0.03);
+    check_log_delta(&round, 1, eps, log(exact), profile ? INFINITY : 0.2);
+    check_epsilon(&round, 1, log(exact), eps, profile ? INFINITY : 0.03);
   }
 }
 
@@ -197,14 +197,14 @@ static void sampled_twice(void) {
   for (int i = 0; i < ctest_size(6, 2); i++) {
     double q = i % 3 ? power_of_ten(-1.7, -0.1) : 0.8, mu = power_of_ten(-1, 0.4);
     struct acct_leaf leaf = {ACCT_GAUSSIAN, mu, 0, 0, 1};
-    struct acct_step step = {&leaf, 1, ACCT_MIXTURE, q, 2};
+    struct acct_round round = {&leaf, 1, ACCT_MIXTURE, q, 2};
     struct sampled forward = {mu, q, log1p(q * expm1(mu * (3 + mu) * (0.1 + 0.9 * ctest_uniform()))), 0}, backward;
     backward = forward;
     backward.reverse = 1;
     long double up = twice(&forward), down = twice(&backward);
     double log_exact = (double)logl(fmaxl(up, down));
-    check_log_delta(&step, 1, (double)forward.eps, log_exact, 0.05);
-    check_epsilon(&step, 1, log_exact, (double)forward.eps, 0.01);
+    check_log_delta(&round, 1, (double)forward.eps, log_exact, 0.05);
+    check_epsilon(&round, 1, log_exact, (double)forward.eps, 0.01);
   }
 }
 
@@ -214,21 +214,21 @@ static void mixtures(void) {
     double q = power_of_ten(-3, -1), times = floor(power_of_ten(1, 3)), mu = power_of_ten(-0.5, 0.3), delta = 1e-6;
     struct acct_leaf leaf[] = {
         {ACCT_GAUSSIAN, mu, 0, 0, 1}, {ACCT_LAPLACE, 0.1, 0, 0, 1}, {ACCT_SVT_LAPLACE, 0.2, 10, 0, 1}};
-    struct acct_step step[] = {{leaf, 1, i % 2 ? ACCT_MIXTURE : ACCT_PROFILE, q, times},
-                               {leaf + 1, 1, ACCT_PLAIN, 1, 4},
-                               {leaf + 2, 1, ACCT_PLAIN, 1, 2}};
+    struct acct_round round[] = {{leaf, 1, i % 2 ? ACCT_MIXTURE : ACCT_PROFILE, q, times},
+                                 {leaf + 1, 1, ACCT_PLAIN, 1, 4},
+                                 {leaf + 2, 1, ACCT_PLAIN, 1, 2}};
     double before[2] = {0, 0};
     for (size_t n = 1; n <= 3; n++) {
       double low, high;
-      CHECK(acct_pld_epsilon(step, n, delta, ACCT_OPTIMISTIC, &low) == BASE_OK);
-      CHECK(acct_pld_epsilon(step, n, delta, ACCT_PESSIMISTIC, &high) == BASE_OK);
+      CHECK(acct_pld_epsilon(round, n, delta, ACCT_OPTIMISTIC, &low) == BASE_OK);
+      CHECK(acct_pld_epsilon(round, n, delta, ACCT_PESSIMISTIC, &high) == BASE_OK);
       CHECK(low <= high && low > 0 && isfinite(high));
       CHECK(low >= before[0] * 0.98 && high >= before[0]);
       CHECK(high >= before[1] * 0.999);
       before[0] = low, before[1] = high;
     }
     /* Replace-one is no cheaper than zero-out of the same rate and noise. */
-    struct acct_step other = step[0];
+    struct acct_round other = round[0];
     double mixture, profile;
     other.amplification = ACCT_MIXTURE;
     CHECK(acct_pld_epsilon(&other, 1, delta, ACCT_OPTIMISTIC, &mixture) == BASE_OK);
@@ -245,28 +245,32 @@ static void extremes(void) {
   for (int i = 0; i < 72; i += ctest_size(17, 37)) {
     double delta = deltas[i % 3], rate = rates[i / 3 % 2], times = counts[i / 6 % 2], a = sizes[i / 12 % 3];
     struct acct_leaf leaf = {i / 36 ? ACCT_LAPLACE : ACCT_GAUSSIAN, a, 0, 0, 1};
-    struct acct_step step = {&leaf, 1, i % 5 == 4 ? ACCT_PLAIN : i % 5 % 2 ? ACCT_MIXTURE : ACCT_PROFILE, rate, times};
-    if (step.amplification == ACCT_PLAIN) step.rate = 1;
+    struct acct_round round = {&leaf, 1,
+                               i % 5 == 4  ? ACCT_PLAIN
+                               : i % 5 % 2 ? ACCT_MIXTURE
+                                           : ACCT_PROFILE,
+                               rate, times};
+    if (round.amplification == ACCT_PLAIN) round.rate = 1;
     double low = NAN, high = NAN, log_low = NAN, log_high = NAN;
-    CHECK(acct_pld_epsilon(&step, 1, delta, ACCT_OPTIMISTIC, &low) == BASE_OK);
-    CHECK(acct_pld_epsilon(&step, 1, delta, ACCT_PESSIMISTIC, &high) == BASE_OK);
+    CHECK(acct_pld_epsilon(&round, 1, delta, ACCT_OPTIMISTIC, &low) == BASE_OK);
+    CHECK(acct_pld_epsilon(&round, 1, delta, ACCT_PESSIMISTIC, &high) == BASE_OK);
     CHECK(low >= 0 && low <= high);
     double eps = isfinite(high) && high > 0 ? high : 1;
-    CHECK(acct_pld_log_delta(&step, 1, eps, ACCT_OPTIMISTIC, &log_low) == BASE_OK);
-    CHECK(acct_pld_log_delta(&step, 1, eps, ACCT_PESSIMISTIC, &log_high) == BASE_OK);
+    CHECK(acct_pld_log_delta(&round, 1, eps, ACCT_OPTIMISTIC, &log_low) == BASE_OK);
+    CHECK(acct_pld_log_delta(&round, 1, eps, ACCT_PESSIMISTIC, &log_high) == BASE_OK);
     CHECK(log_low <= log_high && log_high <= 0);
   }
 }
 
 static void memory(void) {
   struct acct_leaf leaf[] = {{ACCT_LAPLACE, 0.5, 0, 0, 2}, {ACCT_GAUSSIAN, 0.5, 0, 0, 1}};
-  struct acct_step step[] = {{leaf, 1, ACCT_PLAIN, 1, 3}, {leaf + 1, 1, ACCT_MIXTURE, 0.1, 5}};
+  struct acct_round round[] = {{leaf, 1, ACCT_PLAIN, 1, 3}, {leaf + 1, 1, ACCT_MIXTURE, 0.1, 5}};
   long live = ctest_live_allocations();
   int which = 1, status = BASE_ERR_MEMORY, tried = 0;
   for (; status == BASE_ERR_MEMORY && tried < 60; which += 1 + which / 6, tried++) {
     double log_delta;
     ctest_fail_allocation(which);
-    status = acct_pld_log_delta(step, 2, 1, ACCT_PESSIMISTIC, &log_delta);
+    status = acct_pld_log_delta(round, 2, 1, ACCT_PESSIMISTIC, &log_delta);
     ctest_fail_allocation(0);
     CHECK(status == BASE_OK || status == BASE_ERR_MEMORY);
     CHECK(ctest_live_allocations() == live);

@@ -23,7 +23,7 @@ static double power_of_ten(double low, double high) { return pow(10, low + (high
 /* A sampled release of parameter a in a grid of width h. */
 struct sampled {
   struct acct_leaf leaf;
-  struct acct_step step;
+  struct acct_round round;
   int reverse;
   double h;
 };
@@ -33,11 +33,11 @@ static void discretise(struct sampled *x, enum acct_bound bound, int coarse, str
   struct acct_pair base;
   struct acct_bins bins;
   double low, high;
-  x->step.leaf = &x->leaf;
+  x->round.leaf = &x->leaf;
   CHECK(acct_pair_create(&x->leaf, 1, bound, &base) == BASE_OK);
-  acct_bins_span(&x->step, &base, -25, 1e-14, &low, &high);
+  acct_bins_span(&x->round, &base, -25, 1e-14, &low, &high);
   if (coarse) x->h = fmax(x->h, (low + high) / 3000);
-  CHECK(acct_bins_create(&x->step, &base, x->h, low, high, &bins) == BASE_OK);
+  CHECK(acct_bins_create(&x->round, &base, x->h, low, high, &bins) == BASE_OK);
   if (x->reverse) acct_bins_reverse(&bins);
   CHECK(acct_pmf_create(&bins, x->h, bound, pmf) == BASE_OK);
   acct_bins_free(&bins);
@@ -46,9 +46,9 @@ static void discretise(struct sampled *x, enum acct_bound bound, int coarse, str
 
 static long double truth(const struct sampled *x, double eps) {
   enum acct_kind kind = x->leaf.kind;
-  if (x->step.amplification == ACCT_PLAIN) return reference_base(kind, x->leaf.a, eps);
-  if (x->step.amplification == ACCT_PROFILE) return reference_replace(kind, x->leaf.a, x->step.rate, eps);
-  return (x->reverse ? reference_reverse : reference_mixture)(kind, x->leaf.a, x->step.rate, eps);
+  if (x->round.amplification == ACCT_PLAIN) return reference_base(kind, x->leaf.a, eps);
+  if (x->round.amplification == ACCT_PROFILE) return reference_replace(kind, x->leaf.a, x->round.rate, eps);
+  return (x->reverse ? reference_reverse : reference_mixture)(kind, x->leaf.a, x->round.rate, eps);
 }
 
 static long double loss(const struct acct_pmf *pmf, double h, size_t i) {
@@ -68,10 +68,10 @@ static struct sampled draw(int i) {
   static const enum acct_kind kinds[] = {ACCT_GAUSSIAN, ACCT_LAPLACE, ACCT_EXPONENTIAL, ACCT_PURE};
   struct sampled x = {{kinds[i % 4], power_of_ten(-1.5, 0.4), 0, 0, 1}, {NULL, 1, ACCT_PLAIN, 1, 1}, 0, 0};
   int way = i / 4 % 4; /* plain, mixture, its reverse, profile */
-  if (way > 0) x.step.rate = i % 5 ? power_of_ten(-4, 0) : 0.5;
-  x.step.amplification = way == 0 ? ACCT_PLAIN : way == 3 ? ACCT_PROFILE : ACCT_MIXTURE;
+  if (way > 0) x.round.rate = i % 5 ? power_of_ten(-4, 0) : 0.5;
+  x.round.amplification = way == 0 ? ACCT_PLAIN : way == 3 ? ACCT_PROFILE : ACCT_MIXTURE;
   x.reverse = way == 2;
-  x.h = log1p(x.step.rate * expm1(x.leaf.a)) / power_of_ten(0.3, 2);
+  x.h = log1p(x.round.rate * expm1(x.leaf.a)) / power_of_ten(0.3, 2);
   return x;
 }
 
@@ -129,8 +129,8 @@ static void second_order(void) {
     int attained = x.leaf.kind == ACCT_GAUSSIAN;
     if (!attained && x.leaf.kind != ACCT_EXPONENTIAL) continue;
     for (int bound = 0; bound <= attained; bound++) {
-      double error[2], range = log1p(x.step.rate * expm1(attained ? 2 * x.leaf.a : x.leaf.a));
-      if (x.reverse) range = fmin(range, -0.9 * log1p(-fmin(x.step.rate, 0.9999)));
+      double error[2], range = log1p(x.round.rate * expm1(attained ? 2 * x.leaf.a : x.leaf.a));
+      if (x.reverse) range = fmin(range, -0.9 * log1p(-fmin(x.round.rate, 0.9999)));
       for (int halved = 0; halved < 2; halved++) {
         struct acct_pmf pmf;
         x.h = range / (halved ? 129.7 : 64.85);
@@ -165,12 +165,12 @@ static void memory(void) {
   struct acct_pair base;
   struct acct_bins bins;
   struct acct_pmf pmf;
-  x.step.leaf = &x.leaf;
+  x.round.leaf = &x.leaf;
   CHECK(acct_pair_create(&x.leaf, 1, ACCT_PESSIMISTIC, &base) == BASE_OK);
   ctest_fail_allocation(1);
-  CHECK(acct_bins_create(&x.step, &base, 0.1, 1, 1, &bins) == BASE_ERR_MEMORY);
+  CHECK(acct_bins_create(&x.round, &base, 0.1, 1, 1, &bins) == BASE_ERR_MEMORY);
   ctest_fail_allocation(0);
-  CHECK(acct_bins_create(&x.step, &base, 0.1, 1, 1, &bins) == BASE_OK);
+  CHECK(acct_bins_create(&x.round, &base, 0.1, 1, 1, &bins) == BASE_OK);
   ctest_fail_allocation(1);
   CHECK(acct_pmf_create(&bins, 0.1, ACCT_PESSIMISTIC, &pmf) == BASE_ERR_MEMORY);
   ctest_fail_allocation(0);

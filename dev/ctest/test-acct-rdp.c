@@ -37,9 +37,9 @@ static double leaf_rdp(enum acct_kind kind, double a, double order) {
 
 static double step_rdp(enum acct_kind kind, double a, enum acct_amplification way, double rate, double order) {
   struct acct_leaf leaf = {kind, a, 0, 0, 1};
-  struct acct_step step = {&leaf, 1, way, rate, 1};
+  struct acct_round round = {&leaf, 1, way, rate, 1};
   double rdp = NAN;
-  CHECK(acct_rdp_curve(&step, 1, 1, &order, &rdp) == BASE_OK);
+  CHECK(acct_rdp_curve(&round, 1, 1, &order, &rdp) == BASE_OK);
   return rdp;
 }
 
@@ -283,9 +283,9 @@ static void sampled_laplace(void) {
 
 static void curves_add(void) {
   struct acct_leaf a = {ACCT_GAUSSIAN, 0.3, 0, 0, 5}, b = {ACCT_LAPLACE, 0.2, 0, 0, 1};
-  struct acct_step step[] = {{&a, 1, ACCT_PLAIN, 1, 7}, {&b, 1, ACCT_MIXTURE, 0.05, 1000}};
+  struct acct_round round[] = {{&a, 1, ACCT_PLAIN, 1, 7}, {&b, 1, ACCT_MIXTURE, 0.05, 1000}};
   double order[] = {1.01, 2, 3.5, 50}, rdp[4];
-  CHECK(acct_rdp_curve(step, 2, 4, order, rdp) == BASE_OK);
+  CHECK(acct_rdp_curve(round, 2, 4, order, rdp) == BASE_OK);
   for (int i = 0; i < 4; i++) {
     double first = 35 * 0.5 * order[i] * 0.09;
     CHECK_NEAR(rdp[i], first + 1000 * step_rdp(ACCT_LAPLACE, 0.2, ACCT_MIXTURE, 0.05, order[i]), 1e-12 * rdp[i]);
@@ -315,15 +315,15 @@ static void conversions(void) {
   for (int i = 0; i < ctest_size(200, 30); i++) {
     double rho = power_of_ten(-4, 1.5), delta = power_of_ten(-15, -1), eps, order, log_delta;
     struct acct_leaf leaf = {ACCT_GAUSSIAN, sqrt(2 * rho), 0, 0, 1};
-    struct acct_step step = {&leaf, 1, ACCT_PLAIN, 1, 1};
-    CHECK(acct_rdp_epsilon(&step, 1, delta, &eps, &order) == BASE_OK);
+    struct acct_round round = {&leaf, 1, ACCT_PLAIN, 1, 1};
+    CHECK(acct_rdp_epsilon(&round, 1, delta, &eps, &order) == BASE_OK);
     double exact = fmax((double)best_epsilon(rho, delta), 0);
     CHECK(eps >= exact * (1 - 1e-11) && eps <= exact * (1 + 1e-4) + 1e-12);
     double own = (double)epsilon_at(order, rho * (long double)order, delta); /* at the order it names */
     CHECK_NEAR(eps, fmax(own, 0), 1e-9 * (1 + eps));                         /* order - 1 may have lost digits */
     /* delta of that eps is delta again, and the other way round. */
     if (!(eps > 0)) continue;
-    CHECK(acct_rdp_log_delta(&step, 1, eps, &log_delta, &order) == BASE_OK);
+    CHECK(acct_rdp_log_delta(&round, 1, eps, &log_delta, &order) == BASE_OK);
     CHECK_NEAR(log_delta, log(delta), 2e-3 * (1 + fabs(log(delta))));
     double rdp = rho * order, at = acct_order_log_delta(order, rdp, eps);
     CHECK_NEAR(log_delta, fmin(at, 0), 1e-9 * (1 + fabs(at)));
@@ -344,15 +344,15 @@ static void budget(void) {
 
 static void memory(void) {
   struct acct_leaf leaf = {ACCT_LAPLACE, 0.5, 0, 0, 2};
-  struct acct_step step = {&leaf, 1, ACCT_PROFILE, 0.1, 10};
+  struct acct_round round = {&leaf, 1, ACCT_PROFILE, 0.1, 10};
   long live = ctest_live_allocations();
   double eps, order;
   for (int which = 1; which < 12; which++) {
     ctest_fail_allocation(which);
-    CHECK(acct_rdp_epsilon(&step, 1, 1e-6, &eps, &order) == BASE_ERR_MEMORY);
+    CHECK(acct_rdp_epsilon(&round, 1, 1e-6, &eps, &order) == BASE_ERR_MEMORY);
     CHECK(ctest_live_allocations() == live);
   }
   ctest_fail_allocation(0);
-  CHECK(acct_rdp_epsilon(&step, 1, 1e-6, &eps, &order) == BASE_OK && eps > 0 && isfinite(eps));
+  CHECK(acct_rdp_epsilon(&round, 1, 1e-6, &eps, &order) == BASE_OK && eps > 0 && isfinite(eps));
   CHECK(ctest_live_allocations() == live);
 }

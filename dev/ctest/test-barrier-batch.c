@@ -48,9 +48,9 @@ void test_barrier_batch(void) {
 /* Divergence over order of one release with this parameter on a batch of this rate. */
 static double cost_of(double mu, double rate, enum oracle_neighbours neighbours) {
   const struct acct_leaf leaf = {ACCT_GAUSSIAN, mu, 0, 0, 1};
-  const struct acct_step step = {&leaf, 1, neighbours == ORACLE_REPLACE_ONE ? ACCT_PROFILE : ACCT_MIXTURE, rate, 1};
+  const struct acct_round round = {&leaf, 1, neighbours == ORACLE_REPLACE_ONE ? ACCT_PROFILE : ACCT_MIXTURE, rate, 1};
   double order = ORDER, divergence;
-  CHECK(acct_rdp_curve(&step, 1, 1, &order, &divergence) == BASE_OK);
+  CHECK(acct_rdp_curve(&round, 1, 1, &order, &divergence) == BASE_OK);
   return divergence / ORDER;
 }
 

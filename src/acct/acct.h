@@ -49,7 +49,7 @@ enum acct_amplification {
 };
 
 /* A composition of leaves on one batch, drawn anew `times` times. */
-struct acct_step {
+struct acct_round {
   const struct acct_leaf *leaf;
   size_t leaves;
   enum acct_amplification amplification;
@@ -62,12 +62,12 @@ double acct_leaf_rdp(const struct acct_leaf *leaf, double alpha);
 double acct_leaf_zcdp(const struct acct_leaf *leaf);
 double acct_svt_rdp(const struct acct_leaf *leaf, double alpha);
 
-/* RDP of a whole plan at n orders, ascending. */
-int acct_rdp_curve(const struct acct_step *step, size_t steps, size_t n, const double *order, double *rdp);
+/* RDP of a whole composition at n orders, ascending. */
+int acct_rdp_curve(const struct acct_round *round, size_t rounds, size_t n, const double *order, double *rdp);
 /* eps of delta and delta of eps from a curve, by the conversion of Canonne,
  * Kamath & Steinke at every order and refined between them; *order is the one taken. */
-int acct_rdp_epsilon(const struct acct_step *step, size_t steps, double delta, double *eps, double *order);
-int acct_rdp_log_delta(const struct acct_step *step, size_t steps, double eps, double *log_delta, double *order);
+int acct_rdp_epsilon(const struct acct_round *round, size_t rounds, double delta, double *eps, double *order);
+int acct_rdp_log_delta(const struct acct_round *round, size_t rounds, double eps, double *log_delta, double *order);
 /* The RDP at this order that (eps, delta) allows. */
 double acct_rdp_budget(double order, double eps, double delta);
 
@@ -76,8 +76,8 @@ enum acct_bound { ACCT_PESSIMISTIC, ACCT_OPTIMISTIC };
 /* The same from the privacy loss distribution. Infinity, or log delta = 0,
  * where the grid that memory allows cannot answer (0, minus infinity for the
  * optimistic bound). */
-int acct_pld_epsilon(const struct acct_step *step, size_t steps, double delta, enum acct_bound bound, double *eps);
-int acct_pld_log_delta(const struct acct_step *step, size_t steps, double eps, enum acct_bound bound,
+int acct_pld_epsilon(const struct acct_round *round, size_t rounds, double delta, enum acct_bound bound, double *eps);
+int acct_pld_log_delta(const struct acct_round *round, size_t rounds, double eps, enum acct_bound bound,
                        double *log_delta);
 
 #endif

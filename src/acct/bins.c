@@ -1,6 +1,6 @@
 /*
- * The privacy loss of one step in bins. With the base pair (P, Q) and g(v) =
- * 1 + s (e^v - 1), losses t > 0 of the step are losses v of the base with e^t =
+ * The privacy loss of one round in bins. With the base pair (P, Q) and g(v) =
+ * 1 + s (e^v - 1), losses t > 0 of the round are losses v of the base with e^t =
  * g(v):
  *
  *   zero-out, Poisson:  ((1 - s) Q + s P, Q) above zero; below, t = log g(-v)
@@ -20,20 +20,20 @@
 #include <math.h>
 #include <string.h>
 
-static struct acct_masses upper(const struct acct_step *step, const struct acct_pair *base, double low, double high);
-static struct acct_masses lower(const struct acct_step *step, const struct acct_pair *base, double low, double high);
+static struct acct_masses upper(const struct acct_round *round, const struct acct_pair *base, double low, double high);
+static struct acct_masses lower(const struct acct_round *round, const struct acct_pair *base, double low, double high);
 static double loss_above(double s, double t);
 static double loss_below(double s, double t);
-static double reach(const struct acct_step *step, const struct acct_pair *base, int above, double log_mass);
-static double slack(const struct acct_step *step, const struct acct_pair *base, double high);
+static double reach(const struct acct_round *round, const struct acct_pair *base, int above, double log_mass);
+static double slack(const struct acct_round *round, const struct acct_pair *base, double high);
 
-void acct_bins_span(const struct acct_step *step, const struct acct_pair *base, double log_cut, double lower_cut,
+void acct_bins_span(const struct acct_round *round, const struct acct_pair *base, double log_cut, double lower_cut,
                     double *low, double *high) {
-  *high = reach(step, base, 1, log_cut);
-  *low = reach(step, base, 0, fmin(log_cut, lower_cut));
+  *high = reach(round, base, 1, log_cut);
+  *low = reach(round, base, 0, fmin(log_cut, lower_cut));
 }
 
-int acct_bins_create(const struct acct_step *step, const struct acct_pair *base, double h, double low, double high,
+int acct_bins_create(const struct acct_round *round, const struct acct_pair *base, double h, double low, double high,
                      struct acct_bins *bins) {
   long ups = (long)fmax(ceil(high / h), 1.0), downs = (long)fmax(ceil(low / h), 1.0);
   size_t n = (size_t)(ups + downs);
@@ -44,18 +44,18 @@ int acct_bins_create(const struct acct_step *step, const struct acct_pair *base,
   bins->n = n;
   bins->zero = acct_pair_zero(base);
   for (long k = 0; k <= ups; k++) { /* the last one is open */
-    struct acct_masses x = upper(step, base, h * (double)k, k < ups ? h * (double)(k + 1) : INFINITY);
+    struct acct_masses x = upper(round, base, h * (double)k, k < ups ? h * (double)(k + 1) : INFINITY);
     bins->p[downs + 1 + k] = x.p, bins->q[downs + 1 + k] = x.q;
   }
   for (long k = 0; k <= downs; k++) {
-    struct acct_masses x = lower(step, base, h * (double)k, k < downs ? h * (double)(k + 1) : INFINITY);
+    struct acct_masses x = lower(round, base, h * (double)k, k < downs ? h * (double)(k + 1) : INFINITY);
     bins->p[downs - k] = x.p, bins->q[downs - k] = x.q;
   }
-  if (step->amplification == ACCT_PROFILE && step->rate < 1.0) {
-    struct acct_masses above = upper(step, base, 0.0, INFINITY);
+  if (round->amplification == ACCT_PROFILE && round->rate < 1.0) {
+    struct acct_masses above = upper(round, base, 0.0, INFINITY);
     bins->zero = fmax(1.0 - above.p - above.q, 0.0);
   }
-  bins->slack = slack(step, base, high);
+  bins->slack = slack(round, base, high);
   return BASE_OK;
 }
 
@@ -75,18 +75,18 @@ void acct_bins_reverse(struct acct_bins *bins) {
   bins->first = -bins->first - (long)bins->n;
 }
 
-/* Masses of the step's losses in (low, high], 0 <= low. */
-static struct acct_masses upper(const struct acct_step *step, const struct acct_pair *base, double low, double high) {
-  double s = step->rate;
+/* Masses of the round's losses in (low, high], 0 <= low. */
+static struct acct_masses upper(const struct acct_round *round, const struct acct_pair *base, double low, double high) {
+  double s = round->rate;
   struct acct_masses x = acct_pair_between(base, loss_above(s, low), loss_above(s, high));
   return (struct acct_masses){s * x.p + (1.0 - s) * x.q, x.q};
 }
 
-/* Masses of the step's losses in [-high, -low), 0 <= low. */
-static struct acct_masses lower(const struct acct_step *step, const struct acct_pair *base, double low, double high) {
-  double s = step->rate;
-  if (step->amplification != ACCT_MIXTURE) {
-    struct acct_masses x = upper(step, base, low, high);
+/* Masses of the round's losses in [-high, -low), 0 <= low. */
+static struct acct_masses lower(const struct acct_round *round, const struct acct_pair *base, double low, double high) {
+  double s = round->rate;
+  if (round->amplification != ACCT_MIXTURE) {
+    struct acct_masses x = upper(round, base, low, high);
     return (struct acct_masses){x.q, x.p};
   }
   double from = loss_below(s, low), to = loss_below(s, high);
@@ -109,15 +109,15 @@ static double loss_below(double s, double t) {
 }
 
 /* A loss beyond which both laws (P above, Q below) have no more than this mass. */
-static double reach(const struct acct_step *step, const struct acct_pair *base, int above, double log_mass) {
+static double reach(const struct acct_round *round, const struct acct_pair *base, int above, double log_mass) {
   double mass = exp(fmax(log_mass, -740.0)), in = 0.0, out = 1e-9;
   for (; out < 1e9; in = out, out *= 2.0) {
-    struct acct_masses x = above ? upper(step, base, out, INFINITY) : lower(step, base, out, INFINITY);
+    struct acct_masses x = above ? upper(round, base, out, INFINITY) : lower(round, base, out, INFINITY);
     if (fmax(x.p, x.q) <= mass) break;
   }
   for (int i = 0; i < 20 && out - in > 1e-3 * out; i++) {
     double mid = 0.5 * (in + out);
-    struct acct_masses x = above ? upper(step, base, mid, INFINITY) : lower(step, base, mid, INFINITY);
+    struct acct_masses x = above ? upper(round, base, mid, INFINITY) : lower(round, base, mid, INFINITY);
     if (fmax(x.p, x.q) <= mass) {
       out = mid;
     } else {
@@ -127,8 +127,8 @@ static double reach(const struct acct_step *step, const struct acct_pair *base, 
   return out;
 }
 
-static double slack(const struct acct_step *step, const struct acct_pair *base, double high) {
-  double s = step->rate, v = loss_above(s, high), slope = s * exp(fmin(v - high, 0.0 - log(s))), m = 0.0;
+static double slack(const struct acct_round *round, const struct acct_pair *base, double high) {
+  double s = round->rate, v = loss_above(s, high), slope = s * exp(fmin(v - high, 0.0 - log(s))), m = 0.0;
   if (base->kind == PAIR_GAUSSIAN) m = v / base->a + 0.5 * base->a;
   if (base->kind == PAIR_DISCRETE) m = sqrt(v); /* P is e^v Q there */
   return DBL_EPSILON * (32.0 + 4.0 * m * m + 4.0 * v * slope);

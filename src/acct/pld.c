@@ -3,7 +3,7 @@
  * by FFT, with a bracket of the exact answer.
  *
  * Discretisation. pmf.c gives laws on the grid h Z that dominate, or are
- * dominated by, those of the steps; domination survives composition (Zhu, Dong
+ * dominated by, those of the rounds; domination survives composition (Zhu, Dong
  * & Wang 2022, theorem 10).
  *
  * Tilting. The laws are multiplied by exp(theta l), with theta near the saddle
@@ -11,7 +11,7 @@
  * relative accuracy at any size and the window holds a few standard deviations.
  *
  * Errors, all of them on the safe side of either bound:
- *  - masses and edges of a step are off by a relative slack_s: if P <= e^a P^
+ *  - masses and edges of a round are off by a relative slack_s: if P <= e^a P^
  *    and Q >= e^-a Q^, then delta(eps) <= e^a delta^(eps - 2 a); a = sum T_s slack_s;
  *  - a spectrum X^ = X + e with |e| <= eta gives X^T within (|X^| + eta)^T -
  *    |X^|^T, summed over frequencies after the fact: an error of the tilted law
@@ -28,12 +28,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BINS = 1 << 16, MAX_WINDOW = 1 << 19, ROUNDS = 4, ATTEMPTS = 16 };
+enum { MAX_BINS = 1 << 16, MAX_WINDOW = 1 << 19, PASSES = 4, ATTEMPTS = 16 };
 static const double pi = 3.14159265358979323846;
 
 struct grid {
   double h, eps, log_delta; /* the point aimed at: eps is NaN where it is unknown; delta decides what tail may be cut */
-  double theta, total;      /* total: number of steps */
+  double theta, total;      /* total: number of rounds */
   double variance;          /* of the whole loss, about */
   enum acct_bound bound;
 };
@@ -48,16 +48,16 @@ struct answer {
   double *a, *b;
 };
 struct plan {
-  const struct acct_step *step;
-  size_t steps;
-  struct acct_pair *pair; /* of each step's leaves */
+  const struct acct_round *round;
+  size_t rounds;
+  struct acct_pair *pair; /* of each round's leaves */
   struct acct_pmf *pmf;
 };
 
-static int asymmetric(const struct acct_step *step, size_t steps);
-static int prepare(const struct acct_step *step, size_t steps, double eps, double log_delta, double order,
+static int asymmetric(const struct acct_round *round, size_t rounds);
+static int prepare(const struct acct_round *round, size_t rounds, double eps, double log_delta, double order,
                    enum acct_bound bound, struct grid *grid, int *usable);
-static int plan_create(const struct acct_step *step, size_t steps, enum acct_bound bound, struct plan *plan);
+static int plan_create(const struct acct_round *round, size_t rounds, enum acct_bound bound, struct plan *plan);
 static void plan_free(struct plan *plan);
 static double natural_size(const struct plan *plan, const struct grid *grid);
 static int compose(const struct plan *plan, int reverse, const struct grid *grid, struct answer *answer);
@@ -66,20 +66,20 @@ static double solve(const struct answer *answer, double log_delta, enum acct_bou
 
 /* The grid follows a guess of eps: that of the Renyi divergences, then the answer
  * itself where it is much smaller, or the natural size of the loss. */
-int acct_pld_epsilon(const struct acct_step *step, size_t steps, double delta, enum acct_bound bound, double *eps) {
+int acct_pld_epsilon(const struct acct_round *round, size_t rounds, double delta, enum acct_bound bound, double *eps) {
   double guess, order, log_delta;
-  int status = acct_rdp_epsilon(step, steps, delta, &guess, &order), usable = 1;
+  int status = acct_rdp_epsilon(round, rounds, delta, &guess, &order), usable = 1;
   struct grid grid;
   struct plan plan = {0};
   *eps = bound == ACCT_PESSIMISTIC ? INFINITY : 0.0;
-  if (!status) status = plan_create(step, steps, bound, &plan);
-  for (int round = 0; round < ROUNDS && !status; round++) {
+  if (!status) status = plan_create(round, rounds, bound, &plan);
+  for (int pass = 0; pass < PASSES && !status; pass++) {
     /* Where the largest loss is as good as any tail, the best order is too large to tilt by. */
     if (guess > 0.0) order = fmin(order, 1.0 + (10.0 - 3.0 * log(delta)) / guess);
-    status = prepare(step, steps, guess, log(delta), order, bound, &grid, &usable);
+    status = prepare(round, rounds, guess, log(delta), order, bound, &grid, &usable);
     grid.eps = NAN;
     double worst = 0.0;
-    for (int reverse = 0; usable && reverse <= asymmetric(step, steps) && !status; reverse++) {
+    for (int reverse = 0; usable && reverse <= asymmetric(round, rounds) && !status; reverse++) {
       struct answer answer = {0};
       status = compose(&plan, reverse, &grid, &answer);
       if (!status) worst = fmax(worst, solve(&answer, log(delta), bound));
@@ -95,25 +95,25 @@ int acct_pld_epsilon(const struct acct_step *step, size_t steps, double delta, e
     } else {
       break;
     }
-    status = acct_rdp_log_delta(step, steps, guess, &log_delta, &order);
+    status = acct_rdp_log_delta(round, rounds, guess, &log_delta, &order);
   }
   plan_free(&plan);
   return status == BASE_ERR_NUMERIC ? BASE_OK : status;
 }
 
 /* The tail may be cut at a guess of delta, which is repeated where the answer is far below. */
-int acct_pld_log_delta(const struct acct_step *step, size_t steps, double eps, enum acct_bound bound,
+int acct_pld_log_delta(const struct acct_round *round, size_t rounds, double eps, enum acct_bound bound,
                        double *log_delta) {
   double guess, order;
-  int status = acct_rdp_log_delta(step, steps, eps, &guess, &order), usable = 1;
+  int status = acct_rdp_log_delta(round, rounds, eps, &guess, &order), usable = 1;
   struct grid grid;
   struct plan plan = {0};
   *log_delta = bound == ACCT_PESSIMISTIC ? 0.0 : -INFINITY;
-  if (!status) status = plan_create(step, steps, bound, &plan);
-  for (int round = 0; round < ROUNDS && !status; round++) {
-    status = prepare(step, steps, eps, fmax(guess, -700.0), order, bound, &grid, &usable);
+  if (!status) status = plan_create(round, rounds, bound, &plan);
+  for (int pass = 0; pass < PASSES && !status; pass++) {
+    status = prepare(round, rounds, eps, fmax(guess, -700.0), order, bound, &grid, &usable);
     double worst = -INFINITY;
-    for (int reverse = 0; usable && reverse <= asymmetric(step, steps) && !status; reverse++) {
+    for (int reverse = 0; usable && reverse <= asymmetric(round, rounds) && !status; reverse++) {
       struct answer answer = {0};
       status = compose(&plan, reverse, &grid, &answer);
       if (!status) worst = fmax(worst, evaluate(&answer, eps, bound));
@@ -128,24 +128,24 @@ int acct_pld_log_delta(const struct acct_step *step, size_t steps, double eps, e
   return status == BASE_ERR_NUMERIC ? BASE_OK : status;
 }
 
-static int asymmetric(const struct acct_step *step, size_t steps) {
-  for (size_t i = 0; i < steps; i++) {
-    if (step[i].amplification == ACCT_MIXTURE) return 1;
+static int asymmetric(const struct acct_round *round, size_t rounds) {
+  for (size_t i = 0; i < rounds; i++) {
+    if (round[i].amplification == ACCT_MIXTURE) return 1;
   }
   return 0;
 }
 
 /* The grid raises log E exp(theta L) by about theta (theta + 1) h^2 / 12 a
- * step, eps by (theta + 1) h^2 / 12: 4e-5 of it; and the variance, about twice
+ * round, eps by (theta + 1) h^2 / 12: 4e-5 of it; and the variance, about twice
  * the divergence of order one, by 4e-4 of it. */
-static int prepare(const struct acct_step *step, size_t steps, double eps, double log_delta, double order,
+static int prepare(const struct acct_round *round, size_t rounds, double eps, double log_delta, double order,
                    enum acct_bound bound, struct grid *grid, int *usable) {
   double total = 0.0, jumps = 0.0, near_one = 1.0 + 1e-4, divergence;
-  int status = acct_rdp_curve(step, steps, 1, &near_one, &divergence);
+  int status = acct_rdp_curve(round, rounds, 1, &near_one, &divergence);
   if (status) return status;
-  for (size_t i = 0; i < steps; i++) {
-    total += step[i].times;
-    if (step[i].leaf->kind != ACCT_GAUSSIAN) jumps += step[i].times;
+  for (size_t i = 0; i < rounds; i++) {
+    total += round[i].times;
+    if (round[i].leaf->kind != ACCT_GAUSSIAN) jumps += round[i].times;
   }
   double variance = 2.0 * divergence, size = fmax(eps, 0.1 * sqrt(variance));
   *grid = (struct grid){
@@ -156,20 +156,20 @@ static int prepare(const struct acct_step *step, size_t steps, double eps, doubl
   return BASE_OK;
 }
 
-/* ---- the steps on one grid ---- */
+/* ---- the rounds on one grid ---- */
 
-static int plan_create(const struct acct_step *step, size_t steps, enum acct_bound bound, struct plan *plan) {
-  *plan = (struct plan){step, steps, base_alloc(steps, sizeof *plan->pair), base_alloc(steps, sizeof *plan->pmf)};
+static int plan_create(const struct acct_round *round, size_t rounds, enum acct_bound bound, struct plan *plan) {
+  *plan = (struct plan){round, rounds, base_alloc(rounds, sizeof *plan->pair), base_alloc(rounds, sizeof *plan->pmf)};
   int status = plan->pair && plan->pmf ? BASE_OK : BASE_ERR_MEMORY;
-  for (size_t i = 0; i < steps && !status; i++) {
-    status = acct_pair_create(step[i].leaf, step[i].leaves, bound, &plan->pair[i]);
+  for (size_t i = 0; i < rounds && !status; i++) {
+    status = acct_pair_create(round[i].leaf, round[i].leaves, bound, &plan->pair[i]);
   }
   if (status) plan_free(plan);
   return status;
 }
 
 static void plan_free(struct plan *plan) {
-  for (size_t i = 0; plan->pair && i < plan->steps; i++) acct_pair_free(&plan->pair[i]);
+  for (size_t i = 0; plan->pair && i < plan->rounds; i++) acct_pair_free(&plan->pair[i]);
   base_free(plan->pair);
   base_free(plan->pmf);
   *plan = (struct plan){0};
@@ -177,24 +177,24 @@ static void plan_free(struct plan *plan) {
 
 static double log_cut(const struct grid *grid) { return grid->log_delta - log(grid->total) - 12.0; }
 
-/* The largest loss of one step that delta does not allow to be cut off, or the
+/* The largest loss of one round that delta does not allow to be cut off, or the
  * normal law of the sum. */
 static double natural_size(const struct plan *plan, const struct grid *grid) {
   double largest = 0.5 * grid->variance + sqrt(-2.0 * grid->variance * grid->log_delta);
-  for (size_t i = 0; i < plan->steps; i++) {
+  for (size_t i = 0; i < plan->rounds; i++) {
     double low, high;
-    acct_bins_span(&plan->step[i], &plan->pair[i], log_cut(grid), 1.0, &low, &high);
+    acct_bins_span(&plan->round[i], &plan->pair[i], log_cut(grid), 1.0, &low, &high);
     largest = fmax(largest, fmax(low, high));
   }
   return largest;
 }
 
-static int discretise(const struct acct_step *step, const struct acct_pair *base, int reverse, const struct grid *grid,
-                      struct acct_pmf *pmf) {
+static int discretise(const struct acct_round *round, const struct acct_pair *base, int reverse,
+                      const struct grid *grid, struct acct_pmf *pmf) {
   struct acct_bins bins = {0};
-  struct acct_step attained = *step;
+  struct acct_round attained = *round;
   /* Replace-one neighbours of which one contributes nothing are attained. */
-  if (grid->bound == ACCT_OPTIMISTIC && step->amplification == ACCT_PROFILE) attained.amplification = ACCT_MIXTURE;
+  if (grid->bound == ACCT_OPTIMISTIC && round->amplification == ACCT_PROFILE) attained.amplification = ACCT_MIXTURE;
   double low, high;
   acct_bins_span(&attained, base, log_cut(grid), 1e-12 / grid->total, &low, &high);
   if ((low + high) / grid->h > MAX_BINS) return BASE_ERR_NUMERIC;
@@ -224,7 +224,8 @@ static double log_moment(const struct acct_pmf *pmf, double h, double theta, dou
 
 static double total_log_moment(const struct plan *plan, double h, double theta) {
   double sum = 0.0;
-  for (size_t i = 0; i < plan->steps; i++) sum += plan->step[i].times * log_moment(&plan->pmf[i], h, theta, NULL, NULL);
+  for (size_t i = 0; i < plan->rounds; i++)
+    sum += plan->round[i].times * log_moment(&plan->pmf[i], h, theta, NULL, NULL);
   return sum;
 }
 
@@ -232,8 +233,8 @@ static double total_log_moment(const struct plan *plan, double h, double theta) 
  * decreasing in theta. With K = log E exp(theta L) that is eps - K', or K - theta K' - log delta. */
 static double off_target(const struct plan *plan, const struct grid *grid, double theta, double *sd) {
   double log_m = 0.0, mean = 0.0, variance = 0.0;
-  for (size_t i = 0; i < plan->steps; i++) {
-    double one, spread, times = plan->step[i].times;
+  for (size_t i = 0; i < plan->rounds; i++) {
+    double one, spread, times = plan->round[i].times;
     log_m += times * log_moment(&plan->pmf[i], grid->h, theta, &one, &spread);
     mean += times * one, variance += times * spread;
   }
@@ -279,8 +280,8 @@ static int shape_of(const struct plan *plan, const struct grid *grid, struct sha
   enum { TILTS = sizeof tilts / sizeof *tilts };
   double variance = 0.0, support = 1.0, total = 0.0, h = grid->h, theta = grid->theta;
   *shape = (struct shape){.outside = 0.0, .log_above = -INFINITY, .size = 1024.0};
-  for (size_t i = 0; i < plan->steps; i++) {
-    double one, spread, times = plan->step[i].times;
+  for (size_t i = 0; i < plan->rounds; i++) {
+    double one, spread, times = plan->round[i].times;
     shape->log_m += times * log_moment(&plan->pmf[i], h, theta, &one, &spread);
     shape->mean += times * one, variance += times * spread;
     support += times * (double)(plan->pmf[i].n - 1);
@@ -316,7 +317,7 @@ struct spectrum {
   double *log_size, *phase, *bump;
 };
 
-static int multiply(const struct acct_step *step, const struct acct_pmf *pmf, double h, double theta, size_t n,
+static int multiply(const struct acct_round *round, const struct acct_pmf *pmf, double h, double theta, size_t n,
                     struct acct_complex *x, struct spectrum *product) {
   double log_m = log_moment(pmf, h, theta, NULL, NULL), rounding = 0.0;
   long window = (long)n;
@@ -332,9 +333,9 @@ static int multiply(const struct acct_step *step, const struct acct_pmf *pmf, do
   int status = acct_fft(n, x, 0);
   for (size_t k = 0; k <= n / 2 && !status; k++) {
     double size = fmax(hypot(x[k].re, x[k].im), eta);
-    product->log_size[k] += step->times * log(size);
-    product->phase[k] += remainder(step->times * atan2(x[k].im, x[k].re), 2.0 * pi);
-    product->bump[k] += step->times * (log1p(2.0 * eta / size) + 8.0 * DBL_EPSILON);
+    product->log_size[k] += round->times * log(size);
+    product->phase[k] += remainder(round->times * atan2(x[k].im, x[k].re), 2.0 * pi);
+    product->bump[k] += round->times * (log1p(2.0 * eta / size) + 8.0 * DBL_EPSILON);
   }
   return status;
 }
@@ -353,8 +354,8 @@ static int transform(const struct plan *plan, const struct grid *grid, long star
   if (!product.log_size) return BASE_ERR_MEMORY;
   product.phase = product.log_size + half, product.bump = product.phase + half;
   int status = BASE_OK;
-  for (size_t s = 0; s < plan->steps && !status; s++) {
-    status = multiply(&plan->step[s], &plan->pmf[s], grid->h, grid->theta, n, x, &product);
+  for (size_t s = 0; s < plan->rounds && !status; s++) {
+    status = multiply(&plan->round[s], &plan->pmf[s], grid->h, grid->theta, n, x, &product);
   }
   unsigned long back = (unsigned long)(((start % (long)n) + (long)n) % (long)n);
   double error = 0.0, sum = 0.0;
@@ -387,10 +388,10 @@ static int compose_pmfs(const struct plan *plan, const struct grid *grid, struct
   answer->first = (long)floor(shape.mean / h) - (long)(n / 2);
   answer->n = n, answer->h = h, answer->theta = theta;
   answer->shift = shape.mean, answer->log_scale = shape.log_m - theta * shape.mean;
-  for (size_t i = 0; i < plan->steps; i++) {
-    finite += plan->step[i].times * log1p(-fmin(plan->pmf[i].infinite, 1.0));
-    answer->slack += plan->step[i].times * plan->pmf[i].slack;
-    answer->top += plan->step[i].times * h * (double)(plan->pmf[i].first + (long)plan->pmf[i].n - 1);
+  for (size_t i = 0; i < plan->rounds; i++) {
+    finite += plan->round[i].times * log1p(-fmin(plan->pmf[i].infinite, 1.0));
+    answer->slack += plan->round[i].times * plan->pmf[i].slack;
+    answer->top += plan->round[i].times * h * (double)(plan->pmf[i].first + (long)plan->pmf[i].n - 1);
   }
   status = transform(plan, grid, answer->first, n, law, &answer->noise);
   if (!pessimistic) answer->noise = -(answer->noise + shape.outside);
@@ -412,12 +413,12 @@ static int compose(const struct plan *plan, int reverse, const struct grid *grid
   int status = BASE_ERR_NUMERIC;
   for (int attempt = 0; attempt < ATTEMPTS && status == BASE_ERR_NUMERIC; attempt++, coarse.h *= 4.0) {
     status = BASE_OK;
-    for (size_t i = 0; i < plan->steps && !status; i++) {
-      status = discretise(&plan->step[i], &plan->pair[i], reverse, &coarse, &plan->pmf[i]);
+    for (size_t i = 0; i < plan->rounds && !status; i++) {
+      status = discretise(&plan->round[i], &plan->pair[i], reverse, &coarse, &plan->pmf[i]);
     }
     if (!status) coarse.theta = choose_tilt(plan, &coarse);
     if (!status) status = compose_pmfs(plan, &coarse, answer);
-    for (size_t i = 0; i < plan->steps; i++) acct_pmf_free(&plan->pmf[i]);
+    for (size_t i = 0; i < plan->rounds; i++) acct_pmf_free(&plan->pmf[i]);
   }
   return status;
 }

@@ -71,7 +71,7 @@ double acct_pair_zero(const struct acct_pair *pair);
 /* Largest finite loss of positive probability. */
 double acct_pair_top(const struct acct_pair *pair);
 
-/* A step's privacy loss in bins (h (first + i), h (first + i + 1)]. */
+/* A round's privacy loss in bins (h (first + i), h (first + i + 1)]. */
 struct acct_bins {
   long first;
   size_t n;
@@ -80,9 +80,9 @@ struct acct_bins {
   double slack;  /* relative error of p and of q, and of the edges in units of loss */
 };
 /* Losses outside of [-low, high] have at most the mass exp(log_cut) above, and lower_cut below. */
-void acct_bins_span(const struct acct_step *step, const struct acct_pair *base, double log_cut, double lower_cut,
+void acct_bins_span(const struct acct_round *round, const struct acct_pair *base, double log_cut, double lower_cut,
                     double *low, double *high);
-int acct_bins_create(const struct acct_step *step, const struct acct_pair *base, double h, double low, double high,
+int acct_bins_create(const struct acct_round *round, const struct acct_pair *base, double h, double low, double high,
                      struct acct_bins *bins);
 void acct_bins_free(struct acct_bins *bins);
 /* The pair (Q, P) instead of (P, Q). */
@@ -102,8 +102,8 @@ void acct_pmf_free(struct acct_pmf *pmf);
  * both laws keep their mass on the two ends; rounded up. */
 double acct_share_above(struct acct_masses bin, double low, double width);
 
-/* RDP of a subsampled step at n ascending orders. */
-int acct_subsample_rdp(const struct acct_step *step, size_t n, const double *order, double *rdp);
+/* RDP of a subsampled round at n ascending orders. */
+int acct_subsample_rdp(const struct acct_round *round, size_t n, const double *order, double *rdp);
 
 /* In place, n a power of two; inverse without the factor 1 / n. */
 struct acct_complex {

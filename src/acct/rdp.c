@@ -1,35 +1,35 @@
-/* Renyi accounting over real orders (Mironov 2017): the curves of a plan's steps add. */
+/* Renyi accounting over real orders (Mironov 2017): the curves of a composition's rounds add. */
 #include "acct/private.h"
 
-struct plan {
-  const struct acct_step *step;
-  size_t steps;
+struct composition {
+  const struct acct_round *round;
+  size_t rounds;
 };
 
-static int plan_curve(const void *context, size_t n, const double *order, double *rdp) {
-  const struct plan *plan = context;
-  return acct_rdp_curve(plan->step, plan->steps, n, order, rdp);
+static int composition_curve(const void *context, size_t n, const double *order, double *rdp) {
+  const struct composition *composition = context;
+  return acct_rdp_curve(composition->round, composition->rounds, n, order, rdp);
 }
 
-int acct_rdp_epsilon(const struct acct_step *step, size_t steps, double delta, double *eps, double *order) {
-  const struct plan plan = {step, steps};
-  return acct_curve_epsilon(&(struct acct_curve){plan_curve, &plan}, delta, eps, order);
+int acct_rdp_epsilon(const struct acct_round *round, size_t rounds, double delta, double *eps, double *order) {
+  const struct composition composition = {round, rounds};
+  return acct_curve_epsilon(&(struct acct_curve){composition_curve, &composition}, delta, eps, order);
 }
 
-int acct_rdp_log_delta(const struct acct_step *step, size_t steps, double eps, double *log_delta, double *order) {
-  const struct plan plan = {step, steps};
-  return acct_curve_log_delta(&(struct acct_curve){plan_curve, &plan}, eps, log_delta, order);
+int acct_rdp_log_delta(const struct acct_round *round, size_t rounds, double eps, double *log_delta, double *order) {
+  const struct composition composition = {round, rounds};
+  return acct_curve_log_delta(&(struct acct_curve){composition_curve, &composition}, eps, log_delta, order);
 }
 
-int acct_rdp_curve(const struct acct_step *step, size_t steps, size_t n, const double *order, double *rdp) {
+int acct_rdp_curve(const struct acct_round *round, size_t rounds, size_t n, const double *order, double *rdp) {
   double *one = base_alloc(n, sizeof *one);
   if (!one) return BASE_ERR_MEMORY;
   for (size_t i = 0; i < n; i++) rdp[i] = 0.0;
   int status = BASE_OK;
-  for (size_t s = 0; s < steps && !status; s++) {
-    for (size_t i = 0; i < n; i++) one[i] = acct_leaves_rdp(step[s].leaf, step[s].leaves, order[i]);
-    if (step[s].amplification != ACCT_PLAIN) status = acct_subsample_rdp(&step[s], n, order, one);
-    for (size_t i = 0; i < n; i++) rdp[i] += step[s].times * one[i];
+  for (size_t s = 0; s < rounds && !status; s++) {
+    for (size_t i = 0; i < n; i++) one[i] = acct_leaves_rdp(round[s].leaf, round[s].leaves, order[i]);
+    if (round[s].amplification != ACCT_PLAIN) status = acct_subsample_rdp(&round[s], n, order, one);
+    for (size_t i = 0; i < n; i++) rdp[i] += round[s].times * one[i];
   }
   base_free(one);
   return status;

@@ -1,5 +1,5 @@
 /*
- * RDP of a subsampled step. With g(v) = 1 + s (e^v - 1) and the base's pair (P, Q),
+ * RDP of a subsampled round. With g(v) = 1 + s (e^v - 1) and the base's pair (P, Q),
  *
  *   zero-out, Poisson:  E_Q g(L)^alpha, and in the reverse direction E_Q g(L)^(1 - alpha),
  *                       of which a Gaussian needs the first only (Mironov, Talwar &
@@ -37,27 +37,27 @@ struct log_sum {
   double shift, sum;
 };
 
-static int chords(const struct acct_pair *base, const struct acct_step *step, struct points *points);
+static int chords(const struct acct_pair *base, const struct acct_round *round, struct points *points);
 static int trapezoid(double mu, double rate, double last_order, struct points *points);
 static size_t within(const struct points *points, double mu, double order);
 static void add_excess(struct log_sum *sum, const struct points *points, size_t n, double a);
 static void add_folded(struct log_sum *sum, const struct points *points, double order);
-static void add_tails(struct log_sum *sum, const struct acct_pair *base, const struct acct_step *step, double order);
+static void add_tails(struct log_sum *sum, const struct acct_pair *base, const struct acct_round *round, double order);
 static void add_log(struct log_sum *sum, double log_term);
 static double log_one_plus(const struct log_sum *sum);
 
-int acct_subsample_rdp(const struct acct_step *step, size_t n, const double *order, double *rdp) {
+int acct_subsample_rdp(const struct acct_round *round, size_t n, const double *order, double *rdp) {
   static const double finest = 8.0; /* mu beyond which the trapezoidal rule would need too many points */
   struct acct_pair base;
   struct points points = {0};
-  int status = acct_pair_create(step->leaf, step->leaves, ACCT_PESSIMISTIC, &base);
+  int status = acct_pair_create(round->leaf, round->leaves, ACCT_PESSIMISTIC, &base);
   if (status) return status == BASE_ERR_NUMERIC ? BASE_OK : status;
-  int gaussian = base.kind == PAIR_GAUSSIAN, mixture = step->amplification == ACCT_MIXTURE;
+  int gaussian = base.kind == PAIR_GAUSSIAN, mixture = round->amplification == ACCT_MIXTURE;
   int exact = gaussian && mixture && base.a < finest && order[n - 1] * base.a < 2000.0;
   if (exact) {
-    status = trapezoid(base.a, step->rate, order[n - 1], &points);
+    status = trapezoid(base.a, round->rate, order[n - 1], &points);
   } else if (base.p_infinite == 0.0) {
-    status = chords(&base, step, &points);
+    status = chords(&base, round, &points);
   }
   for (size_t i = 0; i < n && !status && points.n > 0; i++) {
     struct log_sum sum = {0.0, 0.0}, reverse = {0.0, 0.0};
@@ -67,7 +67,7 @@ int acct_subsample_rdp(const struct acct_step *step, size_t n, const double *ord
     } else {
       add_folded(&sum, &points, order[i]);
     }
-    if (gaussian && !exact) add_tails(&sum, &base, step, order[i]);
+    if (gaussian && !exact) add_tails(&sum, &base, round, order[i]);
     double log_moment = fmax(log_one_plus(&sum), log_one_plus(&reverse));
     if (isnan(sum.sum) || isnan(reverse.sum)) log_moment = INFINITY;
     rdp[i] = fmin(rdp[i], log_moment * (1.0 + 1e-12) / (order[i] - 1.0));
@@ -106,7 +106,7 @@ static double edge(const struct acct_pair *base, size_t i) {
 }
 
 /* Masses of P at v > 0; those of Q are e^-v times as much, and at -v the other way round. */
-static int chords(const struct acct_pair *base, const struct acct_step *step, struct points *points) {
+static int chords(const struct acct_pair *base, const struct acct_round *round, struct points *points) {
   size_t n = base->kind == PAIR_DISCRETE ? base->n : NODES + 1;
   double *p = base_alloc(n, sizeof *p);
   int status = p ? points_alloc(2 * n, points) : BASE_ERR_MEMORY;
@@ -121,20 +121,20 @@ static int chords(const struct acct_pair *base, const struct acct_step *step, st
   for (size_t i = 0; i < n && !status; i++) {
     double v = edge(base, i);
     if (!(p[i] > 0.0)) continue;
-    point(points, step->rate, v, log(p[i]) - v);
-    if (step->amplification == ACCT_MIXTURE) point(points, step->rate, -v, log(p[i]));
+    point(points, round->rate, v, log(p[i]) - v);
+    if (round->amplification == ACCT_MIXTURE) point(points, round->rate, -v, log(p[i]));
   }
   base_free(p);
   return status;
 }
 
 /* Beyond the last chord g e^-v is smaller than there; below, g >= 1 - s, where the excess is at most order s. */
-static void add_tails(struct log_sum *sum, const struct acct_pair *base, const struct acct_step *step, double order) {
+static void add_tails(struct log_sum *sum, const struct acct_pair *base, const struct acct_round *round, double order) {
   double mu = base->a, last = edge(base, NODES), x = last / mu + 0.5 * mu;
-  double drop = log(step->rate + (1.0 - step->rate) * exp(-last));
+  double drop = log(round->rate + (1.0 - round->rate) * exp(-last));
   add_log(sum, 0.5 * order * (order - 1.0) * mu * mu + base_pnorm_log(order * mu - x) + order * drop);
-  if (step->amplification != ACCT_MIXTURE) return;
-  add_log(sum, base_pnorm_log(mu - x) + log(order) + log(step->rate));
+  if (round->amplification != ACCT_MIXTURE) return;
+  add_log(sum, base_pnorm_log(mu - x) + log(order) + log(round->rate));
 }
 
 /* ---- the Gaussian exactly ---- */

@@ -137,7 +137,7 @@ static int check_sampling(const struct oracle *o, const struct sampling *how) {
 /* In the ledger's unit, of releases of this rho on a fresh batch. */
 static int amplify(const struct oracle *o, const struct sampling *how, double rho, double *cost) {
   const struct acct_leaf leaf = {.kind = ACCT_GAUSSIAN, .a = sqrt(2 * rho), .times = 1};
-  const struct acct_step step = {
+  const struct acct_round round = {
       .leaf = &leaf,
       .leaves = 1,
       .amplification = o->neighbours == ORACLE_REPLACE_ONE ? ACCT_PROFILE : ACCT_MIXTURE,
@@ -145,7 +145,7 @@ static int amplify(const struct oracle *o, const struct sampling *how, double rh
       .times = 1,
   };
   double order = ledger_order(o->ledger), divergence = 0;
-  int status = acct_rdp_curve(&step, 1, 1, &order, &divergence);
+  int status = acct_rdp_curve(&round, 1, 1, &order, &divergence);
   *cost = divergence / order;
   return status;
 }

@@ -197,7 +197,8 @@ double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), co
 /* Of a run's budget, what is kept to measure its decrease at the end: where values of the objective are asked for
  * anyway. */
 double plan_last(const struct opt_options *o, double rho);
-/* What a gradient step of length 1/G gains at least where the norm is above eps_g: the first term of Gao & Wright (10). */
+/* What a gradient step of length 1/G gains at least where the norm is above eps_g: the first term of Gao & Wright
+ * (10). */
 double plan_gradient_decrease(const struct objective *f, double eps_g);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
