@@ -31,6 +31,7 @@ package() {
 
 core() {
   stage lines dev/lines.sh
+  stage labels dev/labels.sh
   stage layers Rscript dev/layers.R
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh

@@ -117,8 +117,8 @@ static void answers(enum oracle_neighbours neighbours, enum scheme scheme) {
   fixture_close(&f);
 }
 
-/* A gradient, a trace and a direction share what the step was charged, with the noise of privacy.md A7 to A9 for the
- * batch's public size. */
+/* A gradient, a trace and a direction share what the step was charged, with the noise for the batch's public size
+ * (proofs: sensitivity-trace, sensitivity-direction). */
 static void newton_costs(enum oracle_neighbours neighbours, enum scheme scheme, double size) {
   static const double penalty[DIM] = {0.02, 0.02, 0.02};
   const struct sampling how = {scheme, size};

@@ -2,8 +2,8 @@
  * The sensitivity of Newton directions, measured. The change between
  * neighbouring data sets never exceeds what the barrier says, for random
  * pairs improved by hill climbing, and comes within 1 % of it where the bound
- * is attained (privacy.md A8, A9): a bound too small fails the first, one too
- * large the second.
+ * is attained (proofs: sensitivity-direction): a bound too small fails the
+ * first, one too large the second.
  */
 #include "fixture.h"
 #include "la/la.h"
@@ -120,7 +120,7 @@ static struct pair moved(const struct pair *from, double by) {
   return p;
 }
 
-/* many: curvature hundreds of times a record's, where a record turns eigenvectors near lambda0 (privacy.md A9). */
+/* many: curvature hundreds of times a record's, where a record turns eigenvectors near lambda0. */
 static void search(const char *loss, enum modify modify, enum oracle_neighbours neighbours, int many, double size) {
   double worst = 0;
   for (int restart = 0; restart < ctest_size(strcmp(loss, "logistic") ? 6 : many ? 12 : 40, 1); restart++) {

@@ -101,7 +101,7 @@ static void majorant_and_trace(void) {
 
 /* ---- noise and charges ---- */
 
-/* sd = sensitivity / sqrt(2 rho), from the formulas of privacy.md A7 to A9 and B2. */
+/* sd = sensitivity / sqrt(2 rho) (proofs: sensitivity-majorant, sensitivity-trace, sensitivity-direction). */
 static void scales(enum oracle_neighbours neighbours) {
   static const double penalty[DIM] = {0.3, 0.03, 0.2};
   struct fixture f;

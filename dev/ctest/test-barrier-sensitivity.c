@@ -1,9 +1,10 @@
 /*
  * Sensitivities, measured: the change of every sum between neighbouring data
  * sets never exceeds what the barrier says, for random pairs improved by
- * hill climbing, and comes within 2 % of it for the pairs of the proofs
- * (privacy.md A and B). A bound too small fails the first, one too large the
- * second.
+ * hill climbing, and comes within 2 % of it for the pairs that attain it
+ * (proofs: sensitivity-value, sensitivity-gradient, sensitivity-hessian,
+ * sensitivity-decrease, sensitivity-spread). A bound too small fails the first,
+ * one too large the second.
  */
 #include "fixture.h"
 

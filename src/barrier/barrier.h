@@ -46,7 +46,8 @@ int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_account
  * and at most rho for a zCDP one. */
 int ledger_create_renyi(double order, double capacity, struct ledger **out);
 /* For one perturbed minimiser, and Gaussian releases beside it: all together are (eps, delta)-private when the privacy
- * loss is kappa, 0 < kappa < eps, plus that of a Gaussian release with four times its tails (proofs vignette). */
+ * loss is kappa, 0 < kappa < eps, plus that of a Gaussian release with four times its tails
+ * (proofs: objective-perturbation). */
 int ledger_create_perturbed(double eps, double delta, double kappa, struct ledger **out);
 void ledger_free(struct ledger *ledger);
 /* Decides the accountant; refused once another one has been charged. A Renyi

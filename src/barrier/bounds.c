@@ -1,10 +1,9 @@
 /*
  * Sensitivities: how far a record moves what a query sums, over what the sum is divided by, and the rounding error of
  * the sum, for rows of norm at most one. What a record moves is in the query's file: L, a, b, M and so on are the
- * model's bounds, |l'| <= L, l'' in [-a, b]; n the number of records or, for a batch, its public size (proofs
- * vignette).
+ * model's bounds, |l'| <= L, l'' in [-a, b]; n the number of records or, for a batch, its public size.
  *
- * Rounding. What is released is noise on the computed sum, which differs from
+ * Rounding (proofs: rounding). What is released is noise on the computed sum, which differs from
  * the exact one by at most E for every data set: its sensitivity is at most
  * the exact one plus 2 E. With u = 2^-53, m blocks of B rows, p columns, and
  * sums in any order within a tile; fused multiplications leave roundings out:

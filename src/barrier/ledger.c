@@ -1,22 +1,23 @@
 /*
- * The ledger: a filter (privacy.md D2). A release is charged before it is
- * made, and refused when it would exceed the capacity that was fixed before
- * the run; adaptive costs are free under both filters:
+ * The ledger: a filter (proofs: gdp-filter, renyi-filter). A release is
+ * charged before it is made, and refused when it would exceed the capacity that
+ * was fixed before the run; adaptive costs are free under both filters:
  *   - Gaussian DP, all releases Gaussian: sum of mu^2 <= mu_total^2;
  *   - zCDP, any releases: sum of rho <= rho_total;
- *   - Renyi at one order alpha fixed before the run (privacy.md D3), any
- *     releases: sum of R(alpha) <= R_total(alpha).
+ *   - Renyi at one order alpha fixed before the run, any releases:
+ *     sum of R(alpha) <= R_total(alpha).
  * In rho = mu^2 / 2 = R(alpha) / alpha all are the same sum with different
  * capacities.
  *
  * Which filter applies must not depend on released values (the conversions
- * differ, and a transcript that chooses between two guarantees has neither),
- * so it is decided by the first charge at the latest. So is the neighbour
- * relation: what was charged under zero-out costs more under replace-one, and
- * a sum of both is no cost under it.
+ * differ, and a transcript that chooses between two guarantees has neither;
+ * proofs: one-accountant), so it is decided by the first charge at the latest.
+ * So is the neighbour relation: what was charged under zero-out costs more
+ * under replace-one, and a sum of both is no cost under it (proofs:
+ * one-relation).
  *
  * The proof takes releases one after another. A step on a batch is one release
- * with several answers: while it is open there is no other.
+ * with several answers: while it is open there is no other (proofs: batch-step).
  */
 #include "barrier/private.h"
 

@@ -2,13 +2,13 @@
  * Mechanisms: from a sensitivity and a cost rho to the scale of the noise, and the draw.
  *
  *   gaussian     rho = D^2 / (2 sd^2); of k numbers, each with a sensitivity of its own, sd_i = D_i sqrt(k / (2 rho)):
- *                sum D_i^2 / (2 sd_i^2) = rho (privacy.md C4)
+ *                sum D_i^2 / (2 sd_i^2) = rho (proofs: several-scales)
  *   symmetric    the same for a symmetric matrix and the Frobenius norm, with noise of sd on and sd / sqrt(2) off the
- *                diagonal
+ *                diagonal (proofs: symmetric-noise)
  *   first        sparse vector with scales 2 D / eps and 4 D / eps, which is eps-DP: rho <= 0.11 eps^2 for at most 20
- *                queries (privacy.md C3, numerically certified) and eps^2 / 2 always
- *   best         exponential mechanism on scores whose differences have range D: with temperature D / eta rho = eta^2 /
- * 8 (privacy.md C4)
+ *                queries (certified numerically) and eps^2 / 2 always (proofs: sparse-vector, sparse-vector-cost)
+ *   best         exponential mechanism on scores whose differences have range D: with temperature D / eta
+ *                rho = eta^2 / 8 (proofs: exponential-mechanism)
  */
 #include "barrier/private.h"
 #include "mech/mech.h"

@@ -12,7 +12,7 @@
  * w* determines v. Between neighbours the law of w* changes by a ratio of determinants, within a factor of
  * e^kappa of one when n q_j >= b / (e^kappa - 1) for every j, and by a Gaussian factor whose v is shifted by at most
  * 2 L (zero-out: L). As the shift depends on v, the tail of the privacy loss is that of a Gaussian release,
- * mu = shift / s, times four, after kappa is taken off (proofs vignette, "Objective perturbation"): kappa and the four
+ * mu = shift / s, times four, after kappa is taken off (proofs: objective-perturbation): kappa and the four
  * are in the ledger's capacity (ledger_create_perturbed), mu is charged here.
  *
  * What is computed is not w*, and not for v but for v rounded to its lattice, which shifts the gradient by at most

@@ -1,11 +1,11 @@
 /*
- * The direction of Newton's method with double noise (Ganesh et al. 2023, algorithm 3 and section 5.2, with the
- * sensitivities of privacy.md A7-A10 and J1).
+ * The direction of Newton's method with double noise (Ganesh et al. 2023, algorithm 3 and section 5.2, with other
+ * sensitivities; proofs: sensitivity-direction).
  *
  * The direction is A^-1 g~ for a gradient g~ that was released: given g~ it is
  * a function of the data through A alone, so its sensitivity may be in
- * proportion to |g~| (privacy.md A10), and in an adaptive composition the two
- * are private together (D2). On a step's batch likewise (J2, F; schedule.c), with
+ * proportion to |g~|, and in an adaptive composition the two are private
+ * together (proofs: gdp-filter). On a step's batch likewise (schedule.c), with
  * the gradient of the same batch.
  */
 #include "barrier/private.h"
@@ -36,11 +36,11 @@ static int check(const struct scope *s, const struct ask *a) {
  * A^-1 g with A >= m I, m known; a record changes A by a semidefinite matrix of
  * norm at most c = b / n. With both relations A^-1 changes by at most
  *   add   c / (m (m + c)): each of the two inverses lies between (A0 + c I)^-1
- *         and A0^-1, A0 the matrix without the record  (A8)
+ *         and A0^-1, A0 the matrix without the record
  *   clip  k |H - H'|_F <= sqrt(2) k c, zero-out k c: 1 / h, h of la/clip.c, is Lipschitz in the
  *         Frobenius norm with the constant k that it has in t, at most CLIPPED / lambda0^2 everywhere, and
- *         1 / e^2 on t >= e  (A9)
- * in the spectral norm. The penalty is added before either, and only raises m.
+ *         1 / e^2 on t >= e
+ * in the spectral norm (proofs: sensitivity-direction). The penalty is added before either, and only raises m.
  *
  * Rounding. The matrix is summed with error E (as the Hessian's), and its entries are rounded by at most 9 u N each, N
  * a bound on its Frobenius norm: the curvature's is at most its trace. Cholesky then solves, exactly, a system whose

@@ -24,7 +24,7 @@ double bounds_gradient_error(const struct scope *s, double norm) {
   return bounds_rounding(s, fmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
 }
 
-/* 2 L / n, zero-out L / n (privacy.md A2) */
+/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient) */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   double change = (scope_replaces(s) ? 2 : 1) * model_bounds(m)->lipschitz;
@@ -68,8 +68,8 @@ static void add_model(const struct task *task, const struct data_block *b, doubl
   }
 }
 
-/* (2 L + h |v|) / n, h = a + b; zero-out (L + max(a, b) |v|) / n (privacy.md J3): |l' z - l'_2 z_2| <= 2 L, and
- * z z' s - z_2 z_2' s_2 has eigenvalues in [-a - b, a + b]. */
+/* (2 L + h |v|) / n, h = a + b; zero-out (L + max(a, b) |v|) / n (proofs: sensitivity-model): |l' z - l'_2 z_2| <= 2 L,
+ * and z z' s - z_2 z_2' s_2 has eigenvalues in [-a - b, a + b]. */
 static double sensitivity_model(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);

@@ -48,7 +48,8 @@ static void add_hessian(const struct task *task, const struct data_block *b, dou
   matrix_add(task, CURVATURE_HESSIAN, b, work, sum);
 }
 
-/* max(a + b, sqrt(2) max(a, b)) / n, zero-out max(a, b) / n, in the Frobenius norm (privacy.md B2) */
+/* max(a + b, sqrt(2) max(a, b)) / n, zero-out max(a, b) / n, in the Frobenius norm
+ * (proofs: sensitivity-hessian) */
 static double sensitivity_hessian(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
@@ -70,7 +71,7 @@ static void add_majorant(const struct task *task, const struct data_block *b, do
   matrix_add(task, CURVATURE_MAJORANT, b, work, sum);
 }
 
-/* sqrt(2) b / n, zero-out b / n (privacy.md B2) */
+/* sqrt(2) b / n, zero-out b / n (proofs: sensitivity-majorant) */
 static double sensitivity_majorant(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   double upper = model_bounds(m)->curv_upper, lip = curvature_lipschitz(s, CURVATURE_MAJORANT);
@@ -109,8 +110,8 @@ static int check_trace(const struct scope *s, const struct ask *a) {
   return curvature_may_be_negative(s, a->curvature) ? BASE_ERR_ARGUMENT : BASE_OK;
 }
 
-/* b / n, as each record adds a number in [0, b] / n (privacy.md A7). The squared norm of a row adds (p + 4) u to its
- * term. */
+/* b / n, as each record adds a number in [0, b] / n (proofs: sensitivity-trace). The squared norm of a row adds
+ * (p + 4) u to its term. */
 static double sensitivity_trace(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   double upper = model_bounds(m)->curv_upper, lip = curvature_lipschitz(s, a->curvature);

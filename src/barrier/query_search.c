@@ -2,11 +2,11 @@
  * Line searches: decreases f(w) - f(w + step_i d) for k steps, with noise, or one of the steps, chosen by the sparse
  * vector technique or the exponential mechanism.
  *
- * Of one decrease: 2 L |step d| / n, zero-out L |step d| / n (privacy.md A3). The sparse vector asks for q_i =
- * (decrease_i + offset_i) / step_i, which is >= 0 when the condition holds and has the same sensitivity for every step
- * (privacy.md A4), or for q_i itself with the sensitivity of the largest step. The exponential mechanism's scores are
+ * Of one decrease: 2 L |step d| / n, zero-out L |step d| / n (proofs: sensitivity-decrease). The sparse vector asks for
+ * q_i = (decrease_i + offset_i) / step_i, which is >= 0 when the condition holds and has the same sensitivity for every
+ * step, or for q_i itself with the sensitivity of the largest step. The exponential mechanism's scores are
  * decrease_i + offset_i: two neighbours' differ by a function of the step with slope at most 2 L |d| / n, so their
- * range is that times the spread of the steps.
+ * range is that times the spread of the steps (proofs: sensitivity-spread).
  */
 #include "barrier/private.h"
 #include "base/simd.h"

@@ -20,7 +20,7 @@ static void add(const struct task *task, const struct data_block *b, double *con
 }
 
 /* Replace-one: the range of l over |t| <= |w|, / n. Zero-out: at most L |w| + s, / n, where the null record's loss is
- * l(0, 0) and |l(y, 0) - l(0, 0)| <= s (privacy.md A1). */
+ * l(0, 0) and |l(y, 0) - l(0, 0)| <= s (proofs: sensitivity-value). */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);

@@ -1,6 +1,6 @@
 /*
- * Noisy histograms of m columns in one Gaussian release (privacy.md H: ranges
- * are not to be read off the data).
+ * Noisy histograms of m columns in one Gaussian release, as ranges are not to
+ * be read off the data (proofs: private-ranges).
  *
  * Sensitivity. In every column a record adds either nothing (its value is
  * missing, infinite or outside the breaks) or one to one cell: a vector that

@@ -1,14 +1,15 @@
 /*
  * Steps on batches. What is charged is the Renyi divergence, at the ledger's
  * order, of everything that a step may release on its batch, amplified once
- * (privacy.md F): the base mechanism is the adaptive composition of a
+ * (proofs: amplification): the base mechanism is the adaptive composition of a
  * gradient and second-order answers, all Gaussian, so Gaussian itself with
  * mu^2 = mu_g^2 + mu_H^2. Under replace-one its pair of neighbouring batches
- * is amplified by F1, whatever the scheme; under zero-out Poisson's by F3.
+ * is amplified whatever the scheme, under zero-out Poisson's alone
+ * (proofs: replace-one-batches, zero-out-batches).
  *
  * Second-order answers are a Hessian, or the trace and the direction of
- * Newton's method (J2). That a direction's noise has a scale which follows from
- * what the step released before it changes nothing: given that, the scale is the
+ * Newton's method (proofs: steps-on-batches). That a direction's noise has a
+ * scale which follows from what the step released before it changes nothing: given that, the scale is the
  * same for both neighbours and the means differ by at most the sensitivity, so
  * one random map takes the pair N(0, 1), N(mu, 1) to the step's answers on any
  * two neighbouring batches, and takes the mixtures of that pair with it.
@@ -20,8 +21,7 @@
  * other charge before it is closed.
  *
  * A batch depends on no record, so its number of rows may be known; but sums
- * are divided by the public size, as the number is not the same for a
- * neighbour with one record more (privacy.md A5).
+ * are divided by the public size (proofs: batch-divisor).
  */
 #include "acct/acct.h"
 #include "barrier/private.h"
