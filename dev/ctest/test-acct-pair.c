@@ -117,7 +117,7 @@ static void exponential_profile(void) {
     struct acct_masses x = acct_pair_between(&pair, v, INFINITY);
     double delta = x.p - exp(v) * x.q;
     worst = reference_worst(worst, (double)fabsl(delta - bounded_range(a, v)) / (DBL_EPSILON * x.p));
-    CHECK(acct_pair_between(&pair, a, INFINITY).p == 0 && acct_pair_top(&pair) == a);
+    CHECK(acct_pair_between(&pair, a, INFINITY).p == 0);
   }
   CHECK(worst <= (ctest_extended() ? 32 : 1e3));
 }

@@ -265,7 +265,7 @@ static void hull(void) {
       g->shift[j] = j % 2 ? 1 : -1;
     }
     play(g);
-    double top = acct_pair_top(&pair), out = 0;
+    double top = pair.loss[pair.n - 1], out = 0;
     for (int j = 0; j < 50; j++) {
       double v = 0.7 * top * j / 50, forward = 0, backward = 0;
       for (int l = 0; l <= g->k; l++) {

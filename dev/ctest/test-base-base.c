@@ -107,8 +107,6 @@ static void distributions(void) {
   CHECK_NEAR(base_pnorm_log(0), -0.6931471805599453, 1e-15);
   CHECK_NEAR(base_pnorm_log(-40), -804.6084420137538, 1e-9);
   CHECK_NEAR(base_qnorm(0.975), 1.959963984540054, 1e-14);
-  CHECK_NEAR(base_qnorm_upper(0.025), 1.959963984540054, 1e-14);
-  CHECK_NEAR(base_qnorm_upper(1e-20), 9.262340089798408, 1e-12);
   CHECK_NEAR(base_pnchisq(2, 2, 0), 1 - exp(-1), 1e-12);
   /* non-central, 1 degree: P(|Z + 1| <= 1) = Phi(0) - Phi(-2) */
   CHECK_NEAR(base_pnchisq(1, 1, 1), 0.5 - base_pnorm(-2), 1e-10);

@@ -4,6 +4,7 @@
  * a call fail.
  */
 #include "ctest.h"
+#include "laplace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void nothing_kept(void) {
     fills = 0;
     CHECK(mech_symmetric(&counted, 1, 1, &x) == BASE_OK && fills >= 1);
     fills = 0;
-    CHECK(mech_laplace(&counted, 1, &x) == BASE_OK && fills >= 1);
+    CHECK(laplace_noise(&counted, 1, &x) == BASE_OK && fills >= 1);
     fills = 0;
     CHECK(mech_sparse_vector(&counted, 1, &x, 1, 1, &index) == BASE_OK && fills >= 1);
     fills = 0;

@@ -1,6 +1,7 @@
 /* The lattice of released values, shifts along it, extreme numbers, and every refusal, which must leave no value
  * behind. */
 #include "ctest.h"
+#include "laplace.h"
 
 #include <float.h>
 #include <math.h>
@@ -66,7 +67,7 @@ static void membership(double scale, double x) {
   for (int i = 0; i < 300; i++) {
     double y[2] = {x, x};
     CHECK(mech_gaussian(&ctest_entropy, 1, scale, y) == BASE_OK);
-    CHECK(mech_laplace(&ctest_entropy, scale, y + 1) == BASE_OK);
+    CHECK(laplace_noise(&ctest_entropy, scale, y + 1) == BASE_OK);
     for (int k = 0; k < 2; k++) {
       member = member && isfinite(y[k]) && fmod(y[k], h) == 0 && fabs(y[k] - x) < 40 * scale;
       moved += y[k] != x;
@@ -132,7 +133,7 @@ static void refusals(void) {
     double x[4] = {1, 2, 2, 3};
     CHECK(mech_gaussian(&ctest_entropy, 2, bad_scale[i], x) == BASE_ERR_ARGUMENT && x[0] == 0 && x[1] == 0);
     x[0] = 1;
-    CHECK(mech_laplace(&ctest_entropy, bad_scale[i], x) == BASE_ERR_ARGUMENT && x[0] == 0);
+    CHECK(laplace_noise(&ctest_entropy, bad_scale[i], x) == BASE_ERR_ARGUMENT && x[0] == 0);
     x[0] = x[1] = 1;
     const double sd[2] = {1, bad_scale[i]};
     CHECK(mech_gaussian_each(&ctest_entropy, 2, sd, x) == BASE_ERR_ARGUMENT && x[0] == 0 && x[1] == 0);
@@ -143,7 +144,7 @@ static void refusals(void) {
     double x[2] = {1, bad_x[i]};
     CHECK(mech_gaussian(&ctest_entropy, 2, 1, x) == BASE_ERR_ARGUMENT && x[0] == 0 && x[1] == 0);
     x[0] = bad_x[i];
-    CHECK(mech_laplace(&ctest_entropy, 1, x) == BASE_ERR_ARGUMENT && x[0] == 0);
+    CHECK(laplace_noise(&ctest_entropy, 1, x) == BASE_ERR_ARGUMENT && x[0] == 0);
   }
   CHECK(mech_gaussian(&ctest_entropy, 0, 1, NULL) == BASE_OK);
 }
@@ -169,7 +170,7 @@ static void failures(void) {
     CHECK(clean);
   }
   double x = 1;
-  CHECK(mech_laplace(&ctest_entropy_broken, 1, &x) == BASE_ERR_ENTROPY && x == 0);
+  CHECK(laplace_noise(&ctest_entropy_broken, 1, &x) == BASE_ERR_ENTROPY && x == 0);
   CHECK(mech_gaussian(&ctest_entropy_broken, 1, 1, &x) == BASE_ERR_ENTROPY);
 }
 
@@ -177,7 +178,7 @@ static void failures(void) {
 static void stuck(void) {
   for (stuck_at = 0; stuck_at < 256; stuck_at++) {
     double x = 1, y = 1;
-    const int gaussian = mech_gaussian(&constant, 1, 1, &x), laplace = mech_laplace(&constant, 1, &y);
+    const int gaussian = mech_gaussian(&constant, 1, 1, &x), laplace = laplace_noise(&constant, 1, &y);
     CHECK(gaussian == BASE_OK || (gaussian == BASE_ERR_ENTROPY && x == 0));
     CHECK(laplace == BASE_OK || (laplace == BASE_ERR_ENTROPY && y == 0));
     if (stuck_at == 0) CHECK(gaussian == BASE_ERR_ENTROPY && laplace == BASE_ERR_ENTROPY);

@@ -1,5 +1,6 @@
 /* Gaussian and Laplace noise against their laws, at several scales and offsets: shape, moments, tails. */
 #include "ctest.h"
+#include "laplace.h"
 #include "statistics.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static void laplace(size_t n, double scale, double offset) {
   int status = BASE_OK;
   for (size_t i = 0; i < n; i++) {
     z[i] = x;
-    status |= mech_laplace(&ctest_entropy, scale, &z[i]);
+    status |= laplace_noise(&ctest_entropy, scale, &z[i]);
     z[i] = (z[i] - x) / scale;
   }
   CHECK(status == BASE_OK);

@@ -36,19 +36,6 @@ void acct_pair_free(struct acct_pair *pair) {
   memset(pair, 0, sizeof *pair);
 }
 
-double acct_pair_top(const struct acct_pair *pair) {
-  switch (pair->kind) {
-  case PAIR_GAUSSIAN:
-    return INFINITY;
-  case PAIR_LAPLACE:
-  case PAIR_EXPONENTIAL:
-    return pair->a;
-  case PAIR_DISCRETE:
-    break;
-  }
-  return pair->loss[pair->n - 1];
-}
-
 double acct_pair_zero(const struct acct_pair *pair) {
   if (pair->kind != PAIR_DISCRETE) return 0.0;
   struct acct_masses above = discrete_between(pair, 0.0, INFINITY);

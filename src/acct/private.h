@@ -20,9 +20,6 @@ struct acct_target {
 /* target for delta in (0, 1): lower by more than the rounding error of log_delta. */
 double acct_target_log(double delta);
 int acct_meets(const struct acct_target *target, double x);
-/* Bisection between good, which meets the target, and bad, which does not,
- * down to neighbouring doubles: the last good one. */
-double acct_bisect(const struct acct_target *target, double good, double bad);
 /* The smallest x that meets the target (delta decreasing in x, 0 does not meet it), from one that does but for
  * rounding. */
 double acct_smallest(const struct acct_target *target, double good);
@@ -68,8 +65,6 @@ int acct_hull_create(const struct acct_leaf *leaf, size_t leaves, struct acct_pa
 struct acct_masses acct_pair_between(const struct acct_pair *pair, double low, double high);
 /* Mass of loss zero, the same under both. */
 double acct_pair_zero(const struct acct_pair *pair);
-/* Largest finite loss of positive probability. */
-double acct_pair_top(const struct acct_pair *pair);
 
 /* A round's privacy loss in bins (h (first + i), h (first + i + 1)]. */
 struct acct_bins {

@@ -4,9 +4,11 @@
 #include <float.h>
 #include <math.h>
 
+static double bisect(const struct acct_target *target, double good, double bad);
+
 double acct_smallest(const struct acct_target *target, double good) {
   for (double step = 0x1p-50; isfinite(good) && !acct_meets(target, good); step *= 2.0) good *= 1.0 + step;
-  return isinf(good) ? good : acct_bisect(target, good, 0.0);
+  return isinf(good) ? good : bisect(target, good, 0.0);
 }
 
 double acct_largest(const struct acct_target *target, double guess) {
@@ -21,10 +23,11 @@ double acct_largest(const struct acct_target *target, double guess) {
     good = bad;
     bad *= 2.0;
   }
-  return acct_bisect(target, good, bad);
+  return bisect(target, good, bad);
 }
 
-double acct_bisect(const struct acct_target *target, double good, double bad) {
+/* Between good, which meets the target, and bad, which does not, down to neighbouring doubles: the last good one. */
+static double bisect(const struct acct_target *target, double good, double bad) {
   for (;;) {
     double mid = good + 0.5 * (bad - good);
     if (mid == good || mid == bad) return good;

@@ -75,10 +75,9 @@ void *base_alloc(size_t count, size_t size);
 void base_free(void *p);
 
 /* Distributions, from R's mathematical library. */
-double base_pnorm(double x);                          /* P(Z <= x) */
-double base_pnorm_log(double x);                      /* log P(Z <= x) */
+double base_pnorm(double x);     /* P(Z <= x) */
+double base_pnorm_log(double x); /* log P(Z <= x) */
 double base_qnorm(double p);
-double base_qnorm_upper(double p);                    /* z with P(Z > z) = p */
 double base_pnchisq(double x, double df, double ncp); /* P(X <= x) */
 
 #endif

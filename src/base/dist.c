@@ -10,5 +10,4 @@
 double base_pnorm(double x) { return pnorm5(x, 0, 1, 1, 0); }
 double base_pnorm_log(double x) { return pnorm5(x, 0, 1, 1, 1); }
 double base_qnorm(double p) { return qnorm5(p, 0, 1, 1, 0); }
-double base_qnorm_upper(double p) { return qnorm5(p, 0, 1, 0, 0); }
 double base_pnchisq(double x, double df, double ncp) { return pnchisq(x, df, ncp, 1, 0); }

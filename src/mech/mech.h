@@ -29,9 +29,6 @@ int mech_gaussian_each(const struct base_entropy *e, size_t n, const double *sd,
  * triangles are written. */
 int mech_symmetric(const struct base_entropy *e, size_t d, double sd, double *h);
 
-/* *x <- *x + Laplace(scale). */
-int mech_laplace(const struct base_entropy *e, double scale, double *x);
-
 /* Sparse vector (AboveThreshold) against threshold zero: the first i with
  * q[i] + Lap(4 s / eps) >= Lap(2 s / eps), s the sensitivity of each query;
  * *index = k when none passes. eps-DP as a whole. */
