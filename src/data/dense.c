@@ -135,8 +135,8 @@ SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict 
 }
 
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts) {
-  size_t dense = ((const struct columns *)b->data->own)->dense;
-  for (size_t j = part * dense / parts; j < (part + 1) * dense / parts; j++) {
+  const struct columns *columns = b->data->own;
+  for (size_t j = part * columns->dense / parts; j < (part + 1) * columns->dense / parts; j++) {
     simd_fetch((uintptr_t)(b->x + j * b->ld) + b->rows * sizeof(double), b->rows);
   }
 }
