@@ -135,7 +135,8 @@ SEXP bench_hessian(SEXP oracle, SEXP w) {
 
 SEXP bench_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps) {
   SEXP out = PROTECT(Rf_allocVector(REALSXP, XLENGTH(steps)));
-  sums_decreases(oracle_all(R_ExternalPtrAddr(oracle)), REAL(w), REAL(direction), (size_t)XLENGTH(steps), REAL(steps), REAL(out));
+  sums_decreases(oracle_all(R_ExternalPtrAddr(oracle)), REAL(w), REAL(direction), (size_t)XLENGTH(steps), REAL(steps),
+                 REAL(out));
   UNPROTECT(1);
   return out;
 }

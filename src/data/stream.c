@@ -3,8 +3,8 @@
  * pass, and are held a window of blocks at a time.
  *
  * Windows are cut by the number of rows alone, not by the chunks: block k of a
- * stream holds the records that it would hold in memory. So engine/memory.c adds the
- * same numbers in the same order, and neither an answer nor its sensitivity
+ * stream holds the records that it would hold in memory. So engine/memory.c adds
+ * the same numbers in the same order, and neither an answer nor its sensitivity
  * depends on how the rows came. A record enters a pass once, clipped as in
  * memory. The pass fails unless exactly n rows come: then nothing is answered.
  */
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* A window has 64 blocks, for eight threads (engine/memory.c deals them out eight at a time), but at most so many numbers, or
- * one block. */
+/* A window has 64 blocks, for eight threads (engine/memory.c deals them out eight at a time), but at most so many
+ * numbers, or one block. */
 #define WINDOW_BLOCKS 64
 #define WINDOW_NUMBERS ((size_t)1 << 22)
 
