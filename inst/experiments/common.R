@@ -112,3 +112,18 @@ results_file <- function(path, keys) {
     }
   )
 }
+
+# code, while the package has other values of its internal constants.
+with_constants <- function(constants, code) {
+  package <- asNamespace("dpsosp")
+  set <- function(values) {
+    for (name in names(values)) {
+      unlockBinding(name, package)
+      assign(name, values[[name]], package)
+    }
+  }
+  old <- mget(as.character(names(constants)), package)
+  on.exit(set(old))
+  set(constants)
+  code
+}

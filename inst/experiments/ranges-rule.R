@@ -35,20 +35,6 @@ settings <- list(
   "octaves 90 %" = list(ranges_octaves_share = 0.9)
 )
 
-with_constants <- function(constants, code) {
-  package <- asNamespace("dpsosp")
-  set <- function(values) {
-    for (name in names(values)) {
-      unlockBinding(name, package)
-      assign(name, values[[name]], package)
-    }
-  }
-  old <- mget(as.character(names(constants)), package)
-  on.exit(set(old))
-  set(constants)
-  code
-}
-
 usefulness <- function(x, range) {
   half <- (range[2] - range[1]) / 2
   if (!(half > 0) || min(x) == max(x)) return(NA)
