@@ -71,7 +71,9 @@
 #' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
 #'   against a null record, for half the noise in a gradient. n is public under both.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
-#'   `NULL` is zero (for a numeric response the middle of its bounds).
+#'   `NULL` is zero (for a numeric response the middle of its bounds). `"newton"` and `"newton-b"` with `"lazy"`
+#'   curvature, and so `"auto"`, then start at the constant prediction where there are an intercept and the logistic
+#'   loss: at the log-odds of the second class, whose share is released for at most 5 percent of the budget.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?

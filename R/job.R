@@ -2,15 +2,16 @@
 # are those of the problem (problem.R) and, by the stage that adds them,
 #   new_job()     penalty, auto (does the rule choose the method?), method (a row of methods()), target, control,
 #                 neighbours, noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
-#   job_start()   dim, start (of the mapped response), storage
+#   job_start()   dim, start (of the mapped response; NULL when none is given), storage
 #   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  design with all ranges (job-ranges.R)
+#   job_constant()  start where none was given (job-constant.R)
 #   job_run()     target as it was used, answer (of ffi_method_run)
 # Nothing is charged before job_ranges(), and nothing is refused for what the arguments say after job_open().
 
 # The stages after new_job().
 fit_job <- function(job, start, storage) {
-  job <- job_ranges(job_open(job_start(job, start, storage)))
+  job <- job_constant(job_ranges(job_open(job_start(job, start, storage))))
   oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours,
                        job$noise)
   new_fit(job_run(job, oracle))
@@ -62,7 +63,7 @@ job_start <- function(job, start, storage) {
 
 # Of the problem with the mapped response.
 check_start <- function(start, job) {
-  if (is.null(start)) return(numeric(job$dim))
+  if (is.null(start)) return(NULL)
   start <- check_vector(start, "start", job$dim, "one per coefficient (the intercept, if there is one, first)",
                         job$call)
   response_start(job$response, start, job$design$intercept)

@@ -9,7 +9,8 @@
 #'   upper bound of the loss at the iterate, with which Newton's method cannot overshoot) and the noisy gradient is
 #'   released with noise of its own, whose sensitivity follows from `lambda0`.
 #' * `"lazy"`: the quadratic upper bound at zero is released once, with symmetric Gaussian noise,
-#'   and serves all steps; the most accurate of the four in our experiments.
+#'   and serves all steps; the most accurate of the four in our experiments. It starts at the constant prediction, see
+#'   `start` of [dp_sosp()].
 #' * `"direct"`: each step releases the Hessian with symmetric Gaussian noise.
 #'
 #' `modify` says how small eigenvalues e are raised, to e + `lambda0` (`"add"`) or max(e, `lambda0`) (`"clip"`; with
@@ -128,6 +129,7 @@ family_newton <- function() {
     steps = function(job) job$control$iterations,
     # Steps with curvature of their own are few.
     least_batches = function(control) if (control$curvature == "lazy") 20 else 5,
+    constant = function(control) control$curvature == "lazy",
     because = ", where Newton's method climbs and the noise of its directions is not bounded"
   )
 }

@@ -4,6 +4,7 @@
 #   streamed    do the rows come in chunks?
 #   columns     function(job): the columns whose ranges are to be found, as private_ranges() takes them
 #   records     function(job): the mapped records, as new_oracle() takes them
+#   responses   function(job): the same without columns
 #   call        of the user, for errors
 # The functions take the job that the problem has become part of (job.R), whose design may know more ranges. They hold
 # the data; nothing else does.
@@ -18,7 +19,8 @@ problem_formula <- function(formula, data, loss, bounds, radius, call) {
     columns = function(job) design_private_columns(job$design, data, call),
     records = function(job) {
       list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y))
-    }
+    },
+    responses = function(job) bare_records(job, y)
   )
 }
 
@@ -30,7 +32,8 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
   new_problem(
     source$n, loss, response_template(y, design$response, call, loss), design, call, streamed = TRUE,
     columns = function(job) stream_columns(source, job$design, call),
-    records = function(job) stream_records(source, job$design, job$response, call)
+    records = function(job) stream_records(source, job$design, job$response, call),
+    responses = function(job) stream_responses(source, job$design, job$response, call)
   )
 }
 
@@ -43,13 +46,16 @@ problem_matrix <- function(rows, y, loss, intercept, radius, call) {
   }
   design <- matrix_design(rows, intercept, check_radius(radius, call))
   new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
-              records = function(job) list(rows = rows$core, y = response_code(job$response, y)))
+              records = function(job) list(rows = rows$core, y = response_code(job$response, y)),
+              responses = function(job) bare_records(job, y))
 }
 
-new_problem <- function(n, loss, response, design, call, columns, records, streamed = FALSE) {
+new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE) {
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
-       streamed = streamed)
+       responses = responses, streamed = streamed)
 }
+
+bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = response_code(job$response, y))
 
 check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no rows.", call = call)
 

@@ -124,6 +124,16 @@ stream_records <- function(source, design, response, call) {
        rows = design_rows(design, source$schema, "double", call))
 }
 
+# The same without columns: a pass reads what the response needs.
+stream_responses <- function(source, design, response, call) {
+  map <- function(data) {
+    list(rows = matrix(0, nrow(data), 0),
+         y = response_code(response, design_response(design, data, call = call)))
+  }
+  used <- intersect(all.vars(design$response_expression), names(design$schema))
+  list(feed = stream_feed(source, used, map), n = source$n, rows = matrix(0, 0, 0))
+}
+
 # A source in the place of a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
 source_rows <- function(source, y, storage, call) {
   check_stream_storage(check_choice(storage, storage_known, "storage", call), call)

@@ -42,7 +42,7 @@ test_that("a step is charged once, for all that it asks of its batch", {
 
 test_that("lazy curvature is of all rows, once; gradients are on batches", {
   fit <- study("lazy", iterations = 20)
-  expect_equal(dp_ledger(fit)$what[1:22], c("majorant", rep("batch gradient", 20), "gradient"))
+  expect_equal(dp_ledger(fit)$what[1:23], c("value", "majorant", rep("batch gradient", 20), "gradient"))
   expect_equal(fit$batch$share, 0.95 * 0.9)
   expect_equal(fit$iterations[["planned"]], 20)
 })

@@ -60,8 +60,9 @@ test_that("what was asked of each question is in the ledger", {
   expect_equal(fit$privacy$ledger$what, c(rep(c("gradient", "trace", "direction"), 4), "gradient"))
   lazy <- study(eps = 1, control = control_newton("lazy", iterations = 4, curvature_share = 0.2,
                                                   certificate_share = 0.1))
-  expect_equal(lazy$privacy$ledger$what, c("majorant", rep("gradient", 5)))
-  expect_equal(lazy$privacy$ledger$rho / lazy$privacy$rho, c(0.18, rep(0.18, 4), 0.1), tolerance = 1e-9)
+  expect_equal(lazy$privacy$ledger$what, c("value", "majorant", rep("gradient", 5)))
+  rho <- lazy$privacy$ledger$rho
+  expect_equal(rho[-1] / (lazy$privacy$rho - rho[1]), c(0.18, rep(0.18, 4), 0.1), tolerance = 1e-9)
   direct <- study(eps = 1, control = control_newton("direct", iterations = 2))
   expect_equal(direct$privacy$ledger$what, c("gradient", "hessian", "gradient", "hessian", "gradient"))
   # Sensitivities of the gradient, 2 / n, and of the Hessian, sqrt(2) / 4 / n.

@@ -1,0 +1,80 @@
+# Where a run starts that was given no start.
+rare <- function(n = 800, d = 30, share = 0.05) {
+  set.seed(2)
+  list(x = matrix(runif(n * d, -1, 1), n, dimnames = list(NULL, paste0("x", seq_len(d)))),
+       y = ifelse(seq_len(n) <= share * n, 1, -1))
+}
+p <- rare()
+study <- function(..., x = p$x, y = p$y, eps = 1, method = "auto", radius = sqrt(ncol(x) + 1)) {
+  set.seed(1)
+  suppressMessages(suppressWarnings(dp_sosp(x, y, eps = eps, delta = 1e-6, method = method, radius = radius,
+                                            noise = "reproducible", progress = FALSE, ...), "dpsosp_warning"))
+}
+asked <- function(...) dp_ledger(study(...))$what
+mean_loss <- function(fit, y = p$y) mean(log1p(exp(-y * predict(fit, p$x))))
+
+test_that("columns that say nothing, and a rare class: nearly the loss of the constant prediction", {
+  constant <- -0.05 * log(0.05) - 0.95 * log(0.95)
+  expect_lt(mean_loss(study()), constant + 0.03)
+  expect_gt(mean_loss(study(start = numeric(31))), constant + 0.1)
+})
+
+test_that("the release of the class's share has the sensitivity 1 / n and costs no more than it needs", {
+  for (neighbours in c("replace-one", "zero-out")) {
+    fit <- study(neighbours = neighbours)
+    first <- dp_ledger(fit)[1, ]
+    expect_equal(first$what, "value")
+    expect_equal(first$sensitivity * 800, 1, tolerance = 1e-6)
+    expect_equal(first$rho / fit$privacy$rho, 0.05, tolerance = 1e-9)
+  }
+  enough <- dp_ledger(study(eps = 8, method = "newton"))[1, ]
+  expect_equal(enough$scale, 0.01, tolerance = 1e-6)
+})
+
+test_that("the start is the log-odds of the share in the problem without columns", {
+  start <- function(y) {
+    job <- list(n = 800, dim = 4, rho = Inf, loss = loss_logistic(), method = dpsosp:::methods()$newton,
+                control = control_newton(), design = list(intercept = TRUE), budget = dp_budget(mu = 1),
+                neighbours = "replace-one", noise = "reproducible",
+                responses = function(job) list(rows = matrix(0, 800, 0), y = y))
+    dpsosp:::job_constant(job)$start
+  }
+  within <- function(share, sd) qlogis(share + c(-8, 8) * sd)
+  set.seed(1)
+  found <- start(rep(c(1, -1), c(200, 600)))
+  expect_identical(found[-1], numeric(3))
+  expect_true(within(0.25, 0.01)[1] < found[1] && found[1] < within(0.25, 0.01)[2])
+  # A row without a response: log(1 + e) - log(2) of one.
+  found <- start(rep(c(1, -1, NA), c(300, 300, 200)))
+  share <- 0.375 + 0.25 * (log1p(exp(1)) - log(2))
+  expect_true(within(share, 0.01)[1] < found[1] && found[1] < within(share, 0.01)[2])
+  # Shares that noise has taken to an end, or alone has given.
+  expect_equal(dpsosp:::log_odds(0.25, 0.01), log(1 / 3))
+  expect_equal(dpsosp:::log_odds(-3, 0.1), log(1 / 9))
+  expect_equal(dpsosp:::log_odds(2, 0.2), log(4))
+  expect_equal(dpsosp:::log_odds(0.3, 7), 0)
+})
+
+test_that("nothing is spent on a start where there is no constant prediction, or the start is given", {
+  expect_equal(asked()[1], "value")
+  expect_false("value" %in% asked(start = numeric(31)))
+  expect_false("value" %in% asked(intercept = FALSE))
+  expect_false("value" %in% asked(loss = "huber_svm"))
+  expect_false("value" %in% asked(method = "newton", control = control_newton("qu", iterations = 3)))
+  expect_false("value" %in% asked(method = "gd"))
+})
+
+test_that("data frames, sources and rows in single precision start alike, whatever the response is called", {
+  data <- problem_frame(400)
+  names(data)[names(data) == "y"] <- "answer"
+  fit <- function(data, ...) {
+    set.seed(1)
+    suppressMessages(dp_sosp(answer == "yes" ~ a + f, data, eps = 2, delta = 1e-6, bounds = list(a = c(10, 30)),
+                             method = "newton", control = control_newton(iterations = 3), noise = "reproducible",
+                             progress = FALSE, ...))
+  }
+  whole <- fit(data)
+  expect_equal(dp_ledger(whole)$what[1:2], c("value", "majorant"))
+  expect_identical(coef(fit(dp_source(in_chunks(data, 150)))), coef(whole))
+  expect_equal(coef(fit(data, storage = "single")), coef(whole), tolerance = 1e-3)
+})
