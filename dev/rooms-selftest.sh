@@ -45,6 +45,17 @@ int oracle_hidden(void) { return 0; }
 int method_leak(void);
 int method_leak(void) { return oracle_hidden(); }
 #endif'
+  leak "perturbed minimisers draw" barrier/leak.c <<< 'int mech_laplace(const void *e, double scale, double *x);
+int barrier_leak(double *x);
+int barrier_leak(double *x) { return mech_laplace(0, 0, x); }'
+  leak "perturbed minimisers charge" barrier/leak.c <<< '#include "barrier/barrier.h"
+int barrier_leak(struct ledger *l);
+int barrier_leak(struct ledger *l) { return ledger_charge(l, 0, 1, 0); }'
+  leak "in the table of methods" method/leak.c <<< '#define METHOD(name) extern int method_##name
+METHOD(leak)
+;'
+  leak "model includes only" model/leak.c <<< '#include "engine/ask.h"'
+  leak "engine includes only" engine/leak.c <<< '#include "barrier/barrier.h"'
   leak "loss includes only" loss/leak.c <<< '#include "barrier/barrier.h"'
   leak "mech includes only" mech/leak.c <<< '#include "la/la.h"'
   leak "base includes only" base/leak.c <<< '#include "la/la.h"'

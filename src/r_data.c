@@ -6,6 +6,7 @@ static void finalize_bundle(SEXP x) {
   struct bundle *b = R_ExternalPtrAddr(x);
   if (b) {
     oracle_free(b->oracle);
+    engine_free(&b->engine);
     data_free(b->data);
     loss_free(b->loss);
     R_ReleaseObject(b->keep);
@@ -33,6 +34,13 @@ static SEXP bundle_create(SEXP kept, struct bundle **out) {
   return pointer;
 }
 
+/* The oracle of the engine's rows. */
+static void bundle_open(struct bundle *b, struct ledger *budget, SEXP neighbours, SEXP reproducible) {
+  b->model = model_linear(b->engine.rows, b->loss);
+  glue_check(
+      oracle_create(&b->engine, &b->model, budget, arg_entropy(reproducible), arg_neighbours(neighbours), &b->oracle));
+}
+
 static SEXP element_of(SEXP rows, const char *name, SEXPTYPE type) {
   SEXP x = arg_element(rows, name);
   if (TYPEOF(x) != (int)type) Rf_error("internal: rows were expected");
@@ -40,7 +48,7 @@ static SEXP element_of(SEXP rows, const char *name, SEXPTYPE type) {
 }
 
 /* list(x, codes, indicators): a matrix of doubles, or of integers that are the bits of floats; a matrix of integers. */
-static int columns_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
+static int dense_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
   SEXP x = arg_element(rows, "x"), codes = element_of(rows, "codes", INTSXP);
   SEXP indicators = element_of(rows, "indicators", INTSXP);
   int n = Rf_nrows(x), single = TYPEOF(x) == INTSXP;
@@ -71,7 +79,7 @@ static int sparse_create(SEXP rows, SEXP y, int intercept, double radius, struct
 }
 
 static int rows_create(SEXP rows, SEXP y, int intercept, double radius, struct data **out) {
-  if (Rf_inherits(rows, "dpsosp_columns")) return columns_create(rows, y, intercept, radius, out);
+  if (Rf_inherits(rows, "dpsosp_columns")) return dense_create(rows, y, intercept, radius, out);
   if (Rf_inherits(rows, "dpsosp_compressed")) return sparse_create(rows, y, intercept, radius, out);
   if (!Rf_isMatrix(rows)) Rf_error("internal: a matrix was expected");
   int n = Rf_nrows(rows), p = Rf_ncols(rows);
@@ -104,8 +112,8 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   glue_limit_threads();
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(rows_create(rows, y, arg_flag(intercept), arg_double(radius), &b->data));
-  glue_check(
-      oracle_create(b->data, b->loss, budget, arg_entropy(reproducible), arg_neighbours(neighbours), &b->oracle));
+  b->engine = engine_memory(b->data);
+  bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
   return out;
 }
@@ -125,10 +133,9 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SE
   SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, columns.dense, columns.factors, 1));
   glue_limit_threads();
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
-  glue_check(data_create_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
-                                &b->data));
-  glue_check(
-      oracle_create(b->data, b->loss, budget, arg_entropy(reproducible), arg_neighbours(neighbours), &b->oracle));
+  glue_check(engine_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
+                           &b->engine));
+  bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
   return out;
 }

@@ -3,13 +3,14 @@
 #define DPSOSP_R_DATA_H
 
 #include "glue.h"
-#include "data/data.h"
-#include "loss/loss.h"
+#include "engine/engine.h"
 #include "r_source.h"
 
 struct bundle {
   struct loss *loss;
-  struct data *data;
+  struct data *data; /* in memory, or NULL */
+  struct engine engine;
+  struct model model;
   struct oracle *oracle;
   SEXP keep; /* what the two point into */
   struct r_source source; /* of data that come in chunks */

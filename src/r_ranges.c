@@ -1,76 +1,71 @@
 /* Private ranges: columns and public breaks in, noisy counts out. */
 #include "ffi.h"
 #include "glue.h"
-#include "barrier/ranges.h"
+#include "barrier/barrier.h"
+#include "engine/engine.h"
 #include "r_source.h"
 
 #include <R_ext/Memory.h>
 
-static struct ranges_column arg_column(const double *values, SEXP breaks) {
-  if (XLENGTH(breaks) < 2) Rf_error("internal: two breaks were expected");
-  struct ranges_column column = {values, arg_doubles(breaks, -1), (size_t)XLENGTH(breaks) - 1};
-  return column;
-}
-
-static struct ranges_column *arg_columns(SEXP columns, SEXP breaks, R_xlen_t n) {
-  R_xlen_t m = XLENGTH(columns);
-  struct ranges_column *out = (struct ranges_column *)R_alloc((size_t)m, sizeof *out);
+/* breaks: a list of doubles. Sets how many cells all have together. */
+static struct histogram *arg_histograms(SEXP breaks, R_xlen_t *cells) {
+  if (TYPEOF(breaks) != VECSXP || XLENGTH(breaks) == 0) Rf_error("internal: a list of breaks was expected");
+  R_xlen_t m = XLENGTH(breaks);
+  struct histogram *out = (struct histogram *)R_alloc((size_t)m, sizeof *out);
+  *cells = 0;
   for (R_xlen_t j = 0; j < m; j++) {
-    out[j] = arg_column(arg_doubles(VECTOR_ELT(columns, j), n), VECTOR_ELT(breaks, j));
+    SEXP these = VECTOR_ELT(breaks, j);
+    if (XLENGTH(these) < 2) Rf_error("internal: two breaks were expected");
+    out[j] = (struct histogram){arg_doubles(these, -1), (size_t)XLENGTH(these) - 1};
+    *cells += XLENGTH(these) - 1;
   }
   return out;
 }
 
-/* columns, breaks: lists of doubles, all columns of the same length. */
-SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP neighbours, SEXP reproducible) {
+static SEXP release_counts(const struct raw *raw, SEXP breaks, SEXP budget, SEXP rho, SEXP neighbours,
+                           SEXP reproducible) {
   static const char *const names[] = {"counts", "sd"};
-  if (TYPEOF(columns) != VECSXP || TYPEOF(breaks) != VECSXP || XLENGTH(columns) != XLENGTH(breaks) ||
-      XLENGTH(columns) == 0) {
-    Rf_error("internal: lists of columns and of breaks were expected");
-  }
-  R_xlen_t m = XLENGTH(columns), n = XLENGTH(VECTOR_ELT(columns, 0)), cells = 0;
-  struct ranges_column *column = arg_columns(columns, breaks, n);
-  for (R_xlen_t j = 0; j < m; j++) cells += (R_xlen_t)column[j].cells;
+  R_xlen_t cells;
+  const struct ask ask = {.k = raw->columns, .histogram = arg_histograms(breaks, &cells)};
+  const struct engine engine = engine_raw(raw);
+  double cost = arg_double(rho), sd;
   struct ledger *ledger = arg_ledger(budget);
   const struct base_entropy *entropy = arg_entropy(reproducible);
   enum oracle_neighbours relation = arg_neighbours(neighbours);
-  double cost = arg_double(rho), sd;
   SEXP out = PROTECT(glue_list(2, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, cells));
+  const struct answer to = {.value = REAL(VECTOR_ELT(out, 0)), .sd = &sd};
   glue_answer_begin(reproducible, R_NilValue);
-  int status =
-      ranges_release(ledger, entropy, relation, (size_t)n, (size_t)m, column, cost, REAL(VECTOR_ELT(out, 0)), &sd);
+  struct oracle *oracle;
+  int status = oracle_create(&engine, NULL, ledger, entropy, relation, &oracle);
+  if (status == BASE_OK) status = release(oracle_all(oracle), &query_counts, &ask, cost, to);
+  oracle_free(oracle);
   glue_answer_end(reproducible, status);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
   UNPROTECT(1);
   return out;
 }
 
+/* columns, breaks: lists of doubles, all columns of the same length. */
+SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP neighbours, SEXP reproducible) {
+  if (TYPEOF(columns) != VECSXP || XLENGTH(columns) != XLENGTH(breaks) || XLENGTH(columns) == 0) {
+    Rf_error("internal: lists of columns and of breaks were expected");
+  }
+  R_xlen_t m = XLENGTH(columns), n = XLENGTH(VECTOR_ELT(columns, 0));
+  const double **values = (const double **)R_alloc((size_t)m, sizeof *values);
+  for (R_xlen_t j = 0; j < m; j++) values[j] = arg_doubles(VECTOR_ELT(columns, j), n);
+  const struct raw raw = {.n = (size_t)n, .columns = (size_t)m, .values = values};
+  return release_counts(&raw, breaks, budget, rho, neighbours, reproducible);
+}
+
 /* feed: a function of R/stream.R, which yields n rows of as many columns as there are breaks. */
 SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
                                SEXP reproducible) {
-  static const char *const names[] = {"counts", "sd"};
-  if (TYPEOF(breaks) != VECSXP || XLENGTH(breaks) == 0) Rf_error("internal: a list of breaks was expected");
-  R_xlen_t m = XLENGTH(breaks), cells = 0;
-  struct ranges_column *column = (struct ranges_column *)R_alloc((size_t)m, sizeof *column);
-  for (R_xlen_t j = 0; j < m; j++) {
-    column[j] = arg_column(NULL, VECTOR_ELT(breaks, j));
-    cells += (R_xlen_t)column[j].cells;
-  }
   struct r_source source;
-  PROTECT(source_init(&source, feed, (size_t)m, 0, 0));
-  struct ledger *ledger = arg_ledger(budget);
-  const struct base_entropy *entropy = arg_entropy(reproducible);
-  enum oracle_neighbours relation = arg_neighbours(neighbours);
-  double cost = arg_double(rho), sd;
-  size_t rows = (size_t)arg_int(n);
-  SEXP out = PROTECT(glue_list(2, names));
-  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, cells));
-  glue_answer_begin(reproducible, R_NilValue);
-  int status = ranges_release_stream(ledger, entropy, relation, rows, (size_t)m, column, &source.feed, cost,
-                                     REAL(VECTOR_ELT(out, 0)), &sd);
-  glue_answer_end(reproducible, status);
-  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
-  UNPROTECT(2);
+  size_t m = (size_t)XLENGTH(breaks);
+  PROTECT(source_init(&source, feed, m, 0, 0));
+  const struct raw raw = {.n = (size_t)arg_int(n), .columns = m, .feed = &source.feed};
+  SEXP out = release_counts(&raw, breaks, budget, rho, neighbours, reproducible);
+  UNPROTECT(1);
   return out;
 }

@@ -72,7 +72,7 @@ SEXP bench_read(SEXP x) {
 
 static void finalize(SEXP x) {
   struct oracle *o = R_ExternalPtrAddr(x);
-  if (o) data_free((struct data *)o->rows);
+  if (o) data_free((struct data *)o->engine.rows);
   oracle_free(o);
   R_ClearExternalPtr(x);
 }
@@ -88,7 +88,7 @@ SEXP bench_open(SEXP x, SEXP y, SEXP loss) {
 /* The slots of a dgCMatrix. */
 SEXP bench_open_sparse(SEXP start, SEXP row, SEXP value, SEXP dim, SEXP y, SEXP loss) {
   struct data *data;
-  struct data_compressed x = {INTEGER(start),          INTEGER(row),         REAL(value),
+  struct data_compressed x = {INTEGER(start),         INTEGER(row),         REAL(value),
                               (size_t)XLENGTH(start), (size_t)XLENGTH(row), (size_t)XLENGTH(value)};
   int status = data_create_sparse(&x, (size_t)INTEGER(dim)[0], (size_t)INTEGER(dim)[1], 0, 1, REAL(y), &data);
   return open_data(status, data, R_NilValue, loss);
@@ -97,7 +97,7 @@ SEXP bench_open_sparse(SEXP start, SEXP row, SEXP value, SEXP dim, SEXP y, SEXP 
 static SEXP open_data(int status, struct data *data, SEXP x, SEXP loss) {
   struct oracle *o;
   if (status != BASE_OK ||
-      oracle_create(data, loss_find(CHAR(STRING_ELT(loss, 0))), NULL, NULL, ORACLE_REPLACE_ONE, &o) != BASE_OK) {
+      open_oracle(data, loss_find(CHAR(STRING_ELT(loss, 0))), NULL, NULL, ORACLE_REPLACE_ONE, &o) != BASE_OK) {
     Rf_error("no memory");
   }
   SEXP out = PROTECT(R_MakeExternalPtr(o, R_NilValue, x));

@@ -114,7 +114,7 @@ static inline void fixture_open_rows(struct fixture *f, const char *loss, double
   int status = fixture_data(x, n, p, intercept, 1, y, &f->arrays, &f->data);
   if (status == BASE_OK) status = ledger_create(capacity, capacity, LEDGER_OPEN, &f->ledger);
   if (status == BASE_OK) {
-    status = oracle_create(f->data, loss_find(loss), f->ledger, &ctest_entropy, neighbours, &f->oracle);
+    status = open_oracle(f->data, loss_find(loss), f->ledger, &ctest_entropy, neighbours, &f->oracle);
   }
   CHECK(status == BASE_OK);
 }

@@ -2,7 +2,18 @@
 #ifndef DPSOSP_SHORTHAND_H
 #define DPSOSP_SHORTHAND_H
 
+#include <math.h>
+
 #include "barrier/private.h"
+
+/* Of a linear model of rows in memory. */
+static inline int open_oracle(const struct data *rows, const struct loss *loss, struct ledger *ledger,
+                              const struct base_entropy *entropy, enum oracle_neighbours neighbours,
+                              struct oracle **out) {
+  const struct engine engine = engine_memory(rows);
+  const struct model model = model_linear(rows, loss);
+  return oracle_create(&engine, &model, ledger, entropy, neighbours, out);
+}
 
 /* ---- releases ---- */
 
@@ -78,6 +89,42 @@ static inline double oracle_sd_hessian(struct oracle *o, const double *w, double
 }
 static inline double oracle_sd_majorant(struct oracle *o, const double *w, double rho) {
   return release_sd(oracle_all(o), &query_majorant, &(struct ask){.at = w}, rho);
+}
+
+#define MOST_COLUMNS 8
+struct ranges_column {
+  const double *values, *breaks;
+  size_t cells;
+};
+static inline int ranges_of(const struct raw *raw, const struct ranges_column *columns, struct ledger *ledger,
+                            const struct base_entropy *entropy, enum oracle_neighbours neighbours, double rho,
+                            double *counts, double *sd) {
+  const struct engine engine = engine_raw(raw);
+  struct histogram histogram[MOST_COLUMNS];
+  struct oracle *o;
+  for (size_t j = 0; j < raw->columns; j++) {
+    histogram[j] = (struct histogram){columns[j].breaks, columns[j].cells};
+  }
+  const struct ask ask = {.k = raw->columns, .histogram = histogram};
+  int status = oracle_create(&engine, NULL, ledger, entropy, neighbours, &o);
+  if (status == BASE_OK) status = release(oracle_all(o), &query_counts, &ask, rho, (struct answer){counts, sd, NULL});
+  oracle_free(o);
+  return status;
+}
+static inline int ranges_release(struct ledger *ledger, const struct base_entropy *entropy,
+                                 enum oracle_neighbours neighbours, size_t n, size_t m,
+                                 const struct ranges_column *columns, double rho, double *counts, double *sd) {
+  const double *values[MOST_COLUMNS];
+  for (size_t j = 0; j < m; j++) values[j] = columns[j].values;
+  const struct raw raw = {.n = n, .columns = m, .values = values};
+  return ranges_of(&raw, columns, ledger, entropy, neighbours, rho, counts, sd);
+}
+static inline int ranges_release_stream(struct ledger *ledger, const struct base_entropy *entropy,
+                                        enum oracle_neighbours neighbours, size_t n, size_t m,
+                                        const struct ranges_column *columns, const struct data_feed *feed, double rho,
+                                        double *counts, double *sd) {
+  const struct raw raw = {.n = n, .columns = m, .feed = feed};
+  return ranges_of(&raw, columns, ledger, entropy, neighbours, rho, counts, sd);
 }
 
 /* ---- steps ---- */

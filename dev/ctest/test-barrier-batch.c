@@ -1,6 +1,6 @@
 /* Steps on batches: what they cost, their noise and sums, and refusals. */
 #include "acct/acct.h"
-#include "barrier/ranges.h"
+#include "shorthand.h"
 #include "fixture.h"
 #include "la/la.h"
 
@@ -23,7 +23,7 @@ static void open_renyi(struct fixture *f, enum oracle_neighbours neighbours, dou
   oracle_free(f->oracle);
   ledger_free(f->ledger);
   CHECK(ledger_create_renyi(ORDER, capacity, &f->ledger) == BASE_OK);
-  CHECK(oracle_create(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, neighbours, &f->oracle) == BASE_OK);
+  CHECK(open_oracle(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, neighbours, &f->oracle) == BASE_OK);
 }
 
 void test_barrier_batch(void) {
@@ -211,7 +211,7 @@ static void nothing_between(void) {
   struct fixture f;
   open_renyi(&f, ORACLE_REPLACE_ONE, 100);
   const struct ranges_column column = {f.x, breaks, 2};
-  CHECK(oracle_create(f.data, loss_find("logistic"), f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &other) == BASE_OK);
+  CHECK(open_oracle(f.data, loss_find("logistic"), f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &other) == BASE_OK);
   for (int k = 0; k < 2; k++) {
     struct oracle *o = k ? other : f.oracle;
     CHECK(oracle_step_open(f.oracle, &how, w, 1e-4, 0.5) == BASE_OK);

@@ -217,8 +217,7 @@ static void large_matrices(void) {
   memset(&f, 0, sizeof f);
   CHECK(data_create_sparse(&none, 1, P, 1, 1, &y, &f.data) == BASE_OK);
   CHECK(ledger_create(1, 1, LEDGER_OPEN, &f.ledger) == BASE_OK);
-  CHECK(oracle_create(f.data, loss_find("logistic"), f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) ==
-        BASE_OK);
+  CHECK(open_oracle(f.data, loss_find("logistic"), f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) == BASE_OK);
   const struct oracle_newton how = {CURVATURE_HESSIAN, MODIFY_ADD, 1, w + DIM};
   CHECK(oracle_hessian(f.oracle, w, 0.1, NULL, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_majorant(f.oracle, w, 0.1, NULL, &sd) == BASE_ERR_ARGUMENT);

@@ -119,7 +119,7 @@ static void solver_keeps_its_bound(const char *name, double parameter) {
     if (strcmp(name, "huber") == 0) {
       for (size_t i = 0; i < 200; i++) f.data->y[i] = tanh(f.x[i] + 0.1 * ctest_normal());
     }
-    CHECK(oracle_create(f.data, loss, f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &oracle) == BASE_OK);
+    CHECK(open_oracle(f.data, loss, f.ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &oracle) == BASE_OK);
     CHECK(strong_init(oracle_all(oracle), quadratic, linear, la_norm(DIM, linear), &p) == BASE_OK);
     CHECK(strong_minimise(oracle_all(oracle), &p, w) == BASE_OK);
     CHECK(la_norm(DIM, w) <= p.ball);

@@ -31,7 +31,7 @@ static int create_all(struct fixture *f) {
   status = ledger_create(10, 10, LEDGER_ZCDP, &f->ledger);
   CHECK((status == BASE_OK) == (f->ledger != NULL));
   if (status != BASE_OK) return status;
-  status = oracle_create(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f->oracle);
+  status = open_oracle(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f->oracle);
   CHECK((status == BASE_OK) == (f->oracle != NULL));
   return status;
 }

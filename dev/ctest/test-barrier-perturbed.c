@@ -43,7 +43,7 @@ static void open_perturbed(struct fixture *f, size_t n, size_t p, enum oracle_ne
   oracle_free(f->oracle);
   ledger_free(f->ledger);
   CHECK(ledger_create_perturbed(eps, delta, kappa, &f->ledger) == BASE_OK);
-  CHECK(oracle_create(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, neighbours, &f->oracle) == BASE_OK);
+  CHECK(open_oracle(f->data, loss_find("logistic"), f->ledger, &ctest_entropy, neighbours, &f->oracle) == BASE_OK);
 }
 
 /* ---- the solver ---- */
@@ -228,7 +228,7 @@ static void laws(enum oracle_neighbours neighbours) {
     struct oracle_perturbation how;
     fixture_open_rows(&f, "logistic", x, y, N, 1, 0, neighbours, 100);
     CHECK(ledger_create_perturbed(6, 0.1, 0.05, &ledger) == BASE_OK);
-    CHECK(oracle_create(f.data, loss_find("logistic"), ledger, &ctest_entropy, neighbours, &oracle) == BASE_OK);
+    CHECK(open_oracle(f.data, loss_find("logistic"), ledger, &ctest_entropy, neighbours, &oracle) == BASE_OK);
     CHECK(oracle_perturbed_minimiser(oracle, quadratic, rho, 1e-3, w, &how) == BASE_OK);
     z[i] = w[0] * N * lambda / (change / sqrt(2 * rho));
     CHECK(oracle_minimiser(f.oracle, quadratic, rho, w, &sd) == BASE_OK);

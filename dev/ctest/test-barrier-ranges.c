@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "barrier/ranges.h"
+#include "shorthand.h"
 #include "ctest.h"
 
 static const double breaks_a[] = {-1, 0, 1, 10};

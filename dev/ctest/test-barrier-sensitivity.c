@@ -223,7 +223,7 @@ struct exact {
 };
 
 static void ask(struct oracle *o, enum quantity q, const struct pair *p, struct exact *a) {
-  size_t dim = data_dim(o->rows);
+  size_t dim = data_dim(o->engine.rows);
   double decrease[2];
   switch (q) {
   case VALUE:
@@ -282,7 +282,7 @@ static double share(const char *loss, enum oracle_neighbours neighbours, enum qu
     struct data *d = NULL;
     struct fixture_arrays arrays;
     if (build(pair, k, x, y, &arrays, &d) != BASE_OK) return INFINITY;
-    struct oracle o = {.rows = d, .model = model_linear(d, loss_find(loss)), .neighbours = neighbours};
+    struct oracle o = {.engine = engine_memory(d), .model = model_linear(d, loss_find(loss)), .neighbours = neighbours};
     o.all.oracle = &o;
     ask(&o, q, pair, &answers[k]);
     sensitivity = bound(&o, q, pair);

@@ -1,5 +1,5 @@
 /* Rows in chunks: every sum is the one in memory, bit for bit, however they come; passes that fail answer nothing. */
-#include "barrier/ranges.h"
+#include "shorthand.h"
 #include "fixture.h"
 
 /* Five columns: dense ones, or two and a factor with three indicators. */
@@ -107,7 +107,7 @@ static struct data_feed feed_of(struct rows *r) {
 struct pair {
   struct fixture memory;
   struct rows rows;
-  struct data *data;
+  struct engine engine;
   struct oracle stream; /* on the stream's data; the fixture's otherwise */
 };
 
@@ -127,22 +127,21 @@ static void pair_open(struct pair *s, const char *loss, int intercept, size_t fa
   s->memory.y = y;
   CHECK(data_create_columns(&columns, n, intercept, 1, y, &s->memory.data) == BASE_OK);
   CHECK(ledger_create(10, 10, LEDGER_OPEN, &s->memory.ledger) == BASE_OK);
-  CHECK(oracle_create(s->memory.data, loss_find(loss), s->memory.ledger, &ctest_entropy, ORACLE_REPLACE_ONE,
-                      &s->memory.oracle) == BASE_OK);
+  CHECK(open_oracle(s->memory.data, loss_find(loss), s->memory.ledger, &ctest_entropy, ORACLE_REPLACE_ONE,
+                    &s->memory.oracle) == BASE_OK);
   s->rows = (struct rows){.x = x, .y = y, .codes = codes, .n = n, .dense = dense, .factors = factors, .chunk = chunk};
   struct data_feed feed = feed_of(&s->rows);
-  CHECK(data_create_stream(&feed, &columns, n, intercept, 1, &s->data) == BASE_OK);
-  CHECK(data_is_stream(s->data) && !data_is_stream(s->memory.data));
-  CHECK(data_rows(s->data) == n && data_dim(s->data) == p + (size_t)intercept);
+  CHECK(engine_stream(&feed, &columns, n, intercept, 1, &s->engine) == BASE_OK);
+  CHECK(data_rows(s->engine.rows) == n && data_dim(s->engine.rows) == p + (size_t)intercept);
   s->stream = *s->memory.oracle;
-  s->stream.rows = s->data;
+  s->stream.engine = s->engine;
   s->stream.all.oracle = s->stream.step.oracle = &s->stream;
   s->stream.step.of = &s->stream.batch;
 }
 
 static void pair_close(struct pair *s) {
   int *codes = (int *)s->rows.codes;
-  data_free(s->data);
+  engine_free(&s->engine);
   fixture_close(&s->memory);
   base_free(codes);
 }
@@ -203,7 +202,7 @@ static void check_failed(struct pair *s, int failure) {
   double w[MOST] = {1, 1, 1}, answer[MOST], sd, spent = ledger_spent(s->memory.ledger);
   for (size_t j = 0; j < MOST; j++) answer[j] = 1;
   CHECK(oracle_gradient(&s->stream, w, 0.1, answer, &sd) == failure);
-  CHECK(fixture_all_zero(data_dim(s->data), answer));
+  CHECK(fixture_all_zero(data_dim(s->engine.rows), answer));
   CHECK_NEAR(ledger_spent(s->memory.ledger) - spent, 0.1, 1e-12);
   CHECK(s->rows.opened == s->rows.closed);
 }
@@ -282,11 +281,11 @@ static void arguments(void) {
   struct data_feed feed = feed_of(&rows);
   static const int none[] = {0};
   const struct data_columns one = {.dense = 1}, empty = {.factors = 1, .indicators = none};
-  struct data *d;
-  CHECK(data_create_stream(&feed, &one, 0, 1, 1, &d) == BASE_ERR_ARGUMENT && d == NULL);
-  CHECK(data_create_stream(&feed, &one, 1, 1, 0, &d) == BASE_ERR_ARGUMENT && d == NULL);
-  CHECK(data_create_stream(&feed, &one, 1, 1, INFINITY, &d) == BASE_ERR_ARGUMENT && d == NULL);
-  CHECK(data_create_stream(&feed, &empty, 1, 1, 1, &d) == BASE_ERR_ARGUMENT && d == NULL);
+  struct engine e;
+  CHECK(engine_stream(&feed, &one, 0, 1, 1, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 1, 1, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 1, 1, INFINITY, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &empty, 1, 1, 1, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
 }
 
 static void allocations(void) {
@@ -297,12 +296,12 @@ static void allocations(void) {
   long before = ctest_live_allocations();
   int status = BASE_ERR_MEMORY;
   for (int which = 1; status == BASE_ERR_MEMORY && which < 100; which++) {
-    struct data *d = NULL;
+    struct engine e;
     ctest_fail_allocation(which);
-    status = data_create_stream(&feed, &two, 2, 1, 1, &d);
+    status = engine_stream(&feed, &two, 2, 1, 1, &e);
     ctest_fail_allocation(0);
-    CHECK((status == BASE_OK) == (d != NULL));
-    data_free(d);
+    CHECK((status == BASE_OK) == (e.own != NULL));
+    engine_free(&e);
     CHECK(ctest_live_allocations() == before);
   }
   CHECK(status == BASE_OK);

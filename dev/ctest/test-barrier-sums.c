@@ -157,11 +157,11 @@ static void compare(const struct fixture *f, const double *w, const double *dire
 
 /* E of barrier/bounds.c, written anew from its text; with these few columns a matrix has 64 groups too. */
 static double claimed(struct oracle *o, double lip, double w_norm, double size) {
-  double u = DBL_EPSILON / 2, m = ceil((double)o->rows->n / DATA_BLOCK), groups = fmin(m, 64);
-  int scattered = fixture_storage == FIXTURE_SPARSE || (fixture_storage == FIXTURE_CODES && o->rows->p > 1);
+  double u = DBL_EPSILON / 2, m = ceil((double)o->engine.rows->n / DATA_BLOCK), groups = fmin(m, 64);
+  int scattered = fixture_storage == FIXTURE_SPARSE || (fixture_storage == FIXTURE_CODES && o->engine.rows->p > 1);
   double dealt = fmin(ceil(m / 64), 8), longest = dealt * ceil(ceil(m / dealt) / 64);
   double additions = scattered ? DATA_BLOCK * longest + groups : DATA_BLOCK + 2 * m;
-  return 2 * u * (lip * ((double)o->rows->p + 3) * w_norm + (additions + 32) * size);
+  return 2 * u * (lip * ((double)o->engine.rows->p + 3) * w_norm + (additions + 32) * size);
 }
 
 /* What the sensitivities have beyond the exact formulas is twice this bound. */

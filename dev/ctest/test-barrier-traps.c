@@ -3,7 +3,7 @@
  * what leaves is blank. An interrupt at every place where one is looked for, randomness that fails after any number of
  * bytes, a history that cannot grow, and a question asked in the middle of another one.
  */
-#include "barrier/ranges.h"
+#include "shorthand.h"
 #include "fixture.h"
 
 enum { DIM = 3, STEPS = 3, QUESTIONS = 6, CELLS = 3 };

@@ -186,13 +186,13 @@ static void majorant(const struct kind *k, const struct loss *loss) {
   int below = 0, bent = 0;
   for (int i = 0; i < ctest_size(20000, 500); i++) {
     double y = response(k), t = predictor(k, y), s = predictor(k, y), c;
-    loss_majorant(loss, 1, &t, &c);
+    loss_upper_curvature(loss, 1, &t, &c);
     bent += c != b->curv_upper;
     struct at here = eval(loss, y, t);
     double above = here.value + here.d1 * (s - t) + c / 2 * (s - t) * (s - t);
     below += !(eval(loss, y, s).value <= above + 1e-13 * (1 + fabs(above)));
   }
-  CHECK(below == 0 && bent == 0 && loss_majorant_lipschitz(loss) == 0);
+  CHECK(below == 0 && bent == 0 && loss_upper_lipschitz(loss) == 0);
 }
 
 static void parameters(void) {

@@ -200,7 +200,7 @@ static double d2_at(const struct loss *loss, double y, double t) {
 
 static double majorant_at(const struct loss *loss, double t) {
   double c;
-  loss_majorant(loss, 1, &t, &c);
+  loss_upper_curvature(loss, 1, &t, &c);
   return c;
 }
 

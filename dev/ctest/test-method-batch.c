@@ -42,7 +42,7 @@ static void to_renyi(struct fixture *f, double capacity) {
   oracle_free(f->oracle);
   ledger_free(f->ledger);
   CHECK(ledger_create_renyi(ORDER, capacity, &f->ledger) == BASE_OK);
-  CHECK(oracle_create(f->data, loss, f->ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f->oracle) == BASE_OK);
+  CHECK(open_oracle(f->data, loss, f->ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &f->oracle) == BASE_OK);
 }
 
 static void open_problem(struct fixture *f, const char *loss, size_t n, double capacity) {

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   enum oracle_neighbours relation = fuzz_below(&f, 2) ? ORACLE_ZERO_OUT : ORACLE_REPLACE_ONE;
   int status = data_create(x, n, COLUMNS, 1, 1, y, &rows);
   if (status == BASE_OK) status = ledger_create(capacity, capacity, LEDGER_OPEN, &ledger);
-  if (status == BASE_OK) status = oracle_create(rows, loss, ledger, &ctest_entropy, relation, &oracle);
+  if (status == BASE_OK) status = open_oracle(rows, loss, ledger, &ctest_entropy, relation, &oracle);
   if (status == BASE_OK) run(&f, method, oracle, ledger);
   oracle_free(oracle);
   ledger_free(ledger);

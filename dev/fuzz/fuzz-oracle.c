@@ -89,7 +89,7 @@ static int open_pair(struct fuzz *f, struct pair *p) {
     status = data_create(p->x[side], p->n, p->p, p->intercept, p->radius, p->y[side], &p->data[side]);
     if (status == BASE_OK) status = ledger_create(1, 1, LEDGER_OPEN, &p->ledger[side]);
     if (status == BASE_OK) {
-      status = oracle_create(p->data[side], loss, p->ledger[side], &ctest_entropy, p->relation, &p->oracle[side]);
+      status = open_oracle(p->data[side], loss, p->ledger[side], &ctest_entropy, p->relation, &p->oracle[side]);
     }
   }
   return status == BASE_OK;

@@ -1,7 +1,7 @@
 /* Noisy histograms of any columns. With little noise the counts are those of the values inside the breaks. */
 #include "fuzz.h"
 
-#include "barrier/ranges.h"
+#include "shorthand.h"
 
 enum { ROWS = 5, COLUMNS = 3, CELLS = 4 };
 

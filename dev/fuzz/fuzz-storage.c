@@ -148,8 +148,8 @@ static void compare(struct fuzz *f, int status, struct data *data, const double 
   size_t dim = data_dim(data);
   for (size_t j = 0; j < dim; j++) w[j] = (double)(int16_t)fuzz_word(f, 2) / 4096;
   const struct loss *loss = loss_find("sigmoid");
-  struct oracle one = {.rows = data, .model = model_linear(data, loss)},
-                two = {.rows = dense, .model = model_linear(dense, loss)};
+  struct oracle one = {.engine = engine_memory(data), .model = model_linear(data, loss)},
+                two = {.engine = engine_memory(dense), .model = model_linear(dense, loss)};
   one.all.oracle = &one;
   two.all.oracle = &two;
   REQUIRE(sums_value(oracle_all(&one), w, a) == BASE_OK && sums_value(oracle_all(&two), w, b) == BASE_OK);

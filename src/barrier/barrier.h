@@ -73,11 +73,12 @@ const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i);
 /* ---- oracle ---- */
 
 struct oracle;
-struct data;
-struct loss;
+struct engine;
+struct model;
 
-/* The oracle owns nothing that it is given; all must outlive it. */
-int oracle_create(const struct data *rows, const struct loss *loss, struct ledger *ledger,
+/* Of what the engine sums by the model, which is NULL where only counts are asked for. The oracle owns nothing that it
+ * is given or that this points to; all but the two structs must outlive it. */
+int oracle_create(const struct engine *engine, const struct model *model, struct ledger *ledger,
                   const struct base_entropy *entropy, enum oracle_neighbours neighbours, struct oracle **out);
 void oracle_free(struct oracle *oracle);
 
@@ -120,6 +121,8 @@ extern const struct query query_decreases; /* f(at) - f(at + step_i along), each
 extern const struct query query_first_step;
 /* A step with large decrease plus offset, by the exponential mechanism; sd is its temperature. */
 extern const struct query query_best_step;
+
+extern const struct query query_counts; /* histograms of raw columns, one after the other */
 
 /* What is not asked for is NULL. */
 struct answer {

@@ -30,7 +30,7 @@
  * Where l'' jumps, rounding of a predictor may change a weight l'' by all of its
  * range, in any number of records at once, as a null record may change how its
  * whole block is read: no bound, and what has such weights is refused. Sums of
- * l and l' need l' Lipschitz only, and a majorant its own constant.
+ * l and l' need l' Lipschitz only, and an upper bound of the curvature its own constant.
  * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
  * are covered by the factor 2. Underflow does not count: what is rounded to a
@@ -49,17 +49,17 @@ double bounds_sensitivity(const struct scope *s, double change, double error) {
 int scope_replaces(const struct scope *s) { return s->oracle->neighbours == ORACLE_REPLACE_ONE; }
 
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  return rounding_in(s, engine_additions(s->oracle->rows, SUM_VECTOR, 1), lip, w_norm, size);
+  return rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_VECTOR, 1), lip, w_norm, size);
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
   size_t dim = s->oracle->model.dim;
-  return rounding_in(s, engine_additions(s->oracle->rows, SUM_MATRIX, dim * dim), lip, w_norm, size);
+  return rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_MATRIX, dim * dim), lip, w_norm, size);
 }
 
 static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size) {
-  double columns = (double)s->oracle->rows->p;
+  double columns = (double)s->oracle->engine.rows->p;
   return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);
 }
 
-double bounds_most_rows(const struct scope *s) { return (double)data_rows(s->oracle->rows) / scope_divisor(s); }
+double bounds_most_rows(const struct scope *s) { return (double)data_rows(s->oracle->engine.rows) / scope_divisor(s); }

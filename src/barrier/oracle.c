@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-int oracle_create(const struct data *rows, const struct loss *loss, struct ledger *ledger,
+int oracle_create(const struct engine *engine, const struct model *model, struct ledger *ledger,
                   const struct base_entropy *entropy, enum oracle_neighbours neighbours, struct oracle **out) {
   *out = NULL;
   struct oracle *o = base_alloc(1, sizeof *o);
   if (!o) return BASE_ERR_MEMORY;
-  o->rows = rows;
-  o->model = model_linear(rows, loss);
+  o->engine = *engine;
+  if (model) o->model = *model;
   o->ledger = ledger;
   o->entropy = entropy;
   o->neighbours = neighbours;
@@ -32,7 +32,7 @@ struct scope *oracle_step(struct oracle *o) {
 }
 
 size_t oracle_dim(const struct oracle *o) { return o->model.dim; }
-size_t oracle_rows(const struct oracle *o) { return data_rows(o->rows); }
+size_t oracle_rows(const struct oracle *o) { return data_rows(o->engine.rows); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
 
 double oracle_lipschitz(const struct oracle *o) { return model_bounds(&o->model)->lipschitz; }

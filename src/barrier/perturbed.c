@@ -41,7 +41,7 @@ int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, doub
   struct strong problem;
   int status = strong_init(&o->all, quadratic, linear, 0, &problem);
   if (status == BASE_OK) {
-    double change = record_change(o) / ((double)data_rows(o->rows) * problem.least);
+    double change = record_change(o) / ((double)data_rows(o->engine.rows) * problem.least);
     struct ledger_entry entry = {"minimiser", "gaussian", rho, change + 2 * strong_distance(&problem), 0};
     status = gaussian_scale(entry.sensitivity, rho, dim, sd);
     entry.scale = *sd;
@@ -55,7 +55,7 @@ int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, doub
 int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double rho, double rho_output, double *w,
                                struct oracle_perturbation *how) {
   size_t dim = o->model.dim;
-  double n = (double)data_rows(o->rows), kappa = ledger_shift(o->ledger), change = record_change(o);
+  double n = (double)data_rows(o->engine.rows), kappa = ledger_shift(o->ledger), change = record_change(o);
   memset(w, 0, dim * sizeof(double));
   *how = (struct oracle_perturbation){0, 0};
   double *v = base_alloc(dim, sizeof(double));

@@ -21,7 +21,7 @@ struct amplified {
 };
 
 struct oracle {
-  const struct data *rows;
+  struct engine engine;
   struct model model;
   struct ledger *ledger;
   const struct base_entropy *entropy;
@@ -93,20 +93,17 @@ extern const struct sum sum_value_gradient;
 /* Bound on the distance of the computed gradient from the true one at a w of this norm. */
 double bounds_gradient_error(const struct scope *s, double norm);
 
-/* ---- release.c ---- */
+/* ---- scope.c ---- */
 
 struct task scope_task(const struct scope *s, const struct ask *a);
 /* What sums are divided by: n, or the batch's public size. */
 double scope_divisor(const struct scope *s);
 /* The sum over the divisor, without noise: it must not leave the barrier. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer);
+/* Out of what the open step has left. */
+int scope_pay(struct scope *s, const struct query *q, double rho);
 /* Is w short enough for every exact sum to be finite? */
 int check_point(const struct oracle *o, const double *w);
-
-/* ---- schedule.c ---- */
-
-/* Out of what the open step has left. */
-int schedule_pay(struct scope *s, const struct query *q, double rho);
 
 /* ---- bounds.c ---- */
 

@@ -48,7 +48,7 @@ static void add_both(const struct task *task, const struct data_block *b, double
   *sum += loss_sum(task->model->loss, b->rows, b->y, work[T]);
 }
 
-const struct sum sum_value_gradient = {SUM_VECTOR, width_both, add_both};
+const struct sum sum_value_gradient = {SUM_VECTOR, width_both, add_both, NULL};
 
 /* ---- gradient + Hessian times along: the gradient of the quadratic model of at, at at + along ---- */
 

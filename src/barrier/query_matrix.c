@@ -13,7 +13,7 @@ int curvature_may_be_negative(const struct scope *s, enum curvature curvature) {
 /* Of the c_i as functions of the predictor. */
 double curvature_lipschitz(const struct scope *s, enum curvature curvature) {
   const struct model *m = &s->oracle->model;
-  return curvature == CURVATURE_HESSIAN ? model_bounds(m)->third : loss_majorant_lipschitz(m->loss);
+  return curvature == CURVATURE_HESSIAN ? model_bounds(m)->third : loss_upper_lipschitz(m->loss);
 }
 
 /* Their weights at the predictors, which are left in t. */
@@ -22,7 +22,7 @@ static void weights(const struct task *task, enum curvature curvature, const str
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
   if (curvature == CURVATURE_HESSIAN) loss_eval(m->loss, b->rows, b->y, t, NULL, NULL, weight);
-  if (curvature == CURVATURE_MAJORANT) loss_majorant(m->loss, b->rows, t, weight);
+  if (curvature == CURVATURE_MAJORANT) loss_upper_curvature(m->loss, b->rows, t, weight);
 }
 
 /* ---- matrices ---- */
@@ -118,7 +118,7 @@ static double sensitivity_trace(const struct scope *s, const struct ask *a, size
   (void)i;
   if (!isfinite(lip)) return INFINITY;
   double error = bounds_rounding(s, lip, la_norm(m->dim, a->at), upper) +
-                 (double)(s->oracle->rows->p + 4) * DBL_EPSILON * upper * bounds_most_rows(s);
+                 (double)(s->oracle->engine.rows->p + 4) * DBL_EPSILON * upper * bounds_most_rows(s);
   return bounds_sensitivity(s, upper, error);
 }
 

@@ -76,7 +76,7 @@ const struct query query_decreases = {.name = "line search",
 /* A decrease is at most n times its sensitivity; the sum with its offset, and the division by the step, round it once
  * each, in both data sets. */
 static double rounding_of_score(const struct scope *s, double sensitivity, double offset) {
-  return 4 * DBL_EPSILON * ((double)data_rows(s->oracle->rows) * sensitivity + fabs(offset));
+  return 4 * DBL_EPSILON * ((double)data_rows(s->oracle->engine.rows) * sensitivity + fabs(offset));
 }
 
 static double divided_by(const struct ask *a, size_t i) { return a->scale_free ? a->step[i] : 1; }

@@ -58,7 +58,9 @@ static int prepare(const struct scope *s, const struct query *q, const struct as
 }
 
 static int check(const struct scope *s, const struct query *q, const struct ask *a) {
-  int status = check_point(s->oracle, a->at);
+  const struct task task = scope_task(s, a);
+  if (!s->oracle->engine.kind->can(&q->sum, &task)) return BASE_ERR_ARGUMENT;
+  int status = a->at ? check_point(s->oracle, a->at) : BASE_OK;
   if (status == BASE_OK && a->along) status = check_point(s->oracle, a->along);
   return status == BASE_OK && q->check ? q->check(s, a) : status;
 }
@@ -86,7 +88,7 @@ static int find_noise(const struct scope *s, const struct query *q, const struct
 static int pay(struct scope *s, const struct query *q, double rho, const struct noise *noise) {
   struct oracle *o = s->oracle;
   const struct ledger_entry entry = {q->name, q->mechanism->name, rho, noise->sensitivity, noise->scale};
-  if (s->of) return schedule_pay(s, q, rho);
+  if (s->of) return scope_pay(s, q, rho);
   return ledger_charge(o->ledger, o->neighbours, q->mechanism->gaussian, &entry);
 }
 
@@ -101,25 +103,4 @@ static int draw(const struct scope *s, const struct query *q, const struct ask *
 static size_t answers(const struct scope *s, const struct query *q, const struct ask *a) {
   const struct task task = scope_task(s, a);
   return q->answers ? q->answers(&task) : q->sum.width(&task);
-}
-
-/* ---- scopes ---- */
-
-struct task scope_task(const struct scope *s, const struct ask *a) {
-  return (struct task){&s->oracle->model, a, s->of};
-}
-
-double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->rows); }
-
-int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
-  const struct task task = scope_task(s, a);
-  int status = engine_sum(s->oracle->rows, sum, &task, answer);
-  la_scale(sum->width(&task), 1 / scope_divisor(s), answer);
-  return status;
-}
-
-/* Far below overflow, so that every exact sum is finite whatever the data are
- * and no later error depends on them. */
-int check_point(const struct oracle *o, const double *w) {
-  return la_norm(o->model.dim, w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
 }

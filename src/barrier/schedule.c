@@ -83,12 +83,6 @@ double step_left(const struct oracle *o, const struct query *q) {
   return q->part == PART_NONE ? 0 : o->step.left[q->part];
 }
 
-int schedule_pay(struct scope *s, const struct query *q, double rho) {
-  if (q->part == PART_NONE || !(rho > 0) || !(rho <= s->left[q->part])) return BASE_ERR_ARGUMENT;
-  s->left[q->part] -= rho;
-  return BASE_OK;
-}
-
 void step_close(struct oracle *o) {
   struct batch *rows = &o->batch;
   if (rows->size > 0) ledger_step_end(o->ledger);
@@ -128,8 +122,10 @@ static int check_schedule(const struct oracle *o, const struct schedule *how, co
 
 static int check_sampling(const struct oracle *o, const struct sampling *how) {
   if (!(ledger_order(o->ledger) > 0)) return BASE_ERR_ACCOUNTANT;
-  if (data_is_stream(o->rows)) return BASE_ERR_ARGUMENT; /* rows cannot be asked for by their numbers */
-  if (!(how->size > 0) || !(how->size < (double)data_rows(o->rows))) return BASE_ERR_ARGUMENT;
+  const struct batch none = {.size = how->size};
+  const struct task task = {.model = &o->model, .of = &none};
+  if (!o->engine.kind->can(&query_gradient.sum, &task)) return BASE_ERR_ARGUMENT;
+  if (!(how->size > 0) || !(how->size < (double)data_rows(o->engine.rows))) return BASE_ERR_ARGUMENT;
   if (how->scheme == SCHEME_POISSON) return BASE_OK;
   return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;
 }
@@ -141,7 +137,7 @@ static int amplify(const struct oracle *o, const struct sampling *how, double rh
       .leaf = &leaf,
       .leaves = 1,
       .amplification = o->neighbours == ORACLE_REPLACE_ONE ? ACCT_PROFILE : ACCT_MIXTURE,
-      .rate = how->size / (double)data_rows(o->rows) * (1 + 0x1p-50), /* rounded up */
+      .rate = how->size / (double)data_rows(o->engine.rows) * (1 + 0x1p-50), /* rounded up */
       .times = 1,
   };
   double order = ledger_order(o->ledger), divergence = 0;
@@ -158,8 +154,8 @@ static int find_base(const struct oracle *o, const struct sampling *how, double 
   if (status != BASE_OK) return status;
   if (!(cost > 0) || !isfinite(cost)) return BASE_ERR_ARGUMENT;
   if (found->cost == cost && found->how.scheme == how->scheme && found->how.size == how->size) return BASE_OK;
-  double low = log(cost) - 1e-14, high = log(cost) + 2 * log((double)data_rows(o->rows) / how->size) + log(2.0), below,
-         above;
+  double low = log(cost) - 1e-14, high = log(cost) + 2 * log((double)data_rows(o->engine.rows) / how->size) + log(2.0),
+         below, above;
   status = excess(o, how, low, cost, &below);
   if (status == BASE_OK) status = excess(o, how, high, cost, &above);
   for (int i = 0, side = 0; i < MOST_TRIALS && status == BASE_OK && below < -ACCURACY; i++) {
@@ -194,7 +190,7 @@ static int excess(const struct oracle *o, const struct sampling *how, double log
 
 static int draw(struct oracle *o, const struct sampling *how) {
   struct batch *rows = &o->batch;
-  size_t n = data_rows(o->rows);
+  size_t n = data_rows(o->engine.rows);
   rows->size = how->size;
   if (how->scheme == SCHEME_POISSON) {
     return mech_subset_poisson(o->entropy, n, how->size / (double)n, &rows->row, &rows->count);
@@ -210,6 +206,7 @@ static int draw(struct oracle *o, const struct sampling *how) {
 /* Copied when as much time went into batches without it: at most twice what is best, however many follow. */
 static void gather_from_records(struct oracle *o) {
   o->drawn += (double)o->batch.count;
-  if (!o->records && o->drawn > COPY_SHARE * (double)data_rows(o->rows)) o->records = data_records(o->rows);
+  if (!o->records && o->drawn > COPY_SHARE * (double)data_rows(o->engine.rows))
+    o->records = data_records(o->engine.rows);
   o->batch.records = o->records;
 }

@@ -60,11 +60,6 @@ struct data_feed {
   void (*close)(void *context); /* the pass is over, or given up; called once for each open(), whatever that answered */
   void *context;
 };
-/* As data_create_columns(), of n rows that are read anew in every pass: of columns the arrays but indicators are not
- * looked at. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches can be drawn. */
-int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
-                       double radius, struct data **out);
-int data_is_stream(const struct data *data);
 
 void data_free(struct data *data);
 size_t data_rows(const struct data *data);

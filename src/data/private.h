@@ -46,13 +46,6 @@ struct data {
 /* Scales, null records and broken blocks of the rows that are there now. */
 void data_clip(struct data *data);
 
-/* ---- stream.c ---- */
-
-/* The rows from this block on that can be in memory at once, as data of their own: all, unless they come in chunks.
- * A pass asks for the blocks in order, the first one being 0, and ends with data_unload(), also after an error. */
-int data_load(const struct data *data, size_t first, const struct data **part);
-void data_unload(const struct data *data);
-
 /* Rows that a pass reads instead of all of them. */
 struct batch {
   size_t count;

@@ -22,15 +22,22 @@ struct modified {
   const double *penalty; /* second derivatives of the penalty, none negative */
 };
 
+/* Cells [breaks[i], breaks[i + 1]), the last one closed, of cells + 1 increasing numbers. */
+struct histogram {
+  const double *breaks;
+  size_t cells;
+};
+
 /* A query looks at what it needs. */
 struct ask {
   const double *at;    /* w */
   const double *along; /* of a search and of a quadratic model the direction, of a Newton direction the gradient */
-  size_t k;            /* candidates of a search: w + step[i] along; */
+  size_t k;            /* candidates of a search: w + step[i] along; columns that are counted */
   const double *step, *offset;
   int scale_free;           /* compared after division by their step */
   enum curvature curvature; /* of a trace and a Newton direction */
   const struct modified *matrix;
+  const struct histogram *histogram; /* of each column */
 };
 
 #endif

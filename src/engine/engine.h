@@ -19,17 +19,52 @@ struct task {
 /* What a thread needs: a copy of a broken block or a batch's, and vectors as long as a block. */
 enum work { BUFFER, T, U, V, WEIGHT, LEFT, WORKS };
 
-enum sum_form { SUM_VECTOR, SUM_MATRIX /* square and symmetric: the lower triangle is added up */ };
+enum sum_form {
+  SUM_VECTOR,
+  SUM_MATRIX, /* square and symmetric: the lower triangle is added up */
+  SUM_COUNTS  /* of raw values: column by column, no models */
+};
 
 struct sum {
   enum sum_form form;
   size_t (*width)(const struct task *task); /* numbers */
   /* sum <- sum + the block's part; work is the thread's own */
   void (*add)(const struct task *task, const struct data_block *b, double *const *work, double *sum);
+  /* SUM_COUNTS: the same for n values of a column; NULL for the other forms */
+  void (*count)(const struct task *task, size_t column, size_t n, const double *values, double *sum);
 };
 
-/* answer: width numbers, not divided by anything. */
-int engine_sum(const struct data *rows, const struct sum *sum, const struct task *task, double *answer);
+struct engine;
+
+struct engine_kind {
+  /* Does it give such sums? Public. */
+  int (*can)(const struct sum *sum, const struct task *task);
+  /* answer: width numbers, not divided by anything. */
+  int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
+  void (*free)(struct engine *e); /* what it made; may be NULL */
+};
+
+struct engine {
+  const struct engine_kind *kind;
+  const struct data *rows; /* what models see; where they come in chunks, none of their numbers; or NULL */
+  void *own;
+};
+
+/* All are kept by reference. */
+struct engine engine_memory(const struct data *rows);
+/* Of n rows that are read anew in every pass: as data_create_columns(), of columns the arrays but indicators are not
+ * looked at. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches. */
+int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
+                  double radius, struct engine *out);
+/* Counts only, of columns of raw values: arrays with n of them, or chunks of a feed, as many in each pass. */
+struct raw {
+  size_t n, columns;
+  const double *const *values; /* or NULL: */
+  const struct data_feed *feed;
+};
+struct engine engine_raw(const struct raw *raw);
+void engine_free(struct engine *e);
+
 /* The most additions that a term of a sum of so many numbers takes part in. */
 double engine_additions(const struct data *rows, enum sum_form form, size_t width);
 

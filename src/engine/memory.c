@@ -3,9 +3,9 @@
  * neighbours at a time, to groups, as many whatever the number of threads; a
  * thread takes a group at a time and adds its blocks up in order; the groups'
  * sums are added in order. So an answer does not depend on the number of
- * threads, nor on how much of the data is in memory at once (data/stream.c).
+ * threads, nor on how much of the data is in memory at once (stream.c).
  */
-#include "engine/engine.h"
+#include "engine/private.h"
 #include "la/la.h"
 
 #include <math.h>
@@ -18,44 +18,71 @@
 /* The sums of a matrix's groups take at most 32 MiB, or there are two. */
 #define MATRIX_NUMBERS ((size_t)1 << 22)
 
-struct pass {
-  const struct data *rows;
-  const struct sum *sum;
-  const struct task *task;
-  size_t width;
-  size_t stop_every;       /* blocks after which an interrupt is looked for: milliseconds apart */
-  size_t groups;           /* at most; fewer when there are fewer blocks */
-  size_t neighbours;       /* blocks dealt out at a time */
-  const struct data *part; /* the rows that are in memory, from this block on */
-  size_t first;
-  double *sums; /* of the groups: the first is in the caller's answer, the others here */
-  double *answer;
-  double *work; /* one part for each thread */
-};
-
 static size_t most_groups(enum sum_form form, size_t width);
 static size_t dealt_out(size_t blocks, size_t groups);
 static size_t quotient_up(size_t x, size_t y);
-static int add_groups(struct pass *pass);
-static int add_parts(struct pass *pass, int threads);
 static size_t next_block(const struct pass *pass, size_t group, size_t j);
 static void add_group(void *context, size_t group, int worker);
 static size_t work_size(const struct pass *pass);
 
-int engine_sum(const struct data *rows, const struct sum *sum, const struct task *task, double *answer) {
+static int can(const struct sum *sum, const struct task *task) {
+  (void)task;
+  return sum->form != SUM_COUNTS;
+}
+
+static int sum_rows(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
+  struct pass pass;
+  int status = pass_open(&pass, e->rows, sum, task, answer);
+  if (status == BASE_OK) status = pass_add(&pass, e->rows, 0);
+  return pass_close(&pass, status);
+}
+
+static const struct engine_kind memory = {can, sum_rows, NULL};
+
+struct engine engine_memory(const struct data *rows) {
+  return (struct engine){&memory, rows, NULL};
+}
+
+void engine_free(struct engine *e) {
+  if (e->kind && e->kind->free) e->kind->free(e);
+}
+
+int pass_open(struct pass *pass, const struct data *rows, const struct sum *sum, const struct task *task,
+              double *answer) {
   size_t width = sum->width(task), blocks = data_blocks(rows, task->of);
-  struct pass pass = {.rows = rows,
-                      .sum = sum,
-                      .task = task,
-                      .width = width,
-                      .stop_every = sum->form == SUM_MATRIX ? 1 : 16,
-                      .groups = most_groups(sum->form, width),
-                      .answer = answer};
-  pass.neighbours = dealt_out(blocks, pass.groups);
-  if (blocks < pass.groups * pass.neighbours) pass.groups = quotient_up(blocks, pass.neighbours);
+  *pass = (struct pass){.rows = rows,
+                        .sum = sum,
+                        .task = task,
+                        .width = width,
+                        .stop_every = sum->form == SUM_MATRIX ? 1 : 16,
+                        .groups = most_groups(sum->form, width),
+                        .threads = base_threads(),
+                        .answer = answer};
+  pass->neighbours = dealt_out(blocks, pass->groups);
+  if (blocks < pass->groups * pass->neighbours) pass->groups = quotient_up(blocks, pass->neighbours);
   memset(answer, 0, width * sizeof(double));
-  int status = add_groups(&pass);
-  if (sum->form == SUM_MATRIX) la_symmetrise(task->model->dim, answer);
+  pass->sums = base_alloc((pass->groups - 1) * width, sizeof(double));
+  pass->work = base_alloc(work_size(pass) * (size_t)pass->threads, sizeof(double));
+  return pass->sums && pass->work ? BASE_OK : BASE_ERR_MEMORY;
+}
+
+int pass_add(struct pass *pass, const struct data *part, size_t first) {
+  pass->part = part;
+  pass->first = first;
+  if (data_blocks(pass->rows, pass->task->of) == 0) return BASE_OK;
+  return base_parallel(pass->groups, pass->threads, add_group, pass);
+}
+
+int pass_close(struct pass *pass, int status) {
+  size_t others = (pass->groups - 1) * pass->width;
+  for (size_t at = 0; status == BASE_OK && at < others; at += pass->width) {
+    la_axpy(pass->width, 1, pass->sums + at, pass->answer);
+  }
+  if (pass->sums) memset(pass->sums, 0, others * sizeof(double));
+  if (pass->work) memset(pass->work, 0, work_size(pass) * (size_t)pass->threads * sizeof(double));
+  base_free(pass->sums);
+  base_free(pass->work);
+  if (pass->sum->form == SUM_MATRIX) la_symmetrise(pass->task->model->dim, pass->answer);
   return status;
 }
 
@@ -74,36 +101,6 @@ static size_t dealt_out(size_t blocks, size_t groups) {
 static size_t quotient_up(size_t x, size_t y) {
   size_t quotient = (x + y - 1) / y;
   return quotient > 0 ? quotient : 1;
-}
-
-static int add_groups(struct pass *pass) {
-  int threads = base_threads();
-  size_t numbers = work_size(pass) * (size_t)threads, others = (pass->groups - 1) * pass->width;
-  pass->sums = base_alloc(others, sizeof(double));
-  pass->work = base_alloc(numbers, sizeof(double));
-  int status = pass->sums && pass->work ? BASE_OK : BASE_ERR_MEMORY;
-  if (status == BASE_OK) status = add_parts(pass, threads);
-  for (size_t at = 0; status == BASE_OK && at < others; at += pass->width) {
-    la_axpy(pass->width, 1, pass->sums + at, pass->answer);
-  }
-  if (pass->sums) memset(pass->sums, 0, others * sizeof(double));
-  if (pass->work) memset(pass->work, 0, numbers * sizeof(double));
-  base_free(pass->sums);
-  base_free(pass->work);
-  return status;
-}
-
-static int add_parts(struct pass *pass, int threads) {
-  const struct batch *of = pass->task->of;
-  size_t blocks = data_blocks(pass->rows, of);
-  int status = BASE_OK;
-  for (size_t first = 0; status == BASE_OK && first < blocks; first += data_blocks(pass->part, of)) {
-    pass->first = first;
-    status = data_load(pass->rows, first, &pass->part);
-    if (status == BASE_OK) status = base_parallel(pass->groups, threads, add_group, pass);
-  }
-  data_unload(pass->rows);
-  return status;
 }
 
 /* Its blocks, of those that are in memory. */

@@ -67,23 +67,23 @@ SIMD_CLONES static void curvatures(double none, size_t n, const double *y, const
  * tanh(t / 2) / (2 t) (Jaakkola & Jordan 2000; lemma 5.1 of Ganesh et al. 2023): the mean of s (1 - s) over [0, t],
  * hence at most 1/4 and as Lipschitz as that. Its series, 1/4 - t^2 / 48 + ..., replaces 0 / 0.
  */
-static void majorant(size_t n, const double *t, double *c) {
+static void upper(size_t n, const double *t, double *c) {
   for (size_t i = 0; i < n; i++) c[i] = fabs(t[i]) < 1e-4 ? 0.25 - t[i] * t[i] / 48 : tanh(t[i] / 2) / (2 * t[i]);
 }
 
 const struct loss loss_logistic = {
-  .name = "logistic",
-  .bounds = {.lipschitz = 1,
-             .curv_lower = 0,
-             .curv_upper = 0.25,
-             .third = 0.09622504486493763, /* 1 / (6 sqrt(3)) */
-             .at_zero = 0.6931471805599453,
-             .zero_spread = 0,
-             .floor = 0},
-  .range = range,
-  .sum = sum,
-  .values = values,
-  .slopes = slopes,
-  .curvatures = curvatures,
-  .majorant = majorant,
+    .name = "logistic",
+    .bounds = {.lipschitz = 1,
+               .curv_lower = 0,
+               .curv_upper = 0.25,
+               .third = 0.09622504486493763, /* 1 / (6 sqrt(3)) */
+               .at_zero = 0.6931471805599453,
+               .zero_spread = 0,
+               .floor = 0},
+    .range = range,
+    .sum = sum,
+    .values = values,
+    .slopes = slopes,
+    .curvatures = curvatures,
+    .upper = upper,
 };

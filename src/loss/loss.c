@@ -44,9 +44,9 @@ void loss_eval(const struct loss *loss, size_t n, const double *y, const double 
   if (d2) loss->curvatures(loss->parameter, n, y, t, d2);
 }
 
-void loss_majorant(const struct loss *loss, size_t n, const double *t, double *c) {
-  for (size_t i = 0; i < n && !loss->majorant; i++) c[i] = loss->bounds.curv_upper;
-  if (loss->majorant) loss->majorant(n, t, c);
+void loss_upper_curvature(const struct loss *loss, size_t n, const double *t, double *c) {
+  for (size_t i = 0; i < n && !loss->upper; i++) c[i] = loss->bounds.curv_upper;
+  if (loss->upper) loss->upper(n, t, c);
 }
 
-double loss_majorant_lipschitz(const struct loss *loss) { return loss->majorant ? loss->bounds.third : 0; }
+double loss_upper_lipschitz(const struct loss *loss) { return loss->upper ? loss->bounds.third : 0; }

@@ -38,7 +38,7 @@ void loss_eval(const struct loss *loss, size_t n, const double *y, const double 
 
 /* Curvature of a quadratic upper bound: l(y, s) <= l(y, t) + l'(y, t) (s - t) + c/2 (s - t)^2 for every s and all
  * responses, with 0 <= c <= curv_upper; Lipschitz in t with the constant below. */
-void loss_majorant(const struct loss *loss, size_t n, const double *t, double *c);
-double loss_majorant_lipschitz(const struct loss *loss);
+void loss_upper_curvature(const struct loss *loss, size_t n, const double *t, double *c);
+double loss_upper_lipschitz(const struct loss *loss);
 
 #endif

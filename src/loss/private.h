@@ -15,7 +15,7 @@ struct loss {
   void (*values)(double parameter, size_t n, const double *y, const double *t, double *value);
   void (*slopes)(double parameter, size_t n, const double *y, const double *t, double *d1);
   void (*curvatures)(double parameter, size_t n, const double *y, const double *t, double *d2);
-  void (*majorant)(size_t n, const double *t, double *c); /* NULL: curv_upper everywhere */
+  void (*upper)(size_t n, const double *t, double *c); /* NULL: curv_upper everywhere */
 };
 
 extern const struct loss loss_logistic;

@@ -3,22 +3,22 @@
  * pass, and are held a window of blocks at a time.
  *
  * Windows are cut by the number of rows alone, not by the chunks: block k of a
- * stream holds the records that it would hold in memory. So engine/memory.c adds
- * the same numbers in the same order, and neither an answer nor its sensitivity
- * depends on how the rows came. A record enters a pass once, clipped as in
- * memory. The pass fails unless exactly n rows come: then nothing is answered.
+ * stream holds the records that it would hold in memory. So the same numbers are added in the same order, and neither
+ * an answer nor its sensitivity depends on how the rows came. A record enters a pass once, clipped as in memory. The
+ * pass fails unless exactly n rows come: then nothing is answered.
  */
-#include "data/private.h"
+#include "engine/private.h"
 
 #include <string.h>
 
-/* A window has 64 blocks, for eight threads (engine/memory.c deals them out eight at a time), but at most so many
- * numbers, or one block. */
+/* A window has 64 blocks, for eight threads (memory.c deals them out eight at a time), but at most so many numbers, or
+ * one block. */
 #define WINDOW_BLOCKS 64
 #define WINDOW_NUMBERS ((size_t)1 << 22)
 
 struct stream {
   struct data_feed feed;
+  struct data all;     /* what is known without the rows' numbers */
   struct data *window; /* the rows held, as data of their own */
   size_t dense, factors;
   double *x; /* theirs */
@@ -29,9 +29,9 @@ struct stream {
   int passes;   /* that began and have not ended */
 };
 
-static void free_stream(void *own);
-static size_t width(const struct data *data);
-static double additions(const struct data *data, double all, double blocks, double groups);
+static int add_windows(struct stream *s, struct pass *pass);
+static int load(struct stream *s, size_t n, size_t first);
+static void end_pass(struct stream *s);
 static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius);
 static size_t window_rows(size_t n, size_t columns);
 static int open_pass(struct stream *s);
@@ -39,34 +39,47 @@ static int fill_window(struct stream *s, size_t rows);
 static void take(struct stream *s, size_t at, size_t rows);
 static int next_chunk(struct stream *s);
 
-/* What is known before there are rows; blocks and products are those of a window. */
-static const struct rows_kind stream = {.free = free_stream, .width = width, .additions = additions};
+/* Rows cannot be asked for by their numbers. */
+static int can(const struct sum *sum, const struct task *task) { return sum->form != SUM_COUNTS && !task->of; }
 
-int data_create_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
-                       double radius, struct data **out) {
-  *out = NULL;
-  struct data *data = base_alloc(1, sizeof *data);
+static int sum_stream(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
+  struct pass pass;
+  int status = pass_open(&pass, e->rows, sum, task, answer);
+  if (status == BASE_OK) status = add_windows(e->own, &pass);
+  return pass_close(&pass, status);
+}
+
+static void free_stream(struct engine *e) {
+  struct stream *s = e->own;
+  if (!s) return;
+  data_free(s->window);
+  base_free(s->x);
+  base_free(s->codes);
+  base_free(s);
+  *e = (struct engine){0};
+}
+
+static const struct engine_kind stream = {can, sum_stream, free_stream};
+
+int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
+                  double radius, struct engine *out) {
   struct stream *s = base_alloc(1, sizeof *s);
-  int status = data && s ? BASE_OK : BASE_ERR_MEMORY;
-  if (status == BASE_OK) {
-    s->feed = *feed;
-    s->dense = columns->dense;
-    s->factors = columns->factors;
-    s->room = window_rows(n, columns->dense + columns->factors);
-    status = open_window(s, columns, intercept, radius);
-  }
+  *out = (struct engine){&stream, NULL, s};
+  if (!s) return BASE_ERR_MEMORY;
+  s->feed = *feed;
+  s->dense = columns->dense;
+  s->factors = columns->factors;
+  s->room = window_rows(n, columns->dense + columns->factors);
+  int status = open_window(s, columns, intercept, radius);
   if (status != BASE_OK) {
-    free_stream(s);
-    base_free(data);
+    free_stream(out);
     return status;
   }
-  data->n = n;
-  data->p = s->window->p;
-  data->intercept = s->window->intercept;
-  data->radius = radius;
-  data->kind = &stream;
-  data->own = s;
-  *out = data;
+  s->all = *s->window;
+  s->all.n = n;
+  s->all.scale = s->all.y = NULL;
+  s->all.broken = NULL;
+  out->rows = &s->all;
   return BASE_OK;
 }
 
@@ -83,33 +96,20 @@ static int open_window(struct stream *s, const struct data_columns *columns, int
   return status;
 }
 
-static void free_stream(void *own) {
-  struct stream *s = own;
-  if (!s) return;
-  data_free(s->window);
-  base_free(s->x);
-  base_free(s->codes);
-  base_free(s);
+static int add_windows(struct stream *s, struct pass *pass) {
+  size_t n = s->all.n, blocks = data_blocks(&s->all, NULL);
+  int status = BASE_OK;
+  for (size_t first = 0; status == BASE_OK && first < blocks; first += data_blocks(s->window, NULL)) {
+    status = load(s, n, first);
+    if (status == BASE_OK) status = pass_add(pass, s->window, first);
+  }
+  end_pass(s);
+  return status;
 }
 
-static size_t width(const struct data *data) {
-  const struct stream *s = data->own;
-  return s->window->kind->width(s->window);
-}
-
-static double additions(const struct data *data, double all, double blocks, double groups) {
-  const struct stream *s = data->own;
-  return s->window->kind->additions(s->window, all, blocks, groups);
-}
-
-int data_is_stream(const struct data *data) { return data->kind == &stream; }
-
-int data_load(const struct data *data, size_t first, const struct data **part) {
-  *part = data;
-  if (!data_is_stream(data)) return BASE_OK;
-  struct stream *s = data->own;
-  *part = s->window;
-  size_t left = data->n - first * DATA_BLOCK, rows = left < s->room ? left : s->room;
+/* The window's rows become those from this block on; a pass begins with the first. */
+static int load(struct stream *s, size_t n, size_t first) {
+  size_t left = n - first * DATA_BLOCK, rows = left < s->room ? left : s->room;
   int status = first == 0 ? open_pass(s) : BASE_OK;
   if (status == BASE_OK) status = fill_window(s, rows);
   if (status == BASE_OK && rows == left) {
@@ -120,9 +120,7 @@ int data_load(const struct data *data, size_t first, const struct data **part) {
   return status;
 }
 
-void data_unload(const struct data *data) {
-  if (!data_is_stream(data)) return;
-  struct stream *s = data->own;
+static void end_pass(struct stream *s) {
   if (s->passes == 0 || --s->passes > 0) return;
   s->feed.close(s->feed.context);
   memset(&s->chunk, 0, sizeof s->chunk);

@@ -1,0 +1,28 @@
+/* What releases are about: all rows, or those of a batch, with what its step has left. */
+#include "barrier/private.h"
+#include "la/la.h"
+
+struct task scope_task(const struct scope *s, const struct ask *a) {
+  return (struct task){&s->oracle->model, a, s->of};
+}
+
+double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->engine.rows); }
+
+int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
+  const struct task task = scope_task(s, a);
+  int status = s->oracle->engine.kind->sum(&s->oracle->engine, sum, &task, answer);
+  if (sum->form != SUM_COUNTS) la_scale(sum->width(&task), 1 / scope_divisor(s), answer);
+  return status;
+}
+
+/* Far below overflow, so that every exact sum is finite whatever the data are
+ * and no later error depends on them. */
+int check_point(const struct oracle *o, const double *w) {
+  return la_norm(o->model.dim, w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+int scope_pay(struct scope *s, const struct query *q, double rho) {
+  if (q->part == PART_NONE || !(rho > 0) || !(rho <= s->left[q->part])) return BASE_ERR_ARGUMENT;
+  s->left[q->part] -= rho;
+  return BASE_OK;
+}
