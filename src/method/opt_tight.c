@@ -30,7 +30,8 @@
 /* Below this share of its budget a phase has nothing left. */
 #define NOTHING_LEFT 1e-9
 
-/* Bound on the probability that noise alone is as long as a gradient that a step is taken against. */
+/* Bound on the probability that noise alone is as long as a gradient that a step is taken against. On synthetic
+ * problems (inst/experiments/doubt-rule.R) larger ones gain less than 1 %, and 0.001 loses 3 to 8 %. */
 #define NOISE_ALONE 0.05
 
 struct state {

@@ -76,6 +76,9 @@ test_that("levels that a later chunk has of its own are matched by label, others
     lost <- which(is.na(known[16:30])) + 15
     same(fit(changing(d, "f", function(x) factor(as.character(x), levels))), fit(with_missing("f", lost)))
   }
+  # Where codes are taken they are those of the levels declared.
+  turned <- changing(d, "f", function(x) factor(x, rev(levels(x))))
+  same(fit(turned, formula = y01 ~ a + as.integer(f)), fit(d, formula = y01 ~ a + as.integer(f)))
   broken <- function(x) structure(replace(as.integer(x), 3, 9L), levels = levels(x), class = "factor")
   same(fit(changing(d, "f", broken)), fit(with_missing("f", 18)))
 })
