@@ -3,7 +3,7 @@
 # First release: in every column, how many values lie in each octave
 # (2^k, 2^(k+1)] of either sign, |k| <= 64, and how many are (almost) zero. Second
 # release: the columns that it helps, in 128 equal cells of their range so far.
-# Both are Gaussian (src/barrier/ranges.c); all that follows is done with noisy
+# Both are Gaussian (src/barrier/query_counts.c); all that follows is done with noisy
 # counts, public constants and n, so it costs nothing.
 #
 # Reading the octaves. An empty cell must not pass for data, as one error at

@@ -33,7 +33,7 @@ static double entry(int kind, size_t i, size_t j) {
   }
 }
 
-/* As barrier/newton.c has it: with a multiple of the identity, and rounded. */
+/* As barrier/query_direction.c has it: with a multiple of the identity, and rounded. */
 static void make(int kind, double shift, double *a) {
   srand(1);
   for (size_t j = 0; j < D; j++) {
