@@ -90,6 +90,11 @@
 #'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
 #'     sum [dp_convert()] computes eps;
 #'   * `trace`: one row per released answer;
+#'   * `released`: of the mean loss of all rows, without the penalty, the last `gradient` and the last `matrix` that
+#'     the fit paid for, `NULL` where there was none: a list of `query` (`"gradient"`, `"hessian"` or `"majorant"`),
+#'     where it was asked (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
+#'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows; matrices of more than 1024 rows are not
+#'     kept;
 #'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.
 #'

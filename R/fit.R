@@ -10,6 +10,7 @@ new_fit <- function(job) {
     certificate = new_certificate(job, result),
     decrease = released(result$decrease),
     privacy = new_privacy(job),
+    released = job$released,
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),
                    planned = result$planned),

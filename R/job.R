@@ -6,7 +6,7 @@
 #   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  design with all ranges (job-ranges.R)
 #   job_constant()  start where none was given (job-constant.R)
-#   job_run()     target as it was used, answer (of ffi_method_run)
+#   job_run()     target as it was used, answer (of ffi_method_run), released (of ffi_oracle_kept)
 # Nothing is charged before job_ranges(), and nothing is refused for what the arguments say after job_open().
 
 # The stages after new_job().
@@ -82,6 +82,7 @@ job_run <- function(job, oracle) {
   job$target <- settle_target(job$target, oracle, alpha, third, job$call)
   options[names(target)] <- job$target[names(target)]
   job$answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  job$released <- .Call(ffi_oracle_kept, oracle$pointer)
   .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
   job
 }

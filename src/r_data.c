@@ -2,6 +2,8 @@
 #include "ffi.h"
 #include "r_data.h"
 
+#include <string.h>
+
 static void finalize_bundle(SEXP x) {
   struct bundle *b = R_ExternalPtrAddr(x);
   if (b) {
@@ -226,6 +228,35 @@ SEXP ffi_loss_bounds(SEXP name, SEXP parameter) {
   loss_free(loss);
   const double bounds[] = {b.lipschitz, b.curv_lower, b.curv_upper, b.third};
   return glue_numbers(4, names, bounds);
+}
+
+/* NULL, or a list. */
+static SEXP kept_list(const struct oracle *o, enum keep keep) {
+  static const char *const names[] = {"query", "at", "value", "sd"};
+  const struct kept *kept = oracle_kept(o, keep);
+  if (!kept) return R_NilValue;
+  int dim = (int)oracle_dim(o);
+  SEXP out = PROTECT(glue_list(4, names));
+  SET_VECTOR_ELT(out, 0, Rf_mkString(kept->query));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, dim));
+  memcpy(REAL(VECTOR_ELT(out, 1)), kept->at, (size_t)dim * sizeof(double));
+  SEXP value = keep == KEEP_MATRIX ? Rf_allocMatrix(REALSXP, dim, dim) : Rf_allocVector(REALSXP, dim);
+  SET_VECTOR_ELT(out, 2, value);
+  memcpy(REAL(value), kept->value, kept->numbers * sizeof(double));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(kept->sd));
+  UNPROTECT(1);
+  return out;
+}
+
+/* The last gradient and the last matrix about all rows. */
+SEXP ffi_oracle_kept(SEXP oracle) {
+  static const char *const names[] = {"gradient", "matrix"};
+  const struct oracle *o = arg_bundle(oracle)->oracle;
+  SEXP out = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(out, 0, kept_list(o, KEEP_GRADIENT));
+  SET_VECTOR_ELT(out, 1, kept_list(o, KEEP_MATRIX));
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_oracle_facts(SEXP oracle) {

@@ -71,6 +71,15 @@ int acct_rdp_log_delta(const struct acct_round *round, size_t rounds, double eps
 /* The RDP at this order that (eps, delta) allows. */
 double acct_rdp_budget(double order, double eps, double delta);
 
+/* A batch of size out of n records, fixed or expected, and the order at which a divergence is counted, over the order.
+ */
+struct acct_sampled {
+  double n, size, order;
+  enum acct_amplification amplification;
+};
+/* The largest rho = mu^2 / 2 of Gaussian releases on such a batch that together cost at most this much. */
+int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho);
+
 enum acct_bound { ACCT_PESSIMISTIC, ACCT_OPTIMISTIC };
 
 /* The same from the privacy loss distribution. Infinity, or log delta = 0,

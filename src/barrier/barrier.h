@@ -135,6 +135,20 @@ int release(struct scope *scope, const struct query *query, const struct ask *as
 /* The sd that this would have, the largest of several. */
 double release_sd(const struct scope *scope, const struct query *query, const struct ask *ask, double rho);
 
+/* ---- journal.c: what was paid for ---- */
+
+enum keep { KEEP_GRADIENT, KEEP_MATRIX, KEEP_NOT };
+/* Matrices of more numbers are not kept. */
+#define JOURNAL_MOST ((size_t)1 << 20)
+struct kept {
+  const char *query; /* its name */
+  size_t numbers;    /* of value */
+  double *at, *value;
+  double sd; /* as of the answer */
+};
+/* The last such answer about all rows, or NULL. */
+const struct kept *oracle_kept(const struct oracle *oracle, enum keep keep);
+
 /* ---- schedule.c: steps on a random part of the rows, whose cost is amplified by the sampling ---- */
 
 enum scheme {

@@ -21,6 +21,7 @@ int oracle_create(const struct engine *engine, const struct model *model, struct
 
 void oracle_free(struct oracle *oracle) {
   if (oracle) oracle_batches_end(oracle);
+  if (oracle) journal_free(oracle);
   base_free(oracle);
 }
 

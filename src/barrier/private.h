@@ -27,6 +27,7 @@ struct oracle {
   const struct base_entropy *entropy;
   enum oracle_neighbours neighbours;
   struct scope all, step;
+  struct kept kept[KEEP_NOT];
   struct batch batch;             /* of the open step */
   double drawn;                   /* rows of all batches so far */
   struct records *records;        /* where they are gathered from once they are many, or NULL */
@@ -62,6 +63,12 @@ extern const struct mechanism mechanism_best;
  * where the noise would be too large for that. */
 int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
 
+/* ---- journal.c ---- */
+
+int journal_open(struct oracle *o, const struct query *q, size_t k);
+void journal_add(struct oracle *o, const struct query *q, const struct ask *a, size_t k, const struct answer *answer);
+void journal_free(struct oracle *o);
+
 /* ---- queries ---- */
 
 #define PART_NONE (-1)
@@ -70,7 +77,8 @@ struct query {
   const char *name; /* in the ledger */
   struct sum sum;
   const struct mechanism *mechanism;
-  int part; /* of a step's cost that pays for it; PART_NONE: not asked on batches */
+  enum keep keep; /* of answers about all rows */
+  int part;       /* of a step's cost that pays for it; PART_NONE: not asked on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
   size_t (*answers)(const struct task *task);               /* numbers; NULL: as many as the sum has */
   /* The l2 sensitivity of the computed answer or, for the i-th number alone, its own. Infinite, which refuses the

@@ -58,6 +58,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 const struct query query_counts = {.name = "ranges",
                                    .sum = {SUM_COUNTS, width, NULL, count},
                                    .mechanism = &mechanism_gaussian,
+                                   .keep = KEEP_NOT,
                                    .part = PART_NONE,
                                    .check = check,
                                    .sensitivity = sensitivity};

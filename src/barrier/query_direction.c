@@ -95,6 +95,7 @@ static int finish(const struct scope *s, const struct ask *a, double *matrix, do
 const struct query query_direction = {.name = "direction",
                                       .sum = {SUM_MATRIX, matrix_width, add},
                                       .mechanism = &mechanism_gaussian,
+                                      .keep = KEEP_NOT,
                                       .part = PART_CURVATURE,
                                       .check = check,
                                       .answers = answers,

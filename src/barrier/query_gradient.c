@@ -35,6 +35,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 const struct query query_gradient = {.name = "gradient",
                                      .sum = {SUM_VECTOR, width, add},
                                      .mechanism = &mechanism_gaussian,
+                                     .keep = KEEP_GRADIENT,
                                      .part = PART_SLOPE,
                                      .sensitivity = sensitivity};
 
@@ -87,5 +88,6 @@ static double sensitivity_model(const struct scope *s, const struct ask *a, size
 const struct query query_model_gradient = {.name = "model gradient",
                                            .sum = {SUM_VECTOR, width, add_model},
                                            .mechanism = &mechanism_gaussian,
+                                           .keep = KEEP_NOT,
                                            .part = PART_NONE,
                                            .sensitivity = sensitivity_model};

@@ -63,6 +63,7 @@ static double sensitivity_hessian(const struct scope *s, const struct ask *a, si
 const struct query query_hessian = {.name = "hessian",
                                     .sum = {SUM_MATRIX, matrix_width, add_hessian},
                                     .mechanism = &mechanism_symmetric,
+                                    .keep = KEEP_MATRIX,
                                     .part = PART_CURVATURE,
                                     .check = matrix_check,
                                     .sensitivity = sensitivity_hessian};
@@ -83,6 +84,7 @@ static double sensitivity_majorant(const struct scope *s, const struct ask *a, s
 const struct query query_majorant = {.name = "majorant",
                                      .sum = {SUM_MATRIX, matrix_width, add_majorant},
                                      .mechanism = &mechanism_symmetric,
+                                     .keep = KEEP_MATRIX,
                                      .part = PART_NONE,
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_majorant};
@@ -125,6 +127,7 @@ static double sensitivity_trace(const struct scope *s, const struct ask *a, size
 const struct query query_trace = {.name = "trace",
                                   .sum = {SUM_VECTOR, width_trace, add_trace},
                                   .mechanism = &mechanism_gaussian,
+                                  .keep = KEEP_NOT,
                                   .part = PART_CURVATURE,
                                   .check = check_trace,
                                   .sensitivity = sensitivity_trace};

@@ -67,6 +67,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 const struct query query_decreases = {.name = "line search",
                                       .sum = {SUM_VECTOR, width, add},
                                       .mechanism = &mechanism_each,
+                                      .keep = KEEP_NOT,
                                       .part = PART_NONE,
                                       .check = check,
                                       .sensitivity = sensitivity};
@@ -101,6 +102,7 @@ static double sensitivity_first(const struct scope *s, const struct ask *a, size
 const struct query query_first_step = {.name = "line search",
                                        .sum = {SUM_VECTOR, width, add},
                                        .mechanism = &mechanism_first,
+                                       .keep = KEEP_NOT,
                                        .part = PART_NONE,
                                        .check = check,
                                        .sensitivity = sensitivity_first,
@@ -130,6 +132,7 @@ static double sensitivity_best(const struct scope *s, const struct ask *a, size_
 const struct query query_best_step = {.name = "line search",
                                       .sum = {SUM_VECTOR, width, add},
                                       .mechanism = &mechanism_best,
+                                      .keep = KEEP_NOT,
                                       .part = PART_NONE,
                                       .check = check_best,
                                       .sensitivity = sensitivity_best,

@@ -9,52 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-static int prepare(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
-                   const struct answer *out, struct noise *noise);
-static int check(const struct scope *s, const struct query *q, const struct ask *a);
-static int find_noise(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
-                      double *each, struct noise *noise);
-static int pay(struct scope *s, const struct query *q, double rho, const struct noise *noise);
-static int draw(const struct scope *s, const struct query *q, const struct ask *a, size_t k, const struct noise *noise,
-                double *work, const struct answer *out);
-static size_t answers(const struct scope *s, const struct query *q, const struct ask *a);
-
-int release(struct scope *s, const struct query *q, const struct ask *a, double rho, struct answer out) {
+static size_t answers(const struct scope *s, const struct query *q, const struct ask *a) {
   const struct task task = scope_task(s, a);
-  size_t k = answers(s, q, a), width = q->sum.width(&task);
-  struct noise noise;
-  int status = prepare(s, q, a, rho, k, &out, &noise);
-  double *work = NULL;
-  if (status == BASE_OK && (q->finish || q->mechanism->chooses)) {
-    work = base_alloc(width, sizeof(double));
-    if (!work) status = BASE_ERR_MEMORY;
-  }
-  if (status == BASE_OK) status = pay(s, q, rho, &noise);
-  if (status == BASE_OK) status = draw(s, q, a, k, &noise, work, &out);
-  if (status != BASE_OK && out.value) memset(out.value, 0, k * sizeof(double));
-  if (work) memset(work, 0, width * sizeof(double));
-  base_free(work);
-  return status;
-}
-
-double release_sd(const struct scope *s, const struct query *q, const struct ask *a, double rho) {
-  size_t k = answers(s, q, a);
-  double largest = 0;
-  if (!q->mechanism->each) return q->mechanism->guess(k, q->sensitivity(s, a, 0), rho);
-  for (size_t i = 0; i < k; i++) {
-    largest = fmax(largest, q->mechanism->guess(1, q->sensitivity(s, a, i), rho / (double)k));
-  }
-  return largest;
-}
-
-/* What does not need the data. */
-static int prepare(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
-                   const struct answer *out, struct noise *noise) {
-  if (out->index) *out->index = k;
-  int status = check(s, q, a);
-  if (status == BASE_OK) status = find_noise(s, q, a, rho, k, out->sd, noise);
-  if (status == BASE_OK && out->sd && !q->mechanism->each) *out->sd = noise->scale;
-  return status;
+  return q->answers ? q->answers(&task) : q->sum.width(&task);
 }
 
 static int check(const struct scope *s, const struct query *q, const struct ask *a) {
@@ -84,6 +41,16 @@ static int find_noise(const struct scope *s, const struct query *q, const struct
   return BASE_OK;
 }
 
+/* What does not need the data. */
+static int prepare(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
+                   const struct answer *out, struct noise *noise) {
+  if (out->index) *out->index = k;
+  int status = check(s, q, a);
+  if (status == BASE_OK) status = find_noise(s, q, a, rho, k, out->sd, noise);
+  if (status == BASE_OK && out->sd && !q->mechanism->each) *out->sd = noise->scale;
+  return status;
+}
+
 /* An answer about a batch was paid for when its step was opened. */
 static int pay(struct scope *s, const struct query *q, double rho, const struct noise *noise) {
   struct oracle *o = s->oracle;
@@ -100,7 +67,32 @@ static int draw(const struct scope *s, const struct query *q, const struct ask *
   return status == BASE_OK ? q->mechanism->draw(s->oracle->entropy, k, noise, answer, out->index) : status;
 }
 
-static size_t answers(const struct scope *s, const struct query *q, const struct ask *a) {
+int release(struct scope *s, const struct query *q, const struct ask *a, double rho, struct answer out) {
   const struct task task = scope_task(s, a);
-  return q->answers ? q->answers(&task) : q->sum.width(&task);
+  size_t k = answers(s, q, a), width = q->sum.width(&task);
+  struct noise noise;
+  int status = prepare(s, q, a, rho, k, &out, &noise);
+  double *work = NULL;
+  if (status == BASE_OK && (q->finish || q->mechanism->chooses)) {
+    work = base_alloc(width, sizeof(double));
+    if (!work) status = BASE_ERR_MEMORY;
+  }
+  if (status == BASE_OK && !s->of) status = journal_open(s->oracle, q, k);
+  if (status == BASE_OK) status = pay(s, q, rho, &noise);
+  if (status == BASE_OK) status = draw(s, q, a, k, &noise, work, &out);
+  if (status == BASE_OK && !s->of) journal_add(s->oracle, q, a, k, &out);
+  if (status != BASE_OK && out.value) memset(out.value, 0, k * sizeof(double));
+  if (work) memset(work, 0, width * sizeof(double));
+  base_free(work);
+  return status;
+}
+
+double release_sd(const struct scope *s, const struct query *q, const struct ask *a, double rho) {
+  size_t k = answers(s, q, a);
+  double largest = 0;
+  if (!q->mechanism->each) return q->mechanism->guess(k, q->sensitivity(s, a, 0), rho);
+  for (size_t i = 0; i < k; i++) {
+    largest = fmax(largest, q->mechanism->guess(1, q->sensitivity(s, a, i), rho / (double)k));
+  }
+  return largest;
 }

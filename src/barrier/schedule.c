@@ -30,39 +30,43 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_TRIALS 60
-#define ACCURACY 1e-9 /* of the cost */
 /* A copy by rows costs as much as gathering this share of all rows from their columns. */
 #define COPY_SHARE 0.25
 
-static int check_schedule(const struct oracle *o, const struct schedule *how, const double *w);
-static int describe(struct oracle *o, const struct schedule *how, int first, const double *w, double rho,
-                    struct ledger_entry *entry);
-static int check_sampling(const struct oracle *o, const struct sampling *how);
-static int amplify(const struct oracle *o, const struct sampling *how, double rho, double *cost);
-static int find_base(const struct oracle *o, const struct sampling *how, double cost, struct amplified *found);
-static int excess(const struct oracle *o, const struct sampling *how, double log_rho, double cost, double *value);
-static int draw(struct oracle *o, const struct sampling *how);
-static void gather_from_records(struct oracle *o);
+static int check_sampling(const struct oracle *o, const struct sampling *how) {
+  if (!(ledger_order(o->ledger) > 0)) return BASE_ERR_ACCOUNTANT;
+  const struct batch none = {.size = how->size};
+  const struct task task = {.model = &o->model, .of = &none};
+  if (!o->engine.kind->can(&query_gradient.sum, &task)) return BASE_ERR_ARGUMENT;
+  if (!(how->size > 0) || !(how->size < (double)data_rows(o->engine.rows))) return BASE_ERR_ARGUMENT;
+  if (how->scheme == SCHEME_POISSON) return BASE_OK;
+  return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;
+}
 
-int step_open(struct oracle *o, const struct schedule *how, const double *w, double cost) {
-  step_close(o);
-  int status = check_schedule(o, how, w), first = how->share[PART_SLOPE] > 0 ? PART_SLOPE : PART_CURVATURE;
-  struct amplified *bought = &o->bought[first];
-  struct ledger_entry entry = {.mechanism = "gaussian on a batch", .rho = cost};
-  if (status == BASE_OK) status = find_base(o, &how->sampling, cost, bought);
-  if (status == BASE_OK) status = describe(o, how, first, w, bought->rho, &entry);
-  if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 0, &entry);
-  if (status != BASE_OK) return status;
-  ledger_step_begin(o->ledger);
-  status = draw(o, &how->sampling);
-  if (status != BASE_OK) {
-    step_close(o);
-    return status;
+static int check_schedule(const struct oracle *o, const struct schedule *how, const double *w) {
+  double total = 0;
+  for (int part = 0; part < PARTS; part++) {
+    if (!(how->share[part] >= 0)) return BASE_ERR_ARGUMENT;
+    total += how->share[part];
   }
-  gather_from_records(o);
-  for (int part = 0; part < PARTS; part++) o->step.left[part] = bought->rho * how->share[part];
-  return BASE_OK;
+  if (!(total <= 1) || !(total > 0)) return BASE_ERR_ARGUMENT;
+  if (how->share[PART_CURVATURE] > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
+  return check_point(o, w);
+}
+
+static int find_base(const struct oracle *o, const struct sampling *how, double cost, struct amplified *found) {
+  int status = check_sampling(o, how);
+  if (status != BASE_OK) return status;
+  if (!(cost > 0) || !isfinite(cost)) return BASE_ERR_ARGUMENT;
+  if (found->cost == cost && found->how.scheme == how->scheme && found->how.size == how->size) return BASE_OK;
+  const struct acct_sampled sampled = {.n = (double)data_rows(o->engine.rows),
+                                       .size = how->size,
+                                       .order = ledger_order(o->ledger),
+                                       .amplification = scope_replaces(&o->all) ? ACCT_PROFILE : ACCT_MIXTURE};
+  double rho;
+  status = acct_sampled_rho(&sampled, cost, &rho);
+  if (status == BASE_OK) *found = (struct amplified){*how, cost, rho};
+  return status;
 }
 
 /* Sensitivity and scale are those of a gradient or, without one, of a Hessian. */
@@ -78,115 +82,6 @@ static int describe(struct oracle *o, const struct schedule *how, int first, con
   entry->sensitivity = q->sensitivity(&before, &ask, 0);
   return gaussian_scale(entry->sensitivity, rho * how->share[first], q->sum.width(&task), &entry->scale);
 }
-
-double step_left(const struct oracle *o, const struct query *q) {
-  return q->part == PART_NONE ? 0 : o->step.left[q->part];
-}
-
-void step_close(struct oracle *o) {
-  struct batch *rows = &o->batch;
-  if (rows->size > 0) ledger_step_end(o->ledger);
-  if (rows->row) memset(rows->row, 0, rows->count * sizeof *rows->row);
-  base_free(rows->row);
-  memset(rows, 0, sizeof *rows);
-  memset(o->step.left, 0, sizeof o->step.left);
-}
-
-void oracle_batches_end(struct oracle *o) {
-  step_close(o);
-  data_records_free(o->records);
-  o->records = NULL;
-  o->drawn = 0;
-}
-
-double step_sd(struct oracle *o, const struct sampling *how, const struct query *q, const double *w, double cost) {
-  const struct batch none = {.size = how->size};
-  const struct scope before = {.oracle = o, .of = &none};
-  const struct ask ask = {.at = w};
-  int status = find_base(o, how, cost, &o->bought[q->part]);
-  return status == BASE_OK ? release_sd(&before, q, &ask, o->bought[q->part].rho) : INFINITY;
-}
-
-static int check_schedule(const struct oracle *o, const struct schedule *how, const double *w) {
-  double total = 0;
-  for (int part = 0; part < PARTS; part++) {
-    if (!(how->share[part] >= 0)) return BASE_ERR_ARGUMENT;
-    total += how->share[part];
-  }
-  if (!(total <= 1) || !(total > 0)) return BASE_ERR_ARGUMENT;
-  if (how->share[PART_CURVATURE] > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
-  return check_point(o, w);
-}
-
-/* ---- accounting ---- */
-
-static int check_sampling(const struct oracle *o, const struct sampling *how) {
-  if (!(ledger_order(o->ledger) > 0)) return BASE_ERR_ACCOUNTANT;
-  const struct batch none = {.size = how->size};
-  const struct task task = {.model = &o->model, .of = &none};
-  if (!o->engine.kind->can(&query_gradient.sum, &task)) return BASE_ERR_ARGUMENT;
-  if (!(how->size > 0) || !(how->size < (double)data_rows(o->engine.rows))) return BASE_ERR_ARGUMENT;
-  if (how->scheme == SCHEME_POISSON) return BASE_OK;
-  return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;
-}
-
-/* In the ledger's unit, of releases of this rho on a fresh batch. */
-static int amplify(const struct oracle *o, const struct sampling *how, double rho, double *cost) {
-  const struct acct_leaf leaf = {.kind = ACCT_GAUSSIAN, .a = sqrt(2 * rho), .times = 1};
-  const struct acct_round round = {
-      .leaf = &leaf,
-      .leaves = 1,
-      .amplification = o->neighbours == ORACLE_REPLACE_ONE ? ACCT_PROFILE : ACCT_MIXTURE,
-      .rate = how->size / (double)data_rows(o->engine.rows) * (1 + 0x1p-50), /* rounded up */
-      .times = 1,
-  };
-  double order = ledger_order(o->ledger), divergence = 0;
-  int status = acct_rdp_curve(&round, 1, 1, &order, &divergence);
-  *cost = divergence / order;
-  return status;
-}
-
-/* The largest rho that costs at most this much. It is at least the cost, and less than the cost over the
- * square of the rate, as without amplification and to first order in rho. Secants of the logarithms, one end's value
- * halved when it stays (the Illinois method), now and then a bisection; the lower end has been seen to cost no more. */
-static int find_base(const struct oracle *o, const struct sampling *how, double cost, struct amplified *found) {
-  int status = check_sampling(o, how);
-  if (status != BASE_OK) return status;
-  if (!(cost > 0) || !isfinite(cost)) return BASE_ERR_ARGUMENT;
-  if (found->cost == cost && found->how.scheme == how->scheme && found->how.size == how->size) return BASE_OK;
-  double low = log(cost) - 1e-14, high = log(cost) + 2 * log((double)data_rows(o->engine.rows) / how->size) + log(2.0),
-         below, above;
-  status = excess(o, how, low, cost, &below);
-  if (status == BASE_OK) status = excess(o, how, high, cost, &above);
-  for (int i = 0, side = 0; i < MOST_TRIALS && status == BASE_OK && below < -ACCURACY; i++) {
-    double next = isfinite(above) && i % 4 < 3 ? (low * above - high * below) / (above - below) : (low + high) / 2;
-    double found_there;
-    status = excess(o, how, next, cost, &found_there);
-    if (found_there <= 0) {
-      low = next;
-      below = found_there;
-      if (side < 0) above /= 2;
-      side = -1;
-    } else {
-      high = next;
-      above = found_there;
-      if (side > 0) below /= 2;
-      side = 1;
-    }
-  }
-  if (status == BASE_OK) *found = (struct amplified){*how, cost, exp(low)};
-  return status;
-}
-
-/* log of what releases of rho cost over what they may. */
-static int excess(const struct oracle *o, const struct sampling *how, double log_rho, double cost, double *value) {
-  double there;
-  int status = amplify(o, how, exp(log_rho), &there);
-  *value = log(there / cost);
-  return status;
-}
-
-/* ---- batches ---- */
 
 static int draw(struct oracle *o, const struct sampling *how) {
   struct batch *rows = &o->batch;
@@ -209,4 +104,52 @@ static void gather_from_records(struct oracle *o) {
   if (!o->records && o->drawn > COPY_SHARE * (double)data_rows(o->engine.rows))
     o->records = data_records(o->engine.rows);
   o->batch.records = o->records;
+}
+
+void step_close(struct oracle *o) {
+  struct batch *rows = &o->batch;
+  if (rows->size > 0) ledger_step_end(o->ledger);
+  if (rows->row) memset(rows->row, 0, rows->count * sizeof *rows->row);
+  base_free(rows->row);
+  memset(rows, 0, sizeof *rows);
+  memset(o->step.left, 0, sizeof o->step.left);
+}
+
+int step_open(struct oracle *o, const struct schedule *how, const double *w, double cost) {
+  step_close(o);
+  int status = check_schedule(o, how, w), first = how->share[PART_SLOPE] > 0 ? PART_SLOPE : PART_CURVATURE;
+  struct amplified *bought = &o->bought[first];
+  struct ledger_entry entry = {.mechanism = "gaussian on a batch", .rho = cost};
+  if (status == BASE_OK) status = find_base(o, &how->sampling, cost, bought);
+  if (status == BASE_OK) status = describe(o, how, first, w, bought->rho, &entry);
+  if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 0, &entry);
+  if (status != BASE_OK) return status;
+  ledger_step_begin(o->ledger);
+  status = draw(o, &how->sampling);
+  if (status != BASE_OK) {
+    step_close(o);
+    return status;
+  }
+  gather_from_records(o);
+  for (int part = 0; part < PARTS; part++) o->step.left[part] = bought->rho * how->share[part];
+  return BASE_OK;
+}
+
+double step_left(const struct oracle *o, const struct query *q) {
+  return q->part == PART_NONE ? 0 : o->step.left[q->part];
+}
+
+void oracle_batches_end(struct oracle *o) {
+  step_close(o);
+  data_records_free(o->records);
+  o->records = NULL;
+  o->drawn = 0;
+}
+
+double step_sd(struct oracle *o, const struct sampling *how, const struct query *q, const double *w, double cost) {
+  const struct batch none = {.size = how->size};
+  const struct scope before = {.oracle = o, .of = &none};
+  const struct ask ask = {.at = w};
+  int status = find_base(o, how, cost, &o->bought[q->part]);
+  return status == BASE_OK ? release_sd(&before, q, &ask, o->bought[q->part].rho) : INFINITY;
 }

@@ -1,0 +1,57 @@
+/* What a cost buys on a batch, before it is amplified. */
+#include "acct/acct.h"
+
+#include <math.h>
+
+#define MOST_TRIALS 60
+#define ACCURACY 1e-9 /* of the cost */
+
+static int amplify(const struct acct_sampled *s, double rho, double *cost) {
+  const struct acct_leaf leaf = {.kind = ACCT_GAUSSIAN, .a = sqrt(2 * rho), .times = 1};
+  const struct acct_round round = {
+      .leaf = &leaf,
+      .leaves = 1,
+      .amplification = s->amplification,
+      .rate = s->size / s->n * (1 + 0x1p-50), /* rounded up */
+      .times = 1,
+  };
+  double divergence = 0;
+  int status = acct_rdp_curve(&round, 1, 1, &s->order, &divergence);
+  *cost = divergence / s->order;
+  return status;
+}
+
+/* log of what releases of rho cost over what they may. */
+static int excess(const struct acct_sampled *s, double log_rho, double cost, double *value) {
+  double there;
+  int status = amplify(s, exp(log_rho), &there);
+  *value = log(there / cost);
+  return status;
+}
+
+/* It is at least the cost, and less than the cost over the square of the rate, as without amplification and to first
+ * order in rho. Secants of the logarithms, one end's value halved when it stays (the Illinois method), now and then a
+ * bisection; the lower end has been seen to cost no more. */
+int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho) {
+  double low = log(cost) - 1e-14, high = log(cost) + 2 * log(s->n / s->size) + log(2.0), below, above;
+  int status = excess(s, low, cost, &below);
+  if (status == BASE_OK) status = excess(s, high, cost, &above);
+  for (int i = 0, side = 0; i < MOST_TRIALS && status == BASE_OK && below < -ACCURACY; i++) {
+    double next = isfinite(above) && i % 4 < 3 ? (low * above - high * below) / (above - below) : (low + high) / 2;
+    double there;
+    status = excess(s, next, cost, &there);
+    if (there <= 0) {
+      low = next;
+      below = there;
+      if (side < 0) above /= 2;
+      side = -1;
+    } else {
+      high = next;
+      above = there;
+      if (side > 0) below /= 2;
+      side = 1;
+    }
+  }
+  *rho = exp(low);
+  return status;
+}
