@@ -142,7 +142,7 @@ void data_fetch_behind(const struct data_block *b, size_t part, size_t parts) {
 }
 
 double data_additions(const struct data *data, double blocks, double groups) {
-  return data->kind->additions(data, (double)data_blocks(data, NULL), blocks, groups);
+  return data->kind->additions(data, blocks, groups);
 }
 
 /* ---- clipping ---- */

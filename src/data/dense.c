@@ -72,9 +72,9 @@ size_t columns_width(const struct data *data) {
 
 /* A term of dense columns: in its tile, then one a tile of its group and one a group, which is less than this in all
  * (engine/memory.c). One of factors is added to its group's sum at once. */
-double columns_additions(const struct data *data, double all, double blocks, double groups) {
+double columns_additions(const struct data *data, double blocks, double groups) {
   const struct columns *columns = data->own;
-  return columns->factors > 0 ? DATA_BLOCK * blocks + groups : DATA_BLOCK + 2 * all;
+  return columns->factors > 0 ? DATA_BLOCK * blocks + groups : DATA_BLOCK + 2 * (double)data_blocks(data, NULL);
 }
 
 /* ---- a block ---- */

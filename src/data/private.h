@@ -20,15 +20,14 @@ struct rows_kind {
   void (*block)(struct data_block *b, int copy, double *buffer);
   /* Makes a tile of a block that was not copied in the buffer. NULL: the products read it as it lies. */
   void (*tile)(struct data_block *tile, double *buffer);
-  /* The products: see the functions with these names below. */
+  /* See the functions with these names below. */
   void (*matvec)(const struct data_block *b, const double *w, double *t);
   void (*matvec_t_add)(const struct data_block *b, const double *v, double *g);
   void (*crossprod_add)(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
   void (*squares_add)(const struct data_block *b, double *sum);
   void (*fetch_behind)(const struct data_block *b, size_t part, size_t parts); /* of a tile; may be NULL */
-  /* As data_additions(), with all blocks of the data. */
-  double (*additions)(const struct data *data, double all, double blocks, double groups);
+  double (*additions)(const struct data *data, double blocks, double groups);
 };
 
 struct data {
@@ -132,7 +131,7 @@ struct columns {
 int columns_create(const struct rows_kind *kind, const void *x, const struct data_columns *columns, size_t n,
                    int intercept, double radius, const double *y, struct data **out);
 size_t columns_width(const struct data *data);
-double columns_additions(const struct data *data, double all, double blocks, double groups);
+double columns_additions(const struct data *data, double blocks, double groups);
 
 /* Of blocks whose columns are doubles. */
 void dense_matvec(const struct data_block *b, const double *w, double *t);

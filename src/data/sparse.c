@@ -21,7 +21,7 @@ static void matvec_t_add(const struct data_block *b, const double *v, double *g)
 static void crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                           size_t ldc);
 static void squares_add(const struct data_block *b, double *sum);
-static double additions(const struct data *data, double all, double blocks, double groups);
+static double additions(const struct data *data, double blocks, double groups);
 static int compress_rows(struct data *data, const struct data_compressed *x);
 
 /* Rows are read where they lie, also those of a batch. */
@@ -111,9 +111,8 @@ static size_t width(const struct data *data) {
 }
 
 /* A row's term is added to its group's sum at once. */
-static double additions(const struct data *data, double all, double blocks, double groups) {
+static double additions(const struct data *data, double blocks, double groups) {
   (void)data;
-  (void)all;
   return DATA_BLOCK * blocks + groups;
 }
 
