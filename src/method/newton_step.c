@@ -32,6 +32,9 @@
 #include <math.h>
 #include <string.h>
 
+/* No step leads farther from zero, where rounding would leave the next direction without a bound: the noise of one with
+ * a small lambda0 may be as long. */
+#define LONGEST 1e6
 /* Candidate steps 1, 1/4 and 1/16 of a damped iteration. */
 #define DAMPED_CANDIDATES 3
 #define NOISE_SHARE 0.25
@@ -75,9 +78,10 @@ int newton_step(struct newton *s, double slice) {
     if (status == BASE_OK && lazy(o) && o->adaptive && isnan(o->lambda0)) adapt(s);
   }
   if (status == BASE_OK && o->damped) status = damped_step(s, slice * o->search_share, &step);
-  if (status != BASE_OK) return status;
+  double length = step * la_norm(s->f->dim, s->direction);
+  if (status != BASE_OK || !(la_norm(s->f->dim, s->w) + length <= LONGEST)) return status;
   la_axpy(s->f->dim, -step, s->direction, s->w);
-  trace_last(&s->result->trace)->step = step * la_norm(s->f->dim, s->direction);
+  trace_last(&s->result->trace)->step = length;
   return BASE_OK;
 }
 

@@ -63,6 +63,17 @@ test_that("the least settings that are taken lead to a result", {
   expect_error(control_newton(trace_share = 9e-7), "1e-6 away", class = "dpsosp_error_argument")
 })
 
+test_that("noise that throws a run far away ends in a result, too", {
+  x <- matrix(seq(-0.7, 0.7, length.out = 80), 40)
+  y <- rep(c(-1, 1), 20)
+  for (seed in 1:60) {
+    set.seed(seed)
+    fit <- quiet_fit(x, y, eps = 1, delta = 1e-3, radius = 1, method = "newton", noise = "reproducible",
+                   control = control_newton("hessian", "clip", lambda0 = 1e-6, iterations = 3))
+    expect_true(all(is.finite(coef(fit))))
+  }
+})
+
 test_that("more coefficients than rounding allows for a lambda0 are refused before charges", {
   wide <- matrix(0, 2, 3000)
   expect_error(dp_sosp(wide, c(-1, 1), budget = dp_budget(rho = 1), radius = 1, method = "newton",
