@@ -6,6 +6,9 @@
 
 #include "barrier/private.h"
 
+/* Coefficients of a linear model. */
+static inline size_t data_dim(const struct data *rows) { return rows->p + (size_t)rows->intercept; }
+
 /* Of a linear model of rows in memory. */
 static inline int open_oracle(const struct data *rows, const struct loss *loss, struct ledger *ledger,
                               const struct base_entropy *entropy, enum oracle_neighbours neighbours,

@@ -56,7 +56,7 @@ static void majorants(const char *loss) {
   for (int j = 0; j < DIM; j++) {
     for (int k = 0; k < DIM; k++) {
       double sum = 0;
-      for (int i = 0; i < N; i++) sum += f.x[i + j * N] * f.x[i + k * N] * f.data->scale[i] * f.data->scale[i];
+      for (int i = 0; i < N; i++) sum += f.x[i + j * N] * f.x[i + k * N] * f.data->clip[i] * f.data->clip[i];
       worst = fmax(worst, fabs(matrix[j + k * DIM] - b * sum / N));
     }
   }
@@ -94,10 +94,10 @@ static double true_gradient(const struct fixture *f, const struct loss *loss, co
     for (size_t i = 0; i < n; i++) {
       long double t = 0;
       double d1;
-      for (size_t k = 0; k < DIM; k++) t += (long double)(f->data->scale[i] * f->x[i + k * n]) * w[k];
+      for (size_t k = 0; k < DIM; k++) t += (long double)(f->data->clip[i] * f->x[i + k * n]) * w[k];
       double rounded = (double)t;
       loss_eval(loss, 1, &f->data->y[i], &rounded, NULL, &d1, NULL);
-      g += (long double)d1 * (f->data->scale[i] * f->x[i + j * n]);
+      g += (long double)d1 * (f->data->clip[i] * f->x[i + j * n]);
     }
     g = g / n + (long double)p->quadratic[j] * w[j] + p->linear[j];
     sum += g * g;

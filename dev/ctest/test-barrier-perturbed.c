@@ -56,8 +56,8 @@ static double true_gradient(const struct fixture *f, const struct strong *p, con
     long double g = 0;
     for (size_t i = 0; i < n; i++) {
       long double t = 0;
-      for (size_t k = 0; k < dim; k++) t += (long double)f->data->scale[i] * f->x[i + k * n] * w[k];
-      g -= f->y[i] * f->data->scale[i] * f->x[i + j * n] / (1 + expl(f->y[i] * t));
+      for (size_t k = 0; k < dim; k++) t += (long double)f->data->clip[i] * f->x[i + k * n] * w[k];
+      g -= f->y[i] * f->data->clip[i] * f->x[i + j * n] / (1 + expl(f->y[i] * t));
     }
     g = g / n + (long double)p->quadratic[j] * w[j] + p->linear[j];
     sum += g * g;

@@ -81,8 +81,8 @@ static void reference_loss(int sigmoid, double y, long double t, long double *va
 static void reference_row(const struct fixture *f, size_t i, long double *z) {
   const struct data *d = f->data;
   size_t skip = (size_t)d->intercept;
-  if (skip) z[0] = d->scale[i];
-  for (size_t j = 0; j < d->p; j++) z[skip + j] = d->scale[i] > 0 ? (long double)d->scale[i] * f->x[i + j * d->n] : 0;
+  if (skip) z[0] = d->clip[i];
+  for (size_t j = 0; j < d->p; j++) z[skip + j] = d->clip[i] > 0 ? (long double)d->clip[i] * f->x[i + j * d->n] : 0;
 }
 
 struct sums {
@@ -319,7 +319,7 @@ static void single_is_rounded_dense(void) {
     CHECK(sums_trace(oracle_all(f[k].oracle), w, CURVATURE_MAJORANT, &trace[k]) == BASE_OK);
     CHECK(sums_decreases(oracle_all(f[k].oracle), w, w, STEPS, steps, answers[k].decreases) == BASE_OK);
   }
-  CHECK(f[0].x[1] == (float)f[0].x[1] && memcmp(f[0].data->scale, f[1].data->scale, N * sizeof(double)) == 0);
+  CHECK(f[0].x[1] == (float)f[0].x[1] && memcmp(f[0].data->clip, f[1].data->clip, N * sizeof(double)) == 0);
   CHECK(memcmp(&answers[0], &answers[1], sizeof answers[0]) == 0);
   CHECK_NEAR(trace[0], trace[1], 1e-14 * trace[1]);
   for (int k = 0; k < 2; k++) fixture_close(&f[k]);

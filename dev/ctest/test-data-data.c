@@ -52,8 +52,8 @@ static void norms(size_t p, int intercept, double radius) {
     long double square = intercept, exact;
     for (size_t j = 0; j < p; j++) square += (long double)x[i + j * ROWS] * x[i + j * ROWS];
     exact = sqrtl(square) > radius ? 1 : sqrtl(square) / radius;
-    null += d->scale[i] == 0;
-    if (d->scale[i] == 0) continue;
+    null += d->clip[i] == 0;
+    if (d->clip[i] == 0) continue;
     largest = fmaxl(largest, row_norm(d, x, i));
     if (exact > 0) worst = fmaxl(worst, fabsl(row_norm(d, x, i) / exact - 1));
   }
@@ -81,7 +81,7 @@ static void fill_rows(size_t n, size_t p, int intercept, double radius, double *
 }
 
 static long double row_norm(const struct data *d, const double *x, size_t i) {
-  long double scale = d->scale[i], square = d->intercept ? scale * scale : 0;
+  long double scale = d->clip[i], square = d->intercept ? scale * scale : 0;
   for (size_t j = 0; j < d->p; j++) {
     long double z = scale * x[i + j * d->n];
     square += z * z;
@@ -106,7 +106,7 @@ static void null_records(size_t n) {
   int right = 1;
   for (size_t i = 0; i < n; i++) {
     int null = i == 0 || i == n - 1 || i == n / 2;
-    right = right && (d->scale[i] == 0) == null && d->y[i] == (null ? 0 : y[i]);
+    right = right && (d->clip[i] == 0) == null && d->y[i] == (null ? 0 : y[i]);
   }
   CHECK(right);
   for (size_t k = 0; k < data_blocks(d, NULL); k++) {
@@ -116,13 +116,13 @@ static void null_records(size_t n) {
       for (size_t j = 0; j < P; j++) {
         double z = b.x[i + j * b.ld], from = x[k * DATA_BLOCK + i + j * n];
         finite = finite && isfinite(z);
-        same = same && (b.scale[i] > 0 ? z == from : z == 0);
+        same = same && (b.clip[i] > 0 ? z == from : z == 0);
       }
     }
     CHECK(finite);
     CHECK(same);
     int broken = 0;
-    for (size_t i = 0; i < b.rows; i++) broken = broken || b.scale[i] == 0;
+    for (size_t i = 0; i < b.rows; i++) broken = broken || b.clip[i] == 0;
     CHECK((b.x == buffer) == broken); /* copied only when it must be */
   }
   data_free(d);
@@ -145,12 +145,12 @@ static void blocks(void) {
       y[i] = i % 2 ? 1 : -1;
     }
     CHECK(data_create(x, n, 2, 0, 1, y, &d) == BASE_OK);
-    CHECK(data_rows(d) == n && data_dim(d) == 2);
+    CHECK(data_rows(d) == n && d->p + (size_t)d->intercept == 2);
     for (size_t b = 0; b < data_blocks(d, NULL); b++) {
       struct data_block block = data_block_at(d, NULL, b, NULL); /* no block is broken */
       for (size_t i = 0; i < block.rows; i++, seen++) {
         right = right && block.x[i] == (double)seen && block.x[i + block.ld] == -(double)seen;
-        right = right && block.scale[i] == d->scale[seen] && block.y[i] == y[seen];
+        right = right && block.clip[i] == d->clip[seen] && block.y[i] == y[seen];
       }
     }
     CHECK(right);
@@ -190,7 +190,7 @@ static void batches(void) {
         size_t from = row[seen];
         int null = from % 1000 == 0;
         for (size_t j = 0; j < P; j++) right = right && block.x[i + j * block.ld] == (null ? 0 : x[from + j * N]);
-        right = right && block.scale[i] == d->scale[from] && block.y[i] == (null ? 0 : y[from]);
+        right = right && block.clip[i] == d->clip[from] && block.y[i] == (null ? 0 : y[from]);
       }
     }
     CHECK(right);
@@ -229,12 +229,12 @@ static void no_columns(void) {
   const double y[3] = {1, -1, NAN};
   struct data *d;
   CHECK(data_create(NULL, 3, 0, 1, 2, y, &d) == BASE_OK);
-  CHECK(data_dim(d) == 1);
-  CHECK_NEAR(d->scale[0], 0.5, 16 * DBL_EPSILON);
-  CHECK(d->scale[0] <= 0.5 && d->scale[2] == 0);
+  CHECK(d->p + (size_t)d->intercept == 1);
+  CHECK_NEAR(d->clip[0], 0.5, 16 * DBL_EPSILON);
+  CHECK(d->clip[0] <= 0.5 && d->clip[2] == 0);
   data_free(d);
   CHECK(data_create(NULL, 3, 0, 1, 0.25, y, &d) == BASE_OK);
-  CHECK_NEAR(d->scale[1], 1, 16 * DBL_EPSILON);
+  CHECK_NEAR(d->clip[1], 1, 16 * DBL_EPSILON);
   data_free(d);
 }
 

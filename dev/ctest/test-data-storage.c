@@ -42,7 +42,7 @@ static void norms(size_t p, int intercept, double radius) {
   for (size_t i = 0; i < ROWS; i++) {
     long double square = intercept;
     for (size_t j = 0; j < p; j++) square += (long double)x[i + j * ROWS] * x[i + j * ROWS];
-    long double norm = d->scale[i] * sqrtl(square), exact = fminl(1, sqrtl(square) / radius);
+    long double norm = d->clip[i] * sqrtl(square), exact = fminl(1, sqrtl(square) / radius);
     largest = fmaxl(largest, norm);
     if (exact > 0) worst = fmaxl(worst, fabsl(norm / exact - 1));
   }
@@ -62,7 +62,7 @@ static void null_codes(void) {
   struct data *d;
   CHECK(data_create_columns(&columns, N, 0, 1, y, &d) == BASE_OK);
   CHECK(data_dim(d) == 1 + LEVELS);
-  for (int i = 0; i < N; i++) CHECK((d->scale[i] > 0) == (i < 4) && d->y[i] == (i < 4));
+  for (int i = 0; i < N; i++) CHECK((d->clip[i] > 0) == (i < 4) && d->y[i] == (i < 4));
   struct data_block b = data_block_at(d, NULL, 0, buffer);
   data_matvec(&b, w, t);
   data_matvec_t_add(&b, v, g);
@@ -79,7 +79,7 @@ static void null_sparse_rows(void) {
   const struct data_compressed x = {start, row, value, 3, 7, 7};
   struct data *d;
   CHECK(data_create_sparse(&x, N, P, 0, 100, y, &d) == BASE_OK);
-  for (int i = 0; i < N; i++) CHECK((d->scale[i] > 0) == (i == 0));
+  for (int i = 0; i < N; i++) CHECK((d->clip[i] > 0) == (i == 0));
   double t[N], buffer[2 * N];
   struct data_block b = data_block_at(d, NULL, 0, buffer);
   data_matvec(&b, w, t);

@@ -139,11 +139,11 @@ static void compare(struct fuzz *f, int status, struct data *data, const double 
   REQUIRE(data_create(x, n, p, data->intercept, data->radius, y, &dense) == BASE_OK);
   memcpy(dense->y, data->y, n * sizeof *y);
   for (size_t i = 0; i < n; i++) {
-    double finite = dense->scale[i];
-    if (data->y[i] == 0) dense->scale[i] = 0; /* its response was missing */
+    double finite = dense->clip[i];
+    if (data->y[i] == 0) dense->clip[i] = 0; /* its response was missing */
     REQUIRE(data->y[i] == 0 || finite > 0);
-    REQUIRE(fabs(data->scale[i] - dense->scale[i]) <= 1e-14 * dense->scale[i]);
-    if (!(dense->scale[i] > 0)) dense->broken[0] = 1;
+    REQUIRE(fabs(data->clip[i] - dense->clip[i]) <= 1e-14 * dense->clip[i]);
+    if (!(dense->clip[i] > 0)) dense->broken[0] = 1;
   }
   size_t dim = data_dim(data);
   for (size_t j = 0; j < dim; j++) w[j] = (double)(int16_t)fuzz_word(f, 2) / 4096;

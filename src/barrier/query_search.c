@@ -82,9 +82,11 @@ static double rounding_of_score(const struct scope *s, double sensitivity, doubl
 
 static double divided_by(const struct ask *a, size_t i) { return a->scale_free ? a->step[i] : 1; }
 
+/* Scores stay where the decreases are: what is released of them is an index. */
 static int finish(const struct scope *s, const struct ask *a, double *decrease, double *score) {
   (void)s;
-  for (size_t i = 0; i < a->k; i++) score[i] = (decrease[i] + a->offset[i]) / divided_by(a, i);
+  (void)score;
+  for (size_t i = 0; i < a->k; i++) decrease[i] = (decrease[i] + a->offset[i]) / divided_by(a, i);
   return BASE_OK;
 }
 

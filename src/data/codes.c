@@ -18,7 +18,7 @@ void codes_block(struct data_block *b, int copy, double *buffer) {
   for (size_t f = 0; f < columns->factors; f++) {
     for (size_t i = 0; i < b->rows; i++) {
       size_t from = data_row(b, i) + f * b->data->n;
-      codes[i + f * b->rows] = b->scale[i] > 0 ? columns->codes[from] : 0;
+      codes[i + f * b->rows] = b->clip[i] > 0 ? columns->codes[from] : 0;
     }
   }
   b->codes = codes;

@@ -15,7 +15,7 @@
 static size_t rows_of(const struct data *data, const struct batch *batch);
 static struct data_block block_of(const struct data *data, size_t first, size_t rows);
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block);
-static void block_scales(void *context, size_t index, int worker);
+static void block_clips(void *context, size_t index, int worker);
 
 int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, double radius, const double *y,
               struct data **out) {
@@ -28,10 +28,10 @@ int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, d
   data->p = p;
   data->intercept = intercept != 0;
   data->radius = radius;
-  data->scale = base_alloc(n, sizeof(double));
+  data->clip = base_alloc(n, sizeof(double));
   data->y = base_alloc(n, sizeof(double));
   data->broken = base_alloc(data_blocks(data, NULL), 1);
-  if (!data->scale || !data->y || !data->broken) {
+  if (!data->clip || !data->y || !data->broken) {
     data_free(data);
     return BASE_ERR_MEMORY;
   }
@@ -43,15 +43,13 @@ int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, d
 void data_free(struct data *data) {
   if (!data) return;
   data->kind->free(data->own);
-  base_free(data->scale);
+  base_free(data->clip);
   base_free(data->y);
   base_free(data->broken);
   base_free(data);
 }
 
 size_t data_rows(const struct data *data) { return data->n; }
-
-size_t data_dim(const struct data *data) { return data->p + (size_t)data->intercept; }
 
 size_t data_blocks(const struct data *data, const struct batch *batch) {
   return (rows_of(data, batch) + DATA_BLOCK - 1) / DATA_BLOCK;
@@ -62,7 +60,7 @@ size_t data_block_rows(const struct data *data, const struct batch *batch) {
   return rows < DATA_BLOCK ? rows : DATA_BLOCK;
 }
 
-/* Columns: the storage's, scale and y. */
+/* Columns: the storage's, clip and y. */
 size_t data_buffer(const struct data *data) { return data->kind->width(data) + 2; }
 
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer) {
@@ -76,7 +74,7 @@ struct data_block data_block_at(const struct data *data, const struct batch *bat
 struct data_block data_tile(const struct data_block *block, size_t start, size_t most, double *buffer) {
   struct data_block tile = *block;
   tile.rows = block->rows - start < most ? block->rows - start : most;
-  tile.scale += start;
+  tile.clip += start;
   tile.y += start;
   if (tile.codes) tile.codes += start;
   if (tile.x) tile.x += start;
@@ -84,7 +82,7 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
   tile.start += start;
   tile.tile = tile.rows < block->rows;
   if (tile.tile) {
-    simd_fetch((uintptr_t)(tile.scale + tile.rows), tile.rows);
+    simd_fetch((uintptr_t)(tile.clip + tile.rows), tile.rows);
     simd_fetch((uintptr_t)(tile.y + tile.rows), tile.rows);
   }
   if (!data_needs_tiles(block)) return tile;
@@ -102,24 +100,24 @@ static size_t rows_of(const struct data *data, const struct batch *batch) { retu
 /* Without its columns. */
 static struct data_block block_of(const struct data *data, size_t first, size_t rows) {
   return (struct data_block){
-      .data = data, .rows = rows, .scale = data->scale + first, .y = data->y + first, .start = first};
+      .data = data, .rows = rows, .clip = data->clip + first, .y = data->y + first, .start = first};
 }
 
-/* Scales and responses and, from records by row, columns as well. */
+/* Clips and responses and, from records by row, columns as well. */
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block) {
   const struct data *data = block->data;
-  double *scale = buffer + data->kind->width(data) * block->rows, *y = scale + block->rows;
-  block->scale = scale;
+  double *clip = buffer + data->kind->width(data) * block->rows, *y = clip + block->rows;
+  block->clip = clip;
   block->y = y;
   block->row = row;
   if (batch->records) {
-    records_gather(batch->records, row, block->rows, buffer, scale, y);
+    records_gather(batch->records, row, block->rows, buffer, clip, y);
     block->x = buffer;
     block->ld = block->rows;
     return;
   }
   for (size_t i = 0; i < block->rows; i++) {
-    scale[i] = data->scale[row[i]];
+    clip[i] = data->clip[row[i]];
     y[i] = data->y[row[i]];
   }
 }
@@ -149,36 +147,36 @@ double data_additions(const struct data *data, double blocks, double groups) {
 
 void data_clip(struct data *data) {
   memset(data->broken, 0, data_blocks(data, NULL));
-  base_parallel(data_blocks(data, NULL), base_threads(), block_scales, data);
+  base_parallel(data_blocks(data, NULL), base_threads(), block_clips, data);
 }
 
 /*
- * scale = 1 / max(radius, |row|), a little less so that |scale * row| <= 1
+ * clip = 1 / max(radius, |row|), a little less so that |clip * row| <= 1
  * holds in exact arithmetic: the squared norm has a relative error of at most
  * (p + 1) u, the root and the quotient u each, hence the factor
  * 1 - (p + 8) u. A row whose squared norm is not finite is a null record.
  * Responses are clipped to [-1, 1], over which the bounds of a loss hold.
  */
-void data_finish_scales(struct data *data, size_t index) {
+void data_finish_clips(struct data *data, size_t index) {
   size_t first = index * DATA_BLOCK, left = data->n - first, rows = left < DATA_BLOCK ? left : DATA_BLOCK;
-  double *scale = data->scale + first, *y = data->y + first;
+  double *clip = data->clip + first, *y = data->y + first;
   double shrink = 1 - (double)(data->p + 8) * DBL_EPSILON;
   for (size_t i = 0; i < rows; i++) {
-    int valid = isfinite(scale[i]) && isfinite(y[i]);
-    double norm = sqrt(scale[i]);
-    scale[i] = valid ? shrink / (norm > data->radius ? norm : data->radius) : 0;
+    int valid = isfinite(clip[i]) && isfinite(y[i]);
+    double norm = sqrt(clip[i]);
+    clip[i] = valid ? shrink / (norm > data->radius ? norm : data->radius) : 0;
     y[i] = !valid ? 0 : fmax(-1, fmin(y[i], 1));
-    if (!(scale[i] > 0)) data->broken[index] = 1;
+    if (!(clip[i] > 0)) data->broken[index] = 1;
   }
 }
 
-static void block_scales(void *context, size_t index, int worker) {
+static void block_clips(void *context, size_t index, int worker) {
   struct data *data = context;
   (void)worker;
   size_t first = index * DATA_BLOCK, left = data->n - first;
   struct data_block block = block_of(data, first, left < DATA_BLOCK ? left : DATA_BLOCK);
   if (data->kind->block) data->kind->block(&block, 0, NULL);
-  for (size_t i = 0; i < block.rows; i++) data->scale[first + i] = data->intercept;
-  data_squares_add(&block, data->scale + first);
-  data_finish_scales(data, index);
+  for (size_t i = 0; i < block.rows; i++) data->clip[first + i] = data->intercept;
+  data_squares_add(&block, data->clip + first);
+  data_finish_clips(data, index);
 }

@@ -63,6 +63,5 @@ struct data_feed {
 
 void data_free(struct data *data);
 size_t data_rows(const struct data *data);
-size_t data_dim(const struct data *data);
 
 #endif

@@ -97,7 +97,7 @@ static void copy_columns(struct data_block *b, double *buffer) {
   for (size_t j = 0; j < columns->dense; j++) {
     for (size_t i = 0; i < b->rows; i++) {
       double value = x[data_row(b, i) + j * b->data->n];
-      buffer[i + j * b->rows] = b->scale[i] > 0 ? value : 0;
+      buffer[i + j * b->rows] = b->clip[i] > 0 ? value : 0;
     }
   }
   b->x = buffer;

@@ -15,7 +15,7 @@ struct rows_kind {
   void (*free)(void *own); /* of NULL, too */
   /* Columns, as wide as doubles, of what block() copies. */
   size_t (*width)(const struct data *data);
-  /* The columns of a block whose rows, scales and responses are known. copy: not as they lie, but in the buffer, of
+  /* The columns of a block whose rows, clips and responses are known. copy: not as they lie, but in the buffer, of
    * the rows of the list if there is one, zeros for null records. May be NULL. */
   void (*block)(struct data_block *b, int copy, double *buffer);
   /* Makes a tile of a block that was not copied in the buffer. NULL: the products read it as it lies. */
@@ -35,14 +35,14 @@ struct data {
   size_t p;      /* columns but the intercept */
   int intercept; /* 1: a column of ones stands before them */
   double radius;
-  double *scale;         /* n: clips the row and divides it by the radius; 0 for a null record */
+  double *clip;          /* n: clips the row and divides it by the radius; 0 for a null record */
   double *y;             /* n; 0 for a null record */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
   const struct rows_kind *kind;
   void *own; /* what the storage keeps */
 };
 
-/* Scales, null records and broken blocks of the rows that are there now. */
+/* Clips, null records and broken blocks of the rows that are there now. */
 void data_clip(struct data *data);
 
 /* Rows that a pass reads instead of all of them. */
@@ -59,9 +59,8 @@ struct batch {
 struct records *data_records(const struct data *data);
 void data_records_free(struct records *records);
 struct records *records_create(const struct data *data, const double *x, size_t dense);
-/* To x, count x dense, and to scale and y. */
-void records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
-                    double *y);
+/* To x, count x dense, and to clip and y. */
+void records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *clip, double *y);
 
 /* ---- data.c: blocks of rows ---- */
 
@@ -70,7 +69,7 @@ void records_gather(const struct records *records, const size_t *row, size_t cou
 struct data_block {
   const struct data *data;
   size_t rows;
-  const double *scale;
+  const double *clip;
   const double *y;
   const size_t *row; /* which rows they are, */
   size_t start;      /* or without a list, the first of them */
@@ -116,8 +115,8 @@ double data_additions(const struct data *data, double blocks, double groups);
 /* Without what the storage keeps: own is NULL. */
 int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, double radius, const double *y,
               struct data **out);
-/* From squared norms of rows, intercept included, to scales; of the rows of one block. */
-void data_finish_scales(struct data *data, size_t index);
+/* From squared norms of rows, intercept included, to clips; of the rows of one block. */
+void data_finish_clips(struct data *data, size_t index);
 
 /* ---- dense columns and factors: dense.c keeps these, and single.c ---- */
 

@@ -15,7 +15,7 @@
 
 struct records {
   size_t n, width;
-  double at[]; /* of each record: scale, response, dense columns, which are zero where the record is null */
+  double at[]; /* of each record: clip, response, dense columns, which are zero where the record is null */
 };
 
 struct copying {
@@ -57,17 +57,17 @@ static void copy_block(void *context, size_t index, int worker) {
   for (size_t start = first; start < end; start += TOGETHER) {
     size_t stop = end - start < TOGETHER ? end : start + TOGETHER;
     for (size_t i = start; i < stop; i++) {
-      at[i * width] = data->scale[i];
+      at[i * width] = data->clip[i];
       at[i * width + 1] = data->y[i];
     }
     for (size_t j = 0; j < width - 2; j++) {
       const double *column = copying->x + j * data->n;
-      for (size_t i = start; i < stop; i++) at[i * width + 2 + j] = data->scale[i] > 0 ? column[i] : 0;
+      for (size_t i = start; i < stop; i++) at[i * width + 2 + j] = data->clip[i] > 0 ? column[i] : 0;
     }
   }
 }
 
-void records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *scale,
+void records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *clip,
                     double *y) {
   size_t width = records->width;
   const double *record[TOGETHER];
@@ -77,7 +77,7 @@ void records_gather(const struct records *records, const size_t *row, size_t cou
     fetch(records, row + start + rows, count - start - rows);
     for (size_t k = 0; k < rows; k++) {
       record[k] = records->at + row[start + k] * width;
-      scale[start + k] = record[k][0];
+      clip[start + k] = record[k][0];
       y[start + k] = record[k][1];
     }
     for (size_t j = 2; j < width; j++) {

@@ -38,7 +38,7 @@ static void block(struct data_block *b, int copy, double *buffer) {
   for (size_t j = 0; copy && j < columns->dense; j++) {
     for (size_t i = 0; i < b->rows; i++) {
       double value = (double)x[data_row(b, i) + j * b->data->n];
-      buffer[i + j * b->rows] = b->scale[i] > 0 ? value : 0;
+      buffer[i + j * b->rows] = b->clip[i] > 0 ? value : 0;
     }
   }
   b->x = copy ? buffer : NULL;

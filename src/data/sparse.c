@@ -59,9 +59,9 @@ int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int 
   struct data *data;
   int status = data_open(&sparse, n, p, intercept, radius, y, &data);
   if (status != BASE_OK) return status;
-  for (size_t i = 0; i < n; i++) data->scale[i] = data->intercept;
-  for (size_t k = 0; k < x->values; k++) data->scale[x->row[k]] += x->value[k] * x->value[k];
-  for (size_t j = 0; j < data_blocks(data, NULL); j++) data_finish_scales(data, j);
+  for (size_t i = 0; i < n; i++) data->clip[i] = data->intercept;
+  for (size_t k = 0; k < x->values; k++) data->clip[x->row[k]] += x->value[k] * x->value[k];
+  for (size_t j = 0; j < data_blocks(data, NULL); j++) data_finish_clips(data, j);
   status = compress_rows(data, x);
   if (status != BASE_OK) {
     data_free(data);
@@ -79,7 +79,7 @@ static int compress_rows(struct data *data, const struct data_compressed *x) {
   rows->start = base_alloc(data->n + 2, sizeof *rows->start);
   if (!rows->start) return BASE_ERR_MEMORY;
   for (size_t k = 0; k < x->rows; k++) {
-    if (data->scale[x->row[k]] > 0) rows->start[x->row[k] + 2]++;
+    if (data->clip[x->row[k]] > 0) rows->start[x->row[k] + 2]++;
   }
   for (size_t i = 0; i < data->n; i++) rows->start[i + 2] += rows->start[i + 1];
   rows->column = base_alloc(rows->start[data->n + 1], sizeof *rows->column);
@@ -87,7 +87,7 @@ static int compress_rows(struct data *data, const struct data_compressed *x) {
   if (!rows->column || !rows->value) return BASE_ERR_MEMORY;
   for (size_t j = 0; j < data->p; j++) {
     for (int k = x->start[j]; k < x->start[j + 1]; k++) {
-      if (!(data->scale[x->row[k]] > 0)) continue;
+      if (!(data->clip[x->row[k]] > 0)) continue;
       size_t to = rows->start[x->row[k] + 1]++;
       rows->column[to] = (int)j;
       rows->value[to] = x->value[k];

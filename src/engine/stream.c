@@ -77,7 +77,7 @@ int engine_stream(const struct data_feed *feed, const struct data_columns *colum
   }
   s->all = *s->window;
   s->all.n = n;
-  s->all.scale = s->all.y = NULL;
+  s->all.clip = s->all.y = NULL;
   s->all.broken = NULL;
   out->rows = &s->all;
   return BASE_OK;

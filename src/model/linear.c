@@ -8,8 +8,8 @@ static void pull(const struct model *m, const struct data_block *b, const double
 static void curve(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
                   double *again, double *four, double *h);
 static void trace(const struct model *m, const struct data_block *b, const double *weight, double *square, double *sum);
-static void scale_shifted(size_t n, const double *scale, double constant, double *restrict t);
-static double scale_to(size_t n, const double *scale, const double *weight, double *restrict to);
+static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t);
+static double clip_to(size_t n, const double *clip, const double *weight, double *restrict to);
 
 static const struct model_kind linear = {predict, pull, curve, trace};
 
@@ -23,13 +23,13 @@ static void predict(const struct model *m, const struct data_block *b, const dou
   int intercept = b->data->intercept;
   (void)m;
   data_matvec(b, w + intercept, t);
-  scale_shifted(b->rows, b->scale, intercept ? w[0] : 0, t);
+  clip_shifted(b->rows, b->clip, intercept ? w[0] : 0, t);
 }
 
 static void pull(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *g) {
   int intercept = b->data->intercept;
   (void)m;
-  double total = scale_to(b->rows, b->scale, weight, scaled);
+  double total = clip_to(b->rows, b->clip, weight, scaled);
   if (intercept) g[0] += total;
   data_matvec_t_add(b, scaled, g + intercept);
 }
@@ -37,31 +37,31 @@ static void pull(const struct model *m, const struct data_block *b, const double
 static void curve(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
                   double *again, double *four, double *h) {
   size_t skip = (size_t)b->data->intercept;
-  scale_to(b->rows, b->scale, weight, scaled);
+  clip_to(b->rows, b->clip, weight, scaled);
   if (skip) pull(m, b, scaled, again, h);
-  data_crossprod_add(b, scaled, b->scale, four, h + skip + skip * m->dim, m->dim);
+  data_crossprod_add(b, scaled, b->clip, four, h + skip + skip * m->dim, m->dim);
 }
 
-/* Scaled twice: the square of a scale may underflow, and that of a long row overflow. */
+/* Scaled twice: the square of a clip may underflow, and that of a long row overflow. */
 static void trace(const struct model *m, const struct data_block *b, const double *weight, double *square,
                   double *sum) {
   (void)m;
   for (size_t i = 0; i < b->rows; i++) square[i] = b->data->intercept;
   data_squares_add(b, square);
-  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->scale[i] * (b->scale[i] * square[i]));
+  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->clip[i] * (b->clip[i] * square[i]));
 }
 
-SIMD_CLONES static void scale_shifted(size_t n, const double *scale, double constant, double *restrict t) {
+SIMD_CLONES static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t) {
   SIMD_LOOP
-  for (size_t i = 0; i < n; i++) t[i] = scale[i] * (t[i] + constant);
+  for (size_t i = 0; i < n; i++) t[i] = clip[i] * (t[i] + constant);
 }
 
-/* to <- scale * weight, and its sum */
-SIMD_CLONES static double scale_to(size_t n, const double *scale, const double *weight, double *restrict to) {
+/* to <- clip * weight, and its sum */
+SIMD_CLONES static double clip_to(size_t n, const double *clip, const double *weight, double *restrict to) {
   double total = 0;
   SIMD_SUM(total)
   for (size_t i = 0; i < n; i++) {
-    to[i] = scale[i] * weight[i];
+    to[i] = clip[i] * weight[i];
     total += to[i];
   }
   return total;
