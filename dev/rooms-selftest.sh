@@ -21,7 +21,7 @@ size_t method_leak(const struct data *d) { return data_rows(d); }'
   leak "methods call no data" method/leak.c <<< 'double loss_range(const void *loss, double t);
 double method_leak(const void *l);
 double method_leak(const void *l) { return loss_range(l, 1); }'
-  leak "methods call no data" method/leak.c <<< 'int mech_gaussian(const void *e, size_t n, double sd, double *x);
+  leak "methods call no data" method/leak.c <<< 'int mech_gaussian(const void *e, unsigned long n, double sd, double *x);
 int method_leak(double *x);
 int method_leak(double *x) { return mech_gaussian(0, 1, 0, x); }'
   leak "methods call no data" method/leak.c <<< 'double acct_gdp_mu(double eps, double delta);
@@ -45,9 +45,9 @@ int oracle_hidden(void) { return 0; }
 int method_leak(void);
 int method_leak(void) { return oracle_hidden(); }
 #endif'
-  leak "perturbed minimisers draw" barrier/leak.c <<< 'int mech_laplace(const void *e, double scale, double *x);
+  leak "perturbed minimisers draw" barrier/leak.c <<< 'int mech_point_value(const void *e, double *x);
 int barrier_leak(double *x);
-int barrier_leak(double *x) { return mech_laplace(0, 0, x); }'
+int barrier_leak(double *x) { return mech_point_value(0, x); }'
   leak "perturbed minimisers charge" barrier/leak.c <<< '#include "barrier/barrier.h"
 int barrier_leak(struct ledger *l);
 int barrier_leak(struct ledger *l) { return ledger_charge(l, 0, 1, 0); }'
