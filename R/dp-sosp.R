@@ -49,13 +49,7 @@
 #' @param method `"auto"`, the default, takes `"2opt-ls"` where the problem is not convex, else `"newton"`; but
 #'   `"objpert"` where a budget of its own leaves little noise, and with more than 1,000 coefficients a method that
 #'   asks for gradients only. The rule knows n, the number of columns, budget, relation and loss, not the data
-#'   (`vignette("convex")`). The fit's `method` and `print()` name what it took.
-#'
-#'   For all problems: `"2opt-ls"`, `"2opt"`, `"opt-ls"` or `"opt"`: short steps or private line search
-#'   (`-ls`), one phase or two (`2`), see [control_opt()]; `"tr"`: trust region, see [control_tr()]; `"gd"`:
-#'   gradient descent, a baseline, see [control_gd()]. On batches: `"opt-b"`, `"2opt-b"`, `"tr-b"` and `"sgd"`.
-#'   For convex problems `"newton"`, `"damped-newton"` or, on batches, `"newton-b"`, see [control_newton()];
-#'   `"objpert"` or `"outpert"`, see [control_perturbation()]; `"cubic"`, see [control_cubic()].
+#'   (`vignette("convex")`). The fit's `method` and `print()` name what it took. For the others see the section Methods.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
@@ -65,8 +59,8 @@
 #'   budget is unused. `NULL`: the smallest target that the plan's noise can certify, chosen from
 #'   n, the number of columns and the budget, never from the data; the run goes on from certified
 #'   points until its budget is spent and returns the newest of them. The method `"gd"` always spends its budget.
-#' @param control From [control_opt()], [control_tr()], [control_gd()] or [control_newton()], as the method needs;
-#'   `NULL` is its defaults.
+#' @param control The method's settings, made by the function that the section Methods names with it; `NULL` is its
+#'   defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
 #'   against a null record, for half the noise in a gradient. n is public under both.

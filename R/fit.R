@@ -228,9 +228,9 @@ check_type <- function(type, fit, call) {
     abort("argument", "`type` = \"class\" is for responses with two values; this fit's is numeric: take \"response\".",
           call = call)
   }
-  if (type == "response" && fit$loss$name == "huber_svm") {
-    abort("argument", "A fit with the huber_svm loss has no probabilities: take `type` = \"link\" or \"class\".",
-          call = call)
+  if (type == "response" && !has_probabilities(fit$loss)) {
+    abort("argument", "A fit with the ", fit$loss$name, " loss has no probabilities: take `type` = \"link\" or ",
+          "\"class\".", call = call)
   }
 }
 

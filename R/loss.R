@@ -113,9 +113,15 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
 check_loss <- function(loss, intercept, call = sys.call(-1)) {
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
-  name <- check_choice(loss, c("logistic", "sigmoid", "huber_svm"), "loss", call)
-  switch(name, logistic = loss_logistic(), sigmoid = loss_sigmoid(), huber_svm = loss_huber_svm())
+  named <- losses()
+  named[[check_choice(loss, names(named), "loss", call)]]()
 }
+
+# Those that need no argument: their names stand for them.
+losses <- function() list(logistic = loss_logistic, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm)
+
+# Of a response with two values: does 1 / (1 + exp(-t)) estimate the probability of y = 1?
+has_probabilities <- function(loss) loss$name != "huber_svm"
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
 
@@ -126,8 +132,10 @@ is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
 # As in the head of a fit: with its parameter.
 loss_text <- function(loss, digits = NULL) {
   ends <- paste(format(loss$response, trim = TRUE, digits = digits), collapse = ", ")
-  paste0(loss$name, if (!is.null(loss[["h"]])) paste0(" (h = ", format(loss[["h"]], digits = digits), ")"),
-         if (!is.null(loss$response)) paste0(" (c = ", format(loss$c, digits = digits), ", response in [", ends, "])"))
+  parameters <- intersect(c("h", "c"), names(loss))
+  shown <- c(sprintf("%s = %s", parameters, vapply(loss[parameters], format, "", digits = digits)),
+             if (!is.null(loss$response)) paste0("response in [", ends, "]"))
+  paste0(loss$name, if (length(shown) > 0L) paste0(" (", paste(shown, collapse = ", "), ")"))
 }
 
 #' @export

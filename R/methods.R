@@ -1,4 +1,19 @@
-# The table of the methods.
+# The table of the methods, and what dp_sosp()'s page says of them.
+
+#' @section Methods:
+#' For all problems:
+#' * `"2opt-ls"`, `"2opt"`, `"opt-ls"`, `"opt"`: short steps or private line search (`-ls`), one phase or two (`2`); on
+#'   batches `"opt-b"`, `"2opt-b"`. See [control_opt()].
+#' * `"tr"`, on batches `"tr-b"`: trust region. See [control_tr()].
+#' * `"gd"`, on batches `"sgd"`: gradient descent, a baseline. See [control_gd()].
+#'
+#' For convex problems:
+#' * `"newton"`, `"damped-newton"`, on batches `"newton-b"`: Newton's method. See [control_newton()].
+#' * `"objpert"`, `"outpert"`: perturbation of the objective or of its minimiser. See [control_perturbation()].
+#' * `"cubic"`: cubic regularisation. See [control_cubic()].
+#' @rdname dp_sosp
+#' @name dp_sosp
+NULL
 
 # A method is its family and what it differs in: flags of the family's, and
 #   batch      are its steps on batches?

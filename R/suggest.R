@@ -42,14 +42,17 @@ check_dots <- function(call = sys.call(-1), also = character()) {
 }
 
 # What makes the object that an argument takes.
-makers <- list(
-  penalty = c("penalty_ridge", "penalty_nonconvex"), target = "sosp", loss = c("loss_huber_svm", "loss_huber"),
-  control = c("control_opt", "control_tr", "control_gd", "control_newton", "control_perturbation", "control_cubic"),
-  budget = "dp_budget"
-)
+makers <- function() {
+  exported <- sort(getNamespaceExports("dpsosp"))
+  list(
+    penalty = c("penalty_ridge", "penalty_nonconvex"), target = "sosp", loss = grep("^loss_", exported, value = TRUE),
+    control = grep("^control_", exported, value = TRUE), budget = "dp_budget"
+  )
+}
 
 # The argument may be one of a maker: `lambda` of penalty_ridge().
 argument_hint <- function(name, known) {
+  makers <- makers()
   of_makers <- lapply(makers[intersect(names(makers), known)], function(functions) {
     lapply(stats::setNames(nm = functions), function(f) setdiff(names(formals(get(f))), "..."))
   })

@@ -39,12 +39,11 @@ static void check_fields(const struct field *fields, size_t size) {
 }
 
 void test_method_table(void) {
-  size_t count = 0;
-  for (const struct method *const *m = methods_all; *m; m++, count++) {
+  CHECK(methods_all[0] != NULL);
+  for (const struct method *const *m = methods_all; *m; m++) {
     CHECK(method_named((*m)->name) == *m);
     check_fields((*m)->fields, (*m)->size);
   }
-  CHECK(count == 6);
   CHECK(method_named("") == NULL && method_named("newt") == NULL);
   check_fields(result_fields, offsetof(struct opt_result, trace));
   check_fields(trace_fields, sizeof(struct trace_row));

@@ -3,13 +3,16 @@
 
 #include <string.h>
 
-static const struct loss *const table[] = {&loss_logistic, &loss_sigmoid, &loss_huber_svm, &loss_huber};
+extern const struct loss loss_logistic, loss_sigmoid, loss_huber_svm, loss_huber;
+
+const struct loss *const losses_all[] = {
+    &loss_logistic, &loss_sigmoid, &loss_huber_svm, &loss_huber, NULL,
+};
 
 const struct loss *loss_find(const char *name) {
-  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-    if (strcmp(table[i]->name, name) == 0) return table[i];
-  }
-  return NULL;
+  const struct loss *const *loss = losses_all;
+  while (*loss && strcmp((*loss)->name, name) != 0) loss++;
+  return *loss;
 }
 
 int loss_create(const char *name, double parameter, struct loss **out) {

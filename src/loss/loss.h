@@ -19,11 +19,12 @@ struct loss_bounds {
   double floor;       /* l >= floor */
 };
 
-/* "logistic", "sigmoid", "huber_svm" (y is -1 or 1) or "huber" (y in [-1, 1]), the last two with a default of their
- * parameter; NULL for an unknown name. */
+/* The table; NULL ends it. y is -1 or 1, of "huber" in [-1, 1]. */
+extern const struct loss *const losses_all[];
+/* The one of this name, with the default of its parameter if it has one; NULL for an unknown name. */
 const struct loss *loss_find(const char *name);
-/* The same with a parameter: h of "huber_svm", 0.01 <= h <= 1; c of "huber", 0.001 <= c <= 2, in units of y; not looked
- * at for the others. BASE_ERR_ARGUMENT where it is out of its range, and for an unknown name. */
+/* The same with a parameter, which is described in the loss's file and not looked at where there is none.
+ * BASE_ERR_ARGUMENT where it is out of its range, and for an unknown name. */
 int loss_create(const char *name, double parameter, struct loss **out);
 void loss_free(struct loss *loss);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);

@@ -18,9 +18,4 @@ struct loss {
   void (*upper)(size_t n, const double *t, double *c); /* NULL: curv_upper everywhere */
 };
 
-extern const struct loss loss_logistic;
-extern const struct loss loss_sigmoid;
-extern const struct loss loss_huber_svm;
-extern const struct loss loss_huber;
-
 #endif
