@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden audit fuzz bench docs format experiments clean
+.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz bench docs format experiments clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -68,6 +68,10 @@ audit: setup
 BASE = HEAD
 golden: setup
 	dev/golden.sh $(BASE)
+
+## make touch        does adding a loss, a query, a method touch few files? some minutes
+touch: setup
+	dev/touch.sh
 
 ## make fuzz         random input to the core for SECONDS (600) in all
 SECONDS = 600
