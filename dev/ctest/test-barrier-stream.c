@@ -141,6 +141,7 @@ static void pair_open(struct pair *s, const char *loss, int intercept, size_t fa
 
 static void pair_close(struct pair *s) {
   int *codes = (int *)s->rows.codes;
+  journal_free(&s->stream);
   engine_free(&s->engine);
   fixture_close(&s->memory);
   base_free(codes);

@@ -107,22 +107,24 @@ struct scope *oracle_step(struct oracle *oracle);
 struct query;
 extern const struct query query_value;
 extern const struct query query_gradient;
-extern const struct query
-    query_model_gradient;                  /* gradient + Hessian times along: of the quadratic model at at + along */
-extern const struct query query_hessian;   /* sd on the diagonal, sd / sqrt(2) off it */
-extern const struct query query_majorant;  /* the same of the quadratic upper bound */
-extern const struct query query_trace;     /* of the curvature; refused where it may be negative */
-extern const struct query query_direction; /* A^-1 along, along a released gradient; refused likewise */
-extern const struct query query_decreases; /* f(at) - f(at + step_i along), each with noise in proportion to its own
-                                              sensitivity: k values, k sd */
+/* gradient + Hessian times along: of the quadratic model of at, at at + along */
+extern const struct query query_model_gradient;
+/* sd on the diagonal, sd / sqrt(2) off it; the majorant is the Hessian of the quadratic upper bound */
+extern const struct query query_hessian;
+extern const struct query query_majorant;
+/* Of the curvature: its trace, and A^-1 along for a released gradient along; refused where it may be negative. */
+extern const struct query query_trace;
+extern const struct query query_direction;
+/* f(at) - f(at + step_i along), each with noise in proportion to its own sensitivity: k values, k sd. */
+extern const struct query query_decreases;
 /* The first step, in the order given, whose decrease plus offset is (noisily) not negative; index k when there is none.
  * scale_free: queries divided by their step (one sensitivity for all); otherwise the sensitivity of the largest step
  * serves all. sd is the Laplace scale of the queries' noise, twice that of the threshold's. */
 extern const struct query query_first_step;
 /* A step with large decrease plus offset, by the exponential mechanism; sd is its temperature. */
 extern const struct query query_best_step;
-
-extern const struct query query_counts; /* histograms of raw columns, one after the other */
+/* Histograms of raw columns, one after the other. */
+extern const struct query query_counts;
 
 /* What is not asked for is NULL. */
 struct answer {
