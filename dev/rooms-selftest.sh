@@ -21,7 +21,7 @@ size_t method_leak(const struct data *d) { return data_rows(d); }'
   leak "methods call no data" method/leak.c <<< 'double loss_range(const void *loss, double t);
 double method_leak(const void *l);
 double method_leak(const void *l) { return loss_range(l, 1); }'
-  leak "methods call no data" method/leak.c <<< 'int mech_gaussian(const void *e, unsigned long n, double sd, double *x);
+  leak "methods call no data" method/leak.c <<< 'int mech_gaussian(void *e, unsigned long n, double sd, double *x);
 int method_leak(double *x);
 int method_leak(double *x) { return mech_gaussian(0, 1, 0, x); }'
   leak "methods call no data" method/leak.c <<< 'double acct_gdp_mu(double eps, double delta);
