@@ -3,6 +3,7 @@
 #define DPSOSP_SHORTHAND_H
 
 #include <math.h>
+#include <string.h>
 
 #include "barrier/private.h"
 
@@ -104,10 +105,13 @@ static inline int ranges_of(const struct raw *raw, const struct ranges_column *c
                             double *counts, double *sd) {
   const struct engine engine = engine_raw(raw);
   struct histogram histogram[MOST_COLUMNS];
+  size_t cells = 0;
   struct oracle *o;
   for (size_t j = 0; j < raw->columns; j++) {
     histogram[j] = (struct histogram){columns[j].breaks, columns[j].cells};
+    cells += columns[j].cells;
   }
+  memset(counts, 0, cells * sizeof *counts);
   const struct ask ask = {.k = raw->columns, .histogram = histogram};
   int status = oracle_create(&engine, NULL, ledger, entropy, neighbours, &o);
   if (status == BASE_OK) status = release(oracle_all(o), &query_counts, &ask, rho, (struct answer){counts, sd, NULL});

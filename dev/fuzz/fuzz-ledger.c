@@ -10,8 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct ledger *l = NULL;
   double gdp = fuzz_double(&f), zcdp = fuzz_double(&f);
   uint32_t kind = fuzz_below(&f, 4);
-  int status = kind == 3 ? ledger_create_renyi(1 + zcdp, gdp, &l)
-                         : ledger_create(gdp, zcdp, (enum ledger_accountant)kind, &l);
+  int status =
+      kind == 3 ? ledger_create_renyi(1 + zcdp, gdp, &l) : ledger_create(gdp, zcdp, (enum ledger_accountant)kind, &l);
   REQUIRE((status == BASE_OK) == (l != NULL));
   while (l && f.left > 0) act(&f, l);
   ledger_free(l);

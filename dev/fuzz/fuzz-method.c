@@ -6,6 +6,7 @@
 #include "loss/loss.h"
 #include "method/method.h"
 #include "method/newton.h"
+#include "shorthand.h"
 
 enum { OPT, TR, GD, NEWTON, METHODS };
 enum { ROWS = 5, COLUMNS = 2, DIM = COLUMNS + 1 };

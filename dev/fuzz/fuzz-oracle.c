@@ -188,6 +188,6 @@ static void noisy_answers(struct fuzz *f, const struct pair *p, const struct que
   REQUIRE(ledger_length(p->ledger[1]) == length);
   for (size_t i = 0; i < length; i++) {
     const struct ledger_entry *a = ledger_at(p->ledger[0], i), *b = ledger_at(p->ledger[1], i);
-    REQUIRE(a->rho == b->rho && a->sensitivity == b->sensitivity && a->scale == b->clip);
+    REQUIRE(a->rho == b->rho && a->sensitivity == b->sensitivity && a->scale == b->scale);
   }
 }

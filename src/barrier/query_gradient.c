@@ -33,7 +33,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_gradient = {.name = "gradient",
-                                     .sum = {SUM_VECTOR, width, add},
+                                     .sum = {SUM_VECTOR, width, add, NULL},
                                      .mechanism = &mechanism_gaussian,
                                      .keep = KEEP_GRADIENT,
                                      .part = PART_SLOPE,
@@ -86,7 +86,7 @@ static double sensitivity_model(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_model_gradient = {.name = "model gradient",
-                                           .sum = {SUM_VECTOR, width, add_model},
+                                           .sum = {SUM_VECTOR, width, add_model, NULL},
                                            .mechanism = &mechanism_gaussian,
                                            .keep = KEEP_NOT,
                                            .part = PART_NONE,

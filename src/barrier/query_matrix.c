@@ -61,7 +61,7 @@ static double sensitivity_hessian(const struct scope *s, const struct ask *a, si
 }
 
 const struct query query_hessian = {.name = "hessian",
-                                    .sum = {SUM_MATRIX, matrix_width, add_hessian},
+                                    .sum = {SUM_MATRIX, matrix_width, add_hessian, NULL},
                                     .mechanism = &mechanism_symmetric,
                                     .keep = KEEP_MATRIX,
                                     .part = PART_CURVATURE,
@@ -82,7 +82,7 @@ static double sensitivity_majorant(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_majorant = {.name = "majorant",
-                                     .sum = {SUM_MATRIX, matrix_width, add_majorant},
+                                     .sum = {SUM_MATRIX, matrix_width, add_majorant, NULL},
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_MATRIX,
                                      .part = PART_NONE,
@@ -125,7 +125,7 @@ static double sensitivity_trace(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_trace = {.name = "trace",
-                                  .sum = {SUM_VECTOR, width_trace, add_trace},
+                                  .sum = {SUM_VECTOR, width_trace, add_trace, NULL},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .part = PART_CURVATURE,

@@ -65,7 +65,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_decreases = {.name = "line search",
-                                      .sum = {SUM_VECTOR, width, add},
+                                      .sum = {SUM_VECTOR, width, add, NULL},
                                       .mechanism = &mechanism_each,
                                       .keep = KEEP_NOT,
                                       .part = PART_NONE,
@@ -102,7 +102,7 @@ static double sensitivity_first(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_first_step = {.name = "line search",
-                                       .sum = {SUM_VECTOR, width, add},
+                                       .sum = {SUM_VECTOR, width, add, NULL},
                                        .mechanism = &mechanism_first,
                                        .keep = KEEP_NOT,
                                        .part = PART_NONE,
@@ -132,7 +132,7 @@ static double sensitivity_best(const struct scope *s, const struct ask *a, size_
 }
 
 const struct query query_best_step = {.name = "line search",
-                                      .sum = {SUM_VECTOR, width, add},
+                                      .sum = {SUM_VECTOR, width, add, NULL},
                                       .mechanism = &mechanism_best,
                                       .keep = KEEP_NOT,
                                       .part = PART_NONE,

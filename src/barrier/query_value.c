@@ -31,7 +31,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_value = {.name = "value",
-                                  .sum = {SUM_VECTOR, width, add},
+                                  .sum = {SUM_VECTOR, width, add, NULL},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .part = PART_NONE,
