@@ -213,9 +213,6 @@ static inline double sensitivity_model_gradient(const struct scope *s, const dou
 static inline double sensitivity_hessian(const struct scope *s, const double *w) {
   return query_hessian.sensitivity(s, &(struct ask){.at = w}, 0);
 }
-static inline double sensitivity_majorant(const struct scope *s, const double *w) {
-  return query_majorant.sensitivity(s, &(struct ask){.at = w}, 0);
-}
 static inline double sensitivity_trace(const struct scope *s, const double *w, enum curvature curvature) {
   return query_trace.sensitivity(s, &(struct ask){.at = w, .curvature = curvature}, 0);
 }

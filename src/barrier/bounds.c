@@ -48,6 +48,8 @@ double bounds_sensitivity(const struct scope *s, double change, double error) {
 
 int scope_replaces(const struct scope *s) { return s->oracle->neighbours == ORACLE_REPLACE_ONE; }
 
+double bounds_terms(const struct scope *s) { return scope_replaces(s) ? 2 : 1; }
+
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size) {
   return rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_VECTOR, 1), lip, w_norm, size);
 }

@@ -13,14 +13,15 @@ int journal_open(struct oracle *o, const struct query *q, size_t k) {
   return kept->at && kept->value ? BASE_OK : BASE_ERR_MEMORY;
 }
 
-void journal_add(struct oracle *o, const struct query *q, const struct ask *a, size_t k, const struct answer *answer) {
+void journal_add(struct oracle *o, const struct query *q, const struct ask *a, size_t k, const double *value,
+                 double sd) {
   if (q->keep == KEEP_NOT || k > JOURNAL_MOST) return;
   struct kept *kept = &o->kept[q->keep];
   kept->query = q->name;
   kept->numbers = k;
-  kept->sd = *answer->sd;
+  kept->sd = sd;
   memcpy(kept->at, a->at, o->model.dim * sizeof(double));
-  memcpy(kept->value, answer->value, k * sizeof(double));
+  memcpy(kept->value, value, k * sizeof(double));
 }
 
 const struct kept *oracle_kept(const struct oracle *o, enum keep keep) {

@@ -98,5 +98,5 @@ static int minimise(struct oracle *o, const struct strong *problem, double sd, d
 
 /* Of the sum of the gradients. */
 static double record_change(const struct oracle *o) {
-  return (o->neighbours == ORACLE_REPLACE_ONE ? 2 : 1) * model_bounds(&o->model)->lipschitz;
+  return bounds_terms(&o->all) * model_bounds(&o->model)->lipschitz;
 }

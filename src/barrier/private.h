@@ -66,7 +66,8 @@ int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *s
 /* ---- journal.c ---- */
 
 int journal_open(struct oracle *o, const struct query *q, size_t k);
-void journal_add(struct oracle *o, const struct query *q, const struct ask *a, size_t k, const struct answer *answer);
+void journal_add(struct oracle *o, const struct query *q, const struct ask *a, size_t k, const double *value,
+                 double sd);
 void journal_free(struct oracle *o);
 
 /* ---- queries ---- */
@@ -104,6 +105,9 @@ double bounds_gradient_error(const struct scope *s, double norm);
 /* ---- scope.c ---- */
 
 struct task scope_task(const struct scope *s, const struct ask *a);
+/* Widths of sums: one number, or one a coefficient. */
+size_t scope_width_one(const struct task *task);
+size_t scope_width_dim(const struct task *task);
 /* What sums are divided by: n, or the batch's public size. */
 double scope_divisor(const struct scope *s);
 /* The sum over the divisor, without noise: it must not leave the barrier. */
@@ -116,6 +120,8 @@ int check_point(const struct oracle *o, const double *w);
 /* ---- bounds.c ---- */
 
 int scope_replaces(const struct scope *s);
+/* Terms in which the sums of two neighbours differ: a record's two under replace-one, under zero-out its one. */
+double bounds_terms(const struct scope *s);
 /* change: of the sum, between neighbours; error: of the computed mean */
 double bounds_sensitivity(const struct scope *s, double change, double error);
 /* Of the mean of a function of the predictors that is at most size, with Lipschitz constant lip, at a point of norm

@@ -52,7 +52,7 @@ static int check(const struct scope *s, const struct ask *a) {
 
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   (void)i;
-  return sqrt((scope_replaces(s) ? 2.0 : 1.0) * (double)a->k);
+  return sqrt(bounds_terms(s) * (double)a->k);
 }
 
 const struct query query_counts = {.name = "ranges",

@@ -21,8 +21,6 @@ static void add(const struct task *task, const struct data_block *b, double *con
   matrix_add(task, task->ask->curvature, b, work, sum);
 }
 
-static size_t answers(const struct task *task) { return task->model->dim; }
-
 static int check(const struct scope *s, const struct ask *a) {
   const struct modified *how = a->matrix;
   if (curvature_may_be_negative(s, a->curvature) || !(how->lambda0 >= 0)) return BASE_ERR_ARGUMENT;
@@ -64,7 +62,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   double m = plus ? how->lambda0 + least : fmax(how->lambda0, least);
   double c = upper / scope_divisor(s);
   double slope = fmin(CLIPPED / (how->lambda0 * how->lambda0), 1 / (least * least));
-  double change = plus ? c / (m * (m + c)) : (scope_replaces(s) ? sqrt(2) : 1) * c * slope;
+  double change = plus ? c / (m * (m + c)) : sqrt(bounds_terms(s)) * c * slope;
   double d = (double)dim, solver = SOLVER * d * (d + 1) * DBL_EPSILON / 2 * size(s, how);
   double eta = bounds_matrix_rounding(s, lip, la_norm(dim, a->at), upper) + solver;
   if (!(eta <= m / 4)) return INFINITY;
@@ -98,6 +96,6 @@ const struct query query_direction = {.name = "direction",
                                       .keep = KEEP_NOT,
                                       .part = PART_CURVATURE,
                                       .check = check,
-                                      .answers = answers,
+                                      .answers = scope_width_dim,
                                       .sensitivity = sensitivity,
                                       .finish = finish};

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-static size_t width(const struct task *task) { return task->model->dim; }
-
 /* ---- the gradient ---- */
 
 static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
@@ -27,13 +25,13 @@ double bounds_gradient_error(const struct scope *s, double norm) {
 /* 2 L / n, zero-out L / n (proofs: sensitivity-gradient) */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
-  double change = (scope_replaces(s) ? 2 : 1) * model_bounds(m)->lipschitz;
+  double change = bounds_terms(s) * model_bounds(m)->lipschitz;
   (void)i;
   return bounds_sensitivity(s, change, bounds_gradient_error(s, la_norm(m->dim, a->at)));
 }
 
 const struct query query_gradient = {.name = "gradient",
-                                     .sum = {SUM_VECTOR, width, add, NULL},
+                                     .sum = {SUM_VECTOR, scope_width_dim, add, NULL},
                                      .mechanism = &mechanism_gaussian,
                                      .keep = KEEP_GRADIENT,
                                      .part = PART_SLOPE,
@@ -79,14 +77,14 @@ static double sensitivity_model(const struct scope *s, const struct ask *a, size
   double norm = la_norm(m->dim, a->at), length = la_norm(m->dim, a->along),
          largest = fmax(b->curv_lower, b->curv_upper);
   double spread = scope_replaces(s) ? b->curv_lower + b->curv_upper : largest;
-  double change = (scope_replaces(s) ? 2 : 1) * b->lipschitz + spread * length;
+  double change = bounds_terms(s) * b->lipschitz + spread * length;
   double error = bounds_rounding(s, largest + b->third * length, norm, b->lipschitz + largest * length);
   error += bounds_rounding(s, largest, length, largest * length);
   return bounds_sensitivity(s, change, error);
 }
 
 const struct query query_model_gradient = {.name = "model gradient",
-                                           .sum = {SUM_VECTOR, width, add_model, NULL},
+                                           .sum = {SUM_VECTOR, scope_width_dim, add_model, NULL},
                                            .mechanism = &mechanism_gaussian,
                                            .keep = KEEP_NOT,
                                            .part = PART_NONE,

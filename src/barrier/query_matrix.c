@@ -77,7 +77,7 @@ static double sensitivity_majorant(const struct scope *s, const struct ask *a, s
   const struct model *m = &s->oracle->model;
   double upper = model_bounds(m)->curv_upper, lip = curvature_lipschitz(s, CURVATURE_MAJORANT);
   (void)i;
-  return bounds_sensitivity(s, (scope_replaces(s) ? sqrt(2) : 1) * upper,
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * upper,
                             bounds_matrix_rounding(s, lip, la_norm(m->dim, a->at), upper));
 }
 
@@ -90,11 +90,6 @@ const struct query query_majorant = {.name = "majorant",
                                      .sensitivity = sensitivity_majorant};
 
 /* ---- traces ---- */
-
-static size_t width_trace(const struct task *task) {
-  (void)task;
-  return 1;
-}
 
 static void add_trace(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   const struct model *m = task->model;
@@ -125,7 +120,7 @@ static double sensitivity_trace(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_trace = {.name = "trace",
-                                  .sum = {SUM_VECTOR, width_trace, add_trace, NULL},
+                                  .sum = {SUM_VECTOR, scope_width_one, add_trace, NULL},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .part = PART_CURVATURE,

@@ -61,7 +61,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   double norm = la_norm(m->dim, a->at), length = fabs(a->step[i]) * la_norm(m->dim, a->along);
   double c = fmin(b->lipschitz * length, loss_range(m->loss, norm + length));
   double error = bounds_rounding(s, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
-  return bounds_sensitivity(s, (scope_replaces(s) ? 2 : 1) * c, error);
+  return bounds_sensitivity(s, bounds_terms(s) * c, error);
 }
 
 const struct query query_decreases = {.name = "line search",
@@ -126,7 +126,7 @@ static double sensitivity_best(const struct scope *s, const struct ask *a, size_
     more = fmax(more, rounding_of_score(s, sensitivity(s, a, j), a->offset[j]));
   }
   double norm = la_norm(m->dim, a->at), length = la_norm(m->dim, a->along), reach = norm + top * length;
-  double change = (scope_replaces(s) ? 2 : 1) * b->lipschitz * (top - least) * length;
+  double change = bounds_terms(s) * b->lipschitz * (top - least) * length;
   double error = bounds_rounding(s, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
   return bounds_sensitivity(s, change, 2 * error) + 2 * more;
 }

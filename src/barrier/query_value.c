@@ -4,11 +4,6 @@
 
 #include <math.h>
 
-static size_t width(const struct task *task) {
-  (void)task;
-  return 1;
-}
-
 static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   const struct model *m = task->model;
   size_t most = tile_value(b);
@@ -31,7 +26,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_value = {.name = "value",
-                                  .sum = {SUM_VECTOR, width, add, NULL},
+                                  .sum = {SUM_VECTOR, scope_width_one, add, NULL},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .part = PART_NONE,

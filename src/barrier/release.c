@@ -4,7 +4,6 @@
  * that a release keeps is taken before the charge, and after it nothing is refunded.
  */
 #include "barrier/private.h"
-#include "la/la.h"
 
 #include <math.h>
 #include <string.h>
@@ -80,7 +79,7 @@ int release(struct scope *s, const struct query *q, const struct ask *a, double 
   if (status == BASE_OK && !s->of) status = journal_open(s->oracle, q, k);
   if (status == BASE_OK) status = pay(s, q, rho, &noise);
   if (status == BASE_OK) status = draw(s, q, a, k, &noise, work, &out);
-  if (status == BASE_OK && !s->of) journal_add(s->oracle, q, a, k, &out);
+  if (status == BASE_OK && !s->of) journal_add(s->oracle, q, a, k, out.value, noise.scale);
   if (status != BASE_OK && out.value) memset(out.value, 0, k * sizeof(double));
   if (work) memset(work, 0, width * sizeof(double));
   base_free(work);

@@ -147,6 +147,7 @@ void oracle_batches_end(struct oracle *o) {
 }
 
 double step_sd(struct oracle *o, const struct sampling *how, const struct query *q, const double *w, double cost) {
+  if (q->part == PART_NONE) return INFINITY;
   const struct batch none = {.size = how->size};
   const struct scope before = {.oracle = o, .of = &none};
   const struct ask ask = {.at = w};

@@ -6,6 +6,13 @@ struct task scope_task(const struct scope *s, const struct ask *a) {
   return (struct task){&s->oracle->model, a, s->of};
 }
 
+size_t scope_width_one(const struct task *task) {
+  (void)task;
+  return 1;
+}
+
+size_t scope_width_dim(const struct task *task) { return task->model->dim; }
+
 double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->engine.rows); }
 
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
