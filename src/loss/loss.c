@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-extern const struct loss loss_logistic, loss_sigmoid, loss_huber_svm, loss_huber;
+extern const struct loss loss_logistic, loss_sigmoid, loss_bounded_logistic, loss_huber_svm, loss_huber;
 
 const struct loss *const losses_all[] = {
-    &loss_logistic, &loss_sigmoid, &loss_huber_svm, &loss_huber, NULL,
+    &loss_logistic, &loss_sigmoid, &loss_bounded_logistic, &loss_huber_svm, &loss_huber, NULL,
 };
 
 const struct loss *loss_find(const char *name) {

@@ -36,6 +36,9 @@ double loss_sum(const struct loss *loss, size_t n, const double *y, const double
 /* value, first and second derivative with respect to t; NULL is not computed. */
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
                double *d2);
+/* Slopes with respect to t, of rows whose loss has a slope of at most c_i each, .51 <= c_i <= 1: that of
+ * "bounded_logistic" with this parameter; c_i = 1: the logistic loss itself. */
+void loss_row_slopes(size_t n, const double *y, const double *t, const double *c, double *d1);
 
 /* Curvature of a quadratic upper bound: l(y, s) <= l(y, t) + l'(y, t) (s - t) + c/2 (s - t)^2 for every s and all
  * responses, with 0 <= c <= curv_upper; Lipschitz in t with the constant below. */
