@@ -11,6 +11,18 @@ option <- function(name, default = NULL) {
 # Of a margin y t, without overflow.
 logistic_loss <- function(margin) log1p(exp(-abs(margin))) + pmax(-margin, 0)
 
+# Of predictions on the link's scale: area under the ROC curve, accuracy and mean logistic loss. positive says which
+# rows are of the second class. Rows for which either is missing are left out.
+judge <- function(link, positive) {
+  there <- !is.na(link) & !is.na(positive)
+  link <- link[there]
+  positive <- positive[there]
+  ones <- as.double(sum(positive))
+  margin <- ifelse(positive, link, -link)
+  list(auc = (sum(rank(link)[positive]) - ones * (ones + 1) / 2) / (ones * (length(link) - ones)),
+       accuracy = mean(margin > 0), loss = mean(logistic_loss(margin)))
+}
+
 # Exact objective, gradient norm, smallest eigenvalue and accuracy at w, for rows
 # clipped to norm 1: to judge a run from outside, never for release. loss:
 # "logistic", with the penalty sum w^2 / (1 + w^2), or "sigmoid", with |w|^2 / 2.
@@ -96,6 +108,17 @@ covertype_matrix <- function(folder = NULL) {
   dimnames(x) <- NULL
   x[, 1:10] <- sweep(sweep(x[, 1:10], 2, centre), 2, scale, "/")
   list(x = x / 4, y = y)
+}
+
+# A data set of a package; NULL, with a message, where the package is not installed.
+package_data <- function(name, package) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    message(name, " is skipped: it comes with the package ", package, ", which is not installed.")
+    return(NULL)
+  }
+  frame <- new.env()
+  utils::data(list = name, package = package, envir = frame)
+  as.data.frame(frame[[name]])
 }
 
 # A table in a file: has(key) tells whether the row is there, add(row) appends it.

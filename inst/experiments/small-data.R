@@ -29,29 +29,11 @@ methods <- c(
   "2opt-ls-exponential" = list(searches("exponential"))
 )
 
-# NULL when its package is not there.
-read_set <- function(name) {
-  package <- sets[[name]]$package
-  if (!requireNamespace(package, quietly = TRUE)) {
-    message(name, " is skipped: it comes with the package ", package, ", which is not installed.")
-    return(NULL)
-  }
-  frame <- new.env()
-  utils::data(list = name, package = package, envir = frame)
-  as.data.frame(frame[[name]])
-}
-
-measure <- function(fit, data, seen) {
-  link <- predict(fit, data)
-  margin <- ifelse(seen == levels(seen)[2], 1, -1) * link
-  list(loss = mean(logistic_loss(margin), na.rm = TRUE), accuracy = mean(margin > 0, na.rm = TRUE))
-}
-
 run <- function(path, seeds, chosen) {
   out <- results_file(path, c("set", "eps", "method", "seed"))
   for (name in names(sets)) {
     set <- sets[[name]]
-    data <- read_set(name)
+    data <- package_data(name, set$package)
     if (is.null(data)) next
     seen <- data[[all.vars(set$formula)[1]]]
     share <- mean(seen[stats::complete.cases(data)] == levels(seen)[2])
@@ -64,7 +46,7 @@ run <- function(path, seeds, chosen) {
         set$formula, data, eps = eps, method = methods[[method]]$method, control = methods[[method]]$control,
         noise = "reproducible", progress = FALSE
       )))
-      result <- measure(fit, data, seen)
+      result <- judge(predict(fit, data), seen == levels(seen)[2])
       out$add(c(row, list(took = fit$method, status = fit$status, loss = signif(result$loss, 5),
                           constant = signif(constant, 5), accuracy = signif(result$accuracy, 4))))
     }
