@@ -1,4 +1,5 @@
 /* Runs with the constants of the loss: certificates that hold, budgets that are kept, saddles that are left. */
+#include "method/private.h"
 #include "run.h"
 
 enum { DIM = 4 };
@@ -16,6 +17,7 @@ static void wrong_accountant(void);
 static void leaves_saddle(enum opt_line_search search);
 static void near_the_target(void);
 static void pools(void);
+static void pooled(void);
 static void default_target(void);
 static void same_seed_same_run(void);
 
@@ -34,6 +36,7 @@ void test_method_opt(void) {
   wrong_accountant();
   near_the_target();
   pools();
+  pooled();
   default_target();
   same_seed_same_run();
 }
@@ -300,6 +303,21 @@ static void pools(void) {
   CHECK(1 - base_pnchisq(worst * worst, DIM, 0) > 1e-6);
   base_free(x);
   base_free(y);
+}
+
+/* Weights 1 and 1/4: a mean with four fifths of the first, and its own variance of 4/5. */
+static void pooled(void) {
+  double mean[2], first[2] = {1, -2}, second[2] = {6, 3};
+  struct pool p = {.mean = mean, .length = 2};
+  pool_reset(&p);
+  pool_add(&p, first, 1, 0.1);
+  CHECK(mean[0] == 1 && mean[1] == -2);
+  pool_add(&p, second, 2, 0.2);
+  CHECK_NEAR(mean[0], 2, 1e-15);
+  CHECK_NEAR(mean[1], -1, 1e-15);
+  CHECK_NEAR(pool_sd(&p), sqrt(0.8), 1e-15);
+  CHECK_NEAR(p.rho, 0.3, 1e-15);
+  CHECK(p.count == 2);
 }
 
 /* A larger budget or more data certify more; and the target is one that runs do reach. */
