@@ -1,10 +1,10 @@
 # The stage of a job that finds a start where none was given. It is zero or, for methods that want it (constant in
-# family.R), the constant prediction where there are an intercept and the logistic loss: the log-odds of the second
-# class's share p.
+# family.R), the constant prediction where there are an intercept and the logistic loss, of any slope: the log-odds of
+# the second class's share p.
 #
 # That share is worth a release of its own. Rows have norm at most one, and the intercept is one coordinate 1 / radius
 # of them: in a gradient of all coefficients it has 2 radius times the noise that p needs. The problem without columns
-# has the mean loss log(1 + e) - p at the intercept 1, which one record changes by 1 / n at most
+# has the mean logistic loss log(1 + e) - p at the intercept 1, which one record changes by 1 / n at most
 # (proofs: constant-prediction). A null record counts there as .62 of one of the second class.
 
 # p is released with this standard deviation, but for no more than this share of the job's budget: the best of those
@@ -20,11 +20,11 @@ job_constant <- function(job) {
 }
 
 has_constant <- function(job) {
-  job$design$intercept && job$loss$name == "logistic" && job$method$family$constant(job$control)
+  job$design$intercept && is_logistic(job$loss) && job$method$family$constant(job$control)
 }
 
 constant_prediction <- function(job) {
-  oracle <- new_oracle(job$responses(job), job$loss, job$budget, 1, TRUE, job$neighbours, job$noise)
+  oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)
   value <- dp_value(oracle, 1, rho = min(constant_share * job$rho, 1 / (2 * (job$n * constant_sd)^2)))
   log_odds(log1p(exp(1)) - value, attr(value, "sd"))
 }

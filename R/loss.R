@@ -5,7 +5,7 @@
 #'
 #' For a response with two values, y is -1 or 1:
 #' * `loss_logistic()`: log(1 + exp(-y t)), convex; \eqn{|l'| \le 1},
-#'   \eqn{0 \le l'' \le 1/4}.
+#'   \eqn{0 \le l'' \le 1/4}. With `slope` below 1 another loss for the same log-odds, see the section Bounded slope.
 #' * `loss_sigmoid()`: 1 / (1 + exp(y t)), bounded and non-convex;
 #'   \eqn{|l'| \le 1/4}, \eqn{|l''| \le 1/(6\sqrt{3})}{|l''| <= 1/(6 sqrt 3)}.
 #' * `loss_huber_svm(h)`: the hinge loss of a support vector machine with its corner rounded off, convex. With
@@ -26,6 +26,24 @@
 #' are the methods `"newton"` and `"newton-b"` with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`,
 #' `"sgd"` and `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity gives.
 #'
+#' @section Bounded slope:
+#' `loss_logistic(slope = c)` with c < 1 is convex, has the slope \eqn{-y s(y t)},
+#' \deqn{s(m) = (c - (c - 1/2) e^{-k |m|}) e^{-\max(m, 0)}, \quad k = 1 / (4 c - 2),}{%
+#'   s(m) = (c - (c - 1/2) e^(-k |m|)) e^-max(m, 0), k = 1 / (4 c - 2),}
+#' and at t = 0 the slope and the curvature of the logistic loss. \eqn{|l'| \le c}; \eqn{0 \le l'' \le b < 1/2},
+#' \deqn{b = \frac{c k}{1 + k} \left(\frac{c}{c + k / 4}\right)^{1/k},}{%
+#'   b = c k / (1 + k) (c / (c + k / 4))^(1 / k),}
+#' 0.44 for c = 0.51 and 0.26 for c = 0.99; \eqn{|l'''| \le k / 4}. As \eqn{s(m) = e^{-m} s(-m)}, the true log-odds have
+#' the least expected loss: coefficients and probabilities estimate the same numbers as those of the logistic loss, and
+#' read like them.
+#'
+#' One record changes a gradient by at most 2 c / n instead of 2 / n: up to half the noise of each gradient. Noise of
+#' Hessians is in proportion to b, so there is more. What it costs without any noise is efficiency: records with a large
+#' loss count less than the likelihood would have them count. On four public data sets the exact minimiser's mean
+#' logistic loss was above the least one by 0.00007 to 0.0006 for c = 0.51, by 0.00006 to 0.0005 for c = 0.55 and by
+#' less than 0.00013 from c = 0.75 on (`inst/experiments/slope.R`).
+#'
+#' @param slope The largest slope, a number from 0.51 to 1; 1 is the logistic loss itself.
 #' @param h Half the width of the rounded corner, a number from 0.01 to 1.
 #' @param response Public bounds of the response, `c(lower, upper)`, in its units; chosen without looking at the data.
 #' @param c Where the loss becomes linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a tenth of
@@ -39,8 +57,12 @@
 #'   loss, and its objective perturbation.
 #'
 #' Huber (1964), Robust estimation of a location parameter.
+#'
+#' Reid and Williamson (2010), Composite binary losses: which losses have the true probabilities as their minimisers.
+#'   The one of bounded slope is among them; its bounds are proved in `vignette("proofs")`.
 #' @examples
 #' loss_logistic()
+#' loss_logistic(slope = 0.6)
 #' loss_huber_svm(h = 0.1)
 #' set.seed(1)
 #' d <- data.frame(x = runif(3000, 0, 10))
@@ -52,7 +74,11 @@ NULL
 
 #' @rdname losses
 #' @export
-loss_logistic <- function() new_loss("logistic", "log(1 + exp(-y t))")
+loss_logistic <- function(slope = 1) {
+  slope <- check_number(slope, "slope", 0.51, 1, open = FALSE, call = sys.call())
+  if (slope == 1) return(new_loss("logistic", "log(1 + exp(-y t))"))
+  new_loss("bounded_logistic", "the same log-odds, |l'| <= slope", slope, slope = slope)
+}
 
 #' @rdname losses
 #' @export
@@ -120,6 +146,12 @@ check_loss <- function(loss, intercept, call = sys.call(-1)) {
 # Those that need no argument: their names stand for them.
 losses <- function() list(logistic = loss_logistic, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm)
 
+# With any bound of its slope.
+is_logistic <- function(loss) loss$name %in% c("logistic", "bounded_logistic")
+
+# As users know it, where the core has another name.
+loss_name <- function(loss) if (is_logistic(loss)) "logistic" else loss$name
+
 # Of a response with two values: does 1 / (1 + exp(-t)) estimate the probability of y = 1?
 has_probabilities <- function(loss) loss$name != "huber_svm"
 
@@ -132,10 +164,10 @@ is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
 # As in the head of a fit: with its parameter.
 loss_text <- function(loss, digits = NULL) {
   ends <- paste(format(loss$response, trim = TRUE, digits = digits), collapse = ", ")
-  parameters <- intersect(c("h", "c"), names(loss))
+  parameters <- intersect(c("slope", "h", "c"), names(loss))
   shown <- c(sprintf("%s = %s", parameters, vapply(loss[parameters], format, "", digits = digits)),
              if (!is.null(loss$response)) paste0("response in [", ends, "]"))
-  paste0(loss$name, if (length(shown) > 0L) paste0(" (", paste(shown, collapse = ", "), ")"))
+  paste0(loss_name(loss), if (length(shown) > 0L) paste0(" (", paste(shown, collapse = ", "), ")"))
 }
 
 #' @export

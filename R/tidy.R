@@ -35,7 +35,7 @@ tidy.dp_sosp <- function(x, conf.int = FALSE, exponentiate = FALSE, ...) {
 #' @exportS3Method generics::glance
 glance.dp_sosp <- function(x, ...) {
   check_dots()
-  data.frame(method = x$method, loss = x$loss$name, penalty = x$penalty$name, status = x$status, nobs = x$n,
+  data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n,
              eps = x$privacy$eps, delta = x$privacy$delta, neighbours = x$privacy$neighbours, noise = x$privacy$noise,
              accountant = x$privacy$accountant, order = x$privacy$order %||% NA_real_,
              gradient.upper = x$certificate$gradient[["upper"]], eigenvalue.lower = x$certificate$eigenvalue[["lower"]],

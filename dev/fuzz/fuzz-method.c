@@ -29,8 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < n; i++) y[i] = fuzz_below(&f, 2) ? 1 : -1;
   uint32_t method = fuzz_below(&f, METHODS);
   /* Newton's method is for convex ones; what needs a Lipschitz Hessian is not let through with the Huber losses. */
-  static const char *const losses[] = {"huber", "huber_svm", "logistic", "sigmoid"};
-  uint32_t first = method == OPT || method == TR ? 2 : 0, last = method == NEWTON ? 3 : 4;
+  static const char *const losses[] = {"huber", "huber_svm", "logistic", "bounded_logistic", "sigmoid"};
+  uint32_t first = method == OPT || method == TR ? 2 : 0, last = method == NEWTON ? 4 : 5;
   const struct loss *loss = loss_find(losses[first + fuzz_below(&f, last - first)]);
   double capacity = fuzz_double(&f);
   enum oracle_neighbours relation = fuzz_below(&f, 2) ? ORACLE_ZERO_OUT : ORACLE_REPLACE_ONE;

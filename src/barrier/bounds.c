@@ -20,7 +20,7 @@
  *     product and the multiplication by it have relative errors of
  *     3/2 u + u + u, which the logarithm makes absolute, its own error is 2 u,
  *     and the linear parts and the sum of the few logarithms take the rest;
- *     For the Huber losses see their files: a term is good to 12 u times its
+ *     For the other losses see their files: a term is good to 12 u times its
  *     bound, and n - 1 additions are n - 1 roundings of at most the sum;
  *   - weights, products and the division by n add less than 8 u;
  *   - a term takes part in at most a additions, which the engine counts (engine_additions());
