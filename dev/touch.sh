@@ -21,7 +21,7 @@ main() {
   [ $# -gt 0 ] || set -- loss query method
   for kind in "$@"; do
     case $kind in
-      loss) try loss 4 "loss-bounded barrier-bounded loss-table" 'loss-bounded|input' ;;
+      loss) try loss 4 "loss-savage loss-table" 'loss-savage|input' ;;
       query) try query 3 "barrier-scores" '' ;;
       method) try method 5 "method-table" 'heavy-ball|input|manners|leak|source|audit' ;;
       *) echo "touch: no patch $kind"; exit 2 ;;
