@@ -8,19 +8,25 @@
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
 
-check_method <- function(method, loss, penalty, control, call) {
+check_method <- function(method, loss, penalty, control, geometry, call) {
   method <- check_choice(method, c(method_names(), "auto"), "method", call)
   if (method == "auto" && !is.null(control)) {
     abort("argument", "`control` belongs to a method: name one, such as `method = \"2opt-ls\"`, instead of \"auto\".",
           call = call)
   }
-  if (method == "auto") method <- if (is_convex(loss, penalty)) "newton" else "2opt-ls"
+  if (method == "auto") method <- auto_method(loss, penalty, geometry)
   methods()[[method]]
+}
+
+# A ridge that finds itself is for problems without a penalty.
+auto_method <- function(loss, penalty, geometry) {
+  if (!is_convex(loss, penalty)) return("2opt-ls")
+  if (is_logistic(loss) && penalty$name == "none" && !identical(geometry, "none")) "newton-ridge" else "newton"
 }
 
 # The rest of the rule, when the number of columns is known: before the size of a problem is checked, ...
 auto_wide <- function(job) {
-  if (job$method$name != "newton" || job$dim <= auto_columns) return(job)
+  if (!job$method$name %in% c("newton", "newton-ridge") || job$dim <= auto_columns) return(job)
   take_instead(job, if (is_smooth(job$loss)) "2opt-ls" else "gd")
 }
 
@@ -33,5 +39,6 @@ auto_quiet <- function(job) {
 take_instead <- function(job, name) {
   job$method <- methods()[[name]]
   job$control <- job$method$family$control(job$method)
+  if (!inherits(job$geometry, "dp_geometry")) job$geometry <- check_geometry(NULL, job$method, TRUE, job$call)
   job
 }

@@ -10,6 +10,18 @@ check_bounds <- function(bounds, numeric, factors, call = sys.call(-1)) {
   ranges
 }
 
+# Of the columns of a matrix: one column per column of it, rows of lower and upper; infinite where nothing is declared.
+check_box <- function(bounds, columns, call) {
+  if (is.null(bounds)) bounds <- c(-Inf, Inf)
+  if (!is.numeric(bounds) || anyNA(bounds) || !(length(bounds) == 2L || identical(dim(bounds), c(2L, columns)))) {
+    abort("argument", "`bounds` of a matrix must be numbers, lower and upper of all columns or a matrix with these two ",
+          "rows and ", columns, " columns, not ", describe(bounds), ".", call = call)
+  }
+  box <- matrix(as.double(bounds), 2L, columns)
+  if (any(box[1, ] > box[2, ])) abort("argument", "`bounds` must not have a lower end above the upper one.", call = call)
+  t(box)
+}
+
 check_bounds_names <- function(bounds, numeric, factors, call) {
   if (!is.list(bounds) || is.object(bounds)) {
     abort("argument", "`bounds` must be \"private\" or a list such as list(age = c(17, 90)), not ", describe(bounds),

@@ -46,13 +46,15 @@
 #'   1/n^2, said in a message. From 1/n on, `delta` brings a warning: publishing one of n records unprotected would keep
 #'   such a promise. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
-#' @param method `"auto"`, the default, takes `"2opt-ls"` where the problem is not convex, else `"newton"`; but
-#'   `"objpert"` where a budget of its own leaves little noise, and with more than 1,000 coefficients a method that
-#'   asks for gradients only. The rule knows n, the number of columns, budget, relation and loss, not the data
+#' @param method `"auto"`, the default, takes `"2opt-ls"` where the problem is not convex, `"newton-ridge"` for the
+#'   logistic loss without a penalty, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise; with
+#'   more than 1,000 coefficients a method that asks for gradients only. The rule knows n, the number of columns, budget, relation and loss, not the data
 #'   (`vignette("convex")`). The fit's `method` and `print()` name what it took. For the others see the section Methods.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
-#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`.
+#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. For a matrix, which is taken as it is,
+#'   bounds help a private geometry only: `NULL`, `c(lower, upper)` of all columns, or a matrix with these two rows and
+#'   the columns of `x`; numbers outside are not clipped.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
 #' @param target From [sosp()]: the run stops at the first certified point, and what is left of its
@@ -65,13 +67,15 @@
 #' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
 #'   against a null record, for half the noise in a gradient. n is public under both.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data;
-#'   `NULL` is zero (for a numeric response the middle of its bounds). `"newton"` and `"newton-b"` with `"lazy"`
-#'   curvature, and so `"auto"`, then start at the constant prediction where there are an intercept and the logistic
+#'   with `"newton-ridge"` also the centre of its ridge; `NULL` is zero (for a numeric response the middle of its bounds). `"newton"` and `"newton-b"` with `"lazy"`
+#'   curvature, and `"newton-ridge"`, then start at the constant prediction where there are an intercept and the logistic
 #'   loss: at the log-odds of the second class, whose share is released for at most 5 percent of the budget.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
 #' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
+#' @param geometry How columns are centred and scaled: `"private"`, `"none"`, from [geometry_public()], or `NULL`, which
+#'   is `"private"` with `"newton-ridge"`, and with `"auto"` for problems that are not convex, else `"none"`.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -85,10 +89,11 @@
 #'     sum [dp_convert()] computes eps;
 #'   * `trace`: one row per released answer;
 #'   * `released`: of the mean loss of all rows, without the penalty, the last `gradient` and the last `matrix` that
-#'     the fit paid for, `NULL` where there was none: a list of `query` (`"gradient"`, `"hessian"` or `"majorant"`),
+#'     the fit paid for, `NULL` where there was none: a list of `query` (such as `"gradient"` or `"hessian"`),
 #'     where it was asked (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
-#'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows; matrices of more than 1024 rows are not
+#'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows or of their geometry; matrices of more than 1024 rows are not
 #'     kept;
+#'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.
 #'
@@ -105,7 +110,8 @@
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
 #'   scalably via DP-trust region method, algorithm 1.
-#' @seealso [control_opt()], [control_tr()], [control_gd()], [control_newton()], [sosp()], [dp_budget()], [dp_ledger()].
+#' @seealso [control_opt()], [control_tr()], [control_gd()], [control_newton()], [control_newton_ridge()],
+#'   [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].
 #' @examples
 #' d <- covertype[1:3000, ]
 #' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6,
@@ -127,14 +133,15 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
                             noise = c("secure", "reproducible"), progress = interactive(),
-                            storage = c("double", "single"), ...) {
+                            storage = c("double", "single"), geometry = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   make <- if (is_source(data, "data", call)) problem_source else problem_formula
   problem <- make(formula, data, loss, bounds, radius, call)
-  job <- new_job(problem, eps, delta, method, penalty, target, control, budget, neighbours, noise, progress)
+  job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
+                 progress)
   fit_job(job, start, storage)
 }
 
@@ -143,14 +150,15 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
 dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", loss = "logistic", penalty = NULL,
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
-                            intercept = TRUE, storage = c("double", "single"), ...) {
+                            intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
   intercept <- check_flag(intercept, "intercept", call)
-  problem <- problem_matrix(rows, y, loss, intercept, radius, call)
-  job <- new_job(problem, eps, delta, method, penalty, target, control, budget, neighbours, noise, progress)
+  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, call)
+  job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
+                 progress)
   fit_job(job, start, storage)
 }

@@ -12,15 +12,18 @@
 # steps       function(job): planned steps on batches
 # least_batches  function(control): a default batch has at most this fraction of the records, 1 / least_batches
 # constant    function(control): does a run that is given no start begin at the constant prediction (job-constant.R)?
+# weighted    function(control), of a method that takes rows with weights of their own, in a geometry (job-geometry.R): the
+#             share of its budget that gradients have; or NULL
 # planned     function(a, eps_h): iterations that its paper plans for (papers.R), if any
 # needed      function(method, a, eps_h): rows that its paper asks for, if any
 # because     why the method needs a convex problem, for the end of a sentence
 new_family <- function(name, control, options, c = name, check = function(...) NULL, check_problem = function(...) NULL,
                        matrices = function(control) TRUE, hessians = function(control) NULL,
                        accountant = function(job) "auto", steps = gradient_steps,
-                       least_batches = function(control) 20, constant = function(control) FALSE, planned = NULL,
-                       needed = NULL, because = "") {
+                       least_batches = function(control) 20, constant = function(control) FALSE, weighted = NULL,
+                       planned = NULL, needed = NULL, because = "") {
   list(name = name, c = c, control = control, options = options, check = check, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
-       least_batches = least_batches, constant = constant, planned = planned, needed = needed, because = because)
+       least_batches = least_batches, constant = constant, weighted = weighted, planned = planned,
+       needed = needed, because = because)
 }

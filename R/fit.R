@@ -5,12 +5,13 @@ new_fit <- function(job) {
   result <- job$answer$result
   trace <- as.data.frame(job$answer$trace)
   structure(class = "dp_sosp", list(
-    coefficients = response_coef(job$response, core_coef(job$design, job$answer$w), job$design$intercept),
+    coefficients = response_coef(job$response, job$solution, job$design$intercept),
     status = result$status,
     certificate = new_certificate(job, result),
     decrease = released(result$decrease),
     privacy = new_privacy(job),
     released = job$released,
+    geometry = job$geometry,
     trace = trace,
     iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),
                    planned = result$planned),
@@ -119,7 +120,8 @@ answer_names <- list(
   gradient = c("gradient", "gradients"), "line search" = c("line search", "line searches"),
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
   direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
-  "model gradient" = c("model gradient", "model gradients")
+  "model gradient" = c("model gradient", "model gradients"),
+  "weighted matrix" = c("weighted matrix", "weighted matrices")
 )
 
 status_text <- function(x) {
@@ -143,10 +145,16 @@ certificate_text <- function(x) {
     paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), " (target ",
            signif(-x$target$eps_h, 3), ")",
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
-    paste0("Both with confidence ", format(certificate$confidence), "; on the scale of the mapped rows",
+    paste0("Both with confidence ", format(certificate$confidence), "; ", certificate_scale(x),
            if (x$response$kind == "bounded") " and response"),
     "They say how flat the objective is there, not how small"
   )
+}
+
+# Of which problem the gradient is.
+certificate_scale <- function(x) {
+  if (is.null(x$geometry)) return("on the scale of the mapped rows")
+  paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights and the ridge")
 }
 
 decrease_text <- function(x) {

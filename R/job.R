@@ -1,34 +1,38 @@
 # A job: a problem and what is to be done about it, as a list that stages take and return with more in it. Its entries
 # are those of the problem (problem.R) and, by the stage that adds them,
 #   new_job()     penalty, auto (does the rule choose the method?), method (a row of methods()), target, control,
-#                 neighbours, noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
+#                 geometry (as it was asked for), neighbours, noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
 #   job_start()   dim, start (of the mapped response; NULL when none is given), storage
 #   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  design with all ranges (job-ranges.R)
 #   job_constant()  start where none was given (job-constant.R)
-#   job_run()     target as it was used, answer (of ffi_method_run), released (of ffi_oracle_kept)
+#   fit_job()     oracle
+#   job_geometry()  geometry as it is, or NULL (job-geometry.R)
+#   job_run()     target as it was used, answer (of ffi_method_run), solution (coefficients of the columns), released (of ffi_oracle_kept)
 # Nothing is charged before job_ranges(), and nothing is refused for what the arguments say after job_open().
 
 # The stages after new_job().
 fit_job <- function(job, start, storage) {
   job <- job_constant(job_ranges(job_open(job_start(job, start, storage))))
-  oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours,
-                       job$noise)
-  new_fit(job_run(job, oracle))
+  job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,
+                           job$neighbours, job$noise)
+  new_fit(job_run(job_geometry(job)))
 }
 
 # All that is decided without the number of coefficients.
-new_job <- function(problem, eps, delta, method, penalty, target, control, budget, neighbours, noise, progress) {
+new_job <- function(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
+                    progress) {
   call <- problem$call
   penalty <- check_penalty(penalty, "penalty", call)
   auto <- identical(method, "auto")
-  method <- check_method(method, problem$loss, penalty, control, call)
+  method <- check_method(method, problem$loss, penalty, control, geometry, call)
   target <- check_target(target, call)
   control <- check_control(control, method, call)
   check_convex(problem$loss, penalty, method, call)
   check_smooth(problem$loss, penalty, method, control, call)
   c(problem, list(
     penalty = penalty, auto = auto, method = method, target = target, control = control,
+    geometry = check_geometry(geometry, method, auto, call),
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
     progress = check_flag(progress, "progress", call)
   ), check_promise(eps, delta, budget, call))
@@ -57,6 +61,7 @@ job_start <- function(job, start, storage) {
   job$storage <- check_choice(storage, storage_known, "storage", job$call)
   if (job$streamed) check_streamed(job)
   if (job$auto) job <- auto_wide(job)
+  check_geometry_columns(job)
   check_size(job)
   job
 }
@@ -69,8 +74,9 @@ check_start <- function(start, job) {
   response_start(job$response, start, job$design$intercept)
 }
 
-job_run <- function(job, oracle) {
-  start <- core_start(job$design, job$start)
+job_run <- function(job) {
+  oracle <- job$oracle
+  start <- to_geometry(job$geometry, core_start(job$design, job$start))
   penalty <- core_penalty(job$penalty, job$design$intercept)
   rho <- budget_state(job$budget)$left - job$end
   bar <- progress_bar(job$progress, job$method$name)
@@ -82,6 +88,7 @@ job_run <- function(job, oracle) {
   job$target <- settle_target(job$target, oracle, alpha, third, job$call)
   options[names(target)] <- job$target[names(target)]
   job$answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  job$solution <- core_coef(job$design, from_geometry(job$geometry, job$answer$w))
   job$released <- .Call(ffi_oracle_kept, oracle$pointer)
   .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
   job

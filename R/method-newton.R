@@ -147,6 +147,10 @@ newton_hessians <- function(control) {
 # Twice what rounding needs, for the largest curvature of a loss: see sensitivity_newton() of the core.
 check_rounding <- function(job) {
   control <- job$control
+  if (control$curvature %in% c("hessian", "qu") && is.na(control$lambda0) && !identical(job$geometry, "none")) {
+    abort("argument", "With a `geometry` no trace is released: take `lambda0` as a number in `control_newton()`, or ",
+          "`curvature` \"lazy\" or \"direct\".", call = job$call)
+  }
   least <- 2.5e-13 * job$dim * (job$dim + 1)
   if (!control$curvature %in% c("hessian", "qu") || !isTRUE(control$lambda0 < least)) return(invisible())
   abort("argument", "`lambda0` must be at least ", format(signif(least, 3)), " for ", job$dim, " coefficients: below ",

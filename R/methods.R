@@ -8,6 +8,8 @@
 #' * `"gd"`, on batches `"sgd"`: gradient descent, a baseline. See [control_gd()].
 #'
 #' For convex problems:
+#' * `"newton-ridge"`: Newton's method in a geometry of its own, with a ridge that finds itself. See
+#'   [control_newton_ridge()].
 #' * `"newton"`, `"damped-newton"`, on batches `"newton-b"`: Newton's method. See [control_newton()].
 #' * `"objpert"`, `"outpert"`: perturbation of the objective or of its minimiser. See [control_perturbation()].
 #' * `"cubic"`: cubic regularisation. See [control_cubic()].
@@ -39,6 +41,7 @@ methods <- function() {
     method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE),
     method("newton-b", family_newton(), damped = FALSE, batch = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("damped-newton", family_newton(), damped = TRUE, convex = TRUE),
+    method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE),
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("cubic", family_cubic(), convex = TRUE)

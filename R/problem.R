@@ -38,13 +38,14 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
 }
 
 # rows: of matrix_rows()
-problem_matrix <- function(rows, y, loss, intercept, radius, call) {
+problem_matrix <- function(rows, y, loss, intercept, radius, bounds, call) {
   loss <- check_loss(loss, intercept, call)
   response <- response_template(y, "y", call, loss)
   if (length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
-  design <- matrix_design(rows, intercept, check_radius(radius, call))
+  radius <- check_radius(radius, call)
+  design <- matrix_design(rows, intercept, radius, check_box(bounds, rows$columns, call) / radius)
   new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
               records = function(job) list(rows = rows$core, y = response_code(job$response, y)),
               responses = function(job) bare_records(job, y))
@@ -62,9 +63,10 @@ check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no ro
 # ---- coefficients ----
 
 # The design of a matrix, whose columns are taken as they are.
-matrix_design <- function(rows, intercept, radius) {
+matrix_design <- function(rows, intercept, radius, box) {
+  box <- pmin(pmax(box, -1), 1)
   structure(class = "dp_matrix_design", list(
-    radius = radius, intercept = intercept, labels = c(if (intercept) "(Intercept)", column_labels(rows))
+    radius = radius, intercept = intercept, box = box, labels = c(if (intercept) "(Intercept)", column_labels(rows))
   ))
 }
 

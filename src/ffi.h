@@ -17,6 +17,8 @@ SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_hessian(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_moments(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_move(SEXP, SEXP);
 SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);

@@ -9,6 +9,7 @@ static void finalize_bundle(SEXP x) {
   if (b) {
     oracle_free(b->oracle);
     engine_free(&b->engine);
+    coordinates_free(b->coordinates);
     data_free(b->data);
     loss_free(b->loss);
     R_ReleaseObject(b->keep);
@@ -187,6 +188,38 @@ SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   SEXP out = ask(&query_hessian, &at, "hessian", answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
   return out;
+}
+
+/* most: bounds of the columns' numbers; zero where no second moment is asked for. */
+SEXP ffi_oracle_moments(SEXP oracle, SEXP most, SEXP rho, SEXP reproducible) {
+  R_xlen_t p = (R_xlen_t)arg_bundle(oracle)->model.columns;
+  const struct ask what = {.most = arg_doubles(most, p)};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, 2 * p)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_moments, &what, "moments", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
+}
+
+/* list(weighted, scale, centre, constant, cap, bound): the oracle's coefficients and answers are in these coordinates. */
+SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
+  struct bundle *b = arg_bundle(oracle);
+  R_xlen_t p = (R_xlen_t)b->model.columns;
+  const struct coordinates_spec spec = {.p = (size_t)p,
+                                        .intercept = b->engine.rows->intercept,
+                                        .weighted = arg_flag(arg_element(coordinates, "weighted")),
+                                        .radius = b->engine.rows->radius,
+                                        .constant = arg_double(arg_element(coordinates, "constant")),
+                                        .cap = arg_double(arg_element(coordinates, "cap")),
+                                        .bound = arg_double(arg_element(coordinates, "bound")),
+                                        .scale = arg_doubles(arg_element(coordinates, "scale"), p),
+                                        .centre = arg_doubles(arg_element(coordinates, "centre"), p)};
+  if (b->coordinates) Rf_error("internal: the oracle has coordinates");
+  glue_check(coordinates_create(&spec, &b->coordinates));
+  glue_host_begin(R_NilValue);
+  int status = oracle_move(b->oracle, b->coordinates);
+  glue_host_end();
+  glue_check(status);
+  return R_NilValue;
 }
 
 SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP rho, SEXP reproducible) {

@@ -11,6 +11,7 @@ struct bundle {
   struct data *data; /* in memory, or NULL */
   struct engine engine;
   struct model model;
+  struct coordinates *coordinates; /* or NULL */
   struct oracle *oracle;
   SEXP keep; /* what the two point into */
   struct r_source source; /* of data that come in chunks */

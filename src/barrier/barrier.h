@@ -75,16 +75,22 @@ const struct ledger_entry *ledger_at(const struct ledger *ledger, size_t i);
 struct oracle;
 struct engine;
 struct model;
+struct coordinates;
 
 /* Of what the engine sums by the model, which is NULL where only counts are asked for. The oracle owns nothing that it
  * is given or that this points to; all but the two structs must outlive it. */
 int oracle_create(const struct engine *engine, const struct model *model, struct ledger *ledger,
                   const struct base_entropy *entropy, enum oracle_neighbours neighbours, struct oracle **out);
 void oracle_free(struct oracle *oracle);
+/* From now on coefficients and answers are in these coordinates (data/data.h), which must outlive the oracle. Once. */
+int oracle_move(struct oracle *oracle, const struct coordinates *coordinates);
 
 /* Public facts: no charge. */
 size_t oracle_dim(const struct oracle *oracle); /* coefficients */
+size_t oracle_columns(const struct oracle *oracle); /* those but the intercept's */
 size_t oracle_rows(const struct oracle *oracle);
+/* Of the columns, in coordinates of weighted rows; else NULL. */
+const double *oracle_scales(const struct oracle *oracle);
 double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: no gradient is longer */
 double oracle_smoothness(const struct oracle *oracle); /* G: gradient Lipschitz */
@@ -112,6 +118,11 @@ extern const struct query query_model_gradient;
 /* sd on the diagonal, sd / sqrt(2) off it; the majorant is the Hessian of the quadratic upper bound */
 extern const struct query query_hessian;
 extern const struct query query_majorant;
+/* Of weighted rows: (1/n) sum_i weight_i z_i z_i', weights at most one and such that no term is longer than cap^2. */
+extern const struct query query_weighted;
+/* Means of clipped rows' columns, and of min(r_j^2, most_j^2) / (2 most_j) where most_j > 0: 2 p numbers. Before the
+ * rows have other coordinates. */
+extern const struct query query_moments;
 /* Of the curvature: its trace, and A^-1 along for a released gradient along; refused where it may be negative. */
 extern const struct query query_trace;
 extern const struct query query_direction;

@@ -31,6 +31,9 @@
  * range, in any number of records at once, as a null record may change how its
  * whole block is read: no bound, and what has such weights is refused. Sums of
  * l and l' need l' Lipschitz only, and an upper bound of the curvature its own constant.
+ * In other coordinates of the rows (model/coordinates.c) with z = T r, |T| <= S, the predictor is that of T'w, whose
+ * norm is at most S |w| and whose rounding at most doubles the error above; sums are mapped by T, which multiplies
+ * their error by S, that of a matrix by S^2, and rounds each number at most eight times.
  * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. Second-order terms
  * are covered by the factor 2. Underflow does not count: what is rounded to a
@@ -51,16 +54,22 @@ int scope_replaces(const struct scope *s) { return s->oracle->neighbours == ORAC
 double bounds_terms(const struct scope *s) { return scope_replaces(s) ? 2 : 1; }
 
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  return rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_VECTOR, 1), lip, w_norm, size);
+  double stretch = model_stretch(&s->oracle->model);
+  return stretch * rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_VECTOR, 1), lip, w_norm, size);
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  size_t dim = s->oracle->model.dim;
-  return rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_MATRIX, dim * dim), lip, w_norm, size);
+  double dim = (double)s->oracle->model.dim, stretch = model_stretch(&s->oracle->model);
+  double added = engine_additions(s->oracle->engine.rows, SUM_MATRIX, (size_t)(dim * dim));
+  return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
 }
 
 static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size) {
   double columns = (double)s->oracle->engine.rows->p;
+  if (s->oracle->model.coordinates) {
+    w_norm *= 2 * model_stretch(&s->oracle->model);
+    added += 16;
+  }
   return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);
 }
 

@@ -32,7 +32,24 @@ struct scope *oracle_step(struct oracle *o) {
   return &o->step;
 }
 
+/* What was kept is in other coordinates. */
+int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
+  struct model moved = o->model;
+  int status = o->engine.kind->move ? model_move(&moved, coordinates) : BASE_ERR_ARGUMENT;
+  if (status == BASE_OK) status = o->engine.kind->move(&o->engine, coordinates);
+  if (status != BASE_OK) return status;
+  o->model = moved;
+  for (int keep = 0; keep < KEEP_NOT; keep++) o->kept[keep].query = NULL;
+  return BASE_OK;
+}
+
 size_t oracle_dim(const struct oracle *o) { return o->model.dim; }
+size_t oracle_columns(const struct oracle *o) { return o->model.columns; }
+
+const double *oracle_scales(const struct oracle *o) {
+  return model_weighted(&o->model) ? o->model.coordinates->spec.scale : NULL;
+}
+
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->engine.rows); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
 

@@ -74,11 +74,15 @@ void journal_free(struct oracle *o);
 
 #define PART_NONE (-1)
 
+/* In other coordinates, a query may be asked about clipped rows, about weighted ones as well, or not at all. */
+enum moved { MOVED_CLIPPED, MOVED_WEIGHTED, MOVED_NOT };
+
 struct query {
   const char *name; /* in the ledger */
   struct sum sum;
   const struct mechanism *mechanism;
   enum keep keep; /* of answers about all rows */
+  enum moved moved;
   int part;       /* of a step's cost that pays for it; PART_NONE: not asked on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
   size_t (*answers)(const struct task *task);               /* numbers; NULL: as many as the sum has */

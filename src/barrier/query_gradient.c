@@ -12,17 +12,18 @@ static void add(const struct task *task, const struct data_block *b, double *con
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, work[T] + start);
-    loss_eval(m->loss, tile.rows, tile.y, work[T] + start, NULL, work[V], NULL);
+    model_slopes(m, &tile, work[T] + start, work[U], work[V]);
     m->kind->pull(m, &tile, work[V], work[WEIGHT], sum);
   }
 }
 
 double bounds_gradient_error(const struct scope *s, double norm) {
-  const struct loss_bounds *b = model_bounds(&s->oracle->model);
-  return bounds_rounding(s, fmax(b->curv_lower, b->curv_upper), norm, b->lipschitz);
+  double size, lipschitz;
+  model_slope_bounds(&s->oracle->model, &size, &lipschitz);
+  return bounds_rounding(s, lipschitz, norm, size);
 }
 
-/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient) */
+/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient); of weighted rows their bound is L (proofs: row-slopes) */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   double change = bounds_terms(s) * model_bounds(m)->lipschitz;
@@ -31,10 +32,11 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_gradient = {.name = "gradient",
-                                     .sum = {SUM_VECTOR, scope_width_dim, add, NULL},
+                                     .sum = {SUM_GRADIENT, scope_width_dim, add, NULL},
                                      .mechanism = &mechanism_gaussian,
                                      .keep = KEEP_GRADIENT,
                                      .part = PART_SLOPE,
+                                     .moved = MOVED_WEIGHTED,
                                      .sensitivity = sensitivity};
 
 /* ---- value and gradient in one pass, which the minimisers use ---- */
@@ -47,7 +49,7 @@ static void add_both(const struct task *task, const struct data_block *b, double
   *sum += loss_sum(task->model->loss, b->rows, b->y, work[T]);
 }
 
-const struct sum sum_value_gradient = {SUM_VECTOR, width_both, add_both, NULL};
+const struct sum sum_value_gradient = {SUM_GRADIENT, width_both, add_both, NULL};
 
 /* ---- gradient + Hessian times along: the gradient of the quadratic model of at, at at + along ---- */
 
@@ -84,7 +86,7 @@ static double sensitivity_model(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_model_gradient = {.name = "model gradient",
-                                           .sum = {SUM_VECTOR, scope_width_dim, add_model, NULL},
+                                           .sum = {SUM_GRADIENT, scope_width_dim, add_model, NULL},
                                            .mechanism = &mechanism_gaussian,
                                            .keep = KEEP_NOT,
                                            .part = PART_NONE,

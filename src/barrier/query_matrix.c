@@ -89,6 +89,38 @@ const struct query query_majorant = {.name = "majorant",
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_majorant};
 
+/* ---- second moments of weighted rows, without the response ---- */
+
+static void add_weighted(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
+    struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
+    model_row_weights(m, &tile, work[V]);
+    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], sum);
+  }
+}
+
+static int check_weighted(const struct scope *s, const struct ask *a) {
+  return model_weighted(&s->oracle->model) ? matrix_check(s, a) : BASE_ERR_ARGUMENT;
+}
+
+/* sqrt(2) cap^2 / n, zero-out cap^2 / n (proofs: sensitivity-weighted) */
+static double sensitivity_weighted(const struct scope *s, const struct ask *a, size_t i) {
+  double cap = s->oracle->model.coordinates->spec.cap;
+  (void)a;
+  (void)i;
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * cap * cap, bounds_matrix_rounding(s, 0, 0, 1));
+}
+
+const struct query query_weighted = {.name = "weighted matrix",
+                                     .sum = {SUM_MATRIX, matrix_width, add_weighted, NULL},
+                                     .mechanism = &mechanism_symmetric,
+                                     .keep = KEEP_MATRIX,
+                                     .part = PART_NONE,
+                                     .moved = MOVED_WEIGHTED,
+                                     .check = check_weighted,
+                                     .sensitivity = sensitivity_weighted};
+
 /* ---- traces ---- */
 
 static void add_trace(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
@@ -124,5 +156,6 @@ const struct query query_trace = {.name = "trace",
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .part = PART_CURVATURE,
+                                  .moved = MOVED_NOT,
                                   .check = check_trace,
                                   .sensitivity = sensitivity_trace};

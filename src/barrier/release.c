@@ -13,9 +13,16 @@ static size_t answers(const struct scope *s, const struct query *q, const struct
   return q->answers ? q->answers(&task) : q->sum.width(&task);
 }
 
+/* Weighted rows of a batch have no lengths there. */
+static int answers_moved(const struct scope *s, const struct query *q) {
+  const struct model *m = &s->oracle->model;
+  if (!m->coordinates) return 1;
+  return q->moved == MOVED_WEIGHTED ? !model_weighted(m) || !s->of : q->moved == MOVED_CLIPPED && !model_weighted(m);
+}
+
 static int check(const struct scope *s, const struct query *q, const struct ask *a) {
   const struct task task = scope_task(s, a);
-  if (!s->oracle->engine.kind->can(&q->sum, &task)) return BASE_ERR_ARGUMENT;
+  if (!s->oracle->engine.kind->can(&q->sum, &task) || !answers_moved(s, q)) return BASE_ERR_ARGUMENT;
   int status = a->at ? check_point(s->oracle, a->at) : BASE_OK;
   if (status == BASE_OK && a->along) status = check_point(s->oracle, a->along);
   return status == BASE_OK && q->check ? q->check(s, a) : status;

@@ -15,10 +15,18 @@ size_t scope_width_dim(const struct task *task) { return task->model->dim; }
 
 double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->engine.rows); }
 
+/* Points go to the coordinates of the rows, sums come back from these. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
-  const struct task task = scope_task(s, a);
+  const struct model *m = &s->oracle->model;
+  struct ask of_rows = *a;
+  of_rows.at = model_point(m, 0, a->at);
+  of_rows.along = model_point(m, 1, a->along);
+  const struct task task = scope_task(s, &of_rows);
+  size_t width = sum->width(&task);
   int status = s->oracle->engine.kind->sum(&s->oracle->engine, sum, &task, answer);
-  if (sum->form != SUM_COUNTS) la_scale(sum->width(&task), 1 / scope_divisor(s), answer);
+  if (sum->form != SUM_COUNTS) la_scale(width, 1 / scope_divisor(s), answer);
+  if (sum->form == SUM_GRADIENT) model_gradient(m, answer + (width - m->dim));
+  if (sum->form == SUM_MATRIX) model_matrix(m, answer);
   return status;
 }
 

@@ -71,11 +71,25 @@ void codes_crossprod_add(const struct data_block *b, const double *u, const doub
   }
 }
 
-void codes_squares_add(const struct data_block *b, double *sum) {
+void codes_squares_add(const struct data_block *b, const double *weight, double *sum) {
   const struct columns *columns = b->data->own;
   for (size_t f = 0; f < columns->factors; f++) {
     const int *code = b->codes + f * b->codes_ld;
     int last = (int)(columns->first[f + 1] - columns->first[f]);
-    for (size_t i = 0; i < b->rows; i++) sum[i] += code[i] < 0 || code[i] > last ? NAN : code[i] > 0;
+    for (size_t i = 0; i < b->rows; i++) {
+      double one = code[i] > 0 && code[i] <= last && weight ? weight[place(columns->first[f], code[i])] : 1;
+      sum[i] += code[i] < 0 || code[i] > last ? NAN : code[i] > 0 ? one : 0;
+    }
+  }
+}
+
+void codes_moments_add(const struct data_block *b, const double *most, double *g) {
+  const struct columns *columns = b->data->own;
+  for (size_t f = 0; f < columns->factors; f++) {
+    const int *code = b->codes + f * b->codes_ld;
+    for (size_t i = 0; i < b->rows; i++) {
+      size_t j = code[i] > 0 ? place(columns->first[f], code[i]) : 0;
+      if (code[i] > 0 && most[j] > 0) g[j] += data_moment(b->clip[i], most[j]);
+    }
   }
 }

@@ -45,6 +45,7 @@ void data_free(struct data *data) {
   data->kind->free(data->own);
   base_free(data->clip);
   base_free(data->y);
+  base_free(data->length);
   base_free(data->broken);
   base_free(data);
 }
@@ -76,6 +77,7 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
   tile.rows = block->rows - start < most ? block->rows - start : most;
   tile.clip += start;
   tile.y += start;
+  if (tile.length) tile.length += start;
   if (tile.codes) tile.codes += start;
   if (tile.x) tile.x += start;
   if (tile.row) tile.row += start;
@@ -99,8 +101,12 @@ static size_t rows_of(const struct data *data, const struct batch *batch) { retu
 
 /* Without its columns. */
 static struct data_block block_of(const struct data *data, size_t first, size_t rows) {
-  return (struct data_block){
-      .data = data, .rows = rows, .clip = data->clip + first, .y = data->y + first, .start = first};
+  return (struct data_block){.data = data,
+                             .rows = rows,
+                             .clip = data->clip + first,
+                             .y = data->y + first,
+                             .length = data->length ? data->length + first : NULL,
+                             .start = first};
 }
 
 /* Clips and responses and, from records by row, columns as well. */
@@ -133,7 +139,13 @@ void data_crossprod_add(const struct data_block *b, const double *u, const doubl
   b->data->kind->crossprod_add(b, u, v, scratch, c, ldc);
 }
 
-void data_squares_add(const struct data_block *b, double *sum) { b->data->kind->squares_add(b, sum); }
+void data_squares_add(const struct data_block *b, const double *weight, double *sum) {
+  b->data->kind->squares_add(b, weight, sum);
+}
+
+void data_moments_add(const struct data_block *b, const double *most, double *g) {
+  b->data->kind->moments_add(b, most, g);
+}
 
 void data_fetch_behind(const struct data_block *b, size_t part, size_t parts) {
   if (b->tile && b->data->kind->fetch_behind) b->data->kind->fetch_behind(b, part, parts);
@@ -145,9 +157,10 @@ double data_additions(const struct data *data, double blocks, double groups) {
 
 /* ---- clipping ---- */
 
-void data_clip(struct data *data) {
+int data_clip(struct data *data) {
   memset(data->broken, 0, data_blocks(data, NULL));
   base_parallel(data_blocks(data, NULL), base_threads(), block_clips, data);
+  return data->coordinates ? data_measure(data) : BASE_OK;
 }
 
 /*
@@ -177,6 +190,6 @@ static void block_clips(void *context, size_t index, int worker) {
   struct data_block block = block_of(data, first, left < DATA_BLOCK ? left : DATA_BLOCK);
   if (data->kind->block) data->kind->block(&block, 0, NULL);
   for (size_t i = 0; i < block.rows; i++) data->clip[first + i] = data->intercept;
-  data_squares_add(&block, data->clip + first);
+  data_squares_add(&block, NULL, data->clip + first);
   data_finish_clips(data, index);
 }

@@ -61,6 +61,27 @@ struct data_feed {
   void *context;
 };
 
+/*
+ * Other coordinates of clipped rows r = (r_0, r_1, ...), r_0 that of the intercept:
+ *
+ *   z_0 = constant radius r_0,   z_j = scale_j (r_j - centre_j radius r_0),
+ *
+ * where radius r_0 is one but for rows that are clipped. All of it is public or was released. Rows that are longer than
+ * cap in z are clipped to it; weighted ones keep their length, and the model bounds what each of them adds.
+ */
+struct coordinates_spec {
+  size_t p;
+  int intercept; /* without one there are no centres and no z_0 */
+  int weighted;
+  double radius, constant, cap;
+  double bound; /* of a weighted row's gradient */
+  const double *scale, *centre; /* p each */
+};
+struct coordinates;
+/* The arrays are copied. */
+int coordinates_create(const struct coordinates_spec *spec, struct coordinates **out);
+void coordinates_free(struct coordinates *coordinates);
+
 void data_free(struct data *data);
 size_t data_rows(const struct data *data);
 

@@ -6,6 +6,7 @@
 static void block(struct data_block *b, int copy, double *buffer);
 static void copy_columns(struct data_block *b, double *buffer);
 static void add_squares(size_t n, const double *x, double *restrict sum);
+static void add_weighted_squares(size_t n, const double *x, double weight, double *restrict sum);
 
 static const struct rows_kind dense = {
     .free = base_free,
@@ -15,6 +16,7 @@ static const struct rows_kind dense = {
     .matvec_t_add = dense_matvec_t_add,
     .crossprod_add = dense_crossprod_add,
     .squares_add = dense_squares_add,
+    .moments_add = dense_moments_add,
     .fetch_behind = dense_fetch_behind,
     .additions = columns_additions,
 };
@@ -123,15 +125,39 @@ void dense_crossprod_add(const struct data_block *b, const double *u, const doub
   codes_crossprod_add(b, u, v, scratch, c, ldc);
 }
 
-void dense_squares_add(const struct data_block *b, double *sum) {
+void dense_squares_add(const struct data_block *b, const double *weight, double *sum) {
   const struct columns *columns = b->data->own;
-  for (size_t j = 0; j < columns->dense; j++) add_squares(b->rows, b->x + j * b->ld, sum);
-  codes_squares_add(b, sum);
+  for (size_t j = 0; j < columns->dense; j++) {
+    const double *x = b->x + j * b->ld;
+    if (weight) {
+      add_weighted_squares(b->rows, x, weight[j], sum);
+    } else {
+      add_squares(b->rows, x, sum);
+    }
+  }
+  codes_squares_add(b, weight, sum);
 }
 
 SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
+}
+
+SIMD_CLONES static void add_weighted_squares(size_t n, const double *x, double weight, double *restrict sum) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) sum[i] += weight * x[i] * x[i];
+}
+
+void dense_moments_add(const struct data_block *b, const double *most, double *g) {
+  const struct columns *columns = b->data->own;
+  for (size_t j = 0; j < columns->dense; j++) {
+    const double *x = b->x + j * b->ld;
+    double sum = 0;
+    if (!(most[j] > 0)) continue;
+    for (size_t i = 0; i < b->rows; i++) sum += data_moment(b->clip[i] * x[i], most[j]);
+    g[j] += sum;
+  }
+  codes_moments_add(b, most, g);
 }
 
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts) {

@@ -25,9 +25,19 @@ struct rows_kind {
   void (*matvec_t_add)(const struct data_block *b, const double *v, double *g);
   void (*crossprod_add)(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
-  void (*squares_add)(const struct data_block *b, double *sum);
+  void (*squares_add)(const struct data_block *b, const double *weight, double *sum);
+  void (*moments_add)(const struct data_block *b, const double *most, double *g);
   void (*fetch_behind)(const struct data_block *b, size_t part, size_t parts); /* of a tile; may be NULL */
   double (*additions)(const struct data *data, double blocks, double groups);
+};
+
+struct coordinates {
+  struct coordinates_spec spec;  /* with copies of its arrays */
+  double rest;                   /* part of |z|^2 that all rows have, before they are clipped */
+  double slack;                  /* more than rounding takes from a squared length */
+  double stretch;                /* bound of |z| / |r| */
+  const double *square, *cross;  /* scale^2, and 2 radius scale^2 centre */
+  double *work;                  /* two points */
 };
 
 struct data {
@@ -37,13 +47,21 @@ struct data {
   double radius;
   double *clip;          /* n: clips the row and divides it by the radius; 0 for a null record */
   double *y;             /* n; 0 for a null record */
+  const struct coordinates *coordinates; /* or NULL */
+  double *length;        /* n: of the rows there, at least; NULL unless they are weighted */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
   const struct rows_kind *kind;
   void *own; /* what the storage keeps */
 };
 
-/* Clips, null records and broken blocks of the rows that are there now. */
-void data_clip(struct data *data);
+/* Clips, null records, broken blocks and lengths of the rows that are there now. */
+int data_clip(struct data *data);
+/* ---- coordinates.c ---- */
+
+/* From now on rows have these coordinates, which are kept by reference. Once. */
+int data_move(struct data *data, const struct coordinates *coordinates);
+/* Of the rows that are there now. */
+int data_measure(struct data *data);
 
 /* Rows that a pass reads instead of all of them. */
 struct batch {
@@ -71,6 +89,7 @@ struct data_block {
   size_t rows;
   const double *clip;
   const double *y;
+  const double *length; /* as of the data */
   const size_t *row; /* which rows they are, */
   size_t start;      /* or without a list, the first of them */
   int tile;          /* a part of a block: the next one is fetched while this one is summed */
@@ -103,8 +122,11 @@ void data_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 /* lower triangle of C (leading dimension ldc) <- C + X' diag(u v) X, as la_crossprod_add(); scratch: 4 doubles a row */
 void data_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
-/* sum_i <- sum_i + |x_i|^2, of a tile or a block as it lies; not finite where a value is missing */
-void data_squares_add(const struct data_block *b, double *sum);
+/* sum_i <- sum_i + sum_j weight_j x_ij^2, of a tile; where all weights are one, which NULL says, of a block as it lies,
+ * too. Not finite where a value is missing. */
+void data_squares_add(const struct data_block *b, const double *weight, double *sum);
+/* g_j <- g_j + sum_i min(r_ij^2, most_j^2) / (2 most_j), r_i the clipped row, for columns with most_j > 0; of a tile */
+void data_moments_add(const struct data_block *b, const double *most, double *g);
 
 /* The most additions that a term of a sum takes part in, where a group has at most so many blocks and there are so
  * many groups. */
@@ -117,6 +139,12 @@ int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, d
               struct data **out);
 /* From squared norms of rows, intercept included, to clips; of the rows of one block. */
 void data_finish_clips(struct data *data, size_t index);
+
+/* One term of data_moments_add(), for a number that is clipped. */
+static inline double data_moment(double r, double most) {
+  double size = r < 0 ? -r : r, least = size < most ? size : most;
+  return least * least / (2 * most);
+}
 
 /* ---- dense columns and factors: dense.c keeps these, and single.c ---- */
 
@@ -137,7 +165,8 @@ void dense_matvec(const struct data_block *b, const double *w, double *t);
 void dense_matvec_t_add(const struct data_block *b, const double *v, double *g);
 void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
-void dense_squares_add(const struct data_block *b, double *sum);
+void dense_squares_add(const struct data_block *b, const double *weight, double *sum);
+void dense_moments_add(const struct data_block *b, const double *most, double *g);
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 
 /* ---- codes.c: the parts of these that are factors ---- */
@@ -147,6 +176,7 @@ void codes_matvec_add(const struct data_block *b, const double *w, double *t);
 void codes_matvec_t_add(const struct data_block *b, const double *v, double *g);
 void codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
-void codes_squares_add(const struct data_block *b, double *sum);
+void codes_squares_add(const struct data_block *b, const double *weight, double *sum);
+void codes_moments_add(const struct data_block *b, const double *most, double *g);
 
 #endif

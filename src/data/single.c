@@ -9,7 +9,7 @@
 
 static void block(struct data_block *b, int copy, double *buffer);
 static void tile(struct data_block *tile, double *buffer);
-static void squares_add(const struct data_block *b, double *sum);
+static void squares_add(const struct data_block *b, const double *weight, double *sum);
 static void widen(size_t n, const float *from, double *restrict to);
 static void add_squares(size_t n, const float *x, double *restrict sum);
 
@@ -22,6 +22,7 @@ static const struct rows_kind single = {
     .matvec_t_add = dense_matvec_t_add,
     .crossprod_add = dense_crossprod_add,
     .squares_add = squares_add,
+    .moments_add = dense_moments_add,
     .fetch_behind = dense_fetch_behind,
     .additions = columns_additions,
 };
@@ -54,15 +55,15 @@ static void tile(struct data_block *tile, double *buffer) {
   }
 }
 
-static void squares_add(const struct data_block *b, double *sum) {
+static void squares_add(const struct data_block *b, const double *weight, double *sum) {
   const struct columns *columns = b->data->own;
   const float *x = columns->x;
   if (b->x) {
-    dense_squares_add(b, sum);
+    dense_squares_add(b, weight, sum);
     return;
   }
   for (size_t j = 0; j < columns->dense; j++) add_squares(b->rows, x + b->start + j * b->data->n, sum);
-  codes_squares_add(b, sum);
+  codes_squares_add(b, NULL, sum);
 }
 
 SIMD_CLONES static void widen(size_t n, const float *from, double *restrict to) {

@@ -21,6 +21,7 @@ enum work { BUFFER, T, U, V, WEIGHT, LEFT, WORKS };
 
 enum sum_form {
   SUM_VECTOR,
+  SUM_GRADIENT, /* whose last numbers are one a coefficient, and go with these to other coordinates */
   SUM_MATRIX, /* square and symmetric: the lower triangle is added up */
   SUM_COUNTS  /* of raw values: column by column, no models */
 };
@@ -41,6 +42,8 @@ struct engine_kind {
   int (*can)(const struct sum *sum, const struct task *task);
   /* answer: width numbers, not divided by anything. */
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
+  /* Rows have these coordinates, which are kept by reference, from now on; once. NULL: there are no models. */
+  int (*move)(const struct engine *e, const struct coordinates *coordinates);
   void (*free)(struct engine *e); /* what it made; may be NULL */
 };
 
@@ -51,7 +54,7 @@ struct engine {
 };
 
 /* All are kept by reference. */
-struct engine engine_memory(const struct data *rows);
+struct engine engine_memory(struct data *rows);
 /* Of n rows that are read anew in every pass: as data_create_columns(), of columns the arrays but indicators are not
  * looked at. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches. */
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,

@@ -37,10 +37,14 @@ static int sum_rows(const struct engine *e, const struct sum *sum, const struct 
   return pass_close(&pass, status);
 }
 
-static const struct engine_kind memory = {can, sum_rows, NULL};
+static int move_rows(const struct engine *e, const struct coordinates *coordinates) {
+  return data_move(e->own, coordinates);
+}
 
-struct engine engine_memory(const struct data *rows) {
-  return (struct engine){&memory, rows, NULL};
+static const struct engine_kind memory = {can, sum_rows, move_rows, NULL};
+
+struct engine engine_memory(struct data *rows) {
+  return (struct engine){&memory, rows, rows};
 }
 
 void engine_free(struct engine *e) {
@@ -87,7 +91,7 @@ int pass_close(struct pass *pass, int status) {
 }
 
 static size_t most_groups(enum sum_form form, size_t width) {
-  if (form == SUM_VECTOR) return GROUPS;
+  if (form != SUM_MATRIX) return GROUPS;
   size_t groups = MATRIX_NUMBERS / (width + 1);
   return groups < 2 ? 2 : groups > GROUPS ? GROUPS : groups;
 }

@@ -59,7 +59,15 @@ static void free_stream(struct engine *e) {
   *e = (struct engine){0};
 }
 
-static const struct engine_kind stream = {can, sum_stream, free_stream};
+/* The window measures its rows whenever it has new ones. */
+static int move_stream(const struct engine *e, const struct coordinates *coordinates) {
+  struct stream *s = e->own;
+  int status = data_move(s->window, coordinates);
+  if (status == BASE_OK) s->all.coordinates = coordinates;
+  return status;
+}
+
+static const struct engine_kind stream = {can, sum_stream, move_stream, free_stream};
 
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out) {
@@ -116,8 +124,7 @@ static int load(struct stream *s, size_t n, size_t first) {
     status = next_chunk(s);
     if (status == BASE_OK && s->chunk.rows > 0) status = BASE_ERR_ROWS;
   }
-  if (status == BASE_OK) data_clip(s->window);
-  return status;
+  return status == BASE_OK ? data_clip(s->window) : status;
 }
 
 static void end_pass(struct stream *s) {

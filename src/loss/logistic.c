@@ -71,6 +71,8 @@ static void upper(size_t n, const double *t, double *c) {
   for (size_t i = 0; i < n; i++) c[i] = fabs(t[i]) < 1e-4 ? 0.25 - t[i] * t[i] / 48 : tanh(t[i] / 2) / (2 * t[i]);
 }
 
+extern const struct loss loss_bounded_logistic;
+
 const struct loss loss_logistic = {
     .name = "logistic",
     .bounds = {.lipschitz = 1,
@@ -84,6 +86,7 @@ const struct loss loss_logistic = {
     .sum = sum,
     .values = values,
     .slopes = slopes,
+    .flattens = &loss_bounded_logistic,
     .curvatures = curvatures,
     .upper = upper,
 };

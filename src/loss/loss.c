@@ -47,6 +47,23 @@ void loss_eval(const struct loss *loss, size_t n, const double *y, const double 
   if (d2) loss->curvatures(loss->parameter, n, y, t, d2);
 }
 
+void loss_own_slopes(const struct loss *loss, size_t n, const double *y, const double *t, const double *c, double *d1) {
+  if (loss->flattens) {
+    loss_row_slopes(n, y, t, c, d1);
+  } else {
+    loss->slopes(loss->parameter, n, y, t, d1);
+  }
+}
+
+double loss_least_slope(const struct loss *loss) {
+  return loss->flattens ? loss->flattens->least : loss->bounds.lipschitz;
+}
+
+double loss_own_curvature(const struct loss *loss) {
+  const struct loss *flat = loss->flattens;
+  return flat ? flat->bounds_at(flat->least).curv_upper : loss->bounds.curv_upper;
+}
+
 void loss_upper_curvature(const struct loss *loss, size_t n, const double *t, double *c) {
   for (size_t i = 0; i < n && !loss->upper; i++) c[i] = loss->bounds.curv_upper;
   if (loss->upper) loss->upper(n, t, c);

@@ -40,6 +40,13 @@ void loss_eval(const struct loss *loss, size_t n, const double *y, const double 
  * "bounded_logistic" with this parameter; c_i = 1: the logistic loss itself. */
 void loss_row_slopes(size_t n, const double *y, const double *t, const double *c, double *d1);
 
+/* Rows that are given slopes of their own: of the logistic loss, by loss_row_slopes(); for other losses, whose least
+ * slope is the only one, c is not looked at. */
+void loss_own_slopes(const struct loss *loss, size_t n, const double *y, const double *t, const double *c, double *d1);
+double loss_least_slope(const struct loss *loss);
+/* l'' of such a row is no larger, whatever its c. */
+double loss_own_curvature(const struct loss *loss);
+
 /* Curvature of a quadratic upper bound: l(y, s) <= l(y, t) + l'(y, t) (s - t) + c/2 (s - t)^2 for every s and all
  * responses, with 0 <= c <= curv_upper; Lipschitz in t with the constant below. */
 void loss_upper_curvature(const struct loss *loss, size_t n, const double *t, double *c);

@@ -15,6 +15,7 @@ struct loss {
   void (*values)(double parameter, size_t n, const double *y, const double *t, double *value);
   void (*slopes)(double parameter, size_t n, const double *y, const double *t, double *d1);
   void (*curvatures)(double parameter, size_t n, const double *y, const double *t, double *d2);
+  const struct loss *flattens; /* the same with a slope that can be chosen; or NULL */
   void (*upper)(size_t n, const double *t, double *c); /* NULL: curv_upper everywhere */
 };
 

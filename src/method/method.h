@@ -107,6 +107,7 @@ struct opt_result {
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
   int eigen_known; /* the lower bound follows from the loss and the penalty alone */
+  double ridge;    /* of a ridge that the method chose, its size; else NaN */
   double decrease; /* lower confidence bound of f(start) - f there; NaN when nothing released bounds it */
   struct trace trace;
 };
@@ -170,6 +171,28 @@ int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct
               double *w, struct opt_result *result);
 /* That of Newton's method with as many noisy Hessians. */
 double cubic_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options,
+                           double rho, const double *w);
+
+/* ---- ridge.c ---- */
+
+struct ridge_options {
+  int iterations;
+  double eps_g, confidence; /* of the target, of the certificate */
+  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double matrix_share;      /* of the rest, for the weighted matrix */
+  double first_share;       /* of what gradients have, for the one at the start */
+  double curvature;         /* second derivative of the loss that the matrix is taken with */
+  double size;              /* norm of the solution that the ridge is for */
+  double guard;             /* the ridge is at most so many times as large */
+  double reach;             /* time constants that the slowest direction has */
+  double wander;            /* largest variance of the predictors while the iterates wander */
+  double least;             /* of what is added to the matrix, over the norm of its noise */
+  double tail;              /* share of the last iterates whose mean is the solution */
+};
+/* For convex losses without a penalty, of weighted rows in coordinates of their own; w is the centre of the ridge. */
+int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options, double rho,
+              double *w, struct opt_result *result);
+double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options,
                            double rho, const double *w);
 
 /* ---- perturbed.c ---- */

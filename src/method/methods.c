@@ -3,13 +3,15 @@
 
 #include <string.h>
 
-extern const struct method method_opt, method_tr, method_gd, method_newton, method_perturbed, method_cubic;
+extern const struct method method_opt, method_tr, method_gd, method_newton, method_ridge, method_perturbed,
+    method_cubic;
 
 const struct method *const methods_all[] = {
     &method_opt,       /* short steps and line search, in one phase or two */
     &method_tr,        /* trust region */
     &method_gd,        /* gradient descent */
     &method_newton,    /* Newton's method */
+    &method_ridge,     /* Newton's method with a ridge of its own, for weighted rows */
     &method_perturbed, /* output and objective perturbation */
     &method_cubic,     /* cubic regularisation */
     NULL,
@@ -27,6 +29,7 @@ const struct field result_fields[] = {
     {"status", FIELD_CHOICE, offsetof(struct opt_result, status), statuses},
     FIELD(opt_result, COUNT, planned),
     FIELD(opt_result, NUMBER, gap),
+    FIELD(opt_result, NUMBER, ridge),
     FIELD(opt_result, NUMBER, gradient_norm),
     FIELD(opt_result, NUMBER, gradient_upper),
     FIELD(opt_result, NUMBER, eigen_min),

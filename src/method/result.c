@@ -6,7 +6,7 @@
 
 void result_init(struct opt_result *result) {
   memset(result, 0, sizeof *result);
-  result->decrease = NAN;
+  result->decrease = result->ridge = NAN;
   result_forget(result);
 }
 

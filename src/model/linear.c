@@ -14,10 +14,9 @@ static double clip_to(size_t n, const double *clip, const double *weight, double
 static const struct model_kind linear = {predict, pull, curve, trace};
 
 struct model model_linear(const struct data *rows, const struct loss *loss) {
-  return (struct model){&linear, loss, 1, rows->p + (size_t)rows->intercept};
+  return (struct model){
+      .kind = &linear, .loss = loss, .outputs = 1, .columns = rows->p, .dim = rows->p + (size_t)rows->intercept};
 }
-
-const struct loss_bounds *model_bounds(const struct model *m) { return loss_bounds_of(m->loss); }
 
 static void predict(const struct model *m, const struct data_block *b, const double *w, double *t) {
   int intercept = b->data->intercept;
@@ -47,7 +46,7 @@ static void trace(const struct model *m, const struct data_block *b, const doubl
                   double *sum) {
   (void)m;
   for (size_t i = 0; i < b->rows; i++) square[i] = b->data->intercept;
-  data_squares_add(b, square);
+  data_squares_add(b, NULL, square);
   for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->clip[i] * (b->clip[i] * square[i]));
 }
 

@@ -27,13 +27,35 @@ struct model {
   const struct model_kind *kind;
   const struct loss *loss;
   size_t outputs; /* predictors of a row */
+  size_t columns; /* of a row, without the intercept */
   size_t dim;     /* coefficients */
+  const struct coordinates *coordinates; /* that the coefficients are in; NULL: those of the rows */
+  struct loss_bounds weighted;           /* of weighted rows */
 };
 
 /* t_i = z_i'w, z_i the clipped row. Of data with an intercept the first coefficient is that of the column of ones. */
 struct model model_linear(const struct data *rows, const struct loss *loss);
 
-/* Of a record's value, gradient and Hessian as functions of w, where its row has norm one. */
+/* ---- coordinates.c: what a record adds, and from coefficients to those of the rows and back ---- */
+
+/* Of a record's value, gradient and Hessian as functions of w, where its row has norm one or is weighted. */
 const struct loss_bounds *model_bounds(const struct model *m);
+/* Of a record's slope as a function of its predictor: no larger than size, with this Lipschitz constant. */
+void model_slope_bounds(const struct model *m, double *size, double *lipschitz);
+int model_weighted(const struct model *m);
+/* dl_i/dt_i, weighted; c is overwritten. */
+void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1);
+/* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. */
+void model_row_weights(const struct model *m, const struct data_block *b, double *weight);
+
+/* Coefficients are in these coordinates from now on. Weighted rows are for convex losses only. */
+int model_move(struct model *m, const struct coordinates *coordinates);
+/* Points as those of the rows, in memory of the coordinates that the next call for the same slot overwrites. */
+const double *model_point(const struct model *m, int slot, const double *w);
+/* Sums over the rows, of gradients and of Hessians, to the coordinates. */
+void model_gradient(const struct model *m, double *g);
+void model_matrix(const struct model *m, double *h);
+/* Bound of a row's norm in the coordinates over that of the row: one without coordinates. */
+double model_stretch(const struct model *m);
 
 #endif

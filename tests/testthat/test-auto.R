@@ -9,24 +9,28 @@ test_that("a fit without a method is one of \"auto\", in data frames and matrice
   expect_equal(formals(dpsosp:::dp_sosp.default)$method, "auto")
   fit <- chosen(1)
   expect_true(fit$auto)
-  expect_equal(fit$method, "newton")
-  expect_equal(chosen(1, method = "auto")$method, "newton")
-  expect_output(print(fit), "<dp_sosp> auto: newton, logistic loss", fixed = TRUE)
+  expect_equal(fit$method, "newton-ridge")
+  expect_equal(chosen(1, method = "auto")$method, "newton-ridge")
+  expect_output(print(fit), "<dp_sosp> auto: newton-ridge, logistic loss", fixed = TRUE)
   named <- chosen(1, method = "newton")
   expect_false(named$auto)
   expect_output(print(named), "<dp_sosp> newton, logistic loss", fixed = TRUE)
 })
 
 test_that("what \"auto\" takes follows from public facts", {
+  expect_equal(chosen(100)$method, "newton-ridge")
+  ridge <- function(...) chosen(..., penalty = penalty_ridge(0))$method
   # 2 sqrt(4) / (3000 mu) < 10^-3.75 from mu = 7.5 on
-  expect_equal(chosen(budget_of(7.6))$method, "objpert")
-  expect_equal(chosen(budget_of(7.4))$method, "newton")
-  expect_equal(chosen(budget_of(7.4), neighbours = "zero-out")$method, "objpert")
+  expect_equal(ridge(budget_of(7.6)), "objpert")
+  expect_equal(ridge(budget_of(7.4)), "newton")
+  expect_equal(ridge(budget_of(7.4), neighbours = "zero-out"), "objpert")
+  expect_equal(chosen(1, geometry = "none")$method, "newton")
+  expect_equal(chosen(1, loss = "huber_svm")$method, "newton")
   expect_equal(chosen(1, loss = "sigmoid")$method, "2opt-ls")
   expect_equal(chosen(1, penalty = penalty_nonconvex(0.1))$method, "2opt-ls")
-  shared <- fit_auto(p$x, p$y, eps = budget_of(7.6), budget = dp_budget(eps = 100, delta = 1e-6), radius = 2)
+  shared <- fit_auto(p$x, p$y, eps = budget_of(7.6), penalty = penalty_ridge(0), budget = dp_budget(eps = 100, delta = 1e-6), radius = 2)
   expect_equal(shared$method, "newton")
-  expect_equal(names(which(vapply(shared, is.null, NA))), "batch")
+  expect_equal(names(which(vapply(shared, is.null, NA))), c("geometry", "batch"))
 })
 
 test_that("with very many columns nothing asks for matrices", {

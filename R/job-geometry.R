@@ -1,0 +1,128 @@
+# The stage of a job that gives rows coordinates in which columns have like spreads and little correlation with the
+# intercept: z_j = scale_j (r_j - centre_j), r the mapped rows, so that a row's norm is about one and no budget is lost
+# on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments) or from
+# public ones. It adds to the job
+#   oracle    with these coordinates
+#   geometry  of them: centre, scale, constant, cap, bound, radius, intercept
+
+geometry_share <- 0.09   # of the budget, for the moments
+geometry_floor <- 2      # standard deviations of a variance's noise that are added to it
+geometry_constant <- 3   # the intercept's coordinate is this over sqrt(d)
+geometry_clipped <- 0.7  # rows that will be clipped to norm one have about this norm
+geometry_noise <- 0.005  # d / (n mu) up to which rows longer than one are let be
+
+job_geometry <- function(job) {
+  wanted <- job$geometry
+  job$geometry <- NULL
+  if (identical(wanted, "none") || columns_of(job) == 0L) return(job)
+  if (identical(wanted, "private")) {
+    inform("geometry", format_share(geometry_share), " of the budget finds centres and scales of columns; ",
+           "`geometry_public()` declares public ones")
+  }
+  moments <- if (inherits(wanted, "dp_geometry")) public_moments(job, wanted) else release_moments(job)
+  weighted <- !is.null(job$method$family$weighted)
+  job$geometry <- c(new_geometry(moments, job, if (weighted) 1 else geometry_clipped),
+                    if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
+  .Call(ffi_oracle_move, job$oracle$pointer, job$geometry)
+  job
+}
+
+# ---- moments of the mapped rows' columns, in the order of the core ----
+
+# Public bounds of the numbers of a row: columns of the formula and those of a matrix that are declared have them; others
+# cannot be longer than a row.
+column_box <- function(job) {
+  design <- job$design
+  if (is_matrix_design(design)) return(design$box)
+  numeric <- design$columns$kind == "numeric"
+  low <- ifelse(numeric, -1, 0) / design$radius
+  cbind(low, rep(1 / design$radius, length(low)))[slopes_order(design), , drop = FALSE]
+}
+
+columns_of <- function(job) job$dim - job$design$intercept
+
+slopes_order <- function(design) {
+  order <- design_order(design)
+  if (design$intercept) order[-1] - 1L else order
+}
+
+# Of the mapped rows, from those of the columns.
+public_moments <- function(job, geometry) {
+  order <- slopes_order(job$design)
+  scale <- column_scale(job$design)
+  mean <- ((geometry$mean - scale[, 1]) / scale[, 2] / job$design$radius)[order]
+  sd <- (geometry$sd / scale[, 2] / job$design$radius)[order]
+  list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(sd)^2, sd = 0)
+}
+
+# Centre and unit of every column.
+column_scale <- function(design) {
+  if (is_matrix_design(design)) return(cbind(rep(0, length(design$labels) - design$intercept), 1))
+  scale <- design_scale(design)
+  cbind(scale[, "centre"], ifelse(scale[, "half"] > 0, scale[, "half"], 1))
+}
+
+# Public, before anything is charged.
+check_geometry_columns <- function(job) {
+  geometry <- job$geometry
+  if (!inherits(geometry, "dp_geometry")) return(invisible())
+  design <- job$design
+  columns <- if (is_matrix_design(design)) design$labels else c(if (design$intercept) "", design$columns$name)
+  if (design$intercept) columns <- columns[-1]
+  named <- names(geometry$mean)
+  if (length(geometry$mean) != length(columns) || (!is.null(named) && !identical(named, columns))) {
+    abort("argument", "`geometry` must have one mean and one sd per column, ", quote_all(columns), ", in this order.",
+          call = job$call)
+  }
+}
+
+# mean, variance and the sd of its noise. A column in [0, h] with a mean m has a variance of m (h - m) at most, which an
+# indicator has; others are asked for their second moments.
+release_moments <- function(job) {
+  box <- column_box(job)
+  most <- pmax(abs(box[, 1]), abs(box[, 2]))
+  signed <- box[, 1] < 0
+  answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(signed, most, 0), geometry_share * job$rho,
+                  is_reproducible(job$oracle))
+  p <- nrow(box)
+  mean <- pmin(pmax(answer$moments[seq_len(p)], box[, 1]), box[, 2])
+  square <- 2 * most * answer$moments[p + seq_len(p)]
+  variance <- ifelse(signed, square - mean^2, (box[, 2] - mean) * (mean - box[, 1]))
+  sd <- answer$sd * ifelse(signed, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
+  list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd)
+}
+
+# ---- coordinates ----
+
+# What the noise may hide is not blown up. Then rows have about this norm.
+new_geometry <- function(moments, job, norm) {
+  scale <- 1 / sqrt(moments$variance + geometry_floor * moments$sd + 1e-12)
+  scale <- scale * norm / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
+  list(scale = as.double(scale), centre = as.double(if (job$design$intercept) moments$mean else 0 * moments$mean),
+       constant = norm * geometry_constant / sqrt(job$dim), radius = job$design$radius, intercept = job$design$intercept)
+}
+
+# Public: where there is little noise rows may be longer before their slopes and weights are held back.
+row_bounds <- function(job) {
+  loss <- loss_bounds(job$loss)[["lipschitz"]]
+  share <- (1 - geometry_share) * job$method$family$weighted(job$control)
+  zeta <- job$dim / (job$n * sqrt(2 * share * job$rho))
+  cap <- max(1, sqrt(geometry_noise / zeta))
+  list(weighted = TRUE, cap = cap, bound = cap * if (has_slopes(job$loss)) loss / 2 else loss)
+}
+
+# ---- points ----
+
+# To the coordinates from those of the mapped rows, and back.
+to_geometry <- function(geometry, v) {
+  if (is.null(geometry)) return(v)
+  if (!geometry$intercept) return(v / geometry$scale)
+  c((v[1] / geometry$radius + sum(geometry$centre * v[-1])) / geometry$constant, v[-1] / geometry$scale)
+}
+
+from_geometry <- function(geometry, w) {
+  if (is.null(geometry)) return(w)
+  if (!geometry$intercept) return(w * geometry$scale)
+  slope <- w[-1] * geometry$scale
+  c(geometry$radius * (geometry$constant * w[1] - sum(geometry$centre * slope)), slope)
+}

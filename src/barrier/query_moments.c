@@ -1,0 +1,47 @@
+/*
+ * Column moments of the clipped rows r, |r| <= 1: the means of r_j and, of columns with a bound u_j > 0, those of
+ * f_j^2 / (2 u_j), f_j = min(|r_j|, u_j).
+ *
+ * Second moments are free. With a = r - r', b = r + r': |f_j - f'_j| <= |b_j| and f_j + f'_j <= 2 u_j, so that
+ * (f_j^2 - f'_j^2)^2 / (4 u_j^2) <= b_j^2, and all that a replaced record changes has the squared norm |a|^2 + |b|^2 =
+ * 2 |r|^2 + 2 |r'|^2 <= 4. Of a null record r' = 0, and f_j^4 / (4 u_j^2) <= r_j^2 / 4: at most 5/4
+ * (proofs: sensitivity-moments).
+ */
+#include "barrier/private.h"
+
+#include <math.h>
+
+static size_t width(const struct task *task) { return 2 * task->model->columns; }
+
+static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  size_t p = b->data->p, most = tile_gradient(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    data_matvec_t_add(&tile, tile.clip, sum);
+    data_moments_add(&tile, task->ask->most, sum + p);
+  }
+}
+
+static int check(const struct scope *s, const struct ask *a) {
+  size_t p = s->oracle->engine.rows->p;
+  if (p == 0) return BASE_ERR_ARGUMENT;
+  for (size_t j = 0; j < p; j++) {
+    if (!(a->most[j] >= 0) || !(a->most[j] <= 1)) return BASE_ERR_ARGUMENT;
+  }
+  return BASE_OK;
+}
+
+static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
+  (void)a;
+  (void)i;
+  return bounds_sensitivity(s, scope_replaces(s) ? 2 : sqrt(1.25), bounds_rounding(s, 0, 0, sqrt(1.25)));
+}
+
+const struct query query_moments = {.name = "moments",
+                                    .sum = {SUM_VECTOR, width, add, NULL},
+                                    .mechanism = &mechanism_gaussian,
+                                    .keep = KEEP_NOT,
+                                    .part = PART_NONE,
+                                    .moved = MOVED_NOT,
+                                    .check = check,
+                                    .sensitivity = sensitivity};

@@ -1,0 +1,275 @@
+/*
+ * Newton's method with one matrix, for weighted rows in coordinates of their own: gradients at a ridge around the start
+ * whose size follows from what is released.
+ *
+ *   matrix    M = curvature times the positive part of the noisy weighted matrix
+ *   ridge     kappa_j = base scale_j / mean scale, base = s sqrt(d) / size, s the noise that one gradient would have
+ *             with all that the steps have: a prior between equal coefficients per unit and equal ones per standard
+ *             deviation. The intercept's is base.
+ *   guard     the first gradient, at the start, is compared with its noise; where it does not stand out kappa is up to
+ *             guard times as large
+ *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
+ *             steps; the result is the mean of the last iterates
+ *
+ * D gives the slowest direction so many time constants, and keeps steps below what the matrix' noise may have hidden.
+ * calm >= 1 keeps the iterates from wandering, as far from the solution the mean of what a bounded slope answers is
+ * biased. With e_k and v_k the eigenvalues and vectors of D^-1/2 M D^-1/2 / calm, a step in direction k shrinks by
+ * 1 / (1 + e_k) and its noise, s sqrt(T) in each coordinate, adds v_k'(calm D)^-1 v_k s^2 T / (1 + e_k)^2 to the
+ * variance, so that after T steps the predictors of the rows, w'M w / curvature on average, have wandered by the
+ * variance
+ *
+ *   sum_k v_k'(calm D)^-1 v_k s^2 T / (curvature (2 + e_k)) (1 - (1 + e_k)^(-2 T)),
+ *
+ * which falls in calm and is to be at most the option wander.
+ *
+ * Stability rests on A, privacy does not: everything but the gradients and the matrix is post-processing.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+struct run {
+  const struct objective *f;
+  const struct ridge_options *o;
+  struct opt_result *result;
+  double rho_first, rho_steps;
+  double s;       /* see above */
+  double least;   /* of what the steps add to M, for its noise */
+  double *w, *start;
+  double *gradient, *direction, *kappa, *added, *mean; /* dim each */
+  double *matrix, *inverse, *scratch;                  /* dim x dim each */
+};
+
+static int prepare(struct run *r, double rho);
+static int find_ridge(struct run *r);
+static double guard(const struct run *r, double sd);
+static int calm(struct run *r);
+static double wandered(const struct run *r, const double *value, const double *spread, double calm);
+static int take_steps(struct run *r);
+static int step(struct run *r);
+static int certify(struct run *r, double rho);
+static int invert(const struct run *r, const double *added);
+static int measure(struct run *r, double rho, double *sd);
+static int note(struct run *r, const char *query, double estimate, double bound, double sd, double rho);
+
+int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options, double rho,
+              double *w, struct opt_result *result) {
+  struct objective f;
+  int status = result_init_convex(result, options->iterations, oracle, penalty, &f);
+  if (status == BASE_OK && !oracle_scales(oracle)) status = BASE_ERR_ARGUMENT;
+  if (status != BASE_OK) return status;
+  size_t dim = f.dim;
+  double *memory = base_alloc(dim * (6 + 3 * dim), sizeof(double));
+  if (!memory) return BASE_ERR_MEMORY;
+  struct run r = {.f = &f, .o = options, .result = result, .w = w, .start = memory};
+  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean};
+  for (size_t i = 0; i < 5; i++) *vectors[i] = memory + (i + 1) * dim;
+  r.matrix = memory + 6 * dim;
+  r.inverse = r.matrix + dim * dim;
+  r.scratch = r.inverse + dim * dim;
+  memcpy(r.start, w, dim * sizeof(double));
+  double last = options->certificate_share * rho, matrix = options->matrix_share * (rho - last);
+  r.rho_first = options->first_share * (rho - last - matrix);
+  r.rho_steps = (rho - last - matrix - r.rho_first) * ALMOST;
+  status = prepare(&r, matrix);
+  if (status == BASE_OK) status = find_ridge(&r);
+  if (status == BASE_OK) status = take_steps(&r);
+  if (status == BASE_OK) status = certify(&r, last * ALMOST);
+  base_free(memory);
+  return status;
+}
+
+double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options,
+                           double rho, const double *w) {
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  double sd = objective_sd_all(&f, &query_gradient, w, options->certificate_share * rho);
+  return 2 * confidence_norm(sqrt((double)f.dim) * sd, sd, f.dim, 1 - options->confidence);
+}
+
+/* M and s. */
+static int prepare(struct run *r, double rho) {
+  const struct ridge_options *o = r->o;
+  size_t dim = r->f->dim;
+  double sd;
+  const struct ask ask = {.at = r->w};
+  const struct answer to = {.value = r->scratch, .sd = &sd};
+  int status = release(oracle_all(r->f->oracle), &query_weighted, &ask, rho, to);
+  if (status == BASE_OK) status = note(r, "weighted matrix", NAN, NAN, sd, rho);
+  if (status == BASE_OK) status = la_eigen_all(dim, r->scratch, r->added);
+  if (status != BASE_OK) return status;
+  memset(r->matrix, 0, dim * dim * sizeof(double));
+  for (size_t k = 0; k < dim; k++) {
+    const double *vector = r->scratch + k * dim;
+    double value = o->curvature * fmax(r->added[k], 0);
+    for (size_t j = 0; j < dim; j++) la_axpy(dim, value * vector[j], vector, r->matrix + j * dim);
+  }
+  r->least = o->curvature * o->least * sqrt(2 * (double)dim) * sd;
+  r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
+  return BASE_OK;
+}
+
+/* The ridge, and the first step. */
+static int find_ridge(struct run *r) {
+  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
+  const double *scale = oracle_scales(r->f->oracle);
+  double base = r->s * sqrt((double)dim) / r->o->size, logs = 0, total = 0, sd;
+  for (size_t j = skip; j < dim; j++) logs += log(scale[j - skip]);
+  for (size_t j = skip; j < dim; j++) total += scale[j - skip];
+  if (skip) total += exp(logs / (double)(dim - skip));
+  for (size_t j = 0; j < dim; j++) {
+    r->kappa[j] = j < skip ? base : base * scale[j - skip] * (double)dim / total;
+    r->added[j] = fmax(4 * r->kappa[j], r->least);
+  }
+  int status = measure(r, r->rho_first, &sd);
+  if (status == BASE_OK) status = invert(r, r->added);
+  if (status != BASE_OK) return status;
+  double more = guard(r, sd);
+  for (size_t j = 0; j < dim; j++) {
+    if (j >= skip) r->kappa[j] *= more;
+    r->added[j] = fmax(4 * r->kappa[j], r->least);
+  }
+  r->result->ridge = base * more;
+  status = invert(r, r->added);
+  if (status != BASE_OK) return status;
+  la_matvec(dim, dim, r->inverse, dim, r->gradient, r->direction);
+  la_axpy(dim, -1, r->direction, r->w);
+  trace_last(&r->result->trace)->step = la_norm(dim, r->direction);
+  return BASE_OK;
+}
+
+/* With G the inverse but for the intercept: E = (g'G g - sd^2 (tr G + sqrt(2) |G|)) / (s^2 tr G), which is what the
+ * gradient has beyond its noise; 1 / E between one and the guard. */
+static double guard(const struct run *r, double sd) {
+  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
+  double energy = 0, trace = 0, squares = 0;
+  for (size_t j = skip; j < dim; j++) {
+    const double *column = r->inverse + j * dim;
+    energy += r->gradient[j] * la_dot(dim - skip, column + skip, r->gradient + skip);
+    squares += la_dot(dim - skip, column + skip, column + skip);
+    trace += column[j];
+  }
+  double over = (energy - sd * sd * (trace + sqrt(2 * squares))) / (r->s * r->s * trace);
+  return fmax(1, 1 / fmax(over, 1 / r->o->guard));
+}
+
+/* Multiplies what is added to M; gradient and direction are scratch here. */
+static int calm(struct run *r) {
+  size_t dim = r->f->dim;
+  double *value = r->gradient, *spread = r->direction, low = 0, high = 64;
+  for (size_t j = 0; j < dim; j++) {
+    for (size_t i = 0; i < dim; i++) r->scratch[i + j * dim] = r->matrix[i + j * dim] / sqrt(r->added[i] * r->added[j]);
+  }
+  int status = la_eigen_all(dim, r->scratch, value);
+  if (status != BASE_OK) return status;
+  for (size_t k = 0; k < dim; k++) {
+    spread[k] = 0;
+    for (size_t j = 0; j < dim; j++) spread[k] += r->scratch[j + k * dim] * r->scratch[j + k * dim] / r->added[j];
+  }
+  if (wandered(r, value, spread, 1) <= r->o->wander) return BASE_OK;
+  for (int i = 0; i < 60; i++) {
+    double middle = (low + high) / 2;
+    if (wandered(r, value, spread, exp2(middle)) <= r->o->wander) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  la_scale(dim, exp2(high), r->added);
+  return BASE_OK;
+}
+
+/* The variance above. */
+static double wandered(const struct run *r, const double *value, const double *spread, double calm) {
+  double variance = 0, steps = r->o->iterations;
+  for (size_t k = 0; k < r->f->dim; k++) {
+    double e = fmax(value[k], 0) / calm;
+    variance -= spread[k] / (2 + e) * expm1(-2 * steps * log1p(e));
+  }
+  return variance * r->s * r->s * steps / (r->o->curvature * calm);
+}
+
+static int take_steps(struct run *r) {
+  const struct ridge_options *o = r->o;
+  size_t dim = r->f->dim;
+  int first = o->iterations - (int)ceil(o->tail * o->iterations);
+  for (size_t j = 0; j < dim; j++) {
+    r->added[j] = fmax(o->iterations * r->kappa[j] / o->reach, r->least) + r->kappa[j];
+  }
+  int status = calm(r);
+  if (status == BASE_OK) status = invert(r, r->added);
+  memset(r->mean, 0, dim * sizeof(double));
+  for (int i = 1; status == BASE_OK && i <= o->iterations; i++) {
+    base_progress(i, o->iterations + 1);
+    if (i > first) la_axpy(dim, 1.0 / (o->iterations - first), r->w, r->mean);
+    status = step(r);
+  }
+  memcpy(r->w, r->mean, dim * sizeof(double));
+  return status;
+}
+
+static int step(struct run *r) {
+  size_t dim = r->f->dim;
+  double sd;
+  int status = measure(r, r->rho_steps / r->o->iterations, &sd);
+  if (status != BASE_OK) return status;
+  la_matvec(dim, dim, r->inverse, dim, r->gradient, r->direction);
+  la_axpy(dim, -1, r->direction, r->w);
+  trace_last(&r->result->trace)->step = la_norm(dim, r->direction);
+  return BASE_OK;
+}
+
+static int certify(struct run *r, double rho) {
+  struct opt_result *result = r->result;
+  double sd;
+  int status = measure(r, rho, &sd);
+  if (status != BASE_OK) return status;
+  result->gradient_norm = la_norm(r->f->dim, r->gradient);
+  result->gradient_upper = confidence_norm(result->gradient_norm, sd, r->f->dim, 1 - r->o->confidence);
+  trace_last(&result->trace)->bound = result->gradient_upper;
+  if (result->gradient_upper <= r->o->eps_g) result->status = OPT_SOSP;
+  return BASE_OK;
+}
+
+/* The inverse of M with something added to its diagonal. */
+static int invert(const struct run *r, const double *added) {
+  size_t dim = r->f->dim;
+  memcpy(r->scratch, r->matrix, dim * dim * sizeof(double));
+  for (size_t j = 0; j < dim; j++) r->scratch[j + j * dim] += added[j];
+  int status = la_eigen_all(dim, r->scratch, r->direction);
+  if (status != BASE_OK) return status;
+  memset(r->inverse, 0, dim * dim * sizeof(double));
+  for (size_t k = 0; k < dim; k++) {
+    const double *vector = r->scratch + k * dim;
+    for (size_t j = 0; j < dim; j++) la_axpy(dim, vector[j] / r->direction[k], vector, r->inverse + j * dim);
+  }
+  return BASE_OK;
+}
+
+/* The gradient of loss and ridge. */
+static int measure(struct run *r, double rho, double *sd) {
+  int status = objective_gradient(r->f, r->w, rho, r->gradient, sd);
+  if (status != BASE_OK) return status;
+  for (size_t j = 0; j < r->f->dim; j++) r->gradient[j] += r->kappa[j] * (r->w[j] - r->start[j]);
+  return note(r, "gradient", la_norm(r->f->dim, r->gradient), NAN, *sd, rho);
+}
+
+static int note(struct run *r, const char *query, double estimate, double bound, double sd, double rho) {
+  struct trace_row row = {1, (int)r->result->trace.length, query, estimate, bound, sd, rho, 0};
+  return trace_add(&r->result->trace, &row);
+}
+
+static const struct field ridge_fields[] = {
+    FIELD(ridge_options, COUNT, iterations),          FIELD(ridge_options, NUMBER, eps_g),
+    FIELD(ridge_options, NUMBER, confidence),         FIELD(ridge_options, NUMBER, certificate_share),
+    FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, first_share),
+    FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
+    FIELD(ridge_options, NUMBER, guard),              FIELD(ridge_options, NUMBER, reach),
+    FIELD(ridge_options, NUMBER, wander),             FIELD(ridge_options, NUMBER, least),
+    FIELD(ridge_options, NUMBER, tail),
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(ridge)

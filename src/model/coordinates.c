@@ -1,0 +1,98 @@
+/*
+ * Coefficients in other coordinates of the rows (data/data.h): with z = T r a predictor is w'z = (T'w)'r, a gradient T
+ * times that of the sum over r, and a Hessian T times that times T'. So rows and sums stay as they are.
+ *
+ * A weighted row keeps its length s = |z|, and what it adds is bounded by its loss: with B the bound and c the least
+ * slope that a loss can be given, it has the slope c_i = B / s, at least c and at most that of the loss, and the weight
+ * min(1, B / (c s)). Then weight times slope times s is at most B for every response (proofs: row-slopes). A loss whose
+ * slope cannot be chosen has weights only.
+ */
+#include "la/la.h"
+#include "model/model.h"
+
+#include <math.h>
+
+const struct loss_bounds *model_bounds(const struct model *m) {
+  return model_weighted(m) ? &m->weighted : loss_bounds_of(m->loss);
+}
+
+int model_weighted(const struct model *m) { return m->coordinates && m->coordinates->spec.weighted; }
+
+void model_slope_bounds(const struct model *m, double *size, double *lipschitz) {
+  const struct loss_bounds *b = loss_bounds_of(m->loss);
+  *size = b->lipschitz;
+  *lipschitz = fmax(b->curv_lower, b->curv_upper);
+  if (model_weighted(m)) *lipschitz = fmax(*lipschitz, loss_own_curvature(m->loss));
+}
+
+int model_move(struct model *m, const struct coordinates *coordinates) {
+  const struct loss_bounds *b = loss_bounds_of(m->loss);
+  if (coordinates->spec.weighted && b->curv_lower > 0) return BASE_ERR_ARGUMENT;
+  m->coordinates = coordinates;
+  m->weighted = *b;
+  m->weighted.lipschitz = coordinates->spec.bound * (1 + 0x1p-48);
+  m->weighted.curv_upper = m->weighted.third = INFINITY; /* of long rows */
+  return BASE_OK;
+}
+
+void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1) {
+  if (!b->length) {
+    loss_eval(m->loss, b->rows, b->y, t, NULL, d1, NULL);
+    return;
+  }
+  double bound = m->coordinates->spec.bound, least = loss_least_slope(m->loss);
+  for (size_t i = 0; i < b->rows; i++) c[i] = fmin(1, fmax(least, bound / b->length[i]));
+  loss_own_slopes(m->loss, b->rows, b->y, t, c, d1);
+  for (size_t i = 0; i < b->rows; i++) d1[i] *= fmin(1, bound / (least * b->length[i]));
+}
+
+void model_row_weights(const struct model *m, const struct data_block *b, double *weight) {
+  const struct coordinates_spec *s = &m->coordinates->spec;
+  double least = loss_least_slope(m->loss);
+  for (size_t i = 0; i < b->rows; i++) {
+    double length = b->length[i], part = s->cap / length;
+    weight[i] = fmin(fmin(1, s->bound / (least * length)), part * part);
+  }
+}
+
+/* v_j = scale_j w_j and v_0 = radius (constant w_0 - sum_j centre_j v_j) */
+const double *model_point(const struct model *m, int slot, const double *w) {
+  const struct coordinates *c = m->coordinates;
+  if (!c || !w) return w;
+  const struct coordinates_spec *s = &c->spec;
+  size_t skip = (size_t)s->intercept;
+  double *v = c->work + (size_t)slot * m->dim, shift = 0;
+  for (size_t j = 0; j < s->p; j++) {
+    v[skip + j] = s->scale[j] * w[skip + j];
+    shift += s->centre[j] * v[skip + j];
+  }
+  if (skip) v[0] = s->radius * (s->constant * w[0] - shift);
+  return v;
+}
+
+void model_gradient(const struct model *m, double *g) {
+  if (!m->coordinates) return;
+  const struct coordinates_spec *s = &m->coordinates->spec;
+  size_t skip = (size_t)s->intercept;
+  double first = skip ? s->radius * g[0] : 0;
+  for (size_t j = 0; j < s->p; j++) g[skip + j] = s->scale[j] * (g[skip + j] - s->centre[j] * first);
+  if (skip) g[0] = s->constant * first;
+}
+
+/* Columns, then rows; exactly symmetric again. */
+void model_matrix(const struct model *m, double *h) {
+  if (!m->coordinates) return;
+  size_t dim = m->dim;
+  for (size_t j = 0; j < dim; j++) model_gradient(m, h + j * dim);
+  for (size_t j = 0; j < dim; j++) {
+    for (size_t i = 0; i < j; i++) {
+      double above = h[i + j * dim];
+      h[i + j * dim] = h[j + i * dim];
+      h[j + i * dim] = above;
+    }
+  }
+  for (size_t j = 0; j < dim; j++) model_gradient(m, h + j * dim);
+  la_symmetrise(dim, h);
+}
+
+double model_stretch(const struct model *m) { return m->coordinates ? m->coordinates->stretch : 1; }

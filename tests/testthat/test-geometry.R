@@ -1,0 +1,124 @@
+# Centres and scales of columns, private and public, and what methods do in them.
+p <- problem_matrix(4000, 3)
+q <- data.frame(a = 50 + 10 * p$x[, 1], b = p$x[, 2] / 1000, f = factor(ifelse(p$x[, 3] > 0, "u", "v")), y = p$y > 0)
+any_fit <- function(..., method = "newton-ridge") quiet_fit(..., method = method)
+fit_of <- function(..., eps = 4) {
+  any_fit(y ~ ., q, eps = eps, delta = 1e-6, ..., bounds = list(a = c(0, 100), b = c(-1, 1)))
+}
+
+test_that("coefficients are those of the columns, whatever the geometry", {
+  truth <- coef(stats::glm(y ~ ., stats::binomial(), q))
+  for (method in c("newton-ridge", "2opt-ls", "gd", "objpert")) {
+    fit <- any_fit(y ~ ., q, eps = 500, delta = 1e-6, method = method, geometry = "private",
+                     bounds = list(a = c(0, 100), b = c(-0.01, 0.01)))
+    expect_equal(names(coef(fit)), names(truth))
+    link <- predict(fit, q)
+    expect_gt(cor(link, stats::model.matrix(~ a + b + f, q) %*% truth), 0.99)
+  }
+})
+
+test_that("points go there and back", {
+  set.seed(1)
+  geometry <- list(scale = exp(stats::rnorm(4)), centre = stats::rnorm(4) / 10, constant = 0.7, radius = 3,
+                   intercept = TRUE)
+  v <- stats::rnorm(5)
+  expect_equal(dpsosp:::from_geometry(geometry, dpsosp:::to_geometry(geometry, v)), v)
+  geometry$intercept <- FALSE
+  expect_equal(dpsosp:::from_geometry(geometry, dpsosp:::to_geometry(geometry, v[-1])), v[-1])
+  expect_identical(dpsosp:::to_geometry(NULL, v), v)
+})
+
+test_that("a private geometry is charged, a public one and none are not", {
+  what <- function(...) unique(dp_ledger(fit_of(...))$what)
+  expect_equal(what(method = "newton-ridge"), c("value", "moments", "weighted matrix", "gradient"))
+  public <- geometry_public(mean = c(50, 0, 0.5), sd = c(10, 0.001, 0.5))
+  expect_equal(what(method = "newton-ridge", geometry = public), c("value", "weighted matrix", "gradient"))
+  expect_false("moments" %in% what(method = "gd"))
+  expect_true("moments" %in% what(method = "gd", geometry = "private"))
+  for (geometry in list("private", public)) {
+    fit <- fit_of(geometry = geometry)
+    expect_lte(sum(dp_ledger(fit)$rho), fit$privacy$rho * (1 + 1e-9))
+    expect_output(print(fit), "centred and scaled rows, with their weights and the ridge")
+  }
+})
+
+test_that("a column that hardly varies in its range is no longer lost in the noise", {
+  link <- function(...) predict(fit_of(...), q)
+  truth <- stats::model.matrix(~ a + b + f, q) %*% coef(stats::glm(y ~ ., stats::binomial(), q))
+  set.seed(1)
+  with <- replicate(4, cor(link(), truth))
+  without <- replicate(4, cor(link(method = "newton"), truth))
+  expect_gt(mean(with), mean(without))
+})
+
+test_that("released moments are about those of the mapped rows", {
+  fit <- fit_of(eps = 200)
+  radius <- 2
+  rows <- cbind((q$a - 50) / 50, q$b, q$f == "v") / radius
+  sd <- dp_ledger(fit)$scale[dp_ledger(fit)$what == "moments"]
+  expect_true(all(abs(fit$geometry$centre - colMeans(rows)) < 5 * sd))
+  floor <- 2 * sd * c(1, 1, 0.5 - 2 * mean(rows[, 3])) # of a second moment, and of m (1 / 2 - m)
+  spread <- sqrt(colMeans(rows^2) - colMeans(rows)^2 + abs(floor))
+  expect_equal(fit$geometry$scale[3] / fit$geometry$scale[1], spread[1] / spread[3], tolerance = 0.02)
+})
+
+test_that("a source gives the bits that the data frame gives", {
+  source <- dp_source(in_chunks(q, 700), levels = levels_of(q))
+  for (method in c("newton-ridge", "2opt-ls")) {
+    fit <- function(data) {
+      set.seed(3)
+      any_fit(y ~ ., data, eps = 2, delta = 1e-6, method = method, geometry = "private", noise = "reproducible",
+                bounds = list(a = c(0, 100), b = c(-1, 1)))
+    }
+    expect_identical(coef(fit(source)), coef(fit(q)))
+  }
+})
+
+test_that("matrices of any storage have a geometry, and bounds help it", {
+  x <- as.matrix(cbind(p$x, rare = as.numeric(seq_len(4000) %% 50 == 0)))
+  skip_if_not_installed("Matrix")
+  sparse <- as_sparse(x)
+  fit <- function(x, ...) {
+    set.seed(4)
+    any_fit(x, p$y, eps = 1, delta = 1e-6, radius = 2.5, noise = "reproducible", ...)
+  }
+  dense <- fit(x)
+  expect_equal(coef(fit(sparse)), coef(dense), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_equal(coef(fit(x, storage = "single")), coef(dense), tolerance = 1e-3)
+  box <- rbind(c(-1, -1, -1, 0), 1)
+  expect_gt(fit(x, bounds = box)$geometry$scale[4], dense$geometry$scale[4])
+  expect_error(fit(x, bounds = rbind(1, c(1, 1, 1, 0))), "lower end above", class = "dpsosp_error_argument")
+  expect_error(fit(x, bounds = 1:3), "two rows and 4 columns", class = "dpsosp_error_argument")
+})
+
+test_that("without an intercept nothing is centred", {
+  fit <- any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, intercept = FALSE)
+  expect_equal(fit$geometry$centre, rep(0, ncol(p$x)))
+  expect_length(coef(fit), ncol(p$x))
+})
+
+test_that("null records, constant columns and lost ranges do not stop a fit", {
+  d <- q
+  d$a[1:3000] <- NA
+  d$constant <- 7
+  d$far <- 1e200
+  fit <- suppressWarnings(any_fit(y ~ ., d, eps = 1, delta = 1e-6))
+  expect_true(all(is.finite(coef(fit))))
+  d$a <- NA_real_
+  expect_true(all(is.finite(coef(suppressWarnings(any_fit(y ~ ., d, eps = 1, delta = 1e-6))))))
+})
+
+test_that("what cannot be asked for is refused before anything is charged", {
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  fit <- function(...) any_fit(p$x, p$y, budget = budget, radius = 2, ...)
+  refused <- function(text, ...) expect_error(fit(...), text, class = "dpsosp_error_argument")
+  refused("`geometry` must be NULL", geometry = "public")
+  refused("must not be \"none\"", method = "newton-ridge", geometry = "none")
+  refused("one mean and one sd per column", geometry = geometry_public(c(0, 0), c(1, 1)))
+  refused("one mean and one sd per column", geometry = geometry_public(c(u = 0, v = 0, w = 0), c(u = 1, v = 1, w = 1)))
+  refused("chooses a ridge of its own", method = "newton-ridge", penalty = penalty_ridge(1))
+  refused("take `lambda0`", method = "newton", geometry = "private", control = control_newton("qu"))
+  expect_error(geometry_public(1, -1), "must not be negative", class = "dpsosp_error_argument")
+  expect_error(geometry_public(c(a = 1), c(b = 1)), "same columns", class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+})
