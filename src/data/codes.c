@@ -71,14 +71,16 @@ void codes_crossprod_add(const struct data_block *b, const double *u, const doub
   }
 }
 
-void codes_squares_add(const struct data_block *b, const double *weight, double *sum) {
+void codes_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum) {
   const struct columns *columns = b->data->own;
   for (size_t f = 0; f < columns->factors; f++) {
     const int *code = b->codes + f * b->codes_ld;
     int last = (int)(columns->first[f + 1] - columns->first[f]);
     for (size_t i = 0; i < b->rows; i++) {
-      double one = code[i] > 0 && code[i] <= last && weight ? weight[place(columns->first[f], code[i])] : 1;
-      sum[i] += code[i] < 0 || code[i] > last ? NAN : code[i] > 0 ? one : 0;
+      int some = code[i] > 0 && code[i] <= last;
+      size_t j = some ? place(columns->first[f], code[i]) : 0;
+      double one = weight ? weight[j] - linear[j] : 1;
+      sum[i] += some ? one : code[i] == 0 ? 0 : NAN;
     }
   }
 }

@@ -2,10 +2,16 @@
  * Rows in other coordinates: how long they are there. What is done to a record depends on this record and on public or
  * released numbers alone, so it costs no privacy.
  *
- * With q = |z|^2 = clip^2 (sum_j scale_j^2 x_j^2 - 2 radius sum_j scale_j^2 centre_j x_j + rest) for a row whose clipped
+ * With q = |z|^2 = clip^2 (sum_j (scale_j^2 x_j - 2 radius scale_j^2 centre_j) x_j + rest) for a row whose clipped
  * numbers are r_j = clip x_j, |r| <= 1: no part of it is larger than S = sum_j scale_j^2 (1 + |centre_j|)^2 +
  * constant^2, as radius r_0 <= 1, and each is good to (p + 16) u of that, so 4 (p + 16) u S is more than rounding takes
- * from q. Lengths are taken with that slack: no row is longer than its length says.
+ * from q. Lengths are taken with that slack: no row is longer than its length says. What underflows is at most
+ * 2^-1074 clip^2 <= 1e-223 a term, far below the slack, as neither scales nor the radius are smaller than LEAST; sums
+ * that overflow are infinite, and no NaN, as no term is below -radius^2 scale_j^2.
+ *
+ * A slope is no continuous function of a row's length (loss/bounded_logistic.c). So a row must have the same length, to
+ * the last bit, whatever the other rows of its block are: rows are read as they lie, never from a copy that is made
+ * where another one is null.
  */
 #include "data/private.h"
 
@@ -13,14 +19,12 @@
 #include <math.h>
 #include <string.h>
 
-struct measuring {
-  struct data *data;
-  double *work;
-  size_t size; /* of a thread's part */
-};
+/* What a number of the coordinates may be. */
+#define LEAST 1e-50
+#define MOST 1e50
 
-static void measure_block(void *context, size_t index, int worker);
-static void measure_tile(const struct data_block *tile, double *square, double *along, double *length);
+static int usable(double number);
+static void measure(void *context, size_t index, int worker);
 static void derive(struct coordinates *c, double *square, double *cross);
 
 int coordinates_create(const struct coordinates_spec *spec, struct coordinates **out) {
@@ -28,12 +32,10 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
   *out = NULL;
   for (size_t j = 0; j < p; j++) {
     double scale = spec->scale[j], centre = spec->centre[j];
-    if (!(scale > 0) || !(scale <= 1e50) || !(fabs(centre) <= 1) || (!spec->intercept && centre != 0)) {
-      return BASE_ERR_ARGUMENT;
-    }
+    if (!usable(scale) || !(fabs(centre) <= 1) || (!spec->intercept && centre != 0)) return BASE_ERR_ARGUMENT;
   }
-  if (!(spec->constant > 0) || !(spec->constant <= 1e50) || !(spec->cap > 0) || !(spec->bound > 0) ||
-      !isfinite(spec->cap) || !isfinite(spec->bound)) {
+  if (!usable(spec->radius) || !usable(spec->constant) || !usable(spec->cap) || !usable(spec->bound) ||
+      (!spec->weighted && spec->cap != 1)) {
     return BASE_ERR_ARGUMENT;
   }
   struct coordinates *c = base_alloc(1, sizeof *c + (6 * p + 2) * sizeof(double));
@@ -50,6 +52,8 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
 }
 
 void coordinates_free(struct coordinates *c) { base_free(c); }
+
+static int usable(double number) { return number >= LEAST && number <= MOST; }
 
 /* stretch: the Frobenius norm of the map from r to z. */
 static void derive(struct coordinates *c, double *square, double *cross) {
@@ -70,58 +74,34 @@ static void derive(struct coordinates *c, double *square, double *cross) {
   c->stretch = sqrt(norm + constant * constant * s->radius * s->radius) * (1 + 1e-9);
 }
 
-/* Threads have a block's buffer and three of its vectors each. */
-int data_measure(struct data *data) {
-  size_t rows = data_block_rows(data, NULL), threads = (size_t)base_threads();
-  struct measuring m = {data, NULL, rows * (data_buffer(data) + 3)};
-  m.work = base_alloc(m.size * threads, sizeof(double));
-  if (!m.work) return BASE_ERR_MEMORY;
-  int status = base_parallel(data_blocks(data, NULL), (int)threads, measure_block, &m);
-  memset(m.work, 0, m.size * threads * sizeof(double));
-  base_free(m.work);
-  return status;
-}
-
 int data_move(struct data *data, const struct coordinates *coordinates) {
-  if (data->coordinates) return BASE_ERR_ARGUMENT;
-  if (coordinates->spec.weighted && !data->length) {
+  const struct coordinates_spec *s = &coordinates->spec;
+  if (data->coordinates || s->p != data->p || s->intercept != data->intercept || s->radius != data->radius) {
+    return BASE_ERR_ARGUMENT;
+  }
+  if (s->weighted) {
     data->length = base_alloc(data->n, sizeof(double));
     if (!data->length) return BASE_ERR_MEMORY;
   }
   data->coordinates = coordinates;
-  int status = data_measure(data);
-  if (status != BASE_OK) data->coordinates = NULL;
-  return status;
+  return base_parallel(data_blocks(data, NULL), base_threads(), measure, data);
 }
 
-static void measure_block(void *context, size_t index, int worker) {
-  const struct measuring *m = context;
-  struct data *data = m->data;
-  const struct coordinates_spec *s = &data->coordinates->spec;
-  size_t most = data_block_rows(data, NULL), first = index * DATA_BLOCK;
-  double *buffer = m->work + (size_t)worker * m->size, *square = buffer + most * data_buffer(data),
-         *along = square + most, *length = along + most;
-  struct data_block block = data_block_at(data, NULL, index, buffer);
-  for (size_t start = 0; start < block.rows; start += 128) {
-    struct data_block tile = data_tile(&block, start, 128, buffer);
-    measure_tile(&tile, square, along, length + start);
-  }
-  for (size_t i = 0; i < block.rows; i++) {
-    if (s->weighted) {
-      data->length[first + i] = length[i];
-    } else if (length[i] > s->cap) {
-      data->clip[first + i] *= s->cap / length[i];
-    }
-  }
+static void measure(void *context, size_t index, int worker) {
+  (void)worker;
+  data_measure(context, index);
 }
 
-static void measure_tile(const struct data_block *tile, double *square, double *along, double *length) {
-  const struct coordinates *c = tile->data->coordinates;
-  memset(square, 0, tile->rows * sizeof(double));
-  data_squares_add(tile, c->square, square);
-  data_matvec(tile, c->cross, along);
-  for (size_t i = 0; i < tile->rows; i++) {
-    double clip = tile->clip[i], q = clip * (clip * (square[i] - along[i] + c->rest));
-    length[i] = sqrt(fmax(q, 0) + c->slack) * (1 + 8 * DBL_EPSILON);
+void data_measure(struct data *data, size_t index) {
+  const struct coordinates *c = data->coordinates;
+  const struct data_block b = data_block_as_it_lies(data, index);
+  double square[DATA_BLOCK];
+  for (size_t i = 0; i < b.rows; i++) square[i] = c->rest;
+  data_squares_add(&b, c->square, c->cross, square);
+  for (size_t i = 0; i < b.rows; i++) {
+    double clip = b.clip[i], q = clip > 0 ? clip * (clip * square[i]) : 0;
+    double length = sqrt(fmax(q, 0) + c->slack) * (1 + 8 * DBL_EPSILON);
+    if (c->spec.weighted) data->length[b.start + i] = length;
+    if (!c->spec.weighted && length > 1) data->clip[b.start + i] /= length;
   }
 }

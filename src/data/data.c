@@ -72,6 +72,13 @@ struct data_block data_block_at(const struct data *data, const struct batch *bat
   return block;
 }
 
+struct data_block data_block_as_it_lies(const struct data *data, size_t index) {
+  size_t first = index * DATA_BLOCK, left = data->n - first;
+  struct data_block block = block_of(data, first, left < DATA_BLOCK ? left : DATA_BLOCK);
+  if (data->kind->block) data->kind->block(&block, 0, NULL);
+  return block;
+}
+
 struct data_block data_tile(const struct data_block *block, size_t start, size_t most, double *buffer) {
   struct data_block tile = *block;
   tile.rows = block->rows - start < most ? block->rows - start : most;
@@ -139,8 +146,8 @@ void data_crossprod_add(const struct data_block *b, const double *u, const doubl
   b->data->kind->crossprod_add(b, u, v, scratch, c, ldc);
 }
 
-void data_squares_add(const struct data_block *b, const double *weight, double *sum) {
-  b->data->kind->squares_add(b, weight, sum);
+void data_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum) {
+  b->data->kind->squares_add(b, weight, linear, sum);
 }
 
 void data_moments_add(const struct data_block *b, const double *most, double *g) {
@@ -157,10 +164,9 @@ double data_additions(const struct data *data, double blocks, double groups) {
 
 /* ---- clipping ---- */
 
-int data_clip(struct data *data) {
+void data_clip(struct data *data) {
   memset(data->broken, 0, data_blocks(data, NULL));
   base_parallel(data_blocks(data, NULL), base_threads(), block_clips, data);
-  return data->coordinates ? data_measure(data) : BASE_OK;
 }
 
 /*
@@ -186,10 +192,10 @@ void data_finish_clips(struct data *data, size_t index) {
 static void block_clips(void *context, size_t index, int worker) {
   struct data *data = context;
   (void)worker;
-  size_t first = index * DATA_BLOCK, left = data->n - first;
-  struct data_block block = block_of(data, first, left < DATA_BLOCK ? left : DATA_BLOCK);
-  if (data->kind->block) data->kind->block(&block, 0, NULL);
+  size_t first = index * DATA_BLOCK;
+  struct data_block block = data_block_as_it_lies(data, index);
   for (size_t i = 0; i < block.rows; i++) data->clip[first + i] = data->intercept;
-  data_squares_add(&block, NULL, data->clip + first);
+  data_squares_add(&block, NULL, NULL, data->clip + first);
   data_finish_clips(data, index);
+  if (data->coordinates) data_measure(data, index);
 }

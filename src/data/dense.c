@@ -6,7 +6,7 @@
 static void block(struct data_block *b, int copy, double *buffer);
 static void copy_columns(struct data_block *b, double *buffer);
 static void add_squares(size_t n, const double *x, double *restrict sum);
-static void add_weighted_squares(size_t n, const double *x, double weight, double *restrict sum);
+static void add_quadratic(size_t n, const double *x, double weight, double linear, double *restrict sum);
 
 static const struct rows_kind dense = {
     .free = base_free,
@@ -125,17 +125,17 @@ void dense_crossprod_add(const struct data_block *b, const double *u, const doub
   codes_crossprod_add(b, u, v, scratch, c, ldc);
 }
 
-void dense_squares_add(const struct data_block *b, const double *weight, double *sum) {
+void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum) {
   const struct columns *columns = b->data->own;
   for (size_t j = 0; j < columns->dense; j++) {
     const double *x = b->x + j * b->ld;
     if (weight) {
-      add_weighted_squares(b->rows, x, weight[j], sum);
+      add_quadratic(b->rows, x, weight[j], linear[j], sum);
     } else {
       add_squares(b->rows, x, sum);
     }
   }
-  codes_squares_add(b, weight, sum);
+  codes_squares_add(b, weight, linear, sum);
 }
 
 SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
@@ -143,9 +143,9 @@ SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict 
   for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
 }
 
-SIMD_CLONES static void add_weighted_squares(size_t n, const double *x, double weight, double *restrict sum) {
+SIMD_CLONES static void add_quadratic(size_t n, const double *x, double weight, double linear, double *restrict sum) {
   SIMD_LOOP
-  for (size_t i = 0; i < n; i++) sum[i] += weight * x[i] * x[i];
+  for (size_t i = 0; i < n; i++) sum[i] += (weight * x[i] - linear) * x[i];
 }
 
 void dense_moments_add(const struct data_block *b, const double *most, double *g) {

@@ -25,7 +25,7 @@ struct rows_kind {
   void (*matvec_t_add)(const struct data_block *b, const double *v, double *g);
   void (*crossprod_add)(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
-  void (*squares_add)(const struct data_block *b, const double *weight, double *sum);
+  void (*squares_add)(const struct data_block *b, const double *weight, const double *linear, double *sum);
   void (*moments_add)(const struct data_block *b, const double *most, double *g);
   void (*fetch_behind)(const struct data_block *b, size_t part, size_t parts); /* of a tile; may be NULL */
   double (*additions)(const struct data *data, double blocks, double groups);
@@ -55,13 +55,14 @@ struct data {
 };
 
 /* Clips, null records, broken blocks and lengths of the rows that are there now. */
-int data_clip(struct data *data);
+void data_clip(struct data *data);
+
 /* ---- coordinates.c ---- */
 
-/* From now on rows have these coordinates, which are kept by reference. Once. */
+/* From now on rows have these coordinates, which are kept by reference and must be of such rows. Once. */
 int data_move(struct data *data, const struct coordinates *coordinates);
-/* Of the rows that are there now. */
-int data_measure(struct data *data);
+/* Lengths of the rows of a block that are there now, or their clips once more. */
+void data_measure(struct data *data, size_t index);
 
 /* Rows that a pass reads instead of all of them. */
 struct batch {
@@ -106,6 +107,8 @@ size_t data_blocks(const struct data *data, const struct batch *batch);
 size_t data_block_rows(const struct data *data, const struct batch *batch); /* of the longest block */
 size_t data_buffer(const struct data *data);
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer);
+/* Null records too, whose numbers may be anything; takes data_squares_add() alone. */
+struct data_block data_block_as_it_lies(const struct data *data, size_t index);
 /* At most so many rows of the block from start on, in the form that the products below take. buffer is the block's. */
 struct data_block data_tile(const struct data_block *block, size_t start, size_t most, double *buffer);
 /* The products take this block in tiles only, not as a whole. */
@@ -122,9 +125,9 @@ void data_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 /* lower triangle of C (leading dimension ldc) <- C + X' diag(u v) X, as la_crossprod_add(); scratch: 4 doubles a row */
 void data_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
-/* sum_i <- sum_i + sum_j weight_j x_ij^2, of a tile; where all weights are one, which NULL says, of a block as it lies,
- * too. Not finite where a value is missing. */
-void data_squares_add(const struct data_block *b, const double *weight, double *sum);
+/* sum_i <- sum_i + sum_j (weight_j x_ij - linear_j) x_ij, of a tile or a block as it lies; where weight is NULL all are
+ * one and linear is zero. Not finite where a value is missing. */
+void data_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 /* g_j <- g_j + sum_i min(r_ij^2, most_j^2) / (2 most_j), r_i the clipped row, for columns with most_j > 0; of a tile */
 void data_moments_add(const struct data_block *b, const double *most, double *g);
 
@@ -165,7 +168,7 @@ void dense_matvec(const struct data_block *b, const double *w, double *t);
 void dense_matvec_t_add(const struct data_block *b, const double *v, double *g);
 void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
-void dense_squares_add(const struct data_block *b, const double *weight, double *sum);
+void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 void dense_moments_add(const struct data_block *b, const double *most, double *g);
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 
@@ -176,7 +179,7 @@ void codes_matvec_add(const struct data_block *b, const double *w, double *t);
 void codes_matvec_t_add(const struct data_block *b, const double *v, double *g);
 void codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
-void codes_squares_add(const struct data_block *b, const double *weight, double *sum);
+void codes_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 void codes_moments_add(const struct data_block *b, const double *most, double *g);
 
 #endif

@@ -9,9 +9,10 @@
 
 static void block(struct data_block *b, int copy, double *buffer);
 static void tile(struct data_block *tile, double *buffer);
-static void squares_add(const struct data_block *b, const double *weight, double *sum);
+static void squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 static void widen(size_t n, const float *from, double *restrict to);
 static void add_squares(size_t n, const float *x, double *restrict sum);
+static void add_quadratic(size_t n, const float *x, double weight, double linear, double *restrict sum);
 
 static const struct rows_kind single = {
     .free = base_free,
@@ -55,15 +56,22 @@ static void tile(struct data_block *tile, double *buffer) {
   }
 }
 
-static void squares_add(const struct data_block *b, const double *weight, double *sum) {
+static void squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum) {
   const struct columns *columns = b->data->own;
   const float *x = columns->x;
   if (b->x) {
-    dense_squares_add(b, weight, sum);
+    dense_squares_add(b, weight, linear, sum);
     return;
   }
-  for (size_t j = 0; j < columns->dense; j++) add_squares(b->rows, x + b->start + j * b->data->n, sum);
-  codes_squares_add(b, NULL, sum);
+  for (size_t j = 0; j < columns->dense; j++) {
+    const float *column = x + b->start + j * b->data->n;
+    if (weight) {
+      add_quadratic(b->rows, column, weight[j], linear[j], sum);
+    } else {
+      add_squares(b->rows, column, sum);
+    }
+  }
+  codes_squares_add(b, weight, linear, sum);
 }
 
 SIMD_CLONES static void widen(size_t n, const float *from, double *restrict to) {
@@ -74,4 +82,9 @@ SIMD_CLONES static void widen(size_t n, const float *from, double *restrict to) 
 SIMD_CLONES static void add_squares(size_t n, const float *x, double *restrict sum) {
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) sum[i] += (double)x[i] * (double)x[i];
+}
+
+SIMD_CLONES static void add_quadratic(size_t n, const float *x, double weight, double linear, double *restrict sum) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) sum[i] += (weight * (double)x[i] - linear) * (double)x[i];
 }

@@ -20,7 +20,7 @@ static void matvec(const struct data_block *b, const double *w, double *t);
 static void matvec_t_add(const struct data_block *b, const double *v, double *g);
 static void crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                           size_t ldc);
-static void squares_add(const struct data_block *b, const double *weight, double *sum);
+static void squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 static void moments_add(const struct data_block *b, const double *most, double *g);
 static double additions(const struct data *data, double blocks, double groups);
 static int compress_rows(struct data *data, const struct data_compressed *x);
@@ -153,12 +153,14 @@ static void crossprod_add(const struct data_block *b, const double *u, const dou
   }
 }
 
-static void squares_add(const struct data_block *b, const double *weight, double *sum) {
+static void squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum) {
   const struct sparse *rows = b->data->own;
   for (size_t i = 0; i < b->rows; i++) {
     size_t row = data_row(b, i);
     for (size_t k = rows->start[row]; k < rows->start[row + 1]; k++) {
-      sum[i] += (weight ? weight[rows->column[k]] : 1) * rows->value[k] * rows->value[k];
+      int j = rows->column[k];
+      double x = rows->value[k];
+      sum[i] += (weight ? weight[j] * x - linear[j] : x) * x;
     }
   }
 }

@@ -36,7 +36,7 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
 }
 
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1) {
-  if (!b->length) {
+  if (!model_weighted(m)) {
     loss_eval(m->loss, b->rows, b->y, t, NULL, d1, NULL);
     return;
   }

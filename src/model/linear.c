@@ -46,7 +46,7 @@ static void trace(const struct model *m, const struct data_block *b, const doubl
                   double *sum) {
   (void)m;
   for (size_t i = 0; i < b->rows; i++) square[i] = b->data->intercept;
-  data_squares_add(b, NULL, square);
+  data_squares_add(b, NULL, NULL, square);
   for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->clip[i] * (b->clip[i] * square[i]));
 }
 
