@@ -32,13 +32,15 @@ struct scope *oracle_step(struct oracle *o) {
   return &o->step;
 }
 
-/* What was kept is in other coordinates. */
+/* What was kept is in other coordinates, and a step's batch and the records that it is gathered from are of rows that
+ * were clipped for others. */
 int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
   struct model moved = o->model;
   int status = o->engine.kind->move ? model_move(&moved, coordinates) : BASE_ERR_ARGUMENT;
   if (status == BASE_OK) status = o->engine.kind->move(&o->engine, coordinates);
   if (status != BASE_OK) return status;
   o->model = moved;
+  oracle_batches_end(o);
   for (int keep = 0; keep < KEEP_NOT; keep++) o->kept[keep].query = NULL;
   return BASE_OK;
 }

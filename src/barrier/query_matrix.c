@@ -100,15 +100,13 @@ static void add_weighted(const struct task *task, const struct data_block *b, do
   }
 }
 
-static int check_weighted(const struct scope *s, const struct ask *a) {
-  return model_weighted(&s->oracle->model) ? matrix_check(s, a) : BASE_ERR_ARGUMENT;
-}
-
 /* sqrt(2) cap^2 / n, zero-out cap^2 / n (proofs: sensitivity-weighted) */
 static double sensitivity_weighted(const struct scope *s, const struct ask *a, size_t i) {
-  double cap = s->oracle->model.coordinates->spec.cap;
+  const struct model *m = &s->oracle->model;
   (void)a;
   (void)i;
+  if (!model_weighted(m)) return INFINITY;
+  double cap = m->coordinates->spec.cap;
   return bounds_sensitivity(s, sqrt(bounds_terms(s)) * cap * cap, bounds_matrix_rounding(s, 0, 0, 1));
 }
 
@@ -118,7 +116,7 @@ const struct query query_weighted = {.name = "weighted matrix",
                                      .keep = KEEP_MATRIX,
                                      .part = PART_NONE,
                                      .moved = MOVED_WEIGHTED,
-                                     .check = check_weighted,
+                                     .check = matrix_check,
                                      .sensitivity = sensitivity_weighted};
 
 /* ---- traces ---- */

@@ -59,9 +59,10 @@ static void free_stream(struct engine *e) {
   *e = (struct engine){0};
 }
 
-/* The window measures its rows whenever it has new ones. */
+/* The window measures its rows whenever it has new ones, as many as fit. */
 static int move_stream(const struct engine *e, const struct coordinates *coordinates) {
   struct stream *s = e->own;
+  s->window->n = s->room;
   int status = data_move(s->window, coordinates);
   if (status == BASE_OK) s->all.coordinates = coordinates;
   return status;
@@ -124,7 +125,8 @@ static int load(struct stream *s, size_t n, size_t first) {
     status = next_chunk(s);
     if (status == BASE_OK && s->chunk.rows > 0) status = BASE_ERR_ROWS;
   }
-  return status == BASE_OK ? data_clip(s->window) : status;
+  if (status == BASE_OK) data_clip(s->window);
+  return status;
 }
 
 static void end_pass(struct stream *s) {
