@@ -11,7 +11,7 @@
 static inline size_t data_dim(const struct data *rows) { return rows->p + (size_t)rows->intercept; }
 
 /* Of a linear model of rows in memory. */
-static inline int open_oracle(const struct data *rows, const struct loss *loss, struct ledger *ledger,
+static inline int open_oracle(struct data *rows, const struct loss *loss, struct ledger *ledger,
                               const struct base_entropy *entropy, enum oracle_neighbours neighbours,
                               struct oracle **out) {
   const struct engine engine = engine_memory(rows);
