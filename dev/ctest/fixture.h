@@ -137,6 +137,40 @@ static inline void fixture_close(struct fixture *f) {
   base_free(f->y);
 }
 
+/* Coordinates of rows, with arrays for their specification. */
+struct fixture_coordinates {
+  double scale[64], centre[64];
+  struct coordinates_spec spec;
+  struct coordinates *made;
+};
+
+/* Scales from about 1/4 to 4 times this one, centres below 1/2. */
+static inline int fixture_coordinates(const struct data *d, double scale, int weighted, double cap, double bound,
+                                      struct fixture_coordinates *c) {
+  for (size_t j = 0; j < d->p; j++) {
+    c->scale[j] = scale * exp(3 * ctest_uniform() - 1.5);
+    c->centre[j] = d->intercept ? ctest_uniform() - 0.5 : 0;
+  }
+  c->spec = (struct coordinates_spec){.p = d->p, .intercept = d->intercept, .weighted = weighted, .radius = d->radius,
+                                      .constant = 0.6, .cap = cap, .bound = bound, .scale = c->scale,
+                                      .centre = c->centre};
+  return coordinates_create(&c->spec, &c->made);
+}
+
+/* The i-th row in these coordinates, by their definition, for the clip that it has; its norm. */
+static inline long double fixture_moved(const struct data *d, const double *x, const struct coordinates_spec *s,
+                                        size_t i, long double *z) {
+  long double clip = d->clip[i], one = s->radius * clip, square = 0;
+  size_t skip = (size_t)d->intercept, dim = data_dim(d);
+  if (skip) z[0] = s->constant * one;
+  for (size_t j = 0; j < d->p; j++) {
+    long double r = clip > 0 ? clip * x[i + j * d->n] : 0;
+    z[skip + j] = s->scale[j] * (r - s->centre[j] * one);
+  }
+  for (size_t j = 0; j < dim; j++) square += z[j] * z[j];
+  return sqrtl(square);
+}
+
 static inline int fixture_all_zero(size_t n, const double *x) {
   for (size_t i = 0; i < n; i++)
     if (x[i] != 0) return 0;

@@ -82,6 +82,13 @@ static inline int oracle_best_step(struct oracle *o, const double *w, const doub
   return release(oracle_all(o), &query_best_step, &ask, rho, (struct answer){.index = index});
 }
 
+static inline int oracle_moments(struct oracle *o, const double *most, double rho, double *moments, double *sd) {
+  return release(oracle_all(o), &query_moments, &(struct ask){.most = most}, rho, (struct answer){moments, sd, NULL});
+}
+static inline int oracle_weighted(struct oracle *o, const double *w, double rho, double *h, double *sd) {
+  return release(oracle_all(o), &query_weighted, &(struct ask){.at = w}, rho, (struct answer){h, sd, NULL});
+}
+
 static inline double oracle_sd_value(struct oracle *o, const double *w, double rho) {
   return release_sd(oracle_all(o), &query_value, &(struct ask){.at = w}, rho);
 }
@@ -192,6 +199,12 @@ static inline int sums_hessian(const struct scope *s, const double *w, double *h
 static inline int sums_majorant(const struct scope *s, const double *w, double *h) {
   return mean_of(s, &query_majorant, &(struct ask){.at = w}, h);
 }
+static inline int sums_moments(const struct scope *s, const double *most, double *moments) {
+  return mean_of(s, &query_moments, &(struct ask){.most = most}, moments);
+}
+static inline int sums_weighted(const struct scope *s, double *h) {
+  return mean_of(s, &query_weighted, &(struct ask){0}, h);
+}
 static inline int sums_trace(const struct scope *s, const double *w, enum curvature curvature, double *trace) {
   return mean_of(s, &query_trace, &(struct ask){.at = w, .curvature = curvature}, trace);
 }
@@ -212,6 +225,12 @@ static inline double sensitivity_model_gradient(const struct scope *s, const dou
 }
 static inline double sensitivity_hessian(const struct scope *s, const double *w) {
   return query_hessian.sensitivity(s, &(struct ask){.at = w}, 0);
+}
+static inline double sensitivity_moments(const struct scope *s) {
+  return query_moments.sensitivity(s, &(struct ask){0}, 0);
+}
+static inline double sensitivity_weighted(const struct scope *s) {
+  return query_weighted.sensitivity(s, &(struct ask){0}, 0);
 }
 static inline double sensitivity_trace(const struct scope *s, const double *w, enum curvature curvature) {
   return query_trace.sensitivity(s, &(struct ask){.at = w, .curvature = curvature}, 0);

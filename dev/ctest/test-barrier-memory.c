@@ -1,22 +1,31 @@
 /* Each allocation of the rooms data and barrier fails once: an error, no leak, and no answer without its charge. */
 #include "fixture.h"
 
+static void fail_each(int (*ask)(struct fixture *f, struct coordinates **c));
 static int create_all(struct fixture *f);
-static int ask_all(struct fixture *f);
+static int ask_all(struct fixture *f, struct coordinates **c);
+static int ask_moved(struct fixture *f, struct coordinates **c);
 
 void test_barrier_memory(void) {
+  fail_each(ask_all);
+  fail_each(ask_moved);
+}
+
+static void fail_each(int (*ask)(struct fixture *f, struct coordinates **c)) {
   long before = ctest_live_allocations();
   int status = BASE_ERR_MEMORY, failures = 0;
   for (int which = 1; status == BASE_ERR_MEMORY && which < 1000; which++, failures++) {
     struct fixture f = {0};
+    struct coordinates *c = NULL;
     ctest_fail_allocation(which);
     status = create_all(&f);
-    if (status == BASE_OK) status = ask_all(&f);
+    if (status == BASE_OK) status = ask(&f, &c);
     ctest_fail_allocation(0);
     CHECK(status == BASE_OK || status == BASE_ERR_MEMORY);
     oracle_free(f.oracle);
     ledger_free(f.ledger);
     data_free(f.data);
+    coordinates_free(c);
     CHECK(ctest_live_allocations() == before);
   }
   CHECK(status == BASE_OK);
@@ -37,7 +46,8 @@ static int create_all(struct fixture *f) {
 }
 
 /* Charged, if at all, as often as the history says. */
-static int ask_all(struct fixture *f) {
+static int ask_all(struct fixture *f, struct coordinates **c) {
+  (void)c;
   const double w[3] = {0, 1, -1}, step[3] = {4, 2, 1}, offset[3] = {0, 0, 0};
   double answer[9], sd[3];
   size_t index;
@@ -56,5 +66,27 @@ static int ask_all(struct fixture *f) {
   }
   CHECK(ledger_spent(f->ledger) == (double)ledger_length(f->ledger));
   if (status == BASE_OK) CHECK(ledger_length(f->ledger) == 6);
+  return status;
+}
+
+/* In other coordinates; where these fail, the rows stay as they were. */
+static int ask_moved(struct fixture *f, struct coordinates **c) {
+  static const double scale[2] = {2, 3}, centre[2] = {0.1, -0.1}, most[2] = {1, 0.5}, w[3] = {0, 1, -1};
+  const struct coordinates_spec spec = {2, 1, 1, 1, 1, 2, 0.5, scale, centre};
+  double answer[9], sd;
+  int status = oracle_moments(f->oracle, most, 1, answer, &sd);
+  if (status == BASE_OK) status = oracle_gradient(f->oracle, w, 1, answer, &sd);
+  if (status == BASE_OK) status = coordinates_create(&spec, c);
+  CHECK((status == BASE_OK) == (*c != NULL));
+  if (status == BASE_OK) {
+    status = oracle_move(f->oracle, *c);
+    CHECK((status == BASE_OK) == (f->data->coordinates != NULL));
+    CHECK((status == BASE_OK) == model_weighted(&f->oracle->model));
+  }
+  if (status == BASE_OK) status = oracle_weighted(f->oracle, w, 1, answer, &sd);
+  if (status == BASE_OK) status = oracle_gradient(f->oracle, w, 1, answer, &sd);
+  if (status != BASE_OK) CHECK(ledger_length(f->ledger) < 4 || fixture_all_zero(3, answer));
+  CHECK(ledger_spent(f->ledger) == (double)ledger_length(f->ledger));
+  if (status == BASE_OK) CHECK(ledger_length(f->ledger) == 4);
   return status;
 }

@@ -23,6 +23,7 @@ struct rows {
 };
 
 static void same_as_in_memory(const char *loss, int intercept, size_t factors, size_t n, size_t chunk);
+static void in_coordinates(int weighted, int intercept, size_t n);
 static void wide_rows(void);
 static void wrong_number_of_rows(void);
 static void failing(void);
@@ -42,6 +43,7 @@ void test_barrier_stream(void) {
   same_as_in_memory("sigmoid", 1, 1, 65 * DATA_BLOCK, 65000);
   /* several windows, and eight blocks at a time for a group */
   same_as_in_memory("logistic", 0, 0, (size_t)ctest_size(530 * DATA_BLOCK + 77, 66 * DATA_BLOCK + 77), 50000);
+  for (int k = 0; k < 4; k++) in_coordinates(k % 2, k / 2, k == 3 ? 900 : 65 * DATA_BLOCK + 77);
   wide_rows();
   wrong_number_of_rows();
   failing();
@@ -176,6 +178,39 @@ static void same_as_in_memory(const char *loss, int intercept, size_t factors, s
   CHECK(sensitivity_gradient(oracle_all(&s.stream), w) == sensitivity_gradient(oracle_all(s.memory.oracle), w));
   CHECK(sensitivity_hessian(oracle_all(&s.stream), w) == sensitivity_hessian(oracle_all(s.memory.oracle), w));
   pair_close(&s);
+}
+
+/* Coordinates are given after a pass, whose last window is short; moments before. */
+static void in_coordinates(int weighted, int intercept, size_t n) {
+  struct pair s;
+  struct fixture_coordinates c, other;
+  double most[P] = {1, 0, 0.5, 0.25, 1}, w[MOST] = {0.5, -1, 2, 0.1, 0, 3}, answer[2][MOST * MOST];
+  pair_open(&s, "logistic", intercept, n % 2, n, P, 5000);
+  for (int k = 0; k < 2; k++) {
+    struct oracle *o = k == 0 ? s.memory.oracle : &s.stream;
+    ctest_seed(3);
+    CHECK(sums_moments(oracle_all(o), most, answer[k]) == BASE_OK);
+    CHECK(fixture_coordinates(s.memory.data, 1, weighted, 1, 0.5, k == 0 ? &c : &other) == BASE_OK);
+  }
+  CHECK(memcmp(answer[0], answer[1], 2 * P * sizeof(double)) == 0);
+  CHECK(oracle_move(s.memory.oracle, c.made) == BASE_OK);
+  CHECK(oracle_move(&s.stream, other.made) == BASE_OK);
+  CHECK(oracle_move(&s.stream, other.made) == BASE_ERR_ARGUMENT);
+  size_t dim = data_dim(s.engine.rows);
+  for (int k = 0; k < 2; k++) {
+    struct oracle *o = k == 0 ? s.memory.oracle : &s.stream;
+    CHECK(sums_gradient(oracle_all(o), w, answer[k]) == BASE_OK);
+  }
+  CHECK(memcmp(answer[0], answer[1], dim * sizeof(double)) == 0);
+  for (int k = 0; k < 2; k++) {
+    struct scope *all = oracle_all(k == 0 ? s.memory.oracle : &s.stream);
+    CHECK((weighted ? sums_weighted(all, answer[k]) : sums_hessian(all, w, answer[k])) == BASE_OK);
+  }
+  CHECK(memcmp(answer[0], answer[1], dim * dim * sizeof(double)) == 0);
+  CHECK(sensitivity_gradient(oracle_all(&s.stream), w) == sensitivity_gradient(oracle_all(s.memory.oracle), w));
+  pair_close(&s);
+  coordinates_free(c.made);
+  coordinates_free(other.made);
 }
 
 /* So many columns that a window has few blocks, or one. */

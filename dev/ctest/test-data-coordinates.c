@@ -1,0 +1,232 @@
+/* Rows in other coordinates: no row is longer there than its length says nor much shorter, whatever its numbers, and a
+ * length is a function of its row alone. */
+#include "fixture.h"
+
+enum { ROWS = 1300 }; /* two blocks */
+
+static void lengths(size_t p, int intercept, double radius, double scale);
+static void clipped(size_t p, int intercept, double radius, double scale);
+static void extremes(void);
+static void of_its_row_alone(size_t p, int intercept);
+static void refused(void);
+static void mismatched(void);
+
+void test_data_coordinates(void) {
+  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+    for (int intercept = 0; intercept <= 1; intercept++) {
+      lengths(3, intercept, 1, 1);
+      lengths(40, intercept, 1.7, 20);
+      lengths(4, intercept, 1e-3, 1e-4);
+      lengths(7, intercept, 300, 1e5);
+      clipped(3, intercept, 1, 1);
+      clipped(40, intercept, 0.4, 6);
+      of_its_row_alone(3, intercept);
+      of_its_row_alone(21, intercept);
+    }
+  }
+  extremes();
+  refused();
+  mismatched();
+}
+
+/* Some rows are null, some lie outside the radius. */
+struct rows {
+  double *x, y[ROWS];
+  struct fixture_arrays arrays;
+  struct data *data;
+};
+
+static void open_rows(struct rows *r, size_t p, int intercept, double radius) {
+  r->x = base_alloc(ROWS * p, sizeof *r->x);
+  for (size_t i = 0; i < ROWS; i++) {
+    double size = radius * exp(4 * ctest_uniform() - 3) / sqrt((double)p);
+    for (size_t j = 0; j < p; j++) r->x[i + j * ROWS] = i % 191 == 5 ? NAN : size * ctest_normal();
+    if (fixture_storage == FIXTURE_SPARSE) r->x[i + i % p * ROWS] = 0;
+    r->y[i] = i % 307 == 6 ? NAN : fixture_sign();
+  }
+  CHECK(fixture_data(r->x, ROWS, p, intercept, radius, r->y, &r->arrays, &r->data) == BASE_OK);
+}
+
+static void close_rows(struct rows *r) {
+  data_free(r->data);
+  fixture_free(&r->arrays);
+  base_free(r->x);
+}
+
+/* The square of what a row of norm one can be long. */
+static double most_square(const struct coordinates_spec *s) {
+  double most = s->intercept ? s->constant * s->constant : 0;
+  for (size_t j = 0; j < s->p; j++) most += pow(s->scale[j] * (1 + fabs(s->centre[j])), 2);
+  return most;
+}
+
+static void lengths(size_t p, int intercept, double radius, double scale) {
+  struct rows r;
+  struct fixture_coordinates c;
+  open_rows(&r, p, intercept, radius);
+  CHECK(fixture_coordinates(r.data, scale, 1, 2, 0.5, &c) == BASE_OK);
+  CHECK(data_move(r.data, c.made) == BASE_OK);
+  double slack = 1e-13 * (double)(p + 16) * most_square(&c.spec);
+  int short_ones = 0, long_ones = 0, null_ones = 0;
+  for (size_t i = 0; i < ROWS; i++) {
+    long double z[64], norm = fixture_moved(r.data, r.x, &c.spec, i, z), length = r.data->length[i];
+    short_ones += length < norm;
+    long_ones += !(length * length <= norm * norm * (1 + 1e-14L) + slack);
+    null_ones += r.data->clip[i] == 0;
+  }
+  CHECK(short_ones == 0 && long_ones == 0 && null_ones >= 10);
+  coordinates_free(c.made);
+  close_rows(&r);
+}
+
+/* To norm one, and no others. */
+static void clipped(size_t p, int intercept, double radius, double scale) {
+  struct rows r;
+  struct fixture_coordinates c;
+  open_rows(&r, p, intercept, radius);
+  CHECK(fixture_coordinates(r.data, scale, 0, 1, 0.5, &c) == BASE_OK);
+  double *before = base_alloc(ROWS, sizeof *before);
+  memcpy(before, r.data->clip, ROWS * sizeof *before);
+  struct data unclipped = *r.data;
+  unclipped.clip = before;
+  CHECK(data_move(r.data, c.made) == BASE_OK);
+  double slack = 1e-13 * (double)(p + 16) * most_square(&c.spec);
+  int wrong = 0, cut = 0;
+  for (size_t i = 0; i < ROWS; i++) {
+    long double z[64], norm = fixture_moved(r.data, r.x, &c.spec, i, z);
+    long double was = fixture_moved(&unclipped, r.x, &c.spec, i, z);
+    wrong += !(norm <= 1) || !(fabsl(norm - fminl(was, 1)) <= slack);
+    cut += r.data->clip[i] < before[i];
+  }
+  CHECK(wrong == 0 && cut > 20 && cut < ROWS);
+  base_free(before);
+  coordinates_free(c.made);
+  close_rows(&r);
+}
+
+/* Numbers at the ends of what is allowed: finite or infinite, never too small, never NaN. */
+static void extremes(void) {
+  static const double sizes[] = {1e-160, 1e-130, 1e-60, 1e-50, 1, 1e50, 1e100, 1e153}, ends[] = {1e-50, 1, 1e50};
+  enum { N = 8, P = 2 };
+  double x[N * P], y[N];
+  fixture_storage = FIXTURE_DENSE;
+  for (size_t i = 0; i < N; i++) {
+    x[i] = sizes[i];
+    x[i + N] = -sizes[N - 1 - i];
+    y[i] = 1;
+  }
+  for (int k = 0; k < 54; k++) {
+    double radius = ends[k % 3], scale[P] = {ends[k / 3 % 3], ends[k / 9 % 3]}, centre[P] = {k / 27, -k / 27};
+    const struct coordinates_spec spec = {P, k / 27, 1, radius, ends[k / 3 % 3], 1, 1e-50, scale, centre};
+    struct coordinates *c;
+    struct data *d;
+    CHECK(data_create(x, N, P, k / 27, radius, y, &d) == BASE_OK);
+    CHECK(coordinates_create(&spec, &c) == BASE_OK);
+    CHECK(data_move(d, c) == BASE_OK);
+    for (size_t i = 0; i < N; i++) {
+      long double z[P + 1], norm = fixture_moved(d, x, &spec, i, z);
+      CHECK(d->length[i] > 0 && d->length[i] >= norm);
+    }
+    coordinates_free(c);
+    data_free(d);
+  }
+}
+
+/* A null record in the same block changes no other length by a bit. */
+static void of_its_row_alone(size_t p, int intercept) {
+  enum { ONE = 700, OTHER = 1298 };
+  double *lengths_of[2];
+  for (int k = 0; k < 2; k++) {
+    double *x = base_alloc(ROWS * p, sizeof *x), y[ROWS];
+    struct fixture_arrays arrays;
+    struct fixture_coordinates c;
+    struct data *d;
+    ctest_seed(7);
+    for (size_t i = 0; i < ROWS * p; i++) x[i] = ctest_normal() / sqrt((double)p);
+    for (size_t i = 0; i < ROWS; i++) y[i] = k == 1 && (i == ONE || i == OTHER) ? NAN : 1;
+    CHECK(fixture_data(x, ROWS, p, intercept, 1, y, &arrays, &d) == BASE_OK);
+    CHECK(fixture_coordinates(d, 1, 1, 1, 1, &c) == BASE_OK);
+    CHECK(data_move(d, c.made) == BASE_OK);
+    CHECK(d->broken[0] == k && d->broken[1] == k);
+    lengths_of[k] = base_alloc(ROWS, sizeof(double));
+    memcpy(lengths_of[k], d->length, ROWS * sizeof(double));
+    data_free(d);
+    coordinates_free(c.made);
+    fixture_free(&arrays);
+    base_free(x);
+  }
+  lengths_of[0][ONE] = lengths_of[1][ONE];
+  lengths_of[0][OTHER] = lengths_of[1][OTHER];
+  CHECK(memcmp(lengths_of[0], lengths_of[1], ROWS * sizeof(double)) == 0);
+  base_free(lengths_of[0]);
+  base_free(lengths_of[1]);
+}
+
+/* ---- what is refused ---- */
+
+static int created(const struct coordinates_spec *spec) {
+  struct coordinates *c;
+  int status = coordinates_create(spec, &c);
+  CHECK((status == BASE_OK) == (c != NULL));
+  CHECK(status == BASE_OK || status == BASE_ERR_ARGUMENT);
+  coordinates_free(c);
+  return status == BASE_OK;
+}
+
+static void refused(void) {
+  static const double bad[] = {0, -1, 1e-51, 1e51, 1e-200, INFINITY, NAN};
+  double scale[2] = {1, 2}, centre[2] = {0.5, -0.5};
+  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre};
+  CHECK(created(&good));
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    struct coordinates_spec spec = good;
+    spec.radius = bad[k];
+    CHECK(!created(&spec));
+    spec = good;
+    spec.constant = bad[k];
+    CHECK(!created(&spec));
+    spec = good;
+    spec.cap = bad[k];
+    CHECK(!created(&spec));
+    spec = good;
+    spec.bound = bad[k];
+    CHECK(!created(&spec));
+    scale[1] = bad[k];
+    CHECK(!created(&good));
+    scale[1] = 2;
+    centre[0] = k < 3 ? 1.01 : bad[k];
+    CHECK(created(&good) == (k == 4)); /* a small centre is one */
+    centre[0] = 0.5;
+  }
+  struct coordinates_spec spec = good;
+  spec.intercept = 0;
+  CHECK(!created(&spec)); /* centres without an intercept */
+  spec = good;
+  spec.weighted = 0;
+  CHECK(!created(&spec)); /* sensitivities are of rows that are clipped to one */
+  spec.cap = 0.5;
+  CHECK(!created(&spec));
+  spec.cap = 1;
+  CHECK(created(&spec));
+}
+
+/* Coordinates of other rows, and second ones. */
+static void mismatched(void) {
+  static const double x[4] = {0.1, 0.2, 0.3, 0.4}, y[2] = {1, -1}, scale[3] = {1, 1, 1}, centre[3] = {0};
+  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre};
+  for (int k = 0; k < 5; k++) {
+    struct coordinates_spec spec = good;
+    struct coordinates *c;
+    struct data *d;
+    if (k == 0) spec.p = 3;
+    if (k == 1) spec.p = 1;
+    if (k == 2) spec.intercept = 0;
+    if (k == 3) spec.radius = 1.6;
+    CHECK(data_create(x, 2, 2, 1, 1.5, y, &d) == BASE_OK);
+    CHECK(coordinates_create(&spec, &c) == BASE_OK);
+    CHECK(data_move(d, c) == (k == 4 ? BASE_OK : BASE_ERR_ARGUMENT));
+    CHECK(k < 4 || data_move(d, c) == BASE_ERR_ARGUMENT);
+    data_free(d);
+    coordinates_free(c);
+  }
+}
