@@ -77,6 +77,23 @@ static inline struct newton_options run_options_newton(enum newton_curvature cur
   return o;
 }
 
+static inline struct ridge_options run_options_ridge(void) {
+  struct ridge_options o = {.iterations = 160,
+                            .eps_g = 0.05,
+                            .confidence = 0.95,
+                            .certificate_share = 0.05,
+                            .matrix_share = 0.06,
+                            .first_share = 0.15,
+                            .curvature = 0.3,
+                            .size = 16,
+                            .guard = 5,
+                            .reach = 2,
+                            .wander = 10,
+                            .least = 0.4,
+                            .tail = 0.85};
+  return o;
+}
+
 /* The sparse vector and the exponential mechanism need zCDP from the first charge on. */
 static inline void run_decide(const struct fixture *f, enum opt_line_search search) {
   if (search == OPT_SVT || search == OPT_EXPONENTIAL) CHECK(ledger_decide(f->ledger, LEDGER_ZCDP) == BASE_OK);

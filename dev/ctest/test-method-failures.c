@@ -10,11 +10,13 @@ struct trial {
   const char *loss;
   double rho;
   int allocations; /* more than so many */
+  const struct coordinates *coordinates; /* of the rows, or NULL */
   union {
     struct opt_options opt;
     struct tr_options tr;
     struct gd_options gd;
     struct newton_options newton;
+    struct ridge_options ridge;
   } o;
 };
 
@@ -22,6 +24,7 @@ static struct trial opt_trial(int published, enum opt_line_search search);
 static struct trial tr_trial(int explicit_test, int published);
 static struct trial gd_trial(void);
 static struct trial newton_trial(enum newton_curvature curvature, enum modify modify);
+static struct trial ridge_trial(const struct coordinates *c);
 static void interrupted(const struct trial *t);
 static void without_memory(const struct trial *t);
 static void without_entropy(const struct trial *t);
@@ -45,6 +48,12 @@ void test_method_failures(void) {
     fails_everywhere(newton_trial((enum newton_curvature)curvature, MODIFY_ADD));
     fails_everywhere(newton_trial((enum newton_curvature)curvature, MODIFY_CLIP));
   }
+  static const double scale[DIM] = {1, 2, 3}, centre[DIM] = {0};
+  const struct coordinates_spec spec = {DIM, 0, 1, 1, 1, 1, 0.5, scale, centre};
+  struct coordinates *c;
+  CHECK(coordinates_create(&spec, &c) == BASE_OK);
+  fails_everywhere(ridge_trial(c));
+  coordinates_free(c);
 }
 
 /* ---- what is run; Hessians are asked for, too ---- */
@@ -56,7 +65,7 @@ static int run_opt(const struct trial *t, const struct fixture *f, double *w, st
 
 static struct trial opt_trial(int published, enum opt_line_search search) {
   struct trial t = {
-      run_opt, "sigmoid", 2, 5, {.opt = published ? run_options_published(search, 1) : run_options(search, 1)}};
+      run_opt, "sigmoid", 2, 5, NULL, {.opt = published ? run_options_published(search, 1) : run_options(search, 1)}};
   t.o.opt.eps_g = 0.2;
   t.o.opt.eps_h = published ? 0.01 : 0.03;
   t.o.opt.max_iterations = 6;
@@ -68,7 +77,7 @@ static int run_tr(const struct trial *t, const struct fixture *f, double *w, str
 }
 
 static struct trial tr_trial(int explicit_test, int published) {
-  struct trial t = {run_tr, "sigmoid", 2, 2, {.tr = run_options_tr(explicit_test, published)}};
+  struct trial t = {run_tr, "sigmoid", 2, 2, NULL, {.tr = run_options_tr(explicit_test, published)}};
   t.o.tr.eps_g = 0.2;
   t.o.tr.eps_h = 0.03;
   t.o.tr.max_iterations = 6;
@@ -81,7 +90,7 @@ static int run_gd(const struct trial *t, const struct fixture *f, double *w, str
 }
 
 static struct trial gd_trial(void) {
-  struct trial t = {run_gd, "sigmoid", 2, 2, {.gd = run_options_gd()}};
+  struct trial t = {run_gd, "sigmoid", 2, 2, NULL, {.gd = run_options_gd()}};
   t.o.gd.eps_g = 0.2;
   t.o.gd.eps_h = 0.03;
   t.o.gd.max_iterations = 6;
@@ -97,6 +106,7 @@ static struct trial newton_trial(enum newton_curvature curvature, enum modify mo
                     "logistic",
                     1,
                     3,
+                    NULL,
                     {.newton = {.curvature = curvature,
                                 .modify = modify,
                                 .damped = curvature == NEWTON_DIRECT,
@@ -114,6 +124,16 @@ static struct trial newton_trial(enum newton_curvature curvature, enum modify mo
   return t;
 }
 
+static int run_ridge(const struct trial *t, const struct fixture *f, double *w, struct opt_result *r) {
+  return ridge_run(f->oracle, &run_no_penalty, &t->o.ridge, t->rho, w, r);
+}
+
+static struct trial ridge_trial(const struct coordinates *c) {
+  struct trial t = {run_ridge, "logistic", 1, 3, c, {.ridge = run_options_ridge()}};
+  t.o.ridge.iterations = 3;
+  return t;
+}
+
 /* ---- how it fails ---- */
 
 static const double start[DIM] = {0.4, -0.2, 0};
@@ -121,6 +141,7 @@ static const double start[DIM] = {0.4, -0.2, 0};
 static void open_trial(struct fixture *f, const struct trial *t, double *w) {
   ctest_seed(3);
   fixture_open(f, t->loss, 150, DIM, 0, ORACLE_REPLACE_ONE, t->rho);
+  if (t->coordinates) CHECK(oracle_move(f->oracle, t->coordinates) == BASE_OK);
   memcpy(w, start, sizeof start);
 }
 

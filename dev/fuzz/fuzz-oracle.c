@@ -19,16 +19,20 @@ struct pair {
   struct data *data[2];
   struct ledger *ledger[2];
   struct oracle *oracle[2];
+  struct coordinates *coordinates[2]; /* or NULL */
+  int weighted;
 };
 
 struct question {
-  double w[DIM], direction[DIM], step[STEPS], offset[STEPS], rho;
+  double w[DIM], direction[DIM], step[STEPS], offset[STEPS], most[COLUMNS], rho;
   size_t k;
 };
 
 static int open_pair(struct fuzz *f, struct pair *p);
 static void close_pair(struct pair *p);
+static void move_pair(struct fuzz *f, struct pair *p);
 static void read_question(struct fuzz *f, struct question *q);
+static void exact_moments(const struct pair *p, const struct question *q);
 static void exact_answers(const struct pair *p, const struct question *q);
 static void noisy_answers(struct fuzz *f, const struct pair *p, const struct question *q);
 
@@ -39,6 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (open_pair(&f, &p)) {
     ctest_fail_allocation(0); /* only while the two are made: what fails then would be charged to one of them */
     read_question(&f, &q);
+    exact_moments(&p, &q);
+    if (fuzz_below(&f, 2)) move_pair(&f, &p);
     exact_answers(&p, &q);
     for (int i = 0; i < 3; i++) noisy_answers(&f, &p, &q);
   }
@@ -100,9 +106,35 @@ static void close_pair(struct pair *p) {
     oracle_free(p->oracle[side]);
     ledger_free(p->ledger[side]);
     data_free(p->data[side]);
+    coordinates_free(p->coordinates[side]);
     free(p->x[side]);
     free(p->y[side]);
   }
+}
+
+/* Both or neither: what is refused does not depend on the data. */
+static void move_pair(struct fuzz *f, struct pair *p) {
+  double scale[COLUMNS] = {1}, centre[COLUMNS] = {0};
+  for (size_t j = 0; j < p->p; j++) {
+    scale[j] = fabs(fuzz_double(f));
+    centre[j] = p->intercept ? fmod(fuzz_double(f), 1) : 0;
+  }
+  p->weighted = (int)fuzz_below(f, 2);
+  const struct coordinates_spec spec = {p->p,
+                                        p->intercept,
+                                        p->weighted,
+                                        p->radius,
+                                        fabs(fuzz_double(f)),
+                                        p->weighted ? fabs(fuzz_double(f)) : 1,
+                                        fabs(fuzz_double(f)),
+                                        scale,
+                                        centre};
+  if (coordinates_create(&spec, &p->coordinates[0]) != BASE_OK) return;
+  REQUIRE(coordinates_create(&spec, &p->coordinates[1]) == BASE_OK);
+  int status = oracle_move(p->oracle[0], p->coordinates[0]);
+  REQUIRE(oracle_move(p->oracle[1], p->coordinates[1]) == status);
+  p->weighted = p->weighted && status == BASE_OK;
+  REQUIRE(model_weighted(&p->oracle[0]->model) == p->weighted);
 }
 
 static void read_question(struct fuzz *f, struct question *q) {
@@ -111,6 +143,7 @@ static void read_question(struct fuzz *f, struct question *q) {
   q->k = 1 + fuzz_below(f, STEPS);
   fuzz_doubles(f, STEPS, q->step);
   for (size_t i = 0; i < STEPS; i++) q->offset[i] = 0;
+  for (size_t j = 0; j < COLUMNS; j++) q->most[j] = fuzz_below(f, 2) ? fuzz_share(f) : fuzz_below(f, 2);
   q->rho = fuzz_below(f, 2) ? 0.1 : fuzz_double(f);
 }
 
@@ -123,15 +156,28 @@ static double distance(size_t n, const double *a, const double *b) {
   return la_norm(n, d);
 }
 
+static void exact_moments(const struct pair *p, const struct question *q) {
+  struct oracle *o = p->oracle[0], *other = p->oracle[1];
+  double a[2 * COLUMNS], b[2 * COLUMNS];
+  if (p->p == 0) return;
+  REQUIRE(sums_moments(oracle_all(o), q->most, a) == BASE_OK && sums_moments(oracle_all(other), q->most, b) == BASE_OK);
+  REQUIRE(within(distance(2 * p->p, a, b), sensitivity_moments(oracle_all(o))));
+}
+
 static void exact_answers(const struct pair *p, const struct question *q) {
   struct oracle *o = p->oracle[0], *other = p->oracle[1];
   size_t d = oracle_dim(o);
   double a[DIM * DIM], b[DIM * DIM];
   if (!(la_norm(d, q->w) <= 1e100) || !(la_norm(d, q->direction) <= 1e100)) return;
-  REQUIRE(sums_value(oracle_all(o), q->w, a) == BASE_OK && sums_value(oracle_all(other), q->w, b) == BASE_OK);
-  REQUIRE(within(fabs(a[0] - b[0]), sensitivity_value(oracle_all(o), q->w)));
   REQUIRE(sums_gradient(oracle_all(o), q->w, a) == BASE_OK && sums_gradient(oracle_all(other), q->w, b) == BASE_OK);
   REQUIRE(within(distance(d, a, b), sensitivity_gradient(oracle_all(o), q->w)));
+  if (p->weighted) {
+    REQUIRE(sums_weighted(oracle_all(o), a) == BASE_OK && sums_weighted(oracle_all(other), b) == BASE_OK);
+    REQUIRE(within(distance(d * d, a, b), sensitivity_weighted(oracle_all(o))));
+    return;
+  }
+  REQUIRE(sums_value(oracle_all(o), q->w, a) == BASE_OK && sums_value(oracle_all(other), q->w, b) == BASE_OK);
+  REQUIRE(within(fabs(a[0] - b[0]), sensitivity_value(oracle_all(o), q->w)));
   REQUIRE(sums_hessian(oracle_all(o), q->w, a) == BASE_OK && sums_hessian(oracle_all(other), q->w, b) == BASE_OK);
   REQUIRE(within(distance(d * d, a, b), sensitivity_hessian(oracle_all(o), q->w)));
   for (size_t i = 0; i < q->k; i++)
@@ -174,6 +220,12 @@ static int ask(uint32_t kind, const struct pair *p, int side, const struct quest
   case 5:
     status = oracle_best_step(o, q->w, q->direction, q->k, q->step, q->offset, q->rho, &index);
     break;
+  case 6:
+    status = oracle_moments(o, q->most, q->rho, answer, sd), n = 2 * p->p;
+    break;
+  case 7:
+    status = oracle_weighted(o, q->w, q->rho, answer, sd), n = d * d;
+    break;
   }
   REQUIRE(index <= q->k);
   REQUIRE(status == BASE_OK ? fuzz_all_finite(n, answer) : fuzz_all_zero(n, answer));
@@ -181,7 +233,7 @@ static int ask(uint32_t kind, const struct pair *p, int side, const struct quest
 }
 
 static void noisy_answers(struct fuzz *f, const struct pair *p, const struct question *q) {
-  uint32_t kind = fuzz_below(f, 6);
+  uint32_t kind = fuzz_below(f, 8);
   int first = ask(kind, p, 0, q), second = ask(kind, p, 1, q);
   REQUIRE(first == second);
   size_t length = ledger_length(p->ledger[0]);

@@ -1,0 +1,128 @@
+/* Newton's method with a ridge of its own: with a large budget the minimiser of the weighted loss, without a signal
+ * about the start; what it spends, what it refuses. */
+#include "run.h"
+
+enum { DIM = 4, COLUMNS = DIM - 1 };
+
+static void finds_the_minimiser(const char *loss, int intercept);
+static void stays_near_the_start(void);
+static void certificates_hold(void);
+static void refused(void);
+
+void test_method_ridge(void) {
+  for (int intercept = 0; intercept <= 1; intercept++) {
+    finds_the_minimiser("logistic", intercept);
+    finds_the_minimiser("huber_svm", intercept);
+  }
+  stays_near_the_start();
+  certificates_hold();
+  refused();
+}
+
+/* Labels of a logistic model with this factor; rows in coordinates, which some of them are long in. */
+static void open_ridge(struct fixture *f, struct fixture_coordinates *c, const char *loss, size_t n, int intercept,
+                       double factor, double capacity) {
+  double *x = base_alloc(n * COLUMNS, sizeof *x), *y = base_alloc(n, sizeof *y);
+  for (size_t i = 0; i < n * COLUMNS; i++) x[i] = 0.3 * ctest_normal();
+  for (size_t i = 0; i < n; i++) {
+    double t = factor * (x[i] - 0.5 * x[i + n]);
+    y[i] = ctest_uniform() < 1 / (1 + exp(-t)) ? 1 : -1;
+  }
+  fixture_storage = FIXTURE_DENSE;
+  fixture_open_rows(f, loss, x, y, n, COLUMNS, intercept, ORACLE_REPLACE_ONE, capacity);
+  ctest_seed(11);
+  CHECK(fixture_coordinates(f->data, 1.5, 1, 1, 0.5, c) == BASE_OK);
+  CHECK(oracle_move(f->oracle, c->made) == BASE_OK);
+}
+
+static void close_ridge(struct fixture *f, struct fixture_coordinates *c) {
+  fixture_close(f);
+  coordinates_free(c->made);
+}
+
+static void finds_the_minimiser(const char *loss, int intercept) {
+  struct ridge_options o = run_options_ridge();
+  struct fixture f;
+  struct fixture_coordinates c;
+  struct opt_result r;
+  double w[DIM] = {0}, rho = 1e8;
+  open_ridge(&f, &c, loss, 2000, intercept, 3, 2 * rho);
+  double at_start = run_exact_gradient(&f, &run_no_penalty, w);
+  CHECK(ridge_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+  run_check(&f, &r, w, rho);
+  CHECK(at_start > 0.05);
+  CHECK(run_exact_gradient(&f, &run_no_penalty, w) < 1e-3);
+  CHECK(r.status == OPT_SOSP && r.gradient_upper <= o.eps_g && r.ridge > 0);
+  CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-9 * rho);
+  CHECK(ledger_accountant_of(f.ledger) == LEDGER_GDP);
+  CHECK_NEAR(run_spent_on(&r, "weighted matrix"), 0.95 * 0.06 * rho, 1e-6 * rho);
+  opt_result_free(&r);
+  close_ridge(&f, &c);
+}
+
+/* Little budget and labels by a coin: the mean of the losses is hardly above that of the start, which is the best. */
+static void stays_near_the_start(void) {
+  double excess = 0, runs = ctest_size(30, 4);
+  for (int i = 0; i < runs; i++) {
+    struct ridge_options o = run_options_ridge();
+    struct fixture f;
+    struct fixture_coordinates c;
+    struct opt_result r;
+    double w[DIM] = {0}, rho = 0.05, before, after;
+    ctest_seed(40 + (uint64_t)i);
+    open_ridge(&f, &c, "logistic", 1000, 1, 0, rho);
+    ctest_seed(140 + (uint64_t)i);
+    CHECK(sums_value(oracle_all(f.oracle), w, &before) == BASE_OK);
+    CHECK(ridge_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+    run_check(&f, &r, w, rho);
+    CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-9 * rho);
+    CHECK(sums_value(oracle_all(f.oracle), w, &after) == BASE_OK);
+    excess += (after - before) / runs;
+    opt_result_free(&r);
+    close_ridge(&f, &c);
+  }
+  CHECK(excess < 0.05);
+}
+
+/* Of loss and ridge; the ridge's part at most its size times the distance, for scales that are all equal. */
+static void certificates_hold(void) {
+  int runs = ctest_size(100, 4), wrong = 0;
+  for (int i = 0; i < runs; i++) {
+    struct ridge_options o = run_options_ridge();
+    struct fixture f;
+    struct fixture_coordinates c;
+    struct opt_result r;
+    double w[DIM] = {0}, g[DIM], rho = 0.5, norm = 0;
+    ctest_seed(500 + (uint64_t)i);
+    open_ridge(&f, &c, "logistic", 500, 0, 3, rho);
+    ctest_seed(700 + (uint64_t)i);
+    CHECK(ridge_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+    CHECK(sums_gradient(oracle_all(f.oracle), w, g) == BASE_OK);
+    double total = 0;
+    for (size_t j = 0; j < COLUMNS; j++) total += c.scale[j] / COLUMNS;
+    for (size_t j = 0; j < COLUMNS; j++) norm = hypot(norm, g[j] + r.ridge * c.scale[j] / total * w[j]);
+    wrong += norm > r.gradient_upper;
+    CHECK((r.status == OPT_SOSP) == (r.gradient_upper <= o.eps_g));
+    opt_result_free(&r);
+    close_ridge(&f, &c);
+  }
+  CHECK(wrong <= 0.05 * runs + 3 * sqrt(0.05 * 0.95 * runs));
+}
+
+/* Rows without weights, and losses that are not convex; nothing is charged. */
+static void refused(void) {
+  for (int k = 0; k < 3; k++) {
+    struct ridge_options o = run_options_ridge();
+    struct fixture f;
+    struct fixture_coordinates c = {.made = NULL};
+    struct opt_result r;
+    double w[DIM] = {0};
+    fixture_open(&f, k == 2 ? "sigmoid" : "logistic", 50, COLUMNS, 1, ORACLE_REPLACE_ONE, 1);
+    CHECK(fixture_coordinates(f.data, 1, 0, 1, 1, &c) == BASE_OK);
+    if (k > 0) CHECK(oracle_move(f.oracle, c.made) == BASE_OK); /* clipped rows */
+    CHECK(ridge_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_ERR_ARGUMENT);
+    CHECK(ledger_length(f.ledger) == 0 && fixture_all_zero(DIM, w));
+    opt_result_free(&r);
+    close_ridge(&f, &c);
+  }
+}
