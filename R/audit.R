@@ -28,8 +28,8 @@
 #' which all are null records but one, of the largest norm, along the first column, whose label is 1 or -1
 #' (`"replace-one"`) or that is or is not a null record (`"zero-out"`). The statistic is the projection
 #' of the released coefficients on that record. In one run, canary j lies along column j in the same
-#' two versions. The user's data are not needed and not touched. Runs start at zero, take columns as mapped, and
-#' spend on the optimisation what private ranges would have taken. A fit with Gaussian accounting is held to its
+#' two versions. The user's data are not needed and not touched. Runs start at zero, take columns as mapped, pay for
+#' the moments of a geometry where the fit has one, and spend on the optimisation what private ranges would have taken. A fit with Gaussian accounting is held to its
 #' Gaussian claim.
 #'
 #' @section What an audit cannot see:
@@ -126,7 +126,7 @@ dp_audit.dp_sosp <- function(x, method = c("pairs", "one-run"), runs = 1000, can
     return(audit_pairs(function(data) audit_scores(x, data, 1L), pair, claim, runs, conf, progress))
   }
   claim <- audit_claim(x$privacy$eps, x$privacy$delta, "dp")
-  canaries <- check_count(canaries %||% min(x$n, max(audit_width(x), 2L)), "canaries", 2, call = audit_call)
+  canaries <- check_count(canaries %||% min(x$n, max(columns_of(x), 2L)), "canaries", 2, call = audit_call)
   if (canaries > x$n) {
     abort("argument", "`canaries` must be at most n = ", x$n, "; it is ", canaries, ".", call = audit_call)
   }
@@ -283,12 +283,10 @@ one_run_bound <- function(correct, guesses, canaries, delta, alpha) {
 
 # ---- fits ----
 
-audit_width <- function(fit) design_dim(fit$design) - fit$design$intercept
-
 # One record per sign, the other ones null. Record j has the largest norm, along column j (and so on in turn); -1 is its
 # opposite: the label flipped, which changes a gradient at zero most, or a null record.
 audit_data <- function(fit, signs) {
-  x <- matrix(0, fit$n, audit_width(fit))
+  x <- matrix(0, fit$n, columns_of(fit))
   records <- seq_along(signs)
   x[records, ] <- audit_records(fit, length(signs))
   labels <- if (fit$response$kind == "bounded") fit$response$bounds else c(FALSE, TRUE)
@@ -299,7 +297,7 @@ audit_data <- function(fit, signs) {
 }
 
 audit_records <- function(fit, count) {
-  width <- audit_width(fit)
+  width <- columns_of(fit)
   length <- sqrt(max(fit$design$radius^2 - fit$design$intercept, 0))
   x <- matrix(0, count, width)
   if (width > 0L) x[cbind(seq_len(count), (seq_len(count) - 1L) %% width + 1L)] <- length
@@ -320,7 +318,7 @@ audit_refit <- function(fit, data) {
     dp_sosp(data$x, data$y, eps = fit$privacy$eps, delta = fit$privacy$delta, method = fit$method, loss = fit$loss,
             penalty = fit$penalty, radius = fit$design$radius, target = target, control = fit$control,
             neighbours = fit$privacy$neighbours, noise = fit$privacy$noise, progress = FALSE,
-            intercept = fit$design$intercept),
+            intercept = fit$design$intercept, geometry = if (is.null(fit$geometry)) "none" else "private"),
     classes = "dpsosp_warning"
   )
 }

@@ -26,6 +26,7 @@ auto_method <- function(loss, penalty, geometry) {
 
 # The rest of the rule, when the number of columns is known: before the size of a problem is checked, ...
 auto_wide <- function(job) {
+  if (job$method$name == "newton-ridge" && columns_of(job) == 0L) return(take_instead(job, "newton"))
   if (!job$method$name %in% c("newton", "newton-ridge") || job$dim <= auto_columns) return(job)
   take_instead(job, if (is_smooth(job$loss)) "2opt-ls" else "gd")
 }

@@ -17,7 +17,7 @@ check_box <- function(bounds, columns, call) {
     abort("argument", "`bounds` of a matrix must be numbers, lower and upper of all columns or a matrix with these two ",
           "rows and ", columns, " columns, not ", describe(bounds), ".", call = call)
   }
-  box <- matrix(as.double(bounds), 2L, columns)
+  box <- matrix(rep_len(as.double(bounds), 2L * columns), 2L)
   if (any(box[1, ] > box[2, ])) abort("argument", "`bounds` must not have a lower end above the upper one.", call = call)
   t(box)
 }

@@ -34,12 +34,10 @@ job_geometry <- function(job) {
 column_box <- function(job) {
   design <- job$design
   if (is_matrix_design(design)) return(design$box)
-  numeric <- design$columns$kind == "numeric"
-  low <- ifelse(numeric, -1, 0) / design$radius
-  cbind(low, rep(1 / design$radius, length(low)))[slopes_order(design), , drop = FALSE]
+  most <- min(1, 1 / design$radius)
+  low <- ifelse(design$columns$kind == "numeric", -most, 0)
+  cbind(low, rep(most, length(low)))[slopes_order(design), , drop = FALSE]
 }
-
-columns_of <- function(job) job$dim - job$design$intercept
 
 slopes_order <- function(design) {
   order <- design_order(design)
@@ -52,7 +50,7 @@ public_moments <- function(job, geometry) {
   scale <- column_scale(job$design)
   mean <- ((geometry$mean - scale[, 1]) / scale[, 2] / job$design$radius)[order]
   sd <- (geometry$sd / scale[, 2] / job$design$radius)[order]
-  list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(sd)^2, sd = 0)
+  list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(pmin(sd, 1))^2, sd = 0)
 }
 
 # Centre and unit of every column.

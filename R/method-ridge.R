@@ -51,12 +51,16 @@ control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, first_s
 
 family_newton_ridge <- function() {
   new_family("newton_ridge", function(method) control_newton_ridge(), ridge_options, c = "ridge",
-             check_problem = check_no_penalty, constant = function(control) TRUE,
+             check_problem = check_ridge, constant = function(control) TRUE,
              weighted = function(control) (1 - control$certificate_share) * (1 - control$matrix_share),
              because = ", where Newton's method climbs")
 }
 
-check_no_penalty <- function(job) {
+check_ridge <- function(job) {
+  if (columns_of(job) == 0L) {
+    abort("argument", "The method \"", job$method$name, "\" needs columns beside the intercept: take the method \"newton\".",
+          call = job$call)
+  }
   if (job$penalty$name == "none") return(invisible())
   abort("argument", "The method \"", job$method$name, "\" chooses a ridge of its own: leave out `penalty`, or take the ",
         "method \"newton\".", call = job$call)

@@ -77,6 +77,9 @@ design_dim <- function(design) {
   if (is_matrix_design(design)) length(design$labels) else nrow(design$columns) + design$intercept
 }
 
+# Of a job or a fit: coefficients but the intercept.
+columns_of <- function(job) design_dim(job$design) - job$design$intercept
+
 # Coefficients of the columns as they are become those of the core's rows, ...
 core_start <- function(design, coefficients) {
   if (is_matrix_design(design)) return(coefficients * design$radius)

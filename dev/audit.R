@@ -16,7 +16,7 @@ n <- 20
 runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000)
 
 main <- function() {
-  rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "objpert"), audit_method), list(
+  rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_minimiser(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
@@ -31,8 +31,8 @@ main <- function() {
 # fit of its own, on other data, in each repetition.
 audit_method <- function(method) {
   control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5),
-                    objpert = NULL, control_opt(max_iterations = 10))
-  loss <- if (method %in% c("newton", "objpert")) "logistic" else "sigmoid"
+                    `newton-ridge` = control_newton_ridge(iterations = 5), objpert = NULL, control_opt(max_iterations = 10))
+  loss <- if (method %in% c("newton", "newton-ridge", "objpert")) "logistic" else "sigmoid"
   repeat_audit(paste0("`", method, "`, ", loss, " loss"), "at most eps", runs[["fit"]], function() {
     x <- matrix(stats::runif(2 * n, -1, 1), n)
     fit <- dp_sosp(x, sample(c(-1, 1), n, TRUE), eps, delta, method, loss, radius = 2, control = control,

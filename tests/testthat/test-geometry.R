@@ -122,3 +122,18 @@ test_that("what cannot be asked for is refused before anything is charged", {
   expect_error(geometry_public(c(a = 1), c(b = 1)), "same columns", class = "dpsosp_error_argument")
   expect_equal(nrow(dp_ledger(budget)), 0)
 })
+
+test_that("a small radius and public numbers out of all proportion are no errors", {
+  for (method in c("newton-ridge", "newton")) {
+    expect_true(all(is.finite(coef(fit_of(method = method, geometry = "private", radius = 0.3)))))
+  }
+  wild <- geometry_public(mean = c(-1e300, 0, 1e9), sd = c(1e200, 0, 1))
+  expect_true(all(is.finite(coef(fit_of(geometry = wild)))))
+})
+
+test_that("without columns there is no geometry", {
+  expect_length(coef(any_fit(y ~ 1, q, eps = 4, delta = 1e-6, method = "auto")), 1)
+  expect_length(coef(any_fit(y ~ 1, q, eps = 4, delta = 1e-6, method = "2opt-ls", geometry = "private")), 1)
+  expect_error(any_fit(y ~ 1, q, eps = 4, delta = 1e-6), "needs columns beside the intercept",
+               class = "dpsosp_error_argument")
+})
