@@ -151,8 +151,14 @@ static inline int fixture_coordinates(const struct data *d, double scale, int we
     c->scale[j] = scale * exp(3 * ctest_uniform() - 1.5);
     c->centre[j] = d->intercept ? ctest_uniform() - 0.5 : 0;
   }
-  c->spec = (struct coordinates_spec){.p = d->p, .intercept = d->intercept, .weighted = weighted, .radius = d->radius,
-                                      .constant = 0.6, .cap = cap, .bound = bound, .scale = c->scale,
+  c->spec = (struct coordinates_spec){.p = d->p,
+                                      .intercept = d->intercept,
+                                      .weighted = weighted,
+                                      .radius = d->radius,
+                                      .constant = 0.6,
+                                      .cap = cap,
+                                      .bound = bound,
+                                      .scale = c->scale,
                                       .centre = c->centre};
   return coordinates_create(&c->spec, &c->made);
 }

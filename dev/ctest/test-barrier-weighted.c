@@ -124,8 +124,8 @@ static int build(const struct pair *p, int which, double *x, double *y, struct f
   return fixture_data(x, p->n, P, p->intercept, p->radius, y, arrays, out);
 }
 
-static size_t ask(struct oracle *o, enum quantity q, const struct pair *p, const struct coordinates *c,
-                  double *answer, double *sensitivity) {
+static size_t ask(struct oracle *o, enum quantity q, const struct pair *p, const struct coordinates *c, double *answer,
+                  double *sensitivity) {
   struct scope *s = oracle_all(o);
   size_t dim = data_dim(o->engine.rows);
   int status = q == MOMENTS ? BASE_OK : oracle_move(o, c);
@@ -143,9 +143,15 @@ static double share(enum oracle_neighbours neighbours, enum quantity q, const st
   double x[MOST_ROWS * P], y[MOST_ROWS], answers[2][MOST * MOST], change = 0, sensitivity = 0;
   size_t numbers = 0;
   for (int k = 0; k < 2; k++) {
-    const struct coordinates_spec spec = {.p = P, .intercept = p->intercept, .weighted = 1, .radius = p->radius,
-                                          .constant = p->constant, .cap = p->cap, .bound = p->bound,
-                                          .scale = p->scale, .centre = p->centre};
+    const struct coordinates_spec spec = {.p = P,
+                                          .intercept = p->intercept,
+                                          .weighted = 1,
+                                          .radius = p->radius,
+                                          .constant = p->constant,
+                                          .cap = p->cap,
+                                          .bound = p->bound,
+                                          .scale = p->scale,
+                                          .centre = p->centre};
     struct data *d = NULL;
     struct coordinates *c;
     struct fixture_arrays arrays;

@@ -9,7 +9,7 @@ struct trial {
   int (*run)(const struct trial *t, const struct fixture *f, double *w, struct opt_result *r);
   const char *loss;
   double rho;
-  int allocations; /* more than so many */
+  int allocations;                       /* more than so many */
   const struct coordinates *coordinates; /* of the rows, or NULL */
   union {
     struct opt_options opt;
@@ -64,8 +64,8 @@ static int run_opt(const struct trial *t, const struct fixture *f, double *w, st
 }
 
 static struct trial opt_trial(int published, enum opt_line_search search) {
-  struct trial t = {
-      run_opt, "sigmoid", 2, 5, NULL, {.opt = published ? run_options_published(search, 1) : run_options(search, 1)}};
+  struct trial t = {run_opt, "sigmoid", 2,
+                    5,       NULL,      {.opt = published ? run_options_published(search, 1) : run_options(search, 1)}};
   t.o.opt.eps_g = 0.2;
   t.o.opt.eps_h = published ? 0.01 : 0.03;
   t.o.opt.max_iterations = 6;

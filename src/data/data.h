@@ -74,7 +74,7 @@ struct coordinates_spec {
   int intercept; /* without one there are no centres and no z_0 */
   int weighted;
   double radius, constant, cap;
-  double bound; /* of a weighted row's gradient */
+  double bound;                 /* of a weighted row's gradient */
   const double *scale, *centre; /* p each */
 };
 struct coordinates;

@@ -32,12 +32,12 @@ struct rows_kind {
 };
 
 struct coordinates {
-  struct coordinates_spec spec;  /* with copies of its arrays */
-  double rest;                   /* part of |z|^2 that all rows have, before they are clipped */
-  double slack;                  /* more than rounding takes from a squared length */
-  double stretch;                /* bound of |z| / |r| */
-  const double *square, *cross;  /* scale^2, and 2 radius scale^2 centre */
-  double *work;                  /* two points */
+  struct coordinates_spec spec; /* with copies of its arrays */
+  double rest;                  /* part of |z|^2 that all rows have, before they are clipped */
+  double slack;                 /* more than rounding takes from a squared length */
+  double stretch;               /* bound of |z| / |r| */
+  const double *square, *cross; /* scale^2, and 2 radius scale^2 centre */
+  double *work;                 /* two points */
 };
 
 struct data {
@@ -45,10 +45,10 @@ struct data {
   size_t p;      /* columns but the intercept */
   int intercept; /* 1: a column of ones stands before them */
   double radius;
-  double *clip;          /* n: clips the row and divides it by the radius; 0 for a null record */
-  double *y;             /* n; 0 for a null record */
+  double *clip;                          /* n: clips the row and divides it by the radius; 0 for a null record */
+  double *y;                             /* n; 0 for a null record */
   const struct coordinates *coordinates; /* or NULL */
-  double *length;        /* n: of the rows there, at least; NULL unless they are weighted */
+  double *length;                        /* n: of the rows there, at least; NULL unless they are weighted */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
   const struct rows_kind *kind;
   void *own; /* what the storage keeps */
@@ -91,9 +91,9 @@ struct data_block {
   const double *clip;
   const double *y;
   const double *length; /* as of the data */
-  const size_t *row; /* which rows they are, */
-  size_t start;      /* or without a list, the first of them */
-  int tile;          /* a part of a block: the next one is fetched while this one is summed */
+  const size_t *row;    /* which rows they are, */
+  size_t start;         /* or without a list, the first of them */
+  int tile;             /* a part of a block: the next one is fetched while this one is summed */
   /* Where the storage has them: */
   const double *x; /* rows x dense columns */
   size_t ld;
