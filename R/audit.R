@@ -29,8 +29,8 @@
 #' (`"replace-one"`) or that is or is not a null record (`"zero-out"`). The statistic is the projection
 #' of the released coefficients on that record. In one run, canary j lies along column j in the same
 #' two versions. The user's data are not needed and not touched. Runs start at zero, take columns as mapped, pay for
-#' the moments of a geometry where the fit has one, and spend on the optimisation what private ranges would have taken. A fit with Gaussian accounting is held to its
-#' Gaussian claim.
+#' the moments of a geometry where the fit has one, and spend on the optimisation what private ranges would have taken.
+#' A fit with Gaussian accounting is held to its Gaussian claim.
 #'
 #' @section What an audit cannot see:
 #' Other pairs of data sets than the one given, other functions of the release than the statistic, running time and

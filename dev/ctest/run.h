@@ -88,7 +88,7 @@ static inline struct ridge_options run_options_ridge(void) {
                             .size = 16,
                             .guard = 5,
                             .reach = 2,
-                            .wander = 10,
+                            .wander = 0.06,
                             .least = 0.4,
                             .tail = 0.85};
   return o;
