@@ -58,8 +58,8 @@ family_newton_ridge <- function() {
 
 check_ridge <- function(job) {
   if (columns_of(job) == 0L) {
-    abort("argument", "The method \"", job$method$name, "\" needs columns beside the intercept: take the method \"newton\".",
-          call = job$call)
+    abort("argument", "The method \"", job$method$name, "\" needs columns beside the intercept: take the method ",
+          "\"newton\".", call = job$call)
   }
   if (job$penalty$name == "none") return(invisible())
   abort("argument", "The method \"", job$method$name, "\" chooses a ridge of its own: leave out `penalty`, or take the ",

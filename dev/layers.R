@@ -12,8 +12,9 @@ layers <- list(
               "source-files", "stream", "problem"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
-             "method-cubic", "method-perturbation", "methods", "auto", "trust-region"),
-  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "dp-sosp", "fit", "absent", "plot", "tidy",
+             "method-ridge", "geometry", "method-cubic", "method-perturbation", "methods", "auto", "trust-region"),
+  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry",
+          "dp-sosp", "fit", "absent", "plot", "tidy",
           "audit", "saddle", "sample-size")
 )
 
