@@ -5,6 +5,7 @@
 #   oracle    with these coordinates
 #   geometry  of them: centre, scale, constant, cap, bound, radius, intercept
 
+# The floor is compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
 geometry_share <- 0.09   # of the budget, for the moments
 geometry_floor <- 2      # standard deviations of a variance's noise that are added to it
 geometry_constant <- 3   # the intercept's coordinate is this over sqrt(d)

@@ -1,0 +1,114 @@
+# How much is the ridge of "newton-ridge" to hold back, and how far may its iterates wander? SYNTHETIC problems with a
+# public box, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R beside others.
+#   Rscript ridge-rule.R RESULTS.csv [SEEDS [LARGE]]
+# runs SEEDS (8) seeds of the small problems and LARGE (2) of the large ones. Settings are paired: a seed gives all of
+# them the same data, and noise from the same state of the generator. Then: Rscript ridge-rule.R --summary RESULTS.csv
+# excess: of the mean loss over the least one; constant: the same of the best constant prediction, which is not private.
+library(dpsosp)
+
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
+
+# Columns and levels of each factor, of which the first has no indicator; shift: log-odds of the mean row; skewed:
+# every second column is, and coefficients are like per standard deviation.
+shapes <- list(
+  "1000 x 6" = list(n = 1000, numeric = 5, factors = 0),
+  "1000 x 21" = list(n = 1000, numeric = 8, factors = 3, levels = 5),
+  "2500 x 23" = list(n = 2500, numeric = 10, factors = 3, levels = 5),
+  "5000 x 6" = list(n = 5000, numeric = 5, factors = 0),
+  "5000 x 31" = list(n = 5000, numeric = 10, factors = 5, levels = 5),
+  "20000 x 45, indicators" = list(n = 20000, numeric = 8, factors = 4, levels = 10),
+  "20000 x 61, six factors" = list(n = 20000, numeric = 6, factors = 6, levels = 10, shift = -1.5),
+  "20000 x 115, ten factors" = list(n = 20000, numeric = 4, factors = 10, levels = 12),
+  "20000 x 21, skewed, rare class" = list(n = 20000, numeric = 20, factors = 0, shift = -3, skewed = TRUE)
+)
+small <- expand.grid(eps = c(0.5, 1, 3), signal = c(0, 0.3, 0.8, 1.5), shape = names(shapes)[1:5],
+                     stringsAsFactors = FALSE)
+large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
+
+# Other values of the package's constants; newton: the other method.
+settings <- list(
+  "as they are" = list(), "wander inf" = list(ridge_wander = 1e9), "wander .02" = list(ridge_wander = 0.02),
+  "wander .045" = list(ridge_wander = 0.045), "guard 1" = list(ridge_guard = 1), "guard 15" = list(ridge_guard = 15),
+  "size 8" = list(ridge_size = 8), "size 32" = list(ridge_size = 32), "floor 1" = list(geometry_floor = 1),
+  "floor 4" = list(geometry_floor = 4), newton = list()
+)
+
+# Numeric columns in [-1, 1] with spreads of their own and little correlation, factors with rare levels. signal: sd of
+# the log-odds. box: public bounds of the columns; X has the intercept, which they have not, last, and is divided by
+# radius, as synthetic_minimum() expects it.
+rule_problem <- function(n, numeric, factors, levels = 0, shift = -1, skewed = FALSE, signal) {
+  z <- matrix(stats::rnorm(n * numeric), n) %*% (diag(numeric) + 0.3 * matrix(stats::rnorm(numeric^2), numeric))
+  odd <- seq(1, numeric, 2)
+  if (skewed) z[, odd] <- exp(0.7 * scale(z[, odd]))
+  z <- sweep(scale(z), 2, stats::runif(numeric, 0.1, 0.5), "*")
+  hot <- lapply(seq_len(factors), function(j) {
+    outer(sample.int(levels, n, TRUE, seq_len(levels)^-1.5), 2:levels, "==") * 1
+  })
+  x <- cbind(pmin(pmax(z, -1), 1), do.call(cbind, hot))
+  w <- stats::rnorm(ncol(x)) / if (skewed) apply(x, 2, stats::sd) else 1
+  y <- ifelse(stats::runif(n) < stats::plogis(signal * as.vector(scale(x %*% w)) + shift), 1, -1)
+  radius <- sqrt(numeric + factors + 1)
+  list(x = x, y = y, radius = radius, X = cbind(x, 1) / radius,
+       box = rbind(rep(c(-1, 0), c(numeric, ncol(x) - numeric)), 1))
+}
+
+fit <- function(problem, eps, setting) {
+  with_constants(settings[[setting]], suppressWarnings(suppressMessages(dp_sosp(
+    problem$x, problem$y, eps = eps, radius = problem$radius, bounds = problem$box,
+    method = if (setting == "newton") "newton" else "newton-ridge", noise = "reproducible", progress = FALSE
+  ))))
+}
+
+simulate <- function(out, problems, seeds) {
+  for (seed in seq_len(seeds)) for (at in split(problems, problems[c("shape", "signal")], drop = TRUE)) {
+    set.seed(seed)
+    problem <- do.call(rule_problem, c(shapes[[at$shape[1]]], signal = at$signal[1]))
+    least <- synthetic_minimum(problem)$value
+    share <- mean(problem$y > 0)
+    constant <- -share * log(share) - (1 - share) * log(1 - share)
+    for (eps in at$eps) for (setting in names(settings)) {
+      row <- list(setting = setting, shape = at$shape[1], signal = at$signal[1], eps = eps, seed = seed)
+      if (out$has(row)) next
+      set.seed(1000 + seed)
+      link <- predict(fit(problem, eps, setting), problem$x)
+      loss <- mean(logistic_loss(problem$y * link))
+      out$add(c(row, list(excess = signif(loss - least, 4), constant = signif(constant - least, 4))))
+    }
+  }
+}
+
+summarise_small <- function(x) {
+  row <- function(x) {
+    cells <- stats::aggregate(cbind(excess, constant) ~ shape + signal + eps, x, mean)
+    weak <- cells[cells$signal <= 0.3, ]
+    c(above = mean(pmax(weak$excess - weak$constant, 0)), tapply(cells$excess, paste("signal", cells$signal), mean))
+  }
+  cat("\nSmall problems. above: mean over the cells with signals of at most .3 of what the mean excess is over that",
+      "\nof the best constant prediction, where positive. signal: mean excess\n")
+  print(round(t(vapply(split(x, factor(x$setting, names(settings))), row, numeric(5))), 4))
+}
+
+summarise_large <- function(x) {
+  cells <- stats::aggregate(excess ~ setting + shape + eps, x, mean)
+  both <- merge(cells, cells[cells$setting == "as they are", -1], c("shape", "eps"))
+  ratio <- log(both$excess.x / both$excess.y)
+  setting <- factor(both$setting, names(settings))
+  cat("\nLarge problems: geometric mean of the mean excess over that with the constants as they are, by eps\n")
+  print(round(exp(tapply(ratio, list(setting, both$eps), mean)), 3))
+  cat("\nThe same by problem\n")
+  print(round(exp(tapply(ratio, list(setting, both$shape), mean)), 3))
+}
+
+if (identical(arguments[1], "--summary")) {
+  x <- utils::read.csv(arguments[2])
+  summarise_small(x[x$shape %in% small$shape, ])
+  summarise_large(x[x$shape %in% large$shape, ])
+} else {
+  seeds <- c(8, 2)
+  seeds[seq_along(arguments[-1])] <- as.integer(arguments[-1])
+  out <- results_file(arguments[1], c("setting", "shape", "signal", "eps", "seed"))
+  simulate(out, small, seeds[1])
+  simulate(out, large, seeds[2])
+}
