@@ -1,9 +1,11 @@
-# method = "auto", the default: which method, from what is public: loss, penalty, n, d, budget and relation.
+# method = "auto", the default: which method, from what is public: loss, penalty, geometry, n, d, budget and relation.
 #
-# On the synthetic problems of inst/experiments/convex-rule.R Newton's method with one noisy curvature matrix comes
-# nearer to the least loss than objective perturbation does, on average over weak and strong signals, and may share a
-# budget; but not where there is so little noise that the minimum itself is near, and objective perturbation is much
-# faster. With very many columns its eigenvalues take minutes, and steps along gradients a second.
+# For the logistic loss without a penalty it is Newton's method with a ridge that finds itself, in a geometry
+# (inst/experiments/utility.R compares it with others). Other convex problems have no geometry by default. There, on the
+# synthetic problems of inst/experiments/convex-rule.R, Newton's method with one noisy curvature matrix comes nearer
+# to the least loss than objective perturbation does, on average over weak and strong signals, and may share a budget;
+# but not where there is so little noise that the minimum itself is near, and objective perturbation is much faster.
+# With very many columns the eigenvalues of a matrix take minutes, and steps along gradients a second.
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L

@@ -14,11 +14,14 @@ check_bounds <- function(bounds, numeric, factors, call = sys.call(-1)) {
 check_box <- function(bounds, columns, call) {
   if (is.null(bounds)) bounds <- c(-Inf, Inf)
   if (!is.numeric(bounds) || anyNA(bounds) || !(length(bounds) == 2L || identical(dim(bounds), c(2L, columns)))) {
-    abort("argument", "`bounds` of a matrix must be numbers, lower and upper of all columns or a matrix with these two ",
-          "rows and ", columns, " columns, not ", describe(bounds), ".", call = call)
+    abort("argument", "`bounds` of a matrix must be NULL, numbers `c(lower, upper)` of all columns, or a matrix of ",
+          "numbers with these two rows and ", columns, " columns, without NA; not ", describe(bounds), ".",
+          call = call)
   }
   box <- matrix(rep_len(as.double(bounds), 2L * columns), 2L)
-  if (any(box[1, ] > box[2, ])) abort("argument", "`bounds` must not have a lower end above the upper one.", call = call)
+  if (any(box[1, ] > box[2, ])) {
+    abort("argument", "`bounds` must not have a lower end above the upper one.", call = call)
+  }
   t(box)
 }
 

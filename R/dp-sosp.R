@@ -24,6 +24,18 @@
 #' declared levels, no text in its encoding, or, in a numeric response of two classes, not 1, 0 or -1. Coefficients are
 #' reported on the original scale.
 #'
+#' # Geometry
+#' A column that lies far from the middle of its range, or varies little in it, would be lost in the noise. So most fits
+#' centre and scale the mapped columns, by their means and variances. With `geometry = "private"` these are released:
+#' the mean of every column and, unless it is an indicator, the mean of its square, in one Gaussian release, with 9
+#' percent of the budget; the variance of an indicator follows from its mean. `geometry_public()` declares means and
+#' standard deviations that are public, which cost nothing. `geometry = "none"` leaves rows as they were mapped.
+#'
+#' In a geometry a row's norm is about one. A longer row keeps its length with the method `"newton-ridge"`, which
+#' bounds its influence by the slope and the weight of its loss; with the other methods it is clipped to norm one.
+#' Coefficients are on the original scale as ever; gradients, the target and the certificate are of the problem in the
+#' geometry. See [geometry_public()].
+#'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
 #' (eps, delta)-differentially private. Assumed public: n, the formula, names, types and
@@ -46,15 +58,18 @@
 #'   1/n^2, said in a message. From 1/n on, `delta` brings a warning: publishing one of n records unprotected would keep
 #'   such a promise. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
-#' @param method `"auto"`, the default, takes `"2opt-ls"` where the problem is not convex, `"newton-ridge"` for the
-#'   logistic loss without a penalty, else `"newton"`, or `"objpert"` where a budget of its own leaves little noise; with
-#'   more than 1,000 coefficients a method that asks for gradients only. The rule knows n, the number of columns, budget, relation and loss, not the data
+#' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty; for other convex
+#'   problems, and with `geometry = "none"`, `"newton"`, or `"objpert"` where a budget of its own leaves little noise;
+#'   where the problem is not convex `"2opt-ls"`; with more than 1,000 coefficients a method that asks for gradients
+#'   only. The rule knows n, the number of columns, budget, relation, loss, penalty and `geometry`, not the data
 #'   (`vignette("convex")`). The fit's `method` and `print()` name what it took. For the others see the section Methods.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. For a matrix, which is taken as it is,
-#'   bounds help a private geometry only: `NULL`, `c(lower, upper)` of all columns, or a matrix with these two rows and
-#'   the columns of `x`; numbers outside are not clipped.
+#'   bounds serve a private geometry only, whose noise in a variance is in proportion to the larger absolute value:
+#'   `NULL`, `c(lower, upper)` of all columns, or a matrix with these two rows and the columns of `x`. Numbers outside
+#'   are not clipped. A column whose lower bound is not negative is taken for an indicator of two values, its bounds;
+#'   the variance of other columns is then overestimated.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
 #' @param target From [sosp()]: the run stops at the first certified point, and what is left of its
@@ -66,23 +81,25 @@
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
 #'   against a null record, for half the noise in a gradient. n is public under both.
-#' @param start Starting coefficients on the original scale, chosen without looking at the data;
-#'   with `"newton-ridge"` also the centre of its ridge; `NULL` is zero (for a numeric response the middle of its bounds). `"newton"` and `"newton-b"` with `"lazy"`
-#'   curvature, and `"newton-ridge"`, then start at the constant prediction where there are an intercept and the logistic
-#'   loss: at the log-odds of the second class, whose share is released for at most 5 percent of the budget.
+#' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
+#'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). Where there are an
+#'   intercept and the logistic loss, `"newton-ridge"`, and `"newton"` and `"newton-b"` with `"lazy"` curvature, then
+#'   start at the constant prediction: at the log-odds of the second class, whose share is released for at most 5
+#'   percent of the budget.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
 #' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
-#' @param geometry How columns are centred and scaled: `"private"`, `"none"`, from [geometry_public()], or `NULL`, which
-#'   is `"private"` with `"newton-ridge"`, and with `"auto"` for problems that are not convex, else `"none"`.
+#' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
+#'   [geometry_public()], or `NULL`, which is `"private"` with `"newton-ridge"`, and where `"auto"` takes `"2opt-ls"` or
+#'   `"gd"`, else `"none"`.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
 #'   * `status`: `"sosp"` (certified stationary), `"budget"` or `"iterations"` (spent, or done, before that), or
 #'     `"start"` (nothing better than the start was found; it is what is returned);
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
-#'     the solution, `NA` if not measured there, on the scale of the mapped problem;
+#'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry;
 #'   * `decrease`: how far the objective there is below its value at the start, at least, with the certificate's
 #'     confidence (for itself); `NA` where no released answer says so, as with methods that never pay for values;
 #'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
@@ -91,8 +108,8 @@
 #'   * `released`: of the mean loss of all rows, without the penalty, the last `gradient` and the last `matrix` that
 #'     the fit paid for, `NULL` where there was none: a list of `query` (such as `"gradient"` or `"hessian"`),
 #'     where it was asked (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
-#'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows or of their geometry; matrices of more than 1024 rows are not
-#'     kept;
+#'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows or of their geometry; matrices of more
+#'     than 1024 rows are not kept;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.

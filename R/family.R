@@ -12,8 +12,8 @@
 # steps       function(job): planned steps on batches
 # least_batches  function(control): a default batch has at most this fraction of the records, 1 / least_batches
 # constant    function(control): does a run that is given no start begin at the constant prediction (job-constant.R)?
-# weighted    function(control), of a method that takes rows with weights of their own, in a geometry (job-geometry.R): the
-#             share of its budget that gradients have; or NULL
+# weighted    function(control), of a method that takes rows with weights of their own, in a geometry
+#             (job-geometry.R): the share of its budget that gradients have; or NULL
 # planned     function(a, eps_h): iterations that its paper plans for (papers.R), if any
 # needed      function(method, a, eps_h): rows that its paper asks for, if any
 # because     why the method needs a convex problem, for the end of a sentence

@@ -1,35 +1,44 @@
 #' Centres and scales of columns
 #'
-#' Where columns differ in spread, or lie far from zero, most of the noise of a private fit goes where the data say
-#' little. In a geometry of their own columns are centred and divided by about their standard deviation, so that a row
-#' has a norm of about one. It changes how the noise is spread, not the model: coefficients come out on the original
-#' scale.
+#' Noise is the same in all directions, so a column that varies little, or lies far from zero, is lost in it. In a
+#' geometry columns are centred and divided by about their standard deviation, and then by one number, so that a row
+#' has a norm of about one. It changes how the noise is spread, not the model: coefficients are on the original scale.
 #'
 #' The argument `geometry` of [dp_sosp()] says where centres and scales come from:
-#' * `"private"`: means and variances of the mapped rows' columns are released with 9 percent of the budget (an
-#'   indicator needs its mean only). What the noise may hide is not blown up: twice the standard deviation of a
-#'   variance's noise is added to it.
+#' * `"private"`: means and variances of the mapped columns are released with 9 percent of the budget (an indicator
+#'   needs its mean only). Twice the standard deviation of the noise in a variance is added to it, so that a column
+#'   whose variance is hidden by noise is not scaled up.
 #' * `geometry_public(mean, sd)`: from public numbers, such as those of a census. They cost nothing.
-#' * `"none"`: rows as they were mapped.
-#' * `NULL`, the default: `"private"` for the method `"newton-ridge"` and where `method = "auto"` meets a problem that
-#'   is not convex, else `"none"`.
+#' * `"none"`: rows as they were mapped. The method `"newton-ridge"` refuses it.
+#' * `NULL`, the default: `"private"` for the method `"newton-ridge"`, and where `method = "auto"` takes `"2opt-ls"` or
+#'   `"gd"`, as for problems that are not convex; else `"none"`.
 #'
 #' A row that is long in these coordinates is handled in one of two ways. With `"newton-ridge"` it keeps its length:
 #' its loss is given a smaller slope, and if need be a smaller weight, which are functions of the row and of released
-#' numbers alone. All those losses have the true log-odds as their minimiser, so a correct model stays correctly
-#' estimated. With the other methods it is clipped to norm one.
+#' numbers alone. With the logistic loss all of them have the true log-odds as their minimiser, so a correct model stays
+#' correctly estimated. With the other methods the row is clipped to norm one, which biases where rows are long.
 #'
 #' Gradients, certificates and targets are then those of the problem in these coordinates, and a penalty is one on its
-#' coefficients. The fit's `geometry` has what is needed to compute the coordinates.
+#' coefficients. With a row mapped and divided by `radius`, as [dp_sosp()] says, and its column r_j, the coordinate is
+#' `scale` (r_j - `centre`), and that of the intercept is `constant`: these are entries of the fit's `geometry`. Without
+#' an intercept nothing is centred.
 #'
-#' @param mean,sd Public means and standard deviations of the columns, numbers with the names of the coefficients (but
-#'   for the intercept), or one per column in their order; in the units of the data, chosen without looking at them. An
-#'   indicator with a share p of ones has mean p and standard deviation sqrt(p (1 - p)).
-#' @return An object of class `dp_geometry`.
-#' @section Errors: `dpsosp_error_argument` for what are no such numbers.
+#' @param mean,sd Public means and standard deviations of the columns: finite numbers, `sd` not negative, one per
+#'   coefficient but the intercept, in the order of the coefficients and with their names or without names; in the units
+#'   of the data (of transformed columns such as `log(income)`, of their values) and chosen without looking at the data.
+#'   An indicator with a fraction p of ones has mean p and standard deviation sqrt(p (1 - p)). Numbers that are wrong
+#'   cost accuracy, not privacy.
+#' @return An object of class `dp_geometry`, for the argument `geometry`.
+#' @section Errors: `dpsosp_error_argument` for a missing or infinite number, a negative standard deviation, or `mean`
+#'   and `sd` of different columns; from [dp_sosp()] where the columns are not those of the fit, before anything is
+#'   charged.
 #' @seealso [dp_sosp()], [control_newton_ridge()]; for the proofs `vignette("proofs")`.
 #' @examples
-#' geometry_public(mean = c(age = 40, income = 30000), sd = c(age = 12, income = 15000))
+#' public <- geometry_public(mean = c(elevation = 2900, slope = 15), sd = c(elevation = 300, slope = 8))
+#' public
+#' d <- covertype[1:3000, ]
+#' dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6, geometry = public,
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 geometry_public <- function(mean, sd) {
   require_given()
@@ -54,7 +63,9 @@ check_moments <- function(x, arg, call) {
 print.dp_geometry <- function(x, digits = NULL, ...) {
   check_dots()
   digits <- check_digits(digits)
-  cat("<dp_geometry> public means and standard deviations of ", length(x$mean), " columns\n", sep = "")
+  columns <- length(x$mean)
+  cat("<dp_geometry> public means and standard deviations of ", columns, if (columns == 1L) " column" else " columns",
+      "\n", sep = "")
   print(cbind(mean = x$mean, sd = x$sd), digits = digits %||% getOption("digits"))
   invisible(x)
 }
@@ -69,7 +80,8 @@ check_geometry <- function(geometry, method, auto, call) {
           describe(geometry), ".", call = call)
   }
   if (weighted && geometry == "none") {
-    abort("argument", "The method \"", method$name, "\" needs a geometry: `geometry` must not be \"none\".", call = call)
+    abort("argument", "The method \"", method$name, "\" needs a geometry: `geometry` must not be \"none\".",
+          call = call)
   }
   geometry
 }

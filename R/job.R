@@ -1,14 +1,16 @@
 # A job: a problem and what is to be done about it, as a list that stages take and return with more in it. Its entries
 # are those of the problem (problem.R) and, by the stage that adds them,
 #   new_job()     penalty, auto (does the rule choose the method?), method (a row of methods()), target, control,
-#                 geometry (as it was asked for), neighbours, noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
+#                 geometry (as it was asked for), neighbours, noise, progress, eps, delta, budget (a shared one or
+#                 NULL), owned (is there none?)
 #   job_start()   dim, start (of the mapped response; NULL when none is given), storage
 #   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  design with all ranges (job-ranges.R)
 #   job_constant()  start where none was given (job-constant.R)
 #   fit_job()     oracle
 #   job_geometry()  geometry as it is, or NULL (job-geometry.R)
-#   job_run()     target as it was used, answer (of ffi_method_run), solution (coefficients of the columns), released (of ffi_oracle_kept)
+#   job_run()     target as it was used, answer (of ffi_method_run), solution (coefficients of the columns), released
+#                 (of ffi_oracle_kept)
 # Nothing is charged before job_ranges(), and nothing is refused for what the arguments say after job_open().
 
 # The stages after new_job().

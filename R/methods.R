@@ -8,8 +8,8 @@
 #' * `"gd"`, on batches `"sgd"`: gradient descent, a baseline. See [control_gd()].
 #'
 #' For convex problems:
-#' * `"newton-ridge"`: Newton's method in a geometry of its own, with a ridge that finds itself. See
-#'   [control_newton_ridge()].
+#' * `"newton-ridge"`: Newton's method on centred and scaled columns, with a ridge penalty that it chooses itself, for
+#'   losses without a penalty. See [control_newton_ridge()].
 #' * `"newton"`, `"damped-newton"`, on batches `"newton-b"`: Newton's method. See [control_newton()].
 #' * `"objpert"`, `"outpert"`: perturbation of the objective or of its minimiser. See [control_perturbation()].
 #' * `"cubic"`: cubic regularisation. See [control_cubic()].

@@ -200,7 +200,7 @@ SEXP ffi_oracle_moments(SEXP oracle, SEXP most, SEXP rho, SEXP reproducible) {
   return out;
 }
 
-/* list(weighted, scale, centre, constant, cap, bound): the oracle's coefficients and answers are in these coordinates. */
+/* list(weighted, scale, centre, constant, cap, bound): the oracle's points and releases are in these coordinates. */
 SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
   struct bundle *b = arg_bundle(oracle);
   R_xlen_t p = (R_xlen_t)b->model.columns;

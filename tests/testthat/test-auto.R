@@ -28,7 +28,8 @@ test_that("what \"auto\" takes follows from public facts", {
   expect_equal(chosen(1, loss = "huber_svm")$method, "newton")
   expect_equal(chosen(1, loss = "sigmoid")$method, "2opt-ls")
   expect_equal(chosen(1, penalty = penalty_nonconvex(0.1))$method, "2opt-ls")
-  shared <- fit_auto(p$x, p$y, eps = budget_of(7.6), penalty = penalty_ridge(0), budget = dp_budget(eps = 100, delta = 1e-6), radius = 2)
+  shared <- fit_auto(p$x, p$y, eps = budget_of(7.6), penalty = penalty_ridge(0), radius = 2,
+                     budget = dp_budget(eps = 100, delta = 1e-6))
   expect_equal(shared$method, "newton")
   expect_equal(names(which(vapply(shared, is.null, NA))), c("geometry", "batch"))
 })
