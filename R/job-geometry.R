@@ -30,8 +30,8 @@ job_geometry <- function(job) {
 
 # ---- moments of the mapped rows' columns, in the order of the core ----
 
-# Public bounds of the numbers of a row: columns of the formula and those of a matrix that are declared have them; others
-# cannot be longer than a row.
+# Public bounds of the numbers of a row: columns of the formula and those of a matrix that are declared have them;
+# others cannot be longer than a row.
 column_box <- function(job) {
   design <- job$design
   if (is_matrix_design(design)) return(design$box)
@@ -41,6 +41,7 @@ column_box <- function(job) {
 }
 
 slopes_order <- function(design) {
+  if (is_matrix_design(design)) return(seq_len(design_dim(design) - design$intercept))
   order <- design_order(design)
   if (design$intercept) order[-1] - 1L else order
 }
@@ -98,7 +99,8 @@ new_geometry <- function(moments, job, norm) {
   scale <- 1 / sqrt(moments$variance + geometry_floor * moments$sd + 1e-12)
   scale <- scale * norm / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
   list(scale = as.double(scale), centre = as.double(if (job$design$intercept) moments$mean else 0 * moments$mean),
-       constant = norm * geometry_constant / sqrt(job$dim), radius = job$design$radius, intercept = job$design$intercept)
+       constant = norm * geometry_constant / sqrt(job$dim), radius = job$design$radius,
+       intercept = job$design$intercept)
 }
 
 # Public: where there is little noise rows may be longer before their slopes and weights are held back.

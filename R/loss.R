@@ -37,11 +37,11 @@
 #' the least expected loss: coefficients and probabilities estimate the same numbers as those of the logistic loss, and
 #' read like them.
 #'
-#' One record changes a gradient by at most 2 c / n instead of 2 / n: it gets c times the noise, at the least little more
-#' than half. Noise of Hessians is in proportion to b, so there is more. What it costs without any noise is efficiency:
-#' records with a large loss count less than the likelihood would have them count. On four public data sets the exact
-#' minimiser's mean logistic loss was above the least one by 0.00007 to 0.0006 for c = 0.51, by 0.00006 to 0.0005 for
-#' c = 0.55 and by less than 0.00013 from c = 0.75 on (`inst/experiments/slope.R`).
+#' One record changes a gradient by at most 2 c / n instead of 2 / n: it gets c times the noise, little more than half
+#' at the least. Noise of Hessians is in proportion to b, so there is more. What it costs without any noise is
+#' efficiency: records with a large loss count less than the likelihood would have them count. On four public data sets
+#' the exact minimiser's mean logistic loss was above the least one by 0.00007 to 0.0006 for c = 0.51, by 0.00006 to
+#' 0.0005 for c = 0.55 and by less than 0.00013 from c = 0.75 on (`inst/experiments/slope.R`).
 #'
 #' @param slope The largest slope, a number from 0.51 to 1; 1 is the logistic loss itself.
 #' @param h Half the width of the rounded corner, a number from 0.01 to 1.

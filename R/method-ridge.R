@@ -13,12 +13,12 @@
 #' 2. The gradient at the start, which is the constant prediction (see `start` of [dp_sosp()]), takes `first_share` of
 #'    what gradients have. Where it does not exceed its noise level, the ridge below is up to five times as large.
 #' 3. `iterations` gradients share the rest. The steps minimise the mean loss plus a ridge around the start, with
-#'    kappa_j in proportion to the noise of a gradient and to the scale of the column: a prior between equal coefficients
-#'    per unit and equal ones per standard deviation. Their matrix is M plus a diagonal that makes them as long as the
-#'    ridge needs and short enough for the noise of a step. More steps cost time, not accuracy. The solution is the mean
-#'    of the last 85 percent of the iterates.
-#' 4. A last gradient, with `certificate_share` of the budget, certifies the solution: of the weighted loss and the ridge,
-#'    in the coordinates of the geometry.
+#'    kappa_j in proportion to the noise of a gradient and to the scale of the column: a prior between equal
+#'    coefficients per unit and equal ones per standard deviation. Their matrix is M plus a diagonal that makes them as
+#'    long as the ridge needs and short enough for the noise of a step. More steps cost time, not accuracy. The solution
+#'    is the mean of the last 85 percent of the iterates.
+#' 4. A last gradient, with `certificate_share` of the budget, certifies the solution: of the weighted loss and the
+#'    ridge, in the coordinates of the geometry.
 #'
 #' All releases are Gaussian. `inst/experiments/ridge-rule.R` compares the constants with others on synthetic problems.
 #' The method takes convex losses, without a penalty; of a loss whose slope cannot be chosen long rows have smaller
@@ -63,8 +63,8 @@ check_ridge <- function(job) {
           "\"newton\".", call = job$call)
   }
   if (job$penalty$name == "none") return(invisible())
-  abort("argument", "The method \"", job$method$name, "\" chooses a ridge of its own: leave out `penalty`, or take the ",
-        "method \"newton\".", call = job$call)
+  abort("argument", "The method \"", job$method$name, "\" chooses a ridge of its own: leave out `penalty`, or take ",
+        "the method \"newton\".", call = job$call)
 }
 
 # Size, guard and wander are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.

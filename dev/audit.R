@@ -31,7 +31,8 @@ main <- function() {
 # fit of its own, on other data, in each repetition.
 audit_method <- function(method) {
   control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5),
-                    `newton-ridge` = control_newton_ridge(iterations = 5), objpert = NULL, control_opt(max_iterations = 10))
+                    `newton-ridge` = control_newton_ridge(iterations = 5), objpert = NULL,
+                    control_opt(max_iterations = 10))
   loss <- if (method %in% c("newton", "newton-ridge", "objpert")) "logistic" else "sigmoid"
   repeat_audit(paste0("`", method, "`, ", loss, " loss"), "at most eps", runs[["fit"]], function() {
     x <- matrix(stats::runif(2 * n, -1, 1), n)

@@ -92,6 +92,15 @@ test_that("matrices of any storage have a geometry, and bounds help it", {
   expect_error(fit(x, bounds = 1:3), "two rows and 4 columns", class = "dpsosp_error_argument")
 })
 
+test_that("public moments of a matrix are those of its columns", {
+  set.seed(5)
+  public <- geometry_public(mean = c(1, 0, -1) / 2, sd = c(2, 1, 1) / 4)
+  fit <- any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, geometry = public)
+  expect_equal(fit$geometry$centre, c(1, 0, -1) / 4)
+  expect_equal(fit$geometry$scale[2:3] / fit$geometry$scale[1], c(2, 2))
+  expect_false("moments" %in% dp_ledger(fit)$what)
+})
+
 test_that("without an intercept nothing is centred", {
   fit <- any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, intercept = FALSE)
   expect_equal(fit$geometry$centre, rep(0, ncol(p$x)))
