@@ -42,6 +42,6 @@ auto_quiet <- function(job) {
 take_instead <- function(job, name) {
   job$method <- methods()[[name]]
   job$control <- job$method$family$control(job$method)
-  if (job$geometry_follows) job$geometry <- check_geometry(NULL, job$method, TRUE, job$call)
+  if (job$default_geometry) job$geometry <- check_geometry(NULL, job$method, TRUE, job$call)
   job
 }

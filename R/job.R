@@ -1,7 +1,7 @@
 # A job: a problem and what is to be done about it, as a list that stages take and return with more in it. Its entries
 # are those of the problem (problem.R) and, by the stage that adds them,
 #   new_job()     penalty, auto (does the rule choose the method?), method (a row of methods()), target, control,
-#                 geometry (as it was asked for), geometry_follows (from the method?), neighbours, noise, progress,
+#                 geometry (as it was asked for), default_geometry (was none?), neighbours, noise, progress,
 #                 eps, delta, budget (a shared one or NULL), owned (is there none?)
 #   job_start()   dim, start (of the mapped response; NULL when none is given), storage
 #   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
@@ -34,7 +34,7 @@ new_job <- function(problem, eps, delta, method, penalty, target, control, geome
   check_smooth(problem$loss, penalty, method, control, call)
   c(problem, list(
     penalty = penalty, auto = auto, method = method, target = target, control = control,
-    geometry = check_geometry(geometry, method, auto, call), geometry_follows = is.null(geometry),
+    geometry = check_geometry(geometry, method, auto, call), default_geometry = is.null(geometry),
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
     progress = check_flag(progress, "progress", call)
   ), check_promise(eps, delta, budget, call))
