@@ -9,7 +9,6 @@
 geometry_share <- 0.09   # of the budget, for the moments
 geometry_floor <- 2      # standard deviations of a variance's noise that are added to it
 geometry_constant <- 3   # the intercept's coordinate is this over sqrt(d)
-geometry_clipped <- 0.7  # rows that will be clipped to norm one have about this norm
 geometry_noise <- 0.005  # d / (n mu) up to which rows longer than one are let be
 
 job_geometry <- function(job) {
@@ -22,7 +21,7 @@ job_geometry <- function(job) {
   }
   moments <- if (inherits(wanted, "dp_geometry")) public_moments(job, wanted) else release_moments(job)
   weighted <- !is.null(job$method$family$weighted)
-  job$geometry <- c(new_geometry(moments, job, if (weighted) 1 else geometry_clipped),
+  job$geometry <- c(new_geometry(moments, job),
                     if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
   .Call(ffi_oracle_move, job$oracle$pointer, job$geometry)
   job
@@ -94,13 +93,12 @@ release_moments <- function(job) {
 
 # ---- coordinates ----
 
-# What the noise may hide is not blown up. Then rows have about this norm.
-new_geometry <- function(moments, job, norm) {
+# What the noise may hide is not blown up. Then rows have a norm of about one.
+new_geometry <- function(moments, job) {
   scale <- 1 / sqrt(moments$variance + geometry_floor * moments$sd + 1e-12)
-  scale <- scale * norm / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
+  scale <- scale / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
   list(scale = as.double(scale), centre = as.double(if (job$design$intercept) moments$mean else 0 * moments$mean),
-       constant = norm * geometry_constant / sqrt(job$dim), radius = job$design$radius,
-       intercept = job$design$intercept)
+       constant = geometry_constant / sqrt(job$dim), radius = job$design$radius, intercept = job$design$intercept)
 }
 
 # Public: where there is little noise rows may be longer before their slopes and weights are held back.
