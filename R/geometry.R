@@ -48,7 +48,9 @@ geometry_public <- function(mean, sd) {
   if (!identical(names(mean), names(sd)) || length(mean) != length(sd)) {
     abort("argument", "`mean` and `sd` must be of the same columns, in the same order.", call = call)
   }
-  if (any(sd < 0)) abort("argument", "`sd` must not be negative.", call = call)
+  if (any(sd <= 0)) {
+    abort("argument", "`sd` must be positive; of a column that is constant any number will do.", call = call)
+  }
   structure(class = "dp_geometry", list(mean = mean, sd = sd))
 }
 

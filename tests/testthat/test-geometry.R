@@ -128,7 +128,7 @@ test_that("what cannot be asked for is refused before anything is charged", {
   refused("one mean and one sd per column", geometry = geometry_public(c(u = 0, v = 0, w = 0), c(u = 1, v = 1, w = 1)))
   refused("chooses a ridge of its own", method = "newton-ridge", penalty = penalty_ridge(1))
   refused("take `lambda0`", method = "newton", geometry = "private", control = control_newton("qu"))
-  expect_error(geometry_public(1, -1), "must not be negative", class = "dpsosp_error_argument")
+  expect_error(geometry_public(1, 0), "must be positive", class = "dpsosp_error_argument")
   expect_error(geometry_public(c(a = 1), c(b = 1)), "same columns", class = "dpsosp_error_argument")
   expect_equal(nrow(dp_ledger(budget)), 0)
 })
