@@ -24,7 +24,6 @@
 #define MOST 1e50
 
 static int usable(double number);
-static void measure(void *context, size_t index, int worker);
 static void derive(struct coordinates *c, double *square, double *cross);
 
 int coordinates_create(const struct coordinates_spec *spec, struct coordinates **out) {
@@ -72,36 +71,4 @@ static void derive(struct coordinates *c, double *square, double *cross) {
   c->rest = rest * s->radius * s->radius;
   c->slack = 4 * (double)(s->p + 16) * DBL_EPSILON * most;
   c->stretch = sqrt(norm + constant * constant * s->radius * s->radius) * (1 + 1e-9);
-}
-
-int data_move(struct data *data, const struct coordinates *coordinates) {
-  const struct coordinates_spec *s = &coordinates->spec;
-  if (data->coordinates || s->p != data->p || s->intercept != data->intercept || s->radius != data->radius) {
-    return BASE_ERR_ARGUMENT;
-  }
-  if (s->weighted) {
-    data->length = base_alloc(data->n, sizeof(double));
-    if (!data->length) return BASE_ERR_MEMORY;
-  }
-  data->coordinates = coordinates;
-  return base_parallel(data_blocks(data, NULL), base_threads(), measure, data);
-}
-
-static void measure(void *context, size_t index, int worker) {
-  (void)worker;
-  data_measure(context, index);
-}
-
-void data_measure(struct data *data, size_t index) {
-  const struct coordinates *c = data->coordinates;
-  const struct data_block b = data_block_as_it_lies(data, index);
-  double square[DATA_BLOCK];
-  for (size_t i = 0; i < b.rows; i++) square[i] = c->rest;
-  data_squares_add(&b, c->square, c->cross, square);
-  for (size_t i = 0; i < b.rows; i++) {
-    double clip = b.clip[i], q = clip > 0 ? clip * (clip * square[i]) : 0;
-    double length = sqrt(fmax(q, 0) + c->slack) * (1 + 8 * DBL_EPSILON);
-    if (c->spec.weighted) data->length[b.start + i] = length;
-    if (!c->spec.weighted && length > 1) data->clip[b.start + i] /= length;
-  }
 }

@@ -16,6 +16,8 @@ static size_t rows_of(const struct data *data, const struct batch *batch);
 static struct data_block block_of(const struct data *data, size_t first, size_t rows);
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block);
 static void block_clips(void *context, size_t index, int worker);
+static void block_lengths(void *context, size_t index, int worker);
+static void measure(struct data *data, size_t index);
 
 int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, double radius, const double *y,
               struct data **out) {
@@ -197,5 +199,40 @@ static void block_clips(void *context, size_t index, int worker) {
   for (size_t i = 0; i < block.rows; i++) data->clip[first + i] = data->intercept;
   data_squares_add(&block, NULL, NULL, data->clip + first);
   data_finish_clips(data, index);
-  if (data->coordinates) data_measure(data, index);
+  if (data->coordinates) measure(data, index);
+}
+
+/* ---- lengths in other coordinates: coordinates.c ---- */
+
+int data_move(struct data *data, const struct coordinates *coordinates) {
+  const struct coordinates_spec *s = &coordinates->spec;
+  if (data->coordinates || s->p != data->p || s->intercept != data->intercept || s->radius != data->radius) {
+    return BASE_ERR_ARGUMENT;
+  }
+  if (s->weighted) {
+    data->length = base_alloc(data->n, sizeof(double));
+    if (!data->length) return BASE_ERR_MEMORY;
+  }
+  data->coordinates = coordinates;
+  return base_parallel(data_blocks(data, NULL), base_threads(), block_lengths, data);
+}
+
+static void block_lengths(void *context, size_t index, int worker) {
+  (void)worker;
+  measure(context, index);
+}
+
+/* Of the rows of a block that are there now; or their clips once more. */
+static void measure(struct data *data, size_t index) {
+  const struct coordinates *c = data->coordinates;
+  const struct data_block b = data_block_as_it_lies(data, index);
+  double square[DATA_BLOCK];
+  for (size_t i = 0; i < b.rows; i++) square[i] = c->rest;
+  data_squares_add(&b, c->square, c->cross, square);
+  for (size_t i = 0; i < b.rows; i++) {
+    double clip = b.clip[i], q = clip > 0 ? clip * (clip * square[i]) : 0;
+    double length = sqrt(fmax(q, 0) + c->slack) * (1 + 8 * DBL_EPSILON);
+    if (c->spec.weighted) data->length[b.start + i] = length;
+    if (!c->spec.weighted && length > 1) data->clip[b.start + i] /= length;
+  }
 }

@@ -57,13 +57,8 @@ struct data {
 /* Clips, null records, broken blocks and lengths of the rows that are there now. */
 void data_clip(struct data *data);
 
-/* ---- coordinates.c ---- */
-
 /* From now on rows have these coordinates, which are kept by reference and must be of such rows. Once. */
 int data_move(struct data *data, const struct coordinates *coordinates);
-/* Lengths of the rows of a block that are there now, or their clips once more. */
-void data_measure(struct data *data, size_t index);
-
 /* Rows that a pass reads instead of all of them. */
 struct batch {
   size_t count;
