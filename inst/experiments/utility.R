@@ -7,7 +7,8 @@
 # to be removed when the matrices change. VERSION is any word that names the installed package, so that versions can
 # be compared in one file of results. All settings are the package's defaults. What is written is exact and NOT PRIVATE.
 #
-# results/utility-auto.csv is of this script, results/utility.csv of one that gave dp_sosp() the constant column among
+# results/utility-auto.csv is of this script (its version "before" took no public bounds of columns, as dp_sosp() did not),
+# results/utility.csv of one that gave dp_sosp() the constant column among
 # the others instead of an intercept.
 library(dpsosp)
 
@@ -26,10 +27,9 @@ colnames(peers) <- c(0.1, 0.2, 0.6, 1, 4)
 goal <- 0.7 # of a peer's excess loss
 
 private_fit <- function(d, eps, method) {
-  # d$bounds * d$R are public bounds of the columns. dp_sosp() takes none for those of a matrix; here they would go.
   suppressWarnings(suppressMessages(dp_sosp(
     columns(d$X, d$R), d$y, eps = eps, radius = d$R, intercept = TRUE, method = method, noise = "reproducible",
-    progress = FALSE
+    progress = FALSE, bounds = columns(d$bounds, d$R)
   )))
 }
 
