@@ -5,11 +5,12 @@
 #   oracle    with these coordinates
 #   geometry  of them: centre, scale, constant, cap, bound, radius, intercept
 
-# The floor is compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
+# The floor and the growth are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
 geometry_share <- 0.09   # of the budget, for the moments
 geometry_floor <- 2      # standard deviations of a variance's noise that are added to it
 geometry_constant <- 3   # the intercept's coordinate is this over sqrt(d)
 geometry_noise <- 0.005  # d / (n mu) up to which rows longer than one are let be
+geometry_growth <- 1 / 3 # the length of those that are grows with this power of one over d / (n mu)
 
 job_geometry <- function(job) {
   wanted <- job$geometry
@@ -106,7 +107,7 @@ row_bounds <- function(job) {
   loss <- loss_bounds(job$loss)[["lipschitz"]]
   share <- (1 - geometry_share) * job$method$family$weighted(job$control)
   zeta <- job$dim / (job$n * sqrt(2 * share * job$rho))
-  cap <- max(1, sqrt(geometry_noise / zeta))
+  cap <- max(1, (geometry_noise / zeta)^geometry_growth)
   list(weighted = TRUE, cap = cap, bound = cap * if (has_slopes(job$loss)) loss / 2 else loss)
 }
 

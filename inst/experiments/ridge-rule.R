@@ -1,7 +1,8 @@
 # How much is the ridge of "newton-ridge" to hold back, and how far may its iterates wander? SYNTHETIC problems with a
 # public box, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R beside others.
-#   Rscript ridge-rule.R RESULTS.csv [SEEDS [LARGE]]
-# runs SEEDS (8) seeds of the small problems and LARGE (2) of the large ones. Settings are paired: a seed gives all of
+#   Rscript ridge-rule.R RESULTS.csv [SEEDS [LARGE [QUIET]]]
+# runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise,
+# where what counts is the length up to which rows have the loss itself. Settings are paired: a seed gives all of
 # them the same data, and noise from the same state of the generator. Then: Rscript ridge-rule.R --summary RESULTS.csv
 # excess: of the mean loss over the least one; constant: the same of the best constant prediction, which is not private.
 library(dpsosp)
@@ -21,10 +22,14 @@ shapes <- list(
   "20000 x 45, indicators" = list(n = 20000, numeric = 8, factors = 4, levels = 10),
   "20000 x 61, six factors" = list(n = 20000, numeric = 6, factors = 6, levels = 10, shift = -1.5),
   "20000 x 115, ten factors" = list(n = 20000, numeric = 4, factors = 10, levels = 12),
-  "20000 x 21, skewed, rare class" = list(n = 20000, numeric = 20, factors = 0, shift = -3, skewed = TRUE)
+  "20000 x 21, skewed, rare class" = list(n = 20000, numeric = 20, factors = 0, shift = -3, skewed = TRUE),
+  "200000 x 45, indicators" = list(n = 2e5, numeric = 8, factors = 4, levels = 10),
+  "200000 x 49, rare levels" = list(n = 2e5, numeric = 10, factors = 2, levels = 20, shift = 0),
+  "200000 x 21, skewed" = list(n = 2e5, numeric = 20, factors = 0, shift = -2, skewed = TRUE)
 )
 small <- expand.grid(eps = c(0.5, 1, 3), signal = c(0, 0.3, 0.8, 1.5), shape = names(shapes)[1:5],
                      stringsAsFactors = FALSE)
+quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:12], stringsAsFactors = FALSE)
 large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
 
 # Other values of the package's constants; newton: the other method.
@@ -34,6 +39,8 @@ settings <- list(
   "size 8" = list(ridge_size = 8), "size 32" = list(ridge_size = 32), "floor 1" = list(geometry_floor = 1),
   "floor 4" = list(geometry_floor = 4), newton = list()
 )
+growths <- list("as they are" = list(), "growth 1/4" = list(geometry_growth = 1 / 4),
+                "growth 1/2" = list(geometry_growth = 1 / 2), "no growth" = list(geometry_noise = 1e-9))
 
 # Numeric columns in [-1, 1] with spreads of their own and little correlation, factors with rare levels. signal: sd of
 # the log-odds. box: public bounds of the columns; X has the intercept, which they have not, last, and is divided by
@@ -55,13 +62,13 @@ rule_problem <- function(n, numeric, factors, levels = 0, shift = -1, skewed = F
 }
 
 fit <- function(problem, eps, setting) {
-  with_constants(settings[[setting]], suppressWarnings(suppressMessages(dp_sosp(
+  with_constants(c(settings, growths)[[setting]], suppressWarnings(suppressMessages(dp_sosp(
     problem$x, problem$y, eps = eps, radius = problem$radius, bounds = problem$box,
     method = if (setting == "newton") "newton" else "newton-ridge", noise = "reproducible", progress = FALSE
   ))))
 }
 
-simulate <- function(out, problems, seeds) {
+simulate <- function(out, problems, seeds, settings) {
   for (seed in seq_len(seeds)) for (at in split(problems, problems[c("shape", "signal")], drop = TRUE)) {
     set.seed(seed)
     problem <- do.call(rule_problem, c(shapes[[at$shape[1]]], signal = at$signal[1]))
@@ -90,12 +97,12 @@ summarise_small <- function(x) {
   print(round(t(vapply(split(x, factor(x$setting, names(settings))), row, numeric(5))), 4))
 }
 
-summarise_large <- function(x) {
+summarise_large <- function(x, title, settings) {
   cells <- stats::aggregate(excess ~ setting + shape + eps, x, mean)
   both <- merge(cells, cells[cells$setting == "as they are", -1], c("shape", "eps"))
   ratio <- log(both$excess.x / both$excess.y)
   setting <- factor(both$setting, names(settings))
-  cat("\nLarge problems: geometric mean of the mean excess over that with the constants as they are, by eps\n")
+  cat("\n", title, ": geometric mean of the mean excess over that with the constants as they are, by eps\n", sep = "")
   print(round(exp(tapply(ratio, list(setting, both$eps), mean)), 3))
   cat("\nThe same by problem\n")
   print(round(exp(tapply(ratio, list(setting, both$shape), mean)), 3))
@@ -104,11 +111,13 @@ summarise_large <- function(x) {
 if (identical(arguments[1], "--summary")) {
   x <- utils::read.csv(arguments[2])
   summarise_small(x[x$shape %in% small$shape, ])
-  summarise_large(x[x$shape %in% large$shape, ])
+  summarise_large(x[x$shape %in% large$shape, ], "Large problems", settings)
+  summarise_large(x[x$shape %in% quiet$shape, ], "Little noise", growths)
 } else {
-  seeds <- c(8, 2)
+  seeds <- c(8, 2, 2)
   seeds[seq_along(arguments[-1])] <- as.integer(arguments[-1])
   out <- results_file(arguments[1], c("setting", "shape", "signal", "eps", "seed"))
-  simulate(out, small, seeds[1])
-  simulate(out, large, seeds[2])
+  simulate(out, small, seeds[1], settings)
+  simulate(out, large, seeds[2], settings)
+  simulate(out, quiet, seeds[3], growths)
 }

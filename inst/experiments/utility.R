@@ -7,8 +7,8 @@
 # to be removed when the matrices change. VERSION is any word that names the installed package, so that versions can
 # be compared in one file of results. All settings are the package's defaults. What is written is exact and NOT PRIVATE.
 #
-# results/utility-auto.csv is of this script (its version "before" took no public bounds of columns, as dp_sosp() did not),
-# results/utility.csv of one that gave dp_sosp() the constant column among
+# results/utility-auto.csv is of this script (its version "before" took no public bounds of columns, as dp_sosp() did
+# not), results/utility.csv of one that gave dp_sosp() the constant column among
 # the others instead of an intercept.
 library(dpsosp)
 

@@ -140,7 +140,7 @@ void data_finish_clips(struct data *data, size_t index);
 
 /* One term of data_moments_add(), for a number that is clipped. */
 static inline double data_moment(double r, double most) {
-  double size = r < 0 ? -r : r, least = size < most ? size : most;
+  double magnitude = r < 0 ? -r : r, least = magnitude < most ? magnitude : most;
   return least * least / (2 * most);
 }
 
