@@ -15,6 +15,7 @@ main <- function() {
   events()
   design()
   for (mechanism in c("gaussian", "svt", "exponential")) oracle(mechanism)
+  geometry()
   other_methods()
   ranges()
   streams()
@@ -117,11 +118,33 @@ oracle <- function(mechanism) {
   method("2opt-ls", control, function() new_oracle(new_ledger(if (mechanism == "gaussian") 1 else 0)))
 }
 
+# Coordinates, and the method that needs them.
+geometry <- function() {
+  moved <- list(weighted = TRUE, scale = c(1, 2, 3), centre = c(0, 0.1, -0.1), constant = 1, cap = 1, bound = 0.5)
+  oracle <- function() new_oracle(loss = "logistic")
+  there <- function() {
+    it <- oracle()
+    .Call(entries$ffi_oracle_move, it, moved)
+    it
+  }
+  compare("ffi_oracle_moments", function() list(oracle(), rep(1, 3), 0.1, TRUE))
+  compare("ffi_oracle_move", function() list(oracle(), moved))
+  none <- list(kind = "none", lambda = 0, skip = 1L)
+  method("newton-ridge", dpsosp::control_newton_ridge(iterations = 3), there, NULL, none,
+         list(geometry = moved, loss = dpsosp::loss_logistic(), n = 20, dim = 4))
+  compare("ffi_oracle_kept", function() {
+    it <- oracle()
+    .Call(entries$ffi_oracle_gradient, it, c(0.1, 0.2, -0.3, 0.4), 0.1, TRUE)
+    list(it)
+  })
+}
+
 # The two entries of a method.
-method <- function(name, control, oracle, batch = NULL, penalty = list(kind = "nonconvex", lambda = 0.01, skip = 1L)) {
+method <- function(name, control, oracle, batch = NULL, penalty = list(kind = "nonconvex", lambda = 0.01, skip = 1L),
+                   more = list()) {
   w <- c(0.1, 0.2, -0.3, 0.4)
   row <- package$methods()[[name]]
-  job <- list(method = row, control = control, batch = batch, lambda = 0.1)
+  job <- c(list(method = row, control = control, batch = batch, lambda = 0.1), more)
   options <- c(row$family$options(job, 1), list(eps_g = 1e-3, eps_h = 1e-2))
   compare("ffi_method_alpha", function() list(row$family$c, oracle(), penalty, options, 1, w))
   compare("ffi_method_run", function() list(row$family$c, oracle(), penalty, options, 1, w, progress, TRUE))

@@ -349,8 +349,9 @@ test_that("what is decided for the user is said in messages with classes", {
                    class = "dpsosp_warning_ranges"),
     class = "dpsosp_warning_target"
   )
-  expect_silent(dp_sosp(y ~ b, d, eps = 20, delta = 1e-6, bounds = frame_bounds["b"]))
-  expect_silent(dp_sosp(y ~ f, d, eps = 20, delta = 1e-6))
+  expect_message(dp_sosp(y ~ f, d, eps = 20, delta = 1e-6), class = "dpsosp_message_geometry")
+  expect_silent(dp_sosp(y ~ b, d, eps = 20, delta = 1e-6, bounds = frame_bounds["b"], geometry = "none"))
+  expect_silent(dp_sosp(y ~ f, d, eps = 20, delta = 1e-6, geometry = "none"))
   fit <- quiet_fit(y ~ b, d, eps = 1)
   expect_equal(fit$privacy$delta, 1e-4)
   ledger <- dp_ledger(fit)

@@ -214,8 +214,8 @@ test_that("a fit within a fit draws on the same budget, and both keep to it", {
       expect_s3_class(outer, "dp_sosp")
       ledger <- dp_ledger(budget)
       expect_lte(sum(ledger$rho), capacity * (1 + 1e-12))
-      # Each row belongs to one of the two; that of the inner one's start is in no trace.
-      expect_equal(nrow(ledger), nrow(outer$trace) + 1 + nrow(inner$trace) + sum(ledger$what == "unused"))
+      # Each row belongs to one of the two; those of the inner one's start and moments are in no trace.
+      expect_equal(nrow(ledger), nrow(outer$trace) + 2 + nrow(inner$trace) + sum(ledger$what == "unused"))
       if (is.null(share)) expect_equal(outer$status, "budget")
     }
   }
