@@ -34,7 +34,8 @@
 #'   charged.
 #' @seealso [dp_sosp()], [control_newton_ridge()]; for the proofs `vignette("proofs")`.
 #' @examples
-#' public <- geometry_public(mean = c(elevation = 2900, slope = 15), sd = c(elevation = 300, slope = 8))
+#' public <- geometry_public(mean = c(elevation = 2900, slope = 15),
+#'                           sd = c(elevation = 300, slope = 8))
 #' public
 #' d <- covertype[1:3000, ]
 #' dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6, geometry = public,
