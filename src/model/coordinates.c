@@ -7,6 +7,7 @@
  * min(1, B / (c s)). Then weight times slope times s is at most B for every response (proofs: row-slopes). A loss whose
  * slope cannot be chosen has weights only.
  */
+#include "base/simd.h"
 #include "la/la.h"
 #include "model/model.h"
 
@@ -35,15 +36,34 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   return BASE_OK;
 }
 
+/* The largest slope of a row's loss. */
+SIMD_CLONES static void own_slopes(size_t n, double bound, double least, const double *length, double *restrict c) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) {
+    double slope = bound / length[i];
+    slope = slope > least ? slope : least;
+    c[i] = slope < 1 ? slope : 1;
+  }
+}
+
+/* d1_i times a row's weight; from most on it is less than one. */
+SIMD_CLONES static void weigh(size_t n, double most, const double *length, double *restrict d1) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) {
+    double weight = most / length[i];
+    d1[i] *= weight < 1 ? weight : 1;
+  }
+}
+
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1) {
   if (!model_weighted(m)) {
     loss_eval(m->loss, b->rows, b->y, t, NULL, d1, NULL);
     return;
   }
   double bound = m->coordinates->spec.bound, least = loss_least_slope(m->loss);
-  for (size_t i = 0; i < b->rows; i++) c[i] = fmin(1, fmax(least, bound / b->length[i]));
+  own_slopes(b->rows, bound, least, b->length, c);
   loss_own_slopes(m->loss, b->rows, b->y, t, c, d1);
-  for (size_t i = 0; i < b->rows; i++) d1[i] *= fmin(1, bound / (least * b->length[i]));
+  weigh(b->rows, bound / least, b->length, d1);
 }
 
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight) {
