@@ -41,7 +41,7 @@ column_box <- function(job) {
 }
 
 slopes_order <- function(design) {
-  if (is_matrix_design(design)) return(seq_len(design_dim(design) - design$intercept))
+  if (is_matrix_design(design)) return(seq_len(nrow(design$box)))
   order <- design_order(design)
   if (design$intercept) order[-1] - 1L else order
 }
@@ -57,7 +57,7 @@ public_moments <- function(job, geometry) {
 
 # Centre and unit of every column.
 column_scale <- function(design) {
-  if (is_matrix_design(design)) return(cbind(rep(0, length(design$labels) - design$intercept), 1))
+  if (is_matrix_design(design)) return(cbind(rep(0, nrow(design$box)), 1))
   scale <- design_scale(design)
   cbind(scale[, "centre"], ifelse(scale[, "half"] > 0, scale[, "half"], 1))
 }
@@ -67,8 +67,7 @@ check_geometry_columns <- function(job) {
   geometry <- job$geometry
   if (!inherits(geometry, "dp_geometry")) return(invisible())
   design <- job$design
-  columns <- if (is_matrix_design(design)) design$labels else c(if (design$intercept) "", design$columns$name)
-  if (design$intercept) columns <- columns[-1]
+  columns <- if (is_matrix_design(design)) utils::tail(design$labels, columns_of(job)) else design$columns$name
   named <- names(geometry$mean)
   if (length(geometry$mean) != length(columns) || (!is.null(named) && !identical(named, columns))) {
     abort("argument", "`geometry` must have one mean and one sd per column, ", quote_all(columns), ", in this order.",

@@ -72,7 +72,7 @@ ridge_curvature <- 0.3  # of the logistic loss and those with smaller slopes, on
 ridge_size <- 16        # norm of the solution that the ridge is for, of rows with a norm of one
 ridge_guard <- 5
 ridge_reach <- 2        # time constants that the slowest direction has
-ridge_wander <- 0.03     # variance of the predictors while the iterates wander, over sqrt(d)
+ridge_wander <- 0.03    # variance of the predictors while the iterates wander, over sqrt(d)
 ridge_floor <- 0.4      # of what is added to the matrix, over the norm of its noise
 ridge_tail <- 0.85
 ridge_few <- 5000       # records up to which half of the steps cost no accuracy

@@ -11,6 +11,9 @@ option <- function(name, default = NULL) {
 # Of a margin y t, without overflow.
 logistic_loss <- function(margin) log1p(exp(-abs(margin))) + pmax(-margin, 0)
 
+# Mean logistic loss of the best constant prediction, for a share of the second class.
+constant_loss <- function(share) -share * log(share) - (1 - share) * log(1 - share)
+
 # Of predictions on the link's scale: area under the ROC curve, accuracy and mean logistic loss. positive says which
 # rows are of the second class. Rows for which either is missing are left out.
 judge <- function(link, positive) {

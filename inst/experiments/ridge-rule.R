@@ -74,7 +74,7 @@ simulate <- function(out, problems, seeds, settings) {
     problem <- do.call(rule_problem, c(shapes[[at$shape[1]]], signal = at$signal[1]))
     least <- synthetic_minimum(problem)$value
     share <- mean(problem$y > 0)
-    constant <- -share * log(share) - (1 - share) * log(1 - share)
+    constant <- constant_loss(share)
     for (eps in at$eps) for (setting in names(settings)) {
       row <- list(setting = setting, shape = at$shape[1], signal = at$signal[1], eps = eps, seed = seed)
       if (out$has(row)) next

@@ -37,7 +37,7 @@ run <- function(path, seeds, chosen) {
     if (is.null(data)) next
     seen <- data[[all.vars(set$formula)[1]]]
     share <- mean(seen[stats::complete.cases(data)] == levels(seen)[2])
-    constant <- -share * log(share) - (1 - share) * log(1 - share)
+    constant <- constant_loss(share)
     for (eps in set$eps) for (seed in seq_len(seeds)) for (method in chosen) {
       row <- list(set = name, eps = eps, method = method, seed = seed)
       if (out$has(row)) next

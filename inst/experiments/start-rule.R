@@ -41,7 +41,7 @@ simulate <- function(path, sizes) {
     problem <- do.call(synthetic_problem, c(list(n), shapes[[p$shape]], signal = p$signal, rare = p$rare))
     least <- synthetic_minimum(problem)$value
     share <- mean(problem$y > 0)
-    constant <- -share * log(share) - (1 - share) * log(1 - share)
+    constant <- constant_loss(share)
     for (setting in names(settings)) {
       row <- list(setting = setting, n = n, shape = p$shape, signal = p$signal, rare = p$rare, eps = p$eps)
       if (out$has(row)) next

@@ -8,8 +8,7 @@
 # be compared in one file of results. All settings are the package's defaults. What is written is exact and NOT PRIVATE.
 #
 # results/utility-auto.csv is of this script (its version "before" took no public bounds of columns, as dp_sosp() did
-# not), results/utility.csv of one that gave dp_sosp() the constant column among
-# the others instead of an intercept.
+# not), results/utility.csv of one that gave dp_sosp() the constant column among the others instead of an intercept.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

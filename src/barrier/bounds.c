@@ -59,8 +59,9 @@ double bounds_rounding(const struct scope *s, double lip, double w_norm, double 
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  double dim = (double)s->oracle->model.dim, stretch = model_stretch(&s->oracle->model);
-  double added = engine_additions(s->oracle->engine.rows, SUM_MATRIX, (size_t)(dim * dim));
+  size_t dim = s->oracle->model.dim;
+  double stretch = model_stretch(&s->oracle->model);
+  double added = engine_additions(s->oracle->engine.rows, SUM_MATRIX, dim * dim);
   return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
 }
 

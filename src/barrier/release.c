@@ -17,7 +17,7 @@ static size_t answers(const struct scope *s, const struct query *q, const struct
 static int answers_moved(const struct scope *s, const struct query *q) {
   const struct model *m = &s->oracle->model;
   if (!m->coordinates) return 1;
-  return q->moved == MOVED_WEIGHTED ? !model_weighted(m) || !s->of : q->moved == MOVED_CLIPPED && !model_weighted(m);
+  return model_weighted(m) ? q->moved == MOVED_WEIGHTED && !s->of : q->moved != MOVED_NOT;
 }
 
 static int check(const struct scope *s, const struct query *q, const struct ask *a) {

@@ -59,6 +59,7 @@ void data_clip(struct data *data);
 
 /* From now on rows have these coordinates, which are kept by reference and must be of such rows. Once. */
 int data_move(struct data *data, const struct coordinates *coordinates);
+
 /* Rows that a pass reads instead of all of them. */
 struct batch {
   size_t count;

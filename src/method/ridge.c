@@ -49,9 +49,10 @@ static double guard(const struct run *r, double sd);
 static int calm(struct run *r);
 static double wandered(const struct run *r, const double *value, const double *spread, double calm);
 static int take_steps(struct run *r);
-static int step(struct run *r);
+static void move(struct run *r);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
+static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
 static int measure(struct run *r, double rho, double *sd);
 static int note(struct run *r, const char *query, double estimate, double bound, double sd, double rho);
 
@@ -101,12 +102,8 @@ static int prepare(struct run *r, double rho) {
   if (status == BASE_OK) status = note(r, "weighted matrix", NAN, NAN, sd, rho);
   if (status == BASE_OK) status = la_eigen_all(dim, r->scratch, r->added);
   if (status != BASE_OK) return status;
-  memset(r->matrix, 0, dim * dim * sizeof(double));
-  for (size_t k = 0; k < dim; k++) {
-    const double *vector = r->scratch + k * dim;
-    double value = o->curvature * fmax(r->added[k], 0);
-    for (size_t j = 0; j < dim; j++) la_axpy(dim, value * vector[j], vector, r->matrix + j * dim);
-  }
+  for (size_t k = 0; k < dim; k++) r->added[k] = o->curvature * fmax(r->added[k], 0);
+  compose(dim, r->scratch, r->added, r->matrix);
   r->least = o->curvature * o->least * sqrt(2 * (double)dim) * sd;
   r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
   return BASE_OK;
@@ -134,11 +131,8 @@ static int find_ridge(struct run *r) {
   }
   r->result->ridge = base * more;
   status = invert(r, r->added);
-  if (status != BASE_OK) return status;
-  la_matvec(dim, dim, r->inverse, dim, r->gradient, r->direction);
-  la_axpy(dim, -1, r->direction, r->w);
-  trace_last(&r->result->trace)->step = la_norm(dim, r->direction);
-  return BASE_OK;
+  if (status == BASE_OK) move(r);
+  return status;
 }
 
 /* With G the inverse but for the intercept: E = (g'G g - sd^2 (tr G + sqrt(2) |G|)) / (s^2 tr G), which is what the
@@ -199,27 +193,26 @@ static int take_steps(struct run *r) {
   for (size_t j = 0; j < dim; j++) {
     r->added[j] = fmax(o->iterations * r->kappa[j] / o->reach, r->least) + r->kappa[j];
   }
+  double sd;
   int status = calm(r);
   if (status == BASE_OK) status = invert(r, r->added);
   memset(r->mean, 0, dim * sizeof(double));
   for (int i = 1; status == BASE_OK && i <= o->iterations; i++) {
     base_progress(i, o->iterations + 1);
     if (i > first) la_axpy(dim, 1.0 / (o->iterations - first), r->w, r->mean);
-    status = step(r);
+    status = measure(r, r->rho_steps / o->iterations, &sd);
+    if (status == BASE_OK) move(r);
   }
   memcpy(r->w, r->mean, dim * sizeof(double));
   return status;
 }
 
-static int step(struct run *r) {
+/* Along the inverse times the gradient that was measured last. */
+static void move(struct run *r) {
   size_t dim = r->f->dim;
-  double sd;
-  int status = measure(r, r->rho_steps / r->o->iterations, &sd);
-  if (status != BASE_OK) return status;
   la_matvec(dim, dim, r->inverse, dim, r->gradient, r->direction);
   la_axpy(dim, -1, r->direction, r->w);
   trace_last(&r->result->trace)->step = la_norm(dim, r->direction);
-  return BASE_OK;
 }
 
 static int certify(struct run *r, double rho) {
@@ -241,12 +234,18 @@ static int invert(const struct run *r, const double *added) {
   for (size_t j = 0; j < dim; j++) r->scratch[j + j * dim] += added[j];
   int status = la_eigen_all(dim, r->scratch, r->direction);
   if (status != BASE_OK) return status;
-  memset(r->inverse, 0, dim * dim * sizeof(double));
-  for (size_t k = 0; k < dim; k++) {
-    const double *vector = r->scratch + k * dim;
-    for (size_t j = 0; j < dim; j++) la_axpy(dim, vector[j] / r->direction[k], vector, r->inverse + j * dim);
-  }
+  for (size_t k = 0; k < dim; k++) r->direction[k] = 1 / r->direction[k];
+  compose(dim, r->scratch, r->direction, r->inverse);
   return BASE_OK;
+}
+
+/* The matrix with these eigenvectors, one a column, and eigenvalues. */
+static void compose(size_t dim, const double *vectors, const double *values, double *matrix) {
+  memset(matrix, 0, dim * dim * sizeof(double));
+  for (size_t k = 0; k < dim; k++) {
+    const double *vector = vectors + k * dim;
+    for (size_t j = 0; j < dim; j++) la_axpy(dim, values[k] * vector[j], vector, matrix + j * dim);
+  }
 }
 
 /* The gradient of loss and ridge. */
