@@ -4,7 +4,7 @@
 # only as a name; of what else was computed in the call, names and single values are kept. Arguments that came as
 # values are public settings. The errors of a run show the same call, so that they quote no data either.
 scrub_call <- function(call, name) {
-  for (argument in intersect(names(call), c("data", "x", "y", "budget"))) {
+  for (argument in intersect(names(call), c("data", "newdata", "x", "y", "budget"))) {
     if (!is.symbol(call[[argument]]) || is_dots(call[[argument]])) call[[argument]] <- as.name(argument)
   }
   call[[1]] <- name

@@ -222,13 +222,18 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   type <- check_choice(type, c("link", "response", "class"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
-  coefficients <- response_start(object$response, object$coefficients, object$design$intercept)
-  link <- response_link(object$response, design_link(object$design, coefficients, newdata, call))
+  link <- predicted_link(object, newdata, call)
   if (type == "link" || object$response$kind == "bounded") return(link)
   switch(type,
     response = stats::plogis(link),
     class = response_decode(object$response, ifelse(link > 0, 1, -1))
   )
+}
+
+# The linear predictor, of a numeric response in its units.
+predicted_link <- function(fit, newdata, call) {
+  coefficients <- response_start(fit$response, fit$coefficients, fit$design$intercept)
+  response_link(fit$response, design_link(fit$design, coefficients, newdata, call))
 }
 
 check_type <- function(type, fit, call) {
@@ -242,7 +247,8 @@ check_type <- function(type, fit, call) {
   }
 }
 
-# The linear predictor, rows clipped as in the fit.
+# The linear predictor, rows clipped as in the fit. That of a row depends on this row alone, in its last bit, too: with
+# a missing value in any row R would take all products in another way, so such values are taken out first.
 design_link <- function(design, coefficients, newdata, call) {
   x <- if (is_matrix_design(design)) {
     matrix_newdata(design, newdata, call)
@@ -258,9 +264,11 @@ design_link <- function(design, coefficients, newdata, call) {
     square <- sparse_sums(x, value^2)
     product <- sparse_sums(x, value * rep(unname(slope), diff(attr(x, "p"))))
   } else {
-    x[!is.finite(x)] <- NA
+    broken <- !is.finite(x)
+    x[broken] <- 0
     square <- rowSums(x^2)
     product <- as.vector(x %*% slope)
+    product[rowSums(broken) > 0] <- NA
   }
   unname((product + constant) * pmin(1, design$radius / sqrt(square + design$intercept)))
 }

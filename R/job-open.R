@@ -9,10 +9,19 @@
 # and takes another method where method = "auto" does (auto.R).
 
 job_open <- function(job) {
+  job <- job_delta(job)
+  if (job$auto) job <- auto_quiet(job)
+  job_claim(open_budget(job))
+}
+
+job_delta <- function(job) {
   if (is.null(job$delta)) job$delta <- default_delta(job)
   warn_delta(max(job$delta, job$budget$delta), job$n, job$call)
-  if (job$auto) job <- auto_quiet(job)
-  job <- open_budget(job)
+  job
+}
+
+# What of its budget the job may spend.
+job_claim <- function(job) {
   state <- budget_state(job$budget)
   job$before <- length(state$what)
   job$accountant <- if (state$accountant == "auto") "gdp" else state$accountant

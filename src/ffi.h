@@ -37,6 +37,10 @@ SEXP ffi_column_digest(SEXP, SEXP);
 SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 
+SEXP ffi_scores_release(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_scores_choose(SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_table_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+
 SEXP ffi_gdp_delta(SEXP, SEXP);
 SEXP ffi_gdp_epsilon(SEXP, SEXP);
 SEXP ffi_gdp_mu(SEXP, SEXP);

@@ -136,6 +136,12 @@ extern const struct query query_first_step;
 extern const struct query query_best_step;
 /* Histograms of raw columns, one after the other. */
 extern const struct query query_counts;
+/* The same under another name. */
+extern const struct query query_table;
+/* Sums over the records of k scores in [0, 1], each a raw column, and the column with a large sum by the exponential
+ * mechanism. Other numbers are clamped; what is not finite adds nothing. */
+extern const struct query query_scores;
+extern const struct query query_best_score;
 
 /* What is not asked for is NULL. */
 struct answer {

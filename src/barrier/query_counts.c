@@ -62,3 +62,12 @@ const struct query query_counts = {.name = "ranges",
                                    .part = PART_NONE,
                                    .check = check,
                                    .sensitivity = sensitivity};
+
+/* Under another name in the ledger. */
+const struct query query_table = {.name = "table",
+                                  .sum = {SUM_COUNTS, width, NULL, count},
+                                  .mechanism = &mechanism_gaussian,
+                                  .keep = KEEP_NOT,
+                                  .part = PART_NONE,
+                                  .check = check,
+                                  .sensitivity = sensitivity};

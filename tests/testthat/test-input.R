@@ -223,6 +223,9 @@ malformed <- list(
 csv_file <- withr::local_tempfile(fileext = ".csv", .local_envir = teardown_env())
 utils::write.csv(d, csv_file, row.names = FALSE)
 
+matrix_fit <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2)
+frame_fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-5, bounds = b["a"])
+
 # Evaluated one at a time by good_call(), with an oracle and a budget of its own.
 good_calls <- expression(
   dp_source = list(x = in_chunks(d, 30), n = 60, levels = list(text = "u")),
@@ -273,6 +276,9 @@ good_calls <- expression(
                   guesses = 4, conf = 0.9),
   dp_audit = list(x = quiet_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2), method = "one-run", runs = 10,
                   canaries = 3, guesses = 2, conf = 0.9, progress = FALSE),
+  dp_evaluate = list(fit = matrix_fit, newdata = p$x, eps = 0.01, delta = 1e-6, budget = budget, metrics = "table",
+                     clip = 0.01, cells = 4, y = p$y, neighbours = "replace-one", noise = "secure"),
+  dp_evaluate = list(fit = frame_fit, newdata = d, eps = 0.01, delta = 1e-6, budget = budget),
   event_gaussian = list(sigma = 2, neighbours = "zero-out"),
   event_laplace = list(scale = 2, neighbours = "zero-out"),
   event_pure = list(eps = 2, neighbours = "zero-out"),

@@ -1,0 +1,248 @@
+#' How good a fit is on held-out data, privately
+#'
+#' Releases the mean loss, the accuracy and a table of predictions against responses on data that were held out, with
+#' noise, and reads calibration, confusion counts and the area under the ROC curve off the table. Every number comes
+#' with its standard error.
+#'
+#' # What is released
+#' With noise that is counted against the budget, half of it each (all of it where only one is asked for):
+#' * the means of the metrics asked for, scaled to \[0, 1\], in one Gaussian release. One of n records moves each mean
+#'   of k by at most 1/n, so the sensitivity is \eqn{\sqrt{k}/n};
+#' * `"table"`: how many records are in each of `cells` cells of the predicted log-odds with either response. A record
+#'   that is replaced leaves one count and enters another: sensitivity \eqn{\sqrt 2} (1 under `"zero-out"`).
+#'
+#' With \eqn{\mu} the Gaussian parameter of eps and delta, the standard error of accuracy is
+#' \eqn{\sqrt{k}/(n \mu \sqrt{1/2})}{sqrt(k) / (n mu sqrt(1/2))}, k = 3 by default, and that of log-loss
+#' \eqn{\log((1-clip)/clip)} times as much, 4.6 for `clip = 0.01`. So ask for what is needed only:
+#' `metrics = "accuracy"` has 0.41 times the standard error of the default.
+#'
+#' # Metrics
+#' For responses with two values, p the predicted probability of the modelled one and q that of the response which came:
+#' * `"log_loss"`: the mean of \eqn{-\log q}, q clipped to \[clip, 1 - clip\], which bounds it;
+#' * `"brier"`: the mean of \eqn{(1 - q)^2}, not clipped;
+#' * `"accuracy"`: the share of records whose class is predicted correctly, as `predict(type = "class")` does;
+#' * `"table"`, with which `auc` is among the estimates; pairs in one cell count one half.
+#'
+#' Of fits with `loss_huber_svm()`, which have no probabilities, there is accuracy only.
+#'
+#' For numeric responses, in their units, predictions clipped to the response's declared bounds: `"absolute_error"` and
+#' `"squared_error"`, means both.
+#'
+#' # Records that cannot be predicted
+#' A record with a missing value, an undeclared level or no response is a null record. n is public, so it is not left
+#' out of the means: it counts as one that was predicted one half (log-loss log 2, Brier score 1/4, half right); with a
+#' numeric response as an error of half of the bounds' width. In the table it counts nowhere. Where many values are
+#' missing, fill them in beforehand, row by row.
+#'
+#' # Which records, which budget
+#' `newdata` should be other records than those of the fit: the loss on training records is too small. A replaced
+#' record is then in one of the two parts, so the parts compose in parallel: a fit at (eps, delta) and
+#' an evaluation at (eps, delta) are together (eps, delta)-private, if which records are held out does not depend on
+#' their values (take row numbers, or a random draw). So the evaluation gets its own `eps`. Every further evaluation on
+#' the same held-out records adds to what they have paid, so let them share one `budget`. With
+#' training rows among `newdata` budgets add up as well: give fit and evaluation one `budget`.
+#'
+#' @param fit A fit of class `dp_sosp`.
+#' @param newdata The held-out records: a data frame with the response, for a fit to a formula; a matrix, for a fit to a
+#'   matrix. At least one row.
+#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2, said in a message, n the
+#'   number of rows of `newdata`. With `budget`, the part of it that may be spent (default: all that is left).
+#' @param budget From [dp_budget()], shared with other releases about the same records.
+#' @param metrics Names from the section Metrics; `NULL` is all that the fit's response and loss have.
+#' @param clip Public number from 1e-6 to 0.4 that bounds the log-loss.
+#' @param cells Number of cells of the table, even, from 2 to 200: of equal width in the log-odds from -4 to 4, the
+#'   first and the last one open. One edge is at zero, where the predicted class changes. 2 cells give the confusion
+#'   counts with the least noise.
+#' @param y For a matrix: the response, one per row, coded as in the fit.
+#' @param neighbours The neighbour relation, see [dp_sosp()]; `NULL` is the fit's.
+#' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
+#' @param x An evaluation.
+#' @param digits Significant digits of what is printed.
+#' @param row.names,optional Not used.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_evaluation`, a list with
+#'   * `estimates`: a data frame with a row for each metric, and `auc` with a table: `metric`, `estimate`, `se` (its
+#'     standard error from this release's noise) and `sampling` (that of a sample of a larger population, computed
+#'     from released numbers; `NA` where they do not say). Estimates other than `auc` are unbiased, so with much noise
+#'     they may lie outside of their range; `auc` is `NA` where a class does not stand out of the noise;
+#'   * `table`: `lower` and `upper` ends of the cells as probabilities, noisy counts `other` and
+#'     `modelled` of the two responses, and `share` of the modelled one with its standard error `se`, `NA`
+#'     where the cell's count is below four standard deviations; `table_sd`, the standard deviation of each count;
+#'   * `confusion`: a matrix of noisy counts, responses in rows, predicted classes in columns; `confusion_se`;
+#'   * `n`, `clip`, `labels`, and `privacy` as a fit has it.
+#'
+#'   `as.data.frame()` gives `estimates`. `plot()` shows calibration: shares against predictions, with two standard
+#'   errors of the noise.
+#' @section Errors: `dpsosp_error_argument` for wrong arguments, before anything is charged;
+#'   `dpsosp_budget_exhausted` when `budget` has nothing left.
+#' @references Dong, Roth and Su (2022), Gaussian differential privacy, for the accounting.
+#'
+#' Hanley and McNeil (1982), The meaning and use of the area under a receiver operating characteristic curve: its
+#'   sampling error.
+#' @seealso `vignette("evaluation")`.
+#' @examples
+#' d <- covertype
+#' held_out <- seq(5, nrow(d), by = 5)
+#' fit <- dp_sosp(cover ~ elevation, d[-held_out, ], eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900)))
+#' e <- dp_evaluate(fit, d[held_out, ], eps = 1, delta = 1e-6)
+#' e
+#' as.data.frame(e)
+#' plot(e)
+#' @export
+dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, metrics = NULL, clip = 0.01, cells = 20,
+                        y = NULL, neighbours = NULL, noise = c("secure", "reproducible"), ...) {
+  call <- scrub_call(match.call(), quote(dp_evaluate))
+  check_dots(call)
+  if (missing(fit) || missing(newdata)) {
+    abort("argument", "`fit` and `newdata` are needed: a fit and held-out records.", call = call)
+  }
+  if (!inherits(fit, "dp_sosp")) {
+    abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", call = call)
+  }
+  metrics <- check_metrics(metrics, fit, call)
+  clip <- check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call)
+  cells <- check_cells(cells, call)
+  job <- c(check_promise(eps, delta, budget, call), list(
+    neighbours = check_neighbours(neighbours %||% fit$privacy$neighbours, call), noise = check_noise(noise, call),
+    call = call
+  ))
+  records <- held_out_records(fit, newdata, y, call)
+  job$n <- length(records$link)
+  job <- job_claim(open_gaussian(job_delta(job)))
+  new_evaluation(release_evaluation(job, fit, records, metrics, clip, cells))
+}
+
+check_metrics <- function(metrics, fit, call) {
+  known <- fit_metrics(fit$loss)
+  if (is.null(metrics)) return(known)
+  if (!is.character(metrics) || length(metrics) == 0L || anyNA(metrics) || anyDuplicated(metrics)) {
+    abort("argument", "`metrics` must be different names, not ", describe(metrics), ".", call = call)
+  }
+  for (metric in metrics) check_choice(metric, known, "metrics", call)
+  intersect(known, metrics)
+}
+
+fit_metrics <- function(loss) {
+  if (!is.null(loss$response)) return(c("absolute_error", "squared_error"))
+  if (!has_probabilities(loss)) return("accuracy")
+  c("log_loss", "brier", "accuracy", "table")
+}
+
+check_cells <- function(cells, call) {
+  cells <- check_count(cells, "cells", 2, call, 200)
+  if (cells %% 2L != 0L) {
+    abort("argument", "`cells` must be even, as one edge is where the predicted class changes; it is ", cells, ".",
+          call = call)
+  }
+  cells
+}
+
+# ---- records ----
+
+# Of every record the predictor and the response, NA where there is none: link and y, in the response's units where it
+# is numeric, else log-odds and 1 or -1. Each is a function of its own row.
+held_out_records <- function(fit, newdata, y, call) {
+  if (is_source(newdata, "newdata", call)) {
+    abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",
+          call = call)
+  }
+  raw <- if (is_matrix_design(fit$design)) check_y(y, fit, newdata, call) else formula_y(y, fit, newdata, call)
+  link <- predicted_link(fit, newdata, call)
+  if (length(link) == 0L) abort("argument", "`newdata` has no rows.", call = call)
+  if (length(raw) != length(link)) {
+    abort("argument", "`y` must have one entry per row of `newdata`: ", length(link), ", not ", length(raw), ".",
+          call = call)
+  }
+  code <- response_code(fit$response, raw)
+  list(link = link, y = response_link(fit$response, code))
+}
+
+check_y <- function(y, fit, newdata, call) {
+  if (is.null(y)) abort("argument", "`y` is missing: the responses of the rows of `newdata`.", call = call)
+  wanted <- if (fit$response$kind == "bounded") "numeric" else fit$response$kind
+  kind <- column_kind(y)
+  # A response of NA alone is logical whatever it was.
+  if (!kind %in% c(wanted, "logical")) {
+    abort("argument", "`y` must be coded as in the fit, ", wanted, ", not ", describe_column(y), ".", call = call)
+  }
+  y
+}
+
+formula_y <- function(y, fit, newdata, call) {
+  if (!is.null(y)) abort("argument", "`y` is for a fit to a matrix; a formula's is a column of `newdata`.", call = call)
+  design_response(fit$design, newdata, "newdata", call)
+}
+
+# ---- release ----
+
+# What is known of one record, from 0 to 1 each: the metrics that are means, as losses. scale: from these to the metric,
+# offset + width * mean.
+score_columns <- function(fit, records, metrics, clip) {
+  means <- setdiff(metrics, "table")
+  stats::setNames(lapply(means, function(metric) scores[[metric]](records, fit$response$bounds, clip)), means)
+}
+
+scores <- list(
+  log_loss = function(records, bounds, clip) {
+    probability <- pmin(pmax(came(records), clip), 1 - clip)
+    new_score(-log(probability), -log1p(-clip), -log(clip), log(2))
+  },
+  brier = function(records, bounds, clip) new_score((1 - came(records))^2, 0, 1, 1 / 4),
+  # As predict(type = "class") has it: log-odds of zero are the first class.
+  accuracy = function(records, bounds, clip) new_score((records$link > 0) == (records$y > 0), 0, 1, 1 / 2),
+  absolute_error = function(records, bounds, clip) {
+    width <- bounds[2] - bounds[1]
+    new_score(abs(bounded_error(records, bounds)), 0, width, width / 2)
+  },
+  squared_error = function(records, bounds, clip) {
+    width <- bounds[2] - bounds[1]
+    new_score(bounded_error(records, bounds)^2, 0, width^2, width^2 / 4)
+  }
+)
+
+# Probability of the response that came.
+came <- function(records) stats::plogis(records$link * records$y)
+
+bounded_error <- function(records, bounds) pmin(pmax(records$link, bounds[1]), bounds[2]) - records$y
+
+# value: from lower to upper, public bounds; null: of a null record. In [0, 1], whatever the value.
+new_score <- function(value, lower, upper, null) {
+  value[!is.finite(value)] <- null
+  list(lower = lower, width = upper - lower, values = pmin(pmax((value - lower) / (upper - lower), 0), 1))
+}
+
+# A budget for Gaussian releases only, or the one that was given.
+open_gaussian <- function(job) {
+  if (job$owned) {
+    job$budget <- dp_budget(eps = job$eps, delta = job$delta, accountant = "gdp")
+  } else {
+    check_relation(job$budget, job$neighbours, job$call)
+  }
+  job
+}
+
+# The job, with means and table as they were released (proofs: sensitivity-scores).
+release_evaluation <- function(job, fit, records, metrics, clip, cells) {
+  columns <- score_columns(fit, records, metrics, clip)
+  parts <- (length(columns) > 0L) + ("table" %in% metrics)
+  rho <- job$rho / parts
+  reproducible <- job$noise == "reproducible"
+  if (length(columns) > 0L) {
+    answer <- .Call(ffi_scores_release, job$budget$pointer, unname(lapply(columns, `[[`, "values")), rho,
+                    job$neighbours, reproducible)
+    lower <- vapply(columns, `[[`, 0, "lower")
+    width <- vapply(columns, `[[`, 0, "width")
+    job$means <- data.frame(metric = names(columns), estimate = lower + width * answer$value / job$n,
+                            se = width * answer$sd / job$n, row.names = NULL)
+  }
+  if ("table" %in% metrics) {
+    answer <- .Call(ffi_table_release, job$budget$pointer, table_codes(records, cells), 2L * cells, rho,
+                    job$neighbours, reproducible)
+    job$table <- list(other = answer$value[seq_len(cells)], modelled = answer$value[cells + seq_len(cells)],
+                      sd = answer$sd)
+  }
+  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
+  job[c("clip", "cells", "labels")] <- list(clip, cells, fit$response$labels)
+  job
+}

@@ -1,0 +1,169 @@
+# The evaluation: what was released about held-out records, and what follows from it.
+
+# job: after release_evaluation(); no more of it is kept than this.
+new_evaluation <- function(job) {
+  table <- if (!is.null(job$table)) read_table(job$table, job$cells)
+  structure(class = "dp_evaluation", list(
+    estimates = new_estimates(job, table),
+    table = table, table_sd = job$table$sd,
+    confusion = if (!is.null(table)) confusion(table, job$labels),
+    confusion_se = if (!is.null(table)) job$table$sd * sqrt(job$cells / 2),
+    n = job$n, clip = job$clip, labels = job$labels, privacy = new_privacy(job)
+  ))
+}
+
+new_estimates <- function(job, table) {
+  estimates <- job$means
+  if (!is.null(estimates)) {
+    estimates$sampling <- vapply(estimates$metric, sampling_error, 0, estimates = estimates, table = table,
+                                 clip = job$clip, n = job$n, USE.NAMES = FALSE)
+  }
+  if (is.null(table)) estimates else rbind(estimates, table_auc(table, job$table$sd))
+}
+
+# ---- the table ----
+
+# Codes of the table: the cell of the predictor, the modelled response's cells after those of the other one. Edges
+# belong to the cell below, as predictors of zero do to the class of negative ones.
+table_edges <- function(cells) (seq_len(cells - 1L) - cells / 2) * 8 / max(cells - 2, 1)
+
+table_codes <- function(records, cells) {
+  cell <- findInterval(records$link, table_edges(cells), left.open = TRUE) + 1
+  as.double(cell + cells * (records$y > 0))
+}
+
+# A cell's share is shown where its count exceeds so many standard deviations.
+cell_threshold <- 4
+
+read_table <- function(counts, cells) {
+  ends <- stats::plogis(c(-Inf, table_edges(cells), Inf))
+  table <- data.frame(lower = ends[-length(ends)], upper = ends[-1], other = counts$other, modelled = counts$modelled)
+  total <- table$other + table$modelled
+  shown <- total > cell_threshold * sqrt(2) * counts$sd
+  share <- pmin(pmax(table$modelled / total, 0), 1)
+  table$share <- ifelse(shown, share, NA)
+  table$se <- ifelse(shown, counts$sd * sqrt(share^2 + (1 - share)^2) / total, NA)
+  table
+}
+
+# Predictions in the middle of the cells, in log-odds; of the first and the last, half a cell beyond their edge.
+cell_predictions <- function(cells) {
+  edges <- table_edges(cells)
+  half <- 4 / max(cells - 2, 1)
+  stats::plogis(c(edges[1] - half, edges + half))
+}
+
+confusion <- function(table, labels) {
+  positive <- table$lower >= 0.5
+  counts <- rbind(table$other, table$modelled)
+  matrix(c(rowSums(counts[, !positive, drop = FALSE]), rowSums(counts[, positive, drop = FALSE])), 2L,
+         dimnames = list(response = labels, predicted = labels))
+}
+
+# The area under the ROC curve, of pairs in the same cell one half: U / (A B) with U a form in counts a and b that is
+# linear in each. Its error is that of U, A and B to first order, plus the noise's products in U.
+table_auc <- function(table, sd) {
+  a <- table$modelled
+  b <- table$other
+  most <- c(sum(a), sum(b))
+  estimate <- se <- sampling <- NA_real_
+  if (min(most) > cell_threshold * sd * sqrt(nrow(table))) {
+    below <- (cumsum(b) - b / 2) / most[2]
+    above <- (rev(cumsum(rev(a))) - a / 2) / most[1]
+    estimate <- sum(a * below) / most[1]
+    slopes <- c((below - estimate) / most[1], (above - estimate) / most[2])
+    products <- sd^2 * sqrt(nrow(table) * (nrow(table) - 0.5) / 2) / prod(most)
+    se <- sqrt(sum((sd * slopes)^2) + products^2)
+    sampling <- hanley_mcneil(min(max(estimate, 0), 1), most)
+  }
+  data.frame(metric = "auc", estimate = estimate, se = se, sampling = sampling)
+}
+
+# Hanley and McNeil (1982), equation (1).
+hanley_mcneil <- function(area, counts) {
+  q1 <- area / (2 - area)
+  q2 <- 2 * area^2 / (1 + area)
+  sqrt((area * (1 - area) + (counts[1] - 1) * (q1 - area^2) + (counts[2] - 1) * (q2 - area^2)) / prod(counts))
+}
+
+# ---- sampling ----
+
+# Standard deviation of a metric's mean over samples, from released numbers: accuracy from itself, the absolute error
+# from both of a numeric response, log-loss and Brier score from the table.
+sampling_error <- function(metric, estimates, table, clip, n) {
+  value <- stats::setNames(estimates$estimate, estimates$metric)
+  variance <- switch(metric,
+    accuracy = value[["accuracy"]] * (1 - value[["accuracy"]]),
+    absolute_error = if ("squared_error" %in% names(value)) value[["squared_error"]] - value[["absolute_error"]]^2,
+    log_loss = table_variance(table, function(p) -log(pmin(pmax(p, clip), 1 - clip))),
+    brier = table_variance(table, function(p) (1 - p)^2)
+  )
+  if (is.null(variance) || is.na(variance)) NA_real_ else sqrt(max(variance, 0) / n)
+}
+
+# loss: of the probability of what came.
+table_variance <- function(table, loss) {
+  if (is.null(table)) return(NULL)
+  p <- cell_predictions(nrow(table))
+  weights <- c(table$modelled, table$other)
+  values <- loss(c(p, 1 - p))
+  mean <- sum(weights * values) / sum(weights)
+  sum(weights * (values - mean)^2) / sum(weights)
+}
+
+# ---- show ----
+
+#' @rdname dp_evaluate
+#' @export
+print.dp_evaluation <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  cat("<dp_evaluation> of ", x$n, " records\n", sep = "")
+  cat(privacy_text(x$privacy), sep = "\n")
+  cat("\n")
+  print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
+  cat("se: of this release's noise; sampling: of the records as a sample\n")
+  if (!is.null(x$table)) print_table(x, digits)
+  invisible(x)
+}
+
+# A number is shown to the digits of its error.
+show_estimates <- function(estimates, digits = 3) {
+  digits <- digits %||% 3
+  for (column in c("se", "sampling")) estimates[[column]] <- signif(estimates[[column]], max(digits - 1, 1))
+  estimates$estimate <- signif(estimates$estimate, digits)
+  estimates
+}
+
+print_table <- function(x, digits) {
+  cat("\nResponses (rows) and predicted classes, se ", signif(x$confusion_se, 2), " each:\n", sep = "")
+  print(round(x$confusion))
+  shown <- x$table[!is.na(x$table$share), c("lower", "upper", "share", "se")]
+  cat("\nCalibration: ", nrow(shown), " of ", nrow(x$table), " cells stand out of the noise\n", sep = "")
+  if (nrow(shown) > 0L) print(signif(shown, digits %||% 3), row.names = FALSE)
+}
+
+#' @rdname dp_evaluate
+#' @export
+as.data.frame.dp_evaluation <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots()
+  x$estimates
+}
+
+#' @rdname dp_evaluate
+#' @importFrom graphics plot
+#' @export
+plot.dp_evaluation <- function(x, ...) {
+  check_dots()
+  if (is.null(x$table)) {
+    abort("argument", "This evaluation has no table, and so no calibration to plot: ask for `metrics` with \"table\".",
+          call = sys.call(-1))
+  }
+  shown <- x$table[!is.na(x$table$share), ]
+  at <- cell_predictions(nrow(x$table))[!is.na(x$table$share)]
+  graphics::plot(c(0, 1), c(0, 1), type = "l", lty = 2, col = "grey60", xlab = "predicted probability",
+                 ylab = paste("share of", x$labels[2]), main = "Calibration")
+  graphics::segments(at, pmax(shown$share - 2 * shown$se, 0), at, pmin(shown$share + 2 * shown$se, 1))
+  graphics::points(at, shown$share, pch = 19)
+  invisible(x)
+}

@@ -1,0 +1,72 @@
+/* Scores of records and a table of their codes: raw columns in, noisy sums, counts or a choice out. */
+#include "ffi.h"
+#include "glue.h"
+#include "barrier/barrier.h"
+#include "engine/engine.h"
+
+#include <R_ext/Memory.h>
+
+/* columns: a list of doubles of one length. */
+static struct raw arg_columns(SEXP columns) {
+  if (TYPEOF(columns) != VECSXP || XLENGTH(columns) == 0) Rf_error("internal: a list of columns was expected");
+  R_xlen_t k = XLENGTH(columns), n = XLENGTH(VECTOR_ELT(columns, 0));
+  const double **values = (const double **)R_alloc((size_t)k, sizeof *values);
+  for (R_xlen_t j = 0; j < k; j++) values[j] = arg_doubles(VECTOR_ELT(columns, j), n);
+  return (struct raw){.n = (size_t)n, .columns = (size_t)k, .values = values};
+}
+
+static void release_raw(const struct raw *raw, const struct query *query, const struct histogram *histogram,
+                        SEXP budget, SEXP rho, SEXP neighbours, SEXP reproducible, struct answer out) {
+  const struct engine engine = engine_raw(raw);
+  const struct ask ask = {.k = raw->columns, .histogram = histogram};
+  double cost = arg_double(rho);
+  struct ledger *ledger = arg_ledger(budget);
+  const struct base_entropy *entropy = arg_entropy(reproducible);
+  enum oracle_neighbours relation = arg_neighbours(neighbours);
+  glue_answer_begin(reproducible, R_NilValue);
+  struct oracle *oracle;
+  int status = oracle_create(&engine, NULL, ledger, entropy, relation, &oracle);
+  if (status == BASE_OK) status = release(oracle_all(oracle), query, &ask, cost, out);
+  oracle_free(oracle);
+  glue_answer_end(reproducible, status);
+}
+
+/* value and sd of so many numbers */
+static SEXP release_numbers(const struct raw *raw, const struct query *query, const struct histogram *histogram,
+                            R_xlen_t numbers, SEXP budget, SEXP rho, SEXP neighbours, SEXP reproducible) {
+  static const char *const names[] = {"value", "sd"};
+  double sd;
+  SEXP out = PROTECT(glue_list(2, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, numbers));
+  const struct answer to = {.value = REAL(VECTOR_ELT(out, 0)), .sd = &sd};
+  release_raw(raw, query, histogram, budget, rho, neighbours, reproducible, to);
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
+  UNPROTECT(1);
+  return out;
+}
+
+/* columns: scores in [0, 1]. Their noisy sums. */
+SEXP ffi_scores_release(SEXP budget, SEXP columns, SEXP rho, SEXP neighbours, SEXP reproducible) {
+  const struct raw raw = arg_columns(columns);
+  return release_numbers(&raw, &query_scores, NULL, (R_xlen_t)raw.columns, budget, rho, neighbours, reproducible);
+}
+
+/* The number of a column with a large sum. */
+SEXP ffi_scores_choose(SEXP budget, SEXP columns, SEXP rho, SEXP neighbours, SEXP reproducible) {
+  const struct raw raw = arg_columns(columns);
+  size_t index = 0;
+  release_raw(&raw, &query_best_score, NULL, budget, rho, neighbours, reproducible, (struct answer){.index = &index});
+  return Rf_ScalarInteger((int)index + 1);
+}
+
+/* codes: of each record a number from 1 to cells; another one, or NA, counts nowhere. How many there are of each. */
+SEXP ffi_table_release(SEXP budget, SEXP codes, SEXP cells, SEXP rho, SEXP neighbours, SEXP reproducible) {
+  int m = arg_int(cells);
+  if (m < 1) Rf_error("internal: cells were expected");
+  double *breaks = (double *)R_alloc((size_t)m + 1, sizeof *breaks);
+  for (int i = 0; i <= m; i++) breaks[i] = i + 0.5;
+  const double *values = arg_doubles(codes, -1);
+  const struct raw raw = {.n = (size_t)XLENGTH(codes), .columns = 1, .values = &values};
+  const struct histogram histogram = {breaks, (size_t)m};
+  return release_numbers(&raw, &query_table, &histogram, m, budget, rho, neighbours, reproducible);
+}
