@@ -18,7 +18,7 @@ what_to_give <- c(
   family = "a function that gives an event", gap = "a positive number, the initial gap",
   gradient = "one number per coefficient", hessian = "a symmetric matrix", iterations = "a whole number",
   k = "a whole number", lambda = "a number of at least 0", leaves = "a whole number",
-  mean = "public means, one per column",
+  mean = "public means, one per column", n = "the number of records",
   oracle = "an oracle from `dp_oracle()`", order = "numbers above 1", p = "what `dp_account()` gives",
   query = "a positive number, the noise of a query", radius = "a positive number, the bound on the norm of rows",
   range = "a positive number", rate = "a number between 0 and 1", scale = "a positive number",

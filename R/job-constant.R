@@ -23,9 +23,11 @@ has_constant <- function(job) {
   job$design$intercept && is_logistic(job$loss) && job$method$family$constant(job$control)
 }
 
+constant_cost <- function(n, rho) min(constant_share * rho, 1 / (2 * (n * constant_sd)^2))
+
 constant_prediction <- function(job) {
   oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)
-  value <- dp_value(oracle, 1, rho = min(constant_share * job$rho, 1 / (2 * (job$n * constant_sd)^2)))
+  value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho))
   log_odds(log1p(exp(1)) - value, attr(value, "sd"))
 }
 

@@ -14,7 +14,7 @@ layers <- list(
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-perturbation", "methods", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "fit",
-          "evaluate", "evaluation", "absent", "plot", "tidy", "audit", "saddle", "sample-size")
+          "evaluate", "evaluation", "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan")
 )
 
 main <- function() {

@@ -10,7 +10,7 @@ packages=(
   r-mathlib                                                    # C tests: R's distributions without R
   valgrind binutils                                            # C tests: memory; nm for the rooms
   cppcheck                                                     # static analysis, beside gcc's
-  r-cran-matrix r-cran-cli r-cran-generics                     # imported or suggested
+  r-cran-matrix r-cran-cli r-cran-generics r-cran-ggplot2      # imported or suggested
   r-cran-nloptr                                                # the R tests compare the trust-region step with it
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
   r-cran-rsqlite postgresql libpq-dev                          # sources: databases, and RPostgres below
@@ -19,8 +19,8 @@ packages=(
   "$@"
 )
 
-# Without them the tests of Parquet files and of PostgreSQL are skipped.
-cran_packages=(nanoparquet RPostgres)
+# Without them the tests of Parquet files, of PostgreSQL and of parallel curves are skipped.
+cran_packages=(nanoparquet RPostgres mirai)
 
 main() {
   command -v dpkg-query > /dev/null || { without_debian; return; }

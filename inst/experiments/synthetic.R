@@ -53,3 +53,38 @@ synthetic_minimum <- function(problem) {
   }
   list(w = w, value = value(w), excess = function(v) value(v) - value(w))
 }
+
+# What dp_plan() describes, as a function that draws n records: independent numeric columns with a variance (of beta
+# distributions on [-1, 1]), factors with shares of their levels, slopes of a root mean square `effect`, signs and
+# sizes at random, and an intercept for which a share `rare` of the records is of the second class.
+plan_population <- function(numeric, shares, variance, effect, rare) {
+  names <- c(sprintf("x%d", seq_len(numeric)), sprintf("f%d", seq_along(shares)))
+  draw <- function(n) {
+    a <- (1 / variance - 1) / 2
+    x <- lapply(seq_len(numeric), function(j) 2 * stats::rbeta(n, a, a) - 1)
+    f <- lapply(shares, function(s) factor(sample.int(length(s), n, TRUE, s), seq_along(s)))
+    as.data.frame(stats::setNames(c(x, f), names))
+  }
+  slopes <- stats::rnorm(numeric + sum(lengths(shares) - 1))
+  slopes <- slopes * effect / sqrt(mean(slopes^2))
+  link <- function(data, intercept = 0) {
+    intercept + as.vector(stats::model.matrix(~ ., data)[, -1, drop = FALSE] %*% slopes)
+  }
+  eta <- link(draw(20000))
+  intercept <- stats::uniroot(function(a) mean(stats::plogis(eta + a)) - rare, c(-30, 30))$root
+  # To judge: excess of the mean loss, over records and responses, of predictions on the link's scale.
+  judges <- draw(20000)
+  truth <- link(judges, intercept)
+  p <- stats::plogis(truth)
+  loss <- function(t) mean(p * logistic_loss(t) + (1 - p) * logistic_loss(-t))
+  list(judges = judges, curvature = mean(p * (1 - p)), coefficients = c(intercept, slopes),
+       excess = function(t) loss(t) - loss(truth), constant = loss(stats::qlogis(mean(p))) - loss(truth),
+       draw = function(n) {
+         data <- draw(n)
+         data$y <- stats::runif(n) < stats::plogis(link(data, intercept))
+         data
+       })
+}
+
+# Public, of the numeric columns.
+plan_bounds <- function(numeric) stats::setNames(rep(list(c(-1, 1)), numeric), sprintf("x%d", seq_len(numeric)))

@@ -1,0 +1,173 @@
+# What dp_plan() computes: functions of public numbers alone. A *frame* describes the columns that are to be expected
+# (plan_frame()), a *setting* adds n, rho, curvature and effect to it. All is for the logistic loss under "replace-one",
+# where a record changes a mean gradient by 2 / n at most and its noise at the whole budget is nu = 2 / (n mu).
+
+# ---- columns ----
+
+# columns: of design_columns(); shares: by factor, of all its levels; variance: of the mapped numeric columns.
+# second: E aa' for a mapped row a, divided by the radius, columns independent but for the indicators of one factor.
+plan_frame <- function(columns, intercept, shares, variance, radius) {
+  numeric <- columns$kind == "numeric"
+  mean <- numeric(nrow(columns))
+  for (j in which(!numeric)) mean[j] <- shares[[columns$variable[j]]][[columns$level[j]]]
+  covariance <- diag(mean, nrow(columns)) - tcrossprod(mean) * outer(columns$variable, columns$variable, "==")
+  diag(covariance)[numeric] <- variance
+  mean <- mean / radius
+  covariance <- covariance / radius^2
+  second <- covariance + tcrossprod(mean)
+  if (intercept) second <- rbind(c(1 / radius^2, mean / radius), cbind(mean / radius, second))
+  list(columns = columns, intercept = intercept, radius = radius, dim = nrow(second), mean = mean,
+       covariance = covariance, second = second)
+}
+
+# What the start at the constant prediction leaves (R/job-constant.R).
+after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho) else s$rho
+
+trace_of <- function(a, b) sum(a * t(b))
+
+# ---- method "newton" ----
+
+# Excess loss of an averaged path with a ridge k, for coefficients that all matter alike: signal held back and noise let
+# in, in the eigenvectors of the Hessian, and what sampling adds without any noise. The best k, of which the
+# run knows little, times plan_newton_factor (inst/experiments/plan-rule.R).
+plan_newton_factor <- 1.25
+
+newton_excess <- function(s) {
+  e <- eigen(s$curvature * s$frame$second, symmetric = TRUE, only.values = TRUE)$values
+  control <- control_newton()
+  noise <- 2 / (s$n * sqrt(2 * after_start(s) * (1 - control$certificate_share) * (1 - control$curvature_share)))
+  size <- s$effect * s$frame$radius
+  held <- function(k) sum(e * (size^2 * k^2 + noise^2) / (e + k)^2) / 2
+  best <- stats::optimize(function(log_k) held(exp(log_k)), c(-25, 5))$objective
+  plan_newton_factor * best + sampling_excess(s)
+}
+
+sampling_excess <- function(s) s$frame$dim / (2 * s$n)
+
+# To second order in the log-odds.
+constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 * sum(diag(s$frame$covariance))
+
+# As newton_default_alpha() in src/method/newton.c.
+newton_target <- function(s) {
+  control <- control_newton()
+  rho <- after_start(s)
+  last <- control$certificate_share * rho
+  sd <- 2 / (s$n * sqrt(2 * last))
+  steps <- (rho - last) * (1 - control$curvature_share)
+  left <- 2 / (s$n * sqrt(2 * steps)) * sqrt(s$frame$dim / control$tail)
+  above <- function(alpha) {
+    seen <- sqrt(max(left, alpha / 2)^2 + s$frame$dim * sd^2)
+    norm_bound(seen, sd, s$frame$dim, 1 - control$confidence) - alpha
+  }
+  stats::uniroot(above, sd * c(1e-3, 10 * sqrt(s$frame$dim) + 100), tol = 1e-9 * sd)$root
+}
+
+# As confidence_norm() in src/method/confidence.c: the upper bound of a norm, seen with noise, that fails with
+# probability beta.
+norm_bound <- function(seen, sd, dim, beta) {
+  square <- max((seen / sd)^2, dim)
+  below <- function(length) stats::pchisq(square, dim, length^2) - beta
+  sd * stats::uniroot(below, c(0, 2 * sqrt(square) + 10), tol = 1e-9)$root
+}
+
+# ---- method "newton-ridge" ----
+
+# What a run takes from its budget, up to its steps, and the coordinates that it gives the rows: by the stages of a job.
+ridge_run <- function(s) {
+  method <- methods()[["newton-ridge"]]
+  frame <- s$frame
+  job <- list(loss = loss_logistic(), method = method, control = method$family$control(method), n = s$n, rho = s$rho,
+              dim = frame$dim, design = frame)
+  bounds <- row_bounds(job)
+  job$geometry <- c(new_geometry(plan_moments(s), job), bounds)
+  rho <- after_start(s) - geometry_share * s$rho
+  last <- job$control$certificate_share * rho
+  matrix <- job$control$matrix_share * (rho - last)
+  gradient <- function(rho) 2 * bounds$bound / (s$n * sqrt(2 * rho))
+  steps <- (rho - last - matrix) * (1 - job$control$first_share)
+  list(geometry = job$geometry, options = ridge_options(job, rho), steps_sd = gradient(steps),
+       last_sd = gradient(last), matrix_sd = sqrt(2) * bounds$cap^2 / (s$n * sqrt(2 * matrix)))
+}
+
+# As release_moments() in R/job-geometry.R would find them, without their noise.
+plan_moments <- function(s) {
+  sd <- 2 / (s$n * sqrt(2 * geometry_share * s$rho))
+  most <- 1 / s$frame$radius
+  numeric <- s$frame$columns$kind == "numeric"
+  list(mean = s$frame$mean, variance = diag(s$frame$covariance),
+       sd = sd * ifelse(numeric, 2 * most, abs(most - 2 * s$frame$mean)))
+}
+
+# Signal that the ridge holds back, noise, and the bias of bounded slopes while the iterates wander; in the coordinates
+# of the geometry. A row longer than the cap has a smaller weight and, by its smaller slope, less curvature: of a
+# slope of one half about plan_ridge_bent of the logistic loss'. plan_ridge_factor is fitted on synthetic problems
+# (inst/experiments/plan-rule.R).
+plan_ridge_factor <- 1.2
+plan_ridge_bent <- 0.75
+
+ridge_excess <- function(s) {
+  run <- ridge_run(s)
+  geometry <- run$geometry
+  d <- s$frame$dim
+  intercept <- s$frame$intercept
+  second <- if (intercept) s$frame$covariance else s$frame$second
+  second <- geometry$scale * t(geometry$scale * second)
+  if (intercept) second <- rbind(c(geometry$constant^2, numeric(d - 1)), cbind(0, second))
+  length <- sqrt(sum(diag(second)))
+  weight <- min(1, geometry$cap / length)
+  slope <- min(1, max(0.5, geometry$cap / (2 * length)))
+  hessian <- s$curvature * second
+  seen <- weight * (plan_ridge_bent + (1 - plan_ridge_bent) * (2 * slope - 1)) * hessian
+  kappa <- ridge_kappa(run, geometry, d, intercept)
+  inverse <- solve(seen + diag(kappa, d))
+  size <- c(if (intercept) 0, s$effect * s$frame$radius / geometry$scale)
+  held <- t(t(inverse) * (kappa * size))
+  bias <- if (weight < 1) s$curvature * (ridge_wandered(run, weight^2 * second, kappa) / weight^2)^2 / 4 else 0
+  noise <- run$steps_sd^2 * trace_of(inverse %*% hessian, inverse)
+  plan_ridge_factor * (trace_of(crossprod(held, hessian), t(held)) + noise + bias) / 2 + sampling_excess(s)
+}
+
+# As find_ridge() in src/method/ridge.c, of a signal that exceeds its noise.
+ridge_kappa <- function(run, geometry, d, intercept) {
+  units <- c(if (intercept) exp(mean(log(geometry$scale))), geometry$scale)
+  kappa <- run$steps_sd * sqrt(d) / run$options$size * units / mean(units)
+  if (intercept) kappa[1] <- run$steps_sd * sqrt(d) / run$options$size
+  kappa
+}
+
+# Variance of the predictors while the iterates wander, as calm() in src/method/ridge.c has it.
+ridge_wandered <- function(run, matrix, kappa) {
+  o <- run$options
+  added <- pmax(o$iterations * kappa / o$reach, o$curvature * o$least * sqrt(2 * nrow(matrix)) * run$matrix_sd) + kappa
+  e <- eigen(o$curvature * matrix / sqrt(outer(added, added)), symmetric = TRUE)
+  value <- pmax(e$values, 0)
+  spread <- colSums(e$vectors^2 / added)
+  variance <- -sum(spread / (2 + value) * expm1(-2 * o$iterations * log1p(value)))
+  min(variance * run$steps_sd^2 * o$iterations / o$curvature, o$wander)
+}
+
+# As ridge_default_alpha() in src/method/ridge.c.
+ridge_target <- function(s) {
+  run <- ridge_run(s)
+  2 * norm_bound(sqrt(s$frame$dim) * run$last_sd, run$last_sd, s$frame$dim, 1 - run$options$confidence)
+}
+
+# ---- intervals ----
+
+# How many times as wide as the non-private one an interval is, by column. With v = H^-1 g the last step, g and H
+# released with sd s_g and s_H, the estimate's variance is H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1, E the noise of H:
+# Cov(E v) = s_H^2 / 2 (|v|^2 I + vv'), and vv' is about M, from the noise of the path and of g.
+interval_ratios <- function(s) {
+  share <- plan_shares
+  nu <- 2 / (s$n * sqrt(2 * s$rho))
+  inverse <- solve(s$curvature * s$frame$second)
+  step <- nu^2 * (1 / share[["gradient"]] + 2 / share[["path"]]) * inverse %*% inverse
+  matrix_sd <- sqrt(2) / 4 / (s$n * sqrt(2 * s$rho * share[["hessian"]]))
+  noise <- diag(nu^2 / share[["gradient"]], s$frame$dim) +
+    matrix_sd^2 / 2 * (diag(sum(diag(step)), s$frame$dim) + step)
+  ratio <- sqrt(1 + s$n * diag(inverse %*% noise %*% inverse) / diag(inverse))
+  if (s$frame$intercept) ratio[-1] else ratio
+}
+
+# Of mu^2.
+plan_shares <- c(path = 0.20, gradient = 0.40, hessian = 0.30)

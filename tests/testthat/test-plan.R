@@ -1,0 +1,175 @@
+uniform_plan <- function(p, n, eps, curvature) {
+  dp_plan(n, numeric = p - 1, eps = eps, variance = 1 / 3, curvature = curvature, inference = TRUE)
+}
+
+frame_shares <- list(c(0.45, 0.55), c(0.4, 0.3, 0.2, 0.1), c(0.3, 0.25, 0.2, 0.12, 0.08, 0.05))
+frame_plan <- function(n, eps, ...) {
+  dp_plan(n, numeric = 4, levels = c(2, 4, 6), shares = frame_shares, eps = eps, ...)
+}
+
+test_that("the width of one column's interval, by hand", {
+  # Without correlation all matrices are diagonal. Shares of mu^2: gradient .40, path .20, matrix .30.
+  n <- 5000
+  mu <- dp_convert(eps = 1, delta = 1 / n^2, to = "mu")
+  h <- 0.2 * c(1, 0.15) / 2
+  nu <- 2 / (n * mu)
+  step <- nu^2 * (1 / 0.4 + 2 / 0.2) / h^2
+  matrix_variance <- 2 / 16 / (n * mu)^2 / 0.3
+  noise <- nu^2 / 0.4 + matrix_variance / 2 * (sum(step) + step)
+  plan <- dp_plan(n, numeric = 1, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE)
+  expect_equal(plan$intervals$ratio, sqrt(1 + n * noise[2] / h[2]))
+  # With little noise its square is 1 + 4 R^2 / (.4 n mu^2 curvature variance).
+  plan <- dp_plan(1e8, numeric = 3, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE)
+  expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e8 * plan$mu^2 * 0.2 * 0.15 / (4 * 4), rep(1, 3), tolerance = 1e-3)
+  # An indicator with the fraction p has variance p (1 - p); with two factors the curvature of each is its own.
+  plan <- dp_plan(1e9, levels = c(2, 2), shares = list(c(0.9, 0.1), c(0.5, 0.5)), eps = 1, curvature = 0.2,
+                  inference = TRUE)
+  expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e9 * plan$mu^2 * 0.2 * c(0.09, 0.25) / (4 * 3), c(1, 1),
+               tolerance = 0.3)
+})
+
+test_that("widths agree with simulated ones up to six times the non-private", {
+  # Median widths of 200 to 500 simulated runs each: columns, n, eps, ratio.
+  seen <- rbind(c(3, 500, 4, 1.43), c(3, 1000, 1, 3.46), c(3, 1000, 4, 1.22), c(3, 2000, 0.5, 4.80),
+                c(3, 2000, 1, 2.28), c(3, 2000, 4, 1.12), c(6, 5000, 0.5, 5.51), c(6, 20000, 0.5, 2.47),
+                c(6, 1e5, 0.1, 5.39), c(6, 1e5, 0.5, 1.48))
+  for (i in seq_len(nrow(seen))) {
+    at <- seen[i, ]
+    plan <- uniform_plan(at[1], at[2], at[3], if (at[1] == 3) 0.217 else 0.203)
+    expect_equal(stats::median(plan$intervals$ratio), at[4], tolerance = 0.25)
+  }
+  beyond <- uniform_plan(6, 20000, 0.1, 0.203)
+  expect_gt(stats::median(beyond$intervals$ratio), 6)
+  expect_lt(stats::median(beyond$intervals$ratio), 17.62) # what simulated runs had
+  expect_output(print(beyond), "at least")
+})
+
+test_that("excess loss and target of newton agree with 40 simulated fits each", {
+  seen <- rbind(c(5000, 0.5, 0.02992, 0.0764), c(5000, 1, 0.01554, 0.0397), c(5000, 4, 0.00330, 0.0109),
+                c(20000, 0.5, 0.00622, 0.0212), c(20000, 1, 0.00214, 0.0109), c(20000, 4, 0.00055, 0.0030),
+                c(50000, 1, 0.00050, 0.0046))
+  for (i in seq_len(nrow(seen))) {
+    plan <- frame_plan(seen[i, 1], seen[i, 2], method = "newton")
+    expect_equal(plan$excess, seen[i, 3], tolerance = 0.25)
+    expect_equal(plan$target, seen[i, 4], tolerance = 0.02)
+  }
+})
+
+test_that("excess loss and target agree with fits", {
+  beta <- c(0.7, -0.7, 0.7, 0.7, -0.7)
+  n <- 4000
+  set.seed(1)
+  draw <- function(n) {
+    x <- matrix(stats::runif(5 * n, -1, 1), n, dimnames = list(NULL, letters[1:5]))
+    data.frame(x, y = stats::runif(n) < stats::plogis(x %*% beta - 0.5))
+  }
+  new <- draw(20000)
+  truth <- stats::plogis(as.matrix(new[1:5]) %*% beta - 0.5)
+  loss <- function(p) -mean(truth * log(p) + (1 - truth) * log(1 - p))
+  for (method in c("newton", "newton-ridge")) {
+    fits <- lapply(1:16, function(i) {
+      suppressMessages(dp_sosp(y ~ ., draw(n), eps = 1, delta = 1 / n^2, method = method, noise = "reproducible",
+                               bounds = stats::setNames(rep(list(c(-1, 1)), 5), letters[1:5])))
+    })
+    excess <- vapply(fits, function(fit) loss(predict(fit, new, type = "response")), 0) - loss(truth)
+    plan <- dp_plan(n, numeric = 5, eps = 1, method = method, variance = 1 / 3, curvature = mean(truth * (1 - truth)))
+    # The mean of 16 has a standard error of about 12 percent.
+    expect_equal(plan$excess, mean(excess), tolerance = 0.4)
+    expect_equal(plan$target, fits[[1]]$target$eps_g, tolerance = 0.02)
+    expect_equal(plan$constant, loss(rep(mean(truth), 20000)) - loss(truth), tolerance = 0.1)
+  }
+})
+
+test_that("a wish is met from the smallest n and eps on", {
+  for (want in list(list(width = 2), list(target = 0.02))) {
+    plan <- frame_plan(20000, 1, inference = TRUE, want = want)
+    miss <- function(plan) if (is.null(want$target)) stats::median(plan$intervals$ratio) - 2 else plan$target - 0.02
+    expect_lt(abs(miss(frame_plan(plan$want$n, 1, inference = TRUE))), 0.01)
+    expect_gt(miss(frame_plan(floor(0.95 * plan$want$n), 1, inference = TRUE)), 0)
+    expect_lt(miss(frame_plan(20000, 1.05 * plan$want$eps, inference = TRUE)), 0)
+    expect_gt(miss(frame_plan(20000, 0.95 * plan$want$eps, inference = TRUE)), 0)
+  }
+  expect_identical(dp_plan(500, numeric = 2, eps = 0.1, want = list(target = 1e-4))$want$eps, NA_real_)
+})
+
+test_that("a plan falls in n and eps, and its parts are what they say", {
+  for (method in c("newton", "newton-ridge")) {
+    plan <- frame_plan(20000, 1, method = method)
+    expect_gt(plan$excess, plan$sampling)
+    expect_identical(plan$sampling, 14 / 40000)
+    expect_equal(plan$noise, 2 / (20000 * plan$mu))
+    for (more in list(frame_plan(40000, 1, method = method), frame_plan(20000, 2, method = method))) {
+      expect_lt(more$excess, plan$excess)
+      expect_lt(more$target, plan$target)
+    }
+    # As n grows without bound nothing but sampling is left.
+    expect_equal(frame_plan(2e9, 1, method = method)$excess, 14 / 4e9, tolerance = 0.01)
+  }
+  second <- sqrt(plan$target * 0.0962)
+  expect_equal(plan$bound, required_rows("opt-ls", plan$target, second, 14, 1, plan$delta), tolerance = 0.01)
+  expect_gt(plan$bound, 1e9)
+})
+
+test_that("auto is the method that a fit would take", {
+  expect_identical(frame_plan(5000, 1)$method, "newton-ridge")
+  expect_identical(frame_plan(5000, 1, inference = TRUE)$method, "newton")
+  expect_identical(dp_plan(5000, eps = 1)$method, "newton")
+})
+
+test_that("a formula and a schema are the same as numbers of columns, and no value is read", {
+  schema <- data.frame(y = factor(character(), c("a", "b")), x = double(), z = double(), f = factor(character(), 1:3))
+  by_formula <- function(schema) {
+    dp_plan(5000, formula = y ~ ., schema = schema, eps = 1, inference = TRUE)[c("excess", "target", "intervals")]
+  }
+  counted <- dp_plan(5000, numeric = 2, levels = 3, eps = 1, inference = TRUE)
+  expect_equal(by_formula(schema)$excess, counted$excess)
+  expect_equal(by_formula(schema)$intervals$ratio, counted$intervals$ratio)
+  expect_identical(by_formula(schema)$intervals$column, c("x", "z", "f2", "f3"))
+  full <- data.frame(y = factor(c("a", NA), c("a", "b")), x = c(Inf, NA), z = c(1e300, 2), f = factor(c(1, 1), 1:3))
+  expect_identical(by_formula(full), by_formula(schema))
+  # Without an intercept the first factor has an indicator of each level.
+  bare <- dp_plan(5000, formula = y ~ f + x - 1, schema = schema, eps = 1, inference = TRUE)
+  expect_identical(bare$d, 4L)
+  expect_equal(bare$radius, sqrt(2))
+})
+
+test_that("wrong arguments are named", {
+  wrong <- function(pattern, ...) expect_error(dp_plan(100, ..., eps = 1), pattern, class = "dpsosp_error_argument")
+  expect_error(dp_plan(100), "eps", class = "dpsosp_error_argument")
+  expect_error(dp_plan(1, eps = 1), "`n`", class = "dpsosp_error_argument")
+  wrong("levels", levels = 1)
+  wrong("levels", levels = "a")
+  wrong("numeric", numeric = 1.5)
+  wrong("variance", numeric = 1, variance = 2)
+  wrong("variance", numeric = 2, variance = c(0.1, 0.1, 0.1))
+  wrong("curvature", curvature = 0.3)
+  wrong("effect", effect = 0)
+  wrong("shares", levels = c(2, 3), shares = list(c(0.5, 0.5)))
+  wrong("shares", levels = 2, shares = list(c(0.5, 0.6)))
+  wrong("shares", levels = 2, shares = list(c(0, 1)))
+  wrong("schema", formula = y ~ x)
+  wrong("method", numeric = 1, method = "opt")
+  wrong("Intervals", numeric = 1, method = "newton-ridge", inference = TRUE)
+  wrong("columns", method = "newton-ridge")
+  wrong("want", numeric = 1, want = list(1))
+  wrong("inference", numeric = 1, want = list(width = 2))
+  wrong("width", numeric = 1, inference = TRUE, want = list(width = 1))
+  wrong("at most 1000", numeric = 2000)
+  wrong("Unknown", numeric = 1, ep = 2)
+})
+
+test_that("a plan is printed and drawn", {
+  expect_snapshot({
+    frame_plan(20000, 1, inference = TRUE, want = list(width = 2))
+    dp_plan(5000, formula = cover ~ elevation + wilderness, schema = covertype[0, ], eps = 0.5,
+            want = list(target = 1e-3))
+  })
+  plan <- frame_plan(20000, 1, inference = TRUE)
+  file <- withr::local_tempfile(fileext = ".pdf")
+  withr::with_pdf(file, expect_invisible(plot(plan)))
+  expect_gt(file.size(file), 2000)
+  skip_if_not_installed("ggplot2")
+  picture <- ggplot2::autoplot(plan)
+  expect_s3_class(picture, "ggplot")
+  expect_identical(unique(picture$data$what), c("excess loss", "median width, times the non-private"))
+})
