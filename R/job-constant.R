@@ -15,7 +15,10 @@ constant_share <- 0.05
 job_constant <- function(job) {
   if (!is.null(job$start)) return(job)
   job$start <- numeric(job$dim)
-  if (has_constant(job)) job$start[1] <- constant_prediction(job)
+  if (has_constant(job)) {
+    job$start[1] <- constant_prediction(job)
+    job$share <- stats::plogis(job$start[1])
+  }
   job
 }
 

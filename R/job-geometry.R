@@ -8,6 +8,7 @@
 # The floor and the growth are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
 geometry_share <- 0.09   # of the budget, for the moments
 geometry_floor <- 2      # standard deviations of a variance's noise that are added to it
+geometry_surely <- 2     # standard deviations by which a second moment must be below what an indicator would have
 geometry_constant <- 3   # the intercept's coordinate is this over sqrt(d)
 geometry_noise <- 0.005  # d / (n mu) up to which rows longer than one are let be
 geometry_growth <- 1 / 3 # the length of those that are grows with this power of one over d / (n mu)
@@ -36,8 +37,8 @@ column_box <- function(job) {
   design <- job$design
   if (is_matrix_design(design)) return(design$box)
   most <- min(1, 1 / design$radius)
-  low <- ifelse(design$columns$kind == "numeric", -most, 0)
-  cbind(low, rep(most, length(low)))[slopes_order(design), , drop = FALSE]
+  low <- ifelse(known_indicators(design), 0, -most)
+  cbind(low, rep(most, length(low)))
 }
 
 slopes_order <- function(design) {
@@ -75,20 +76,29 @@ check_geometry_columns <- function(job) {
   }
 }
 
-# mean, variance and the sd of its noise. A column in [0, h] with a mean m has a variance of m (h - m) at most, which an
-# indicator has; others are asked for their second moments.
+# mean, variance and the sd of its noise. A column in [l, h] with the mean m has a variance of (h - m)(m - l) at most,
+# which an indicator has. Other columns have that of their second moment where it is surely less; so do all that can be
+# negative.
 release_moments <- function(job) {
   box <- column_box(job)
   most <- pmax(abs(box[, 1]), abs(box[, 2]))
-  signed <- box[, 1] < 0
-  answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(signed, most, 0), geometry_share * job$rho,
+  indicator <- known_indicators(job$design)
+  answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(indicator, 0, most), geometry_share * job$rho,
                   is_reproducible(job$oracle))
   p <- nrow(box)
   mean <- pmin(pmax(answer$moments[seq_len(p)], box[, 1]), box[, 2])
-  square <- 2 * most * answer$moments[p + seq_len(p)]
-  variance <- ifelse(signed, square - mean^2, (box[, 2] - mean) * (mean - box[, 1]))
-  sd <- answer$sd * ifelse(signed, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
+  square <- 2 * most * answer$moments[p + seq_len(p)] - mean^2
+  bound <- (box[, 2] - mean) * (mean - box[, 1])
+  squared <- box[, 1] < 0 | (!indicator & square + geometry_surely * 2 * most * answer$sd < bound)
+  variance <- ifelse(squared, square, bound)
+  sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
   list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd)
+}
+
+# Those of a formula's factors. Of a matrix nobody knows.
+known_indicators <- function(design) {
+  if (is_matrix_design(design)) return(logical(nrow(design$box)))
+  (design$columns$kind != "numeric")[slopes_order(design)]
 }
 
 # ---- coordinates ----

@@ -8,8 +8,9 @@
 #' (between 0.51 and 1) and a weight of at most B/(0.51 |z|), so no row adds more than B to a gradient, and a correct
 #' model stays correctly estimated. Where there is little noise B is large, and most rows have the logistic loss itself.
 #'
-#' 1. The matrix of second moments of the weighted rows is released with `matrix_share` of the budget; times 0.3, about
-#'    the curvature of the loss, it is M.
+#' 1. The matrix of second moments of the weighted rows is released with `matrix_share` of the budget; times c, about the
+#'    curvature of the loss, it is M. c = 0.3, or, where a class is rare and there is little noise, less: 1.2 p (1 - p)
+#'    with the released share p of the second class, but at least 0.15 and 0.3 / cap^2, cap = B over its least value.
 #' 2. The gradient at the start, which is the constant prediction (see `start` of [dp_sosp()]), takes `first_share` of
 #'    what gradients have. Where it does not exceed its noise level, the ridge below is up to five times as large.
 #' 3. `iterations` gradients share the rest. The steps minimise the mean loss plus a ridge around the start, with
@@ -68,7 +69,8 @@ check_ridge <- function(job) {
 }
 
 # Size, guard and wander are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
-ridge_curvature <- 0.3  # of the logistic loss and those with smaller slopes, on average
+ridge_curvature <- 0.3  # of the logistic loss and those with smaller slopes, on average, where classes are balanced
+ridge_rare <- 0.5       # of a rare class it is lower by this factor at most
 ridge_size <- 16        # norm of the solution that the ridge is for, of rows with a norm of one
 ridge_guard <- 5
 ridge_reach <- 2        # time constants that the slowest direction has
@@ -80,7 +82,13 @@ ridge_few <- 5000       # records up to which half of the steps cost no accuracy
 ridge_options <- function(job, rho) {
   control <- unclass(job$control)
   if (is.na(control$iterations)) control$iterations <- if (job$n <= ridge_few) 80L else 160L
-  curved <- if (has_slopes(job$loss)) ridge_curvature else loss_bounds(job$loss)[["curv_upper"]]
+  curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
   c(list(curvature = curved, size = ridge_size * job$geometry$cap, guard = ridge_guard, reach = ridge_reach,
          wander = ridge_wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
+}
+
+# The curvature of the logistic loss at the constant prediction, over its largest. With much noise steps stay short;
+# of a start that was given nothing is known.
+rare <- function(job) {
+  if (is.null(job$share)) 1 else max(4 * job$share * (1 - job$share), ridge_rare, job$geometry$cap^-2)
 }

@@ -2,7 +2,7 @@
 # public box, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R beside others.
 #   Rscript ridge-rule.R RESULTS.csv [SEEDS [LARGE [QUIET]]]
 # runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise,
-# where what counts is the length up to which rows have the loss itself. Settings are paired: a seed gives all of
+# where what counts is the length up to which rows have the loss itself, and of rare classes. Settings are paired: a seed gives all of
 # them the same data, and noise from the same state of the generator. Then: Rscript ridge-rule.R --summary RESULTS.csv
 # excess: of the mean loss over the least one; constant: the same of the best constant prediction, which is not private.
 library(dpsosp)
@@ -25,10 +25,14 @@ shapes <- list(
   "20000 x 21, skewed, rare class" = list(n = 20000, numeric = 20, factors = 0, shift = -3, skewed = TRUE),
   "200000 x 45, indicators" = list(n = 2e5, numeric = 8, factors = 4, levels = 10),
   "200000 x 49, rare levels" = list(n = 2e5, numeric = 10, factors = 2, levels = 20, shift = 0),
-  "200000 x 21, skewed" = list(n = 2e5, numeric = 20, factors = 0, shift = -2, skewed = TRUE)
+  "200000 x 21, skewed" = list(n = 2e5, numeric = 20, factors = 0, shift = -2, skewed = TRUE),
+  "20000 x 21, one percent" = list(n = 20000, numeric = 20, factors = 0, shift = -5.5),
+  "50000 x 21, skewed, rare class" = list(n = 50000, numeric = 20, factors = 0, shift = -3, skewed = TRUE),
+  "200000 x 31, rare class" = list(n = 2e5, numeric = 10, factors = 5, levels = 5, shift = -3)
 )
 small <- expand.grid(eps = c(0.5, 1, 3), signal = c(0, 0.3, 0.8, 1.5), shape = names(shapes)[1:5],
                      stringsAsFactors = FALSE)
+rare <- expand.grid(eps = c(0.3, 1, 4), signal = c(0.5, 2, 4), shape = names(shapes)[13:15], stringsAsFactors = FALSE)
 quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:12], stringsAsFactors = FALSE)
 large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
 
@@ -41,6 +45,7 @@ settings <- list(
 )
 growths <- list("as they are" = list(), "growth 1/4" = list(geometry_growth = 1 / 4),
                 "growth 1/2" = list(geometry_growth = 1 / 2), "no growth" = list(geometry_noise = 1e-9))
+curvatures <- list("as they are" = list(), "rare 1" = list(ridge_rare = 1), "rare .3" = list(ridge_rare = 0.3))
 
 # Numeric columns in [-1, 1] with spreads of their own and little correlation, factors with rare levels. signal: sd of
 # the log-odds. box: public bounds of the columns; X has the intercept, which they have not, last, and is divided by
@@ -62,7 +67,7 @@ rule_problem <- function(n, numeric, factors, levels = 0, shift = -1, skewed = F
 }
 
 fit <- function(problem, eps, setting) {
-  with_constants(c(settings, growths)[[setting]], suppressWarnings(suppressMessages(dp_sosp(
+  with_constants(c(settings, growths, curvatures)[[setting]], suppressWarnings(suppressMessages(dp_sosp(
     problem$x, problem$y, eps = eps, radius = problem$radius, bounds = problem$box,
     method = if (setting == "newton") "newton" else "newton-ridge", noise = "reproducible", progress = FALSE
   ))))
@@ -113,6 +118,7 @@ if (identical(arguments[1], "--summary")) {
   summarise_small(x[x$shape %in% small$shape, ])
   summarise_large(x[x$shape %in% large$shape, ], "Large problems", settings)
   summarise_large(x[x$shape %in% quiet$shape, ], "Little noise", growths)
+  summarise_large(x[x$shape %in% rare$shape, ], "Rare classes", curvatures)
 } else {
   seeds <- c(8, 2, 2)
   seeds[seq_along(arguments[-1])] <- as.integer(arguments[-1])
@@ -120,4 +126,5 @@ if (identical(arguments[1], "--summary")) {
   simulate(out, small, seeds[1], settings)
   simulate(out, large, seeds[2], settings)
   simulate(out, quiet, seeds[3], growths)
+  simulate(out, rare, seeds[3], curvatures)
 }

@@ -92,6 +92,26 @@ test_that("matrices of any storage have a geometry, and bounds help it", {
   expect_error(fit(x, bounds = 1:3), "two rows and 4 columns", class = "dpsosp_error_argument")
 })
 
+test_that("a matrix column that varies less than an indicator of its bounds has its own variance", {
+  set.seed(6)
+  x <- cbind(tight = 0.5 + stats::runif(40000, -0.1, 0.1), hot = rep(0:1, 20000))
+  fit <- any_fit(x, x[, 2] + x[, 1] + stats::rnorm(40000) > 1, eps = 200, delta = 1e-6, radius = 2, bounds = c(0, 1),
+                 noise = "reproducible")
+  floor <- 2 * dp_ledger(fit)$scale[dp_ledger(fit)$what == "moments"]
+  expected <- sqrt((0.2^2 / 12 / 4 + floor) / (1 / 16))
+  expect_equal(fit$geometry$scale[2] / fit$geometry$scale[1], expected, tolerance = 0.02)
+})
+
+test_that("steps are longer for a rare class where there is little noise", {
+  factor <- function(share, cap) dpsosp:::rare(list(share = share, geometry = list(cap = cap)))
+  expect_equal(factor(0.5, 3), 1)
+  expect_equal(factor(0.3, 3), 0.84)
+  expect_equal(factor(0.01, 3), 0.5)
+  expect_equal(factor(0.01, 1.2), 1 / 1.44)
+  expect_equal(factor(0.01, 1), 1)
+  expect_equal(factor(NULL, 3), 1)
+})
+
 test_that("public moments of a matrix are those of its columns", {
   set.seed(5)
   public <- geometry_public(mean = c(1, 0, -1) / 2, sd = c(2, 1, 1) / 4)
