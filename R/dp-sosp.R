@@ -68,8 +68,8 @@
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. For a matrix, which is taken as it is,
 #'   bounds serve a private geometry only, whose noise in a variance is in proportion to the larger absolute value:
 #'   `NULL`, `c(lower, upper)` of all columns, or a matrix with these two rows and the columns of `x`. Numbers outside
-#'   are not clipped. A column whose lower bound is not negative counts as an indicator of two values, its bounds, unless
-#'   its released second moment says that it surely varies less.
+#'   are not clipped. A column whose lower bound is not negative counts as an indicator of two values, its bounds,
+#'   unless its released second moment says that it surely varies less.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
 #' @param target From [sosp()]: the run stops at the first certified point, and what is left of its

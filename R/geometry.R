@@ -5,9 +5,9 @@
 #' has a norm of about one. It changes how the noise is spread, not the model: coefficients are on the original scale.
 #'
 #' The argument `geometry` of [dp_sosp()] says where centres and scales come from:
-#' * `"private"`: means and second moments of the mapped columns are released together, with 9 percent of the budget (an
-#'   indicator needs its mean only). Twice the standard deviation of the noise in a variance is added to it, so that a column
-#'   whose variance is hidden by noise is not scaled up.
+#' * `"private"`: means and second moments of the mapped columns are released together, with 9 percent of the budget
+#'   (an indicator needs its mean only). Twice the standard deviation of the noise in a variance is added to it, so that
+#'   a column whose variance is hidden by noise is not scaled up.
 #' * `geometry_public(mean, sd)`: from public numbers, such as those of a census. They cost nothing.
 #' * `"none"`: rows as they were mapped. The method `"newton-ridge"` refuses it.
 #' * `NULL`, the default: `"private"` for the method `"newton-ridge"`, and where `method = "auto"` takes `"2opt-ls"` or

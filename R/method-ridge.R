@@ -8,9 +8,10 @@
 #' (between 0.51 and 1) and a weight of at most B/(0.51 |z|), so no row adds more than B to a gradient, and a correct
 #' model stays correctly estimated. Where there is little noise B is large, and most rows have the logistic loss itself.
 #'
-#' 1. The matrix of second moments of the weighted rows is released with `matrix_share` of the budget; times c, about the
-#'    curvature of the loss, it is M. c = 0.3, or, where a class is rare and there is little noise, less: 1.2 p (1 - p)
-#'    with the released share p of the second class, but at least 0.15 and 0.3 / cap^2, cap = B over its least value.
+#' 1. The matrix of second moments of the weighted rows is released with `matrix_share` of the budget; times c, about
+#'    the curvature of the loss, it is M. c = 0.3, or, where a class is rare and there is little noise, less:
+#'    1.2 p (1 - p) with the released share p of the second class, but at least 0.15 and 0.3 / cap^2, where cap is B over
+#'    its least value.
 #' 2. The gradient at the start, which is the constant prediction (see `start` of [dp_sosp()]), takes `first_share` of
 #'    what gradients have. Where it does not exceed its noise level, the ridge below is up to five times as large.
 #' 3. `iterations` gradients share the rest. The steps minimise the mean loss plus a ridge around the start, with

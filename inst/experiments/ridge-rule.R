@@ -2,8 +2,9 @@
 # public box, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R beside others.
 #   Rscript ridge-rule.R RESULTS.csv [SEEDS [LARGE [QUIET]]]
 # runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise,
-# where what counts is the length up to which rows have the loss itself, and of rare classes. Settings are paired: a seed gives all of
-# them the same data, and noise from the same state of the generator. Then: Rscript ridge-rule.R --summary RESULTS.csv
+# where what counts is the length up to which rows have the loss itself, and of rare classes. Settings are paired: a
+# seed gives all of them the same data, and noise from the same state of the generator. Then:
+#   Rscript ridge-rule.R --summary RESULTS.csv
 # excess: of the mean loss over the least one; constant: the same of the best constant prediction, which is not private.
 library(dpsosp)
 
