@@ -9,13 +9,6 @@ no_terms <- paste0("A private fit keeps no model frame, and no terms with an env
 no_loss <- paste0("A private fit has no deviance or likelihood: its loss on the training data would be another ",
                   "release. `dp_value()` is the mean loss with noise, charged to a budget. Compare models so, or on ",
                   "public data.")
-no_errors <- paste0("A private fit has no standard errors or covariances: they, too, would be another release. ",
-                    "`print()` shows what is certified about the solution.")
-
-refuse_errors <- function(wanted, arg, call = sys.call(-1)) {
-  if (check_flag(wanted, arg, call)) absent(paste0("`", arg, "`: ", no_errors), call)
-}
-
 #' @importFrom stats fitted
 #' @export
 fitted.dp_sosp <- function(object, ...) absent(no_rows)
@@ -61,11 +54,3 @@ drop1.dp_sosp <- function(object, scope, ...) absent(no_loss)
 #' @importFrom stats anova
 #' @export
 anova.dp_sosp <- function(object, ...) absent(no_loss)
-
-#' @importFrom stats vcov
-#' @export
-vcov.dp_sosp <- function(object, ...) absent(no_errors)
-
-#' @importFrom stats confint
-#' @export
-confint.dp_sosp <- function(object, parm, level, ...) absent(no_errors)

@@ -10,20 +10,22 @@
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
 
-check_method <- function(method, loss, penalty, control, geometry, call) {
+check_method <- function(method, loss, penalty, control, geometry, inference, call) {
   method <- check_choice(method, c(method_names(), "auto"), "method", call)
   if (method == "auto" && !is.null(control)) {
     abort("argument", "`control` belongs to a method: name one, such as `method = \"2opt-ls\"`, instead of \"auto\".",
           call = call)
   }
-  if (method == "auto") method <- auto_method(loss, penalty, geometry)
+  if (method == "auto") method <- auto_method(loss, penalty, geometry, inference)
   methods()[[method]]
 }
 
-# A ridge that finds itself is for problems without a penalty.
-auto_method <- function(loss, penalty, geometry) {
+# A ridge that finds itself is for problems without a penalty; intervals need no geometry, which would cost them width
+# (inst/experiments/inference.R).
+auto_method <- function(loss, penalty, geometry, inference) {
   if (!is_convex(loss, penalty)) return("2opt-ls")
-  if (is_logistic(loss) && penalty$name == "none" && !identical(geometry, "none")) "newton-ridge" else "newton"
+  ridge <- is_logistic(loss) && penalty$name == "none" && !identical(geometry, "none") && inference == "none"
+  if (ridge) "newton-ridge" else "newton"
 }
 
 # The rest of the rule, when the number of columns is known: before the size of a problem is checked, ...
@@ -35,7 +37,8 @@ auto_wide <- function(job) {
 
 # ... and when delta is.
 auto_quiet <- function(job) {
-  if (job$method$name != "newton" || !job$owned || gradient_noise(job, job$eps) >= auto_noise) return(job)
+  if (job$method$name != "newton" || !job$owned || job$inference != "none") return(job)
+  if (gradient_noise(job, job$eps) >= auto_noise) return(job)
   take_instead(job, "objpert")
 }
 

@@ -59,10 +59,11 @@
 #'   such a promise. With `budget`, the part of it that this fit may spend
 #'   (default: all that is left).
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty; for other convex
-#'   problems, and with `geometry = "none"`, `"newton"`, or `"objpert"` where a budget of its own leaves little noise;
-#'   where the problem is not convex `"2opt-ls"`; with more than 1,000 coefficients a method that asks for gradients
-#'   only. The rule knows n, the number of columns, budget, relation, loss, penalty and `geometry`, not the data
-#'   (`vignette("convex")`). The fit's `method` and `print()` name what it took. For the others see the section Methods.
+#'   problems, with `geometry = "none"` and with `inference`, `"newton"`, or `"objpert"` where a budget of its own
+#'   leaves little noise; where the problem is not convex `"2opt-ls"`; with more than 1,000 coefficients a method that
+#'   asks for gradients only. The rule knows n, the number of columns, budget, relation, loss, penalty and `geometry`,
+#'   not the data (`vignette("convex")`). The fit's `method` and `print()` name what it took. For the others see the
+#'   section Methods.
 #' @param loss A loss or its name, see [losses].
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. For a matrix, which is taken as it is,
@@ -93,6 +94,8 @@
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
 #'   [geometry_public()], or `NULL`, which is `"private"` with `"newton-ridge"`, and where `"auto"` takes `"2opt-ls"` or
 #'   `"gd"`, else `"none"`.
+#' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()], which
+#'   then has three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -110,6 +113,9 @@
 #'     where it was asked (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
 #'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows or of their geometry; matrices of more
 #'     than 1024 rows are not kept;
+#'   * `inference`: what the intervals follow from, with the answers that they paid for, see [dp_inference()]; `NULL`
+#'     without them;
+#'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.
@@ -121,8 +127,9 @@
 #'   declared levels alone, never from a record's value; a non-convex problem, where a method needs
 #'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
 #'   (as certificates of problems that are not convex do, unless `eps_h` of the `target` allows their curvature)
-#'   `dpsosp_error_size` as well; a loss whose second derivative jumps, where a
-#'   method needs Hessians, `dpsosp_error_nonsmooth` as well; a spent budget `dpsosp_budget_exhausted`.
+#'   `dpsosp_error_size` as well; what can have no intervals `dpsosp_error_inference` as well; a loss whose second
+#'   derivative jumps, where a method needs Hessians, `dpsosp_error_nonsmooth` as well; a spent budget
+#'   `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
@@ -150,7 +157,8 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
                             noise = c("secure", "reproducible"), progress = interactive(),
-                            storage = c("double", "single"), geometry = NULL, ...) {
+                            storage = c("double", "single"), geometry = NULL,
+                            inference = c("none", "sandwich", "model"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
@@ -158,7 +166,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   make <- if (is_source(data, "data", call)) problem_source else problem_formula
   problem <- make(formula, data, loss, bounds, radius, call)
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
-                 progress)
+                 progress, inference)
   fit_job(job, start, storage)
 }
 
@@ -167,7 +175,8 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
 dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", loss = "logistic", penalty = NULL,
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
-                            intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL, ...) {
+                            intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,
+                            inference = c("none", "sandwich", "model"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   rows <- matrix_rows(x, storage, "x", call)
@@ -176,6 +185,6 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   intercept <- check_flag(intercept, "intercept", call)
   problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, call)
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
-                 progress)
+                 progress, inference)
   fit_job(job, start, storage)
 }

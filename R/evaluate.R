@@ -109,7 +109,7 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
   ))
   records <- held_out_records(fit, newdata, y, call)
   job$n <- length(records$link)
-  job <- job_claim(open_gaussian(job_delta(job)))
+  job <- job_claim(open_filter(job_delta(job), "auto"))
   new_evaluation(release_evaluation(job, fit, records, metrics, clip, cells))
 }
 
@@ -210,16 +210,6 @@ bounded_error <- function(records, bounds) pmin(pmax(records$link, bounds[1]), b
 new_score <- function(value, lower, upper, null) {
   value[!is.finite(value)] <- null
   list(lower = lower, width = upper - lower, values = pmin(pmax((value - lower) / (upper - lower), 0), 1))
-}
-
-# A budget for Gaussian releases only, or the one that was given.
-open_gaussian <- function(job) {
-  if (job$owned) {
-    job$budget <- dp_budget(eps = job$eps, delta = job$delta, accountant = "gdp")
-  } else {
-    check_relation(job$budget, job$neighbours, job$call)
-  }
-  job
 }
 
 # The job, with means and table as they were released (proofs: sensitivity-scores).

@@ -5,7 +5,8 @@ new_fit <- function(job) {
   result <- job$answer$result
   trace <- as.data.frame(job$answer$trace)
   structure(class = "dp_sosp", list(
-    coefficients = response_coef(job$response, job$solution, job$design$intercept),
+    coefficients = job$inference$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
+    predictor = job$inference$predictor, inference = job$inference,
     status = result$status,
     certificate = new_certificate(job, result),
     decrease = released(result$decrease),
@@ -56,7 +57,7 @@ new_privacy <- function(job) {
 #'   label (for a numeric response 1, or 0 for the other class, also where that was coded -1). For a numeric response
 #'   in bounds, `"link"` and `"response"` are the predicted response in its units, and `"class"` is an error.
 #' @param digits Significant digits of what is printed; the guarantee's stay as they are.
-#' @param se.fit Must be `FALSE`: there are no standard errors.
+#' @param se.fit Must be `FALSE`: predictions have no standard errors.
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: a vector with one entry per row of `newdata`, `NA` where a predictor is
 #'   missing or a level was not declared. `coef()`: named numbers on the
@@ -67,7 +68,8 @@ new_privacy <- function(job) {
 #'
 #'   What would hold data or be another release is refused, with the class `dpsosp_error_absent`: `terms()`,
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `deviance()`, `logLik()` and with it `AIC()` and
-#'   `BIC()`, `step()`, `add1()`, `drop1()`, `anova()`, `vcov()` and `confint()`.
+#'   `BIC()`, `step()`, `add1()`, `drop1()` and `anova()`; so are `vcov()` and `confint()` of a fit that bought
+#'   no intervals ([dp_inference()]).
 #'
 #'   `plot()` shows the norms of released gradients, on batches in grey, with their upper confidence bounds and the
 #'   target, and the share of the budget spent, answer by answer. Of many gradients it shows
@@ -90,7 +92,7 @@ print.dp_sosp <- function(x, digits = 3, ...) {
   cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
       x$n, "\n", sep = "")
   cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
-  cat(status_text(x), certificate_text(x), decrease_text(x), sep = "\n")
+  cat(status_text(x), certificate_text(x), decrease_text(x), intervals_text(x), sep = "\n")
   cat("\nCoefficients:\n")
   print(format(x$coefficients, digits = digits), quote = FALSE)
   invisible(x)
@@ -169,7 +171,8 @@ decrease_text <- function(x) {
 #' @export
 summary.dp_sosp <- function(object, ...) {
   check_dots()
-  structure(class = "summary.dp_sosp", list(fit = object))
+  structure(class = "summary.dp_sosp", list(fit = object, coefficients = if (!is.null(object$inference))
+    coefficient_table(object)))
 }
 
 #' @export
@@ -177,6 +180,7 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   print(x$fit, digits = digits)
+  if (!is.null(x$coefficients)) cat("", coefficient_lines(x$fit, digits), estimand_text(x$fit), sep = "\n")
   ledger <- x$fit$privacy$ledger
   cat("\nSpent by question:\n")
   spent <- rowsum(cbind(answers = 1, share = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)
@@ -218,7 +222,9 @@ formula.dp_sosp <- function(x, ...) {
 predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, ...) {
   call <- sys.call()
   check_dots(call)
-  refuse_errors(se.fit, "se.fit", call)
+  if (check_flag(se.fit, "se.fit", call)) {
+    absent("`se.fit`: predictions have no standard errors; `vcov()` is the covariance of the coefficients.", call)
+  }
   type <- check_choice(type, c("link", "response", "class"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
@@ -230,11 +236,14 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   )
 }
 
-# The linear predictor, of a numeric response in its units.
+# The linear predictor, of a numeric response in its units. The estimates that intervals are about have no bias; shrunk
+# ones predict better.
 predicted_link <- function(fit, newdata, call) {
-  coefficients <- response_start(fit$response, fit$coefficients, fit$design$intercept)
+  coefficients <- response_start(fit$response, prediction_coef(fit), fit$design$intercept)
   response_link(fit$response, design_link(fit$design, coefficients, newdata, call))
 }
+
+prediction_coef <- function(fit) fit$predictor %||% fit$coefficients
 
 check_type <- function(type, fit, call) {
   if (type == "class" && fit$response$kind == "bounded") {
@@ -273,22 +282,22 @@ design_link <- function(design, coefficients, newdata, call) {
   unname((product + constant) * pmin(1, design$radius / sqrt(square + design$intercept)))
 }
 
-matrix_newdata <- function(design, newdata, call) {
+matrix_newdata <- function(design, newdata, call, arg = "newdata") {
   sparse <- inherits(newdata, "dgCMatrix")
-  newdata <- if (sparse) check_sparse(newdata, "newdata", call) else check_matrix(newdata, "newdata", call)
+  newdata <- if (sparse) check_sparse(newdata, arg, call) else check_matrix(newdata, arg, call)
   width <- length(design$labels) - design$intercept
   got <- if (sparse) attr(newdata, "Dim")[2] else ncol(newdata)
   if (got != width) {
-    abort("argument", "`newdata` must have ", width, " columns, not ", got, ".", call = call)
+    abort("argument", "`", arg, "` must have ", width, " columns, not ", got, ".", call = call)
   }
   known <- if (design$intercept) design$labels[-1] else design$labels
   names <- if (sparse) sparse_names(newdata) else colnames(newdata)
   if (!is.null(names) && !identical(names, known) && setequal(names, known)) {
-    abort("argument", "`newdata` has the columns of the fit in another order: those of a matrix are taken by position.",
-          call = call)
+    abort("argument", "`", arg, "` has the columns of the fit in another order: those of a matrix are taken by ",
+          "position.", call = call)
   }
   newdata
 }
 
 #' @export
-dp_ledger.dp_sosp <- function(x) x$privacy$ledger
+dp_ledger.dp_sosp <- function(x) rbind(x$privacy$ledger, x$inference$privacy$ledger)

@@ -45,7 +45,11 @@ default_delta <- function(job) {
 open_budget <- function(job) {
   if (job$method$batch) return(open_batches(job))
   if (!is.null(job$method$open)) return(job$method$open(job))
-  wanted <- job$method$family$accountant(job)
+  open_filter(job, job$method$family$accountant(job))
+}
+
+# wanted: "auto", or the accountant that the releases need.
+open_filter <- function(job, wanted) {
   if (job$owned) {
     job$budget <- dp_budget(eps = job$eps, delta = job$delta, accountant = if (wanted == "auto") "gdp" else wanted)
   } else {

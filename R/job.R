@@ -1,8 +1,8 @@
 # A job: a problem and what is to be done about it, as a list that stages take and return with more in it. Its entries
 # are those of the problem (problem.R) and, by the stage that adds them,
-#   new_job()     penalty, auto (does the rule choose the method?), method (a row of methods()), target, control,
-#                 geometry (as it was asked for), default_geometry (was none?), neighbours, noise, progress,
-#                 eps, delta, budget (a shared one or NULL), owned (is there none?)
+#   new_job()     inference (its type, or "none"), penalty, auto (does the rule choose the method?), method (a row of
+#                 methods()), target, control, geometry (as it was asked for), default_geometry (was none?), neighbours,
+#                 noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
 #   job_start()   dim, start (of the mapped response; NULL when none is given), storage
 #   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  design with all ranges (job-ranges.R)
@@ -11,6 +11,7 @@
 #   job_geometry()  geometry as it is, or NULL (job-geometry.R)
 #   job_run()     target as it was used, answer (of ffi_method_run), solution (coefficients of the columns), released
 #                 (of ffi_oracle_kept)
+#   job_inference()  inference as it was bought, or NULL (job-inference.R)
 # Nothing is charged before job_ranges(), and nothing is refused for what the arguments say after job_open().
 
 # The stages after new_job().
@@ -18,22 +19,25 @@ fit_job <- function(job, start, storage) {
   job <- job_constant(job_ranges(job_open(job_start(job, start, storage))))
   job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,
                            job$neighbours, job$noise)
-  new_fit(job_run(job_geometry(job)))
+  job <- job_inference(job_run(job_geometry(job)))
+  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
+  new_fit(job)
 }
 
 # All that is decided without the number of coefficients.
 new_job <- function(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
-                    progress) {
+                    progress, inference) {
   call <- problem$call
+  inference <- check_choice(inference, c("none", inference_types), "inference", call)
   penalty <- check_penalty(penalty, "penalty", call)
   auto <- identical(method, "auto")
-  method <- check_method(method, problem$loss, penalty, control, geometry, call)
+  method <- check_method(method, problem$loss, penalty, control, geometry, inference, call)
   target <- check_target(target, call)
   control <- check_control(control, method, call)
   check_convex(problem$loss, penalty, method, call)
   check_smooth(problem$loss, penalty, method, control, call)
   c(problem, list(
-    penalty = penalty, auto = auto, method = method, target = target, control = control,
+    inference = inference, penalty = penalty, auto = auto, method = method, target = target, control = control,
     geometry = check_geometry(geometry, method, auto, call), default_geometry = is.null(geometry),
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
     progress = check_flag(progress, "progress", call)
@@ -65,6 +69,7 @@ job_start <- function(job, start, storage) {
   if (job$auto) job <- auto_wide(job)
   check_geometry_columns(job)
   check_size(job)
+  if (job$inference != "none") check_inference(job)
   job
 }
 
@@ -80,7 +85,7 @@ job_run <- function(job) {
   oracle <- job$oracle
   start <- to_geometry(job$geometry, core_start(job$design, job$start))
   penalty <- core_penalty(job$penalty, job$design$intercept)
-  rho <- budget_state(job$budget)$left - job$end
+  rho <- (budget_state(job$budget)$left - job$end) * if (job$inference == "none") 1 else inference_path
   bar <- progress_bar(job$progress, job$method$name)
   core <- job$method$family$c
   target <- list(eps_g = 1, eps_h = 1) # of which the default one does not depend
@@ -92,6 +97,5 @@ job_run <- function(job) {
   job$answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
   job$solution <- core_coef(job$design, from_geometry(job$geometry, job$answer$w))
   job$released <- .Call(ffi_oracle_kept, oracle$pointer)
-  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
   job
 }

@@ -51,8 +51,9 @@ octave_breaks <- local({
 
 # columns: a named list of doubles, or stream_columns(). A matrix of lower and upper, a row per
 # column; attribute "found" is FALSE where no group of values stood out, and
-# the range is then [-1, 1]. Draws at most rho from the budget.
-private_ranges <- function(columns, budget, rho, neighbours, reproducible) {
+# the range is then [-1, 1]. Draws at most rho from the budget. Ranges that are
+# refined cut values off, which coefficients notice.
+private_ranges <- function(columns, budget, rho, neighbours, reproducible, refined = TRUE) {
   n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
     if (inherits(columns, "dp_stream_columns")) {
@@ -60,10 +61,12 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible) {
     }
     release_counts(columns[names], breaks, budget, rho, neighbours, reproducible)
   }
-  octaves <- release(names(columns), rep(list(octave_breaks), length(columns)), ranges_octaves_share * rho)
+  share <- if (refined) ranges_octaves_share else 1
+  octaves <- release(names(columns), rep(list(octave_breaks), length(columns)), share * rho)
   read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n)
-  rest <- (1 - ranges_octaves_share) * rho
-  refine <- names(read)[vapply(read, is_worth_refining, NA, precise = is_precise(length(columns), n, rest, neighbours))]
+  rest <- (1 - share) * rho
+  refine <- names(read)[refined & vapply(read, is_worth_refining, NA,
+                                         precise = is_precise(length(columns), n, rest, neighbours))]
   if (length(refine) > 0L) {
     breaks <- lapply(read[refine], function(r) seq(r$lower, r$upper, length.out = ranges_cells + 1L))
     cells <- release(refine, breaks, rest)

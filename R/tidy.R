@@ -5,14 +5,18 @@
 #' Methods of `tidy()` and `glance()` of the package generics, which broom has, too.
 #'
 #' @param x A fit of class `dp_sosp`.
-#' @param conf.int Must be `FALSE`: there are no standard errors.
-#' @param exponentiate Exponentiate the estimates? They are odds ratios then, with the logistic loss.
+#' @param conf.int Should there be intervals, of a fit that bought them ([dp_inference()])?
+#' @param conf.level Their level.
+#' @param exponentiate Exponentiate the estimates and the ends of intervals? They are odds ratios then, with the
+#'   logistic loss. Standard errors stay those of the coefficients.
 #' @param ... Not used; anything in it is an error.
-#' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale).
-#'   There are no standard errors: they would be another release. `glance()`: a data frame with one row, of `method`,
-#'   `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`) and how it was counted
-#'   (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate (`gradient.upper`,
-#'   `eigenvalue.lower`; `NA` where nothing was measured) and the number of released `answers`.
+#' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale); of a
+#'   fit with intervals also `std.error`, `statistic` and `p.value`, and with `conf.int` the ends `conf.low` and
+#'   `conf.high`, `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row, of
+#'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; with that of
+#'   [dp_inference()] added) and how it was counted (`accountant`; `order`, the Renyi order of a fit on batches, else
+#'   `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of
+#'   released `answers`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)
 #' fit <- dp_sosp(cover ~ elevation, covertype[1:2000, ], eps = 1, delta = 1e-6,
 #'                bounds = list(elevation = c(1850, 3900)))
@@ -23,21 +27,30 @@ NULL
 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::tidy
-tidy.dp_sosp <- function(x, conf.int = FALSE, exponentiate = FALSE, ...) {
-  check_dots()
-  refuse_errors(conf.int, "conf.int")
-  estimate <- unname(x$coefficients)
-  if (check_flag(exponentiate, "exponentiate")) estimate <- exp(estimate)
-  data.frame(term = names(x$coefficients), estimate = estimate)
+tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = FALSE, ...) {
+  call <- sys.call()
+  check_dots(call)
+  scale <- if (check_flag(exponentiate, "exponentiate", call)) exp else identity
+  if (check_flag(conf.int, "conf.int", call)) inference_of(x, call)
+  out <- data.frame(term = names(x$coefficients), estimate = scale(unname(x$coefficients)))
+  if (is.null(x$inference)) return(out)
+  tests <- unname(coefficient_table(x))
+  out <- cbind(out, std.error = tests[, 2], statistic = tests[, 3], p.value = tests[, 4])
+  if (!conf.int) return(out)
+  interval <- scale(unname(stats::confint(x, level = conf.level)))
+  cbind(out, conf.low = interval[, 1], conf.high = interval[, 2])
 }
 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::glance
 glance.dp_sosp <- function(x, ...) {
   check_dots()
+  later <- x$inference$privacy
   data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n,
-             eps = x$privacy$eps, delta = x$privacy$delta, neighbours = x$privacy$neighbours, noise = x$privacy$noise,
+             eps = x$privacy$eps + (later$eps %||% 0), delta = x$privacy$delta + (later$delta %||% 0),
+             neighbours = x$privacy$neighbours,
+             noise = if ("reproducible" %in% c(x$privacy$noise, later$noise)) "reproducible" else "secure",
              accountant = x$privacy$accountant, order = x$privacy$order %||% NA_real_,
              gradient.upper = x$certificate$gradient[["upper"]], eigenvalue.lower = x$certificate$eigenvalue[["lower"]],
-             answers = nrow(x$privacy$ledger))
+             answers = nrow(dp_ledger(x)))
 }

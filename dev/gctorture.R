@@ -108,7 +108,7 @@ oracle <- function(mechanism) {
     })
   }
   compare("ffi_oracle_facts", function() list(new_oracle()))
-  for (question in c("value", "gradient", "hessian")) {
+  for (question in c("value", "gradient", "hessian", "products")) {
     compare(paste0("ffi_oracle_", question), function() list(new_oracle(), w, 0.1, TRUE))
   }
   compare("ffi_oracle_decreases", function() list(new_oracle(), w, -w, c(2, 1), 0.1, TRUE))
@@ -189,7 +189,7 @@ streams <- function() {
   create <- function(n = 20L) list(feed(1), n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE)
   oracle <- function(...) do.call(.Call, c(list(entries$ffi_oracle_create_stream), create(...)))
   compare("ffi_oracle_create_stream", create)
-  for (question in c("value", "gradient", "hessian")) {
+  for (question in c("value", "gradient", "hessian", "products")) {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }
   compare("ffi_oracle_value", function() list(oracle(21L), w, 0.1, TRUE))

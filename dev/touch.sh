@@ -22,7 +22,7 @@ main() {
   for kind in "$@"; do
     case $kind in
       loss) try loss 4 "loss-savage loss-table" 'loss-savage|input' ;;
-      query) try query 3 "barrier-scores" '' ;;
+      query) try query 3 "barrier-slopes" '' ;;
       method) try method 5 "method-table" 'heavy-ball|input|manners|leak|source|audit' ;;
       *) echo "touch: no patch $kind"; exit 2 ;;
     esac

@@ -181,13 +181,21 @@ SEXP ffi_oracle_gradient(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   return out;
 }
 
-SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+static SEXP ask_matrix(const struct query *query, const char *name, SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   int dim = dim_of(oracle);
   const struct ask at = {.at = arg_point(oracle, w)};
   SEXP answer = PROTECT(Rf_allocMatrix(REALSXP, dim, dim)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
-  SEXP out = ask(&query_hessian, &at, "hessian", answer, sd, oracle, rho, reproducible);
+  SEXP out = ask(query, &at, name, answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
   return out;
+}
+
+SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+  return ask_matrix(&query_hessian, "hessian", oracle, w, rho, reproducible);
+}
+
+SEXP ffi_oracle_products(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+  return ask_matrix(&query_products, "products", oracle, w, rho, reproducible);
 }
 
 /* most: bounds of the columns' numbers; zero where no second moment is asked for. */

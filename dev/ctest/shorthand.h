@@ -33,6 +33,9 @@ static inline int oracle_hessian(struct oracle *o, const double *w, double rho, 
 static inline int oracle_majorant(struct oracle *o, const double *w, double rho, double *h, double *sd) {
   return release(oracle_all(o), &query_majorant, &(struct ask){.at = w}, rho, (struct answer){h, sd, NULL});
 }
+static inline int oracle_products(struct oracle *o, const double *w, double rho, double *j, double *sd) {
+  return release(oracle_all(o), &query_products, &(struct ask){.at = w}, rho, (struct answer){j, sd, NULL});
+}
 static inline int oracle_model_gradient(struct oracle *o, const double *w, const double *along, double rho, double *g,
                                         double *sd) {
   const struct ask ask = {.at = w, .along = along};
@@ -199,6 +202,9 @@ static inline int sums_hessian(const struct scope *s, const double *w, double *h
 static inline int sums_majorant(const struct scope *s, const double *w, double *h) {
   return mean_of(s, &query_majorant, &(struct ask){.at = w}, h);
 }
+static inline int sums_products(const struct scope *s, const double *w, double *j) {
+  return mean_of(s, &query_products, &(struct ask){.at = w}, j);
+}
 static inline int sums_moments(const struct scope *s, const double *most, double *moments) {
   return mean_of(s, &query_moments, &(struct ask){.most = most}, moments);
 }
@@ -225,6 +231,9 @@ static inline double sensitivity_model_gradient(const struct scope *s, const dou
 }
 static inline double sensitivity_hessian(const struct scope *s, const double *w) {
   return query_hessian.sensitivity(s, &(struct ask){.at = w}, 0);
+}
+static inline double sensitivity_products(const struct scope *s, const double *w) {
+  return query_products.sensitivity(s, &(struct ask){.at = w}, 0);
 }
 static inline double sensitivity_moments(const struct scope *s) {
   return query_moments.sensitivity(s, &(struct ask){0}, 0);

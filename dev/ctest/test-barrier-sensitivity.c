@@ -3,14 +3,14 @@
  * sets never exceeds what the barrier says, for random pairs improved by
  * hill climbing, and comes within 2 % of it for the pairs that attain it
  * (proofs: sensitivity-value, sensitivity-gradient, sensitivity-hessian,
- * sensitivity-decrease, sensitivity-spread). A bound too small fails the first,
+ * sensitivity-products, sensitivity-decrease, sensitivity-spread). A bound too small fails the first,
  * one too large the second.
  */
 #include "fixture.h"
 
 enum { DIM = 3, MOST_ROWS = 20 };
 
-enum quantity { VALUE, GRADIENT, HESSIAN, DECREASE, SPREAD, QUANTITIES };
+enum quantity { VALUE, GRADIENT, HESSIAN, PRODUCTS, DECREASE, SPREAD, QUANTITIES };
 
 /* Two data sets that differ in their first record, and where they are asked. */
 struct pair {
@@ -92,6 +92,14 @@ static struct pair worst_hessian(size_t n, int sigmoid) {
   return p;
 }
 
+/* Orthogonal rows, both of the largest slope. */
+static struct pair worst_products(size_t n, int sigmoid) {
+  struct pair p = base_pair(n, sigmoid ? 0 : -1e4);
+  set(p.row[0], 1, 1, 0);
+  set(p.row[1], 1, -1, 0);
+  return p;
+}
+
 static struct pair worst_decrease(size_t n, int sigmoid) {
   struct pair p = opposite_pair(n);
   if (sigmoid) {
@@ -126,6 +134,7 @@ static void worst_cases(const char *loss, enum oracle_neighbours neighbours) {
     tight(loss, neighbours, VALUE, worst_value(n, sigmoid, replaced));
     tight(loss, neighbours, GRADIENT, worst_gradient(n, sigmoid));
     tight(loss, neighbours, HESSIAN, worst_hessian(n, sigmoid));
+    tight(loss, neighbours, PRODUCTS, worst_products(n, sigmoid));
     tight(loss, neighbours, DECREASE, worst_decrease(n, sigmoid));
     tight(loss, neighbours, SPREAD, worst_decrease(n, sigmoid));
     if (sigmoid) tight(loss, neighbours, DECREASE, long_step(n));
@@ -151,6 +160,7 @@ static void worst_corners(const char *loss, enum oracle_neighbours neighbours) {
     struct pair slope = opposite_pair(n);
     slope.y[0] = slope.y[1] = numeric ? -1 : 1;
     tight(loss, neighbours, GRADIENT, slope);
+    tight(loss, neighbours, PRODUCTS, worst_products(n, 0));
     tight(loss, neighbours, DECREASE, slope);
     tight(loss, neighbours, SPREAD, slope);
     CHECK(isinf(share(loss, neighbours, HESSIAN, &slope)) || share(loss, neighbours, HESSIAN, &slope) == 0);
@@ -238,6 +248,10 @@ static void ask(struct oracle *o, enum quantity q, const struct pair *p, struct 
     a->length = dim * dim;
     sums_hessian(oracle_all(o), p->w, a->numbers);
     break;
+  case PRODUCTS:
+    a->length = dim * dim;
+    sums_products(oracle_all(o), p->w, a->numbers);
+    break;
   case DECREASE:
     a->length = 1;
     sums_decreases(oracle_all(o), p->w, p->direction, 1, p->step, a->numbers);
@@ -257,6 +271,8 @@ static double bound(struct oracle *o, enum quantity q, const struct pair *p) {
     return sensitivity_gradient(oracle_all(o), p->w);
   case HESSIAN:
     return sensitivity_hessian(oracle_all(o), p->w);
+  case PRODUCTS:
+    return sensitivity_products(oracle_all(o), p->w);
   case DECREASE:
     return sensitivity_decrease(oracle_all(o), p->w, p->direction, p->step[0]);
   default:

@@ -7,6 +7,7 @@ static void problems(const char *loss);
 static void problem(const char *loss, size_t n, size_t p, int intercept, int broken, double w_norm);
 static void compare(const struct fixture *f, const double *w, const double *direction);
 static double claimed(struct oracle *o, double lip, double w_norm, double size);
+static double claimed_products(struct oracle *o, const struct loss_bounds *b, double w_norm, double curvature);
 static void bound_is_added(void);
 static void same_for_any_threads(const char *loss, int intercept);
 static void scratch_is_wiped(void);
@@ -87,7 +88,7 @@ static void reference_row(const struct fixture *f, size_t i, long double *z) {
 
 struct sums {
   long double value, decrease[STEPS];
-  long double gradient[64], hessian[64 * 64];
+  long double gradient[64], hessian[64 * 64], products[64 * 64];
 };
 
 static void reference(const struct fixture *f, const double *w, const double *direction, struct sums *s) {
@@ -110,7 +111,10 @@ static void reference(const struct fixture *f, const double *w, const double *di
     }
     for (size_t j = 0; j < dim; j++) {
       s->gradient[j] += d1 * z[j] / d->n;
-      for (size_t l = 0; l < dim; l++) s->hessian[j + l * dim] += d2 * z[j] * z[l] / d->n;
+      for (size_t l = 0; l < dim; l++) {
+        s->hessian[j + l * dim] += d2 * z[j] * z[l] / d->n;
+        s->products[j + l * dim] += d1 * d1 * z[j] * z[l] / d->n;
+      }
     }
   }
 }
@@ -132,7 +136,7 @@ static void compare(const struct fixture *f, const double *w, const double *dire
   struct oracle *o = f->oracle;
   const struct loss_bounds *b = loss_bounds_of(o->model.loss);
   size_t dim = data_dim(f->data);
-  double value, gradient[64], both[65], hessian[64 * 64], decrease[STEPS];
+  double value, gradient[64], both[65], hessian[64 * 64], products[64 * 64], decrease[STEPS];
   double norm = norm_of(dim, w), length = norm_of(dim, direction), curvature = fmax(b->curv_lower, b->curv_upper);
   reference(f, w, direction, &exact);
 
@@ -145,6 +149,8 @@ static void compare(const struct fixture *f, const double *w, const double *dire
   CHECK(memcmp(both + 1, gradient, dim * sizeof(double)) == 0);
   CHECK(sums_hessian(oracle_all(o), w, hessian) == BASE_OK);
   CHECK_NEAR(distance(dim * dim, hessian, exact.hessian), 0, claimed(o, b->third, norm, curvature));
+  CHECK(sums_products(oracle_all(o), w, products) == BASE_OK);
+  CHECK_NEAR(distance(dim * dim, products, exact.products), 0, claimed_products(o, b, norm, curvature));
   CHECK(sums_decreases(oracle_all(o), w, direction, STEPS, steps, decrease) == BASE_OK);
   for (int k = 0; k < STEPS; k++) {
     double reach = norm + steps[k] * length;
@@ -164,6 +170,11 @@ static double claimed(struct oracle *o, double lip, double w_norm, double size) 
   return 2 * u * (lip * ((double)o->engine.rows->p + 3) * w_norm + (additions + 32) * size);
 }
 
+/* A square has the slope 2 L of what is squared, and twice its relative error. */
+static double claimed_products(struct oracle *o, const struct loss_bounds *b, double w_norm, double curvature) {
+  return claimed(o, 2 * b->lipschitz * curvature, w_norm, 2 * b->lipschitz * b->lipschitz);
+}
+
 /* What the sensitivities have beyond the exact formulas is twice this bound. */
 static void bound_is_added(void) {
   struct fixture f;
@@ -174,11 +185,13 @@ static void bound_is_added(void) {
   double value = 2 * claimed(o, 1, norm, log(2) + norm);
   double gradient = 2 * claimed(o, 0.25, norm, 1);
   double hessian = 2 * claimed(o, 1 / (6 * sqrt(3)), norm, 0.25);
+  double products = 2 * claimed_products(o, loss_bounds_of(o->model.loss), norm, 0.25);
   double decrease = 2 * claimed(o, 1, 2 * norm + 10, log(2) + norm + 10);
   double reps = 1e-17;
   CHECK_NEAR(sensitivity_value(oracle_all(o), w) - norm / (double)n, value, 1e-3 * value + reps);
   CHECK_NEAR(sensitivity_gradient(oracle_all(o), w) - 2.0 / (double)n, gradient, 1e-3 * gradient + reps);
   CHECK_NEAR(sensitivity_hessian(oracle_all(o), w) - sqrt(2) / 4 / (double)n, hessian, 1e-3 * hessian + reps);
+  CHECK_NEAR(sensitivity_products(oracle_all(o), w) - sqrt(2) / (double)n, products, 1e-3 * products + reps);
   CHECK_NEAR(sensitivity_decrease(oracle_all(o), w, direction, 2) - 20.0 / (double)n, decrease, 1e-3 * decrease + reps);
   fixture_close(&f);
 }

@@ -118,6 +118,8 @@ extern const struct query query_model_gradient;
 /* sd on the diagonal, sd / sqrt(2) off it; the majorant is the Hessian of the quadratic upper bound */
 extern const struct query query_hessian;
 extern const struct query query_majorant;
+/* The same noise on (1/n) sum_i l'_i^2 z_i z_i', the second moments of the records' gradients. */
+extern const struct query query_products;
 /* Of weighted rows: (1/n) sum_i weight_i z_i z_i', weights at most one and such that no term is longer than cap^2. */
 extern const struct query query_weighted;
 /* Means of clipped rows' columns, and of min(r_j^2, most_j^2) / (2 most_j) where most_j > 0: 2 p numbers. Before the

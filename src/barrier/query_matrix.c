@@ -1,5 +1,6 @@
 /* Curvature matrices, (1/n) sum c_i z_i z_i': the Hessian, c_i = l''_i in [-a, b], and the majorant, c_i in [0, b] the
- * curvature of a quadratic upper bound; and their traces. */
+ * curvature of a quadratic upper bound; and their traces. Second moments of the rows' gradients, c_i = l'_i^2, and of
+ * weighted rows. */
 #include "barrier/private.h"
 #include "la/la.h"
 
@@ -16,27 +17,54 @@ double curvature_lipschitz(const struct scope *s, enum curvature curvature) {
   return curvature == CURVATURE_HESSIAN ? model_bounds(m)->third : loss_upper_lipschitz(m->loss);
 }
 
-/* Their weights at the predictors, which are left in t. */
-static void weights(const struct task *task, enum curvature curvature, const struct data_block *b, double *t,
-                    double *weight) {
+/* ---- weights of the rows of a tile; t is overwritten ---- */
+
+typedef void weights_of(const struct task *task, const struct data_block *b, double *t, double *weight);
+
+static void weights_hessian(const struct task *task, const struct data_block *b, double *t, double *weight) {
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
-  if (curvature == CURVATURE_HESSIAN) loss_eval(m->loss, b->rows, b->y, t, NULL, NULL, weight);
-  if (curvature == CURVATURE_MAJORANT) loss_upper_curvature(m->loss, b->rows, t, weight);
+  loss_eval(m->loss, b->rows, b->y, t, NULL, NULL, weight);
 }
+
+static void weights_majorant(const struct task *task, const struct data_block *b, double *t, double *weight) {
+  const struct model *m = task->model;
+  m->kind->predict(m, b, task->ask->at, t);
+  loss_upper_curvature(m->loss, b->rows, t, weight);
+}
+
+static void weights_products(const struct task *task, const struct data_block *b, double *t, double *weight) {
+  const struct model *m = task->model;
+  m->kind->predict(m, b, task->ask->at, t);
+  loss_eval(m->loss, b->rows, b->y, t, NULL, weight, NULL);
+  for (size_t i = 0; i < b->rows; i++) weight[i] *= weight[i];
+}
+
+static void weights_lengths(const struct task *task, const struct data_block *b, double *t, double *weight) {
+  (void)t;
+  model_row_weights(task->model, b, weight);
+}
+
+static weights_of *const weights_curvature[] = {
+    [CURVATURE_HESSIAN] = weights_hessian, [CURVATURE_MAJORANT] = weights_majorant};
 
 /* ---- matrices ---- */
 
 size_t matrix_width(const struct task *task) { return task->model->dim * task->model->dim; }
 
-void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
-                double *sum) {
+static void add_matrix(const struct task *task, weights_of *weights, const struct data_block *b, double *const *work,
+                       double *sum) {
   const struct model *m = task->model;
   for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
     struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
-    weights(task, curvature, &tile, work[T], work[V]);
+    weights(task, &tile, work[T], work[V]);
     m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], sum);
   }
+}
+
+void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
+                double *sum) {
+  add_matrix(task, weights_curvature[curvature], b, work, sum);
 }
 
 int matrix_check(const struct scope *s, const struct ask *a) {
@@ -89,15 +117,35 @@ const struct query query_majorant = {.name = "majorant",
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_majorant};
 
+/* ---- second moments of the gradients of records ---- */
+
+static void add_products(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  add_matrix(task, weights_products, b, work, sum);
+}
+
+/* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm. A square has twice the relative error of l', hence twice
+ * its bound (proofs: sensitivity-products). */
+static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  double largest = b->lipschitz * b->lipschitz, lip = 2 * b->lipschitz * fmax(b->curv_lower, b->curv_upper);
+  (void)i;
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * largest,
+                            bounds_matrix_rounding(s, lip, la_norm(m->dim, a->at), 2 * largest));
+}
+
+const struct query query_products = {.name = "gradient products",
+                                     .sum = {SUM_MATRIX, matrix_width, add_products, NULL},
+                                     .mechanism = &mechanism_symmetric,
+                                     .keep = KEEP_NOT,
+                                     .part = PART_NONE,
+                                     .check = matrix_check,
+                                     .sensitivity = sensitivity_products};
+
 /* ---- second moments of weighted rows, without the response ---- */
 
 static void add_weighted(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  const struct model *m = task->model;
-  for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
-    struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
-    model_row_weights(m, &tile, work[V]);
-    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], sum);
-  }
+  add_matrix(task, weights_lengths, b, work, sum);
 }
 
 /* sqrt(2) cap^2 / n, zero-out cap^2 / n (proofs: sensitivity-weighted) */
@@ -127,7 +175,7 @@ static void add_trace(const struct task *task, const struct data_block *b, doubl
   size_t most = tile_value(b);
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
-    weights(task, task->ask->curvature, &tile, work[T], work[V]);
+    weights_curvature[task->ask->curvature](task, &tile, work[T], work[V]);
     m->kind->trace(m, &tile, work[V], work[U], &total);
   }
   *sum += total;

@@ -31,7 +31,8 @@ test_that("what \"auto\" takes follows from public facts", {
   shared <- fit_auto(p$x, p$y, eps = budget_of(7.6), penalty = penalty_ridge(0), radius = 2,
                      budget = dp_budget(eps = 100, delta = 1e-6))
   expect_equal(shared$method, "newton")
-  expect_equal(names(which(vapply(shared, is.null, NA))), c("geometry", "batch"))
+  expect_equal(names(which(vapply(shared, is.null, NA))),
+               c("predictor", "inference", "geometry", "batch"))
 })
 
 test_that("with very many columns nothing asks for matrices", {

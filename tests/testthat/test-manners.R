@@ -103,12 +103,12 @@ test_that("a lower bound does not grow by being printed with few digits", {
   }
 })
 
-test_that("what would be a standard error is refused, and FALSE is not", {
+test_that("standard errors that were not bought are refused, and FALSE is not", {
   expect_error(predict(fit, d, se.fit = TRUE), "no standard errors", class = "dpsosp_error_absent")
   expect_identical(predict(fit, d, se.fit = FALSE), predict(fit, d))
   expect_error(predict(fit, d, se.fit = NA), "`se.fit` must be TRUE or FALSE", class = "dpsosp_error_argument")
   skip_if_not_installed("generics")
-  expect_error(generics::tidy(fit, conf.int = TRUE), "no standard errors", class = "dpsosp_error_absent")
+  expect_error(generics::tidy(fit, conf.int = TRUE), "bought no intervals", class = "dpsosp_error_absent")
   expect_identical(generics::tidy(fit, conf.int = FALSE), generics::tidy(fit))
   expect_equal(generics::tidy(fit, exponentiate = TRUE)$estimate, unname(exp(coef(fit))))
   expect_error(generics::tidy(fit, exponentiate = 1), "`exponentiate`", class = "dpsosp_error_argument")
@@ -291,10 +291,10 @@ test_that("what would hold data is refused with a reason, and step() too", {
     refused(f(fit), "no deviance or likelihood")
   }
   refused(stats::add1(fit, ~ . + f), "no deviance or likelihood")
-  for (f in list(stats::vcov, stats::confint)) refused(f(fit), "no standard errors")
+  for (f in list(stats::vcov, stats::confint)) refused(f(fit), "bought no intervals: see `dp_inference")
   refused(stats::step(fit, trace = 0), "A private fit")
   refused(stats::residuals(fit, type = "response"), "keeps no training data")
-  refused(stats::confint(fit, "a", level = 0.9), "no standard errors")
+  refused(stats::confint(fit, "a", level = 0.9), "bought no intervals")
   expect_error(update(fit, epsilon = 2), "Did you mean `eps`?", fixed = TRUE, class = "dpsosp_error_argument")
 })
 

@@ -1,0 +1,133 @@
+# Intervals for a fit that exists: another charge.
+
+#' Standard errors, tests and intervals
+#'
+#' How sure is a coefficient, with the noise of the mechanism and the sampling of the records together? The answer is
+#' a release of its own. `dp_sosp(inference = "sandwich")` buys it with a part of the fit's budget, `dp_inference()`
+#' later, with another charge. Then [summary()][dp_sosp-methods] has standard errors, z and p values, `confint()`
+#' intervals, `vcov()` the covariance of the coefficients.
+#'
+#' # What is released
+#' Three answers at the fit's solution w, all Gaussian, in the coordinates of the mapped rows z, |z| <= 1: the mean
+#' gradient g, the mean Hessian H and, for `"sandwich"`, the mean J of the second moments l'^2 z z' of the records'
+#' gradients. With \eqn{|l'| \le L} and \eqn{0 \le l'' \le b} their sensitivities are 2 L / n,
+#' \eqn{\sqrt2 b / n}{sqrt(2) b / n} and \eqn{\sqrt2 L^2 / n}{sqrt(2) L^2 / n} (under `"zero-out"` L / n, b / n, L^2 /
+#' n). They have the cost in the proportions 40 : 30 : 5. In `dp_sosp()` the method that finds w takes a quarter of the
+#' budget. Known zeros and equal entries of H and J (indicators of one factor are never one together, an indicator is
+#' its own square) make their noise smaller, for free.
+#'
+#' # Estimates and covariance
+#' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is
+#' \deqn{H^{-1} \left(J / n + s_g^2 I + \mathrm{Cov}(E v)\right) H^{-1}}{H^-1 (J / n + s_g^2 I + Cov(E v)) H^-1}
+#' with s_g the standard deviation of the noise of g and E the noise of H; `"model"` has H for J, which is right only if
+#' the model is. All of it is mapped to the scale of the columns as they are. The error left out is of second order in
+#' the distance from w to the minimiser.
+#'
+#' Eigenvalues of H below a quarter of the norm of its noise cannot be told from zero: there the budget resolves
+#' nothing. A coefficient more than a quarter of whose variance comes from such directions, or whose standard error
+#' exceeds what it would be thought to be without any data (1.5 for that of a column in \[-1, 1\]; the columns of
+#' a matrix are taken as they are), is `NA` in `summary()`, `vcov()` and `confint()`. `unresolved = "wide"`
+#' shows its interval all the same, widened by that prior standard deviation; it rests on the prior.
+#'
+#' # What intervals are about
+#' The coefficients with the least expected loss of rows as the fit takes them: numeric columns clipped to their ranges,
+#' rows to norm `radius`, which clips none by default for a formula. So declare wide ranges. Private ones are left
+#' as wide as the first noisy counts gave them, since narrower ones would cut off values. With a slope below one
+#' ([loss_logistic()]) the loss is another one, with the same minimiser if the model is right.
+#'
+#' Intervals are for large n: they are normal, and the step's remainder must be small. In `inst/experiments/inference.R`
+#' they cover as often as they say, with few records and little budget more often (`vignette("intervals")`). Levels with
+#' few records make small eigenvalues and `NA`: merge them first.
+#'
+#' # Predictions
+#' Unbiased coefficients do not predict best. Those of `predict()` are shrunk by their covariance, for free, where the
+#' fit bought its intervals; after `dp_inference()` they stay the fit's.
+#'
+#' @param fit A fit from [dp_sosp()], by any method: of a convex loss whose second derivative does not jump, without a
+#'   penalty. Its solution is public; what is asked there is charged anew.
+#' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
+#'   for a fit to a matrix the matrix.
+#' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to the fit's, whose
+#'   records are asked again; one [dp_budget()] for both counts them together.
+#' @param type `"sandwich"`: right whether the model is or not; `"model"`: narrower by up to 4 percent, right only if it
+#'   is.
+#' @param y For a fit to a matrix: its response.
+#' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
+#' @param object A fit that bought intervals.
+#' @param complete Should there be rows of `NA` for what is not resolved? Else they are left out.
+#' @param parm Names or numbers of coefficients; all where it is missing.
+#' @param level Of the intervals, in (0, 1).
+#' @param unresolved `"NA"` or `"wide"`, see below.
+#' @param ... Not used; anything in it is an error.
+#' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
+#'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
+#'   `n`; in the coordinates of the mapped rows, factors last), `vcov` (widened, without `NA`), `reason` (why a
+#'   coefficient is not shown, or `NA`) and `privacy`, as that of a fit. `vcov()`: a matrix. `confint()`: a matrix with
+#'   the ends of the intervals.
+#' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
+#'   second derivative jumps, a penalty, a fit that has intervals; in `dp_sosp()` also methods on batches and
+#'   `"objpert"`, whose accountants pay for nothing else. `confint()` and `vcov()` of a fit without:
+#'   `dpsosp_error_absent`.
+#' @seealso [dp_sosp()], [tidy()][dp_sosp-tidy].
+#' @examples
+#' d <- covertype
+#' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 2, delta = 1e-8, inference = "sandwich",
+#'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' summary(fit)
+#' confint(fit, "elevation")
+#'
+#' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-8,
+#'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' confint(dp_inference(fit, d, eps = 1, delta = 1e-8))
+#' @export
+dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich", "model"), budget = NULL, y = NULL,
+                         noise = c("secure", "reproducible"), ...) {
+  require_given()
+  call <- scrub_call(match.call(), quote(dp_inference))
+  check_dots(call)
+  if (!inherits(fit, "dp_sosp")) {
+    abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", call = call)
+  }
+  if (!is.null(fit$inference)) {
+    abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")
+  }
+  type <- check_choice(type, inference_types, "type", call)
+  check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
+  job <- inference_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
+  job <- job_claim(open_filter(job_delta(job), "auto"))
+  inference <- infer(plain_oracle(job), job$design, core_start(job$design, fit$coefficients), type, job$rho, job$n)
+  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
+  fit$predictor <- prediction_coef(fit)
+  fit$coefficients <- inference$coefficients
+  fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(job)))
+  fit
+}
+
+# The fit's problem with these data.
+inference_job <- function(fit, data, y, noise, promise, call) {
+  problem <- if (is_matrix_design(fit$design)) again_matrix(fit, data, y, call) else again_formula(fit, data, y, call)
+  c(problem, promise, list(design = fit$design, response = fit$response, loss = fit$loss, noise = noise, call = call,
+                           neighbours = fit$privacy$neighbours))
+}
+
+again_formula <- function(fit, data, y, call) {
+  if (!is.null(y)) abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
+  if (is_source(data, "data", call)) {
+    return(list(n = data$n, records = function(job) stream_records(data, job$design, job$response, call)))
+  }
+  response <- response_code(fit$response, design_response(fit$design, data, call = call))
+  check_rows(nrow(data), call)
+  list(n = nrow(data), records = function(job) {
+    list(rows = design_rows(job$design, data, "double", call), y = response)
+  })
+}
+
+again_matrix <- function(fit, data, y, call) {
+  rows <- matrix_rows(matrix_newdata(fit$design, data, call, "data"), "double", "data", call)
+  template <- response_template(y, "y", call, fit$loss)
+  if (!identical(template$labels, fit$response$labels) || length(y) != rows$n) {
+    abort("argument", "`y` must be the response as the fit had it, with one entry per row of `data`, ", rows$n, ".",
+          call = call)
+  }
+  list(n = rows$n, records = function(job) list(rows = rows$core, y = response_code(template, y)))
+}

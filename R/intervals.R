@@ -1,0 +1,106 @@
+# Standard errors, tests and intervals of a fit that bought them.
+
+no_errors <- "This fit bought no intervals: see `dp_inference()`."
+
+# The fit's, or an error.
+inference_of <- function(fit, call = sys.call(-1)) {
+  if (is.null(fit$inference)) abort("argument", no_errors, call = call, class = "dpsosp_error_absent")
+  fit$inference
+}
+
+# NA where nothing is to be shown.
+shown_vcov <- function(inference) {
+  hidden <- !is.na(inference$reason)
+  covariance <- inference$vcov
+  covariance[hidden, ] <- NA
+  covariance[, hidden] <- NA
+  covariance
+}
+
+coefficient_table <- function(fit, unresolved = "NA") {
+  inference <- fit$inference
+  error <- sqrt(diag(if (unresolved == "NA") shown_vcov(inference) else inference$vcov))
+  estimate <- ifelse(is.na(error), NA, inference$coefficients)
+  z <- estimate / error
+  cbind(Estimate = estimate, "Std. Error" = error, "z value" = z, "Pr(>|z|)" = 2 * stats::pnorm(-abs(z)))
+}
+
+# Lines of a summary: the table, with a reason where there are no numbers.
+coefficient_lines <- function(fit, digits) {
+  table <- coefficient_table(fit)
+  p <- table[, 4]
+  stars <- c("***", "**", "*", ".", "")[findInterval(p, c(0, 0.001, 0.01, 0.05, 0.1))]
+  columns <- list(
+    format(signif(table[, 1], digits)), format(signif(table[, 2], digits)), format(round(table[, 3], 2)),
+    format.pval(p, digits = 2, eps = 2e-16), format(ifelse(is.na(fit$inference$reason), stars, fit$inference$reason))
+  )
+  names(columns) <- c(colnames(table), "")
+  padded <- Map(function(name, column) formatC(c(name, column), width = max(nchar(c(name, column)))), names(columns),
+                columns)
+  do.call(paste, c(list(format(c("", rownames(table)))), padded))
+}
+
+# What the numbers are about.
+estimand_text <- function(fit) {
+  design <- fit$design
+  paste0("About the least expected ", loss_text(fit$loss), " loss",
+         if (any(design$columns$kind == "numeric")) ", of numeric columns clipped to their ranges",
+         if (may_clip(design)) paste0(", of rows clipped to norm ", format(design$radius, digits = 3)),
+         if (fit$inference$type == "model") "; standard errors take the model for true")
+}
+
+# Does the radius shorten rows?
+may_clip <- function(design) {
+  is_matrix_design(design) || design$radius < sqrt(length(unique(design$columns$variable)) + design$intercept)
+}
+
+intervals_text <- function(fit) {
+  inference <- fit$inference
+  if (is.null(inference)) return(NULL)
+  privacy <- inference$privacy
+  c(paste0("Coefficients one Newton step from there, with ", inference$type, " intervals for ",
+           sum(is.na(inference$reason)), " of ", length(inference$reason)),
+    if (!is.null(privacy)) {
+      paste0("Paid for beside the fit: eps = ", format(privacy$eps, digits = 4), ", delta = ",
+             format(privacy$delta, digits = 3),
+             if (!is.null(privacy$shared)) paste0(", of a shared budget of ", privacy$shared))
+    },
+    if (identical(privacy$noise, "reproducible")) study_text)
+}
+
+#' @rdname dp_inference
+#' @importFrom stats vcov
+#' @export
+vcov.dp_sosp <- function(object, complete = TRUE, ...) {
+  call <- sys.call()
+  check_dots(call)
+  inference <- inference_of(object, call)
+  if (check_flag(complete, "complete", call)) return(shown_vcov(inference))
+  shown <- is.na(inference$reason)
+  inference$vcov[shown, shown, drop = FALSE]
+}
+
+#' @rdname dp_inference
+#' @importFrom stats confint
+#' @export
+confint.dp_sosp <- function(object, parm, level = 0.95, unresolved = c("NA", "wide"), ...) {
+  call <- sys.call()
+  check_dots(call)
+  inference_of(object, call)
+  level <- check_share(level, "level", call)
+  unresolved <- check_choice(unresolved, c("NA", "wide"), "unresolved", call)
+  table <- coefficient_table(object, unresolved)
+  table <- table[chosen_coefficients(parm, rownames(table), call), , drop = FALSE]
+  ends <- c((1 - level) / 2, (1 + level) / 2)
+  interval <- table[, "Estimate"] + outer(table[, "Std. Error"], stats::qnorm(ends))
+  dimnames(interval) <- list(rownames(table), paste(format(100 * ends, trim = TRUE, digits = 3), "%"))
+  interval
+}
+
+# By name or by number; all where none are.
+chosen_coefficients <- function(parm, names, call) {
+  if (missing(parm)) return(names)
+  if (is.numeric(parm) && all(parm %in% seq_along(names))) return(names[parm])
+  if (is.character(parm) && all(parm %in% names)) return(parm)
+  abort("argument", "`parm` must be names or numbers of coefficients.", call = call)
+}

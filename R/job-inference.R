@@ -1,0 +1,68 @@
+# The stage of a job that buys intervals: gradient, Hessian and second moments of the records' gradients, at the
+# solution, in the coordinates of the mapped rows. It adds to the job
+#   inference  NULL where none was asked for, else
+#     type          "sandwich" or "model"
+#     released      point and noisy answers (one-step.R), n
+#     coefficients, vcov, reason, predictor  (step_intervals())
+
+# Fractions of what intervals cost; without the products the others have theirs.
+inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05)
+# Of what a fit with intervals has left when its method begins: for the method.
+inference_path <- 0.25
+
+inference_types <- c("sandwich", "model")
+
+job_inference <- function(job) {
+  type <- job$inference
+  job$inference <- NULL
+  if (type == "none") return(job)
+  oracle <- if (is.null(job$geometry)) job$oracle else plain_oracle(job)
+  rho <- budget_state(job$budget)$left - job$end
+  job$inference <- infer(oracle, job$design, core_start(job$design, job$solution), type, rho, job$n)
+  job
+}
+
+plain_oracle <- function(job) {
+  new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
+}
+
+infer <- function(oracle, design, point, type, rho, n) {
+  shares <- inference_shares[if (type == "sandwich") names(inference_shares) else c("gradient", "hessian")]
+  cost <- shares / sum(shares) * rho * (1 - 1e-12)
+  released <- list(
+    point = point, gradient = dp_gradient(oracle, point, rho = cost[["gradient"]]),
+    hessian = dp_hessian(oracle, point, rho = cost[["hessian"]]),
+    products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n
+  )
+  c(list(type = type, released = released), step_intervals(one_step(released, design), design))
+}
+
+products <- function(oracle, point, rho) {
+  answer <- .Call(ffi_oracle_products, oracle$pointer, point, rho, is_reproducible(oracle))
+  structure(answer$products, sd = answer$sd)
+}
+
+# Before anything is charged, of a job ...
+check_inference <- function(job) {
+  if (job$method$batch || !is.null(job$method$open)) {
+    abort("argument", "The method \"", job$method$name, "\" has an accountant of its own, which pays for no ",
+          "intervals: take another one, or `dp_inference()` afterwards.", call = job$call,
+          class = "dpsosp_error_inference")
+  }
+  check_inferable(job$loss, job$penalty, job$dim, job$call)
+}
+
+# ... and of a problem.
+check_inferable <- function(loss, penalty, dim, call) {
+  refuse <- function(...) abort("argument", "Intervals ", ..., call = call, class = "dpsosp_error_inference")
+  if (!is_convex(loss, penalty_none())) {
+    refuse("are for convex losses: a step from a point of the ", loss$name, " loss leads to no minimiser of it.")
+  }
+  if (!is_smooth(loss)) {
+    refuse("need Hessians, and the second derivative of the ", loss$name, " loss jumps: none is released.")
+  }
+  if (penalty$name != "none") {
+    refuse("are about the minimiser without a penalty: leave out `penalty`.")
+  }
+  check_matrix_size(dim, "A covariance", call)
+}

@@ -1,0 +1,132 @@
+# How often do intervals cover what they are about? SYNTHETIC problems, 95 % intervals, replace-one, delta = 1/n^2.
+#   Rscript inference.R RESULTS.csv [RUNS [METHODS]]
+# makes RUNS (500) runs of every problem with each of METHODS ("newton-ridge,newton") as the way to the point. A row is
+# one coefficient of one problem:
+#   covered, covered_shown  share of the runs whose interval covers the truth: of all, what is not resolved with its
+#                           widened interval, and of those that are shown
+#   shown                   share of the runs in which it is
+#   ratio, ratio_shown      median width over that of the non-private interval (normal, for n records)
+# Then: Rscript inference.R --summary RESULTS.csv
+library(dpsosp)
+
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(this_file), "common.R"))
+
+# ---- problems: draw(n) gives a data frame with a response y; formula y ~ . ----
+
+uniform <- function(beta) {
+  function(n) {
+    x <- matrix(stats::runif(n * (length(beta) - 1), -1, 1), n)
+    d <- as.data.frame(x)
+    d$y <- stats::runif(n) < stats::plogis(beta[1] + as.vector(x %*% beta[-1]))
+    d
+  }
+}
+
+# Three numeric columns, two factors whose rarest levels have 10 %; hours has a tail that a range may cut off.
+frame_columns <- function(n) {
+  data.frame(age = pmin(pmax(round(stats::rgamma(n, 6, 0.15)), 17), 90),
+             hours = pmin(pmax(round(stats::rnorm(n, 40, 12)), 1), 99), score = stats::runif(n),
+             sex = factor(sample(c("f", "m"), n, TRUE, c(0.45, 0.55))),
+             region = factor(sample(c("n", "e", "s", "w"), n, TRUE, c(0.4, 0.3, 0.2, 0.1)), c("n", "e", "s", "w")))
+}
+frame_ranges <- list(age = c(17, 90), hours = c(1, 99), score = c(0, 1))
+
+frame <- function(n) {
+  d <- frame_columns(n)
+  link <- -1.6 + 0.025 * d$age + 0.015 * d$hours - d$score + 0.6 * (d$sex == "m") +
+    c(n = 0, e = 0.4, s = -0.5, w = 0.3)[as.character(d$region)]
+  d$y <- stats::runif(n) < stats::plogis(link)
+  d
+}
+
+# Far from a logit: events are frequent at both ends of one column only, and the less so in one level.
+misspecified <- function(n) {
+  d <- frame_columns(n)
+  ends <- stats::plogis(25 * (abs(2 * d$score - 1) - 0.85))
+  d$y <- stats::runif(n) < 0.03 + 0.9 * ends * ifelse(d$sex == "m", 0.4, 1) + 0.05 * (d$region == "e")
+  d
+}
+
+box <- function(p) stats::setNames(rep(list(c(-1, 1)), p - 1), paste0("V", seq_len(p - 1)))
+ten <- c(-0.3, 0.8, -0.6, 0.5, 0.3, -0.8, 0.4, -0.5, 0.6, 0.2, -0.3)
+five <- c(0.2, 0.8, -0.5, 0.4, -0.7, 0.3)
+two <- c(0.2, 0.8, -0.5)
+problems <- list(
+  "20,000 x 10, eps 0.5" = list(n = 20000, eps = 0.5, draw = uniform(ten), bounds = box(11)),
+  "20,000 x 10, eps 1" = list(n = 20000, eps = 1, draw = uniform(ten), bounds = box(11)),
+  "5,000 x 5, eps 1" = list(n = 5000, eps = 1, draw = uniform(five), bounds = box(6)),
+  "frame, declared ranges, eps 1" = list(n = 20000, eps = 1, draw = frame, bounds = frame_ranges),
+  "frame, private ranges, eps 1" = list(n = 20000, eps = 1, draw = frame, bounds = "private"),
+  "frame, private ranges, eps 4" = list(n = 20000, eps = 4, draw = frame, bounds = "private"),
+  "wrong model, eps 4" = list(n = 20000, eps = 4, draw = misspecified, bounds = frame_ranges),
+  "1,000 x 2, eps 0.3" = list(n = 1000, eps = 0.3, draw = uniform(two), bounds = box(3))
+)
+
+# What intervals are about, and the standard error of the non-private estimate from one record: of many.
+truth_of <- function(draw) {
+  set.seed(0)
+  d <- draw(1e6)
+  fit <- stats::glm(y ~ ., stats::binomial(), d)
+  x <- stats::model.matrix(fit)
+  inverse <- chol2inv(chol(crossprod(x * sqrt(fit$fitted.values * (1 - fit$fitted.values)))))
+  list(coefficients = stats::coef(fit),
+       error = sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse) * nrow(x)))
+}
+
+one_run <- function(problem, method, seed, truth) {
+  set.seed(seed)
+  d <- problem$draw(problem$n)
+  fit <- suppressWarnings(suppressMessages(dp_sosp(
+    y ~ ., d, eps = problem$eps, delta = 1 / problem$n^2, method = method, bounds = problem$bounds,
+    inference = "sandwich", noise = "reproducible", progress = FALSE
+  )))
+  wide <- confint(fit, unresolved = "wide")
+  cbind(covered = wide[, 1] <= truth$coefficients & truth$coefficients <= wide[, 2],
+        shown = !is.na(confint(fit)[, 1]),
+        ratio = (wide[, 2] - wide[, 1]) / (2 * stats::qnorm(0.975) * truth$error / sqrt(problem$n)))
+}
+
+simulate <- function(out, runs, methods) {
+  for (name in names(problems)) {
+    problem <- problems[[name]]
+    key <- list(problem = name, method = methods)
+    if (all(vapply(methods, function(method) out$has(list(problem = name, method = method)), NA))) next
+    truth <- truth_of(problem$draw)
+    for (method in methods) {
+      if (out$has(list(problem = name, method = method))) next
+      all <- simplify2array(lapply(seq_len(runs), one_run, problem = problem, method = method, truth = truth))
+      for (coefficient in dimnames(all)[[1]]) {
+        got <- as.data.frame(t(all[coefficient, , ]))
+        shown <- got$shown == 1
+        out$add(list(problem = name, method = method, coefficient = coefficient, runs = runs,
+                     covered = mean(got$covered), covered_shown = mean(got$covered[shown]), shown = mean(shown),
+                     ratio = round(stats::median(got$ratio), 3),
+                     ratio_shown = round(stats::median(got$ratio[shown]), 3)))
+      }
+    }
+  }
+}
+
+# Pooled over the coefficients; least: of those that are shown in half of the runs at least.
+summary_table <- function(x) {
+  label <- paste(x$problem, x$method, sep = ": ")
+  rows <- lapply(split(x, factor(label, unique(label))), function(x) {
+    often <- x$shown >= 0.5
+    c(covered = mean(x$covered), shown = mean(x$shown),
+      covered_shown = sum(x$covered_shown * x$shown, na.rm = TRUE) / sum(x$shown),
+      least = if (any(often)) min(x$covered_shown[often]) else NA,
+      most = if (any(often)) max(x$covered_shown[often]) else NA,
+      ratio = stats::median(x$ratio_shown, na.rm = TRUE))
+  })
+  round(do.call(rbind, rows), 3)
+}
+
+if (identical(arguments[1], "--summary")) {
+  print(summary_table(utils::read.csv(arguments[2])))
+} else {
+  runs <- if (length(arguments) > 1L) as.integer(arguments[2]) else 500L
+  methods <- if (length(arguments) > 2L) strsplit(arguments[3], ",")[[1]] else c("newton-ridge", "newton")
+  simulate(results_file(arguments[1], c("problem", "method")), runs, methods)
+}

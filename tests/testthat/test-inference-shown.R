@@ -1,0 +1,119 @@
+# Intervals: what is shown of them, what is not resolved, what is refused.
+
+problem <- problem_frame(1000)
+bought <- function(eps, ..., formula = y ~ a + b + f, bounds = frame_bounds) {
+  set.seed(3)
+  quiet_fit(formula, problem, eps = eps, delta = 1e-7, bounds = bounds, method = "newton", inference = "sandwich",
+            noise = "reproducible", ...)
+}
+fit <- bought(20)
+poor <- bought(0.2)
+plain <- bought(20)
+plain$inference <- NULL
+
+test_that("vcov, confint, summary and tidy agree", {
+  error <- sqrt(diag(vcov(fit)))
+  expect_identical(names(error), names(coef(fit)))
+  expect_equal(unname(confint(fit)), unname(cbind(coef(fit) - 1.959964 * error, coef(fit) + 1.959964 * error)),
+               tolerance = 1e-6)
+  table <- coef(summary(fit))
+  expect_equal(table[, "Estimate"], coef(fit))
+  expect_equal(table[, "Std. Error"], error)
+  expect_equal(table[, "Pr(>|z|)"], 2 * stats::pnorm(-abs(coef(fit) / error)))
+  expect_identical(confint(fit, "b"), confint(fit)["b", , drop = FALSE])
+  expect_identical(confint(fit, 2:3), confint(fit)[2:3, ])
+  expect_identical(colnames(confint(fit, level = 0.9)), c("5 %", "95 %"))
+  skip_if_not_installed("generics")
+  tidied <- generics::tidy(fit, conf.int = TRUE, conf.level = 0.9)
+  expect_equal(tidied$conf.high, unname(confint(fit, level = 0.9)[, 2]))
+  expect_equal(tidied$std.error, unname(error))
+  ratios <- generics::tidy(fit, conf.int = TRUE, conf.level = 0.9, exponentiate = TRUE)
+  expect_equal(ratios[c("estimate", "conf.low", "conf.high")], exp(tidied[c("estimate", "conf.low", "conf.high")]))
+  expect_identical(ratios$std.error, tidied$std.error)
+  expect_identical(names(generics::tidy(fit)), c("term", "estimate", "std.error", "statistic", "p.value"))
+})
+
+test_that("what the budget does not resolve is NA with a reason, and wide where it is wished for", {
+  hidden <- !is.na(poor$inference$reason)
+  expect_true(all(hidden[2:3]))
+  expect_true(all(is.na(confint(poor)[hidden, ])) && all(is.na(vcov(poor)[hidden, ])))
+  expect_identical(dim(vcov(poor, complete = FALSE)), rep(sum(!hidden), 2L))
+  wide <- confint(poor, unresolved = "wide")
+  expect_false(anyNA(wide))
+  expect_equal(rowMeans(wide), coef(poor))
+  expect_match(capture.output(print(summary(poor))), "NA +NA +NA +NA +not resolved by this budget", all = FALSE)
+  expect_match(capture.output(print(poor)), "sandwich intervals for [0-4] of 5", all = FALSE)
+})
+
+# A direction without data has an eigenvalue of zero.
+test_that("a level without records is never resolved, whatever the budget", {
+  problem$f <- factor(problem$f, c("u", "v", "w", "never"))
+  set.seed(1)
+  empty <- quiet_fit(y ~ b + f, problem, eps = 1e4, delta = 1e-7, bounds = frame_bounds["b"], method = "newton",
+                     inference = "sandwich", noise = "reproducible")
+  expect_identical(unname(is.na(empty$inference$reason)), c(TRUE, TRUE, TRUE, TRUE, FALSE))
+  expect_lt(confint(empty, "fnever", unresolved = "wide")[1], -2)
+})
+
+test_that("the summary says what the numbers are about", {
+  about <- function(fit) paste(capture.output(print(summary(fit))), collapse = "\n")
+  expect_match(about(fit), "About the least expected logistic loss, of numeric columns clipped to their ranges\n")
+  expect_match(about(bought(20, radius = 1)), "of rows clipped to norm 1")
+  expect_match(about(bought(20, loss = loss_logistic(0.6))), "slope")
+  expect_false(grepl("clipped", about(bought(20, formula = y ~ f, bounds = list()))))
+})
+
+test_that("what intervals rest on stays in the fit, and no data do", {
+  released <- fit$inference$released
+  expect_named(released, c("point", "gradient", "hessian", "products", "n"))
+  expect_identical(released$hessian, t(released$hessian), ignore_attr = TRUE)
+  scales <- utils::tail(dp_ledger(fit)$scale, 3)
+  expect_equal(vapply(released[2:4], attr, 0, "sd"), scales, ignore_attr = TRUE)
+  expect_lt(utils::object.size(fit), 2e5)
+})
+
+test_that("predictions are shrunk, towards what is known without data", {
+  expect_false(identical(predict(poor, problem), predict(plain, problem)))
+  expect_lt(sum(predict(poor, problem)^2), sum((poor$coefficients[1] + poor$coefficients["a"] * problem$a)^2))
+  rich <- bought(1e6)
+  shrunk <- predict(rich, problem)
+  rich$predictor <- NULL
+  expect_lt(sum(shrunk^2), sum(predict(rich, problem)^2))
+  expect_gt(sum(shrunk^2), 0.9 * sum(predict(rich, problem)^2))
+})
+
+test_that("what can have no intervals is refused before it is charged", {
+  refused <- function(...) {
+    budget <- dp_budget(eps = 1, delta = 1e-7)
+    expect_error(quiet_fit(y ~ b, problem, budget = budget, bounds = frame_bounds["b"], inference = "sandwich", ...),
+                 class = "dpsosp_error_inference")
+    expect_identical(nrow(dp_ledger(budget)), 0L)
+  }
+  refused(loss = "sigmoid")
+  refused(loss = loss_huber_svm(), method = "gd")
+  refused(penalty = penalty_ridge(0.1), method = "newton")
+  refused(method = "opt-b", loss = "logistic")
+  expect_error(dp_sosp(y ~ b, problem, eps = 1, method = "objpert", penalty = NULL, inference = "model"),
+               class = "dpsosp_error_inference")
+  expect_error(dp_inference(fit, problem, eps = 1), "has intervals", class = "dpsosp_error_inference")
+})
+
+test_that("arguments are checked", {
+  bare <- bought(1)
+  bare[c("inference", "predictor")] <- NULL
+  expect_errors(
+    dp_inference(), dp_inference(bare), dp_inference(1, problem, eps = 1), dp_inference(bare, problem),
+    dp_inference(bare, problem, eps = 1, y = 1), dp_inference(bare, 1, eps = 1),
+    dp_inference(bare, problem[0, ], eps = 1),
+    dp_inference(bare, problem, eps = 1, type = "robust"), dp_inference(bare, problem["a"], eps = 1),
+    dp_inference(bare, problem, eps = 1, epsilon = 2), dp_inference(bare, problem, delta = 1e-6),
+    confint(fit, "z"), confint(fit, 9), confint(fit, level = 2), confint(fit, unresolved = "yes"),
+    vcov(fit, complete = 3),
+    dp_sosp(y ~ b, problem, eps = 1, inference = "both")
+  )
+  x <- as.matrix(problem["b"])
+  matrix_fit <- quiet_fit(x, problem$y, eps = 1, delta = 1e-7, radius = 2)
+  expect_errors(dp_inference(matrix_fit, x, eps = 1), dp_inference(matrix_fit, cbind(x, x), eps = 1, y = problem$y),
+                dp_inference(matrix_fit, x, eps = 1, y = problem$y[-1]),
+                dp_inference(matrix_fit, x, eps = 1, y = problem$f))
+})
