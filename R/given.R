@@ -11,12 +11,13 @@ require_given <- function() {
 }
 
 what_to_give <- c(
-  d = "the number of coefficients", data = "the fit's data", delta = "a number between 0 and 1, such as 1 / n^2",
+  d = "the number of coefficients", data = "the data", delta = "a number between 0 and 1, such as 1 / n^2",
   direction = "one number per coefficient",
   eps = "a privacy parameter, such as 1", eps_g = "a positive number, the gradient's target",
   eps_h = "a positive number, the smallest eigenvalue's target", event = "an event, such as `event_gaussian(10)`",
   fit = "a fit from `dp_sosp()`",
-  family = "a function that gives an event", gap = "a positive number, the initial gap",
+  family = "a function that gives an event", formula = "a formula, such as `y ~ x`",
+  gap = "a positive number, the initial gap",
   gradient = "one number per coefficient", hessian = "a symmetric matrix", iterations = "a whole number",
   k = "a whole number", lambda = "a number of at least 0", leaves = "a whole number",
   mean = "public means, one per column", n = "the number of records",

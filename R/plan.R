@@ -67,7 +67,7 @@
 #'   `plot()` and `autoplot()` show excess loss, and with intervals their median ratio, against eps; dashed, what is
 #'   there without privacy, and dotted, the loss of a constant prediction.
 #' @section Errors: `dpsosp_error_argument`.
-#' @seealso [required_rows()], the papers' bound.
+#' @seealso [dp_curve()] for what fits to public or simulated data reach; [required_rows()], the papers' bound.
 #' @examples
 #' plan <- dp_plan(20000, numeric = 4, levels = c(2, 4, 6), eps = 1, inference = TRUE,
 #'                 want = list(width = 2))

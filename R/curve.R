@@ -1,0 +1,318 @@
+#' Loss against epsilon
+#'
+#' Fits over a grid of eps, methods and repetitions, and how good each is on held-out records: what another eps would
+#' have bought. On public or simulated data it is free; on private data every point is paid for.
+#'
+#' # Public data
+#' With `public = TRUE` fits and evaluations cost nothing, because the data need no protection: they must be public, or
+#' simulated. The numbers are exact; bands are over the repetitions, whose noise differs. Lines show the best constant
+#' prediction and a fit without privacy, [stats::glm()] with the binomial family.
+#'
+#' # Private data
+#' With `public = FALSE` all is paid for out of `budget`. There is one fit per point, no line (both would be further
+#' releases), and bands are two standard errors of the evaluation ([dp_evaluate()]) to both sides: they say nothing
+#' about the noise of the fit. Fits at eps_i cost \eqn{\mu^2 = \sum_i \mu_i^2}{mu^2 = sum mu_i^2} together,
+#' \eqn{\mu_i} that of eps_i and `delta` ([dp_convert()]). The evaluations, on other records, compose with the fits in
+#' parallel: each of m gets \eqn{\mu / \sqrt m}{mu / sqrt(m)} and nothing is added. The total is printed before
+#' anything is charged, and refused where `budget` has less. A choice of eps by such a curve is a use of the released
+#' points alone. It costs much: eps from 0.1 to 1 in four points 1.2, from 0.1 to 5 in six 5.6; [dp_plan()] costs
+#' nothing.
+#'
+#' # Held-out records
+#' The record in row i is held out where floor(i `holdout`) > floor((i - 1) `holdout`), every fifth one by default: by
+#' its row number, which is public, never by its value. With `newdata` all of `data` are fitted.
+#'
+#' @param formula As of [dp_sosp()], with a response of two values.
+#' @param data A data frame.
+#' @param eps Different positive numbers.
+#' @param methods Names of methods, see [dp_sosp()]; on private data such as release Gaussian answers on all records.
+#' @param reps Repetitions of each point, at least 1; on private data 1.
+#' @param metric `"log_loss"`, `"brier"` or `"accuracy"`, see [dp_evaluate()].
+#' @param newdata Other records to evaluate on, instead of a part of `data`; in private use of other persons.
+#' @param public Are the data public or simulated?
+#' @param budget From [dp_budget()]: pays for private data.
+#' @param holdout Fraction of the rows that are held out, between 0 and 1.
+#' @param cores Processes that fit at the same time; above 1 the package mirai is needed, and data must be public.
+#' @param delta Of each fit; `NULL`: that of `budget`, else 1/n^2, n the number of records that are fitted.
+#' @param clip Public bound of probabilities in the log-loss, see [dp_evaluate()].
+#' @param noise,progress,... As of [dp_sosp()]; in `...` for example `bounds`, `loss`, `penalty` or `neighbours`. With
+#'   reproducible noise the points do not depend on `cores`.
+#' @param x,object A curve.
+#' @param digits Significant digits.
+#' @param row.names,optional Not used.
+#' @return An object of class `dp_curve`, a list with
+#'   * `points`: a data frame with a row per fit: `method` as asked for, `chosen` (the one that `"auto"` took), `eps`,
+#'     `rep`, `value` of the metric, a mean over held-out records, and `se`, the standard error of a private evaluation
+#'     (else `NA`);
+#'   * `lines`: the metric of the constant prediction and of the non-private fit (public data only);
+#'   * `metric`, `public`, `noise`, `n` and `tested` (numbers of records), `delta`;
+#'   * `cost` (private data only): `mu`, `rho` and `eps` of all together, and `evaluations`, the rho of the evaluations
+#'     alone, on the held-out records.
+#'
+#'   `as.data.frame()` gives `points`. `plot()` and `autoplot()` show them against eps, on a logarithmic axis: medians
+#'   and bands from the 10 to the 90 percent quantile of the repetitions, or two standard errors.
+#' @section Errors: `dpsosp_error_argument`, before anything is charged; on private data also where the total exceeds
+#'   what `budget` has left.
+#' @references Dong, Roth and Su (2022), Gaussian differential privacy, for the sum; for fits and evaluations on
+#'   different records `vignette("proofs")`.
+#' @seealso [dp_plan()], [dp_evaluate()].
+#' @examples
+#' \donttest{
+#' # Covertype is public
+#' ranges <- list(elevation = c(1850, 3900), slope = c(0, 66))
+#' curve <- dp_curve(cover ~ elevation + slope, covertype[1:5000, ], eps = c(0.1, 0.5, 2), reps = 3,
+#'                   bounds = ranges, public = TRUE)
+#' curve
+#' plot(curve)
+#' }
+#' # Were it private
+#' dp_curve(cover ~ elevation, covertype[1:5000, ], eps = c(0.5, 1), bounds = list(elevation = c(1850, 3900)),
+#'          budget = dp_budget(eps = 2, delta = 1e-8))
+#' @export
+dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "auto", reps = 5, metric = "log_loss",
+                     newdata = NULL, public = FALSE, budget = NULL, holdout = 0.2, cores = 1, delta = NULL,
+                     clip = 0.01, noise = c("secure", "reproducible"), progress = interactive(), ...) {
+  require_given()
+  call <- scrub_call(match.call(), quote(dp_curve))
+  check_data(data, "data", call)
+  if (!is.null(newdata)) check_data(newdata, "newdata", call)
+  public <- check_flag(public, "public", call)
+  held <- if (is.null(newdata)) held_out(nrow(data), check_share(holdout, "holdout", call)) else logical(nrow(data))
+  curve <- list(
+    formula = formula, train = data[!held, , drop = FALSE], test = newdata %||% data[held, , drop = FALSE],
+    points = curve_grid(eps, methods, if (public) check_count(reps, "reps", call = call) else 1L, call),
+    metric = check_choice(metric, c("log_loss", "brier", "accuracy"), "metric", call),
+    clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call), public = public, budget = budget,
+    cores = check_count(cores, "cores", call = call), settings = curve_settings(list(...), call),
+    noise = check_noise(noise, call), progress = check_flag(progress, "progress", call), call = call
+  )
+  if (nrow(curve$train) == 0L || nrow(curve$test) == 0L) {
+    abort("argument", "There must be records to fit and records to evaluate on.", call = call)
+  }
+  if (!public && !missing(reps) && !identical(as.double(reps), 1)) {
+    abort("argument", "On private data `reps` is 1: each repetition is paid for. Simulate, or leave it out.",
+          call = call)
+  }
+  curve$delta <- if (is.null(delta)) budget$delta %||% (1 / nrow(curve$train)^2) else check_delta(delta, call)
+  new_curve(if (public) public_points(curve) else private_points(curve))
+}
+
+# By row number.
+held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
+
+curve_grid <- function(eps, methods, reps, call) {
+  if (!is.numeric(eps) || length(eps) == 0L || !all(is.finite(eps)) || any(eps <= 0) || anyDuplicated(eps) > 0L) {
+    abort("argument", "`eps` must be different positive numbers, not ", describe(eps), ".", call = call)
+  }
+  if (!is.character(methods) || length(methods) == 0L || anyNA(methods) || anyDuplicated(methods) > 0L) {
+    abort("argument", "`methods` must be different names, not ", describe(methods), ".", call = call)
+  }
+  for (method in methods) check_choice(method, c("auto", method_names()), "methods", call)
+  grid <- expand.grid(rep = seq_len(reps), eps = as.double(sort(eps)), method = methods, stringsAsFactors = FALSE)
+  grid[c("method", "eps", "rep")]
+}
+
+# Arguments of dp_sosp() that are the same for all points.
+curve_settings <- function(dots, call) {
+  taken <- c("loss", "penalty", "bounds", "radius", "target", "neighbours", "start", "storage", "geometry", "control")
+  given <- if (is.null(names(dots))) character(length(dots)) else names(dots)
+  unknown <- setdiff(given, taken)
+  if (length(unknown) > 0L) {
+    abort("argument", "Unknown argument: `", unknown[1], "`. Of `dp_sosp()`'s there are ", quote_names(taken), ".",
+          call = call)
+  }
+  dots
+}
+
+# ---- points ----
+
+# Messages and warnings of a single fit would be repeated for each.
+curve_fit <- function(curve, method, eps, budget = NULL) {
+  suppressWarnings(suppressMessages(do.call(dp_sosp.formula, c(
+    list(curve$formula, curve$train, eps = eps, delta = curve$delta, method = method, budget = budget,
+         noise = curve$noise, progress = FALSE), curve$settings
+  ), quote = TRUE)), "dpsosp_warning")
+}
+
+public_points <- function(curve) {
+  if (!is.null(curve$budget)) {
+    abort("argument", "`budget` is for private data: public data cost nothing.", call = curve$call)
+  }
+  seeds <- if (curve$noise == "reproducible") sample.int(.Machine$integer.max, nrow(curve$points))
+  found <- if (curve$cores == 1L) in_turn(curve, seeds) else in_parallel(curve, seeds)
+  curve$points$chosen <- vapply(found, `[[`, "", "chosen")
+  curve$points$value <- vapply(found, `[[`, 0, "value")
+  curve$points$se <- NA_real_
+  curve$lines <- curve_lines(curve, found[[1]]$response)
+  curve
+}
+
+# seeds: of reproducible noise, or NULL. Other processes may have another generator.
+public_point <- function(i, curve, seeds) {
+  kind <- RNGkind()
+  on.exit(do.call(RNGkind, as.list(kind)))
+  if (!is.null(seeds)) set.seed(seeds[i], "Mersenne-Twister", "Inversion", "Rejection")
+  fit <- curve_fit(curve, curve$points$method[i], curve$points$eps[i])
+  records <- held_out_records(fit, curve$test, NULL, curve$call)
+  list(chosen = fit$method, value = exact_metric(curve, records, fit$response), response = fit$response)
+}
+
+# As an evaluation would have it without noise.
+exact_metric <- function(curve, records, response) {
+  score <- score_columns(list(response = response), records, curve$metric, curve$clip)[[1]]
+  score$lower + score$width * mean(score$values)
+}
+
+in_turn <- function(curve, seeds) {
+  bar <- progress_bar(curve$progress, "dp_curve")
+  lapply(seq_len(nrow(curve$points)), function(i) {
+    point <- public_point(i, curve, seeds)
+    if (!is.null(bar)) bar(i, nrow(curve$points))
+    point
+  })
+}
+
+# Each process has its own copy of the data.
+in_parallel <- function(curve, seeds) {
+  if (!requireNamespace("mirai", quietly = TRUE)) {
+    abort("argument", "`cores` above 1 needs the package mirai: install it, or leave `cores` out.", call = curve$call)
+  }
+  bar <- progress_bar(curve$progress, "dp_curve")
+  first <- public_point(1L, curve, seeds) # an error of its own, where arguments are wrong
+  start_processes(curve$cores)
+  on.exit(mirai::daemons(0, .compute = "dpsosp"))
+  tasks <- mirai::mirai_map(seq_len(nrow(curve$points))[-1], public_point, .args = list(curve = curve, seeds = seeds),
+                            .compute = "dpsosp")
+  others <- lapply(seq_along(tasks), function(i) {
+    point <- mirai::call_mirai(tasks[[i]])$data
+    if (mirai::is_error_value(point)) abort("argument", as.character(point), call = curve$call)
+    if (!is.null(bar)) bar(i, length(tasks))
+    point
+  })
+  c(list(first), others)
+}
+
+# They look for packages where this one does.
+start_processes <- function(cores) {
+  old <- Sys.getenv("R_LIBS", NA)
+  on.exit(if (is.na(old)) Sys.unsetenv("R_LIBS") else Sys.setenv(R_LIBS = old))
+  Sys.setenv(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
+  mirai::daemons(cores, .compute = "dpsosp")
+}
+
+# What the metric is of the best constant prediction, and of a fit without privacy to the same records.
+curve_lines <- function(curve, response) {
+  design <- design_template(curve$formula, curve$train, call = curve$call)
+  code <- function(data) response_code(response, design_response(design, data, call = curve$call))
+  y <- code(curve$test)
+  positive <- code(curve$train) > 0
+  metric <- function(link) exact_metric(curve, list(link = link, y = y), response)
+  name <- ".dp_curve_response"
+  curve$train[[name]] <- positive
+  exact <- stats::reformulate(attr(design$terms, "term.labels"), name, design$intercept, env = baseenv())
+  if (length(attr(design$terms, "term.labels")) == 0L) exact <- stats::formula(paste(name, "~ 1"), env = baseenv())
+  fit <- suppressWarnings(stats::glm(exact, stats::binomial(), curve$train))
+  test <- curve$test
+  for (v in intersect(names(fit$xlevels), names(test))) test[[v]] <- factor(test[[v]], fit$xlevels[[v]])
+  c(constant = metric(rep(stats::qlogis(mean(positive, na.rm = TRUE)), length(y))),
+    "non-private" = metric(suppressWarnings(stats::predict(fit, test))))
+}
+
+# ---- private points ----
+
+# Fits first, then evaluations. Those are charged to a ledger of their own, with as much as the fits were charged: a
+# record is either fitted or held out, so that both together cost what the fits do (proofs: disjoint-rows).
+private_points <- function(curve) {
+  check_private(curve)
+  points <- curve$points
+  m <- nrow(points)
+  curve$cost <- curve_cost(sum(.Call(ffi_gdp_mu, points$eps, rep(curve$delta, m))^2) / 2, curve$delta)
+  refuse_cost(curve)
+  rehearse(curve)
+  inform("curve", "Fits and evaluations of ", m, if (m == 1L) " point cost " else " points cost ",
+         amount_text(curve$cost), " together")
+  bar <- progress_bar(curve$progress, "dp_curve") %||% function(done, total) NULL
+  left <- budget_state(curve$budget)$left
+  fits <- lapply(seq_len(m), function(i) {
+    bar(i - 1L, 2L * m)
+    curve_fit(curve, points$method[i], points$eps[i], curve$budget)
+  })
+  held <- dp_budget(mu = sqrt(2 * (left - budget_state(curve$budget)$left)) * (1 - 1e-9)) # rounded down
+  found <- lapply(seq_len(m), function(i) {
+    bar(m + i, 2L * m)
+    curve_evaluation(curve, fits[[i]], curve$test, held, m)
+  })
+  curve$cost$evaluations <- sum(dp_ledger(held)$rho)
+  curve$points$chosen <- vapply(fits, `[[`, "", "method")
+  curve$points$value <- vapply(found, `[[`, 0, "estimate")
+  curve$points$se <- vapply(found, `[[`, 0, "se")
+  curve
+}
+
+# One of m, with its part of the budget for all of them.
+curve_evaluation <- function(curve, fit, records, budget, m) {
+  eps <- .Call(ffi_gdp_epsilon, budget$mu / sqrt(m), curve$delta)
+  dp_evaluate(fit, records, eps = eps, delta = curve$delta, budget = budget, metrics = curve$metric, clip = curve$clip,
+              noise = curve$noise)$estimates
+}
+
+# Each method once, on null records: arguments that one of them refuses are found before anything is charged.
+rehearse <- function(curve) {
+  nobody <- function(data) data[rep(NA_integer_, 20), , drop = FALSE]
+  test <- nobody(curve$test)
+  curve$train <- nobody(curve$train)
+  curve$noise <- "secure"
+  for (method in unique(curve$points$method)) {
+    budget <- dp_budget(mu = 1)
+    curve_evaluation(curve, curve_fit(curve, method, 0.5, budget), test, dp_budget(mu = 1), 1)
+  }
+}
+
+check_private <- function(curve) {
+  if (is.null(curve$budget)) {
+    abort("argument", "`budget` is missing: private data are paid for. Give one from `dp_budget()`; or, where the ",
+          "data are public or simulated, `public = TRUE`.", call = curve$call)
+  }
+  check_budget(curve$budget, "budget", curve$call)
+  if (curve$cores > 1L) {
+    abort("argument", "`cores` is 1 on private data: a budget cannot be used in other processes.", call = curve$call)
+  }
+  for (method in setdiff(unique(curve$points$method), "auto")) check_gaussian(methods()[[method]], curve$call)
+}
+
+check_gaussian <- function(method, call) {
+  if (!method$batch && is.null(method$open)) return(invisible())
+  abort("argument", "The method \"", method$name, "\" needs a budget of its own: on private data `methods` must ",
+        "release Gaussian answers on all records.", call = call)
+}
+
+curve_cost <- function(rho, delta) {
+  list(rho = rho, mu = sqrt(2 * rho), eps = .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta), delta = delta)
+}
+
+# Public: the grid, and what was charged before.
+refuse_cost <- function(curve) {
+  state <- budget_state(curve$budget)
+  if (!state$accountant %in% c("auto", "gdp")) {
+    abort("argument", "`budget` must count Gaussian differential privacy: give `eps` and `delta`, or `mu`, to ",
+          "`dp_budget()`.", call = curve$call)
+  }
+  left <- state$left
+  if (curve$cost$rho <= left * (1 + 1e-9)) return(invisible())
+  abort("argument", "The ", nrow(curve$points), " points cost ", amount_text(curve$cost), " together; `budget` has ",
+        amount_text(curve_cost(left, curve$delta)), " left. Take fewer or smaller `eps`; `dp_plan()` costs nothing.",
+        call = curve$call)
+}
+
+amount_text <- function(cost) {
+  paste0("mu = ", format(cost$mu, digits = 3), " (eps = ", format(cost$eps, digits = 3), " at delta = ",
+         format(cost$delta, digits = 3), ")")
+}
+
+new_curve <- function(curve) {
+  points <- curve$points[c("method", "chosen", "eps", "rep", "value", "se")]
+  structure(class = "dp_curve", list(
+    points = points, lines = curve$lines, metric = curve$metric, public = curve$public, n = nrow(curve$train),
+    tested = nrow(curve$test), delta = curve$delta, cost = curve$cost, noise = curve$noise
+  ))
+}

@@ -1,0 +1,176 @@
+box <- list(a = c(-1, 1), b = c(-1, 1))
+curve_data <- function(n) {
+  d <- data.frame(a = stats::runif(n, -1, 1), b = stats::runif(n, -1, 1))
+  d$y <- stats::runif(n) < stats::plogis(2 * d$a - d$b)
+  d
+}
+set.seed(1)
+d <- curve_data(2000)
+quiet <- function(...) suppressMessages(dp_curve(...))
+
+test_that("every fifth row is held out, whatever it holds", {
+  expect_identical(which(held_out(20, 0.2)), c(5L, 10L, 15L, 20L))
+  for (holdout in c(0.07, 0.3, 0.5, 0.9)) expect_equal(mean(held_out(1000, holdout)), holdout, tolerance = 0.01)
+})
+
+test_that("a point is the metric of a fit to the other rows", {
+  loss <- function(p) -mean(log(pmin(pmax(p, 0.01), 0.99)))
+  test <- seq(5, 2000, 5)
+  set.seed(2)
+  curve <- quiet(y ~ ., d, eps = 1, reps = 1, bounds = box, public = TRUE, noise = "reproducible")
+  set.seed(2)
+  set.seed(sample.int(.Machine$integer.max, 1))
+  fit <- suppressMessages(dp_sosp(y ~ ., d[-test, ], eps = 1, delta = 1 / 1600^2, bounds = box, noise = "reproducible"))
+  p <- predict(fit, d[test, ], type = "response")
+  expect_equal(curve$points$value, loss(ifelse(d$y[test], p, 1 - p)))
+  expect_identical(curve$points$chosen, fit$method)
+  exact <- stats::glm(y ~ ., stats::binomial(), d[-test, ])
+  p <- stats::predict(exact, d[test, ], type = "response")
+  expect_equal(curve$lines[["non-private"]], loss(ifelse(d$y[test], p, 1 - p)))
+  share <- mean(d$y[-test])
+  expect_equal(curve$lines[["constant"]], loss(ifelse(d$y[test], share, 1 - share)))
+})
+
+test_that("on simulated data loss falls with eps, from about the constant prediction to about the non-private fit", {
+  set.seed(3)
+  curve <- quiet(y ~ ., curve_data(4000), eps = c(5, 0.05, 0.5), reps = 6, bounds = box, public = TRUE,
+                 noise = "reproducible", newdata = curve_data(5000))
+  value <- tapply(curve$points$value, curve$points$eps, median)
+  expect_true(all(diff(value) < 0))
+  expect_gt(value[["0.05"]], curve$lines[["non-private"]] + 0.01)
+  expect_lt(value[["5"]], curve$lines[["non-private"]] + 0.003)
+  expect_lt(curve$lines[["non-private"]], curve$lines[["constant"]] - 0.1)
+  bands <- curve_bands(curve)
+  expect_identical(bands$eps, c(0.05, 0.5, 5))
+  at <- curve$points$value[curve$points$eps == 0.5]
+  expect_equal(unlist(bands[2, 3:5], use.names = FALSE), c(median(at), quantile(at, c(0.1, 0.9))), ignore_attr = TRUE)
+  expect_identical(as.data.frame(curve), curve$points)
+  accuracy <- quiet(y ~ ., d, eps = 5, reps = 1, bounds = box, public = TRUE, metric = "accuracy")
+  expect_gt(accuracy$points$value, accuracy$lines[["constant"]])
+})
+
+test_that("the points do not depend on the number of processes", {
+  skip_if_not_installed("mirai")
+  skip_on_cran()
+  one <- function(cores) {
+    set.seed(4)
+    quiet(y ~ ., d, eps = c(0.5, 1), reps = 2, methods = c("newton", "gd"), bounds = box, public = TRUE,
+          noise = "reproducible", cores = cores)
+  }
+  expect_identical(one(2), one(1))
+})
+
+test_that("private points cost what is said before, and evaluations of other records nothing more", {
+  budget <- dp_budget(eps = 3, delta = 1e-8)
+  eps <- c(0.5, 1)
+  mu2 <- sum(dp_convert(eps = eps, delta = 1e-8, to = "mu")^2)
+  expect_message(curve <- dp_curve(y ~ ., d, eps = eps, methods = c("newton", "gd"), bounds = box, budget = budget),
+                 paste0("4 points cost mu = ", format(sqrt(2 * mu2), digits = 3)), class = "dpsosp_message_curve")
+  expect_equal(curve$cost$rho, mu2)
+  expect_equal(curve$cost$mu, sqrt(2 * mu2))
+  expect_equal(curve$cost$eps, dp_convert(mu = sqrt(2 * mu2), delta = 1e-8, to = "eps"))
+  expect_equal(sum(dp_ledger(budget)$rho), mu2, tolerance = 1e-6)
+  expect_false("scores" %in% dp_ledger(budget)$what)
+  expect_equal(curve$cost$evaluations, mu2, tolerance = 1e-6)
+  expect_lte(curve$cost$evaluations, sum(dp_ledger(budget)$rho))
+  # One bounded mean of 400 records, at mu / sqrt(4)
+  expect_equal(curve$points$se, rep(log(99) / (400 * sqrt(mu2 / 2)), 4), tolerance = 0.01)
+  expect_null(curve$lines)
+  expect_identical(curve$points$rep, rep(1L, 4))
+  bands <- curve_bands(curve)
+  expect_equal(bands$upper - bands$value, 2 * curve$points$se)
+})
+
+test_that("evaluations get no more than the fits were charged", {
+  # A target that is met at once leaves most of the budget, which later releases may have.
+  budget <- dp_budget(eps = 3, delta = 1e-8)
+  curve <- quiet(y ~ ., d, eps = 1, methods = "newton", bounds = box, budget = budget, target = sosp(alpha = 10))
+  spent <- sum(dp_ledger(budget)$rho)
+  expect_lt(spent, curve$cost$rho / 2)
+  expect_lte(curve$cost$evaluations, spent)
+})
+
+test_that("nothing is charged where a curve is refused", {
+  refused <- function(pattern, ..., budget = dp_budget(eps = 1, delta = 1e-8), class = "dpsosp_error_argument") {
+    expect_error(quiet(y ~ ., d, bounds = box, ..., budget = budget), pattern, class = class)
+    if (!is.null(budget)) expect_identical(nrow(dp_ledger(budget)), 0L)
+  }
+  refused("cost mu = .* `budget` has mu = .*eps = 1 ", eps = c(0.5, 1))
+  refused("cost", eps = 1.001)
+  refused("budget", budget = NULL)
+  refused("Gaussian", budget = dp_budget(rho = 1), eps = 0.1)
+  refused("budget of its own", methods = "objpert", eps = 0.1)
+  refused("budget of its own", methods = c("newton", "sgd"), eps = 0.1)
+  refused("cores", cores = 2, eps = 0.1)
+  refused("reps", reps = 2, eps = 0.1)
+  # What a later method refuses is found before the first is paid for.
+  refused("ridge", methods = c("newton", "newton-ridge"), penalty = penalty_ridge(0.1), eps = 0.1)
+  refused("newdata", newdata = d["y"], eps = 0.1)
+  refused("metric", metric = "log_loss", loss = "huber_svm", eps = 0.1)
+  svt <- control_opt(line_search = "svt")
+  refused("", methods = "opt-ls", control = svt, eps = 0.1, class = "dpsosp_error_accountant")
+})
+
+test_that("a budget that is used already counts", {
+  budget <- dp_budget(eps = 1, delta = 1e-8)
+  curve <- quiet(y ~ ., d, eps = 0.8, bounds = box, budget = budget)
+  before <- dp_ledger(budget)
+  expect_error(quiet(y ~ ., d, eps = 0.8, bounds = box, budget = budget), "cost", class = "dpsosp_error_argument")
+  expect_identical(dp_ledger(budget), before)
+})
+
+test_that("no point depends on the held-out rows but by its evaluation", {
+  # Fits see the same rows; held-out rows of the other class change the metric alone.
+  other <- d
+  other$y[held_out(2000, 0.2)] <- !d$y[held_out(2000, 0.2)]
+  one <- function(data) {
+    set.seed(5)
+    quiet(y ~ ., data, eps = 1, reps = 1, metric = "accuracy", bounds = box, public = TRUE, noise = "reproducible")
+  }
+  expect_equal(one(d)$points$value + one(other)$points$value, 1)
+})
+
+test_that("wrong arguments are named", {
+  wrong <- function(pattern, ..., public = TRUE) {
+    expect_error(quiet(y ~ ., d, ..., bounds = box, public = public), pattern, class = "dpsosp_error_argument")
+  }
+  expect_error(dp_curve(y ~ .), "data", class = "dpsosp_error_argument")
+  wrong("eps", eps = c(1, 0))
+  wrong("eps", eps = c(1, 1))
+  wrong("methods", methods = "best")
+  wrong("methods", methods = c("gd", "gd"))
+  wrong("reps", reps = 0)
+  wrong("metric", metric = "auc")
+  wrong("holdout", holdout = 1)
+  wrong("newdata", newdata = 1)
+  wrong("public", public = NA)
+  wrong("budget", budget = dp_budget(mu = 1))
+  wrong("Unknown", bound = 1)
+  wrong("delta", delta = 0)
+  expect_error(quiet(y ~ ., d[1:3, ], public = TRUE), "records", class = "dpsosp_error_argument")
+})
+
+test_that("a curve is printed and drawn, and holds no data", {
+  set.seed(6)
+  public <- quiet(y ~ ., d, eps = c(0.5, 1), methods = c("auto", "gd"), reps = 2, bounds = box, public = TRUE,
+                  noise = "reproducible")
+  private <- quiet(y ~ ., d, eps = c(0.5, 1), bounds = box, budget = dp_budget(eps = 2, delta = 1e-8),
+                   noise = "reproducible")
+  expect_snapshot({
+    public
+    private
+  })
+  expect_lt(length(serialize(public, NULL)), 5000)
+  for (curve in list(public, private)) {
+    file <- withr::local_tempfile(fileext = ".pdf")
+    withr::with_pdf(file, expect_invisible(plot(curve)))
+    expect_gt(file.size(file), 2000)
+  }
+  lightness <- colSums(grDevices::col2rgb(curve_colours(5)) * c(0.3, 0.59, 0.11))
+  expect_true(all(diff(lightness) > 20))
+  skip_if_not_installed("ggplot2")
+  picture <- ggplot2::autoplot(public)
+  expect_s3_class(picture, "ggplot")
+  expect_identical(picture$data$value, curve_bands(public)$value)
+  expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(private)))
+})
