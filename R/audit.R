@@ -314,11 +314,14 @@ audit_scores <- function(fit, data, count) {
 audit_refit <- function(fit, data) {
   # A target that was not given was made from the budget, and the run went on beyond it.
   target <- if (!is.null(fit$call$target)) fit$target
+  # Intervals that came later are no part of the fit's claim.
+  inference <- if (is.null(fit$inference$privacy)) fit$inference$type
   suppressWarnings(
     dp_sosp(data$x, data$y, eps = fit$privacy$eps, delta = fit$privacy$delta, method = fit$method, loss = fit$loss,
             penalty = fit$penalty, radius = fit$design$radius, target = target, control = fit$control,
             neighbours = fit$privacy$neighbours, noise = fit$privacy$noise, progress = FALSE,
-            intercept = fit$design$intercept, geometry = if (is.null(fit$geometry)) "none" else "private"),
+            intercept = fit$design$intercept, geometry = if (is.null(fit$geometry)) "none" else "private",
+            inference = inference %||% "none"),
     classes = "dpsosp_warning"
   )
 }

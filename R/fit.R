@@ -89,13 +89,17 @@ NULL
 print.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
+  print_facts(x)
+  cat("\nCoefficients:\n")
+  print(format(x$coefficients, digits = digits), quote = FALSE)
+  invisible(x)
+}
+
+print_facts <- function(x) {
   cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
       x$n, "\n", sep = "")
   cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
   cat(status_text(x), certificate_text(x), decrease_text(x), intervals_text(x), sep = "\n")
-  cat("\nCoefficients:\n")
-  print(format(x$coefficients, digits = digits), quote = FALSE)
-  invisible(x)
 }
 
 penalty_text <- function(penalty) {
@@ -179,8 +183,12 @@ summary.dp_sosp <- function(object, ...) {
 print.summary.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
-  print(x$fit, digits = digits)
-  if (!is.null(x$coefficients)) cat("", coefficient_lines(x$fit, digits), estimand_text(x$fit), sep = "\n")
+  if (is.null(x$coefficients)) {
+    print(x$fit, digits = digits)
+  } else {
+    print_facts(x$fit)
+    cat("", coefficient_lines(x$fit, digits), "", estimand_text(x$fit), sep = "\n")
+  }
   ledger <- x$fit$privacy$ledger
   cat("\nSpent by question:\n")
   spent <- rowsum(cbind(answers = 1, share = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)

@@ -30,9 +30,10 @@ coefficient_lines <- function(fit, digits) {
   table <- coefficient_table(fit)
   p <- table[, 4]
   stars <- c("***", "**", "*", ".", "")[findInterval(p, c(0, 0.001, 0.01, 0.05, 0.1))]
+  each <- function(x) vapply(x, format, "", digits = digits)
   columns <- list(
-    format(signif(table[, 1], digits)), format(signif(table[, 2], digits)), format(round(table[, 3], 2)),
-    format.pval(p, digits = 2, eps = 2e-16), format(ifelse(is.na(fit$inference$reason), stars, fit$inference$reason))
+    each(table[, 1]), each(table[, 2]), format(round(table[, 3], 2)), format.pval(p, digits = 2, eps = 2e-16),
+    format(ifelse(is.na(fit$inference$reason), stars, fit$inference$reason))
   )
   names(columns) <- c(colnames(table), "")
   padded <- Map(function(name, column) formatC(c(name, column), width = max(nchar(c(name, column)))), names(columns),

@@ -17,7 +17,7 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000)
 
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
-    audit_batches("opt-b"), audit_batches("tr-b"), audit_minimiser(),
+    audit_batches("opt-b"), audit_batches("tr-b"), audit_minimiser(), audit_intervals(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -58,6 +58,26 @@ audit_minimiser <- function() {
     coef(fit)[[1]]
   }
   repeat_audit("one perturbed minimiser", "at most eps", runs[["minimiser"]], function() {
+    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# What a record adds to the gradient, the Hessian and the gradient products that intervals rest on, against their noise;
+# all others are null.
+audit_intervals <- function() {
+  x <- matrix(1, n, 1)
+  release <- function(label) {
+    fit <- suppressWarnings(dp_sosp(x, c(label, rep(NA, n - 1)), eps, delta, "newton", radius = 1, intercept = FALSE,
+                                    control = control_newton(iterations = 5), inference = "sandwich",
+                                    neighbours = "zero-out", progress = FALSE), "dpsosp_warning")
+    released <- fit$inference$released
+    slope <- stats::plogis(-released$point)
+    answers <- released[c("gradient", "hessian", "products")]
+    change <- c(-slope, slope * (1 - slope), slope^2)
+    sum(change * unlist(answers) / vapply(answers, attr, 0, "sd")^2)
+  }
+  repeat_audit("what intervals rest on", "at most eps", runs[["minimiser"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)

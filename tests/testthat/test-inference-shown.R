@@ -117,3 +117,9 @@ test_that("arguments are checked", {
                 dp_inference(matrix_fit, x, eps = 1, y = problem$y[-1]),
                 dp_inference(matrix_fit, x, eps = 1, y = problem$f))
 })
+
+test_that("an audit of a fit runs the intervals, too", {
+  fit <- bought(3, formula = y ~ b, bounds = frame_bounds["b"])
+  refit <- dpsosp:::audit_refit(fit, list(x = as.matrix(problem["b"]), y = problem$y))
+  expect_identical(utils::tail(refit$privacy$ledger$what, 3), c("gradient", "hessian", "gradient products"))
+})
