@@ -20,8 +20,9 @@ plan_frame <- function(columns, intercept, shares, variance, radius) {
        covariance = covariance, second = second)
 }
 
-# What the start at the constant prediction leaves (R/job-constant.R).
+# What the start at the constant prediction leaves (R/job-constant.R), and what the method has of it.
 after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho) else s$rho
+method_rho <- function(s) after_start(s) * if (s$inference) inference_path else 1
 
 trace_of <- function(a, b) sum(a * t(b))
 
@@ -35,7 +36,7 @@ plan_newton_factor <- 1.25
 newton_excess <- function(s) {
   e <- eigen(s$curvature * s$frame$second, symmetric = TRUE, only.values = TRUE)$values
   control <- control_newton()
-  noise <- 2 / (s$n * sqrt(2 * after_start(s) * (1 - control$certificate_share) * (1 - control$curvature_share)))
+  noise <- 2 / (s$n * sqrt(2 * method_rho(s) * (1 - control$certificate_share) * (1 - control$curvature_share)))
   size <- s$effect * s$frame$radius
   held <- function(k) sum(e * (size^2 * k^2 + noise^2) / (e + k)^2) / 2
   best <- stats::optimize(function(log_k) held(exp(log_k)), c(-25, 5))$objective
@@ -50,7 +51,7 @@ constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 *
 # As newton_default_alpha() in src/method/newton.c.
 newton_target <- function(s) {
   control <- control_newton()
-  rho <- after_start(s)
+  rho <- method_rho(s)
   last <- control$certificate_share * rho
   sd <- 2 / (s$n * sqrt(2 * last))
   steps <- (rho - last) * (1 - control$curvature_share)
@@ -154,20 +155,34 @@ ridge_target <- function(s) {
 
 # ---- intervals ----
 
-# How many times as wide as the non-private one an interval is, by column. With v = H^-1 g the last step, g and H
-# released with sd s_g and s_H, the estimate's variance is H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1, E the noise of H:
-# Cov(E v) = s_H^2 / 2 (|v|^2 I + vv'), and vv' is about M, from the noise of the path and of g.
-interval_ratios <- function(s) {
-  share <- plan_shares
-  nu <- 2 / (s$n * sqrt(2 * s$rho))
-  inverse <- solve(s$curvature * s$frame$second)
-  step <- nu^2 * (1 / share[["gradient"]] + 2 / share[["path"]]) * inverse %*% inverse
-  matrix_sd <- sqrt(2) / 4 / (s$n * sqrt(2 * s$rho * share[["hessian"]]))
+# Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/one-step.R), with
+# Cov(E v) = s_H^2 / 2 (|v|^2 I + vv') and, for vv', what the noise of the path and of g make of the step v = H^-1 g:
+# the path is the mean of half of the steps that a fifth of the budget pays for.
+one_step_variance <- function(s) {
+  share <- inference_shares
+  nu <- 2 / (s$n * sqrt(2 * after_start(s)))
+  hessian <- s$curvature * s$frame$second
+  inverse <- solve(hessian)
+  step <- nu^2 * (1 / share[["gradient"]] + 2 / 0.2) * inverse %*% inverse
+  matrix_sd <- sqrt(2) / 4 / (s$n * sqrt(2 * after_start(s) * share[["hessian"]]))
   noise <- diag(nu^2 / share[["gradient"]], s$frame$dim) +
     matrix_sd^2 / 2 * (diag(sum(diag(step)), s$frame$dim) + step)
-  ratio <- sqrt(1 + s$n * diag(inverse %*% noise %*% inverse) / diag(inverse))
+  list(hessian = hessian, exact = inverse / s$n, variance = inverse / s$n + inverse %*% noise %*% inverse)
+}
+
+# How many times as wide as the non-private one an interval is, by column.
+interval_ratios <- function(s) {
+  v <- one_step_variance(s)
+  ratio <- sqrt(diag(v$variance) / diag(v$exact))
   if (s$frame$intercept) ratio[-1] else ratio
 }
 
-# Of mu^2.
-plan_shares <- c(path = 0.20, gradient = 0.40, hessian = 0.30)
+# Of the predictor, shrunk by S as shrink() in R/one-step.R does.
+one_step_excess <- function(s) {
+  v <- one_step_variance(s)
+  prior <- (step_prior * s$frame$radius)^2
+  kept <- prior * solve(v$variance + diag(prior, s$frame$dim))
+  lost <- diag(s$frame$dim) - kept
+  noise <- trace_of(kept %*% v$variance, kept %*% v$hessian)
+  (noise + (s$effect * s$frame$radius)^2 * trace_of(lost %*% v$hessian, lost)) / 2
+}

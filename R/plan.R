@@ -27,7 +27,8 @@
 #'   gradient and matrix, the variance
 #'   \deqn{H^{-1} (H / n + s_g^2 I + s_H^2 (\mathrm{tr} M\, I + M) / 2) H^{-1}}{%
 #'     H^-1 (H / n + s_g^2 I + s_H^2 (tr(M) I + M) / 2) H^-1}
-#'   over that without privacy, \eqn{H^{-1} / n}{H^-1 / n}; `ratio` is the root. Up to six times the non-private width
+#'   over that without privacy, \eqn{H^{-1} / n}{H^-1 / n}; `ratio` is the root. Target and excess loss are then those
+#'   of such a fit, of whose budget the method has a quarter, and of its shrunk predictions ([dp_inference()]). Up to six times the non-private width
 #'   plan and simulation agree within 25 percent; beyond, the plan is too small and says "at least".
 #'
 #' @param n Number of records, a whole number of at least 2.
@@ -196,10 +197,14 @@ new_plan <- function(plan, want) {
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   delta <- plan$delta %||% (1 / n^2)
   list(frame = plan$frame, n = n, eps = eps, delta = delta, rho = .Call(ffi_gdp_mu, eps, delta)^2 / 2,
-       curvature = plan$curvature, effect = plan$effect)
+       curvature = plan$curvature, effect = plan$effect, inference = plan$inference)
 }
 
-plan_excess <- function(plan, s) if (plan$method == "newton") newton_excess(s) else ridge_excess(s)
+plan_excess <- function(plan, s) {
+  if (plan$inference) return(one_step_excess(s))
+  if (plan$method == "newton") newton_excess(s) else ridge_excess(s)
+}
+
 plan_target <- function(plan, s) if (plan$method == "newton") newton_target(s) else ridge_target(s)
 
 # Positive where the wish is not met: falls in n and in eps.

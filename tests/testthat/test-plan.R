@@ -10,7 +10,8 @@ frame_plan <- function(n, eps, ...) {
 test_that("the width of one column's interval, by hand", {
   # Without correlation all matrices are diagonal. Shares of mu^2: gradient .40, path .20, matrix .30.
   n <- 5000
-  mu <- dp_convert(eps = 1, delta = 1 / n^2, to = "mu")
+  # A share is released first with a standard deviation of .01: mu = 1 / (.01 n).
+  mu <- sqrt(dp_convert(eps = 1, delta = 1 / n^2, to = "mu")^2 - 1 / (0.01 * n)^2)
   h <- 0.2 * c(1, 0.15) / 2
   nu <- 2 / (n * mu)
   step <- nu^2 * (1 / 0.4 + 2 / 0.2) / h^2
@@ -55,9 +56,9 @@ test_that("excess loss and target of newton agree with 40 simulated fits each", 
   }
 })
 
-test_that("excess loss and target agree with fits", {
+test_that("excess loss and target agree with fits by both methods", {
   beta <- c(0.7, -0.7, 0.7, 0.7, -0.7)
-  n <- 4000
+  n <- 3000
   set.seed(1)
   draw <- function(n) {
     x <- matrix(stats::runif(5 * n, -1, 1), n, dimnames = list(NULL, letters[1:5]))
@@ -67,17 +68,38 @@ test_that("excess loss and target agree with fits", {
   truth <- stats::plogis(as.matrix(new[1:5]) %*% beta - 0.5)
   loss <- function(p) -mean(truth * log(p) + (1 - truth) * log(1 - p))
   for (method in c("newton", "newton-ridge")) {
-    fits <- lapply(1:16, function(i) {
+    fits <- lapply(1:10, function(i) {
       suppressMessages(dp_sosp(y ~ ., draw(n), eps = 1, delta = 1 / n^2, method = method, noise = "reproducible",
                                bounds = stats::setNames(rep(list(c(-1, 1)), 5), letters[1:5])))
     })
     excess <- vapply(fits, function(fit) loss(predict(fit, new, type = "response")), 0) - loss(truth)
     plan <- dp_plan(n, numeric = 5, eps = 1, method = method, variance = 1 / 3, curvature = mean(truth * (1 - truth)))
-    # The mean of 16 has a standard error of about 12 percent.
+    # The mean of 10 has a standard error of about 15 percent.
     expect_equal(plan$excess, mean(excess), tolerance = 0.4)
     expect_equal(plan$target, fits[[1]]$target$eps_g, tolerance = 0.02)
     expect_equal(plan$constant, loss(rep(mean(truth), 20000)) - loss(truth), tolerance = 0.1)
   }
+})
+
+test_that("widths, target and excess loss of fits with intervals agree with fits", {
+  n <- 5000
+  set.seed(2)
+  draw <- function(n) {
+    x <- matrix(stats::runif(3 * n, -1, 1), n, dimnames = list(NULL, letters[1:3]))
+    data.frame(x, y = stats::runif(n) < stats::plogis(x %*% c(0.7, -0.7, 0.7)))
+  }
+  new <- draw(20000)
+  p <- stats::plogis(as.matrix(new[1:3]) %*% c(0.7, -0.7, 0.7))
+  exact <- sqrt(diag(solve(crossprod(cbind(1, as.matrix(new[1:3])) * sqrt(c(p * (1 - p)))) / 20000)) / n)[-1]
+  fits <- lapply(1:5, function(i) {
+    suppressMessages(dp_sosp(y ~ ., draw(n), eps = 1, inference = "sandwich", noise = "reproducible",
+                             bounds = stats::setNames(rep(list(c(-1, 1)), 3), letters[1:3])))
+  })
+  width <- vapply(fits, function(fit) stats::median(sqrt(diag(fit$inference$vcov))[-1] / exact), 0)
+  plan <- dp_plan(n, numeric = 3, eps = 1, inference = TRUE, variance = 1 / 3, curvature = mean(p * (1 - p)))
+  expect_equal(plan$method, fits[[1]]$method)
+  expect_equal(stats::median(plan$intervals$ratio), mean(width), tolerance = 0.25)
+  expect_equal(plan$target, fits[[1]]$target$eps_g, tolerance = 0.02)
 })
 
 test_that("a wish is met from the smallest n and eps on", {
