@@ -70,7 +70,7 @@
 #'   `dpsosp_error_absent`.
 #' @seealso [dp_sosp()], [tidy()][dp_sosp-tidy].
 #' @examples
-#' d <- covertype
+#' d <- covertype[1:10000, ]
 #' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 2, delta = 1e-8, inference = "sandwich",
 #'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' summary(fit)

@@ -146,6 +146,7 @@ newton_settings <- function() {
     fit(paste("newton", curvature, modify), method = "newton", control = control)
     fit(paste("newton-b", curvature, modify), method = "newton-b", control = control)
   }
+  for (type in c("sandwich", "model")) fit(paste("intervals", type), method = "newton", inference = type)
   fit("newton fixed", method = "newton", control = control_newton("hessian", adaptive = FALSE, lambda0 = 0.1))
   fit("damped-newton clip", method = "damped-newton", control = control_newton("direct", "clip"))
 }
