@@ -55,7 +55,7 @@
 #'   what `budget` has left.
 #' @references Dong, Roth and Su (2022), Gaussian differential privacy, for the sum; for fits and evaluations on
 #'   different records `vignette("proofs")`.
-#' @seealso [dp_plan()], [dp_evaluate()].
+#' @seealso [dp_plan()], [dp_evaluate()], `vignette("planning")`.
 #' @examples
 #' \donttest{
 #' # Covertype is public
@@ -229,6 +229,7 @@ private_points <- function(curve) {
   curve$cost <- curve_cost(sum(.Call(ffi_gdp_mu, points$eps, rep(curve$delta, m))^2) / 2, curve$delta)
   refuse_cost(curve)
   rehearse(curve)
+  warn_delta(max(curve$delta, curve$budget$delta), nrow(curve$train), curve$call)
   inform("curve", "Fits and evaluations of ", m, if (m == 1L) " point cost " else " points cost ",
          amount_text(curve$cost), " together")
   bar <- progress_bar(curve$progress, "dp_curve") %||% function(done, total) NULL

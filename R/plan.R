@@ -28,8 +28,9 @@
 #'   \deqn{H^{-1} (H / n + s_g^2 I + s_H^2 (\mathrm{tr} M\, I + M) / 2) H^{-1}}{%
 #'     H^-1 (H / n + s_g^2 I + s_H^2 (tr(M) I + M) / 2) H^-1}
 #'   over that without privacy, \eqn{H^{-1} / n}{H^-1 / n}; `ratio` is the root. Target and excess loss are then those
-#'   of such a fit, of whose budget the method has a quarter, and of its shrunk predictions ([dp_inference()]). Up to six times the non-private width
-#'   plan and simulation agree within 25 percent; beyond, the plan is too small and says "at least".
+#'   of such a fit, of whose budget the method has a quarter, and of its shrunk predictions ([dp_inference()]). Up to
+#'   six times the non-private width plans and simulated fits agree within 25 percent (`inst/experiments/plan-check.R`);
+#'   beyond, the plan is too small and says "at least".
 #'
 #' @param n Number of records, a whole number of at least 2.
 #' @param numeric Number of numeric columns.
@@ -68,7 +69,8 @@
 #'   `plot()` and `autoplot()` show excess loss, and with intervals their median ratio, against eps; dashed, what is
 #'   there without privacy, and dotted, the loss of a constant prediction.
 #' @section Errors: `dpsosp_error_argument`.
-#' @seealso [dp_curve()] for what fits to public or simulated data reach; [required_rows()], the papers' bound.
+#' @seealso [dp_curve()] for what fits to public or simulated data reach; [required_rows()], the papers' bound;
+#'   `vignette("planning")`.
 #' @examples
 #' plan <- dp_plan(20000, numeric = 4, levels = c(2, 4, 6), eps = 1, inference = TRUE,
 #'                 want = list(width = 2))

@@ -12,3 +12,14 @@ png("man/figures/README-fit.png", 1400, 640, res = 160)
 par(cex = 0.8)
 plot(fit)
 invisible(dev.off())
+
+# The curve of inst/experiments/curve.R
+saved <- read.csv("inst/experiments/results/curve.csv")
+saved <- saved[saved$data == "sample", ]
+curve <- structure(class = "dp_curve", list(
+  points = cbind(saved[c("method", "chosen", "eps", "rep", "value")], se = NA_real_), metric = "log_loss",
+  lines = c(constant = saved$constant[1], "non-private" = saved$nonprivate[1]), public = TRUE
+))
+png("man/figures/README-curve.png", 9, 8, units = "cm", res = 200, pointsize = 8)
+plot(curve)
+invisible(dev.off())

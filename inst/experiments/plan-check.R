@@ -1,7 +1,7 @@
 # dp_plan() against 20 settings that its constants were not chosen on: SYNTHETIC problems, whose variance, shares,
 # effect and curvature the plan is told.
 #   Rscript plan-check.R RESULTS.csv [SEEDS]
-# SEEDS (15) populations and data sets for each setting, and for each a fit by "newton", one by "newton-ridge" and one
+# SEEDS (12) populations and data sets for each setting, and for each a fit by "newton", one by "newton-ridge" and one
 # with intervals ("sandwich"): excess loss, target and, of intervals, the median width over the slopes, in units of
 # the non-private width for that population. Then: Rscript plan-check.R --summary RESULTS.csv [SUMMARY.csv]
 # prints the plan's numbers over the means of fits, by setting, and their quantiles, which SUMMARY.csv gets.
@@ -29,7 +29,8 @@ settings <- data.frame(
 
 run <- function(path, seeds) {
   out <- results_file(path, c("setting", "kind", "seed"))
-  for (seed in seq_len(seeds)) for (i in seq_len(nrow(settings))) for (kind in c("newton", "newton-ridge", "intervals")) {
+  kinds <- c("newton", "newton-ridge", "intervals")
+  for (seed in seq_len(seeds)) for (i in seq_len(nrow(settings))) for (kind in kinds) {
     at <- settings[i, ]
     row <- list(setting = i, kind = kind, seed = seed)
     if (out$has(row)) next
@@ -92,5 +93,5 @@ row_of <- function(number, kind, ratio) {
 if (identical(arguments[1], "--summary")) {
   summarise(arguments[2], arguments[-(1:2)])
 } else {
-  run(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 15L)
+  run(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 12L)
 }

@@ -1,7 +1,7 @@
 # The factors of dp_plan()'s formulas of excess loss (R/plan-formulas.R), by SYNTHETIC problems whose variance, shares,
 # effect and curvature the plan is told.
 #   Rscript plan-rule.R RESULTS.csv [SEEDS]
-# draws SEEDS (10) populations and data sets for each setting and fits them. Then: Rscript plan-rule.R --summary
+# draws SEEDS (12) populations and data sets for each setting and fits them. Then: Rscript plan-rule.R --summary
 # RESULTS.csv prints the plan's numbers over the means of fits, by setting, and quantiles of that ratio for excess loss,
 # whose median the factors are to bring to one. constant: excess of the best constant prediction.
 library(dpsosp)
@@ -70,5 +70,5 @@ summarise <- function(path) {
 if (identical(arguments[1], "--summary")) {
   summarise(arguments[2])
 } else {
-  run(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 10L)
+  run(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 12L)
 }

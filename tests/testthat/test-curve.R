@@ -111,6 +111,17 @@ test_that("nothing is charged where a curve is refused", {
   refused("", methods = "opt-ls", control = svt, eps = 0.1, class = "dpsosp_error_accountant")
 })
 
+test_that("a delta that protects nobody is warned of once", {
+  seen <- 0
+  withCallingHandlers(quiet(y ~ ., d, eps = 0.1, methods = c("newton", "gd"), bounds = box, delta = 1e-3,
+                            budget = dp_budget(mu = 1)),
+                      dpsosp_warning_delta = function(w) {
+                        seen <<- seen + 1
+                        invokeRestart("muffleWarning")
+                      })
+  expect_identical(seen, 1)
+})
+
 test_that("a budget that is used already counts", {
   budget <- dp_budget(eps = 1, delta = 1e-8)
   curve <- quiet(y ~ ., d, eps = 0.8, bounds = box, budget = budget)
