@@ -120,6 +120,10 @@ dp_audit.dp_sosp <- function(x, method = c("pairs", "one-run"), runs = 1000, can
                              conf = 0.95, progress = interactive(), ...) {
   check_dots(audit_call)
   method <- check_choice(method, c("pairs", "one-run"), "method", audit_call)
+  if (x$privacy$accountant == "tuned") {
+    abort("argument", "`x` was chosen by `dp_tune()`, whose other runs an audit of the fit would leave out: audit a ",
+          "function that calls `dp_tune()`.", call = audit_call)
+  }
   if (method == "pairs") {
     claim <- audit_claim(x$privacy$eps, x$privacy$delta, if (x$privacy$accountant == "gdp") "gdp" else "dp")
     pair <- list(audit_data(x, -1), audit_data(x, 1))

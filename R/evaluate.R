@@ -79,7 +79,7 @@
 #'
 #' Hanley and McNeil (1982), The meaning and use of the area under a receiver operating characteristic curve: its
 #'   sampling error.
-#' @seealso `vignette("evaluation")`.
+#' @seealso `vignette("evaluation")`, [dp_tune()].
 #' @examples
 #' d <- covertype
 #' held_out <- seq(5, nrow(d), by = 5)

@@ -116,7 +116,8 @@ privacy_text <- function(privacy) {
   )
 }
 
-accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation")
+accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation",
+                      tuned = "of all candidates together")
 
 answer_names <- list(
   "batch gradient" = c("gradient on a batch", "gradients on batches"),
@@ -265,7 +266,7 @@ check_type <- function(type, fit, call) {
 }
 
 # The linear predictor, rows clipped as in the fit. That of a row depends on this row alone, in its last bit, too: with
-# a missing value in any row R would take all products in another way, so such values are taken out first.
+# a missing value in any row R may take all products in another way, so such values are taken out first.
 design_link <- function(design, coefficients, newdata, call) {
   x <- if (is_matrix_design(design)) {
     matrix_newdata(design, newdata, call)

@@ -13,11 +13,13 @@ delta <- 1e-5
 # A bound fails with probability 0.001, so 100 of them all hold with probability 0.9 at least, whatever the mechanism.
 conf <- 0.999
 n <- 20
-runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000)
+runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation = 300,
+          tune = 10)
 
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_minimiser(), audit_intervals(),
+    audit_scores(), audit_table(), audit_tune("split"), audit_tune("poisson"),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -97,6 +99,52 @@ audit_gradient <- function(what, neighbours, expected) {
     dp_audit(release, list(-1, 1), eps, delta, runs = runs[["gradient"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, expected)
+}
+
+# Held-out records that all are null but one, for which the prediction is certain, and right or wrong.
+audit_evaluation <- function(what, metrics, statistic) {
+  x <- matrix(c(1, rep(NA, n - 1)), n)
+  fit <- suppressWarnings(suppressMessages(dp_sosp(
+    matrix(1, n, 1), rep(c(-1, 1), n / 2), eps, delta, "newton", radius = 20, intercept = FALSE, progress = FALSE
+  )))
+  fit$coefficients[] <- 20
+  release <- function(label) {
+    statistic(dp_evaluate(fit, x, eps, delta, y = c(label, rep(NA, n - 1)), metrics = metrics))
+  }
+  repeat_audit(what, "above 0.1 eps, at most eps", runs[["evaluation"]], function() {
+    dp_audit(release, list(-1, 1), eps, delta, runs = runs[["evaluation"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds && a$bound > 0.1 * eps)
+}
+
+# All that the three means say, each as much.
+audit_scores <- function() {
+  audit_evaluation("`dp_evaluate()`, means", c("log_loss", "brier", "accuracy"),
+                   function(e) sum(c(-1, -1, 1) * e$estimates$estimate / c(log(99), 1, 1)))
+}
+
+audit_table <- function() {
+  audit_evaluation("`dp_evaluate()`, table", "table", function(e) e$table$modelled[20] - e$table$other[20])
+}
+
+# Held-out records that all are null but one, for which the candidates predict opposite classes: in training, columns
+# say the same, in this record they do not. The statistic is which one is chosen.
+audit_tune <- function(strategy) {
+  candidate <- function(column) {
+    list(formula = stats::reformulate(column, "y"), method = "newton", bounds = stats::setNames(list(c(-1, 1)), column))
+  }
+  candidates <- list(right = candidate("a"), wrong = candidate("b"))
+  sign <- rep(c(-1, 1), 50)
+  data <- data.frame(y = sign > 0, a = sign, b = sign)
+  data[seq(5, 100, 5), ] <- NA
+  release <- function(label) {
+    data[5, ] <- list(label, 1, -1)
+    dp_tune(candidates, y ~ a, data, eps, delta, "accuracy", strategy = strategy)$chosen == "right"
+  }
+  repeat_audit(paste0("`dp_tune()`, ", strategy), "at most eps", runs[["tune"]], function() {
+    dp_audit(function(label) as.numeric(release(label)), list(FALSE, TRUE), eps, delta, runs = runs[["tune"]],
+             conf = conf, progress = FALSE)
+  }, function(a) !a$exceeds)
 }
 
 repeat_audit <- function(what, wanted, runs, audit, expected) {

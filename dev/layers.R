@@ -14,8 +14,8 @@ layers <- list(
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-perturbation", "methods", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "fit",
-          "evaluate", "evaluation", "one-step", "job-inference", "intervals", "inference", "absent", "plot", "tidy",
-          "audit", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot")
+          "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",
+          "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot")
 )
 
 main <- function() {

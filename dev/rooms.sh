@@ -44,8 +44,10 @@ main() {
   rule "no files of a room use each other in a circle" circles
   rule "no flag says how rows are kept: a storage has its functions" storage_flags
   rule "where data are, la is called for a fixed number of operations only" iterations_on_data
-  rule "only mechanisms, schedules and perturbed minimisers draw" callers mech_ "mechanism|schedule|perturbed"
-  rule "only releases, schedules and perturbed minimisers charge" callers 'ledger_charge$' 'release|schedule|perturbed'
+  rule "only mechanisms, schedules, selections and perturbed minimisers draw" callers mech_ \
+    "mechanism|schedule|selection|perturbed"
+  rule "only releases, schedules, selections and perturbed minimisers charge" callers 'ledger_charge$' \
+    'release|schedule|selection|perturbed'
   rule "each C method is in the table of methods" methods_not_in_table
   rule "methods see no private struct" method_headers
   rule "methods call no data, loss, model, engine, noise or accounting" method_calls

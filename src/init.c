@@ -45,6 +45,8 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_scores_release, 5),
     ENTRY(ffi_scores_choose, 5),
     ENTRY(ffi_table_release, 6),
+    ENTRY(ffi_selection_cost, 4),
+    ENTRY(ffi_selection_draw, 7),
     ENTRY(ffi_gdp_delta, 2),
     ENTRY(ffi_gdp_epsilon, 2),
     ENTRY(ffi_gdp_mu, 2),

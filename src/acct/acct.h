@@ -80,6 +80,15 @@ struct acct_sampled {
 /* The largest rho = mu^2 / 2 of Gaussian releases on such a batch that together cost at most this much. */
 int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho);
 
+/* The best of so many runs of a mu-GDP mechanism, of Poisson's law but for zero, or geometric: its Renyi divergence. */
+enum acct_runs { ACCT_POISSON_RUNS, ACCT_GEOMETRIC_RUNS };
+struct acct_selection {
+  enum acct_runs law;
+  double mean; /* of Poisson's law with zero, and of the geometric one */
+  double mu;
+};
+double acct_selection_rdp(const struct acct_selection *s, double order);
+
 enum acct_bound { ACCT_PESSIMISTIC, ACCT_OPTIMISTIC };
 
 /* The same from the privacy loss distribution. Infinity, or log delta = 0,

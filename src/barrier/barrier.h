@@ -211,6 +211,23 @@ void oracle_batches_end(struct oracle *oracle);
 double step_sd(struct oracle *oracle, const struct sampling *how, const struct query *query, const double *w,
                double cost);
 
+/* ---- selection.c: the best of a random number of runs, whose number and candidates nobody learns ---- */
+
+enum selection_law { SELECTION_POISSON, SELECTION_GEOMETRIC };
+struct selection {
+  enum selection_law law;
+  uint32_t mean; /* of the number of runs; of Poisson's law that with zero, which is then drawn anew */
+  uint32_t candidates;
+  double mu; /* each run is mu-GDP, whichever candidate it is of */
+};
+/* Renyi divergence at this order, over the order. */
+double selection_cost(const struct selection *s, double order);
+/* Charges that to a Renyi ledger (else BASE_ERR_ACCOUNTANT), then draws the number of runs. */
+int selection_open(const struct selection *s, struct ledger *ledger, const struct base_entropy *e,
+                   enum oracle_neighbours neighbours, size_t *runs);
+/* Of a run. */
+int selection_candidate(const struct selection *s, const struct base_entropy *e, size_t *index);
+
 /* ---- perturbed.c: the minimiser of the mean loss plus sum_j quadratic_j w_j^2 / 2 ---- */
 
 /* With noise of its own, for a quadratic part that is positive everywhere (output perturbation). */

@@ -1,0 +1,282 @@
+#' Choose among settings, privately
+#'
+#' Fits several candidates, scores them on held-out records and returns the fit that does best, all for one budget.
+#' Which candidate does best is a fact about the data, so the choice is paid for: each fit gets less than the whole
+#' budget, and fewer records. The default of [dp_sosp()] (`method = "auto"`), which chooses by public facts for free, is
+#' what we recommend unless there is reason to expect a candidate to be much better.
+#'
+#' # How it is paid for
+#' Rows are held out by their number, every fifth by default. A record is in one of the two parts, so fits and scores
+#' do not add up: each part pays the whole budget. With k candidates and `strategy`
+#' * `"split"`: all are fitted, each with \eqn{1/\sqrt k} of the budget in the unit mu (noise \eqn{\sqrt k} times as
+#'   large). The exponential mechanism chooses, with the whole of `eps`, by the mean scores of the h held-out records:
+#'   with probability 0.95 it gives away at most \eqn{2 B \log(k/0.05) / (h\,eps)}{2 B log(k / 0.05) / (h eps)}, B
+#'   the width of the score's range (half of that under `"zero-out"`);
+#' * `"poisson"`, `"geometric"`: candidates drawn at random are fitted and scored with noise, a random number of times,
+#'   and the best run is released, with its score. How many runs there were, of which candidates and what came of the
+#'   others stays secret, so that the price grows slowly with k (Papernot and Steinke 2022; `vignette("proofs")` has the
+#'   bounds, which are exact where theirs are general). The Poisson number has the mean \eqn{k \log 10}, rounded up, and
+#'   is never zero, the geometric one \eqn{9 (k - 1)}: so each candidate is run with probability 0.9, and so many fits
+#'   take their time;
+#' * `"auto"`: `"split"` for two candidates, else that of the other two which leaves more to each fit.
+#'
+#' mu of a fit over that of the whole budget (eps = 1, n = 50,000, delta = 1/n^2), by which its noise is divided:
+#'
+#' | k | 2 | 3 | 5 | 10 | 20 | 50 |
+#' |---|---|---|---|---|---|---|
+#' | `"split"` | 0.71 | 0.58 | 0.45 | 0.32 | 0.22 | 0.14 |
+#' | `"poisson"` | 0.73 | 0.67 | 0.56 | 0.41 | 0.28 | 0.18 |
+#' | `"geometric"` | 0.59 | 0.55 | 0.52 | 0.49 | 0.46 | 0.44 |
+#'
+#' The running time of the random strategies is in proportion to the number of runs and tells it: where those who get
+#' the result may watch the clock, take `"split"`.
+#'
+#' @param candidates A named list of two to 1000 candidates, each a list of arguments of [dp_sosp()] for formulas, such
+#'   as `list(method = "newton", loss = loss_logistic(0.6))`, another `formula` too. Their methods must release with
+#'   Gaussian noise about all records: not those on batches, not `"objpert"`, and no searches with a sparse vector or
+#'   the exponential mechanism. `list()` is the default.
+#' @param formula,data As in [dp_sosp()]; `data` is a data frame.
+#' @param eps,delta The privacy budget of it all, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2, said in a
+#'   message.
+#' @param score A metric of [dp_evaluate()] that all candidates have: `"log_loss"`, `"brier"`, `"accuracy"`,
+#'   `"absolute_error"` or `"squared_error"`.
+#' @param holdout Fraction of the records that is held out, from 0.01 to 0.9.
+#' @param strategy `"auto"`, `"split"`, `"poisson"` or `"geometric"`.
+#' @param clip,neighbours,noise As in [dp_evaluate()] and [dp_sosp()].
+#' @param x What `dp_tune()` returns.
+#' @param digits Significant digits of what is printed.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_tune`, a list with
+#'   * `fit`: the chosen fit, whose `privacy` is that of it all;
+#'   * `chosen`: the candidate's name; `candidates`: all names;
+#'   * `strategy`; for a random number of runs also `plan`: its law, mean, Renyi order, mu of a run;
+#'   * `score`: `metric`, and, where runs are scored with noise, the chosen run's `estimate`, too good as that of the
+#'     best of several, with the `se` of a single one; else `NA`;
+#'   * `resolution`: in units of the score, by how much the chosen one may be worse: with `"split"` the bound
+#'     above, else two standard errors of a difference of scores;
+#'   * `choice`: with `"split"` the ledger of the choice among held-out records, else `NULL`;
+#'   * `cost`: mu of a fit over that of the whole budget; `n`: numbers of records that train and are held out;
+#'     `privacy`: that of the fit.
+#' @section Errors: `dpsosp_error_argument`, and others of [dp_sosp()], for what any candidate's arguments say, before
+#'   anything is charged; `dpsosp_error_tune` when a run fails afterwards, whichever it was.
+#' @references Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, theorems 2 and 6.
+#'
+#'   McSherry and Talwar (2007), Mechanism design via differential privacy.
+#'
+#'   Liu and Talwar (2019), Private selection from private candidates: the first of its kind.
+#' @seealso `vignette("evaluation")`.
+#' @examples
+#' candidates <- list(default = list(), newton = list(method = "newton"))
+#' tuned <- dp_tune(candidates, cover ~ elevation, covertype[1:6000, ], eps = 1, delta = 1e-6)
+#' tuned
+#' coef(tuned$fit)
+#' @export
+dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_loss", holdout = 0.2,
+                    strategy = c("auto", "split", "poisson", "geometric"), clip = 0.01, neighbours = "replace-one",
+                    noise = c("secure", "reproducible"), ...) {
+  call <- scrub_call(match.call(), quote(dp_tune))
+  check_dots(call)
+  if (missing(candidates) || missing(formula) || missing(data) || missing(eps)) {
+    abort("argument", "`candidates`, `formula`, `data` and `eps` are needed.", call = call)
+  }
+  check_data(data, "data", call)
+  tune <- c(check_promise(eps, delta, NULL, call), list(
+    candidates = tune_candidates(candidates, formula, call), n = nrow(data),
+    strategy = check_choice(strategy, c("auto", "split", selection_laws), "strategy", call),
+    clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call),
+    neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call), call = call
+  ))
+  held_out <- held_out_rows(tune$n, check_number(holdout, "holdout", 0.01, 0.9, open = FALSE, call = call), call)
+  tune[c("training", "held_out")] <- list(data[!held_out, , drop = FALSE], data[held_out, , drop = FALSE])
+  tune$metric <- tune_score(score, tune)
+  tune <- job_delta(tune)
+  for (name in names(tune$candidates)) check_candidate(name, tune)
+  tune$mu <- .Call(ffi_gdp_mu, tune$eps, tune$delta)
+  tune$plan <- choose_plan(tune)
+  new_tune(tune, if (is.null(tune$plan)) tune_split(tune) else tune_random(tune))
+}
+
+# ---- arguments ----
+
+# Lists of arguments, each with its formula.
+tune_candidates <- function(candidates, formula, call) {
+  names <- names(candidates)
+  good <- is.list(candidates) && length(candidates) %in% 2:1000 && !is.null(names) && all(nzchar(names)) &&
+    !anyNA(names) && !anyDuplicated(names)
+  if (!good) {
+    abort("argument", "`candidates` must be a list of 2 to 1000 candidates with different names, not ",
+          describe(candidates), ".", call = call)
+  }
+  for (name in names) check_settings(candidates[[name]], name, call)
+  lapply(candidates, function(settings) c(if (is.null(settings$formula)) list(formula = formula), settings))
+}
+
+# What is the same for all candidates is no setting of one.
+common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "...")
+
+check_settings <- function(settings, name, call) {
+  known <- setdiff(names(formals(dp_sosp.formula)), common)
+  if (!is.list(settings) || is.object(settings) || (length(settings) > 0L && is.null(names(settings)))) {
+    abort("argument", "The candidate \"", name, "\" must be a list of named arguments of `dp_sosp()`, not ",
+          describe(settings), ".", call = call)
+  }
+  wrong <- c(setdiff(names(settings), known), names(settings)[duplicated(names(settings))])
+  if (length(wrong) > 0L) {
+    abort("argument", "The candidate \"", name, "\" has ", quote_all(wrong), ": its settings are different ones of ",
+          quote_all(known), ".", call = call)
+  }
+}
+
+# By row numbers, which are public: TRUE for so many of them, evenly spread.
+held_out_rows <- function(n, holdout, call) {
+  rows <- floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
+  if (any(rows) && !all(rows)) return(rows)
+  abort("argument", "`data` has too few rows, ", n, ": none would be held out, or none would train.", call = call)
+}
+
+tune_score <- function(score, tune) {
+  of_all <- lapply(tune$candidates, function(settings) {
+    setdiff(fit_metrics(check_loss(settings$loss %||% "logistic", TRUE, tune$call)), "table")
+  })
+  check_choice(score, unique(unlist(of_all)), "score", tune$call)
+  without <- names(of_all)[!vapply(of_all, function(metrics) score %in% metrics, NA)]
+  if (length(without) == 0L) return(score)
+  abort("argument", "`score` = \"", score, "\" is no metric of the candidates ", quote_all(without), ".",
+        call = tune$call)
+}
+
+# All that dp_sosp() refuses, it refuses before it finds that this budget is spent.
+check_candidate <- function(name, tune) {
+  budget <- dp_budget(mu = 1)
+  .Call(ffi_ledger_close, budget$pointer, tune$neighbours, 0)
+  refuse <- function(e) {
+    abort("argument", "The candidate \"", name, "\": ", conditionMessage(e), call = tune$call, class = class(e))
+  }
+  tryCatch(fit_candidate(tune$candidates[[name]], tune, budget), dpsosp_budget_exhausted = function(e) NULL,
+           dpsosp_error = refuse)
+}
+
+# NULL for "split".
+choose_plan <- function(tune) {
+  k <- length(tune$candidates)
+  if (tune$strategy == "split" || (tune$strategy == "auto" && k == 2L)) return(NULL)
+  laws <- if (tune$strategy == "auto") selection_laws else tune$strategy
+  plans <- lapply(laws, selection_plan, k = k, eps = tune$eps, delta = tune$delta)
+  best <- plans[[which.max(vapply(plans, function(plan) plan$mu, 0))]]
+  if (best$mu > 0) return(best)
+  abort("argument", "`eps` and `delta` are too small for a random number of runs: take `strategy = \"split\"`.",
+        call = tune$call)
+}
+
+# ---- runs ----
+
+# Nothing is said of a run: what is said of one that is not chosen would be a release.
+fit_candidate <- function(settings, tune, budget) {
+  suppressWarnings(suppressMessages(do.call(dp_sosp, c(settings, list(
+    data = tune$training, budget = budget, neighbours = tune$neighbours, noise = tune$noise, progress = FALSE
+  )))))
+}
+
+# The fit of a candidate, mu-GDP for the training records, and what each held-out record says for it, from 0 to 1.
+run_candidate <- function(i, mu, tune) {
+  fit <- fit_candidate(tune$candidates[[i]], tune, dp_budget(mu = mu))
+  records <- held_out_records(fit, tune$held_out, NULL, tune$call)
+  score <- score_columns(fit, records, tune$metric, tune$clip)[[1]]
+  list(name = names(tune$candidates)[i], fit = fit, lower = score$lower, width = score$width,
+       merit = if (tune$metric == "accuracy") score$values else 1 - score$values)
+}
+
+# An error that names no run.
+safely <- function(code, tune) {
+  tryCatch(code, error = function(e) abort("tune", "A run failed after the budget was charged.", call = tune$call))
+}
+
+# All candidates, together at the whole mu for the training records; one of them at eps for the held-out ones, by the
+# exponential mechanism, whose range over temperature is eps (proofs: best-score, split-tuning).
+tune_split <- function(tune) {
+  k <- length(tune$candidates)
+  runs <- safely(lapply(seq_len(k), run_candidate, mu = tune$mu / sqrt(k), tune = tune), tune)
+  budget <- dp_budget(rho = min(tune$eps, 1e100)^2 / 8)
+  index <- .Call(ffi_scores_choose, budget$pointer, lapply(runs, `[[`, "merit"), tune$eps^2 / 8, tune$neighbours,
+                 is_for_study(tune))
+  chosen <- runs[[index]]
+  spread <- if (tune$neighbours == "replace-one") 2 else 1
+  temperature <- chosen$width * spread / (nrow(tune$held_out) * tune$eps)
+  ledger <- data.frame(what = rep("fit", k), mechanism = "gaussian", rho = tune$mu^2 / (2 * k), mu = tune$mu / sqrt(k),
+                       sensitivity = NA_real_, scale = NA_real_, neighbours = tune$neighbours)
+  list(run = chosen, strategy = "split", mu = tune$mu / sqrt(k), estimate = NA_real_, se = NA_real_,
+       resolution = temperature * log(k / 0.05), rho = tune$mu^2 / 2, ledger = ledger, choice = dp_ledger(budget))
+}
+
+# The best of the runs: mu-GDP each, as a record either trains or is held out (proofs: best-of-runs, held-out).
+tune_random <- function(tune) {
+  plan <- tune$plan
+  budget <- selection_budget(plan, tune$eps, tune$delta)
+  best <- list(sum = -Inf)
+  for (i in selection_draw(plan, budget, tune$neighbours, is_for_study(tune))) {
+    run <- safely(score_run(run_candidate(i, plan$mu, tune), plan$mu, tune), tune)
+    if (run$sum > best$sum) best <- run
+  }
+  .Call(ffi_ledger_close, budget$pointer, tune$neighbours, 0)
+  share <- best$sum / nrow(tune$held_out)
+  se <- best$width * best$sd / nrow(tune$held_out)
+  list(run = best, strategy = plan$law, mu = plan$mu,
+       estimate = best$lower + best$width * (if (tune$metric == "accuracy") share else 1 - share), se = se,
+       resolution = 2 * sqrt(2) * se, rho = budget_state(budget)$capacity, ledger = dp_ledger(budget))
+}
+
+score_run <- function(run, mu, tune) {
+  answer <- .Call(ffi_scores_release, dp_budget(mu = mu)$pointer, list(run$merit), mu^2 / 2, tune$neighbours,
+                  is_for_study(tune))
+  c(run, list(sum = answer$value, sd = answer$sd))
+}
+
+is_for_study <- function(tune) tune$noise == "reproducible"
+
+# ---- result ----
+
+# What is released of the chosen run, and public facts: no trace of the others.
+new_tune <- function(tune, result) {
+  fit <- result$run$fit
+  fit$privacy <- list(eps = tune$eps, delta = tune$delta, rho = result$rho, accountant = "tuned",
+                      neighbours = tune$neighbours, noise = tune$noise, ledger = result$ledger)
+  structure(class = "dp_tune", list(
+    fit = fit, chosen = result$run$name, candidates = names(tune$candidates), strategy = result$strategy,
+    plan = tune$plan, score = list(metric = tune$metric, estimate = result$estimate, se = result$se),
+    resolution = result$resolution, choice = result$choice, cost = result$mu / tune$mu,
+    n = c(training = nrow(tune$training), held_out = nrow(tune$held_out)), privacy = fit$privacy
+  ))
+}
+
+#' @rdname dp_tune
+#' @export
+print.dp_tune <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  show <- function(value) format(value, digits = digits %||% 3)
+  cat("<dp_tune> \"", x$chosen, "\" of ", length(x$candidates), " candidates: ", quote_all(x$candidates), "\n",
+      sep = "")
+  cat(privacy_text(x$privacy), sep = "\n")
+  cat("Strategy: ", strategy_text(x), "\n", sep = "")
+  cat("Cost: the fit's noise is ", show(1 / x$cost), " times that of a fit with the whole budget, and it has ",
+      x$n[["training"]], " of ", sum(x$n), " records\n", sep = "")
+  cat("Gain: ", gain_text(x, show), "\n", sep = "")
+  cat("Without reason to expect more than that, `dp_sosp()` with its default method costs less.\n")
+  invisible(x)
+}
+
+strategy_text <- function(x) {
+  if (x$strategy == "split") return("all are fitted, the exponential mechanism chooses")
+  paste0("the best of a random number of runs (", x$strategy, ", mean ", x$plan$mean, "), which stays secret")
+}
+
+gain_text <- function(x, show) {
+  metric <- x$score$metric
+  if (x$strategy == "split") {
+    return(paste0("its held-out ", metric, " is at most ", show(x$resolution),
+                  " from the best candidate's with probability 0.95"))
+  }
+  paste0("held-out ", metric, " ", show(x$score$estimate), ", se ", show(x$score$se),
+         " (too good, as that of the best of several); candidates less than ", show(x$resolution),
+         " apart are not told apart")
+}
