@@ -42,7 +42,13 @@ test_that("every strategy finds the candidate that is right, where it is run", {
     # each with probability 0.9
     expect_gte(sum(right), 5)
   }
-  expect_equal(tuned(candidates = contenders[1:2])$strategy, "split")
+})
+
+test_that("the strategy follows from the number of candidates", {
+  plan <- function(k) choose_plan(list(candidates = seq_len(k), strategy = "auto", eps = 1, delta = 1e-9))
+  expect_null(plan(8))
+  expect_equal(plan(9)$law, "geometric")
+  expect_equal(choose_plan(list(candidates = 1:3, strategy = "poisson", eps = 1, delta = 1e-9))$mean, 7)
 })
 
 test_that("with much noise any candidate may be chosen", {
