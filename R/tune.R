@@ -109,7 +109,15 @@ tune_candidates <- function(candidates, formula, call) {
           describe(candidates), ".", call = call)
   }
   for (name in names) check_settings(candidates[[name]], name, call)
-  lapply(candidates, function(settings) c(if (is.null(settings$formula)) list(formula = formula), settings))
+  candidates <- lapply(candidates, function(settings) {
+    c(if (is.null(settings$formula)) list(formula = formula), settings)
+  })
+  good <- vapply(candidates, function(settings) inherits(settings$formula, "formula"), NA)
+  if (!all(good)) {
+    abort("argument", "`formula`, of all or of a candidate, must be a formula, not ",
+          describe(candidates[[which(!good)[1]]]$formula), ".", call = call)
+  }
+  candidates
 }
 
 # What is the same for all candidates is no setting of one.
@@ -125,6 +133,9 @@ check_settings <- function(settings, name, call) {
   if (length(wrong) > 0L) {
     abort("argument", "The candidate \"", name, "\" has ", quote_all(wrong), ": its settings are different ones of ",
           quote_all(known), ".", call = call)
+  }
+  if (any(vapply(settings[names(settings) != "formula"], is.language, NA))) {
+    abort("argument", "The candidate \"", name, "\" must have values as settings, not calls or names.", call = call)
   }
 }
 

@@ -176,6 +176,8 @@ test_that("errors name the candidate, and come before anything is run", {
     dp_tune(two(method = "objpert"), y ~ a, d, 1),
     dp_tune(two(method = "opt-ls", control = control_opt(line_search = "svt")), y ~ a, d, 1),
     dp_tune(two(loss = "huber_svm", method = "newton"), y ~ a, d, 1),
+    dp_tune(two(), "y", d, 1),
+    dp_tune(two(method = quote(x)), y ~ a, d, 1),
     dp_tune(two(), y ~ a, d, 1, score = "auc"),
     dp_tune(two(), y ~ a, d, 1, holdout = 1),
     dp_tune(two(), y ~ a, d[1:3, ], 1),
