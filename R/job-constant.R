@@ -26,6 +26,7 @@ has_constant <- function(job) {
   job$design$intercept && is_logistic(job$loss) && job$method$family$constant(job$control)
 }
 
+# Of rho.
 constant_cost <- function(n, rho) min(constant_share * rho, 1 / (2 * (n * constant_sd)^2))
 
 constant_prediction <- function(job) {

@@ -1,5 +1,5 @@
 # What dp_plan() computes: functions of public numbers alone. A *frame* describes the columns that are to be expected
-# (plan_frame()), a *setting* adds n, rho, curvature and effect to it. All is for the logistic loss under "replace-one",
+# (plan_frame()), a *setting* (plan_setting()) adds what else is assumed. All is for the logistic loss under "replace-one",
 # where a record changes a mean gradient by 2 / n at most and its noise at the whole budget is nu = 2 / (n mu).
 
 # ---- columns ----
@@ -8,7 +8,7 @@
 # second: E aa' for a mapped row a, divided by the radius, columns independent but for the indicators of one factor.
 plan_frame <- function(columns, intercept, shares, variance, radius) {
   numeric <- columns$kind == "numeric"
-  mean <- numeric(nrow(columns))
+  mean <- rep(0, nrow(columns))
   for (j in which(!numeric)) mean[j] <- shares[[columns$variable[j]]][[columns$level[j]]]
   covariance <- diag(mean, nrow(columns)) - tcrossprod(mean) * outer(columns$variable, columns$variable, "==")
   diag(covariance)[numeric] <- variance
@@ -24,6 +24,7 @@ plan_frame <- function(columns, intercept, shares, variance, radius) {
 after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho) else s$rho
 method_rho <- function(s) after_start(s) * if (s$inference) inference_path else 1
 
+# Of a b.
 trace_of <- function(a, b) sum(a * t(b))
 
 # ---- method "newton" ----
@@ -73,7 +74,8 @@ norm_bound <- function(seen, sd, dim, beta) {
 
 # ---- method "newton-ridge" ----
 
-# What a run takes from its budget, up to its steps, and the coordinates that it gives the rows: by the stages of a job.
+# What a run takes from its budget, up to its steps, and the coordinates that it gives the rows: by the stages of a job
+# with what these look at.
 ridge_run <- function(s) {
   method <- methods()[["newton-ridge"]]
   frame <- s$frame
@@ -125,7 +127,7 @@ ridge_excess <- function(s) {
   held <- t(t(inverse) * (kappa * size))
   bias <- if (weight < 1) s$curvature * (ridge_wandered(run, weight^2 * second, kappa) / weight^2)^2 / 4 else 0
   noise <- run$steps_sd^2 * trace_of(inverse %*% hessian, inverse)
-  plan_ridge_factor * (trace_of(crossprod(held, hessian), t(held)) + noise + bias) / 2 + sampling_excess(s)
+  plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
 }
 
 # As find_ridge() in src/method/ridge.c, of a signal that exceeds its noise.
