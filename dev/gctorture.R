@@ -18,6 +18,7 @@ main <- function() {
   geometry()
   other_methods()
   ranges()
+  evaluations()
   streams()
   errors()
   for (name in setdiff(names(entries), called)) cat("skipped: no call of ", name, "\n", sep = "")
@@ -182,6 +183,17 @@ feed <- function(p) {
     rows <- list(x = matrix(runif(5 * p, -1, 1), 5), codes = matrix(c(0:2, 0:1), 5), indicators = 2L)
     list(rows = rows, y = rep_len(c(-1, 1), 5))
   }
+}
+
+evaluations <- function() {
+  scores <- function() list(runif(30), runif(30))
+  compare("ffi_scores_release", function() list(new_ledger(), scores(), 0.1, "replace-one", TRUE))
+  compare("ffi_scores_choose", function() list(new_ledger(), scores(), 0.1, "zero-out", TRUE))
+  compare("ffi_table_release", function() list(new_ledger(), rep(c(1, 2, NA), 10), 2L, 0.1, "replace-one", TRUE))
+  compare("ffi_selection_cost", function() list("poisson", 5L, 0.1, 8))
+  compare("ffi_selection_draw", function() {
+    list(.Call(entries$ffi_ledger_create_renyi, 8, 1), "geometric", 5L, 3L, 0.1, "replace-one", TRUE)
+  })
 }
 
 streams <- function() {

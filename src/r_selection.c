@@ -6,22 +6,22 @@
 /* What R calls them (R/selection.R). */
 static const char *const laws[] = {[SELECTION_POISSON] = "poisson", [SELECTION_GEOMETRIC] = "geometric", NULL};
 
-static struct selection arg_selection(SEXP law, SEXP mean, SEXP candidates, SEXP mu) {
-  int number = arg_int(mean), of = arg_int(candidates);
+static struct selection arg_selection(SEXP law, SEXP mean, int of, SEXP mu) {
+  int number = arg_int(mean);
   if (number < 1 || of < 1) Rf_error("internal: positive numbers were expected");
   return (struct selection){(enum selection_law)arg_choice(law, laws), (uint32_t)number, (uint32_t)of, arg_double(mu)};
 }
 
-/* Of one run in each of the orders: the divergence over the order. */
+/* The divergence of this order, over the order. */
 SEXP ffi_selection_cost(SEXP law, SEXP mean, SEXP mu, SEXP order) {
-  const struct selection s = arg_selection(law, mean, Rf_ScalarInteger(1), mu);
+  const struct selection s = arg_selection(law, mean, 1, mu);
   return Rf_ScalarReal(selection_cost(&s, arg_double(order)));
 }
 
-/* Charges it, and gives the number of the candidate of each run: they and how many they are is secret. */
+/* Charges it, and gives the number of the candidate of each run: they, and how many they are, are secret. */
 SEXP ffi_selection_draw(SEXP budget, SEXP law, SEXP mean, SEXP candidates, SEXP mu, SEXP neighbours,
                         SEXP reproducible) {
-  const struct selection s = arg_selection(law, mean, candidates, mu);
+  const struct selection s = arg_selection(law, mean, arg_int(candidates), mu);
   struct ledger *ledger = arg_ledger(budget);
   const struct base_entropy *entropy = arg_entropy(reproducible);
   enum oracle_neighbours relation = arg_neighbours(neighbours);
