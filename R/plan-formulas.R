@@ -1,6 +1,7 @@
 # What dp_plan() computes: functions of public numbers alone. A *frame* describes the columns that are to be expected
-# (plan_frame()), a *setting* (plan_setting()) adds what else is assumed. All is for the logistic loss under "replace-one",
-# where a record changes a mean gradient by 2 / n at most and its noise at the whole budget is nu = 2 / (n mu).
+# (plan_frame()), a *setting* (plan_setting()) adds what else is assumed. All is for the logistic loss under
+# "replace-one", where a record changes a mean gradient by 2 / n at most and its noise at the whole budget is
+# nu = 2 / (n mu).
 
 # ---- columns ----
 
