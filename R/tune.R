@@ -17,9 +17,10 @@
 #'   others stays secret, so that the price grows slowly with k (Papernot and Steinke 2022; `vignette("proofs")` has the
 #'   bounds, which are exact where theirs are general). The Poisson number has the mean \eqn{k \log 10}, rounded up, and
 #'   is never zero, the geometric one \eqn{9 (k - 1)}: so each candidate is run with probability 0.9, and so many fits
-#'   take their time;
-#' * `"auto"`: `"split"` for up to eight candidates, as its choice is made with the least noise; else that of the other
-#'   two which leaves more to each fit.
+#'   take their time.
+#'
+#' `"split"` makes its choice with the least noise, and does best for up to eight candidates
+#' (`inst/experiments/evaluate.R`). For many more the others leave more to each fit.
 #'
 #' mu of a fit over that of the whole budget (eps = 1, n = 50,000, delta = 1/n^2), by which its noise is divided:
 #'
@@ -30,7 +31,7 @@
 #' | `"geometric"` | 0.59 | 0.55 | 0.52 | 0.49 | 0.46 | 0.44 |
 #'
 #' The running time of the random strategies is in proportion to the number of runs and tells it: where those who get
-#' the result may watch the clock, take `"split"`.
+#' the result may watch the clock, take `"split"`, the default.
 #'
 #' @param candidates A named list of two to 1000 candidates, each a list of arguments of [dp_sosp()] for formulas, such
 #'   as `list(method = "newton", loss = loss_logistic(0.6))`, another `formula` too. Their methods must release with
@@ -42,13 +43,14 @@
 #' @param score A metric of [dp_evaluate()] that all candidates have: `"log_loss"`, `"brier"`, `"accuracy"`,
 #'   `"absolute_error"` or `"squared_error"`.
 #' @param holdout Fraction of the records that is held out, from 0.01 to 0.9.
-#' @param strategy `"auto"`, `"split"`, `"poisson"` or `"geometric"`.
+#' @param strategy `"split"`, `"poisson"` or `"geometric"`.
 #' @param clip,neighbours,noise As in [dp_evaluate()] and [dp_sosp()].
 #' @param x What `dp_tune()` returns.
 #' @param digits Significant digits of what is printed.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_tune`, a list with
-#'   * `fit`: the chosen fit, whose `privacy` is that of it all;
+#'   * `fit`: the chosen fit, whose `privacy` is that of it all; intervals that it may have do not know that it was
+#'     chosen;
 #'   * `chosen`: the candidate's name; `candidates`: all names;
 #'   * `strategy`; for a random number of runs also `plan`: its law, mean, Renyi order, mu of a run;
 #'   * `score`: `metric`, and, where runs are scored with noise, the chosen run's `estimate`, too good as that of the
@@ -73,7 +75,7 @@
 #' coef(tuned$fit)
 #' @export
 dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_loss", holdout = 0.2,
-                    strategy = c("auto", "split", "poisson", "geometric"), clip = 0.01, neighbours = "replace-one",
+                    strategy = c("split", "poisson", "geometric"), clip = 0.01, neighbours = "replace-one",
                     noise = c("secure", "reproducible"), ...) {
   call <- scrub_call(match.call(), quote(dp_tune))
   check_dots(call)
@@ -83,7 +85,7 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_l
   check_data(data, "data", call)
   tune <- c(check_promise(eps, delta, NULL, call), list(
     candidates = tune_candidates(candidates, formula, call), n = nrow(data),
-    strategy = check_choice(strategy, c("auto", "split", selection_laws), "strategy", call),
+    strategy = check_choice(strategy, c("split", selection_laws), "strategy", call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call),
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call), call = call
   ))
@@ -168,17 +170,11 @@ check_candidate <- function(name, tune) {
            dpsosp_error = refuse)
 }
 
-# Up to so many candidates all are fitted, unless a strategy is named: see inst/experiments/evaluate.R.
-split_most <- 8L
-
 # NULL for "split".
 choose_plan <- function(tune) {
-  k <- length(tune$candidates)
-  if (tune$strategy == "split" || (tune$strategy == "auto" && k <= split_most)) return(NULL)
-  laws <- if (tune$strategy == "auto") selection_laws else tune$strategy
-  plans <- lapply(laws, selection_plan, k = k, eps = tune$eps, delta = tune$delta)
-  best <- plans[[which.max(vapply(plans, function(plan) plan$mu, 0))]]
-  if (best$mu > 0) return(best)
+  if (tune$strategy == "split") return(NULL)
+  plan <- selection_plan(tune$strategy, k = length(tune$candidates), eps = tune$eps, delta = tune$delta)
+  if (plan$mu > 0) return(plan)
   abort("argument", "`eps` and `delta` are too small for a random number of runs: take `strategy = \"split\"`.",
         call = tune$call)
 }

@@ -44,11 +44,12 @@ test_that("every strategy finds the candidate that is right, where it is run", {
   }
 })
 
-test_that("the strategy follows from the number of candidates", {
-  plan <- function(k) choose_plan(list(candidates = seq_len(k), strategy = "auto", eps = 1, delta = 1e-9))
-  expect_null(plan(8))
-  expect_equal(plan(9)$law, "geometric")
-  expect_equal(choose_plan(list(candidates = 1:3, strategy = "poisson", eps = 1, delta = 1e-9))$mean, 7)
+test_that("the time of what is done by default does not tell a secret number of runs", {
+  expect_equal(tuned(eps = 2)$strategy, "split")
+  plan <- function(k, law) choose_plan(list(candidates = seq_len(k), strategy = law, eps = 1, delta = 1e-9))
+  expect_null(plan(50, "split"))
+  expect_equal(plan(9, "geometric")$law, "geometric")
+  expect_equal(plan(3, "poisson")$mean, 7)
 })
 
 test_that("with much noise any candidate may be chosen", {
