@@ -188,7 +188,7 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
     print(x$fit, digits = digits)
   } else {
     print_facts(x$fit)
-    cat("", coefficient_lines(x$fit, digits), "", estimand_text(x$fit), sep = "\n")
+    cat("", coefficient_lines(x$fit, digits), unresolved_text(x$fit), "", estimand_text(x$fit), sep = "\n")
   }
   ledger <- x$fit$privacy$ledger
   cat("\nSpent by question:\n")

@@ -41,6 +41,11 @@ coefficient_lines <- function(fit, digits) {
   do.call(paste, c(list(format(c("", rownames(table)))), padded))
 }
 
+unresolved_text <- function(fit) {
+  if (all(is.na(fit$inference$reason))) return(NULL)
+  "What is not resolved takes more records, a larger eps, narrower ranges or fewer levels: see `?dp_inference`"
+}
+
 # What the numbers are about.
 estimand_text <- function(fit) {
   design <- fit$design
