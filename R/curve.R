@@ -66,8 +66,8 @@
 #' plot(curve)
 #' }
 #' # Were it private
-#' dp_curve(cover ~ elevation, covertype[1:5000, ], eps = c(0.5, 1), bounds = list(elevation = c(1850, 3900)),
-#'          budget = dp_budget(eps = 2, delta = 1e-8))
+#' dp_curve(cover ~ elevation, covertype[1:5000, ], eps = c(0.5, 1),
+#'          bounds = list(elevation = c(1850, 3900)), budget = dp_budget(eps = 2, delta = 1e-8))
 #' @export
 dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "auto", reps = 5, metric = "log_loss",
                      newdata = NULL, public = FALSE, budget = NULL, holdout = 0.2, cores = 1, delta = NULL,

@@ -208,8 +208,12 @@ static void search(const char *loss, enum oracle_neighbours neighbours, enum qua
   int dense = fixture_storage == FIXTURE_DENSE;
   int restarts = !dense ? 6 : strncmp(loss, "huber", 5) == 0 ? 12 : 40;
   for (int restart = 0; restart < ctest_size(restarts, 2); restart++) {
-    struct pair best = random_pair(loss, neighbours, intercept);
-    double found = share(loss, neighbours, q, &best);
+    struct pair best;
+    double found = 0;
+    for (int tries = 0; found == 0 && tries < 20; tries++) { /* far out a loss may be flat for both */
+      best = random_pair(loss, neighbours, intercept);
+      found = share(loss, neighbours, q, &best);
+    }
     worst = fmax(worst, found);
     for (int i = 0, steps = ctest_size(250, 20); i < steps; i++) {
       struct pair next = moved(loss, &best, exp(-5.0 * i / steps));

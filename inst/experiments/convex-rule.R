@@ -1,7 +1,7 @@
 # Which method and settings for a convex loss, as a function of n, d and eps alone? Excess losses on SYNTHETIC problems
 # (synthetic.R), replace-one, delta = 1/n^2, from which R/auto.R and the control objects have their constants.
 #   Rscript convex-rule.R RESULTS.csv [N ...]
-# Then: Rscript convex-rule.R --summary RESULTS.csv
+# Then: Rscript convex-rule.R --summary RESULTS.csv SUMMARY.csv
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -43,8 +43,8 @@ simulate <- function(path, sizes) {
   }
 }
 
-# Geometric mean, over problems, of the excess loss over the least of all settings.
-summarise <- function(path) {
+# Geometric mean, over problems, of the excess loss over the least of all settings; by eps and n into a file.
+summarise <- function(path, table) {
   x <- utils::read.csv(path)
   x$problem <- paste(x$shape, x$n, x$signal, x$rare, x$eps)
   x$ratio <- x$excess / stats::ave(x$excess, x$problem, FUN = min)
@@ -53,6 +53,10 @@ summarise <- function(path) {
     cat("\nby ", by, "\n", sep = "")
     print(round(exp(tapply(log(x$ratio), list(x$setting, x[[by]]), mean)), 2))
   }
+  kappa <- ifelse(is.na(x$kappa_share), "", paste(", kappa / eps", x$kappa_share))
+  setting <- paste0(x$method, ", size ", x$size, kappa)
+  cells <- list(setting = setting, paste0("eps = ", x$eps, ", n = ", x$n))
+  utils::write.csv(round(exp(tapply(log(x$ratio), cells, mean)), 2), table)
   cat("\nby n and eps: setting with the least mean\n")
   means <- stats::aggregate(log(ratio) ~ setting + n + eps, x, mean)
   for (part in split(means, list(means$n, means$eps))) {
@@ -62,4 +66,8 @@ summarise <- function(path) {
   }
 }
 
-if (identical(arguments[1], "--summary")) summarise(arguments[2]) else simulate(arguments[1], as.numeric(arguments[-1]))
+if (identical(arguments[1], "--summary")) {
+  summarise(arguments[2], arguments[3])
+} else {
+  simulate(arguments[1], as.numeric(arguments[-1]))
+}
