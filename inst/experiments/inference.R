@@ -1,6 +1,6 @@
 # How often do intervals cover what they are about? SYNTHETIC problems, 95 % intervals, replace-one, delta = 1/n^2.
 #   Rscript inference.R RESULTS.csv [RUNS [METHODS]]
-# makes RUNS (500) runs of every problem with each of METHODS ("newton-ridge,newton") as the way to the point. A row is
+# makes RUNS (1000) runs of every problem with each of METHODS ("newton-ridge,newton") as the way to the point. A row is
 # one coefficient of one problem:
 #   covered, covered_shown  share of the runs whose interval covers the truth: of all, what is not resolved with its
 #                           widened interval, and of those that are shown
@@ -126,7 +126,7 @@ summary_table <- function(x) {
 if (identical(arguments[1], "--summary")) {
   print(summary_table(utils::read.csv(arguments[2])))
 } else {
-  runs <- if (length(arguments) > 1L) as.integer(arguments[2]) else 500L
+  runs <- if (length(arguments) > 1L) as.integer(arguments[2]) else 1000L
   methods <- if (length(arguments) > 2L) strsplit(arguments[3], ",")[[1]] else c("newton-ridge", "newton")
   simulate(results_file(arguments[1], c("problem", "method")), runs, methods)
 }
