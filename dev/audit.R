@@ -13,7 +13,7 @@ delta <- 1e-5
 # A bound fails with probability 0.001, so 100 of them all hold with probability 0.9 at least, whatever the mechanism.
 conf <- 0.999
 n <- 20
-runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation = 300, tune = 10)
+runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation = 1000, tune = 10)
 
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
