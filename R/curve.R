@@ -97,9 +97,6 @@ dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "
   new_curve(if (public) public_points(curve) else private_points(curve))
 }
 
-# By row number.
-held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
-
 curve_grid <- function(eps, methods, reps, call) {
   if (!is.numeric(eps) || length(eps) == 0L || !all(is.finite(eps)) || any(eps <= 0) || anyDuplicated(eps) > 0L) {
     abort("argument", "`eps` must be different positive numbers, not ", describe(eps), ".", call = call)

@@ -140,6 +140,9 @@ check_cells <- function(cells, call) {
 
 # ---- records ----
 
+# Of a curve or a choice, by row numbers, which are public: TRUE for this fraction of n rows, evenly spread.
+held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
+
 # Of every record the predictor and the response, NA where there is none: link and y, in the response's units where it
 # is numeric, else log-odds and 1 or -1. Each is a function of its own row.
 held_out_records <- function(fit, newdata, y, call) {
@@ -232,7 +235,7 @@ release_evaluation <- function(job, fit, records, metrics, clip, cells) {
     job$table <- list(other = answer$value[seq_len(cells)], modelled = answer$value[cells + seq_len(cells)],
                       sd = answer$sd)
   }
-  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
+  job_close(job)
   job[c("clip", "cells", "labels")] <- list(clip, cells, fit$response$labels)
   job
 }

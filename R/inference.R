@@ -96,7 +96,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   job <- inference_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
   job <- job_claim(open_filter(job_delta(job), "auto"))
   inference <- infer(plain_oracle(job), job$design, core_start(job$design, fit$coefficients), type, job$rho, job$n)
-  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
+  job_close(job)
   fit$predictor <- prediction_coef(fit)
   fit$coefficients <- inference$coefficients
   fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(job)))

@@ -34,6 +34,11 @@ job_claim <- function(job) {
   job
 }
 
+# Nothing else is charged to a budget of the job's own.
+job_close <- function(job) {
+  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
+}
+
 default_delta <- function(job) {
   if (!is.null(job$budget$delta)) return(job$budget$delta)
   # That of two or three records would be no guarantee.

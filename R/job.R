@@ -20,7 +20,7 @@ fit_job <- function(job, start, storage) {
   job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,
                            job$neighbours, job$noise)
   job <- job_inference(job_run(job_geometry(job)))
-  .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
+  job_close(job)
   new_fit(job)
 }
 

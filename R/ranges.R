@@ -92,7 +92,7 @@ stream_counts <- function(columns, names, breaks, budget, rho, neighbours, repro
 
 split_counts <- function(out, names, breaks) {
   cells <- lengths(breaks) - 1L
-  counts <- unname(split(out$counts, rep(seq_along(cells), cells)))
+  counts <- unname(split(out$value, rep(seq_along(cells), cells)))
   list(counts = stats::setNames(counts, names), sd = out$sd)
 }
 

@@ -141,9 +141,8 @@ check_settings <- function(settings, name, call) {
   }
 }
 
-# By row numbers, which are public: TRUE for so many of them, evenly spread.
 held_out_rows <- function(n, holdout, call) {
-  rows <- floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
+  rows <- held_out(n, holdout)
   if (any(rows) && !all(rows)) return(rows)
   abort("argument", "`data` has too few rows, ", n, ": none would be held out, or none would train.", call = call)
 }

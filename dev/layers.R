@@ -15,7 +15,6 @@ layers <- list(
              "method-ridge", "geometry", "method-cubic", "method-perturbation", "methods", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "fit",
           "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",
-          "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",
           "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot")
 )
 

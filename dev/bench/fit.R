@@ -1,4 +1,5 @@
-# What does a whole fit of Covertype cost, in passes for value and gradient?
+# What does a whole fit of Covertype cost, in passes for value and gradient? By 2opt-ls, and by auto beside newton, of
+# which the answers that take a pass each are counted, too.
 source("dev/bench/common.R")
 bench_open()
 library(dpsosp)
@@ -25,3 +26,21 @@ for (threads in 1:2) {
   }
 }
 for (target in list(loose, strict)) print(table(dp_ledger(fit(target))$what))
+
+convex <- function(method) {
+  dp_sosp(d$x, d$y > 0, eps = 0.6, delta = 1 / nrow(d$x)^2, method = method, radius = 1, noise = "reproducible",
+          progress = FALSE)
+}
+options(dpsosp.threads = 1)
+invisible(bench_threads(1))
+bench_head("The same by auto and newton, 1 thread, in passes for value and gradient")
+for (method in c("auto", "newton")) {
+  asked <- table(dp_ledger(convex(method))$what)
+  text <- paste0(method, ": ", paste(asked, names(asked), collapse = ", "))
+  bench_say(text, sum(asked), if (method == "auto") "<= 170")
+}
+t <- bench_times(5, both = .Call("bench_value_gradient", oracle, w), auto = convex("auto"), newton = convex("newton"))
+for (clock in c("cpu", "wall")) {
+  bench_ratio(paste0("auto, ", clock), t, "auto", "both", clock = clock)
+  bench_ratio(paste0("newton, ", clock), t, "newton", "both", clock = clock)
+}

@@ -11,13 +11,12 @@ arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
-even <- function(levels) lapply(levels, function(k) rep(1 / k, k))
 designs <- list(
   "2 uniform" = list(numeric = 2, shares = list(), variance = 1 / 3),
   "5 numeric" = list(numeric = 5, shares = list(), variance = 0.15),
   "9 numeric" = list(numeric = 9, shares = list(), variance = 0.2),
-  "3 numeric, 2 and 4 levels" = list(numeric = 3, shares = even(c(2, 4)), variance = 0.2),
-  "3, 3 and 5 levels" = list(numeric = 0, shares = even(c(3, 3, 5)), variance = 0.1),
+  "3 numeric, 2 and 4 levels" = list(numeric = 3, shares = even_shares(c(2, 4)), variance = 0.2),
+  "3, 3 and 5 levels" = list(numeric = 0, shares = even_shares(c(3, 3, 5)), variance = 0.1),
   "6 numeric, levels of 10 %" = list(numeric = 6, shares = list(c(.6, .3, .1), c(.5, .2, .2, .1)), variance = 0.12)
 )
 settings <- data.frame(

@@ -10,15 +10,14 @@ arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
-even <- function(levels) lapply(levels, function(k) rep(1 / k, k))
 designs <- list(
   "4 numeric, rare levels" = list(
     numeric = 4, shares = list(c(.45, .55), c(.4, .3, .2, .1), c(.3, .25, .2, .12, .08, .05)), variance = 0.1
   ),
   "3 numeric" = list(numeric = 3, shares = list(), variance = 1 / 3),
   "10 numeric, narrow" = list(numeric = 10, shares = list(), variance = 0.05),
-  "6 numeric, 3 and 10 levels" = list(numeric = 6, shares = even(c(3, 10)), variance = 0.1),
-  "15 numeric, 5, 5 and 20 levels" = list(numeric = 15, shares = even(c(5, 5, 20)), variance = 0.1)
+  "6 numeric, 3 and 10 levels" = list(numeric = 6, shares = even_shares(c(3, 10)), variance = 0.1),
+  "15 numeric, 5, 5 and 20 levels" = list(numeric = 15, shares = even_shares(c(5, 5, 20)), variance = 0.1)
 )
 cells <- data.frame(design = names(designs)[c(1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)],
                     n = 1000 * c(5, 5, 20, 20, 20, 50, 1, 5, 2, 10, 5, 20, 10, 40),

@@ -54,6 +54,8 @@ synthetic_minimum <- function(problem) {
   list(w = w, value = value(w), excess = function(v) value(v) - value(w))
 }
 
+even_shares <- function(levels) lapply(levels, function(k) rep(1 / k, k))
+
 # What dp_plan() describes, as a function that draws n records: independent numeric columns with a variance (of beta
 # distributions on [-1, 1]), factors with shares of their levels, slopes of a root mean square `effect`, signs and
 # sizes at random, and an intercept for which a share `rare` of the records is of the second class.

@@ -55,19 +55,12 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   return sqrt(bounds_terms(s) * (double)a->k);
 }
 
-const struct query query_counts = {.name = "ranges",
-                                   .sum = {SUM_COUNTS, width, NULL, count},
-                                   .mechanism = &mechanism_gaussian,
-                                   .keep = KEEP_NOT,
-                                   .part = PART_NONE,
-                                   .check = check,
-                                   .sensitivity = sensitivity};
+/* Two names in the ledger. */
+#define COUNTS(what)                                                                                                   \
+  {                                                                                                                    \
+    .name = what, .sum = {SUM_COUNTS, width, NULL, count}, .mechanism = &mechanism_gaussian, .keep = KEEP_NOT,         \
+    .part = PART_NONE, .check = check, .sensitivity = sensitivity                                                      \
+  }
 
-/* Under another name in the ledger. */
-const struct query query_table = {.name = "table",
-                                  .sum = {SUM_COUNTS, width, NULL, count},
-                                  .mechanism = &mechanism_gaussian,
-                                  .keep = KEEP_NOT,
-                                  .part = PART_NONE,
-                                  .check = check,
-                                  .sensitivity = sensitivity};
+const struct query query_counts = COUNTS("ranges");
+const struct query query_table = COUNTS("table");

@@ -1,8 +1,9 @@
-/* Scores of records and a table of their codes: raw columns in, noisy sums, counts or a choice out. */
+/* Raw columns in, noisy counts, sums or a choice out: private ranges, and scores and tables of held-out records. */
 #include "ffi.h"
 #include "glue.h"
 #include "barrier/barrier.h"
 #include "engine/engine.h"
+#include "r_source.h"
 
 #include <R_ext/Memory.h>
 
@@ -13,6 +14,21 @@ static struct raw arg_columns(SEXP columns) {
   const double **values = (const double **)R_alloc((size_t)k, sizeof *values);
   for (R_xlen_t j = 0; j < k; j++) values[j] = arg_doubles(VECTOR_ELT(columns, j), n);
   return (struct raw){.n = (size_t)n, .columns = (size_t)k, .values = values};
+}
+
+/* breaks: a list of doubles. Sets how many cells all have together. */
+static struct histogram *arg_histograms(SEXP breaks, R_xlen_t *cells) {
+  if (TYPEOF(breaks) != VECSXP || XLENGTH(breaks) == 0) Rf_error("internal: a list of breaks was expected");
+  R_xlen_t m = XLENGTH(breaks);
+  struct histogram *out = (struct histogram *)R_alloc((size_t)m, sizeof *out);
+  *cells = 0;
+  for (R_xlen_t j = 0; j < m; j++) {
+    SEXP these = VECTOR_ELT(breaks, j);
+    if (XLENGTH(these) < 2) Rf_error("internal: two breaks were expected");
+    out[j] = (struct histogram){arg_doubles(these, -1), (size_t)XLENGTH(these) - 1};
+    *cells += XLENGTH(these) - 1;
+  }
+  return out;
 }
 
 static void release_raw(const struct raw *raw, const struct query *query, const struct histogram *histogram,
@@ -41,6 +57,32 @@ static SEXP release_numbers(const struct raw *raw, const struct query *query, co
   const struct answer to = {.value = REAL(VECTOR_ELT(out, 0)), .sd = &sd};
   release_raw(raw, query, histogram, budget, rho, neighbours, reproducible, to);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sd));
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP release_ranges(const struct raw *raw, SEXP breaks, SEXP budget, SEXP rho, SEXP neighbours,
+                           SEXP reproducible) {
+  R_xlen_t cells;
+  const struct histogram *histogram = arg_histograms(breaks, &cells);
+  return release_numbers(raw, &query_counts, histogram, cells, budget, rho, neighbours, reproducible);
+}
+
+/* columns, breaks: lists of doubles, all columns of the same length. */
+SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP neighbours, SEXP reproducible) {
+  const struct raw raw = arg_columns(columns);
+  if (XLENGTH(columns) != XLENGTH(breaks)) Rf_error("internal: breaks of every column were expected");
+  return release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
+}
+
+/* feed: a function of R/stream.R, which yields n rows of as many columns as there are breaks. */
+SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
+                               SEXP reproducible) {
+  struct r_source source;
+  size_t m = (size_t)XLENGTH(breaks);
+  PROTECT(source_init(&source, feed, m, 0, 0));
+  const struct raw raw = {.n = (size_t)arg_int(n), .columns = m, .feed = &source.feed};
+  SEXP out = release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
   UNPROTECT(1);
   return out;
 }
