@@ -58,7 +58,7 @@ static double share(const struct pair *p, enum oracle_neighbours neighbours) {
     fixture_open_rows(&f, p->loss, x, y, p->n, PLANE, 0, neighbours, endless);
     size_t *row = base_alloc(p->n, sizeof *row);
     for (size_t i = 0; i < p->n; i++) row[i] = i;
-    f.oracle->batch = (struct batch){p->n, row, p->size, NULL};
+    f.oracle->batch = (struct batch){.count = p->n, .row = row, .size = p->size};
     f.oracle->step.left[PART_CURVATURE] = no_noise;
     const struct scope *view = p->size > 0 ? oracle_step(f.oracle) : oracle_all(f.oracle);
     int status = (p->size > 0 ? oracle_step_direction : oracle_newton_direction)(f.oracle, p->w, p->gradient, &how,

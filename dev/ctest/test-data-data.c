@@ -181,7 +181,7 @@ static void batches(void) {
     size_t count = counts[k / 2], seen = 0;
     int right = 1;
     for (size_t i = 0; i < count; i++) row[i] = i * (N - 1) / (count > 1 ? count - 1 : 1);
-    const struct batch batch = {count, row, 17, k % 2 ? records : NULL};
+    const struct batch batch = {.count = count, .row = row, .size = 17, .records = k % 2 ? records : NULL};
     CHECK(data_blocks(d, &batch) == (count + DATA_BLOCK - 1) / DATA_BLOCK);
     CHECK(data_block_rows(d, &batch) == (count < DATA_BLOCK ? count : DATA_BLOCK));
     for (size_t b = 0; b < data_blocks(d, &batch); b++) {

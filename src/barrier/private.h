@@ -103,6 +103,9 @@ int matrix_check(const struct scope *s, const struct ask *a);
 
 /* Value and gradient in one pass. */
 extern const struct sum sum_value_gradient;
+/* The gradient and the Hessian at one point; the gradient at `at` minus that at `along`, which is a point, too. */
+extern const struct sum sum_epoch_start;
+extern const struct sum sum_difference;
 /* Bound on the distance of the computed gradient from the true one at a w of this norm. */
 double bounds_gradient_error(const struct scope *s, double norm);
 

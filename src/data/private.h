@@ -63,9 +63,10 @@ int data_move(struct data *data, const struct coordinates *coordinates);
 /* Rows that a pass reads instead of all of them. */
 struct batch {
   size_t count;
-  size_t *row;                   /* ascending */
+  size_t *row;                   /* ascending; NULL where next is set */
   double size;                   /* public: what the sums are divided by, whatever count is */
   const struct records *records; /* where they are gathered from, or NULL: from the columns */
+  int next;                      /* the next count records of a stream, in the order in which they come */
 };
 
 /* ---- records.c: a copy by rows, for batches ---- */

@@ -22,8 +22,9 @@ enum work { BUFFER, T, U, V, WEIGHT, LEFT, WORKS };
 enum sum_form {
   SUM_VECTOR,
   SUM_GRADIENT, /* whose last numbers are one a coefficient, and go with these to other coordinates */
-  SUM_MATRIX, /* square and symmetric: the lower triangle is added up */
-  SUM_COUNTS  /* of raw values: column by column, no models */
+  SUM_MATRIX,   /* square and symmetric: the lower triangle is added up */
+  SUM_BOTH,     /* one number a coefficient, a gradient, and behind it such a matrix */
+  SUM_COUNTS    /* of raw values: column by column, no models */
 };
 
 struct sum {
@@ -35,6 +36,8 @@ struct sum {
   void (*count)(const struct task *task, size_t column, size_t n, const double *values, double *sum);
 };
 
+static inline int sum_has_matrix(enum sum_form form) { return form == SUM_MATRIX || form == SUM_BOTH; }
+
 struct engine;
 
 struct engine_kind {
@@ -44,6 +47,11 @@ struct engine_kind {
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
   /* Rows have these coordinates, which are kept by reference, from now on; once. NULL: there are no models. */
   int (*move)(const struct engine *e, const struct coordinates *coordinates);
+  /* Where rows are read on: a reading begins at the first row, or ends. Between the two, sums are about batches that
+   * have next set, each of which takes the records behind those of the one before; no row is read twice. Both NULL:
+   * batches have row numbers. */
+  int (*begin)(const struct engine *e);
+  void (*end)(const struct engine *e);
   void (*free)(struct engine *e); /* what it made; may be NULL */
 };
 

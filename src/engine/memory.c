@@ -26,8 +26,7 @@ static void add_group(void *context, size_t group, int worker);
 static size_t work_size(const struct pass *pass);
 
 static int can(const struct sum *sum, const struct task *task) {
-  (void)task;
-  return sum->form != SUM_COUNTS;
+  return sum->form != SUM_COUNTS && !(task->of && task->of->next);
 }
 
 static int sum_rows(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
@@ -41,7 +40,7 @@ static int move_rows(const struct engine *e, const struct coordinates *coordinat
   return data_move(e->own, coordinates);
 }
 
-static const struct engine_kind memory = {can, sum_rows, move_rows, NULL};
+static const struct engine_kind memory = {.can = can, .sum = sum_rows, .move = move_rows};
 
 struct engine engine_memory(struct data *rows) {
   return (struct engine){&memory, rows, rows};
@@ -58,7 +57,7 @@ int pass_open(struct pass *pass, const struct data *rows, const struct sum *sum,
                         .sum = sum,
                         .task = task,
                         .width = width,
-                        .stop_every = sum->form == SUM_MATRIX ? 1 : 16,
+                        .stop_every = sum_has_matrix(sum->form) ? 1 : 16,
                         .groups = most_groups(sum->form, width),
                         .threads = base_threads(),
                         .answer = answer};
@@ -86,12 +85,15 @@ int pass_close(struct pass *pass, int status) {
   if (pass->work) memset(pass->work, 0, work_size(pass) * (size_t)pass->threads * sizeof(double));
   base_free(pass->sums);
   base_free(pass->work);
-  if (pass->sum->form == SUM_MATRIX) la_symmetrise(pass->task->model->dim, pass->answer);
+  if (sum_has_matrix(pass->sum->form)) {
+    size_t dim = pass->task->model->dim;
+    la_symmetrise(dim, pass->answer + (pass->width - dim * dim));
+  }
   return status;
 }
 
 static size_t most_groups(enum sum_form form, size_t width) {
-  if (form != SUM_MATRIX) return GROUPS;
+  if (!sum_has_matrix(form)) return GROUPS;
   size_t groups = MATRIX_NUMBERS / (width + 1);
   return groups < 2 ? 2 : groups > GROUPS ? GROUPS : groups;
 }

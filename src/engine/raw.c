@@ -37,7 +37,7 @@ static int count(const struct engine *e, const struct sum *sum, const struct tas
   return status;
 }
 
-static const struct engine_kind counting = {can, count, NULL, NULL};
+static const struct engine_kind counting = {.can = can, .sum = count};
 
 struct engine engine_raw(const struct raw *raw) {
   return (struct engine){&counting, NULL, (void *)raw};

@@ -68,7 +68,7 @@ static int move_stream(const struct engine *e, const struct coordinates *coordin
   return status;
 }
 
-static const struct engine_kind stream = {can, sum_stream, move_stream, free_stream};
+static const struct engine_kind stream = {.can = can, .sum = sum_stream, .move = move_stream, .free = free_stream};
 
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out) {
