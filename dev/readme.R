@@ -8,7 +8,7 @@ fit$certificate$gradient
 round(coef(fit)[c("elevation", "slope", "wildernessNeota")], 4)
 head(dp_ledger(fit), 4)
 mean(predict(fit, covertype, type = "class") == covertype$cover)
-png("man/figures/README-fit.png", 1400, 640, res = 160)
+png("man/figures/README-fit.png", 8.75, 4, units = "in", res = 120, antialias = "none")
 par(cex = 0.8)
 plot(fit)
 invisible(dev.off())
@@ -20,6 +20,6 @@ curve <- structure(class = "dp_curve", list(
   points = cbind(saved[c("method", "chosen", "eps", "rep", "value")], se = NA_real_), metric = "log_loss",
   lines = c(constant = saved$constant[1], "non-private" = saved$nonprivate[1]), public = TRUE
 ))
-png("man/figures/README-curve.png", 9, 8, units = "cm", res = 200, pointsize = 8)
+png("man/figures/README-curve.png", 9, 8, units = "cm", res = 160, pointsize = 8, antialias = "none")
 plot(curve)
 invisible(dev.off())

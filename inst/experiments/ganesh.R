@@ -4,7 +4,7 @@
 # the inverse smoothness. DP-GD-oracle, which is not private, takes the best step along each noisy gradient. Seconds are
 # the processor's, which other work on the machine changes little.
 #   Rscript ganesh.R FOLDER DATA RESULTS.csv [SEEDS [SET ...]]    runs
-#   Rscript ganesh.R --summary RESULTS.csv
+#   Rscript ganesh.R --summary RESULTS.csv [SUMMARY.csv]            means over the seeds, which the vignette shows
 # FOLDER holds adult.rds (the binary coding, a9a) and covertype.rds as utility.R takes them, DATA a1a.csv.xz. What is
 # written is exact and NOT PRIVATE.
 library(dpsosp)
@@ -106,8 +106,10 @@ run <- function(folder, data, path, seeds, sets) {
   }
 }
 
-summarise <- function(path) {
+summarise <- function(path, table) {
   x <- stats::aggregate(cbind(excess, seconds) ~ set + eps + method + steps, utils::read.csv(path), mean)
+  x[c("excess", "seconds")] <- signif(x[c("excess", "seconds")], 5)
+  if (length(table) > 0) utils::write.csv(x, table, row.names = FALSE)
   best <- do.call(rbind, lapply(split(x, list(x$set, x$eps, x$method)), function(z) z[which.min(z$excess), ]))
   cat("Excess loss\n")
   print(signif(tapply(best$excess, list(paste(best$set, best$method), best$eps), mean), 3))
@@ -119,7 +121,7 @@ summarise <- function(path) {
 }
 
 if (identical(arguments[1], "--summary")) {
-  summarise(arguments[2])
+  summarise(arguments[2], arguments[-(1:2)])
 } else {
   run(arguments[1], arguments[2], arguments[3], if (length(arguments) > 3) as.integer(arguments[4]) else 3L,
       if (length(arguments) > 4) arguments[-(1:4)] else c("synthetic", "a1a", "adult", "covertype"))

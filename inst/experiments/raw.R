@@ -2,7 +2,7 @@
 # missing values, declared levels, no setting but eps; replace-one, delta = 1/n^2. Beside it, on the same split into
 # 80 % to fit and 20 % to test: glm() and the constant prediction. What is written is exact and NOT PRIVATE.
 #   Rscript raw.R RESULTS.csv VERSION FOLDER [SEEDS [SET ...]]     runs; 5 seeds and all sets by default
-#   Rscript raw.R --summary RESULTS.csv                            means over the seeds, by version
+#   Rscript raw.R --summary RESULTS.csv [SUMMARY.csv]              means over the seeds, by version
 # VERSION is any word that names the installed package, so that versions can be compared in one file of results.
 # FOLDER has adult.csv.xz and bank.csv.xz (the columns of the UCI repository with a header, adult with the column split
 # before them) and covertype.rds (integers, indicators as 0 and 1). A data set that is not there, or whose package is
@@ -123,8 +123,9 @@ run <- function(path, version, folder, seeds, chosen) {
 }
 
 # By version, in the order of the file; ratio: the last to the first.
-summarise <- function(path) {
+summarise <- function(path, out) {
   x <- utils::read.csv(path)
+  if (length(out) > 0) utils::write.csv(means_of(x), out, row.names = FALSE)
   x$cell <- factor(paste(x$set, x$eps), unique(paste(x$set, x$eps)))
   x$version <- factor(x$version, unique(x$version))
   versions <- function(value) tapply(value, list(x$cell, x$version), mean)
@@ -142,8 +143,14 @@ summarise <- function(path) {
        cbind(versions(x$loss - x$constant.loss), glm = others("glm.loss")[, 1] - others("constant.loss")[, 1]))
 }
 
+means_of <- function(x) {
+  x$gap <- x$glm.auc - x$auc
+  means <- stats::aggregate(x[c("gap", "auc", "loss", "constant.loss")], x[c("version", "set", "eps")], mean)
+  data.frame(means[1:3], signif(means[-(1:3)], 5))
+}
+
 if (identical(arguments[1], "--summary")) {
-  summarise(arguments[2])
+  summarise(arguments[2], arguments[-(1:2)])
 } else {
   run(arguments[1], arguments[2], arguments[3], if (length(arguments) > 3) as.integer(arguments[4]) else 5L,
       if (length(arguments) > 4) arguments[-(1:4)] else names(sets))

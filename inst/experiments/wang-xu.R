@@ -1,6 +1,7 @@
 # Wang & Xu (2021), section 5: accuracy, optimality gap and gradient norm against eps, and the gap against time.
 #
 # Rscript wang-xu.R [--data FOLDER] [--out FOLDER] [--runs 10] [--sets ijcnn1,covertype] [--eps 0.2,0.4,...]
+# Then: Rscript wang-xu.R --summary RESULTS.csv SUMMARY.csv writes the means over runs, which the vignette shows.
 #
 # FOLDER holds covertype.rds (classes 1 and 2) and ijcnn1.csv.xz, of which 35,000 random rows are taken; without it the
 # package's sample of Covertype is used. Rows as in gao-wright.R. Writes wang-xu.csv, a row per run, and goes on where
@@ -84,4 +85,15 @@ run_one <- function(problem, exact, row) {
              best_accuracy = exact$accuracy(exact$best$w), seconds = round(seconds, 4))
 }
 
-main()
+summarise <- function(path, table) {
+  x <- utils::read.csv(path)
+  x$runs <- 1
+  x$certified <- x$status == "sosp"
+  cells <- x[c("data", "n", "loss", "method", "stop", "iterations", "eps")]
+  measures <- c("certified", "steps", "gap", "gradient", "accuracy", "best_accuracy", "seconds")
+  means <- stats::aggregate(x[measures], cells, mean)
+  means <- data.frame(stats::aggregate(x["runs"], cells, sum), lapply(means[-seq_along(cells)], signif, 5))
+  utils::write.csv(means, table, row.names = FALSE)
+}
+
+if (is.null(option("summary"))) main() else summarise(option("summary"), utils::tail(commandArgs(TRUE), 1))
