@@ -6,6 +6,11 @@
  * stream holds the records that it would hold in memory. So the same numbers are added in the same order, and neither
  * an answer nor its sensitivity depends on how the rows came. A record enters a pass once, clipped as in memory. The
  * pass fails unless exactly n rows come: then nothing is answered.
+ *
+ * Or a reading goes on over several sums: each is of the next rows, as many as it says, as if these were all, and what
+ * is left of a chunk or a window's rows is left to the next sum. No row enters two of them. Rows that it does not come
+ * to are not looked at, nor counted; one that comes to the n-th row fails unless it is the last. After a sum that
+ * failed it gives no other.
  */
 #include "engine/private.h"
 
@@ -26,27 +31,60 @@ struct stream {
   size_t room; /* rows that fit */
   struct data_chunk chunk;
   size_t taken; /* rows of the chunk that are in a window already */
-  int passes;   /* that began and have not ended */
+  size_t left;  /* rows that the pass or the reading has not come to; none once it failed */
+  int open;     /* is the feed? */
+  int busy;     /* is a sum being taken? */
+  int reading;  /* has one begun that has not ended? */
 };
 
+static int refuses(const struct stream *s, const struct batch *of);
 static int add_windows(struct stream *s, struct pass *pass);
-static int load(struct stream *s, size_t n, size_t first);
-static void end_pass(struct stream *s);
+static int check_end(struct stream *s);
+static int open_feed(struct stream *s);
+static void close_feed(struct stream *s);
 static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius);
 static size_t window_rows(size_t n, size_t columns);
-static int open_pass(struct stream *s);
 static int fill_window(struct stream *s, size_t rows);
 static void take(struct stream *s, size_t at, size_t rows);
 static int next_chunk(struct stream *s);
 
 /* Rows cannot be asked for by their numbers. */
-static int can(const struct sum *sum, const struct task *task) { return sum->form != SUM_COUNTS && !task->of; }
+static int can(const struct sum *sum, const struct task *task) {
+  return sum->form != SUM_COUNTS && (!task->of || task->of->next);
+}
 
+/* Of all rows or of the next ones, which are all that the pass is told of. */
 static int sum_stream(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
+  struct stream *s = e->own;
+  if (refuses(s, task->of)) return BASE_ERR_SOURCE;
+  struct data rows = s->all;
+  if (task->of) rows.n = task->of->count;
+  const struct task all = {task->model, task->ask, NULL};
   struct pass pass;
-  int status = pass_open(&pass, e->rows, sum, task, answer);
-  if (status == BASE_OK) status = add_windows(e->own, &pass);
+  s->busy = 1;
+  int status = pass_open(&pass, &rows, sum, &all, answer);
+  if (status == BASE_OK && !s->reading) status = open_feed(s);
+  if (status == BASE_OK) status = add_windows(s, &pass);
+  if (status == BASE_OK && s->left == 0) status = check_end(s);
+  if (status != BASE_OK || s->left == 0) close_feed(s);
+  s->busy = 0;
   return pass_close(&pass, status);
+}
+
+static int begin_reading(const struct engine *e) {
+  struct stream *s = e->own;
+  if (s->busy || s->reading) return BASE_ERR_SOURCE;
+  int status = open_feed(s);
+  s->reading = status == BASE_OK;
+  if (!s->reading) close_feed(s);
+  return status;
+}
+
+static void end_reading(const struct engine *e) {
+  struct stream *s = e->own;
+  if (s->busy) return;
+  close_feed(s);
+  s->reading = 0;
 }
 
 static void free_stream(struct engine *e) {
@@ -68,7 +106,12 @@ static int move_stream(const struct engine *e, const struct coordinates *coordin
   return status;
 }
 
-static const struct engine_kind stream = {.can = can, .sum = sum_stream, .move = move_stream, .free = free_stream};
+static const struct engine_kind stream = {.can = can,
+                                          .sum = sum_stream,
+                                          .move = move_stream,
+                                          .begin = begin_reading,
+                                          .end = end_reading,
+                                          .free = free_stream};
 
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out) {
@@ -105,33 +148,41 @@ static int open_window(struct stream *s, const struct data_columns *columns, int
   return status;
 }
 
+/* A feed that asks about its own data gets no answer, nor does a pass while a reading is open; what was begun goes
+ * on. */
+static int refuses(const struct stream *s, const struct batch *of) {
+  return s->busy || (of ? !s->reading || of->count > s->left : s->reading);
+}
+
 static int add_windows(struct stream *s, struct pass *pass) {
-  size_t n = s->all.n, blocks = data_blocks(&s->all, NULL);
+  size_t n = pass->rows->n;
   int status = BASE_OK;
-  for (size_t first = 0; status == BASE_OK && first < blocks; first += data_blocks(s->window, NULL)) {
-    status = load(s, n, first);
-    if (status == BASE_OK) status = pass_add(pass, s->window, first);
+  for (size_t at = 0; status == BASE_OK && at < n; at += s->window->n) {
+    status = fill_window(s, n - at < s->room ? n - at : s->room);
+    if (status == BASE_OK) data_clip(s->window);
+    if (status == BASE_OK) status = pass_add(pass, s->window, at / DATA_BLOCK);
   }
-  end_pass(s);
+  s->left -= n;
   return status;
 }
 
-/* The window's rows become those from this block on; a pass begins with the first. */
-static int load(struct stream *s, size_t n, size_t first) {
-  size_t left = n - first * DATA_BLOCK, rows = left < s->room ? left : s->room;
-  int status = first == 0 ? open_pass(s) : BASE_OK;
-  if (status == BASE_OK) status = fill_window(s, rows);
-  if (status == BASE_OK && rows == left) {
-    status = next_chunk(s);
-    if (status == BASE_OK && s->chunk.rows > 0) status = BASE_ERR_ROWS;
-  }
-  if (status == BASE_OK) data_clip(s->window);
-  return status;
+/* After the last row. */
+static int check_end(struct stream *s) {
+  int status = next_chunk(s);
+  return status == BASE_OK && s->chunk.rows > 0 ? BASE_ERR_ROWS : status;
 }
 
-static void end_pass(struct stream *s) {
-  if (s->passes == 0 || --s->passes > 0) return;
-  s->feed.close(s->feed.context);
+static int open_feed(struct stream *s) {
+  s->open = 1;
+  s->taken = 0;
+  s->left = s->all.n;
+  return s->feed.open(s->feed.context);
+}
+
+static void close_feed(struct stream *s) {
+  if (s->open) s->feed.close(s->feed.context);
+  s->open = 0;
+  s->left = 0;
   memset(&s->chunk, 0, sizeof s->chunk);
 }
 
@@ -139,13 +190,6 @@ static size_t window_rows(size_t n, size_t columns) {
   size_t blocks = WINDOW_NUMBERS / DATA_BLOCK / (columns + 1);
   blocks = blocks < 1 ? 1 : blocks > WINDOW_BLOCKS ? WINDOW_BLOCKS : blocks;
   return n < blocks * DATA_BLOCK ? n : blocks * DATA_BLOCK;
-}
-
-/* One pass at a time: a feed that asks about its own data gets no answer, and its own pass goes on. */
-static int open_pass(struct stream *s) {
-  if (s->passes++ > 0) return BASE_ERR_SOURCE;
-  s->taken = 0;
-  return s->feed.open(s->feed.context);
 }
 
 static int fill_window(struct stream *s, size_t rows) {
