@@ -124,7 +124,8 @@ answer_names <- list(
   "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
   "batch trace" = c("trace on a batch", "traces on batches"),
   "batch direction" = c("direction on a batch", "directions on batches"),
-  gradient = c("gradient", "gradients"), "line search" = c("line search", "line searches"),
+  gradient = c("gradient", "gradients"),
+  "gradient difference" = c("gradient difference", "gradient differences"), "line search" = c("line search", "line searches"),
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
   direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
   "model gradient" = c("model gradient", "model gradients"),
@@ -139,7 +140,8 @@ status_text <- function(x) {
   paste0(
     c(sosp = "Certified stationary", budget = "Not certified: budget spent",
       iterations = "Not certified: planned iterations done",
-      start = "The start, as nothing better was found")[[x$status]],
+      start = "The start, as nothing better was found",
+      records = "Not certified at the target: all records read")[[x$status]],
     " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no answers"
   )
 }

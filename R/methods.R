@@ -5,6 +5,7 @@
 #' * `"2opt-ls"`, `"2opt"`, `"opt-ls"`, `"opt"`: short steps or private line search (`-ls`), one phase or two (`2`); on
 #'   batches `"opt-b"`, `"2opt-b"`. See [control_opt()].
 #' * `"tr"`, on batches `"tr-b"`: trust region. See [control_tr()].
+#' * `"spider"`: each record is read once, and what is certified is the population's objective. See [control_spider()].
 #' * `"gd"`, on batches `"sgd"`: gradient descent, a baseline. See [control_gd()].
 #'
 #' For convex problems:
@@ -44,7 +45,8 @@ methods <- function() {
     method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE),
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
-    method("cubic", family_cubic(), convex = TRUE)
+    method("cubic", family_cubic(), convex = TRUE),
+    method("spider", family_spider())
   )
   stats::setNames(rows, vapply(rows, function(row) row$name, ""))
 }

@@ -15,8 +15,14 @@
 #' saddle after some steps more than a target of, say, `sosp(0.1, 0.02)` plans for; a negative eigenvalue seen once
 #' is enough for the methods of second order.
 #'
-#' @param n Number of records, a multiple of 1000.
-#' @return A list of `x` (n x 2 matrix), `y` (-1 and 1) and `start`.
+#' With more than two coordinates the records are drawn at random: 38.4 percent are (0.9, 0, 0) with response 1, the
+#' others (0.3, 0.85, 0.4 u) and (0.3, -0.85, 0.4 u) with response -1, u uniform on the unit sphere in the other
+#' coordinates. At `start` = (1.984, 0, 0) the expected gradient vanishes, and the smallest eigenvalue of the expected
+#' Hessian is -0.0295.
+#'
+#' @param n Number of records; where `d` is 2, a multiple of 1000.
+#' @param d Number of coordinates, at least 2.
+#' @return A list of `x` (n x d matrix), `y` (-1 and 1) and `start`.
 #' @examples
 #' problem <- saddle_problem()
 #' fit <- function(method, control) {
@@ -26,11 +32,22 @@
 #' }
 #' rbind(gd = coef(fit("gd", control_gd(gap = 0.46))), opt = coef(fit("opt", control_opt(gap = 0.46))))
 #' @export
-saddle_problem <- function(n = 10000) {
+saddle_problem <- function(n = 10000, d = 2) {
   n <- check_count(n, "n", call = sys.call())
-  if (n %% 1000L != 0L) abort("argument", "`n` must be a multiple of 1000; it is ", n, ".")
+  d <- check_count(d, "d", call = sys.call())
+  if (d > 2L) return(random_saddle(n, d))
+  if (d < 2L) abort("argument", "`d` must be at least 2.")
+  if (n %% 1000L != 0L) abort("argument", "`n` must be a multiple of 1000 where `d` is 2; it is ", n, ".")
   i <- seq_len(n) - 1L
   first <- i %% 1000L < 384L
   x <- cbind(ifelse(first, 0.9, 0.3), ifelse(first, 0, ifelse(i %% 2L == 1L, 0.95, -0.95)))
   list(x = x, y = ifelse(first, 1, -1), start = c(2, 0))
+}
+
+random_saddle <- function(n, d) {
+  first <- stats::runif(n) < 0.384
+  u <- matrix(stats::rnorm(n * (d - 2)), n)
+  x <- cbind(0.3, sample(c(-0.85, 0.85), n, TRUE), 0.4 * u / sqrt(rowSums(u^2)))
+  x[first, ] <- rep(c(0.9, numeric(d - 1)), each = sum(first))
+  list(x = x, y = ifelse(first, 1, -1), start = c(1.984, numeric(d - 1)))
 }

@@ -27,7 +27,8 @@ status_advice <- c(
   source = "",
   rows = " The number of rows is public and fixed; nothing was released, and what was charged stays charged.",
   relation = " One budget holds under one relation, that of its first charge; this released nothing and cost nothing.",
-  step = ""
+  step = "",
+  records = ""
 )
 
 raise_status <- function(status) {

@@ -12,7 +12,8 @@ layers <- list(
               "source-files", "stream", "problem"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
-             "method-ridge", "geometry", "method-cubic", "method-perturbation", "methods", "auto", "trust-region"),
+             "method-ridge", "geometry", "method-cubic", "method-perturbation", "method-spider",
+             "methods", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "fit",
           "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",
           "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot")

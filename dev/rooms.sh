@@ -45,9 +45,9 @@ main() {
   rule "no flag says how rows are kept: a storage has its functions" storage_flags
   rule "where data are, la is called for a fixed number of operations only" iterations_on_data
   rule "only mechanisms, schedules, selections and perturbed minimisers draw" callers mech_ \
-    "mechanism|schedule|selection|perturbed"
+    "mechanism|schedule|fresh|epoch|selection|perturbed"
   rule "only releases, schedules, selections and perturbed minimisers charge" callers 'ledger_charge$' \
-    'release|schedule|selection|perturbed'
+    'release|schedule|fresh|selection|perturbed'
   rule "each C method is in the table of methods" methods_not_in_table
   rule "methods see no private struct" method_headers
   rule "methods call no data, loss, model, engine, noise or accounting" method_calls

@@ -86,7 +86,7 @@ void oracle_free(struct oracle *oracle);
 int oracle_move(struct oracle *oracle, const struct coordinates *coordinates);
 
 /* Public facts: no charge. */
-size_t oracle_dim(const struct oracle *oracle); /* coefficients */
+size_t oracle_dim(const struct oracle *oracle);     /* coefficients */
 size_t oracle_columns(const struct oracle *oracle); /* those but the intercept's */
 size_t oracle_rows(const struct oracle *oracle);
 /* Of the columns, in coordinates of weighted rows; else NULL. */
@@ -204,12 +204,56 @@ int step_open(struct oracle *oracle, const struct schedule *how, const double *w
 double step_left(const struct oracle *oracle, const struct query *query);
 /* Forgets the batch, and the ledger takes charges again. A step that is opened closes the oracle's one before. */
 void step_close(struct oracle *oracle);
-/* After the last step: forgets the copy of the rows, too, that many batches are gathered from. */
+/* After the last step: forgets the copy of the rows, too, that many batches are gathered from, and fresh records. */
 void oracle_batches_end(struct oracle *oracle);
 /* Standard deviation that the answer has of a step which gives only this one, a gradient or a Hessian; infinite if it
  * would be refused. */
 double step_sd(struct oracle *oracle, const struct sampling *how, const struct query *query, const double *w,
                double cost);
+
+/* ---- fresh.c, epoch.c: each record in one leaf, all of them paid for together ---- */
+
+/*
+ * Charges rho, once, and puts the records in a random order, or begins to read a stream. Whatever is asked then of
+ * fresh records, which are in no leaf yet, costs nothing more: a record is in one leaf, and no leaf releases more than
+ * rho about it (proofs: fresh-records). What needs more records than are left is refused with BASE_ERR_RECORDS; how
+ * many it needs follows from released points. A schedule that is opened closes the one before.
+ */
+int fresh_open(struct oracle *oracle, double rho);
+void fresh_close(struct oracle *oracle);
+/* Records that are in no leaf yet. */
+size_t fresh_left(const struct oracle *oracle);
+/* A leaf for one query, with Gaussian noise. */
+int fresh_release(struct oracle *oracle, const struct query *query, const struct ask *ask, size_t records,
+                  struct answer out);
+/* Scale of its noise. */
+double fresh_sd(struct oracle *oracle, const struct query *query, const struct ask *ask, size_t records);
+
+/* How the noise of an epoch's prefix sums is correlated (factor.c). */
+enum factor { FACTOR_SQUARE_ROOT, FACTOR_TREE, FACTOR_INDEPENDENT };
+
+/* The first leaf has so many records, and gives the gradient and the Hessian there; those behind it give differences
+ * of gradients between its point and that of the leaf before, and what is released is their sum so far. No leaf may be
+ * more sensitive than the first. */
+struct epoch {
+  size_t records, leaves; /* at most so many leaves */
+  enum factor factor;
+  double curvature_share; /* of rho, for the Hessian; zero: none */
+};
+#define EPOCH_MOST_LEAVES 4096
+struct epoch_sd {
+  double gradient, hessian;
+};
+/* hessian: NULL without a share. */
+int epoch_open(struct oracle *oracle, const struct epoch *how, const double *w, double *gradient, double *hessian,
+               struct epoch_sd *sd);
+/* A leaf of so many records; refused with BASE_ERR_ARGUMENT where it would be more sensitive than the first, and
+ * behind the last. */
+int epoch_leaf(struct oracle *oracle, const double *w, size_t records, double *gradient, double *sd);
+/* The fewest records that the next leaf can have with this point; none can: SIZE_MAX. */
+size_t epoch_records(struct oracle *oracle, const double *w);
+/* Of the last gradient of such an epoch, and of its Hessian. */
+struct epoch_sd epoch_noise(struct oracle *oracle, double rho, const struct epoch *how, const double *w);
 
 /* ---- selection.c: the best of a random number of runs, whose number and candidates nobody learns ---- */
 

@@ -26,7 +26,8 @@
  *   - a term takes part in at most a additions, which the engine counts (engine_additions());
  *   - so many u times the sum of absolute values, whose norm is at most n times
  *     the bound of one term, because each row has norm at most one.
- * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much.
+ * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much, unless it is known
+ * to have b rows.
  * Where l'' jumps, rounding of a predictor may change a weight l'' by all of its
  * range, in any number of records at once, as a null record may change how its
  * whole block is read: no bound, and what has such weights is refused. Sums of
@@ -65,6 +66,12 @@ double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, 
   return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
 }
 
+double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size) {
+  size_t dim = s->oracle->model.dim;
+  double added = engine_additions(s->oracle->engine.rows, SUM_BOTH, dim * (dim + 1));
+  return model_stretch(&s->oracle->model) * rounding_in(s, added, lip, w_norm, size);
+}
+
 static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size) {
   double columns = (double)s->oracle->engine.rows->p;
   if (s->oracle->model.coordinates) {
@@ -74,4 +81,6 @@ static double rounding_in(const struct scope *s, double added, double lip, doubl
   return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);
 }
 
-double bounds_most_rows(const struct scope *s) { return (double)data_rows(s->oracle->engine.rows) / scope_divisor(s); }
+double bounds_most_rows(const struct scope *s) {
+  return s->exact ? 1 : (double)data_rows(s->oracle->engine.rows) / scope_divisor(s);
+}

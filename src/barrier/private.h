@@ -11,6 +11,8 @@ struct scope {
   struct oracle *oracle;
   const struct batch *of; /* NULL: all rows */
   double left[PARTS];     /* rho, of an open step */
+  int exact;              /* of fresh records: the batch has as many rows as its sums are divided by, */
+  double whole;           /* and this, rho, is left for any Gaussian query */
 };
 
 /* What a cost buys before it is amplified. */
@@ -32,6 +34,7 @@ struct oracle {
   double drawn;                   /* rows of all batches so far */
   struct records *records;        /* where they are gathered from once they are many, or NULL */
   struct amplified bought[PARTS]; /* the newest, as a run asks for the same cost again and again */
+  struct fresh *fresh;            /* the open schedule of fresh records, or NULL */
 };
 
 /* ---- mechanism.c ---- */
@@ -63,6 +66,43 @@ extern const struct mechanism mechanism_best;
  * where the noise would be too large for that. */
 int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
 
+/* ---- fresh.c ---- */
+
+/* An open epoch: what it released and, until its end, the exact leaves. */
+struct epoch_sums {
+  struct epoch how;
+  double leaf;  /* sensitivity that no leaf exceeds */
+  double sd;    /* of the noise on each number of an encoded sum */
+  size_t steps; /* leaves so far */
+  size_t dim;
+  double *leaves, *sums; /* how.leaves vectors each: exact leaves; encoded sums with their noise */
+  double *at;            /* the point of the last leaf */
+};
+
+struct fresh {
+  double rho;              /* of all that one record may be in */
+  size_t *order;           /* of the rows; NULL where the engine reads on */
+  long owner;    /* the process that may use it: a fork would draw other noise for the same records */
+  size_t used;             /* of them, from the first on */
+  struct epoch_sums epoch; /* without memory when there is none */
+};
+/* The scope of a leaf of so many records, before they are taken: for sensitivities. */
+struct scope fresh_scope(struct oracle *o, const struct batch *batch);
+/* The batch becomes the next so many fresh records, which are used up whatever happens then. BASE_ERR_RECORDS when
+ * fewer are left. */
+int fresh_take(struct oracle *o, struct batch *batch);
+/* Wipes and frees it. */
+void fresh_end_epoch(struct fresh *f);
+
+/* ---- factor.c: prefix sums as answers = decode (encode leaves), lower triangular; steps count from zero ---- */
+
+double factor_encode(enum factor factor, size_t step, size_t leaf);
+double factor_decode(enum factor factor, size_t step, size_t sum);
+/* At least the norm of each column of encode, for so many leaves. */
+double factor_column(enum factor factor, size_t leaves);
+/* The norm of a row of decode. */
+double factor_row(enum factor factor, size_t step);
+
 /* ---- journal.c ---- */
 
 int journal_open(struct oracle *o, const struct query *q, size_t k);
@@ -83,7 +123,7 @@ struct query {
   const struct mechanism *mechanism;
   enum keep keep; /* of answers about all rows */
   enum moved moved;
-  int part;       /* of a step's cost that pays for it; PART_NONE: not asked on batches */
+  int part; /* of a step's cost that pays for it; PART_NONE: not asked on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
   size_t (*answers)(const struct task *task);               /* numbers; NULL: as many as the sum has */
   /* The l2 sensitivity of the computed answer or, for the i-th number alone, its own. Infinite, which refuses the
@@ -100,12 +140,18 @@ size_t matrix_width(const struct task *task);
 void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
                 double *sum);
 int matrix_check(const struct scope *s, const struct ask *a);
+/* Of a sum of Hessians, between neighbours: max(a + b, sqrt(2) max(a, b)), zero-out max(a, b), in the Frobenius norm
+ * (proofs: sensitivity-hessian). */
+double hessian_change(const struct scope *s);
 
 /* Value and gradient in one pass. */
 extern const struct sum sum_value_gradient;
 /* The gradient and the Hessian at one point; the gradient at `at` minus that at `along`, which is a point, too. */
 extern const struct sum sum_epoch_start;
 extern const struct sum sum_difference;
+double sensitivity_start_gradient(const struct scope *s, const double *w);
+double sensitivity_start_hessian(const struct scope *s, const double *w); /* infinite where l'' jumps */
+double sensitivity_difference(const struct scope *s, const double *w, const double *before);
 /* Bound on the distance of the computed gradient from the true one at a w of this norm. */
 double bounds_gradient_error(const struct scope *s, double norm);
 
@@ -119,7 +165,7 @@ size_t scope_width_dim(const struct task *task);
 double scope_divisor(const struct scope *s);
 /* The sum over the divisor, without noise: it must not leave the barrier. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer);
-/* Out of what the open step has left. */
+/* Out of what the open step, or the leaf, has left. */
 int scope_pay(struct scope *s, const struct query *q, double rho);
 /* Is w short enough for every exact sum to be finite? */
 int check_point(const struct oracle *o, const double *w);
@@ -135,6 +181,8 @@ double bounds_sensitivity(const struct scope *s, double change, double error);
  * w_norm. */
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size);
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size);
+/* Of a gradient that is summed in one pass with a matrix. */
+double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Rows over the divisor. */
 double bounds_most_rows(const struct scope *s);
 

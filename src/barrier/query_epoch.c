@@ -1,6 +1,15 @@
 /* What the leaves of an epoch sum (fresh.c): of each record the gradient and the Hessian at the epoch's start, and then
  * differences of gradients. One pass each, as a record that is read on is read once. */
 #include "barrier/private.h"
+#include "la/la.h"
+
+#include <float.h>
+#include <math.h>
+
+/* More than squares that underflow take from a distance. */
+#define LEAST_DISTANCE 1e-150
+
+static double distance(size_t dim, const double *w, const double *before);
 
 /* ---- gradient and Hessian ---- */
 
@@ -21,6 +30,18 @@ static void add_start(const struct task *task, const struct data_block *b, doubl
 
 const struct sum sum_epoch_start = {SUM_BOTH, width_start, add_start, NULL};
 
+/* Of a gradient at a w of this norm, on its own or with a matrix. */
+static double gradient_error(const struct scope *s, const double *w) {
+  double size, lipschitz, norm = la_norm(s->oracle->model.dim, w);
+  model_slope_bounds(&s->oracle->model, &size, &lipschitz);
+  return bounds_both_rounding(s, lipschitz, norm, size);
+}
+
+/* 2 L / b, zero-out L / b (proofs: sensitivity-gradient) */
+double sensitivity_start_gradient(const struct scope *s, const double *w) {
+  return bounds_sensitivity(s, bounds_terms(s) * model_bounds(&s->oracle->model)->lipschitz, gradient_error(s, w));
+}
+
 /* ---- differences of gradients ---- */
 
 static void add_difference(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
@@ -39,3 +60,27 @@ static void add_difference(const struct task *task, const struct data_block *b, 
 }
 
 const struct sum sum_difference = {SUM_GRADIENT, scope_width_dim, add_difference, NULL};
+
+double sensitivity_start_hessian(const struct scope *s, const double *w) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  if (!isfinite(b->third)) return INFINITY;
+  double error = bounds_both_rounding(s, b->third, la_norm(m->dim, w), fmax(b->curv_lower, b->curv_upper));
+  return bounds_sensitivity(s, hessian_change(s), model_stretch(m) * error);
+}
+
+/* 2 K |w - before| / b, zero-out K |w - before| / b, K = max(a, b) the Lipschitz constant of l'
+ * (proofs: sensitivity-difference) */
+double sensitivity_difference(const struct scope *s, const double *w, const double *before) {
+  const struct loss_bounds *b = model_bounds(&s->oracle->model);
+  double smooth = fmax(b->curv_lower, b->curv_upper);
+  double change = bounds_terms(s) * smooth * distance(s->oracle->model.dim, w, before);
+  return bounds_sensitivity(s, change, gradient_error(s, w) + gradient_error(s, before));
+}
+
+/* Rounded up: n + 2 roundings of relative size u. */
+static double distance(size_t dim, const double *w, const double *before) {
+  double square = 0;
+  for (size_t j = 0; j < dim; j++) square += (w[j] - before[j]) * (w[j] - before[j]);
+  return sqrt(square) * (1 + (double)(dim + 8) * DBL_EPSILON) + LEAST_DISTANCE;
+}

@@ -76,16 +76,19 @@ static void add_hessian(const struct task *task, const struct data_block *b, dou
   matrix_add(task, CURVATURE_HESSIAN, b, work, sum);
 }
 
-/* max(a + b, sqrt(2) max(a, b)) / n, zero-out max(a, b) / n, in the Frobenius norm
- * (proofs: sensitivity-hessian) */
+double hessian_change(const struct scope *s) {
+  const struct loss_bounds *b = model_bounds(&s->oracle->model);
+  double largest = fmax(b->curv_lower, b->curv_upper);
+  return scope_replaces(s) ? fmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
+}
+
 static double sensitivity_hessian(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
   (void)i;
   if (!isfinite(b->third)) return INFINITY;
-  double largest = fmax(b->curv_lower, b->curv_upper);
-  double change = scope_replaces(s) ? fmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
-  return bounds_sensitivity(s, change, bounds_matrix_rounding(s, b->third, la_norm(m->dim, a->at), largest));
+  double largest = fmax(b->curv_lower, b->curv_upper), norm = la_norm(m->dim, a->at);
+  return bounds_sensitivity(s, hessian_change(s), bounds_matrix_rounding(s, b->third, norm, largest));
 }
 
 const struct query query_hessian = {.name = "hessian",

@@ -141,6 +141,7 @@ double step_left(const struct oracle *o, const struct query *q) {
 
 void oracle_batches_end(struct oracle *o) {
   step_close(o);
+  fresh_close(o);
   data_records_free(o->records);
   o->records = NULL;
   o->drawn = 0;

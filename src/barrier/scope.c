@@ -38,7 +38,9 @@ int check_point(const struct oracle *o, const double *w) {
 }
 
 int scope_pay(struct scope *s, const struct query *q, double rho) {
-  if (q->part == PART_NONE || !(rho > 0) || !(rho <= s->left[q->part])) return BASE_ERR_ARGUMENT;
-  s->left[q->part] -= rho;
+  if (!s->exact && q->part == PART_NONE) return BASE_ERR_ARGUMENT;
+  double *left = s->exact ? &s->whole : &s->left[q->part];
+  if (!(rho > 0) || !(rho <= *left)) return BASE_ERR_ARGUMENT;
+  *left -= rho;
   return BASE_OK;
 }

@@ -19,6 +19,7 @@ static const struct {
     [BASE_ERR_ROWS] = {"rows", "a pass over the source of the data gave more or fewer rows than n"},
     [BASE_ERR_RELATION] = {"relation", "the privacy budget was charged under another neighbour relation"},
     [BASE_ERR_STEP] = {"step", "a step on a batch is open, which is one release"},
+    [BASE_ERR_RECORDS] = {"records", "fewer records are left than were asked for"},
 };
 
 static struct base_host host;

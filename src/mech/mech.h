@@ -45,6 +45,9 @@ int mech_subset_fixed(const struct base_entropy *e, size_t n, size_t m, size_t *
  * is allocated: *count of its numbers are meant; the caller wipes and frees them. */
 int mech_subset_poisson(const struct base_entropy *e, size_t n, double rate, size_t **row, size_t *count);
 
+/* 0, ..., n - 1 in a random order, all with equal probability; n < 2^32. */
+int mech_permutation(const struct base_entropy *e, size_t n, size_t *order);
+
 /* Numbers of runs: Poisson's law with this mean, and trials up to the first of success, mean of them on average. */
 int mech_poisson(const struct base_entropy *e, uint32_t mean, size_t *count);
 int mech_geometric(const struct base_entropy *e, uint32_t mean, size_t *count);

@@ -58,7 +58,8 @@ enum opt_status {
   OPT_SOSP,       /* certified: a second-order stationary point of the target's accuracy */
   OPT_BUDGET,     /* the budget is spent */
   OPT_ITERATIONS, /* the planned iterations are done */
-  OPT_START       /* nothing better than the start was found; it is what is returned */
+  OPT_START,      /* nothing better than the start was found; it is what is returned */
+  OPT_RECORDS     /* all fresh records are used */
 };
 
 /* How a run draws batches: for steps only. What they find is certified by answers about all rows. */
@@ -194,6 +195,24 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
               double *w, struct opt_result *result);
 double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options,
                            double rho, const double *w);
+
+/* ---- spider.c ---- */
+
+struct spider_options {
+  enum factor noise;
+  int leaves;                      /* of an epoch, at most */
+  double eps_g, eps_h, confidence; /* of the target, of the certificate */
+  double hessian_share;            /* of the budget, for a Hessian where the gradient has the rest */
+  double certificate_share;        /* of the records, for the certificate */
+  double value_share;              /* of the records, for the loss at the start */
+  double gap;                      /* as in opt_options */
+};
+/* The certificate is one of the population. */
+int spider_run(struct oracle *oracle, const struct penalty *penalty, const struct spider_options *options, double rho,
+               double *w, struct opt_result *result);
+/* That of the first plan. */
+double spider_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct spider_options *options,
+                            double rho, const double *w);
 
 /* ---- perturbed.c ---- */
 

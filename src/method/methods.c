@@ -4,7 +4,7 @@
 #include <string.h>
 
 extern const struct method method_opt, method_tr, method_gd, method_newton, method_ridge, method_perturbed,
-    method_cubic;
+    method_cubic, method_spider;
 
 const struct method *const methods_all[] = {
     &method_opt,       /* short steps and line search, in one phase or two */
@@ -14,6 +14,7 @@ const struct method *const methods_all[] = {
     &method_ridge,     /* Newton's method with a ridge of its own, for weighted rows */
     &method_perturbed, /* output and objective perturbation */
     &method_cubic,     /* cubic regularisation */
+    &method_spider,    /* SPIDER, each record read once */
     NULL,
 };
 
@@ -23,7 +24,7 @@ const struct method *method_named(const char *name) {
   return *m;
 }
 
-static const char *const statuses[] = {"sosp", "budget", "iterations", "start", NULL};
+static const char *const statuses[] = {"sosp", "budget", "iterations", "start", "records", NULL};
 
 const struct field result_fields[] = {
     {"status", FIELD_CHOICE, offsetof(struct opt_result, status), statuses},

@@ -109,6 +109,12 @@ double confidence_eigen(double sd, size_t dim, double beta);
 /* q with P(|e| > q) <= beta, e ~ N(0, sd^2 I_d). */
 double confidence_length(double sd, size_t dim, double beta);
 
+/* ---- population.c ---- */
+
+/* Certifies the expected objective at w, with error probability beta, by all fresh records that are left. */
+int population_certify(const struct objective *f, const double *w, double curvature_share, double beta,
+                       struct opt_result *result);
+
 /* ---- gap.c ---- */
 
 /* Public upper bound of f(w) - inf f: no loss grows faster than its Lipschitz constant. */

@@ -1,0 +1,58 @@
+#' Settings of SPIDER, which reads each record once
+#'
+#' `method = "spider"` of [dp_sosp()] puts the records in a random order and never looks at one twice. Each of its
+#' gradients is one on fresh records or the sum of such a one and of differences of gradients along the way, on further
+#' fresh records; negative curvature is left along an eigenvector of a released Hessian. As each record is in one
+#' answer, the budget is paid once, however many steps there are, and the certificate is about the population that the
+#' records were drawn from, not about these records. All settings are public: they must not be chosen by looking at the
+#' data.
+#'
+#' @section What a run does:
+#' 1. A plan: the accuracy alpha for which a descent from the start, by the gap at worst, has enough records, and b,
+#'    the records of an epoch.
+#' 2. An epoch begins with gradient and Hessian on b records and goes on with differences between successive points,
+#'    each on as many records as make it no more sensitive. It ends after `leaves` answers, or when its differences had b
+#'    records, or when the gradient seems short.
+#' 3. Where the gradient at the beginning of an epoch is shorter than alpha and the Hessian shows no negative curvature,
+#'    the point is kept, and a new plan, as if the gap were an eighth, uses what is left, as long as alpha falls by a
+#'    tenth. Where there is negative curvature the step goes along it.
+#' 4. All records left, at least `certificate_share` of them, certify the last point that was kept or, if none was, the
+#'    last one.
+#'
+#' The certificate's bounds are confidence bounds for the gradient and the smallest eigenvalue of the *expected* objective
+#' of a record, clipped as the rows are. They hold if the records are independent draws of one distribution; privacy
+#' needs no such thing.
+#'
+#' @param leaves Answers of an epoch, at most; a whole number.
+#' @param noise How the noise of an epoch's answers is correlated: `"sqrt"`, by the square root of the matrix of prefix
+#'   sums, `"tree"`, by a binary tree, or `"independent"`.
+#' @param hessian_share Share of the budget, in (0, 1), for the Hessian where records give both; convex problems have
+#'   none.
+#' @param certificate_share Share of the records, in (0, 1), that is kept for the certificate.
+#' @param value_share Share of the records, in (0, 1), for the loss at a start other than zero, which bounds the gap.
+#' @inheritParams control_opt
+#' @return An object of class `dp_control_spider`.
+#' @references Liu and Talwar (2024), Adaptive batch size for privately finding second-order stationary points. Fang, Li,
+#'   Lin and Zhang (2018), SPIDER: near-optimal non-convex optimization via stochastic path-integrated differential
+#'   estimator. The escape along a released eigenvector, the stages and the certificate are this package's.
+#' @seealso [dp_sosp()], [saddle_problem()].
+#' @examples
+#' control_spider(noise = "tree")
+#' @export
+control_spider <- function(leaves = 32, noise = c("sqrt", "tree", "independent"), gap = NULL, confidence = 0.95,
+                           hessian_share = 0.2, certificate_share = 0.15, value_share = 0.01, ...) {
+  call <- sys.call()
+  check_dots(call)
+  share <- function(x, arg) check_share(x, arg, call)
+  structure(class = c("dp_control_spider", "dp_control"), list(
+    leaves = check_count(leaves, "leaves", 1, call, 4096L),
+    noise = check_choice(noise, c("sqrt", "tree", "independent"), "noise", call),
+    gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
+    confidence = share(confidence, "confidence"), hessian_share = share(hessian_share, "hessian_share"),
+    certificate_share = share(certificate_share, "certificate_share"), value_share = share(value_share, "value_share")
+  ))
+}
+
+family_spider <- function() {
+  new_family("spider", function(method) control_spider(), function(job, rho) unclass(job$control))
+}

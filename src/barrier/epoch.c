@@ -1,0 +1,164 @@
+/*
+ * An epoch: a gradient on fresh records, differences of gradients on further ones, and their sums so far, with noise
+ * that remembers. A leaf x_t is exact and stays in here; y_t = sum_j C_tj x_j + noise is an ordinary release, and the
+ * answer sum_j B_tj y_j is computed from released numbers (factor.c).
+ *
+ * The record that is replaced is in one leaf, which moves by at most the sensitivity of the first one, so that all y
+ * together move by at most that times the norm of C's column, and the noise is in proportion to it. That later leaves
+ * depend on released answers changes nothing, nor does it when an epoch ends: the next one has further records and
+ * noise of its own (proofs: fresh-records, prefix-sums).
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+#include "mech/mech.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static int check_epoch(const struct oracle *o, const struct epoch *how, const double *w, const double *hessian);
+static int scales(const struct scope *s, double rho, const struct epoch *how, const double *w, double *leaf,
+                  struct epoch_sd *sd);
+static double encoding_error(const struct scope *s, size_t leaves);
+static int make_room(struct epoch_sums *e, const struct epoch *how, size_t dim);
+static int sum_first(struct scope *s, const double *w, double *leaf, double *hessian);
+static int add_leaf(struct oracle *o, const double *w, double *gradient, double *sd);
+
+int epoch_open(struct oracle *o, const struct epoch *how, const double *w, double *gradient, double *hessian,
+               struct epoch_sd *sd) {
+  size_t dim = o->model.dim;
+  int status = check_epoch(o, how, w, hessian);
+  if (status != BASE_OK) return status;
+  fresh_end_epoch(o->fresh);
+  struct epoch_sums *e = &o->fresh->epoch;
+  struct batch batch = {.count = how->records, .size = (double)how->records};
+  struct scope s = fresh_scope(o, &batch);
+  double leaf;
+  status = scales(&s, o->fresh->rho, how, w, &leaf, sd);
+  if (status == BASE_OK) status = make_room(e, how, dim);
+  e->leaf = leaf;
+  e->sd = sd->gradient;
+  if (status == BASE_OK) status = fresh_take(o, &batch);
+  if (status == BASE_OK) status = sum_first(&s, w, e->leaves, hessian);
+  if (status == BASE_OK && hessian) status = mech_symmetric(o->entropy, dim, sd->hessian, hessian);
+  if (status == BASE_OK) status = add_leaf(o, w, gradient, &sd->gradient);
+  if (status == BASE_OK) return BASE_OK;
+  fresh_end_epoch(o->fresh);
+  memset(gradient, 0, dim * sizeof(double));
+  if (hessian) memset(hessian, 0, dim * dim * sizeof(double));
+  return status;
+}
+
+int epoch_leaf(struct oracle *o, const double *w, size_t records, double *gradient, double *sd) {
+  size_t dim = o->model.dim;
+  memset(gradient, 0, dim * sizeof(double));
+  if (!o->fresh || o->fresh->epoch.steps == 0 || records == 0) return BASE_ERR_ARGUMENT;
+  struct epoch_sums *e = &o->fresh->epoch;
+  struct batch batch = {.count = records, .size = (double)records};
+  const struct scope s = fresh_scope(o, &batch);
+  int status = e->steps < e->how.leaves ? check_point(o, w) : BASE_ERR_ARGUMENT;
+  if (status == BASE_OK && !(sensitivity_difference(&s, w, e->at) <= e->leaf)) status = BASE_ERR_ARGUMENT;
+  if (status == BASE_OK) status = fresh_take(o, &batch);
+  if (status != BASE_OK) return status; /* nothing was read, and the epoch goes on */
+  const struct ask ask = {.at = w, .along = e->at};
+  status = scope_mean(&s, &sum_difference, &ask, e->leaves + e->steps * dim);
+  if (status == BASE_OK) status = add_leaf(o, w, gradient, sd);
+  if (status == BASE_OK) return BASE_OK;
+  fresh_end_epoch(o->fresh);
+  memset(gradient, 0, dim * sizeof(double));
+  return status;
+}
+
+/* What a difference changes falls with the records, its rounding error does not. */
+size_t epoch_records(struct oracle *o, const double *w) {
+  if (!o->fresh || o->fresh->epoch.steps == 0) return SIZE_MAX;
+  const struct epoch_sums *e = &o->fresh->epoch;
+  struct batch batch = {.count = 1, .size = 1};
+  const struct scope s = fresh_scope(o, &batch);
+  double one = sensitivity_difference(&s, w, e->at), error = sensitivity_difference(&s, w, w);
+  double records = one <= e->leaf ? 1 : ceil((one - error) / (e->leaf - error));
+  if (!(e->leaf > 2 * error) || !(records < (double)(SIZE_MAX / 2))) return SIZE_MAX;
+  batch.count = (size_t)records;
+  batch.size = records;
+  while (!(sensitivity_difference(&s, w, e->at) <= e->leaf)) batch.size = (double)++batch.count;
+  return batch.count;
+}
+
+struct epoch_sd epoch_noise(struct oracle *o, double rho, const struct epoch *how, const double *w) {
+  const struct batch batch = {.count = how->records, .size = (double)how->records};
+  const struct scope s = {.oracle = o, .of = &batch, .exact = 1};
+  struct epoch_sd sd;
+  double leaf;
+  if (scales(&s, rho, how, w, &leaf, &sd) != BASE_OK) return (struct epoch_sd){INFINITY, INFINITY};
+  sd.gradient *= factor_row(how->factor, how->leaves - 1);
+  return sd;
+}
+
+static int check_epoch(const struct oracle *o, const struct epoch *how, const double *w, const double *hessian) {
+  double share = how->curvature_share;
+  if (!o->fresh || how->records == 0 || how->leaves == 0 || how->leaves > EPOCH_MOST_LEAVES) return BASE_ERR_ARGUMENT;
+  if (!(share >= 0) || !(share < 1) || (share > 0) != (hessian != NULL)) return BASE_ERR_ARGUMENT;
+  if (model_weighted(&o->model)) return BASE_ERR_ARGUMENT; /* whose lengths a batch does not have */
+  if (hessian && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
+  if (how->records > fresh_left(o)) return BASE_ERR_RECORDS;
+  return check_point(o, w);
+}
+
+/* Of a leaf, of the encoded sums and of the Hessian. */
+static int scales(const struct scope *s, double rho, const struct epoch *how, const double *w, double *leaf,
+                  struct epoch_sd *sd) {
+  size_t dim = s->oracle->model.dim;
+  *leaf = sensitivity_start_gradient(s, w);
+  *sd = (struct epoch_sd){0, 0};
+  double all = *leaf * factor_column(how->factor, how->leaves) + encoding_error(s, how->leaves);
+  int status = gaussian_scale(all, rho * (1 - how->curvature_share), dim * how->leaves, &sd->gradient);
+  if (status != BASE_OK || how->curvature_share == 0) return status;
+  return gaussian_scale(sensitivity_start_hessian(s, w), rho * how->curvature_share, dim * dim, &sd->hessian);
+}
+
+/* An encoded sum of m leaves, each at most 2 L long, with coefficients of at most one: m + 1 roundings of at most
+ * 2 m L, in m sums of two neighbours; twice that for what is of second order. */
+static double encoding_error(const struct scope *s, size_t leaves) {
+  double m = (double)leaves, longest = 2 * model_bounds(&s->oracle->model)->lipschitz;
+  return 4 * sqrt(m) * (m + 1) * m * (DBL_EPSILON / 2) * longest * model_stretch(&s->oracle->model);
+}
+
+static int make_room(struct epoch_sums *e, const struct epoch *how, size_t dim) {
+  e->how = *how;
+  e->dim = dim;
+  e->leaves = base_alloc(how->leaves * dim, sizeof(double));
+  e->sums = base_alloc(how->leaves * dim, sizeof(double));
+  e->at = base_alloc(dim, sizeof(double));
+  return e->leaves && e->sums && e->at ? BASE_OK : BASE_ERR_MEMORY;
+}
+
+/* A record that is read on is read once: gradient and Hessian in one pass. */
+static int sum_first(struct scope *s, const double *w, double *leaf, double *hessian) {
+  size_t dim = s->oracle->model.dim, width = dim * (dim + 1);
+  const struct ask ask = {.at = w};
+  if (!hessian) return scope_mean(s, &query_gradient.sum, &ask, leaf);
+  double *both = base_alloc(width, sizeof(double));
+  if (!both) return BASE_ERR_MEMORY;
+  int status = scope_mean(s, &sum_epoch_start, &ask, both);
+  memcpy(leaf, both, dim * sizeof(double));
+  memcpy(hessian, both + dim, dim * dim * sizeof(double));
+  memset(both, 0, width * sizeof(double));
+  base_free(both);
+  return status;
+}
+
+/* Encodes the newest leaf with those before it, adds noise, and answers with the sum of all leaves. */
+static int add_leaf(struct oracle *o, const double *w, double *gradient, double *sd) {
+  struct epoch_sums *e = &o->fresh->epoch;
+  size_t dim = e->dim, step = e->steps;
+  double *sum = e->sums + step * dim;
+  for (size_t j = 0; j <= step; j++) la_axpy(dim, factor_encode(e->how.factor, step, j), e->leaves + j * dim, sum);
+  int status = mech_gaussian(o->entropy, dim, e->sd, sum);
+  if (status != BASE_OK) return status;
+  memset(gradient, 0, dim * sizeof(double));
+  for (size_t j = 0; j <= step; j++) la_axpy(dim, factor_decode(e->how.factor, step, j), e->sums + j * dim, gradient);
+  *sd = e->sd * factor_row(e->how.factor, step);
+  memcpy(e->at, w, dim * sizeof(double));
+  e->steps++;
+  return BASE_OK;
+}

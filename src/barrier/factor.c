@@ -1,0 +1,69 @@
+/*
+ * Prefix sums through a public factorisation: with x the leaves and A = B C the lower triangle of ones, y = C x gets
+ * noise and the answers are B y. One leaf is in a column of C, whose norm the noise is in proportion to.
+ *
+ *   square root   B = C, the Toeplitz matrix with c_k = binomial(2 k, k) / 4^k on its k-th diagonal, as sum_k c_k z^k =
+ *                 (1 - z)^(-1/2), whose square has ones
+ *   tree          y_t is the sum of the leaves in (t - lowbit t, t], counted from one: the nodes of a binary tree that
+ *                 are left children, and the roots; an answer adds the nodes of t's binary digits. A leaf is in at most
+ *                 floor(log2 leaves) + 1 of them
+ *   independent   y = x
+ */
+#include "barrier/private.h"
+
+#include <math.h>
+
+static double binomial(size_t k) {
+  double c = 1;
+  for (size_t i = 1; i <= k; i++) c *= (2 * (double)i - 1) / (2 * (double)i);
+  return c;
+}
+
+/* Leaves in the node that ends with this step. */
+static size_t node(size_t step) {
+  size_t t = step + 1;
+  return t & (~t + 1);
+}
+
+double factor_encode(enum factor factor, size_t step, size_t leaf) {
+  if (leaf > step) return 0;
+  switch (factor) {
+  case FACTOR_SQUARE_ROOT:
+    return binomial(step - leaf);
+  case FACTOR_TREE:
+    return step - leaf < node(step);
+  default:
+    return step == leaf;
+  }
+}
+
+/* Of a tree: is the sum's node one of those that t consists of? */
+double factor_decode(enum factor factor, size_t step, size_t sum) {
+  if (sum > step) return 0;
+  switch (factor) {
+  case FACTOR_SQUARE_ROOT:
+    return binomial(step - sum);
+  case FACTOR_TREE:
+    return ((step + 1) & ~(node(sum) - 1)) == sum + 1;
+  default:
+    return 1;
+  }
+}
+
+static double norm(double (*entry)(enum factor, size_t, size_t), enum factor factor, size_t row, size_t column,
+                   size_t leaves, int down) {
+  double square = 0;
+  for (size_t k = 0; k < leaves; k++) {
+    double x = down ? entry(factor, k, column) : entry(factor, row, k);
+    square += x * x;
+  }
+  return sqrt(square);
+}
+
+double factor_column(enum factor factor, size_t leaves) {
+  double most = 0;
+  for (size_t leaf = 0; leaf < leaves; leaf++) most = fmax(most, norm(factor_encode, factor, 0, leaf, leaves, 1));
+  return most * (1 + 0x1p-40);
+}
+
+double factor_row(enum factor factor, size_t step) { return norm(factor_decode, factor, step, 0, step + 1, 0); }

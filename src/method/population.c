@@ -1,0 +1,101 @@
+/*
+ * A certificate of the population: bounds on the gradient and the smallest eigenvalue of the objective's expectation,
+ * from records that had no part in choosing the point. All of the error is about one direction each, which is fixed
+ * before these records are seen (proofs: population-certificate):
+ *
+ *   gradient    with u the direction of the expected gradient, |E g| = u'mean + u'(E g - mean) <= |mean| + Bernstein's
+ *               bound of n numbers u'g_i, whose variance is at most u'E[g g']u <= the largest eigenvalue of a released
+ *               second moment plus the error of u'S u; |mean| has the noise's own bound (confidence.c)
+ *   eigenvalue  with v the eigenvector of the smallest one, v'E[H]v = v'H~v - v'(noise)v - v'(H - E H)v, and v'H~v is
+ * at least the smallest eigenvalue of what was released; Hoeffding's bound of n numbers v'H_i v
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+
+/* Errors that the bounds share: noise and sampling of the gradient, of its second moment and of the eigenvalue. */
+#define ERRORS 6
+
+/* What a mean of n numbers with this variance falls short of its expectation, none of them by more than most. */
+static double bernstein(double variance, double most, double n, double beta) {
+  double logs = log(1 / beta);
+  return sqrt(2 * variance * logs / n) + most * logs / (3 * n);
+}
+
+static double hoeffding(double range, double n, double beta) { return range * sqrt(log(1 / beta) / (2 * n)); }
+
+/* The least p that numbers in [0, most] with mean p reach this mean at with probability beta: their variance is at most
+ * most p, and p - bernstein(most p) - mean grows in p where it is positive. */
+static double mean_upper(double mean, double most, double n, double beta) {
+  double logs = log(1 / beta), a = sqrt(2 * most * logs / n), c = fmax(mean, 0) + most * logs / (3 * n);
+  double root = (a + sqrt(a * a + 4 * c)) / 2;
+  return fmin(root * root, most);
+}
+
+/* Bound of u'E[g g']u, u fixed; g of the loss. */
+static int second_moment(const struct objective *f, const double *w, size_t records, double beta, double *variance,
+                         struct opt_result *result) {
+  size_t dim = f->dim;
+  double most = f->steepest * f->steepest, sd, smallest;
+  double *matrix = base_alloc(dim * (dim + 1), sizeof(double));
+  if (!matrix) return BASE_ERR_MEMORY;
+  const struct answer to = {.value = matrix, .sd = &sd};
+  int status = fresh_release(f->oracle, &query_products, &(struct ask){.at = w}, records, to);
+  la_scale(dim * dim, -1, matrix);
+  if (status == BASE_OK) status = la_eigen_min(dim, matrix, &smallest, matrix + dim * dim);
+  base_free(matrix);
+  if (status != BASE_OK) return status;
+  *variance = mean_upper(-smallest - base_qnorm(beta) * sd, most, (double)records, beta);
+  struct trace_row row = {0, 0, "gradient products", -smallest, *variance, sd, 0, 0};
+  return trace_add(&result->trace, &row);
+}
+
+static int gradient_and_eigenvalue(const struct objective *f, const double *w, const struct epoch *how, double beta,
+                                   double variance, struct opt_result *result) {
+  size_t dim = f->dim;
+  double n = (double)how->records, *g = base_alloc(dim * (dim + 2), sizeof(double)), *h = g + 2 * dim;
+  if (!g) return BASE_ERR_MEMORY;
+  int both = how->curvature_share > 0;
+  struct epoch_sd sd;
+  int status = epoch_open(f->oracle, how, w, g, both ? h : NULL, &sd);
+  if (status == BASE_OK) {
+    penalty_add_gradient(f->penalty, dim, w, g);
+    result->gradient_norm = la_norm(dim, g);
+    result->gradient_upper =
+        confidence_norm(result->gradient_norm, sd.gradient, dim, beta) + bernstein(variance, 2 * f->steepest, n, beta);
+    struct trace_row row = {0, 0, "gradient", result->gradient_norm, result->gradient_upper, sd.gradient, 0, 0};
+    status = trace_add(&result->trace, &row);
+  }
+  if (status == BASE_OK && both) {
+    penalty_add_hessian(f->penalty, dim, w, h);
+    status = la_eigen_min(dim, h, &result->eigen_min, g + dim);
+    double range = oracle_curv_lower(f->oracle) + oracle_smoothness(f->oracle);
+    double lower = result->eigen_min + base_qnorm(beta) * sd.hessian - hoeffding(range, n, beta);
+    result->eigen_lower = fmax(lower, -f->lower);
+    struct trace_row row = {0, 0, "hessian", result->eigen_min, result->eigen_lower, sd.hessian, 0, 0};
+    if (status == BASE_OK) status = trace_add(&result->trace, &row);
+  }
+  base_free(g);
+  return status;
+}
+
+/* Of the records left a tenth are for the second moment. */
+#define PRODUCTS 0.1
+
+int population_certify(const struct objective *f, const double *w, double curvature_share, double beta,
+                       struct opt_result *result) {
+  size_t left = fresh_left(f->oracle), products = (size_t)(PRODUCTS * (double)left);
+  double variance = f->steepest * f->steepest;
+  result_forget(result);
+  result->eigen_known = curvature_share == 0;
+  if (result->eigen_known) result->eigen_lower = -f->lower;
+  if (left == 0) return BASE_OK;
+  int status = products > 0 && f->dim <= ORACLE_MOST_DIM
+                   ? second_moment(f, w, products, beta / ERRORS, &variance, result)
+                   : BASE_OK;
+  const struct epoch how = {.records = fresh_left(f->oracle), .leaves = 1, .curvature_share = curvature_share};
+  if (status == BASE_OK) status = gradient_and_eigenvalue(f, w, &how, beta / ERRORS, variance, result);
+  return status;
+}

@@ -1,0 +1,255 @@
+/*
+ * SPIDER (Liu & Talwar 2024; Fang et al. 2018), each record in one leaf:
+ *
+ *   plan          b records an epoch and the accuracy alpha that they allow, from the records that are left and the gap
+ *   epoch         gradient and Hessian on b fresh records; |gradient| <= alpha: certified where the smallest eigenvalue
+ *                 exceeds -sqrt(M alpha) / 2 but for the noise, else a step along its eigenvector, against the
+ * gradient; otherwise w <- w - gradient / G steps         the gradient moves with w: differences on b G |step| / L
+ * further records, as sensitive as b gradients new epoch     when steps had b records in all (b new ones are no dearer
+ * then), after so many leaves, or where the gradient is below 3/4 alpha certified     the point is kept; a new plan for
+ * what is left, as if the gap were an eighth of what it was end           a share of the records, and what is left
+ * beside it, certifies the last point that was kept, or the last one (population.c)
+ *
+ * L, G and M bound slopes, curvatures and third derivatives. Alpha and b only steer the steps: what is certified at the
+ * end needs none of this.
+ */
+#include "method/private.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STOP 0.75      /* of alpha: a gradient below it is looked at anew */
+#define STAGE 8        /* by this the gap falls at a certified point */
+#define WORTHWHILE 0.9 /* a new plan's alpha over the old one's, at most */
+#define MOST_STEPS 100000
+
+struct run {
+  const struct objective *f;
+  const struct spider_options *o;
+  struct opt_result *result;
+  double rho, gap;
+  size_t reserve; /* records for the certificate */
+  struct epoch epoch;
+  double alpha;  /* of the plan */
+  double drift;  /* records of the epoch's differences */
+  size_t leaves; /* of the epoch */
+  int stage, steps;
+  int fresh; /* an epoch is to begin */
+  int done, kept_any;
+  double *w, *kept, *gradient, *vector, *hessian;
+};
+
+static int start(struct run *r);
+static int find_gap(struct run *r);
+static void settings(struct run *r);
+static void plan(struct run *r, double records);
+static double records_left(const struct run *r);
+static int walk(struct run *r);
+static int first_leaf(struct run *r);
+static int next_leaf(struct run *r);
+static int look_at_curvature(struct run *r, double sd);
+static void keep(struct run *r);
+static void move(struct run *r, double length, const double *along);
+static int note(struct run *r, const char *query, double estimate, double sd);
+
+int spider_run(struct oracle *oracle, const struct penalty *penalty, const struct spider_options *options, double rho,
+               double *w, struct opt_result *result) {
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  result_init(result);
+  result->status = OPT_RECORDS;
+  result->gap = NAN;
+  size_t dim = f.dim;
+  double *memory = base_alloc(dim * (3 + dim), sizeof(double));
+  if (!memory) return BASE_ERR_MEMORY;
+  struct run r = {.f = &f, .o = options, .result = result, .rho = rho * ALMOST, .w = w, .kept = memory};
+  r.gradient = memory + dim;
+  r.vector = memory + 2 * dim;
+  r.hessian = memory + 3 * dim;
+  int status = start(&r);
+  if (status == BASE_OK) status = walk(&r);
+  if (r.kept_any) memcpy(w, r.kept, dim * sizeof(double));
+  double share = r.epoch.curvature_share;
+  if (status == BASE_OK) status = population_certify(&f, w, share, 1 - options->confidence, result);
+  fresh_close(oracle);
+  base_free(memory);
+  if (result->gradient_upper <= options->eps_g && result->eigen_lower >= -options->eps_h) result->status = OPT_SOSP;
+  return status == BASE_ERR_RECORDS ? BASE_OK : status;
+}
+
+double spider_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct spider_options *options,
+                            double rho, const double *w) {
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  struct run r = {.f = &f, .o = options, .rho = rho, .w = (double *)w};
+  r.gap = isnan(options->gap) ? gap_public(&f, w) : options->gap;
+  settings(&r);
+  plan(&r, (1 - options->certificate_share) * (double)oracle_rows(oracle));
+  return r.alpha;
+}
+
+static int start(struct run *r) {
+  const struct spider_options *o = r->o;
+  int status = fresh_open(r->f->oracle, r->rho);
+  if (status != BASE_OK) return status;
+  struct trace_row row = {0, 0, "fresh records", NAN, NAN, 1, r->rho, 0};
+  status = trace_add(&r->result->trace, &row);
+  if (status == BASE_OK) status = find_gap(r);
+  r->reserve = (size_t)ceil(o->certificate_share * (double)oracle_rows(r->f->oracle));
+  r->fresh = 1;
+  settings(r);
+  plan(r, records_left(r));
+  r->result->gap = r->gap;
+  return status;
+}
+
+/* The caller's, a public one at zero, or the smaller of a public one and a value on a few records. */
+static int find_gap(struct run *r) {
+  const struct objective *f = r->f;
+  double rest = penalty_value(f->penalty, f->dim, r->w) - oracle_floor(f->oracle), value, sd;
+  size_t records = (size_t)ceil(r->o->value_share * (double)oracle_rows(f->oracle));
+  r->gap = isnan(r->o->gap) ? gap_public(f, r->w) : r->o->gap;
+  if (!isnan(r->o->gap) || la_norm(f->dim, r->w) == 0) return BASE_OK;
+  const struct answer to = {.value = &value, .sd = &sd};
+  int status = fresh_release(f->oracle, &query_value, &(struct ask){.at = r->w}, records, to);
+  if (status != BASE_OK) return status;
+  r->gap = fmin(r->gap, fmax(value + sd + rest, 0));
+  return note(r, "value", value, sd);
+}
+
+static void settings(struct run *r) {
+  const struct spider_options *o = r->o;
+  double share = r->f->lower > 0 ? o->hessian_share : 0;
+  r->epoch = (struct epoch){.leaves = (size_t)o->leaves, .factor = o->noise, .curvature_share = share};
+}
+
+static double records_left(const struct run *r) {
+  size_t left = fresh_left(r->f->oracle);
+  return left > r->reserve ? (double)(left - r->reserve) : 0;
+}
+
+/*
+ * A descent by gap with gradients above alpha / 2 takes 2 gap / (alpha / 2) of way at most, each unit of it b G / L
+ * records; half of them, and two epochs' first leaves. alpha is twice what a gradient on b records is off by. Solved by
+ * damped iteration, which stays public whether it converged or not.
+ */
+static void plan(struct run *r, double m) {
+  const struct objective *f = r->f;
+  struct epoch *e = &r->epoch;
+  double dim = (double)f->dim, shrunk = r->gap * pow(STAGE, -r->stage);
+  double alpha = f->steepest;
+  for (int i = 0; i < 100; i++) {
+    double b = floor(m / (2 + 4 * f->smooth * shrunk / (f->steepest * alpha)));
+    e->records = (size_t)fmax(b, 1);
+    double sd = epoch_noise(f->oracle, r->rho, e, r->w).gradient;
+    alpha = (alpha + 2 * (f->steepest / sqrt((double)e->records) + sd * sqrt(dim))) / 2;
+  }
+  r->alpha = alpha;
+}
+
+static int walk(struct run *r) {
+  int status = BASE_OK;
+  while (status == BASE_OK && !r->done && r->steps < MOST_STEPS) {
+    base_progress((int)(oracle_rows(r->f->oracle) - fresh_left(r->f->oracle)), (int)oracle_rows(r->f->oracle));
+    status = r->fresh ? first_leaf(r) : next_leaf(r);
+  }
+  return status;
+}
+
+static int first_leaf(struct run *r) {
+  const struct objective *f = r->f;
+  const struct epoch *e = &r->epoch;
+  struct epoch_sd sd;
+  r->done = (double)e->records > records_left(r);
+  if (r->done) return BASE_OK;
+  int status = epoch_open(f->oracle, e, r->w, r->gradient, e->curvature_share > 0 ? r->hessian : NULL, &sd);
+  if (status != BASE_OK) return status;
+  r->fresh = 0;
+  r->leaves = 1;
+  r->drift = 0;
+  r->steps++;
+  penalty_add_gradient(f->penalty, f->dim, r->w, r->gradient);
+  double norm = la_norm(f->dim, r->gradient);
+  status = note(r, "gradient", norm, sd.gradient);
+  if (status != BASE_OK) return status;
+  if (norm <= r->alpha) return look_at_curvature(r, sd.hessian);
+  move(r, -1 / f->smooth, r->gradient);
+  return BASE_OK;
+}
+
+static int next_leaf(struct run *r) {
+  const struct objective *f = r->f;
+  size_t records = epoch_records(f->oracle, r->w);
+  double sd;
+  r->drift += (double)records;
+  r->fresh = r->drift > (double)r->epoch.records || r->leaves == r->epoch.leaves;
+  if (r->fresh) return BASE_OK;
+  r->done = (double)records > records_left(r);
+  if (r->done) return BASE_OK;
+  int status = epoch_leaf(f->oracle, r->w, records, r->gradient, &sd);
+  if (status != BASE_OK) return status;
+  r->leaves++;
+  r->steps++;
+  penalty_add_gradient(f->penalty, f->dim, r->w, r->gradient);
+  double norm = la_norm(f->dim, r->gradient);
+  r->fresh = norm <= STOP * r->alpha;
+  if (!r->fresh) move(r, -1 / f->smooth, r->gradient);
+  return note(r, "gradient difference", norm, sd);
+}
+
+/* Where the gradient is short: the point is kept, or left. */
+static int look_at_curvature(struct run *r, double sd) {
+  const struct objective *f = r->f;
+  double value = -f->lower;
+  if (r->epoch.curvature_share > 0) {
+    penalty_add_hessian(f->penalty, f->dim, r->w, r->hessian);
+    int status = la_eigen_min(f->dim, r->hessian, &value, r->vector);
+    if (status == BASE_OK) status = note(r, "hessian", value, sd);
+    if (status != BASE_OK) return status;
+  }
+  if (value >= -sqrt(f->third * r->alpha) / 2 - sqrt(2 * (double)f->dim) * sd) {
+    keep(r);
+    return BASE_OK;
+  }
+  double uphill = la_dot(f->dim, r->vector, r->gradient) > 0 ? -1 : 1;
+  move(r, uphill * 2 * fabs(value) / f->third, r->vector);
+  return BASE_OK;
+}
+
+static void keep(struct run *r) {
+  double alpha = r->alpha;
+  memcpy(r->kept, r->w, r->f->dim * sizeof(double));
+  r->kept_any = 1;
+  r->stage++;
+  r->fresh = 1;
+  plan(r, records_left(r));
+  r->done = r->alpha > WORTHWHILE * alpha;
+}
+
+static void move(struct run *r, double length, const double *along) {
+  la_axpy(r->f->dim, length, along, r->w);
+  if (r->result->trace.length > 0) trace_last(&r->result->trace)->step = fabs(length) * la_norm(r->f->dim, along);
+}
+
+static int note(struct run *r, const char *query, double estimate, double sd) {
+  struct trace_row row = {r->stage + 1, r->steps, query, estimate, NAN, sd, 0, 0};
+  return trace_add(&r->result->trace, &row);
+}
+
+static const char *const factors[] = {"sqrt", "tree", "independent", NULL};
+
+static const struct field spider_fields[] = {
+    {"noise", FIELD_CHOICE, offsetof(struct spider_options, noise), factors},
+    FIELD(spider_options, COUNT, leaves),
+    FIELD(spider_options, NUMBER, eps_g),
+    FIELD(spider_options, NUMBER, eps_h),
+    FIELD(spider_options, NUMBER, confidence),
+    FIELD(spider_options, NUMBER, hessian_share),
+    FIELD(spider_options, NUMBER, certificate_share),
+    FIELD(spider_options, NUMBER, value_share),
+    FIELD(spider_options, NUMBER, gap),
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(spider)
