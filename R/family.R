@@ -16,14 +16,15 @@
 #             (job-geometry.R): the share of its budget that gradients have; or NULL
 # planned     function(a, eps_h): iterations that its paper plans for (papers.R), if any
 # needed      function(method, a, eps_h): rows that its paper asks for, if any
+# certifies   "sample": the objective on these records; "population": its expectation
 # because     why the method needs a convex problem, for the end of a sentence
 new_family <- function(name, control, options, c = name, check = function(...) NULL, check_problem = function(...) NULL,
                        matrices = function(control) TRUE, hessians = function(control) NULL,
                        accountant = function(job) "auto", steps = gradient_steps,
                        least_batches = function(control) 20, constant = function(control) FALSE, weighted = NULL,
-                       planned = NULL, needed = NULL, because = "") {
+                       planned = NULL, needed = NULL, certifies = "sample", because = "") {
   list(name = name, c = c, control = control, options = options, check = check, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
        least_batches = least_batches, constant = constant, weighted = weighted, planned = planned,
-       needed = needed, because = because)
+       needed = needed, certifies = certifies, because = because)
 }

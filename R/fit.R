@@ -30,6 +30,7 @@ new_certificate <- function(job, result) {
     gradient = c(estimate = released(result$gradient_norm), upper = released(result$gradient_upper)),
     eigenvalue = c(estimate = released(result$eigen_min), lower = released(result$eigen_lower)),
     eigenvalue_known = result$eigen_known,
+    of = job$method$family$certifies,
     confidence = job$control$confidence
   )
 }
@@ -156,7 +157,8 @@ certificate_text <- function(x) {
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
     paste0("Both with confidence ", format(certificate$confidence), "; ", certificate_scale(x),
            if (x$response$kind == "bounded") " and response"),
-    "They say how flat the objective is there, not how small"
+    paste0("They say how flat the ", if (certificate$of == "population") "population's ", "objective is there, not how ",
+           "small")
   )
 }
 

@@ -11,17 +11,17 @@
 #' 1. A plan: the accuracy alpha for which a descent from the start, by the gap at worst, has enough records, and b,
 #'    the records of an epoch.
 #' 2. An epoch begins with gradient and Hessian on b records and goes on with differences between successive points,
-#'    each on as many records as make it no more sensitive. It ends after `leaves` answers, or when its differences had b
-#'    records, or when the gradient seems short.
+#'    each on as many records as make it no more sensitive. It ends after `leaves` answers, or when its differences had
+#'    b records, or when the gradient seems short.
 #' 3. Where the gradient at the beginning of an epoch is shorter than alpha and the Hessian shows no negative curvature,
 #'    the point is kept, and a new plan, as if the gap were an eighth, uses what is left, as long as alpha falls by a
 #'    tenth. Where there is negative curvature the step goes along it.
 #' 4. All records left, at least `certificate_share` of them, certify the last point that was kept or, if none was, the
 #'    last one.
 #'
-#' The certificate's bounds are confidence bounds for the gradient and the smallest eigenvalue of the *expected* objective
-#' of a record, clipped as the rows are. They hold if the records are independent draws of one distribution; privacy
-#' needs no such thing.
+#' The certificate's bounds are confidence bounds for the gradient and the smallest eigenvalue of the *expected*
+#' objective, with rows clipped as they are. They hold if the records are independent draws of one distribution;
+#' privacy needs no such thing. Only the solution is certified, by records that had no part in finding it.
 #'
 #' @param leaves Answers of an epoch, at most; a whole number.
 #' @param noise How the noise of an epoch's answers is correlated: `"sqrt"`, by the square root of the matrix of prefix
@@ -32,8 +32,8 @@
 #' @param value_share Share of the records, in (0, 1), for the loss at a start other than zero, which bounds the gap.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_spider`.
-#' @references Liu and Talwar (2024), Adaptive batch size for privately finding second-order stationary points. Fang, Li,
-#'   Lin and Zhang (2018), SPIDER: near-optimal non-convex optimization via stochastic path-integrated differential
+#' @references Liu and Talwar (2024), Adaptive batch size for privately finding second-order stationary points. Fang,
+#'   Li, Lin and Zhang (2018), SPIDER: near-optimal non-convex optimization via stochastic path-integrated differential
 #'   estimator. The escape along a released eigenvector, the stages and the certificate are this package's.
 #' @seealso [dp_sosp()], [saddle_problem()].
 #' @examples
@@ -54,5 +54,6 @@ control_spider <- function(leaves = 32, noise = c("sqrt", "tree", "independent")
 }
 
 family_spider <- function() {
-  new_family("spider", function(method) control_spider(), function(job, rho) unclass(job$control))
+  new_family("spider", function(method) control_spider(), function(job, rho) unclass(job$control),
+             certifies = "population")
 }

@@ -46,7 +46,7 @@ methods <- function() {
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("cubic", family_cubic(), convex = TRUE),
-    method("spider", family_spider())
+    method("spider", family_spider(), nonsmooth = TRUE)
   )
   stats::setNames(rows, vapply(rows, function(row) row$name, ""))
 }

@@ -5,6 +5,10 @@ enum { N = 2 * DATA_BLOCK + 131, P = 4, DIM = P + 1, COUNT = 700 };
 
 static void both_are_each(const char *loss, int moved);
 static void memory_has_numbers(void);
+static double share(const char *loss, enum oracle_neighbours neighbours, const double *row, const double *y,
+                    const double *w, const double *before);
+static void worst_difference(void);
+static void no_difference_is_worse(const char *loss, enum oracle_neighbours neighbours);
 
 void test_barrier_epoch(void) {
   for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
@@ -15,6 +19,12 @@ void test_barrier_epoch(void) {
   }
   fixture_storage = FIXTURE_DENSE;
   memory_has_numbers();
+  worst_difference();
+  for (int relation = ORACLE_REPLACE_ONE; relation <= ORACLE_ZERO_OUT; relation++) {
+    no_difference_is_worse("logistic", (enum oracle_neighbours)relation);
+    no_difference_is_worse("sigmoid", (enum oracle_neighbours)relation);
+    no_difference_is_worse("huber_svm", (enum oracle_neighbours)relation);
+  }
 }
 
 static void compare(const struct scope *s, const double *w, const double *before) {
@@ -63,4 +73,46 @@ static void memory_has_numbers(void) {
   CHECK(!e->kind->begin && !e->kind->end);
   CHECK(!e->kind->can(&sum_epoch_start, &task) && e->kind->can(&sum_epoch_start, &all));
   fixture_close(&f);
+}
+
+/* ---- sensitivity of a difference: two records of the same leaf, the others alike; p = 2 ---- */
+
+static double share(const char *loss, enum oracle_neighbours neighbours, const double *row, const double *y,
+                    const double *w, const double *before) {
+  double answer[2][2], sensitivity = 0;
+  for (int k = 0; k < 2; k++) {
+    struct fixture f;
+    double *x = base_alloc(6, sizeof *x), *labels = base_alloc(3, sizeof *labels);
+    const double rows[6] = {row[2 * k], 0.3, -0.5, row[2 * k + 1], 0.4, 0.5}, responses[3] = {y[k], 1, -1};
+    memcpy(x, rows, sizeof rows);
+    memcpy(labels, responses, sizeof responses);
+    fixture_open_rows(&f, loss, x, labels, 3, 2, 0, neighbours, 1);
+    const struct batch batch = {.count = 3, .row = (size_t[]){0, 1, 2}, .size = 3};
+    const struct scope s = {.oracle = f.oracle, .of = &batch, .exact = 1};
+    CHECK(scope_mean(&s, &sum_difference, &(struct ask){.at = w, .along = before}, answer[k]) == BASE_OK);
+    sensitivity = sensitivity_difference(&s, w, before);
+    fixture_close(&f);
+  }
+  return hypot(answer[0][0] - answer[1][0], answer[0][1] - answer[1][1]) / sensitivity;
+}
+
+/* The same row with both responses, where the curvatures are the largest and of opposite signs. */
+static void worst_difference(void) {
+  const double row[4] = {1, 0, 1, 0}, y[2] = {1, -1}, w[2] = {1.322, 0}, before[2] = {1.312, 0};
+  double found = share("sigmoid", ORACLE_REPLACE_ONE, row, y, w, before);
+  CHECK(found > 0.999 && found <= 1);
+}
+
+static void no_difference_is_worse(const char *loss, enum oracle_neighbours neighbours) {
+  double worst = 0;
+  for (int i = 0; i < ctest_size(3000, 100); i++) {
+    double row[4], w[2], before[2], y[2] = {fixture_sign(), fixture_sign()}, step = exp(4 * ctest_uniform() - 4);
+    for (int j = 0; j < 4; j++) row[j] = 2 * ctest_normal();
+    for (int j = 0; j < 2; j++) before[j] = 2 * ctest_normal(), w[j] = before[j] + step * ctest_normal();
+    if (neighbours == ORACLE_ZERO_OUT) y[1] = NAN;
+    double found = share(loss, neighbours, row, y, w, before);
+    worst = isnan(found) ? INFINITY : fmax(worst, found);
+  }
+  CHECK(worst <= 1);
+  CHECK(worst > 0.7);
 }

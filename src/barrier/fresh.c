@@ -53,8 +53,8 @@ int fresh_open(struct oracle *o, double rho) {
     return status;
   }
   o->fresh = f;
-  status = f->order ? mech_permutation(o->entropy, data_rows(o->engine.rows), f->order)
-                    : o->engine.kind->begin(&o->engine);
+  status =
+      f->order ? mech_permutation(o->entropy, data_rows(o->engine.rows), f->order) : o->engine.kind->begin(&o->engine);
   if (status != BASE_OK) fresh_close(o);
   return status;
 }
@@ -71,7 +71,7 @@ void fresh_end_epoch(struct fresh *f) {
   struct epoch_sums *e = &f->epoch;
   if (e->leaves) memset(e->leaves, 0, e->how.leaves * e->dim * sizeof(double));
   base_free(e->leaves);
-  base_free(e->sums);
+  base_free(e->sums); /* released, as the point is */
   base_free(e->at);
   memset(e, 0, sizeof *e);
 }

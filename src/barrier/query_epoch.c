@@ -69,13 +69,12 @@ double sensitivity_start_hessian(const struct scope *s, const double *w) {
   return bounds_sensitivity(s, hessian_change(s), model_stretch(m) * error);
 }
 
-/* 2 K |w - before| / b, zero-out K |w - before| / b, K = max(a, b) the Lipschitz constant of l'
- * (proofs: sensitivity-difference) */
+/* (a + b) |w - before| / m on m records, zero-out max(a, b) |w - before| / m (proofs: sensitivity-difference) */
 double sensitivity_difference(const struct scope *s, const double *w, const double *before) {
   const struct loss_bounds *b = model_bounds(&s->oracle->model);
-  double smooth = fmax(b->curv_lower, b->curv_upper);
-  double change = bounds_terms(s) * smooth * distance(s->oracle->model.dim, w, before);
-  return bounds_sensitivity(s, change, gradient_error(s, w) + gradient_error(s, before));
+  double spread = scope_replaces(s) ? b->curv_lower + b->curv_upper : fmax(b->curv_lower, b->curv_upper);
+  return bounds_sensitivity(s, spread * distance(s->oracle->model.dim, w, before),
+                            gradient_error(s, w) + gradient_error(s, before));
 }
 
 /* Rounded up: n + 2 roundings of relative size u. */

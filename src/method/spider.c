@@ -131,8 +131,8 @@ static double records_left(const struct run *r) {
 }
 
 /*
- * A descent by gap with gradients above alpha / 2 takes 2 gap / (alpha / 2) of way at most, each unit of it b G / L
- * records; half of them, and two epochs' first leaves. alpha is twice what a gradient on b records is off by. Solved by
+ * A descent by gap with gradients above alpha / 2 is 4 gap / alpha long at most, and each unit of it takes b G / L
+ * records; besides there are two epochs' first leaves. alpha is twice what a gradient on b records is off by. Solved by
  * damped iteration, which stays public whether it converged or not.
  */
 static void plan(struct run *r, double m) {

@@ -23,9 +23,10 @@ controls <- list(
   list("newton", function(...) control_newton("hessian", "clip", ...)),
   list("newton", function(...) control_newton("qu", ...)),
   list("damped-newton", function(...) control_newton("direct", ...)),
-  list("cubic", control_cubic), list("outpert", control_perturbation)
+  list("cubic", control_cubic), list("outpert", control_perturbation),
+  list("spider", control_spider)
 )
-chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive", "solver", "sampling", "batch")
+chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive", "solver", "sampling", "batch", "noise")
 
 test_that("every numeric setting of every control is refused before charges, or leads to a result", {
   of_newton <- names(formals(control_newton))

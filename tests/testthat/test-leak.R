@@ -273,7 +273,7 @@ test_that("objects that need no data hold none", {
     event, sampled, event_svt_gaussian(10, 20, 5), dp_account(event), dp_account(sampled), dp_account(sampled, "rdp"),
     dp_convert(mu = 1, delta = 1e-5, to = "eps"), dp_filter_order(sampled, 1, 1e-5),
     dp_rdp(event_gaussian(2), c(2, 8)),
-    control_opt(), control_tr(), control_gd(), control_newton(), loss_logistic(), loss_logistic(0.6), loss_sigmoid(),
+    control_opt(), control_tr(), control_gd(), control_newton(), control_spider(), loss_logistic(), loss_logistic(0.6), loss_sigmoid(),
     loss_huber(c(-1, 9)), penalty_none(), penalty_ridge(0.1), penalty_nonconvex(0.1), sosp(0.1, 0.2),
     saddle_problem(1000), planned_iterations("gd", 0.1, gap = 1), trust_region_step(c(1, 2), diag(2), 1),
     dp_audit(fit, runs = 10, progress = FALSE), dp_audit(release, list(0, 1), 1, 1e-5, runs = 20, progress = FALSE),

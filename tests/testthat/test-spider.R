@@ -1,0 +1,65 @@
+# SPIDER from a formula to a fit: what it pays, prints and refuses. What it finds is in the C tests and experiments.
+
+saddle <- function(n = 20000, ..., seed = 1) {
+  set.seed(seed)
+  p <- saddle_problem(n, 5)
+  quiet_fit(p$x, p$y, eps = 4, delta = 1e-6, method = "spider", loss = "sigmoid", radius = 1, intercept = FALSE,
+            start = p$start, noise = "reproducible", ...)
+}
+
+test_that("the budget is paid once, for all records", {
+  fit <- saddle()
+  expect_equal(fit$privacy$ledger$what[1], "fresh records")
+  expect_equal(fit$privacy$ledger$rho[1], fit$privacy$rho)
+  expect_lte(sum(fit$privacy$ledger$rho), fit$privacy$rho * (1 + 1e-9))
+  expect_equal(fit$privacy$accountant, "gdp")
+  expect_gt(sum(fit$trace$query == "gradient difference"), 5)
+  expect_equal(sum(fit$trace$rho), fit$privacy$ledger$rho[1])
+})
+
+test_that("it leaves a saddle, and says that the population is certified", {
+  fit <- saddle()
+  expect_gt(abs(coef(fit)[[2]]), 0.9)
+  expect_equal(fit$status, "sosp")
+  expect_equal(fit$certificate$of, "population")
+  expect_output(print(fit), "how flat the population's objective is")
+  expect_output(print(summary(fit)), "fresh records")
+  expect_equal(generics::glance(fit)$gradient.upper, fit$certificate$gradient[["upper"]])
+  hard <- saddle(target = sosp(1e-4, 1e-4))
+  expect_equal(hard$status, "records")
+  expect_output(print(hard), "Not certified at the target: all records read")
+  other <- quiet_fit(matrix(1, 9), rep(1, 9), eps = 1, delta = 1e-6, method = "gd", radius = 1)
+  expect_equal(other$certificate$of, "sample")
+})
+
+test_that("each kind of noise, relation and geometry leads to a fit", {
+  for (noise in c("tree", "independent")) {
+    expect_s3_class(saddle(5000, control = control_spider(noise = noise)), "dp_sosp")
+  }
+  expect_s3_class(saddle(5000, neighbours = "zero-out"), "dp_sosp")
+  d <- problem_frame(2000)
+  expect_s3_class(quiet_fit(y ~ a + f, d, eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"]), "dp_sosp")
+  expect_s3_class(quiet_fit(y ~ a + f, d, eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"],
+                            geometry = "private", penalty = penalty_ridge(0.1)), "dp_sosp")
+  expect_s3_class(quiet_fit(y ~ a, d, eps = 2, delta = 1e-6, method = "spider", loss = "huber_svm",
+                            bounds = frame_bounds["a"]), "dp_sosp")
+})
+
+test_that("settings out of their range are refused", {
+  expect_error(control_spider(leaves = 0), class = "dpsosp_error_argument")
+  expect_error(control_spider(leaves = 5000), class = "dpsosp_error_argument")
+  expect_error(control_spider(noise = "white"), class = "dpsosp_error_argument")
+  expect_error(control_spider(certificate_share = 1), class = "dpsosp_error_argument")
+  expect_error(saddle_problem(10, 1), class = "dpsosp_error_argument")
+})
+
+test_that("the saddle problem has the saddle that it says", {
+  set.seed(1)
+  p <- saddle_problem(2e5, 4)
+  expect_lte(max(rowSums(p$x^2)), 1)
+  z <- rbind(p$y * p$x, p$y * p$x %*% diag(c(1, -1, -1, -1)))
+  t <- drop(z %*% p$start)
+  expect_equal(colMeans(-stats::plogis(t) * stats::plogis(-t) * z), numeric(4), tolerance = 5e-4)
+  curvature <- stats::plogis(t) * stats::plogis(-t) * (1 - 2 * stats::plogis(-t))
+  expect_equal(min(eigen(crossprod(z, curvature * z) / nrow(z))$values), -0.0295, tolerance = 0.02)
+})
