@@ -126,7 +126,8 @@ answer_names <- list(
   "batch trace" = c("trace on a batch", "traces on batches"),
   "batch direction" = c("direction on a batch", "directions on batches"),
   gradient = c("gradient", "gradients"),
-  "gradient difference" = c("gradient difference", "gradient differences"), "line search" = c("line search", "line searches"),
+  "gradient difference" = c("gradient difference", "gradient differences"),
+  "line search" = c("line search", "line searches"),
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
   direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
   "model gradient" = c("model gradient", "model gradients"),
@@ -157,8 +158,8 @@ certificate_text <- function(x) {
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
     paste0("Both with confidence ", format(certificate$confidence), "; ", certificate_scale(x),
            if (x$response$kind == "bounded") " and response"),
-    paste0("They say how flat the ", if (certificate$of == "population") "population's ", "objective is there, not how ",
-           "small")
+    paste0("They say how flat the ", if (certificate$of == "population") "population's ", "objective is there, ",
+           "not how small")
   )
 }
 

@@ -26,7 +26,8 @@ controls <- list(
   list("cubic", control_cubic), list("outpert", control_perturbation),
   list("spider", control_spider)
 )
-chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive", "solver", "sampling", "batch", "noise")
+chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive", "solver", "sampling", "batch",
+            "noise")
 
 test_that("every numeric setting of every control is refused before charges, or leads to a result", {
   of_newton <- names(formals(control_newton))

@@ -37,12 +37,12 @@ test_that("each kind of noise, relation and geometry leads to a fit", {
     expect_s3_class(saddle(5000, control = control_spider(noise = noise)), "dp_sosp")
   }
   expect_s3_class(saddle(5000, neighbours = "zero-out"), "dp_sosp")
-  d <- problem_frame(2000)
-  expect_s3_class(quiet_fit(y ~ a + f, d, eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"]), "dp_sosp")
-  expect_s3_class(quiet_fit(y ~ a + f, d, eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"],
-                            geometry = "private", penalty = penalty_ridge(0.1)), "dp_sosp")
-  expect_s3_class(quiet_fit(y ~ a, d, eps = 2, delta = 1e-6, method = "spider", loss = "huber_svm",
-                            bounds = frame_bounds["a"]), "dp_sosp")
+  framed <- function(formula = y ~ a + f, ...) {
+    quiet_fit(formula, problem_frame(2000), eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"], ...)
+  }
+  expect_s3_class(framed(), "dp_sosp")
+  expect_s3_class(framed(geometry = "private", penalty = penalty_ridge(0.1)), "dp_sosp")
+  expect_s3_class(framed(y ~ a, loss = "huber_svm"), "dp_sosp")
 })
 
 test_that("settings out of their range are refused", {
