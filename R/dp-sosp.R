@@ -99,10 +99,11 @@
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
-#'   * `status`: `"sosp"` (certified stationary), `"budget"` or `"iterations"` (spent, or done, before that), or
-#'     `"start"` (nothing better than the start was found; it is what is returned);
+#'   * `status`: `"sosp"` (certified stationary), `"budget"`, `"iterations"` or `"records"` (spent, done, or all read,
+#'     before that), or `"start"` (nothing better than the start was found; it is what is returned);
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
-#'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry;
+#'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says
+#'     whether they are about the objective on the `"sample"` or in the `"population"`;
 #'   * `decrease`: how far the objective there is below its value at the start, at least, with the certificate's
 #'     confidence (for itself); `NA` where no released answer says so, as with methods that never pay for values;
 #'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose

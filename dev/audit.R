@@ -51,18 +51,17 @@ audit_batches <- function(method) {
   }, function(a) !a$exceeds)
 }
 
-# A fit that reads each record once: with one column, what it releases last is a gradient on most records, in which one
-# is, the others null. Its noise pulls the solution, so the certificate's estimate is the statistic.
+# A fit that reads each record once; most are for its last gradient, whose length is all that a fit shows of it. One is
+# there or null, the others are null.
 audit_fresh <- function() {
-  x <- matrix(1, n, 1)
   release <- function(label) {
-    fit <- suppressWarnings(dp_sosp(x, c(label, rep(NA, n - 1)), eps, delta, "spider", "sigmoid", radius = 1,
-                                    intercept = FALSE, target = sosp(0.01, 0.1), progress = FALSE,
+    fit <- suppressWarnings(dp_sosp(matrix(1, n, 1), c(label, rep(NA, n - 1)), eps, delta, "spider", "sigmoid",
+                                    radius = 1, intercept = FALSE, neighbours = "zero-out", progress = FALSE,
                                     control = control_spider(certificate_share = 0.9)))
-    coef(fit)[[1]] + fit$certificate$gradient[["estimate"]]
+    fit$certificate$gradient[["estimate"]]
   }
   repeat_audit("`spider`, fresh records", "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(-1, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)
 }

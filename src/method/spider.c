@@ -1,14 +1,16 @@
 /*
  * SPIDER (Liu & Talwar 2024; Fang et al. 2018), each record in one leaf:
  *
- *   plan          b records an epoch and the accuracy alpha that they allow, from the records that are left and the gap
- *   epoch         gradient and Hessian on b fresh records; |gradient| <= alpha: certified where the smallest eigenvalue
- *                 exceeds -sqrt(M alpha) / 2 but for the noise, else a step along its eigenvector, against the
- * gradient; otherwise w <- w - gradient / G steps         the gradient moves with w: differences on b G |step| / L
- * further records, as sensitive as b gradients new epoch     when steps had b records in all (b new ones are no dearer
- * then), after so many leaves, or where the gradient is below 3/4 alpha certified     the point is kept; a new plan for
- * what is left, as if the gap were an eighth of what it was end           a share of the records, and what is left
- * beside it, certifies the last point that was kept, or the last one (population.c)
+ *   plan       b records an epoch and the accuracy alpha that they allow, from the gap and the records that are left
+ *   epoch      gradient and Hessian on b fresh records. Where |gradient| <= alpha the point is kept if no eigenvalue is
+ *              below -sqrt(M alpha) / 2 but for the noise; else the step is along the eigenvector, against the gradient.
+ *              Otherwise w <- w - gradient / G
+ *   steps      the gradient moves with w: differences on b G |step| / L further records, as sensitive as b gradients
+ *   new epoch  when differences had b records in all, as b new ones are no dearer then, after so many leaves, or where
+ *              the gradient is below 3/4 alpha
+ *   kept       a new plan for what is left, as if the gap were an eighth of what it was
+ *   end        what is left, a share of the records at least, certifies the point that was kept last or, if none was,
+ *              the last one (population.c)
  *
  * L, G and M bound slopes, curvatures and third derivatives. Alpha and b only steer the steps: what is certified at the
  * end needs none of this.
@@ -131,7 +133,7 @@ static double records_left(const struct run *r) {
 }
 
 /*
- * A descent by gap with gradients above alpha / 2 is 4 gap / alpha long at most, and each unit of it takes b G / L
+ * A descent by the gap with gradients above alpha / 2 is 4 gap / alpha long at most, and each unit of it takes b G / L
  * records; besides there are two epochs' first leaves. alpha is twice what a gradient on b records is off by. Solved by
  * damped iteration, which stays public whether it converged or not.
  */
@@ -152,7 +154,7 @@ static void plan(struct run *r, double m) {
 static int walk(struct run *r) {
   int status = BASE_OK;
   while (status == BASE_OK && !r->done && r->steps < MOST_STEPS) {
-    base_progress((int)(oracle_rows(r->f->oracle) - fresh_left(r->f->oracle)), (int)oracle_rows(r->f->oracle));
+    base_progress(100 - (int)(100 * records_left(r) / (double)oracle_rows(r->f->oracle)), 100);
     status = r->fresh ? first_leaf(r) : next_leaf(r);
   }
   return status;
@@ -195,8 +197,9 @@ static int next_leaf(struct run *r) {
   penalty_add_gradient(f->penalty, f->dim, r->w, r->gradient);
   double norm = la_norm(f->dim, r->gradient);
   r->fresh = norm <= STOP * r->alpha;
-  if (!r->fresh) move(r, -1 / f->smooth, r->gradient);
-  return note(r, "gradient difference", norm, sd);
+  status = note(r, "gradient difference", norm, sd);
+  if (status == BASE_OK && !r->fresh) move(r, -1 / f->smooth, r->gradient);
+  return status;
 }
 
 /* Where the gradient is short: the point is kept, or left. */
@@ -230,7 +233,7 @@ static void keep(struct run *r) {
 
 static void move(struct run *r, double length, const double *along) {
   la_axpy(r->f->dim, length, along, r->w);
-  if (r->result->trace.length > 0) trace_last(&r->result->trace)->step = fabs(length) * la_norm(r->f->dim, along);
+  trace_last(&r->result->trace)->step = fabs(length) * la_norm(r->f->dim, along);
 }
 
 static int note(struct run *r, const char *query, double estimate, double sd) {
