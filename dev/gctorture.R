@@ -82,6 +82,10 @@ events <- function() {
 
 design <- function() {
   compare("ffi_design_numeric", function() list(matrix(0, 4, 2), 2L, c(1, NA, 5, Inf), c(0, 4), 2, 2))
+  map <- list(centre = rep(0, 8), scale = rep(1, 8), norm = 3)
+  for (x in list(matrix(c(runif(59), NA), 3), matrix(1:60, 3))) {
+    compare("ffi_scattering", function() list(x, c(3L, 4L, 5L), TRUE, c(0, 60), "first", map))
+  }
   compare("ffi_single_create", function() list(matrix(runif(8), 4)))
   for (column in list(c(1, NA), c(TRUE, NA), c("a", NA))) compare("ffi_column_digest", function() list(raw(8), column))
   compare("ffi_sparse_check", function() list(c(0L, 1L), 3L, 2, c(4L, 1L)))

@@ -9,7 +9,7 @@ layers <- list(
   base = c("check", "given", "suggest", "condition", "call", "threads", "progress", "status"),
   privacy = c("convert", "event", "account", "neighbours", "budget"),
   problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
-              "source-files", "stream", "problem"),
+              "source-files", "stream", "problem", "features-constants", "features"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-perturbation", "method-spider",

@@ -7,8 +7,8 @@
 set -uo pipefail
 
 src=$(cd "${1:-$(dirname "$0")/../src}" && pwd) || exit 2
-rooms=(base la data loss model engine mech acct barrier method)
-any_room='base|la|data|loss|model|engine|mech|acct|barrier|method'
+rooms=(base features la data loss model engine mech acct barrier method)
+any_room='base|features|la|data|loss|model|engine|mech|acct|barrier|method'
 passed=0
 failed=0
 work=$(mktemp -d)
@@ -19,7 +19,7 @@ objects=${2:-$work/objects}
 allowed_rooms() {
   case $1 in
     base) echo "" ;;
-    la | loss | mech | acct) echo "base" ;;
+    features | la | loss | mech | acct) echo "base" ;;
     data) echo "base la" ;;
     model) echo "base la data loss" ;;
     engine) echo "base la data loss model" ;;

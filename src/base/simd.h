@@ -51,7 +51,12 @@
 typedef double simd_vector __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
 #define SIMD_AT(address) (*(simd_vector *)(address))
 #define SIMD_ALL(x) {x, x, x, x}
+#else
+/* Elsewhere one. */
+typedef double simd_vector;
+#define SIMD_AT(address) (*(address))
 #endif
+enum { SIMD_LANES = sizeof(simd_vector) / sizeof(double) };
 
 /* Doubles of a cache line. */
 #define SIMD_LINE 8
