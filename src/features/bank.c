@@ -82,10 +82,10 @@ SIMD_CLONES static void convolve(const struct bank *bank, enum part part, const 
       a3 += w[3] * a, b3 += w[3] * b;
       a4 += w[4] * a, b4 += w[4] * b;
     }
-    const simd_vector near[OWN] = {a0, a1, a2, a3, a4}, far[OWN] = {b0, b1, b2, b3, b4};
+    const simd_vector first[OWN] = {a0, a1, a2, a3, a4}, second[OWN] = {b0, b1, b2, b3, b4};
     for (size_t k = 0; k < OWN; k++) {
-      SIMD_AT(out + k * answers + x) = near[k];
-      SIMD_AT(out + k * answers + x + SIMD_LANES) = far[k];
+      SIMD_AT(out + k * answers + x) = first[k];
+      SIMD_AT(out + k * answers + x + SIMD_LANES) = second[k];
     }
   }
 }
