@@ -258,6 +258,7 @@ good_calls <- expression(
                     gap_share = 0.1, batch = 10, sampling = "wor", batch_share = 0.5),
   control_gd = list(gap = 1, confidence = 0.9, max_iterations = 10, gap_share = 0.1, hessian_share = 0.5, batch = 10,
                     sampling = "poisson", batch_share = 0.5),
+  features_scattering = list(x = matrix(0.5, 3, 24), bounds = c(0, 1), order = "first", size = c(4, 6)),
   trust_region_step = list(gradient = c(1, 2), hessian = diag(2), radius = 1),
   planned_iterations = list(method = "opt", eps_g = 0.1, eps_h = 0.1, gap = 1, smooth = 1, third = 1),
   required_rows = list(method = "opt-ls", eps_g = 0.1, eps_h = 0.1, d = 5, eps = 1, delta = 1e-6, gap = 1, smooth = 1,
