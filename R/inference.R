@@ -113,6 +113,7 @@ inference_job <- function(fit, data, y, noise, promise, call) {
 again_formula <- function(fit, data, y, call) {
   if (!is.null(y)) abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
   if (is_source(data, "data", call)) {
+    check_passes(data, call)
     return(list(n = data$n, records = function(job) stream_records(data, job$design, job$response, call)))
   }
   response <- response_code(fit$response, design_response(fit$design, data, call = call))

@@ -39,6 +39,23 @@ check_streamed <- function(job) {
           "yields them in order. Methods without batches are ", quote_all(methods_without("batch")), ".",
           call = job$call)
   }
+  if (!is.null(job$once)) check_one_pass(job)
+}
+
+# All that would need another pass.
+check_one_pass <- function(job) {
+  refuse <- function(...) abort("argument", "The source can be read once only", ..., call = job$call)
+  if (job$once$read) refuse(", and was.")
+  if (!job$method$fresh) {
+    refuse(": `method` must be ", quote_all(methods_with("fresh")), ", which makes one pass, not \"", job$method$name,
+           "\".")
+  }
+  columns <- names(job$columns(job))
+  if (length(columns) > 0L) {
+    refuse(": declare `bounds` of ", quote_all(columns), ", whose ranges would be found in a pass of their own.")
+  }
+  if (identical(job$geometry, "private")) refuse(": moments for `geometry` would be found in a pass of their own.")
+  if (job$inference != "none") refuse(", and `inference` needs passes of its own.")
 }
 
 # Is the problem too large for the matrices that the method asks for?

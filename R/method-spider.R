@@ -23,6 +23,12 @@
 #' objective, with rows clipped as they are. They hold if the records are independent draws of one distribution;
 #' privacy needs no such thing. Only the solution is certified, by records that had no part in finding it.
 #'
+#' @section Data that are read once:
+#' A source from [dp_source()] is read in one pass, and its records are taken in the order in which they come. The
+#' guarantee of privacy is the same for every order. The certificate needs more: that the order tells nothing about the
+#' records. Where rows are sorted, by class or by time, say, those that certify are of another kind than those before,
+#' and the certificate is about neither; give such rows in a random order, as data in memory are taken.
+#'
 #' @param leaves Answers of an epoch, at most; a whole number.
 #' @param noise How the noise of an epoch's answers is correlated: `"sqrt"`, by the square root of the matrix of prefix
 #'   sums, `"tree"`, by a binary tree, or `"independent"`.

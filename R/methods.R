@@ -20,11 +20,13 @@ NULL
 
 # A method is its family and what it differs in: flags of the family's, and
 #   batch      are its steps on batches?
+#   fresh      is each record read once, in one pass over a source?
 #   convex     does it need a convex problem?
 #   nonsmooth  does it take a loss whose second derivative jumps?
 #   open       function(job): the job with its budget, where no other ledger will do; or NULL
-method <- function(name, family, ..., batch = FALSE, convex = FALSE, nonsmooth = FALSE, open = NULL) {
-  list(name = name, family = family, ..., batch = batch, convex = convex, nonsmooth = nonsmooth, open = open)
+method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, open = NULL) {
+  list(name = name, family = family, ..., batch = batch, fresh = fresh, convex = convex, nonsmooth = nonsmooth,
+       open = open)
 }
 
 methods <- function() {
@@ -46,7 +48,7 @@ methods <- function() {
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("cubic", family_cubic(), convex = TRUE),
-    method("spider", family_spider(), nonsmooth = TRUE)
+    method("spider", family_spider(), fresh = TRUE, nonsmooth = TRUE)
   )
   stats::setNames(rows, vapply(rows, function(row) row$name, ""))
 }

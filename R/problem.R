@@ -2,6 +2,7 @@
 #   n, loss, response  number of records, loss, how a response is coded (response.R)
 #   design      how the columns become rows and the solution coefficients: of a formula (design.R) or a matrix (below)
 #   streamed    do the rows come in chunks?
+#   once        of a source that can be read once only: see new_source()
 #   columns     function(job): the columns whose ranges are to be found, as private_ranges() takes them
 #   records     function(job): the mapped records, as new_oracle() takes them
 #   responses   function(job): the same without columns
@@ -33,7 +34,7 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
     source$n, loss, response_template(y, design$response, call, loss), design, call, streamed = TRUE,
     columns = function(job) stream_columns(source, job$design, call),
     records = function(job) stream_records(source, job$design, job$response, call),
-    responses = function(job) stream_responses(source, job$design, job$response, call)
+    responses = function(job) stream_responses(source, job$design, job$response, call), once = source$once
   )
 }
 
@@ -51,9 +52,10 @@ problem_matrix <- function(rows, y, loss, intercept, radius, bounds, call) {
               responses = function(job) bare_records(job, y))
 }
 
-new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE) {
+new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE,
+                        once = NULL) {
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
-       responses = responses, streamed = streamed)
+       responses = responses, streamed = streamed, once = once)
 }
 
 bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = response_code(job$response, y))

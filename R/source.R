@@ -5,6 +5,13 @@
 #' design at a time. The answers are those of the same rows in memory, to the last digits, and do
 #' not depend on the size of the chunks.
 #'
+#' # One pass
+#' `method = "spider"` makes one pass for all its questions, see [control_spider()]: each is about the next rows. So it
+#' is the method for data that take long to read, and, with `once = TRUE`, for rows that do not stay: those of a socket,
+#' of a pipe or of a program that makes them. From such a source nothing is read before the fit: `n`, and the `types` or
+#' `levels` of the columns that the fit uses, are declared here, their ranges in [dp_sosp()]. Whatever would need another
+#' pass is refused before anything is charged.
+#'
 #' # A function
 #' `x()` begins a pass and returns a reader: a function without arguments that returns the next
 #' chunk, a data frame, each time it is called, and `NULL` at the end. Chunks may have any number of
@@ -37,8 +44,9 @@
 #' n is public and fixed. A pass in which more or fewer rows come, or others than in an earlier pass over this source,
 #' or in another order, is an error and releases nothing;
 #' what it was charged stays charged. (A source keeps a digest of 64 bits of each column; for other data make another
-#' source.) The function, the files' readers and the database are trusted to be a function of the data set:
-#' a record of the guarantee is a row that they yield, so each person's data must be in one row, the
+#' source.) Where one pass serves several answers it is at the end that more rows, or others, are noticed: what was
+#' answered before is released. The function, the files' readers and the database are trusted to be a function of the
+#' data set: a record of the guarantee is a row that they yield, so each person's data must be in one row, the
 #' same row in every pass, and a row must depend on one person alone. Do not sample,
 #' filter, rank or deduplicate by values there unless this holds. Error messages and warnings of a
 #' reader may quote data: `dp_source()` shows them, a fit replaces them by a message that does not.
@@ -49,6 +57,7 @@
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
 #' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"` or `"character"`
 #'   whatever the first chunk shows.
+#' @param once Can the function be called once only?
 #' @param chunk Rows to read at a time, from CSV files and databases.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, to be given to [dp_sosp()] as `data` or to [dp_oracle()] as `x`.
@@ -76,9 +85,10 @@ dp_source <- function(x, ...) {
 
 #' @rdname dp_source
 #' @export
-dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, ...) {
+dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, ...) {
   call <- sys.call(-1)
   check_dots(call)
+  once <- check_flag(once, "once", call)
   open <- function(columns) {
     reader <- x()
     if (!is.function(reader)) {
@@ -87,7 +97,7 @@ dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, ...) {
     }
     list(read = reader, close = function() NULL)
   }
-  new_source(open, "a function", n, levels, types, call = call)
+  new_source(open, "a function", n, levels, types, once = once, call = call)
 }
 
 #' @export
@@ -98,14 +108,27 @@ dp_source.default <- function(x, ...) {
 
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close().
 # count(): the number of rows; by default in a pass. shown(first): the first chunk in the types that its values show.
-new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, call = sys.call(-1)) {
+# A source that can be read once only has an environment `once`, which says whether it was.
+new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE,
+                       call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
-  first <- read_source(first_chunk(open), call)
+  first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
   schema <- source_schema(shown(first), levels, types, call)
   if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
   structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
-                                      seen = new.env(parent = emptyenv())))
+                                      seen = new.env(parent = emptyenv()),
+                                      once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
+}
+
+# Stands for a first chunk, which is not read.
+declared_columns <- function(n, levels, types, call) {
+  columns <- c(names(levels), names(types))
+  if (is.null(n) || is.null(columns)) {
+    abort("argument", "With `once = TRUE` nothing is read before the fit: declare `n`, and `types` or `levels` of the ",
+          "columns that it uses.", call = call)
+  }
+  list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
 }
 
 # What a reader says is shown where a source is made, and nowhere else (R/stream.R).
@@ -205,8 +228,8 @@ check_levels <- function(levels, columns, call) {
 print.dp_source <- function(x, ...) {
   check_dots()
   columns <- length(x$schema)
-  cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label, "\n",
-      sep = "")
+  cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label,
+      if (!is.null(x$once)) ", once", "\n", sep = "")
   kinds <- vapply(x$schema, function(x) if (is.na(column_kind(x))) class(x)[1] else column_kind(x), "")
   for (kind in unique(kinds)) cat("  ", kind, ": ", toString(names(kinds)[kinds == kind], width = 80), "\n", sep = "")
   invisible(x)

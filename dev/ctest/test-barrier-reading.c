@@ -9,6 +9,7 @@ static void rows_once(void);
 static void wrong_number_of_rows(void);
 static void failing(void);
 static void asked_from_inside(void);
+static void released(enum factor factor, size_t chunk);
 
 void test_barrier_reading(void) {
   static const size_t chunks[] = {1, 7, 1000, DATA_BLOCK, 1000000};
@@ -23,6 +24,8 @@ void test_barrier_reading(void) {
   wrong_number_of_rows();
   failing();
   asked_from_inside();
+  released(FACTOR_SQUARE_ROOT, 700);
+  released(FACTOR_TREE, 1000000);
 }
 
 static const double here[MOST] = {0.5, -1, 2, 0.1, 0, 3}, before[MOST] = {0.4, -1, 1, 0.3, 0, 2};
@@ -204,5 +207,48 @@ static void asked_from_inside(void) {
   s.rows.nested = &s.stream;
   read_all(&s);
   CHECK(s.rows.opened == 1 && s.rows.closed == 1);
+  pair_close(&s);
+}
+
+/* ---- releases ---- */
+
+struct leaves {
+  double start[MOST], hessian[MOST * MOST], later[MOST], value, sd[3];
+};
+
+/* An epoch, whose records in memory are in their own order, not a random one; then a value. */
+static void release_leaves(struct oracle *o, enum factor factor, struct leaves *a) {
+  const struct epoch how = {.records = 1500, .leaves = 8, .factor = factor, .curvature_share = 0.2};
+  const struct ask ask = {.at = before};
+  struct epoch_sd sd;
+  memset(a, 0, sizeof *a);
+  CHECK(fresh_open(o, 0.5) == BASE_OK);
+  for (size_t i = 0; o->fresh->order && i < data_rows(o->engine.rows); i++) o->fresh->order[i] = i;
+  ctest_seed(8);
+  CHECK(epoch_open(o, &how, here, a->start, a->hessian, &sd) == BASE_OK);
+  CHECK(epoch_leaf(o, before, epoch_records(o, before), a->later, &a->sd[0]) == BASE_OK);
+  CHECK(fresh_release(o, &query_value, &ask, fresh_left(o), (struct answer){&a->value, &a->sd[1], NULL}) == BASE_OK);
+  CHECK(fresh_release(o, &query_value, &ask, 1, (struct answer){&a->sd[2], NULL, NULL}) == BASE_ERR_RECORDS);
+}
+
+/* The same noisy numbers; the feed is open from the charge to the last row. */
+static void released(enum factor factor, size_t chunk) {
+  struct pair s;
+  struct leaves memory, stream;
+  pair_open(&s, "sigmoid", 1, 1, 9000, P, chunk);
+  release_leaves(s.memory.oracle, factor, &memory);
+  fresh_close(s.memory.oracle);
+  release_leaves(&s.stream, factor, &stream);
+  CHECK(memcmp(&memory, &stream, sizeof memory) == 0);
+  CHECK(s.rows.opened == 1 && s.rows.closed == 1);
+  fresh_close(&s.stream);
+  /* given up, and one that does not begin: charged, closed */
+  CHECK(fresh_open(&s.stream, 0.5) == BASE_OK);
+  oracle_batches_end(&s.stream);
+  CHECK(!s.stream.fresh && s.rows.opened == 2 && s.rows.closed == 2);
+  s.rows.shut = 1;
+  CHECK(fresh_open(&s.stream, 0.5) == BASE_ERR_SOURCE);
+  CHECK(!s.stream.fresh && s.rows.opened == 3 && s.rows.closed == 3);
+  CHECK_NEAR(ledger_spent(s.memory.ledger), 2, 1e-12);
   pair_close(&s);
 }
