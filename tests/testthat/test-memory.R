@@ -1,10 +1,15 @@
 # Peak memory of a fit at the size of Covertype, in processes of their own, as a multiple of the n x p matrix of
 # doubles: beyond what R, the package and one small fit take, and with the data themselves.
 
+# In a process: its peak so far, in bytes.
+measure <- c(
+  "line <- function() grep('^VmHWM', readLines('/proc/self/status'), value = TRUE)",
+  "peak <- function() as.numeric(gsub('[^0-9]', '', line())) * 1024"
+)
+
 peak <- function(data, fit, asked) {
   out <- child(c(
-    "line <- function() grep('^VmHWM', readLines('/proc/self/status'), value = TRUE)",
-    "peak <- function() as.numeric(gsub('[^0-9]', '', line())) * 1024",
+    measure,
     "quiet <- function(...) suppressMessages(dp_sosp(..., eps = 1, method = '2opt-ls',",
     "  control = control_opt(max_iterations = 10), progress = FALSE))",
     "warm <- quiet(matrix(0.5, 200, 2), rep(0:1, 100), radius = 2, loss = 'sigmoid', target = sosp(0.1, 0.05))",
@@ -79,4 +84,29 @@ test_that("a fit to a source needs the memory of a few chunks, not of all rows",
     "gradient"
   )
   expect_lt(peak, 0.5)
+})
+
+test_that("a run that reads a source once needs no more memory for more records", {
+  skip_without_proc()
+  skip_sanitized()
+  out <- child(c(
+    measure,
+    "set.seed(1)",
+    "chunk <- as.data.frame(saddle_problem(5000, 5)[c('x', 'y')])",
+    "types <- vapply(chunk, function(column) 'numeric', '')",
+    "ranges <- lapply(chunk[-6], function(column) c(-1, 1))",
+    "fit <- function(n) {",
+    "  at <- 0",
+    "  reader <- function() if ((at <<- at + 5000) <= n) chunk",
+    "  source <- dp_source(function() reader, n = n, types = types, once = TRUE)",
+    "  suppressMessages(dp_sosp(y ~ . - 1, source, eps = 1, method = 'spider', loss = 'sigmoid', bounds = ranges,",
+    "                           radius = 1, progress = FALSE))",
+    "  peak()",
+    "}",
+    "few <- fit(2e5)",
+    "cat('peak', (fit(1e6) - few) / (8 * 6 * 1e6), '\\n')"
+  ))
+  line <- grep("^peak", out, value = TRUE)
+  if (length(line) != 1L) stop(paste(out, collapse = "\n"))
+  expect_lt(as.numeric(sub("^peak ", "", line)), 0.25)
 })
