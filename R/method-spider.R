@@ -24,10 +24,11 @@
 #' privacy needs no such thing. Only the solution is certified, by records that had no part in finding it.
 #'
 #' @section Data that are read once:
-#' A source from [dp_source()] is read in one pass, and its records are taken in the order in which they come. The
-#' guarantee of privacy is the same for every order. The certificate needs more: that the order tells nothing about the
-#' records. Where rows are sorted, by class or by time, say, those that certify are of another kind than those before,
-#' and the certificate is about neither; give such rows in a random order, as data in memory are taken.
+#' A source from [dp_source()] is read in one pass, and its records are taken in the order in which they come, not in a
+#' random one. For the guarantee of privacy any order will do that does not depend on what the records say: neighbours
+#' are data sets with another record in one place. Sorted by a private column they would differ in more places than one.
+#' The certificate, too, needs records in an order that tells nothing about them. Where a class or a time comes first,
+#' those that certify are of another kind than those before, and the certificate is not about all.
 #'
 #' @param leaves Answers of an epoch, at most; a whole number.
 #' @param noise How the noise of an epoch's answers is correlated: `"sqrt"`, by the square root of the matrix of prefix

@@ -7,10 +7,14 @@
 #'
 #' # One pass
 #' `method = "spider"` makes one pass for all its questions, see [control_spider()]: each is about the next rows. So it
-#' is the method for data that take long to read, and, with `once = TRUE`, for rows that do not stay: those of a socket,
-#' of a pipe or of a program that makes them. From such a source nothing is read before the fit: `n`, and the `types` or
-#' `levels` of the columns that the fit uses, are declared here, their ranges in [dp_sosp()]. Whatever would need another
-#' pass is refused before anything is charged.
+#' is the method for data that take long to read and, with `once = TRUE`, for rows that do not stay: those of a socket,
+#' of a pipe or of a program that makes them. From such a source nothing is read before the fit: `n`, and the `types`
+#' or `levels` of the columns that the fit uses, are declared here, their ranges in [dp_sosp()]. Whatever would need
+#' another pass is refused before anything is charged.
+#'
+#' Which question is about a row then depends on its place. So rows must not be in an order that values decide, sorted
+#' by a private column, say, where one person's value moves the rows of others. A key that says nothing about a row
+#' orders them well.
 #'
 #' # A function
 #' `x()` begins a pass and returns a reader: a function without arguments that returns the next
@@ -57,7 +61,7 @@
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
 #' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"` or `"character"`
 #'   whatever the first chunk shows.
-#' @param once Can the function be called once only?
+#' @param once Can the function be called once only? See "One pass".
 #' @param chunk Rows to read at a time, from CSV files and databases.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, to be given to [dp_sosp()] as `data` or to [dp_oracle()] as `x`.
