@@ -52,7 +52,8 @@ test_that("a fit to a table or query of PostgreSQL is the one in memory", {
 
 test_that("every method, with declared bounds or none, gives the fit in memory", {
   source <- dp_source(in_chunks(d, 25))
-  for (method in dpsosp:::methods_without("batch")) {
+  # in memory records that are read once have a random order
+  for (method in setdiff(dpsosp:::methods_without("batch"), dpsosp:::methods_with("fresh"))) {
     for (bounds in list("private", frame_bounds)) {
       same(fit(source, method = method, bounds = bounds), fit(d, method = method, bounds = bounds))
     }
