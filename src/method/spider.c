@@ -3,8 +3,8 @@
  *
  *   plan       b records an epoch and the accuracy alpha that they allow, from the gap and the records that are left
  *   epoch      gradient and Hessian on b fresh records. Where |gradient| <= alpha the point is kept if no eigenvalue is
- *              below -sqrt(M alpha) / 2 but for the noise; else the step is along the eigenvector, against the gradient.
- *              Otherwise w <- w - gradient / G
+ *              below -sqrt(M alpha) / 2 but for the noise; else the step is along its eigenvector, against the
+ *              gradient. Otherwise w <- w - gradient / G
  *   steps      the gradient moves with w: differences on b G |step| / L further records, as sensitive as b gradients
  *   new epoch  when differences had b records in all, as b new ones are no dearer then, after so many leaves, or where
  *              the gradient is below 3/4 alpha
