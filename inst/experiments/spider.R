@@ -1,0 +1,114 @@
+# SPIDER at a strict saddle, and on Covertype: what is certified, what it really is, how many records are read.
+#   Rscript spider.R --part saddle|covertype [--folder FOLDER] RESULTS.csv
+# Then: Rscript spider.R --summary RESULTS.csv
+# Part "saddle": saddle_problem(n, 20) at mu = 0.5, with each kind of noise, against 2opt-ls on all records. alpha is
+# the larger one of the gradient's norm and the squared negative curvature over the Hessian's Lipschitz constant; that
+# of the population is from 200,000 records and their mirror images. Part "covertype": sigmoid loss at eps = 1, against
+# methods that read all records again and again; "true" is about the sample there. What is exact is NOT PRIVATE.
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(this_file), "common.R"))
+suppressPackageStartupMessages(library(dpsosp))
+
+dimension <- 20
+mu <- 0.5
+third <- 0.125 # of the sigmoid loss
+sizes <- c(1e4, 3e4, 1e5, 3e5, 1e6)
+
+alpha_of <- function(gradient, eigenvalue) max(gradient, max(-eigenvalue, 0)^2 / third)
+
+# Signed rows y x of a large sample, each with its mirror image, so that the saddle is one.
+population <- function() {
+  set.seed(99)
+  p <- saddle_problem(2e5, dimension)
+  z <- p$y * p$x
+  mirrored <- z
+  mirrored[, -1] <- -mirrored[, -1]
+  nonprivate_problem(rbind(z, mirrored), 1, loss = "sigmoid")
+}
+
+records_read <- function(fit) {
+  if (any(fit$trace$query == "fresh records")) return(1)
+  sum(fit$trace$query %in% c("gradient", "hessian", "line search", "value")) +
+    sum(grepl("^batch", fit$trace$query)) * (if (is.null(fit$batch)) 0 else fit$batch$rate)
+}
+
+measured <- function(fit, exact, seconds) {
+  w <- unname(coef(fit))
+  certificate <- fit$certificate
+  data.frame(certified = alpha_of(certificate$gradient[["upper"]], certificate$eigenvalue[["lower"]]),
+             true = alpha_of(exact$gradient_norm(w), exact$eigen_min(w)), loss = exact$loss(w), status = fit$status,
+             passes = records_read(fit), seconds = seconds)
+}
+
+fitted_in <- function(x, y, method, ...) {
+  seconds <- system.time(fit <- suppressWarnings(suppressMessages(
+    dp_sosp(x, y, delta = 1e-7, method = method, loss = "sigmoid", radius = 1, intercept = FALSE, progress = FALSE, ...)
+  )))[["elapsed"]]
+  list(fit = fit, seconds = seconds)
+}
+
+# ---- the saddle ----
+
+# In 20 runs where the certificate's coverage is counted.
+saddle_runs <- function(results) {
+  grid <- rbind(
+    data.frame(method = "spider", noise = "sqrt", n = sizes, seeds = c(6, 6, 20, 4, 3)),
+    data.frame(method = "2opt-ls", noise = "", n = sizes[1:4], seeds = c(3, 3, 3, 2)),
+    expand.grid(method = "spider", noise = c("tree", "independent"), n = sizes[2:4], seeds = 4,
+                stringsAsFactors = FALSE)
+  )
+  exact <- population()
+  for (row in split(grid, seq_len(nrow(grid)))) {
+    for (seed in seq_len(row$seeds)) saddle_run(row, seed, exact, results)
+  }
+}
+
+saddle_run <- function(row, seed, exact, results) {
+  key <- data.frame(problem = "saddle", method = row$method, noise = row$noise, n = row$n, seed = seed)
+  if (results$has(key)) return(invisible())
+  set.seed(seed)
+  p <- saddle_problem(row$n, dimension)
+  control <- if (row$method == "spider") control_spider(noise = row$noise)
+  run <- fitted_in(p$x, p$y, row$method, eps = dp_convert(mu = mu, delta = 1e-7, to = "eps"), start = p$start,
+                   control = control)
+  results$add(cbind(key, escaped = abs(coef(run$fit)[[2]]) > 0.9, measured(run$fit, exact, run$seconds)))
+}
+
+# ---- Covertype ----
+
+covertype_runs <- function(results, folder) {
+  p <- covertype_matrix(folder)
+  exact <- nonprivate_problem(p$x, p$y, loss = "sigmoid")
+  for (method in c("spider", "2opt-ls", "tr", "opt-b")) {
+    for (seed in 1:2) {
+      key <- data.frame(problem = "covertype", method = method, noise = if (method == "spider") "sqrt" else "",
+                        n = nrow(p$x), seed = seed)
+      if (results$has(key)) next
+      run <- fitted_in(p$x, p$y, method, eps = 1)
+      results$add(cbind(key, escaped = NA, measured(run$fit, exact, run$seconds)))
+    }
+  }
+}
+
+# ---- summary ----
+
+summarise <- function(path) {
+  d <- utils::read.csv(path)
+  d$covered <- d$true <= d$certified
+  by <- list(problem = d$problem, method = d$method, noise = d$noise, n = d$n)
+  means <- stats::aggregate(d[c("certified", "true", "loss", "covered", "escaped", "passes", "seconds")], by, mean)
+  means$runs <- stats::aggregate(d$seed, by, length)$x
+  print(means[order(means$problem, means$method, means$noise, means$n), ], digits = 3, row.names = FALSE)
+  for (part in split(d[d$problem == "saddle", ], paste(d$method, d$noise)[d$problem == "saddle"])) {
+    cat(part$method[1], part$noise[1], "slope of log(certified alpha) in log(n):",
+        format(stats::coef(stats::lm(log(certified) ~ log(n), part))[[2]], digits = 3), "\n")
+  }
+}
+
+if (!is.null(option("summary"))) {
+  summarise(option("summary"))
+} else {
+  results <- results_file(arguments[length(arguments)], c("problem", "method", "noise", "n", "seed"))
+  if (option("part") == "saddle") saddle_runs(results) else covertype_runs(results, option("folder"))
+}
