@@ -32,7 +32,8 @@ new_batch <- function(job, rho) {
     abort("argument", "`batch` must be a whole number where batches are drawn without replacement; it is ",
           format(size), ".", call = job$call)
   }
-  list(size = size, scheme = scheme, rate = size / job$n, share = control$batch_share, steps = steps)
+  list(size = size, scheme = scheme, rate = size / job$n, share = control$batch_share, steps = steps,
+       chosen = job$method$family$chosen(control))
 }
 
 # Steps of length 1/G in the worst case; it need not be exact, see above.
@@ -48,22 +49,28 @@ gradient_steps <- function(job) {
 
 # Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard
 # deviation: smaller batches would add to the error, larger ones to the time. Between n / 200, as very small rates are
-# amplified less than in proportion, and n / 20, or n / 5 for Newton's few steps with curvature of their own.
+# amplified less than in proportion, and n / 20, or n / 5 for Newton's few steps with curvature of their own; n / 10 for
+# line searches, which compare values with much sampling error.
 default_batch <- function(job, rho, steps) {
   if (identical(job$control$constants, "published")) return(max(1, job$n %/% 50))
   sensitivity <- if (job$neighbours == "replace-one") 2 else 1 # times L / n
   wanted <- 2 * job$n^2 * job$control$batch_share * rho / (sensitivity^2 * job$dim * steps)
-  max(1, floor(min(max(wanted, job$n / 200), job$n / job$method$family$least_batches(job$control))))
+  family <- job$method$family
+  max(1, floor(min(max(wanted, job$n / family$most_batches(job$control)), job$n / family$least_batches(job$control))))
 }
 
-# The planned run as an event: steps on batches, then Gaussian releases about all rows. Costs in proportion to the
-# square of the rate are what an amplified step comes to at best, so the noise is scaled until (eps, delta) allows it.
+# The planned run as an event: steps on batches, Gaussian or in part a sparse vector on a batch of its own, which is
+# accounted for by its eps, then Gaussian releases about all rows. Costs in proportion to the square of the rate are
+# what an amplified step comes to at best, so the noise is scaled until (eps, delta) allows it.
 batch_event <- function(batch, rho, eps, delta, neighbours) {
+  on_batch <- function(event) event_repeat(event_subsample(event, batch$rate, batch$scheme), batch$steps)
   plan <- function(scale) {
     sigma <- function(rho) scale / sqrt(2 * rho)
-    step <- event_gaussian(sigma(batch$share * rho / batch$steps / batch$rate^2), neighbours)
-    event_compose(event_repeat(event_subsample(step, batch$rate, batch$scheme), batch$steps),
-                  event_gaussian(sigma((1 - batch$share) * rho), neighbours))
+    step <- batch$share * rho / batch$steps / batch$rate^2
+    releases <- list(on_batch(event_gaussian(sigma((1 - batch$chosen) * step), neighbours)),
+                     if (batch$chosen > 0) on_batch(event_pure(1 / sigma(batch$chosen * step), neighbours)),
+                     event_gaussian(sigma((1 - batch$share) * rho), neighbours))
+    do.call(event_compose, Filter(Negate(is.null), releases))
   }
   plan(dp_calibrate(plan, eps, delta, range = c(0.5, 1e3), accountant = "rdp", tolerance = 0.05))
 }

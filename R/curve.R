@@ -279,7 +279,9 @@ check_private <- function(curve) {
 }
 
 check_gaussian <- function(method, call) {
-  if (!method$batch && is.null(method$open)) return(invisible())
+  family <- method$family
+  wanted <- family$accountant(list(method = method, control = family$control(method)))
+  if (!method$batch && is.null(method$open) && wanted == "auto") return(invisible())
   abort("argument", "The method \"", method$name, "\" needs a budget of its own: on private data `methods` must ",
         "release Gaussian answers on all records.", call = call)
 }

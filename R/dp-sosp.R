@@ -135,8 +135,8 @@
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
 #'   scalably via DP-trust region method, algorithm 1.
-#' @seealso [control_opt()], [control_tr()], [control_gd()], [control_newton()], [control_newton_ridge()],
-#'   [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].
+#' @seealso [control_opt()], [control_tr()], [control_gd()], [control_line_search()], [control_newton()],
+#'   [control_newton_ridge()], [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].
 #' @examples
 #' d <- covertype[1:3000, ]
 #' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6,

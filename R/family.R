@@ -10,7 +10,9 @@
 # hessians    function(control): what needs Hessians, which not every loss has, and what to take instead; or NULL
 # accountant  function(job): "auto", or "zcdp" when there are releases that are not Gaussian
 # steps       function(job): planned steps on batches
-# least_batches  function(control): a default batch has at most this fraction of the records, 1 / least_batches
+# least_batches, most_batches  functions(control): a default batch has at most n / least_batches records, and at least
+#             n / most_batches
+# chosen      function(control): share of a step on batches for a sparse vector on a batch of its own
 # constant    function(control): does a run that is given no start begin at the constant prediction (job-constant.R)?
 # weighted    function(control), of a method that takes rows with weights of their own, in a geometry
 #             (job-geometry.R): the share of its budget that gradients have; or NULL
@@ -21,10 +23,11 @@
 new_family <- function(name, control, options, c = name, check = function(...) NULL, check_problem = function(...) NULL,
                        matrices = function(control) TRUE, hessians = function(control) NULL,
                        accountant = function(job) "auto", steps = gradient_steps,
-                       least_batches = function(control) 20, constant = function(control) FALSE, weighted = NULL,
+                       least_batches = function(control) 20, most_batches = function(control) 200,
+                       chosen = function(control) 0, constant = function(control) FALSE, weighted = NULL,
                        planned = NULL, needed = NULL, certifies = "sample", because = "") {
   list(name = name, c = c, control = control, options = options, check = check, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
-       least_batches = least_batches, constant = constant, weighted = weighted, planned = planned,
-       needed = needed, certifies = certifies, because = because)
+       least_batches = least_batches, most_batches = most_batches, chosen = chosen, constant = constant,
+       weighted = weighted, planned = planned, needed = needed, certifies = certifies, because = because)
 }

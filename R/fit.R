@@ -124,6 +124,7 @@ answer_names <- list(
   "batch gradient" = c("gradient on a batch", "gradients on batches"),
   "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
   "batch trace" = c("trace on a batch", "traces on batches"),
+  "batch line search" = c("line search on a batch", "line searches on batches"),
   "batch direction" = c("direction on a batch", "directions on batches"),
   gradient = c("gradient", "gradients"),
   "gradient difference" = c("gradient difference", "gradient differences"),

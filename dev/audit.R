@@ -17,8 +17,8 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
-    audit_batches("opt-b"), audit_batches("tr-b"), audit_fresh(), audit_minimiser(), audit_intervals(),
-    audit_scores(), audit_table(), audit_tune("split"), audit_tune("poisson"),
+    audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
+    audit_minimiser(), audit_intervals(), audit_scores(), audit_table(), audit_tune("split"), audit_tune("poisson"),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -44,8 +44,8 @@ audit_method <- function(method) {
 }
 
 # Steps on batches that one record is in, or not.
-audit_batches <- function(method) {
-  release <- batch_release(method, eps, delta, 1.5)
+audit_batches <- function(method, loss = "sigmoid") {
+  release <- batch_release(method, eps, delta, 1.5, loss = loss)
   repeat_audit(paste0("`", method, "`, its steps on batches"), "at most eps", runs[["batches"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["batches"]], conf = conf, progress = FALSE)
   }, function(a) !a$exceeds)

@@ -171,6 +171,7 @@ other_methods <- function() {
   method("newton", dpsosp::control_newton(iterations = 3), convex, NULL, none)
   method("newton-b", dpsosp::control_newton("qu", iterations = 3), function() convex(renyi()), batch, none)
   method("cubic", dpsosp::control_cubic("inner", 2, 3, 10), convex, NULL, list(kind = "ridge", lambda = 0.1, skip = 0L))
+  method("blsgd", dpsosp::control_line_search(attempts = 3), function() convex(renyi()), batch, none)
   method("objpert", dpsosp::control_perturbation(), function() convex(perturbed()), NULL, none)
   compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
   compare("ffi_loss_bounds", function() list("huber", 0.5))

@@ -6,7 +6,7 @@
 library(dpsosp, lib.loc = commandArgs(TRUE)[1])
 
 methods_all <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", "cubic", "newton", "damped-newton", "objpert",
-                 "outpert", "opt-b", "2opt-b", "tr-b", "sgd", "newton-b")
+                 "outpert", "opt-b", "2opt-b", "tr-b", "sgd", "newton-b", "blsgd", "blgd", "agd")
 methods_nonconvex <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", "opt-b", "2opt-b", "tr-b", "sgd")
 methods_nonsmooth <- c("newton", "newton-b", "objpert", "outpert", "gd", "sgd")
 runs <- 0
@@ -134,6 +134,9 @@ published <- function() {
 searches <- function() {
   for (search in c("svt", "exponential")) for (method in c("2opt-ls", "opt-ls")) {
     fit(paste(method, search), method = method, control = control_opt(line_search = search), loss = "sigmoid", eps = 5)
+  }
+  for (method in c("blsgd", "blgd")) {
+    fit(paste(method, "gaussian"), method = method, control = control_line_search("gaussian"), eps = 5)
   }
   fit("2opt-ls shares", method = "2opt-ls", eps = 5, loss = "sigmoid",
       control = control_opt(gap = 0.7, gap_share = 0.1, phase1_share = 0.5, search_share = 0.3, hessian_share = 0.4,

@@ -12,7 +12,7 @@ layers <- list(
               "source-files", "stream", "problem", "features-constants", "features"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
-             "method-ridge", "geometry", "method-cubic", "method-perturbation", "method-spider",
+             "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",
              "methods", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "fit",
           "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",

@@ -149,7 +149,7 @@ static inline int ranges_release_stream(struct ledger *ledger, const struct base
 static inline int oracle_step_open(struct oracle *o, const struct sampling *how, const double *w, double cost,
                                    double curvature_share) {
   const struct schedule schedule = {*how, {1 - curvature_share, curvature_share}};
-  return step_open(o, &schedule, w, cost);
+  return step_open(o, &schedule, &(struct ask){.at = w}, cost);
 }
 static inline double oracle_step_left(const struct oracle *o) { return step_left(o, &query_hessian); }
 static inline void oracle_step_close(struct oracle *o) { step_close(o); }
@@ -172,11 +172,11 @@ static inline int oracle_step_direction(struct oracle *o, const double *w, const
 }
 static inline double oracle_sd_step_gradient(struct oracle *o, const struct sampling *how, const double *w,
                                              double cost) {
-  return step_sd(o, how, &query_gradient, w, cost);
+  return step_sd(o, how, &query_gradient, &(struct ask){.at = w}, cost);
 }
 static inline double oracle_sd_step_hessian(struct oracle *o, const struct sampling *how, const double *w,
                                             double cost) {
-  return step_sd(o, how, &query_hessian, w, cost);
+  return step_sd(o, how, &query_hessian, &(struct ask){.at = w}, cost);
 }
 
 /* ---- exact sums, and sensitivities ---- */

@@ -250,7 +250,9 @@ static void batches(void) {
     CHECK(fixture_coordinates(f.data, 4, weighted, 1, 1, &c) == BASE_OK);
     CHECK(oracle_move(f.oracle, c.made) == BASE_OK);
     CHECK(!f.oracle->records && oracle_step_left(f.oracle) == 0);
-    CHECK(oracle_step_open(f.oracle, &how, w, 0.1, 0) == BASE_OK);
+    size_t charges = ledger_length(ledger);
+    CHECK(oracle_step_open(f.oracle, &how, w, 0.1, 0) == (weighted ? BASE_ERR_ARGUMENT : BASE_OK));
+    CHECK(ledger_length(ledger) == charges + !weighted);
     CHECK(oracle_step_gradient(f.oracle, w, g, &sd) == (weighted ? BASE_ERR_ARGUMENT : BASE_OK));
     if (!weighted) {
       double want[MOST] = {0}, exact[MOST];

@@ -79,6 +79,8 @@ struct acct_sampled {
 };
 /* The largest rho = mu^2 / 2 of Gaussian releases on such a batch that together cost at most this much. */
 int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho);
+/* The eps of a pure mechanism that on such a batch costs at most this much. */
+double acct_sampled_eps(const struct acct_sampled *s, double cost);
 
 /* The best of so many runs of a mu-GDP mechanism, of Poisson's law but for zero, or geometric: its Renyi divergence. */
 enum acct_runs { ACCT_POISSON_RUNS, ACCT_GEOMETRIC_RUNS };

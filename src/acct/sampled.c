@@ -1,10 +1,14 @@
 /* What a cost buys on a batch, before it is amplified. */
 #include "acct/acct.h"
 
+#include <float.h>
 #include <math.h>
 
 #define MOST_TRIALS 60
 #define ACCURACY 1e-9 /* of the cost */
+
+/* Rounded up. */
+static double rate_of(const struct acct_sampled *s) { return s->size / s->n * (1 + 0x1p-50); }
 
 static int amplify(const struct acct_sampled *s, double rho, double *cost) {
   const struct acct_leaf leaf = {.kind = ACCT_GAUSSIAN, .a = sqrt(2 * rho), .times = 1};
@@ -12,7 +16,7 @@ static int amplify(const struct acct_sampled *s, double rho, double *cost) {
       .leaf = &leaf,
       .leaves = 1,
       .amplification = s->amplification,
-      .rate = s->size / s->n * (1 + 0x1p-50), /* rounded up */
+      .rate = rate_of(s),
       .times = 1,
   };
   double divergence = 0;
@@ -54,4 +58,11 @@ int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho) {
   }
   *rho = exp(low);
   return status;
+}
+
+/* With rate q an eps-DP release is eps'-DP, exp(eps') - 1 = q (exp(eps) - 1), under either relation, and of divergence
+ * min(alpha eps'^2 / 2, eps') (proofs: pure-batches). Rounded down. */
+double acct_sampled_eps(const struct acct_sampled *s, double cost) {
+  double amplified = fmax(sqrt(2 * cost), s->order * cost) * (1 - 8 * DBL_EPSILON);
+  return log1p(expm1(amplified) / rate_of(s)) * (1 - 8 * DBL_EPSILON);
 }

@@ -134,7 +134,9 @@ extern const struct query query_decreases;
  * scale_free: queries divided by their step (one sensitivity for all); otherwise the sensitivity of the largest step
  * serves all. sd is the Laplace scale of the queries' noise, twice that of the threshold's. */
 extern const struct query query_first_step;
-/* A step with large decrease plus offset, by the exponential mechanism; sd is its temperature. */
+/* The same as the only question about a step's batch (PART_CHOICE), where what it takes of the step is eps. */
+extern const struct query query_batch_step;
+/* A step with large decrease plus offset, by the exponential mechanism; sd is its temperature. One may be zero. */
 extern const struct query query_best_step;
 /* Histograms of raw columns, one after the other. */
 extern const struct query query_counts;
@@ -153,7 +155,7 @@ struct answer {
 };
 /* At a cost of rho, which on a batch is a part of what its step has left for such queries. */
 int release(struct scope *scope, const struct query *query, const struct ask *ask, double rho, struct answer out);
-/* The sd that this would have, the largest of several. */
+/* The sd that this would have, the largest of several; infinite where eps is too small for a sparse vector. */
 double release_sd(const struct scope *scope, const struct query *query, const struct ask *ask, double rho);
 
 /* ---- journal.c: what was paid for ---- */
@@ -183,7 +185,13 @@ struct sampling {
   double size;
 };
 
-enum { PART_SLOPE /* gradients */, PART_CURVATURE /* Hessians, traces, directions */, PARTS };
+enum {
+  PART_SLOPE,     /* gradients */
+  PART_CURVATURE, /* Hessians, traces, directions */
+  PART_DECREASE,  /* noisy decreases, beside gradients */
+  PART_CHOICE,    /* a sparse vector, alone on its batch */
+  PARTS
+};
 
 /* share: of what a step's cost buys without the amplification, at most one in all */
 struct schedule {
@@ -192,23 +200,24 @@ struct schedule {
 };
 
 /*
- * Opens a step: charges it, at most cost and in full whatever is asked then, and draws its batch. Amplification is of
- * all that is asked on a batch together, so nothing can be added to an open step, and the ledger must be a Renyi one
+ * Opens a step: charges it, at most cost and in full whatever is asked then, and draws its batch. ask is its first
+ * question, about a gradient, without one a Hessian, or a sparse vector, which the ledger describes. Amplification is
+ * of all that is asked on a batch together, so nothing can be added to an open step, and the ledger must be a Renyi one
  * (else BASE_ERR_ACCOUNTANT). A step is one release: until it is closed the ledger refuses every other charge with
  * BASE_ERR_STEP, so that no question about all rows, nor another oracle's, comes between its answers. A batch that
  * leaves nothing out, a fixed size that is no whole number and fixed sizes under zero-out, where neighbouring batches
  * differ in two records, are refused.
  */
-int step_open(struct oracle *oracle, const struct schedule *how, const double *w, double cost);
-/* What is left for queries like this one, before the amplification. */
+int step_open(struct oracle *oracle, const struct schedule *how, const struct ask *ask, double cost);
+/* What is left for queries like this one, before the amplification; of a sparse vector its eps. */
 double step_left(const struct oracle *oracle, const struct query *query);
 /* Forgets the batch, and the ledger takes charges again. A step that is opened closes the oracle's one before. */
 void step_close(struct oracle *oracle);
 /* After the last step: forgets the copy of the rows, too, that many batches are gathered from, and fresh records. */
 void oracle_batches_end(struct oracle *oracle);
-/* Standard deviation that the answer has of a step which gives only this one, a gradient or a Hessian; infinite if it
- * would be refused. */
-double step_sd(struct oracle *oracle, const struct sampling *how, const struct query *query, const double *w,
+/* Scale of the noise that the answer has of a step which gives only this one; infinite if it would be refused, as are
+ * noisy decreases. */
+double step_sd(struct oracle *oracle, const struct sampling *how, const struct query *query, const struct ask *ask,
                double cost);
 
 /* ---- fresh.c, epoch.c: each record in one leaf, all of them paid for together ---- */

@@ -7,6 +7,7 @@
  *                diagonal (proofs: symmetric-noise)
  *   first        sparse vector with scales 2 D / eps and 4 D / eps, which is eps-DP: rho <= 0.11 eps^2 for at most 20
  *                queries (certified numerically) and eps^2 / 2 always (proofs: sparse-vector, sparse-vector-cost)
+ *                The same with eps itself for the cost, where a batch amplifies eps
  *   best         exponential mechanism on scores whose differences have range D: with temperature D / eta
  *                rho = eta^2 / 8 (proofs: exponential-mechanism)
  */
@@ -65,6 +66,7 @@ const struct mechanism mechanism_symmetric = {
 /* ---- the first of k queries that is not negative ---- */
 
 static double eps_of(size_t k, double rho) { return sqrt(rho / (k <= 20 ? 0.11 : 0.5)); }
+static int can_draw(double eps) { return eps >= 0x1p-18 && isfinite(eps); }
 
 /*
  * Noisy queries and threshold are compared on their lattices (spacing at most
@@ -72,15 +74,25 @@ static double eps_of(size_t k, double rho) { return sqrt(rho / (k <= 20 ? 0.11 :
  * D + 2^-27 D / eps on the lattice, hence the enlarged sensitivity. An eps so
  * small that this would dominate is refused: C3 is certified far from it only.
  */
-static int scale_first(size_t k, double rho, struct noise *noise) {
-  noise->parameter = eps_of(k, rho);
-  if (!(noise->parameter >= 0x1p-18)) return BASE_ERR_ARGUMENT;
+static int scale_pure(size_t k, double eps, struct noise *noise) {
+  (void)k;
+  noise->parameter = eps;
+  if (!can_draw(eps)) return BASE_ERR_ARGUMENT;
   noise->sensitivity *= 1 + 0x1p-26 / noise->parameter;
   noise->scale = 4 * noise->sensitivity / noise->parameter;
   return BASE_OK;
 }
 
-static double guess_first(size_t k, double sensitivity, double rho) { return 4 * sensitivity / eps_of(k, rho); }
+static int scale_first(size_t k, double rho, struct noise *noise) { return scale_pure(k, eps_of(k, rho), noise); }
+
+static double guess_pure(size_t k, double sensitivity, double eps) {
+  (void)k;
+  return can_draw(eps) ? 4 * sensitivity / eps : INFINITY;
+}
+
+static double guess_first(size_t k, double sensitivity, double rho) {
+  return guess_pure(k, sensitivity, eps_of(k, rho));
+}
 
 static int draw_first(const struct base_entropy *e, size_t k, const struct noise *noise, double *x, size_t *index) {
   return mech_sparse_vector(e, k, x, noise->sensitivity, noise->parameter, index);
@@ -88,6 +100,9 @@ static int draw_first(const struct base_entropy *e, size_t k, const struct noise
 
 const struct mechanism mechanism_first = {
     .name = "sparse vector", .chooses = 1, .scale = scale_first, .guess = guess_first, .draw = draw_first};
+
+const struct mechanism mechanism_first_pure = {
+    .name = "sparse vector", .chooses = 1, .scale = scale_pure, .guess = guess_pure, .draw = draw_first};
 
 /* ---- one of k with a large score ---- */
 

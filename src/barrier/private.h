@@ -10,7 +10,7 @@
 struct scope {
   struct oracle *oracle;
   const struct batch *of; /* NULL: all rows */
-  double left[PARTS];     /* rho, of an open step */
+  double left[PARTS];     /* rho, of an open step; eps for PART_CHOICE */
   int exact;              /* of fresh records: the batch has as many rows as its sums are divided by, */
   double whole;           /* and this, rho, is left for any Gaussian query */
 };
@@ -19,7 +19,7 @@ struct scope {
 struct amplified {
   struct sampling how;
   double cost; /* zero: none yet */
-  double rho;
+  double rho;  /* eps, of a sparse vector */
 };
 
 struct oracle {
@@ -60,6 +60,7 @@ extern const struct mechanism mechanism_gaussian;
 extern const struct mechanism mechanism_each;
 extern const struct mechanism mechanism_symmetric;
 extern const struct mechanism mechanism_first;
+extern const struct mechanism mechanism_first_pure; /* whose cost is eps instead of rho */
 extern const struct mechanism mechanism_best;
 
 /* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused
@@ -154,6 +155,12 @@ double sensitivity_start_hessian(const struct scope *s, const double *w); /* inf
 double sensitivity_difference(const struct scope *s, const double *w, const double *before);
 /* Bound on the distance of the computed gradient from the true one at a w of this norm. */
 double bounds_gradient_error(const struct scope *s, double norm);
+
+/* ---- release.c ---- */
+
+size_t release_answers(const struct scope *s, const struct query *q, const struct ask *a);
+/* Can this be asked at all? Of public facts. */
+int release_check(const struct scope *s, const struct query *q, const struct ask *a);
 
 /* ---- scope.c ---- */
 

@@ -43,13 +43,19 @@ SIMD_CLONES static void move(size_t n, const double *t, double step, const doubl
   for (size_t i = 0; i < n; i++) to[i] = t[i] + step * u[i];
 }
 
+static int check_steps(const struct ask *a) {
+  for (size_t i = 0; i < a->k; i++) {
+    if (!(a->step[i] >= 0) || !(a->step[i] <= 1e50)) return BASE_ERR_ARGUMENT;
+  }
+  return a->k > 0 ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
 static int check(const struct scope *s, const struct ask *a) {
   (void)s;
-  if (a->k == 0) return BASE_ERR_ARGUMENT;
   for (size_t i = 0; i < a->k; i++) {
-    if (!(a->step[i] > 0) || !(a->step[i] <= 1e50)) return BASE_ERR_ARGUMENT;
+    if (a->step[i] == 0) return BASE_ERR_ARGUMENT;
   }
-  return BASE_OK;
+  return check_steps(a);
 }
 
 /* ---- noisy decreases ---- */
@@ -68,7 +74,7 @@ const struct query query_decreases = {.name = "line search",
                                       .sum = {SUM_VECTOR, width, add, NULL},
                                       .mechanism = &mechanism_each,
                                       .keep = KEEP_NOT,
-                                      .part = PART_NONE,
+                                      .part = PART_DECREASE,
                                       .check = check,
                                       .sensitivity = sensitivity};
 
@@ -110,8 +116,24 @@ const struct query query_first_step = {.name = "line search",
                                        .sensitivity = sensitivity_first,
                                        .finish = finish};
 
+/* Only there is what is left eps: of all rows, and of fresh ones, it would count as rho. */
+static int check_batch(const struct scope *s, const struct ask *a) {
+  return s->of && !s->exact ? check(s, a) : BASE_ERR_ARGUMENT;
+}
+
+const struct query query_batch_step = {.name = "line search",
+                                       .sum = {SUM_VECTOR, width, add, NULL},
+                                       .mechanism = &mechanism_first_pure,
+                                       .keep = KEEP_NOT,
+                                       .part = PART_CHOICE,
+                                       .check = check_batch,
+                                       .sensitivity = sensitivity_first,
+                                       .finish = finish};
+
+/* Scores are not divided by their steps, and one may be that of staying. */
 static int check_best(const struct scope *s, const struct ask *a) {
-  return a->scale_free ? BASE_ERR_ARGUMENT : check(s, a);
+  (void)s;
+  return a->scale_free ? BASE_ERR_ARGUMENT : check_steps(a);
 }
 
 /* The range of the scores' differences. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static size_t answers(const struct scope *s, const struct query *q, const struct ask *a) {
+size_t release_answers(const struct scope *s, const struct query *q, const struct ask *a) {
   const struct task task = scope_task(s, a);
   return q->answers ? q->answers(&task) : q->sum.width(&task);
 }
@@ -20,7 +20,7 @@ static int answers_moved(const struct scope *s, const struct query *q) {
   return model_weighted(m) ? q->moved == MOVED_WEIGHTED && !s->of : q->moved != MOVED_NOT;
 }
 
-static int check(const struct scope *s, const struct query *q, const struct ask *a) {
+int release_check(const struct scope *s, const struct query *q, const struct ask *a) {
   const struct task task = scope_task(s, a);
   if (!s->oracle->engine.kind->can(&q->sum, &task) || !answers_moved(s, q)) return BASE_ERR_ARGUMENT;
   int status = a->at ? check_point(s->oracle, a->at) : BASE_OK;
@@ -51,7 +51,7 @@ static int find_noise(const struct scope *s, const struct query *q, const struct
 static int prepare(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
                    const struct answer *out, struct noise *noise) {
   if (out->index) *out->index = k;
-  int status = check(s, q, a);
+  int status = release_check(s, q, a);
   if (status == BASE_OK) status = find_noise(s, q, a, rho, k, out->sd, noise);
   if (status == BASE_OK && out->sd && !q->mechanism->each) *out->sd = noise->scale;
   return status;
@@ -75,7 +75,7 @@ static int draw(const struct scope *s, const struct query *q, const struct ask *
 
 int release(struct scope *s, const struct query *q, const struct ask *a, double rho, struct answer out) {
   const struct task task = scope_task(s, a);
-  size_t k = answers(s, q, a), width = q->sum.width(&task);
+  size_t k = release_answers(s, q, a), width = q->sum.width(&task);
   struct noise noise;
   int status = prepare(s, q, a, rho, k, &out, &noise);
   double *work = NULL;
@@ -94,7 +94,7 @@ int release(struct scope *s, const struct query *q, const struct ask *a, double 
 }
 
 double release_sd(const struct scope *s, const struct query *q, const struct ask *a, double rho) {
-  size_t k = answers(s, q, a);
+  size_t k = release_answers(s, q, a);
   double largest = 0;
   if (!q->mechanism->each) return q->mechanism->guess(k, q->sensitivity(s, a, 0), rho);
   for (size_t i = 0; i < k; i++) {

@@ -7,6 +7,11 @@
  * is amplified whatever the scheme, under zero-out Poisson's alone
  * (proofs: replace-one-batches, zero-out-batches).
  *
+ * Or it is a sparse vector alone, an eps-DP mechanism, which is amplified as
+ * such under both relations and schemes (proofs: pure-batches). Beside a
+ * gradient on the same batch it could not be: given the gradient that batch is
+ * no longer a fresh one.
+ *
  * Second-order answers are a Hessian, or the trace and the direction of
  * Newton's method (proofs: steps-on-batches). That a direction's noise has a
  * scale which follows from what the step released before it changes nothing: given that, the scale is the
@@ -43,18 +48,40 @@ static int check_sampling(const struct oracle *o, const struct sampling *how) {
   return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-static int check_schedule(const struct oracle *o, const struct schedule *how, const double *w) {
+/* What the ledger describes of a step: its first question. */
+static int first_part(const struct schedule *how) {
+  if (how->share[PART_CHOICE] > 0) return PART_CHOICE;
+  return how->share[PART_SLOPE] > 0 ? PART_SLOPE : PART_CURVATURE;
+}
+
+static const struct query *first_query(int first) {
+  static const struct query *const asked[PARTS] = {
+      [PART_SLOPE] = &query_gradient, [PART_CURVATURE] = &query_hessian, [PART_CHOICE] = &query_batch_step};
+  return asked[first];
+}
+
+/* A sparse vector is alone, and noisy decreases have a gradient beside them. */
+static int check_schedule(const struct schedule *how) {
   double total = 0;
   for (int part = 0; part < PARTS; part++) {
     if (!(how->share[part] >= 0)) return BASE_ERR_ARGUMENT;
     total += how->share[part];
   }
   if (!(total <= 1) || !(total > 0)) return BASE_ERR_ARGUMENT;
-  if (how->share[PART_CURVATURE] > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
-  return check_point(o, w);
+  if (how->share[PART_CHOICE] > 0 && how->share[PART_CHOICE] < total) return BASE_ERR_ARGUMENT;
+  return how->share[PART_DECREASE] > 0 && how->share[PART_SLOPE] == 0 ? BASE_ERR_ARGUMENT : BASE_OK;
 }
 
-static int find_base(const struct oracle *o, const struct sampling *how, double cost, struct amplified *found) {
+static int check_ask(struct oracle *o, const struct schedule *how, const struct ask *ask) {
+  const struct batch none = {.size = how->sampling.size};
+  const struct scope before = {.oracle = o, .of = &none};
+  if (how->share[PART_CURVATURE] > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
+  return release_check(&before, first_query(first_part(how)), ask);
+}
+
+/* first: the part that the step begins with. */
+static int find_base(const struct oracle *o, const struct sampling *how, int first, double cost,
+                     struct amplified *found) {
   int status = check_sampling(o, how);
   if (status != BASE_OK) return status;
   if (!(cost > 0) || !isfinite(cost)) return BASE_ERR_ARGUMENT;
@@ -64,23 +91,30 @@ static int find_base(const struct oracle *o, const struct sampling *how, double 
                                        .order = ledger_order(o->ledger),
                                        .amplification = scope_replaces(&o->all) ? ACCT_PROFILE : ACCT_MIXTURE};
   double rho;
-  status = acct_sampled_rho(&sampled, cost, &rho);
+  if (first == PART_CHOICE) {
+    rho = acct_sampled_eps(&sampled, cost);
+  } else {
+    status = acct_sampled_rho(&sampled, cost, &rho);
+  }
   if (status == BASE_OK) *found = (struct amplified){*how, cost, rho};
   return status;
 }
 
-/* Sensitivity and scale are those of a gradient or, without one, of a Hessian. */
-static int describe(struct oracle *o, const struct schedule *how, int first, const double *w, double rho,
+static int describe(struct oracle *o, const struct schedule *how, const struct ask *ask, double rho,
                     struct ledger_entry *entry) {
+  static const char *const names[PARTS] = {"batch gradient", "batch hessian", "", "batch line search"};
   const struct batch none = {.size = how->sampling.size};
   const struct scope before = {.oracle = o, .of = &none};
-  const struct query *q = first == PART_SLOPE ? &query_gradient : &query_hessian;
-  const struct ask ask = {.at = w};
-  const struct task task = scope_task(&before, &ask);
-  int alone = how->share[PART_SLOPE] == 0 || how->share[PART_CURVATURE] == 0;
-  entry->what = !alone ? "batch step" : first == PART_SLOPE ? "batch gradient" : "batch hessian";
-  entry->sensitivity = q->sensitivity(&before, &ask, 0);
-  return gaussian_scale(entry->sensitivity, rho * how->share[first], q->sum.width(&task), &entry->scale);
+  int first = first_part(how), parts = 0;
+  const struct query *q = first_query(first);
+  struct noise noise = {.sensitivity = q->sensitivity(&before, ask, 0)};
+  int status = q->mechanism->scale(release_answers(&before, q, ask), rho * how->share[first], &noise);
+  for (int part = 0; part < PARTS; part++) parts += how->share[part] > 0;
+  entry->what = parts > 1 ? "batch step" : names[first];
+  entry->mechanism = first == PART_CHOICE ? "sparse vector on a batch" : "gaussian on a batch";
+  entry->sensitivity = noise.sensitivity;
+  entry->scale = noise.scale;
+  return status;
 }
 
 static int draw(struct oracle *o, const struct sampling *how) {
@@ -115,13 +149,14 @@ void step_close(struct oracle *o) {
   memset(o->step.left, 0, sizeof o->step.left);
 }
 
-int step_open(struct oracle *o, const struct schedule *how, const double *w, double cost) {
+int step_open(struct oracle *o, const struct schedule *how, const struct ask *ask, double cost) {
   step_close(o);
-  int status = check_schedule(o, how, w), first = how->share[PART_SLOPE] > 0 ? PART_SLOPE : PART_CURVATURE;
+  int status = check_schedule(how), first = first_part(how);
   struct amplified *bought = &o->bought[first];
-  struct ledger_entry entry = {.mechanism = "gaussian on a batch", .rho = cost};
-  if (status == BASE_OK) status = find_base(o, &how->sampling, cost, bought);
-  if (status == BASE_OK) status = describe(o, how, first, w, bought->rho, &entry);
+  struct ledger_entry entry = {.rho = cost};
+  if (status == BASE_OK) status = check_ask(o, how, ask);
+  if (status == BASE_OK) status = find_base(o, &how->sampling, first, cost, bought);
+  if (status == BASE_OK) status = describe(o, how, ask, bought->rho, &entry);
   if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 0, &entry);
   if (status != BASE_OK) return status;
   ledger_step_begin(o->ledger);
@@ -147,11 +182,11 @@ void oracle_batches_end(struct oracle *o) {
   o->drawn = 0;
 }
 
-double step_sd(struct oracle *o, const struct sampling *how, const struct query *q, const double *w, double cost) {
-  if (q->part == PART_NONE) return INFINITY;
+double step_sd(struct oracle *o, const struct sampling *how, const struct query *q, const struct ask *ask,
+               double cost) {
+  if (q->part == PART_NONE || q->part == PART_DECREASE) return INFINITY;
   const struct batch none = {.size = how->size};
   const struct scope before = {.oracle = o, .of = &none};
-  const struct ask ask = {.at = w};
-  int status = find_base(o, how, cost, &o->bought[q->part]);
-  return status == BASE_OK ? release_sd(&before, q, &ask, o->bought[q->part].rho) : INFINITY;
+  int status = find_base(o, how, q->part, cost, &o->bought[q->part]);
+  return status == BASE_OK ? release_sd(&before, q, ask, o->bought[q->part].rho) : INFINITY;
 }

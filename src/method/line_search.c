@@ -31,6 +31,8 @@
  * no run with either ends above its start. */
 #define DOUBT 0.2
 
+const char *const line_searches[] = {"none", "gaussian", "svt", "exponential", NULL};
+
 struct candidates {
   double *step, *offset, *noisy, *sd, *scratch;
 };

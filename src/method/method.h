@@ -196,6 +196,26 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
 double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options,
                            double rho, const double *w);
 
+/* ---- backtracking.c ---- */
+
+struct backtracking_options {
+  enum opt_line_search search; /* not OPT_SHORT_STEP; OPT_EXPONENTIAL about all rows only */
+  int attempts;                /* that are planned: what one costs at the beginning */
+  int candidates;              /* of a search, the first of first / G, the others by this ratio */
+  double first, ratio;
+  double sufficient; /* required decrease, over that of the tangent */
+  double eps_g, confidence;
+  double gradient_share;    /* of what an attempt costs; the search has the rest */
+  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  struct sampling batch;    /* size 0: all rows */
+};
+/* For convex objectives. */
+int backtracking_run(struct oracle *oracle, const struct penalty *penalty, const struct backtracking_options *options,
+                     double rho, double *w, struct opt_result *result);
+/* What the gradient at the solution can certify. */
+double backtracking_default_alpha(struct oracle *oracle, const struct penalty *penalty,
+                                  const struct backtracking_options *options, double rho, const double *w);
+
 /* ---- spider.c ---- */
 
 struct spider_options {

@@ -31,8 +31,14 @@ static double cost_of(const struct objective *f, const struct query *q, double r
 
 int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share) {
   if (!f->batch) return BASE_OK;
-  const struct schedule how = {*f->batch, {1 - curvature_share, curvature_share}};
-  return step_open(f->oracle, &how, w, rho);
+  const struct schedule how = {*f->batch, {[PART_SLOPE] = 1 - curvature_share, [PART_CURVATURE] = curvature_share}};
+  return step_open(f->oracle, &how, &(struct ask){.at = w}, rho);
+}
+
+int objective_step_open_search(const struct objective *f, const double *w, double rho, double search_share) {
+  if (!f->batch) return BASE_OK;
+  const struct schedule how = {*f->batch, {[PART_SLOPE] = 1 - search_share, [PART_DECREASE] = search_share}};
+  return step_open(f->oracle, &how, &(struct ask){.at = w}, rho);
 }
 
 void objective_step_close(const struct objective *f) {
@@ -94,6 +100,27 @@ int objective_step_direction(const struct objective *f, const struct ask *ask, d
   return release(scope_of(f), q, ask, cost_of(f, q, rho), (struct answer){direction, sd, NULL});
 }
 
+int objective_step_decreases(const struct objective *f, const struct ask *ask, double rho, double *decrease,
+                             double *sd) {
+  const struct query *q = &query_decreases;
+  return release(scope_of(f), q, ask, cost_of(f, q, rho), (struct answer){decrease, sd, NULL});
+}
+
+int objective_first_step(const struct objective *f, const struct ask *ask, double rho, size_t *index) {
+  const struct answer to = {.index = index};
+  if (!f->batch) return release(oracle_all(f->oracle), &query_first_step, ask, rho, to);
+  const struct schedule how = {*f->batch, {[PART_CHOICE] = 1}};
+  int status = step_open(f->oracle, &how, ask, rho);
+  if (status == BASE_OK) status = release(scope_of(f), &query_batch_step, ask, cost_of(f, &query_batch_step, rho), to);
+  step_close(f->oracle);
+  return status;
+}
+
+double objective_scale_first(const struct objective *f, const struct ask *ask, double rho) {
+  if (!f->batch) return release_sd(oracle_all(f->oracle), &query_first_step, ask, rho);
+  return step_sd(f->oracle, f->batch, &query_batch_step, ask, rho);
+}
+
 double objective_step_left(const struct objective *f) { return step_left(f->oracle, &query_direction); }
 
 double objective_rows(const struct objective *f) { return f->batch ? f->batch->size : (double)oracle_rows(f->oracle); }
@@ -104,17 +131,19 @@ double objective_sd_all(const struct objective *f, const struct query *q, const 
 
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share) {
   if (!f->batch) return objective_sd_all(f, &query_gradient, w, share * rho);
-  return hypot(step_sd(f->oracle, f->batch, &query_gradient, w, rho) / sqrt(share), sampling_sd_gradient(f));
+  return hypot(step_sd(f->oracle, f->batch, &query_gradient, &(struct ask){.at = w}, rho) / sqrt(share),
+               sampling_sd_gradient(f));
 }
 
 double objective_sd_hessian(const struct objective *f, const double *w, double rho) {
   if (!f->batch) return objective_sd_all(f, &query_hessian, w, rho);
-  return hypot(step_sd(f->oracle, f->batch, &query_hessian, w, rho), sampling_sd_hessian(f));
+  return hypot(step_sd(f->oracle, f->batch, &query_hessian, &(struct ask){.at = w}, rho), sampling_sd_hessian(f));
 }
 
 const char *objective_gradient_name(const struct objective *f) { return f->batch ? "batch gradient" : "gradient"; }
 const char *objective_hessian_name(const struct objective *f) { return f->batch ? "batch hessian" : "hessian"; }
 const char *objective_trace_name(const struct objective *f) { return f->batch ? "batch trace" : "trace"; }
+const char *objective_search_name(const struct objective *f) { return f->batch ? "batch line search" : "line search"; }
 const char *objective_direction_name(const struct objective *f) { return f->batch ? "batch direction" : "direction"; }
 
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,

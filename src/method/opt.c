@@ -88,13 +88,11 @@ static int measure_decrease(const struct objective *f, const struct opt_options 
   return trace_add(&result->trace, &row);
 }
 
-static const char *const searches[] = {"none", "gaussian", "svt", "exponential", NULL};
-
 static const struct field opt_fields[] = {
     FIELD(opt_options, FLAG, published),
     FIELD(opt_options, FLAG, two_phase),
     FIELD(opt_options, FLAG, spend_all),
-    {"search", FIELD_CHOICE, offsetof(struct opt_options, search), searches},
+    {"search", FIELD_CHOICE, offsetof(struct opt_options, search), line_searches},
     FIELD(opt_options, NUMBER, eps_g),
     FIELD(opt_options, NUMBER, eps_h),
     FIELD(opt_options, NUMBER, confidence),

@@ -10,6 +10,7 @@
 /* ---- methods.c ---- */
 
 extern const char *const batch_schemes[]; /* of enum scheme */
+extern const char *const line_searches[]; /* of enum opt_line_search */
 
 /* A member that is called as in its struct. */
 #define FIELD(of, kind, member)                                                                                        \
@@ -65,6 +66,8 @@ double objective_sd_all(const struct objective *f, const struct query *q, const 
  * for a trace, and a Hessian or a direction takes all that is left. About all rows each answer pays, and opening and
  * closing do nothing. sd as above; those of traces and directions are of the noise alone. */
 int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share);
+/* Of a gradient and, for this share of what the cost buys, noisy decreases. */
+int objective_step_open_search(const struct objective *f, const double *w, double rho, double search_share);
 void objective_step_close(const struct objective *f);
 int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
 int objective_step_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
@@ -72,6 +75,12 @@ int objective_step_trace(const struct objective *f, const double *w, enum curvat
                          double *trace, double *sd);
 int objective_step_direction(const struct objective *f, const struct ask *ask, double rho, double *direction,
                              double *sd);
+int objective_step_decreases(const struct objective *f, const struct ask *ask, double rho, double *decrease,
+                             double *sd);
+/* By the sparse vector; on a batch of its own, outside of any step. */
+int objective_first_step(const struct objective *f, const struct ask *ask, double rho, size_t *index);
+/* Of its noise; infinite where it would be refused. */
+double objective_scale_first(const struct objective *f, const struct ask *ask, double rho);
 /* What an open step on a batch has left for second-order answers. */
 double objective_step_left(const struct objective *f);
 /* That sums are divided by. */
@@ -81,6 +90,7 @@ const char *objective_gradient_name(const struct objective *f);
 const char *objective_hessian_name(const struct objective *f);
 const char *objective_trace_name(const struct objective *f);
 const char *objective_direction_name(const struct objective *f);
+const char *objective_search_name(const struct objective *f);
 /* r(w) - r(w + step d): what the penalty adds to a decrease. */
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
                                   double *scratch);

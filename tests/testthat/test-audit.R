@@ -260,7 +260,8 @@ test_that("fits of every method keep their claim", {
     fit <- study_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2, method = method, loss = loss)
     a <- audit(fit, runs = 20, conf = 0.999)
     expect_false(a$exceeds)
-    expect_equal(a$tradeoff, if (method %in% c("objpert", dpsosp:::methods_with("batch"))) "dp" else "gdp")
+    others <- c("objpert", "blgd", "agd", dpsosp:::methods_with("batch"))
+    expect_equal(a$tradeoff, if (method %in% others) "dp" else "gdp")
     expect_equal(c(a$eps, a$delta), c(1, 1e-5))
   }
   by_formula <- study_fit(y ~ a + f, d, eps = 1, delta = 1e-5)

@@ -24,7 +24,7 @@ controls <- list(
   list("newton", function(...) control_newton("qu", ...)),
   list("damped-newton", function(...) control_newton("direct", ...)),
   list("cubic", control_cubic), list("outpert", control_perturbation),
-  list("spider", control_spider)
+  list("spider", control_spider), list("blgd", control_line_search)
 )
 chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive", "solver", "sampling", "batch",
             "noise")
@@ -43,7 +43,7 @@ test_that("every numeric setting of every control is refused before charges, or 
 })
 
 test_that("so are budgets, radii, targets and penalties", {
-  for (method in c("2opt-ls", "tr", "gd", "newton", "cubic", "outpert")) {
+  for (method in c("2opt-ls", "tr", "gd", "newton", "cubic", "outpert", "blgd", "agd")) {
     for (value in extremes) {
       expect_no_error(refusal(method, eps = value, delta = 1e-6))
       expect_no_error(refusal(method, eps = 1, delta = value))

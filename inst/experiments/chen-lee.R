@@ -1,0 +1,111 @@
+# Private line searches on the data of Chen & Lee (2020), beside plain steps on batches and Newton's method: accuracy on
+# held-out records and objective against eps, and evaluations against the sampling rate. Zero-out, delta = 1e-8, nothing
+# tuned but what a row says.
+#   Rscript chen-lee.R FOLDER RESULTS.csv [SEEDS [LIBRARY]]
+# SEEDS (3) are of logistic regression on Adult, but for Newton's method; all else has one. FOLDER holds a9a.csv.xz
+# (Adult in Platt's binary coding) and bank.csv.xz; where the two come from is in their README.
+# Then: Rscript chen-lee.R --summary RESULTS.csv
+# Accuracy and objective are exact and NOT PRIVATE. gradients and values: of records, as the core computes them.
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(this_file), "common.R"))
+
+# Rows have an intercept and norm at most radius. Bank's numeric columns are mapped to [0, 1] by public bounds; every
+# fifth record is held out, as records are in the order of their dates.
+bank_bounds <- list(age = c(18, 100), balance = c(-10000, 100000), day = c(1, 31), duration = c(0, 5000),
+                    campaign = c(1, 60), pdays = c(-1, 1000), previous = c(0, 300))
+
+read_adult <- function(folder) {
+  d <- utils::read.csv(file.path(folder, "a9a.csv.xz"))
+  list(x = as.matrix(d[-(1:2)]) * 1, y = d$label, train = d$split == "train", radius = sqrt(15))
+}
+
+read_bank <- function(folder) {
+  d <- utils::read.csv(file.path(folder, "bank.csv.xz"), stringsAsFactors = TRUE)
+  for (name in names(bank_bounds)) {
+    ends <- bank_bounds[[name]]
+    d[[name]] <- pmin(pmax((d[[name]] - ends[1]) / (ends[2] - ends[1]), 0), 1)
+  }
+  columns <- setdiff(names(d), "y")
+  x <- do.call(cbind, lapply(columns, function(name) {
+    if (is.factor(d[[name]])) outer(as.integer(d[[name]]), seq_len(nlevels(d[[name]])), "==") * 1 else d[[name]]
+  }))
+  list(x = x, y = ifelse(d$y == "yes", 1, -1), train = seq_len(nrow(d)) %% 5 != 0, radius = sqrt(length(columns) + 1))
+}
+
+huber_svm <- function(m, h = 0.5) ifelse(m >= 1 + h, 0, ifelse(m <= 1 - h, 1 - m, (1 + h - m)^2 / (4 * h)))
+losses <- list(logistic = logistic_loss, huber_svm = huber_svm)
+
+# label: method, search and, where it is not the default, the expected part of the records in a batch.
+settings <- function(n) {
+  search <- function(kind = "svt", rate = NULL) {
+    dpsosp::control_line_search(kind, batch = if (!is.null(rate)) rate * n)
+  }
+  list(
+    blsgd = list("blsgd", search()), "blsgd gaussian" = list("blsgd", search("gaussian")),
+    blgd = list("blgd", search()), agd = list("agd", search("exponential")), sgd = list("sgd", NULL),
+    newton = list("newton", NULL), "blsgd 0.01" = list("blsgd", search(rate = 0.01)),
+    "blsgd 0.03" = list("blsgd", search(rate = 0.03)), "blsgd 0.3" = list("blsgd", search(rate = 0.3))
+  )
+}
+
+# All that is run of the Huber SVM and of Bank, with one seed.
+in_short <- c("blsgd", "blgd", "sgd", "newton")
+
+fit <- function(problem, setting, eps, loss) {
+  suppressWarnings(suppressMessages(dpsosp::dp_sosp(
+    problem$x[problem$train, ], problem$y[problem$train], eps = eps, delta = 1e-8, method = setting[[1]], loss = loss,
+    radius = problem$radius, control = setting[[2]], neighbours = "zero-out", noise = "reproducible", progress = FALSE
+  )))
+}
+
+# A search computes the values at w and at all its steps; a batch has rate n records on average.
+evaluations <- function(fit) {
+  on_batch <- startsWith(fit$trace$query, "batch")
+  records <- ifelse(on_batch, fit$batch$size %||% NA, fit$n)
+  gradient <- grepl("gradient", fit$trace$query)
+  search <- grepl("line search", fit$trace$query)
+  c(gradients = sum(records[gradient]), values = sum(records[search]) * (1 + (fit$control$candidates %||% 0)))
+}
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+run <- function(folder, path, seeds) {
+  out <- results_file(path, c("set", "loss", "eps", "label", "seed"))
+  for (set in c("adult", "bank")) {
+    problem <- list(adult = read_adult, bank = read_bank)[[set]](folder)
+    dimnames(problem$x) <- NULL
+    n <- sum(problem$train)
+    for (loss in names(losses)) for (eps in c(0.1, 0.4, 1.6)) for (label in names(settings(n))) {
+      main <- set == "adult" && loss == "logistic"
+      if (grepl("[0-9]", label) && eps != 0.4 || !main && !label %in% in_short) next
+      for (seed in seq_len(if (main && label != "newton") seeds else 1)) {
+        row <- list(set = set, loss = loss, eps = eps, label = label, seed = seed)
+        if (out$has(row)) next
+        set.seed(seed)
+        made <- fit(problem, settings(n)[[label]], eps, loss)
+        margin <- problem$y * drop(cbind(1, problem$x) %*% stats::coef(made))
+        out$add(c(row, list(accuracy = signif(mean(margin[!problem$train] > 0), 4),
+                            objective = signif(mean(losses[[loss]](margin[problem$train])), 4)),
+                  as.list(signif(evaluations(made) / n, 4))))
+      }
+    }
+  }
+}
+
+# Means over seeds.
+summary_of <- function(path) {
+  d <- utils::read.csv(path)
+  numbers <- c("accuracy", "objective", "gradients", "values")
+  d$label <- factor(d$label, unique(d$label))
+  means <- stats::aggregate(d[numbers], d[c("label", "eps", "loss", "set")], mean)
+  means[numbers] <- lapply(means[numbers], signif, 4)
+  means[c("set", "loss", "eps", "label", numbers)]
+}
+
+if (arguments[1] == "--summary") {
+  print(summary_of(arguments[2]), row.names = FALSE)
+} else {
+  if (length(arguments) > 3) .libPaths(c(arguments[4], .libPaths()))
+  run(arguments[1], arguments[2], if (length(arguments) > 2) as.integer(arguments[3]) else 3L)
+}
