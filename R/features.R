@@ -28,8 +28,7 @@
 #' has a tenth of the squared length. Without an intercept the radius is 3. With `geometry = "none"` no budget goes into
 #' centring and scaling the columns again. Features of new images, which must have the same size and `bounds`, are
 #' computed by the same call. Many images may be computed in parts, such as the chunks of a [dp_source()]: 60,000 of
-#' 28 x 28 pixels have a `"mid"` matrix of 1 GB. `storage = "single"` of a fit copies it to one of half that size, with
-#' the same accuracy.
+#' 28 x 28 pixels have a `"mid"` matrix of 1 GB.
 #'
 #' @param x Images, one per row: a numeric matrix, pixels row by row from the top left, or an array n x height x width.
 #' @param bounds Public range `c(lower, upper)` of a pixel, such as `c(0, 255)`, with 0 for black; values outside are

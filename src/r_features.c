@@ -3,6 +3,8 @@
 #include "glue.h"
 #include "features/features.h"
 
+static int is_side(size_t side) { return side >= FEATURES_LEAST_SIDE && side <= FEATURES_MOST_SIDE; }
+
 /* x: doubles or integers, images down its first dimension, then pixels, by rows or by columns; map: a list of centre,
  * scale and norm. */
 SEXP ffi_scattering(SEXP x, SEXP size, SEXP by_rows, SEXP bounds, SEXP order, SEXP map) {
@@ -12,6 +14,7 @@ SEXP ffi_scattering(SEXP x, SEXP size, SEXP by_rows, SEXP bounds, SEXP order, SE
   if ((TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP) || (size_t)XLENGTH(x) != n * height * width) {
     Rf_error("internal: images were expected");
   }
+  if (!is_side(height) || !is_side(width)) Rf_error("internal: sides of images were expected");
   const int rows = arg_flag(by_rows), real = TYPEOF(x) == REALSXP;
   const double *ends = arg_doubles(bounds, 2);
   const struct features_images images = {
