@@ -31,9 +31,11 @@
 #'
 #' # What intervals are about
 #' The coefficients with the least expected loss of rows as the fit takes them: numeric columns clipped to their ranges,
-#' rows to norm `radius`, which clips none by default for a formula. So declare wide ranges. Private ones are left
-#' as wide as the first noisy counts gave them, since narrower ones would cut off values. With a slope below one
-#' ([loss_logistic()]) the loss is another one, with the same minimiser if the model is right.
+#' rows to norm `radius`, which clips none by default for a formula. So declare wide ranges. Private ones keep what the
+#' noisy counts show, and cut off only values that the noise hides. Those of a fit without `inference` cut off up to
+#' some percent of the values, as it predicts the better for it: intervals that `dp_inference()` buys for such a fit are
+#' about the columns so clipped. With a slope below one ([loss_logistic()]) the loss is another one, with the same
+#' minimiser if the model is right.
 #'
 #' Intervals are for large n: they are normal, and the step's remainder must be small. In `inst/experiments/inference.R`
 #' they cover as often as they say, with few records and little budget more often (`vignette("intervals")`). Levels with

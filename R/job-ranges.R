@@ -9,7 +9,7 @@ job_ranges <- function(job) {
   inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
          if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
   found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
-                          refined = job$inference == "none")
+                          cutting = job$inference == "none")
   warn_missed(names(columns)[!attr(found, "found")], job$call)
   job$design <- design_fill_ranges(job$design, found)
   job

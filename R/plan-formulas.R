@@ -30,19 +30,71 @@ trace_of <- function(a, b) sum(a * t(b))
 
 # ---- method "newton" ----
 
-# Excess loss of an averaged path with a ridge k, for coefficients that all matter alike: signal held back and noise let
-# in, in the eigenvectors of the Hessian, and what sampling adds without any noise. The best k, of which the
-# run knows little, times plan_newton_factor (inst/experiments/plan-rule.R).
-plan_newton_factor <- 1.25
-
+# Excess loss of the mean of the last iterates of src/method/newton.c, along the eigenvectors of the Hessian, which are
+# those of the majorant, too: signal that is not reached, the sample's error where it is, and noise.
 newton_excess <- function(s) {
-  e <- eigen(s$curvature * s$frame$second, symmetric = TRUE, only.values = TRUE)$values
-  control <- control_newton()
-  noise <- 2 / (s$n * sqrt(2 * method_rho(s) * (1 - control$certificate_share) * (1 - control$curvature_share)))
-  size <- s$effect * s$frame$radius
-  held <- function(k) sum(e * (size^2 * k^2 + noise^2) / (e + k)^2) / 2
-  best <- stats::optimize(function(log_k) held(exp(log_k)), c(-25, 5))$objective
-  plan_newton_factor * best + sampling_excess(s)
+  e <- eigen(s$curvature * s$frame$second, symmetric = TRUE)
+  value <- pmax(e$values, 1e-12 * e$values[1])
+  signal <- colSums(e$vectors * (squared_distance(s) %*% e$vectors))
+  path <- newton_path(newton_run(s), value, value / s$curvature / 4, signal + 1 / (s$n * value))
+  sum(value * ((1 - path$reached)^2 * signal + path$variance) + path$reached^2 / s$n) / 2
+}
+
+# Of the solution from the constant prediction, whose intercept has to follow the slopes: the mean of its outer square.
+squared_distance <- function(s) {
+  from <- diag(s$frame$dim)
+  if (s$frame$intercept) from[1, ] <- c(0, -s$frame$radius * s$frame$mean)
+  (s$effect * s$frame$radius)^2 * tcrossprod(from)
+}
+
+# sd: of the noise in a step's gradient; lambda0, and what it does not fall below: as least_eigenvalue() and invert() in
+# src/method/newton_step.c.
+newton_run <- function(s) {
+  o <- control_newton()
+  rho <- method_rho(s) * (1 - o$certificate_share)
+  sd <- 2 / (s$n * sqrt(2 * rho * (1 - o$curvature_share) / o$iterations))
+  least <- sqrt(2 * s$frame$dim) * sqrt(2) / 4 / (s$n * sqrt(2 * rho * o$curvature_share))
+  list(iterations = o$iterations, tail = o$tail, sd = sd, least = least,
+       lambda0 = max(o$lambda_scale * sqrt(o$iterations * s$frame$dim) * sd, least))
+}
+
+# Step by step, along eigenvectors where the Hessian has the eigenvalues e and the majorant m: the fraction of the way
+# to the sample's minimiser that the mean of the last iterates has come, and the variance of the noise in it. distance:
+# the mean square of the way.
+newton_path <- function(run, e, m, distance) {
+  lambda0 <- run$lambda0
+  steps <- ceiling(run$iterations / newton_windows)
+  averaged <- ceiling(run$tail * run$iterations)
+  reached <- variance <- seen <- total <- total_variance <- covariance <- numeric(length(e))
+  for (i in seq_len(run$iterations)) {
+    seen <- seen + e * (1 - reached)
+    inverse <- 1 / (m + lambda0)
+    kept <- 1 - e * inverse
+    reached <- 1 - kept * (1 - reached)
+    variance <- kept^2 * variance + (run$sd * inverse)^2
+    if (i > run$iterations - averaged) {
+      total <- total + reached
+      total_variance <- total_variance + 2 * kept * covariance + variance
+      covariance <- kept * covariance + variance
+    }
+    if (i %% steps == 0) {
+      along <- seen^2 * distance + (steps * e)^2 * variance
+      lambda0 <- newton_adapted(run, lambda0, (lambda0 * inverse)^2, steps * run$sd^2, along)
+      seen <- 0 * seen
+    }
+  }
+  list(reached = total / averaged, variance = total_variance / averaged^2)
+}
+
+# As adapt() in src/method/newton_step.c has it, which halves lambda0 where a sum of squares with these weights exceeds
+# what noise makes of it: on average over normal signals. along: the mean squares without the noise.
+newton_windows <- 12
+newton_level <- 2
+
+newton_adapted <- function(run, lambda0, weight, noise, along) {
+  spread <- function(square) sqrt(2 * sum((weight * square)^2))
+  above <- sum(weight * along) - newton_level * spread(noise)
+  max(lambda0 * 2^-stats::pnorm(above / spread(noise + along)), min(lambda0, run$least))
 }
 
 sampling_excess <- function(s) s$frame$dim / (2 * s$n)
@@ -81,7 +133,7 @@ ridge_run <- function(s) {
   method <- methods()[["newton-ridge"]]
   frame <- s$frame
   job <- list(loss = loss_logistic(), method = method, control = method$family$control(method), n = s$n, rho = s$rho,
-              dim = frame$dim, design = frame)
+              dim = frame$dim, design = frame, share = if (frame$intercept) plan_share(s))
   bounds <- row_bounds(job)
   job$geometry <- c(new_geometry(plan_moments(s), job), bounds)
   rho <- after_start(s) - geometry_share * s$rho
@@ -91,6 +143,13 @@ ridge_run <- function(s) {
   steps <- (rho - last - matrix) * (1 - job$control$first_share)
   list(geometry = job$geometry, options = ridge_options(job, rho), steps_sd = gradient(steps),
        last_sd = gradient(last), matrix_sd = sqrt(2) * bounds$cap^2 / (s$n * sqrt(2 * matrix)))
+}
+
+# Of the rarer class: p (1 - p) of the mean probability exceeds the mean of p (1 - p) by the variance of p, to second
+# order in the log-odds.
+plan_share <- function(s) {
+  balance <- min(0.25, s$curvature + 2 * s$curvature * constant_excess(s))
+  (1 - sqrt(1 - 4 * balance)) / 2
 }
 
 # As release_moments() in R/job-geometry.R would find them, without their noise.

@@ -17,6 +17,11 @@
 # that hardly any value is there, and a quarter to the other side at 2 standard
 # deviations.
 #
+# Where coefficients are to have intervals no values may be cut off that the counts
+# show: an octave that stands out of the noise is kept however few it holds, a range
+# goes on to zero unless the counts show nothing there, and there are no cells. So
+# what is cut off falls with the noise, as the intervals' width does.
+#
 # Reading the cells. Of all intervals the one of least cost is taken: log2(width) +
 # (values outside) / (5 % of the values that are not in the fullest cell). Those
 # outside may be 20 % of the latter at most, so that a column with few different
@@ -28,9 +33,11 @@
 
 ranges_octaves_share <- 0.75
 ranges_error <- 0.01    # probability that noise passes for a column's core
-ranges_reach <- 0.1     # probability that noise passes for data in the next octave
-ranges_tail <- 0.03     # share of n below which an octave is left out anyway
-ranges_outside <- 0.05  # share of n that may lie between zero and a range off zero
+# reach: probability that noise passes for data in the next octave; tail: share of n below which an octave is left out
+# anyway; outside: share of n that may lie between zero and a range off zero; surely: must the counts say so, and show
+# nothing there, with ranges_doubt standard deviations?
+ranges_cutting <- list(reach = 0.1, tail = 0.03, outside = 0.05, surely = FALSE)
+ranges_keeping <- list(reach = 0.1, tail = 0, outside = 0.01, surely = TRUE)
 ranges_octave_worth <- 0.05
 ranges_most_lost <- 0.2  # of the values outside the fullest cell: more are never cut off
 ranges_others <- 0.02   # of n: the values outside the fullest cell are taken to be so many at least
@@ -51,9 +58,9 @@ octave_breaks <- local({
 
 # columns: a named list of doubles, or stream_columns(). A matrix of lower and upper, a row per
 # column; attribute "found" is FALSE where no group of values stood out, and
-# the range is then [-1, 1]. Draws at most rho from the budget. Ranges that are
-# refined cut values off, which coefficients notice.
-private_ranges <- function(columns, budget, rho, neighbours, reproducible, refined = TRUE) {
+# the range is then [-1, 1]. Draws at most rho from the budget. cutting: may ranges
+# cut off a few values? Coefficients notice.
+private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE) {
   n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
     if (inherits(columns, "dp_stream_columns")) {
@@ -61,11 +68,12 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, refin
     }
     release_counts(columns[names], breaks, budget, rho, neighbours, reproducible)
   }
-  share <- if (refined) ranges_octaves_share else 1
+  share <- if (cutting) ranges_octaves_share else 1
   octaves <- release(names(columns), rep(list(octave_breaks), length(columns)), share * rho)
-  read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n)
+  read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n,
+                 rule = if (cutting) ranges_cutting else ranges_keeping)
   rest <- (1 - share) * rho
-  refine <- names(read)[refined & vapply(read, is_worth_refining, NA,
+  refine <- names(read)[cutting & vapply(read, is_worth_refining, NA,
                                          precise = is_precise(length(columns), n, rest, neighbours))]
   if (length(refine) > 0L) {
     breaks <- lapply(read[refine], function(r) seq(r$lower, r$upper, length.out = ranges_cells + 1L))
@@ -99,7 +107,7 @@ split_counts <- function(out, names, breaks) {
 # ---- octaves ----
 
 # NULL, or lower and upper, and whether most of the values seem to lie in two octaves.
-read_octaves <- function(counts, sd, n) {
+read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
   zeros <- counts[magnitudes + 1L]
   positive <- counts[magnitudes + 1L + seq_len(magnitudes)]
   negative <- counts[magnitudes + 1L - seq_len(magnitudes)]
@@ -109,16 +117,17 @@ read_octaves <- function(counts, sd, n) {
   side <- if (max(scores) >= core_threshold()) names(which.max(scores)) else "zeros"
   core <- sides[[side]]$octave
   switch(side,
-    positive = one_sided(positive, negative, core, sd, n),
+    positive = one_sided(positive, negative, core, sd, n, rule),
     negative = {
-      range <- one_sided(negative, positive, core, sd, n)
+      range <- one_sided(negative, positive, core, sd, n, rule)
       range[c("lower", "upper")] <- list(-range$upper, -range$lower)
       range
     },
-    both = two_sided(rep(octave_reached(positive + negative, core, sqrt(2) * sd, n), 2L)),
+    both = two_sided(rep(octave_reached(positive + negative, core, sqrt(2) * sd, n, rule), 2L)),
     # Of what is rare beside zeros at least the sign.
     zeros = if (zeros >= core_threshold() * sd) {
-      two_sided(c(octave_reached(negative, magnitude_of_one, sd, n), octave_reached(positive, magnitude_of_one, sd, n)))
+      two_sided(c(octave_reached(negative, magnitude_of_one, sd, n, rule),
+                  octave_reached(positive, magnitude_of_one, sd, n, rule)))
     }
   )
 }
@@ -144,10 +153,10 @@ find_core <- function(counts, sd) {
 }
 
 # The outermost octave that seems to hold data, seen from one that does.
-octave_reached <- function(counts, from, sd, n) {
+octave_reached <- function(counts, from, sd, n, rule) {
   octaves <- seq_along(counts)
   distance <- pmax(octaves - from, 1)
-  enough <- pmax(ranges_tail * n, sd * stats::qnorm(ranges_reach / distance^3, lower.tail = FALSE))
+  enough <- pmax(rule$tail * n, sd * stats::qnorm(rule$reach / distance^3, lower.tail = FALSE))
   max(from, octaves[octaves > from & counts >= enough])
 }
 
@@ -156,24 +165,26 @@ two_sided <- function(octaves) {
 }
 
 # For a core on this side of zero.
-one_sided <- function(this, other, core, sd, n) {
-  top <- octave_reached(this, core, sd, n)
-  across <- other_side(other, core, top, sd, n)
+one_sided <- function(this, other, core, sd, n, rule) {
+  top <- octave_reached(this, core, sd, n, rule)
+  across <- other_side(other, core, top, sd, n, rule)
   if (across > 0L) return(two_sided(c(across, top)))
   low <- max(1L, top - 1L)
   # With the fewer octaves the outside is known better, and the range is narrower.
-  lower <- if (n - sum(this[core:top]) <= ranges_outside * n && core >= low) octave_end(core - 1L) else 0
+  unsure <- if (rule$surely) ranges_doubt * sd * sqrt(top - core + 1) else 0
+  few <- n - sum(this[core:top]) <= min(rule$outside * n - unsure, if (rule$surely) unsure)
+  lower <- if (few && core >= low) octave_end(core - 1L) else 0
   list(lower = lower, upper = octave_end(top), narrow = sum(this[low:top]) >= ranges_narrow * n)
 }
 
 # Where the range ends on the other side of zero: 0, or an octave that makes up a quarter of it at least.
-other_side <- function(counts, core, top, sd, n) {
+other_side <- function(counts, core, top, sd, n, rule) {
   quarter <- max(1L, top - 2L)
   near <- max(1L, core - 2L)
-  end <- octave_reached(counts, near, sd, n)
+  end <- octave_reached(counts, near, sd, n, rule)
   if (end > near) return(max(end, quarter))
   octaves <- max(1L, near - 5L):near
-  enough <- max(ranges_doubt * sd * sqrt(length(octaves)), ranges_tail * n)
+  enough <- max(ranges_doubt * sd * sqrt(length(octaves)), rule$tail * n)
   if (sum(counts[octaves]) >= enough) quarter else 0L
 }
 

@@ -1,10 +1,12 @@
 # dp_plan() against 20 settings that its constants were not chosen on: SYNTHETIC problems, whose variance, shares,
 # effect and curvature the plan is told.
 #   Rscript plan-check.R RESULTS.csv [SEEDS]
-# SEEDS (12) populations and data sets for each setting, and for each a fit by "newton", one by "newton-ridge" and one
-# with intervals ("sandwich"): excess loss, target and, of intervals, the median width over the slopes, in units of
-# the non-private width for that population. Then: Rscript plan-check.R --summary RESULTS.csv [SUMMARY.csv]
-# prints the plan's numbers over the means of fits, by setting, and their quantiles, which SUMMARY.csv gets.
+# SEEDS (12) populations and data sets for each setting, three times as many where there are at most 10,000 records, and
+# for each a fit by "newton", one by "newton-ridge" and one with intervals ("sandwich"): excess loss, target and, of
+# intervals, the median width over the slopes, in units of the non-private width for that population. Then: Rscript
+# plan-check.R --summary RESULTS.csv [SUMMARY.csv] prints the plan's numbers over the means of fits, by setting, and of
+# these ratios, for SUMMARY.csv, the quantiles, the number within 25 % of one, and the median standard error, which the
+# means of fits have.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -29,8 +31,9 @@ settings <- data.frame(
 run <- function(path, seeds) {
   out <- results_file(path, c("setting", "kind", "seed"))
   kinds <- c("newton", "newton-ridge", "intervals")
-  for (seed in seq_len(seeds)) for (i in seq_len(nrow(settings))) for (kind in kinds) {
+  for (seed in seq_len(3 * seeds)) for (i in seq_len(nrow(settings))) for (kind in kinds) {
     at <- settings[i, ]
+    if (seed > seeds && at$n > 10000) next
     row <- list(setting = i, kind = kind, seed = seed)
     if (out$has(row)) next
     set.seed(100 * i + seed)
@@ -65,28 +68,32 @@ plan_of <- function(at) {
 
 summarise <- function(path, out) {
   x <- utils::read.csv(path)
-  x <- stats::aggregate(x[c("curvature", "excess", "target", "width")], x[c("setting", "kind")], mean)
-  x <- cbind(x, settings[x$setting, ])
+  by_setting <- function(columns, f) stats::aggregate(x[columns], x[c("setting", "kind")], f)
+  error <- by_setting(c("excess", "target", "width"), function(v) stats::sd(v) / sqrt(length(v)) / mean(v))
+  x <- by_setting(c("curvature", "excess", "target", "width"), mean)
+  x <- cbind(x, error = error[-(1:2)], settings[x$setting, ])
   plans <- lapply(split(x, seq_len(nrow(x))), plan_of)
   take <- function(what) vapply(plans, `[[`, 0, what) / x[[what]]
   x$excess.ratio <- take("excess")
   x$target.ratio <- take("target")
   x$width.plan <- vapply(plans, function(p) if (is.null(p$intervals)) NA else stats::median(p$intervals$ratio), 0)
   x$width.ratio <- x$width.plan / x$width
-  print(x[c("design", "n", "eps", "effect", "rare", "kind", "excess", "excess.ratio", "target.ratio", "width",
-            "width.ratio")], digits = 3, row.names = FALSE)
+  print(x[c("design", "n", "eps", "effect", "rare", "kind", "excess", "error.excess", "excess.ratio", "target.ratio",
+            "width", "width.ratio")], digits = 3, row.names = FALSE)
   by_kind <- lapply(c("newton", "newton-ridge", "intervals"), function(kind) {
     at <- x[x$kind == kind, ]
-    rbind(row_of("excess loss", kind, at$excess.ratio), row_of("target", kind, at$target.ratio))
+    rbind(row_of("excess loss", kind, at$excess.ratio, at$error.excess),
+          row_of("target", kind, at$target.ratio, at$error.target))
   })
   within <- x[x$kind == "intervals" & x$width <= 6, ]
-  rows <- do.call(rbind, c(by_kind, list(row_of("median width", "intervals", within$width.ratio))))
+  rows <- do.call(rbind, c(by_kind, list(row_of("median width", "intervals", within$width.ratio, within$error.width))))
   print(rows, digits = 3, row.names = FALSE)
   if (length(out) > 0) utils::write.csv(rows, out, row.names = FALSE)
 }
 
-row_of <- function(number, kind, ratio) {
-  data.frame(number, kind, settings = length(ratio), t(signif(stats::quantile(ratio), 3)), check.names = FALSE)
+row_of <- function(number, kind, ratio, error) {
+  data.frame(number, kind, settings = length(ratio), within = sum(abs(ratio - 1) <= 0.25),
+             t(signif(stats::quantile(ratio), 3)), error = signif(stats::median(error), 2), check.names = FALSE)
 }
 
 if (identical(arguments[1], "--summary")) {

@@ -1,9 +1,9 @@
-# The factors of dp_plan()'s formulas of excess loss (R/plan-formulas.R), by SYNTHETIC problems whose variance, shares,
-# effect and curvature the plan is told.
+# The factor of dp_plan()'s formula of excess loss for "newton-ridge" (R/plan-formulas.R), by SYNTHETIC problems whose
+# variance, shares, effect and curvature the plan is told. That for "newton" has none and stands beside it.
 #   Rscript plan-rule.R RESULTS.csv [SEEDS]
 # draws SEEDS (12) populations and data sets for each setting and fits them. Then: Rscript plan-rule.R --summary
 # RESULTS.csv prints the plan's numbers over the means of fits, by setting, and quantiles of that ratio for excess loss,
-# whose median the factors are to bring to one. constant: excess of the best constant prediction.
+# whose median the factor is to bring to one. constant: excess of the best constant prediction.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

@@ -56,6 +56,34 @@ test_that("excess loss and target of newton agree with 40 simulated fits each", 
   }
 })
 
+test_that("the path of newton has the mean and the variance of simulated ones", {
+  # Steps against a quadratic from zero to one, with noise, whose lambda0 stays or, where the signal is strong, falls.
+  run <- list(iterations = 48, tail = 0.75, sd = 0.02, least = 0.3, lambda0 = 0.3)
+  e <- c(0.04, 0.15)
+  m <- c(0.06, 0.25)
+  set.seed(1)
+  simulated <- replicate(4000, {
+    w <- c(0, 0)
+    mean <- 0
+    for (i in 1:48) {
+      w <- w - (e * (w - 1) + rnorm(2, sd = run$sd)) / (m + run$lambda0)
+      if (i > 12) mean <- mean + w / 36
+    }
+    mean
+  })
+  path <- newton_path(run, e, m, c(1, 1))
+  expect_equal(path$reached, rowMeans(simulated), tolerance = 0.01)
+  expect_equal(path$variance, apply(simulated, 1, stats::var), tolerance = 0.1)
+  weak <- newton_path(utils::modifyList(run, list(least = 0.1, sd = 100)), e, m, c(1, 1))
+  strong <- newton_path(utils::modifyList(run, list(least = 0.1, sd = 1e-6)), e, m, c(1, 1))
+  expect_true(all(weak$reached < strong$reached))
+  adapted <- function(along, least) newton_adapted(list(least = least), 0.3, rep(1, 50), 1, rep(along, 50))
+  expect_equal(adapted(1e6, 0.1), 0.15, tolerance = 1e-3)
+  expect_equal(adapted(1e6, 0.2), 0.2)
+  # Noise alone seems to be more than noise with the probability that a normal number exceeds two.
+  expect_equal(adapted(0, 0.1), 0.3 * 2^-stats::pnorm(-2))
+})
+
 test_that("excess loss and target agree with fits by both methods", {
   beta <- c(0.7, -0.7, 0.7, 0.7, -0.7)
   n <- 3000

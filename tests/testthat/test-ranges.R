@@ -133,6 +133,49 @@ test_that("what may lie beyond a range is in it while the noise could hide it", 
   expect_gt(mean(inside > 0.95), 0.9)
 })
 
+test_that("ranges for intervals keep what the counts show, on both sides", {
+  outside <- function(x, rule, sd) {
+    range <- read_octaves(octaves_of(x, sd), sd, length(x), rule)
+    mean(x < range$lower | x > range$upper)
+  }
+  # 2 % above 32; 3 % below 16; both.
+  columns <- list(qnorm(ppoints(2e4), 26.5, 2.7), qnorm(ppoints(2e4), 22, 3.2), qnorm(ppoints(2e4), 24, 4.1))
+  set.seed(12)
+  for (x in columns) {
+    expect_gt(outside(x, ranges_cutting, 1e-9), 0.015)
+    expect_equal(outside(x, ranges_keeping, 1e-9), 0)
+    # 2 % of n are four standard deviations, 2.5 % in two octaves more than three.
+    expect_lt(mean(replicate(200, outside(x, ranges_keeping, 100)) > 0.01), 0.1)
+    expect_equal(outside(-x, ranges_keeping, 1e-9), 0)
+  }
+})
+
+test_that("what ranges for intervals cut off falls with the noise", {
+  set.seed(13)
+  x <- exp(qnorm(ppoints(1e5), 4, 0.6))
+  cut <- vapply(c(1000, 200, 20), function(sd) {
+    mean(replicate(40, {
+      range <- read_octaves(octaves_of(x, sd), sd, 1e5, ranges_keeping)
+      mean(x < range$lower | x > range$upper)
+    }))
+  }, 0)
+  expect_lt(max(diff(cut)), 0)
+  expect_lt(cut[3], 1e-3)
+})
+
+test_that("a fit with intervals has the wider ranges", {
+  n <- 20000
+  d <- data.frame(x = qnorm(ppoints(n), 26.5, 2.7), y = rep(c(FALSE, TRUE), n / 2))
+  upper <- function(inference) {
+    fit <- suppressMessages(dp_sosp(y ~ x, d, eps = 20, method = "newton", inference = inference,
+                                    noise = "reproducible"))
+    fit$design$ranges["x", "upper"]
+  }
+  set.seed(14)
+  expect_gte(upper("sandwich"), 64)
+  expect_lt(upper("none"), 40)
+})
+
 test_that("a column with few different values is not cut down to its most frequent one", {
   classes <- list(
     three = rep(1:3, c(216, 184, 491)), two = rep(c(1, 2), c(100, 791)), mode = rep(c(1:12, 7), c(rep(7, 12), 807)),
