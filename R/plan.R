@@ -20,8 +20,9 @@
 #'   The fraction f_j of the way and the variance v_j follow the steps one by one, with the lambda0 that is to be
 #'   expected at each ([control_newton()]). For `"newton-ridge"` signal that its ridge holds back, noise and the bias of
 #'   bounded slopes, in the coordinates of its geometry, with its weights and slopes, times 1.2; and d / (2 n). That
-#'   factor is fitted on synthetic problems (`inst/experiments/plan-rule.R`); on others the plans of both methods and
-#'   the mean excess loss of fits agree within 25 percent (`inst/experiments/plan-check.R`).
+#'   factor is fitted on synthetic problems (`inst/experiments/plan-rule.R`); on others plans and mean
+#'   excess losses of fits agree within 25 percent, or are no farther apart than the error of those means explains
+#'   (`inst/experiments/plan-check.R`).
 #' * **Target**: the default target of [dp_sosp()], by the same formula. The papers' bound ([required_rows()]), which is
 #'   printed beside it, is for the worst case; typical problems need far fewer records.
 #' * **Intervals** (`inference = TRUE`): with M the noise of the last step and \eqn{s_g}, \eqn{s_H} that of the released
