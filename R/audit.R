@@ -124,6 +124,7 @@ dp_audit.dp_sosp <- function(x, method = c("pairs", "one-run"), runs = 1000, can
     abort("argument", "`x` was chosen by `dp_tune()`, whose other runs an audit of the fit would leave out: audit a ",
           "function that calls `dp_tune()`.", call = audit_call)
   }
+  check_one_output(x$loss, "Audits of a fit, and not of a function, are", audit_call)
   if (method == "pairs") {
     claim <- audit_claim(x$privacy$eps, x$privacy$delta, if (x$privacy$accountant == "gdp") "gdp" else "dp")
     pair <- list(audit_data(x, -1), audit_data(x, 1))

@@ -9,6 +9,7 @@
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
+auto_several <- 4000L # there one matrix serves all outputs
 
 check_method <- function(method, loss, penalty, control, geometry, inference, call) {
   method <- check_choice(method, c(method_names(), "auto"), "method", call)
@@ -23,6 +24,7 @@ check_method <- function(method, loss, penalty, control, geometry, inference, ca
 # A ridge that finds itself is for problems without a penalty; intervals need no geometry, which would cost them width
 # (inst/experiments/inference.R).
 auto_method <- function(loss, penalty, geometry, inference) {
+  if (loss$name == "multinomial") return("newton")
   if (!is_convex(loss, penalty)) return("2opt-ls")
   ridge <- is_logistic(loss) && penalty$name == "none" && !identical(geometry, "none") && inference == "none"
   if (ridge) "newton-ridge" else "newton"
@@ -31,20 +33,28 @@ auto_method <- function(loss, penalty, geometry, inference) {
 # The rest of the rule, when the number of columns is known: before the size of a problem is checked, ...
 auto_wide <- function(job) {
   if (job$method$name == "newton-ridge" && columns_of(job) == 0L) return(take_instead(job, "newton"))
+  if (loss_outputs(job$loss) > 1L) return(auto_wide_several(job))
   if (!job$method$name %in% c("newton", "newton-ridge") || job$dim <= auto_columns) return(job)
   take_instead(job, if (is_smooth(job$loss)) "2opt-ls" else "gd")
 }
 
+auto_wide_several <- function(job) {
+  if (job$side <= auto_several) return(job)
+  job <- take_instead(job, "gd")
+  job$geometry <- "none"
+  job
+}
+
 # ... and when delta is.
 auto_quiet <- function(job) {
-  if (job$method$name != "newton" || !job$owned || job$inference != "none") return(job)
+  if (job$method$name != "newton" || loss_outputs(job$loss) > 1L || !job$owned || job$inference != "none") return(job)
   if (gradient_noise(job, job$eps) >= auto_noise) return(job)
   take_instead(job, "objpert")
 }
 
 take_instead <- function(job, name) {
   job$method <- methods()[[name]]
-  job$control <- job$method$family$control(job$method)
+  job$control <- job$method$family$control(job$method, job$loss)
   if (job$default_geometry) job$geometry <- check_geometry(NULL, job$method, TRUE, job$call)
   job
 }

@@ -49,10 +49,10 @@
 #'   the matrix method, `x`.
 #' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
 #'   they are.
-#' @param y The response, one per row of `x`: a factor with two levels (the second is modelled), logical, numeric (1 is
-#'   modelled, 0 and -1 are the other class, said in a message), or numbers for a regression loss. `NA` makes its row a
-#'   null record, and so does a number that is none of the three: the type decides how a response is coded, no value
-#'   does.
+#' @param y The response, one per row of `x`: a factor with two levels (the second is modelled) or more, logical,
+#'   numeric (1 is modelled, 0 and -1 are the other class, said in a message), or numbers for a regression loss. `NA`
+#'   makes its row a null record, and so does a number that is none of the three: the type decides how a response is
+#'   coded, no value does.
 #' @param data A data frame, or a source of one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is
 #'   1/n^2, said in a message. From 1/n on, `delta` brings a warning: publishing one of n records unprotected would keep
@@ -60,11 +60,12 @@
 #'   (default: all that is left).
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty; for other convex
 #'   problems, with `geometry = "none"` and with `inference`, `"newton"`, or `"objpert"` where a budget of its own
-#'   leaves little noise; where the problem is not convex `"2opt-ls"`; with more than 1,000 coefficients a method that
-#'   asks for gradients only. The rule knows n, the number of columns, budget, relation, loss, penalty and `geometry`,
-#'   not the data (`vignette("convex")`). The fit's `method` and `print()` name what it took. For the others see the
-#'   section Methods.
-#' @param loss A loss or its name, see [losses].
+#'   leaves little noise; where the problem is not convex `"2opt-ls"`; with more than 1,000 coefficients (4,000 for
+#'   each class, with `loss_multinomial()`) a method that asks for gradients only. The rule knows n, the number of
+#'   columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`). The fit's `method`
+#'   and `print()` name what it took. For the others see the section Methods.
+#' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
+#'   levels, else `loss_logistic()`.
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. For a matrix, which is taken as it is,
 #'   bounds serve a private geometry only, whose noise in a variance is in proportion to the larger absolute value:
@@ -128,7 +129,8 @@
 #'   declared levels alone, never from a record's value; a non-convex problem, where a method needs
 #'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
 #'   (as certificates of problems that are not convex do, unless `eps_h` of the `target` allows their curvature)
-#'   `dpsosp_error_size` as well; what can have no intervals `dpsosp_error_inference` as well; a loss whose second
+#'   `dpsosp_error_size` as well; what is for losses of one predictor only, with `loss_multinomial()`,
+#'   `dpsosp_error_several` as well; what can have no intervals `dpsosp_error_inference` as well; a loss whose second
 #'   derivative jumps, where a method needs Hessians, `dpsosp_error_nonsmooth` as well; a spent budget
 #'   `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
@@ -144,6 +146,11 @@
 #' fit
 #' coef(fit)
 #' table(predict(fit, d, type = "class"), d$cover)
+#'
+#' flowers <- dp_sosp(Species ~ ., iris, eps = 5, delta = 1e-3,
+#'                    bounds = list(Sepal.Length = c(4, 8), Sepal.Width = c(2, 5), Petal.Length = c(1, 7),
+#'                                  Petal.Width = c(0, 3)))
+#' coef(flowers)
 #' @export
 dp_sosp <- function(x, ...) {
   if (nargs() == 0L) abort("argument", "Nothing to fit: give a formula and a data frame, or a matrix and a response.")
@@ -154,7 +161,7 @@ dp_sosp <- function(x, ...) {
 
 #' @rdname dp_sosp
 #' @export
-dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "auto", loss = "logistic",
+dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "auto", loss = NULL,
                             penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
                             budget = NULL, neighbours = "replace-one", start = NULL,
                             noise = c("secure", "reproducible"), progress = interactive(),
@@ -173,7 +180,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
 
 #' @rdname dp_sosp
 #' @export
-dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", loss = "logistic", penalty = NULL,
+dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", loss = NULL, penalty = NULL,
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,

@@ -23,7 +23,8 @@
 #' * `"accuracy"`: the share of records whose class is predicted correctly, as `predict(type = "class")` does;
 #' * `"table"`, with which `auc` is among the estimates; pairs in one cell count one half.
 #'
-#' Of fits with `loss_huber_svm()`, which have no probabilities, there is accuracy only.
+#' Of fits with `loss_huber_svm()`, which have no probabilities, there is accuracy only; of those with
+#' `loss_multinomial()` there is no table.
 #'
 #' For numeric responses, in their units, predictions clipped to the response's declared bounds: `"absolute_error"` and
 #' `"squared_error"`, means both.
@@ -108,7 +109,7 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
     call = call
   ))
   records <- held_out_records(fit, newdata, y, call)
-  job$n <- length(records$link)
+  job$n <- length(records$y)
   job <- job_claim(open_filter(job_delta(job), "auto"))
   new_evaluation(release_evaluation(job, fit, records, metrics, clip, cells))
 }
@@ -126,7 +127,7 @@ check_metrics <- function(metrics, fit, call) {
 fit_metrics <- function(loss) {
   if (!is.null(loss$response)) return(c("absolute_error", "squared_error"))
   if (!has_probabilities(loss)) return("accuracy")
-  c("log_loss", "brier", "accuracy", "table")
+  c("log_loss", "brier", "accuracy", if (loss$name != "multinomial") "table")
 }
 
 check_cells <- function(cells, call) {
@@ -144,7 +145,8 @@ check_cells <- function(cells, call) {
 held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
 
 # Of every record the predictor and the response, NA where there is none: link and y, in the response's units where it
-# is numeric, else log-odds and 1 or -1. Each is a function of its own row.
+# is numeric, else log-odds and 1 or -1, of classes a row of predictors and the class' number. Each is a function of its
+# own row.
 held_out_records <- function(fit, newdata, y, call) {
   if (is_source(newdata, "newdata", call)) {
     abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",
@@ -152,18 +154,20 @@ held_out_records <- function(fit, newdata, y, call) {
   }
   raw <- if (is_matrix_design(fit$design)) check_y(y, fit, newdata, call) else formula_y(y, fit, newdata, call)
   link <- predicted_link(fit, newdata, call)
-  if (length(link) == 0L) abort("argument", "`newdata` has no rows.", call = call)
-  if (length(raw) != length(link)) {
-    abort("argument", "`y` must have one entry per row of `newdata`: ", length(link), ", not ", length(raw), ".",
+  n <- NROW(link)
+  if (n == 0L) abort("argument", "`newdata` has no rows.", call = call)
+  if (length(raw) != n) {
+    abort("argument", "`y` must have one entry per row of `newdata`: ", n, ", not ", length(raw), ".",
           call = call)
   }
   code <- response_code(fit$response, raw)
+  if (is.matrix(link)) return(list(link = link, y = round(code * ncol(link))))
   list(link = link, y = response_link(fit$response, code))
 }
 
 check_y <- function(y, fit, newdata, call) {
   if (is.null(y)) abort("argument", "`y` is missing: the responses of the rows of `newdata`.", call = call)
-  wanted <- if (fit$response$kind == "bounded") "numeric" else fit$response$kind
+  wanted <- switch(fit$response$kind, bounded = "numeric", classes = "factor", fit$response$kind)
   kind <- column_kind(y)
   # A response of NA alone is logical whatever it was.
   if (!kind %in% c(wanted, "logical")) {
@@ -193,7 +197,7 @@ scores <- list(
   },
   brier = function(records, bounds, clip) new_score((1 - came(records))^2, 0, 1, 1 / 4),
   # As predict(type = "class") has it: log-odds of zero are the first class.
-  accuracy = function(records, bounds, clip) new_score((records$link > 0) == (records$y > 0), 0, 1, 1 / 2),
+  accuracy = function(records, bounds, clip) new_score(predicted_class(records) == came_class(records), 0, 1, 1 / 2),
   absolute_error = function(records, bounds, clip) {
     width <- bounds[2] - bounds[1]
     new_score(abs(bounded_error(records, bounds)), 0, width, width / 2)
@@ -205,7 +209,17 @@ scores <- list(
 )
 
 # Probability of the response that came.
-came <- function(records) stats::plogis(records$link * records$y)
+came <- function(records) {
+  if (!is.matrix(records$link)) return(stats::plogis(records$link * records$y))
+  class_probabilities(records$link)[cbind(seq_along(records$y), records$y)]
+}
+
+# Two classes, or the number of one of some; of a missing predictor missing.
+predicted_class <- function(records) {
+  if (!is.matrix(records$link)) return(records$link > 0)
+  replace(largest(records$link), is.na(records$link[, 1]), NA)
+}
+came_class <- function(records) if (is.matrix(records$link)) records$y else records$y > 0
 
 bounded_error <- function(records, bounds) pmin(pmax(records$link, bounds[1]), bounds[2]) - records$y
 

@@ -1,8 +1,8 @@
 # What methods have in common that share a control object and a method of the core; the table of them is in methods.R.
 #
 # name        control_<name>() makes the control object
-# c           the name in the core's table (src/method/methods.c)
-# control     function(method): the default control object
+# core        function(control): the name in the core's table (src/method/methods.c)
+# control     function(method, loss): the default control object
 # options     function(job, rho): the options of the core's method, by their names there, but for the target
 # check       function(control, method, call): refuses settings
 # check_problem  function(job): refuses them for this problem, whose number of coefficients is known
@@ -20,13 +20,13 @@
 # needed      function(method, a, eps_h): rows that its paper asks for, if any
 # certifies   "sample": the objective on these records; "population": its expectation
 # because     why the method needs a convex problem, for the end of a sentence
-new_family <- function(name, control, options, c = name, check = function(...) NULL, check_problem = function(...) NULL,
-                       matrices = function(control) TRUE, hessians = function(control) NULL,
-                       accountant = function(job) "auto", steps = gradient_steps,
+new_family <- function(name, control, options, core = function(control) name, check = function(...) NULL,
+                       check_problem = function(...) NULL, matrices = function(control) TRUE,
+                       hessians = function(control) NULL, accountant = function(job) "auto", steps = gradient_steps,
                        least_batches = function(control) 20, most_batches = function(control) 200,
                        chosen = function(control) 0, constant = function(control) FALSE, weighted = NULL,
                        planned = NULL, needed = NULL, certifies = "sample", because = "") {
-  list(name = name, c = c, control = control, options = options, check = check, check_problem = check_problem,
+  list(name = name, core = core, control = control, options = options, check = check, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
        least_batches = least_batches, most_batches = most_batches, chosen = chosen, constant = constant,
        weighted = weighted, planned = planned, needed = needed, certifies = certifies, because = because)

@@ -14,12 +14,17 @@ new_fit <- function(job) {
     released = job$released,
     geometry = job$geometry,
     trace = trace,
-    iterations = c(done = sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0)),
-                   planned = result$planned),
+    iterations = c(done = iterations_done(trace), planned = result$planned),
     target = job$target, method = job$method$name, auto = job$auto, loss = job$loss, penalty = job$penalty,
     control = job$control, batch = job$batch,
     design = job$design, response = job$response, n = job$n, call = job$call
   ))
+}
+
+# Of the last phase; all clipped gradients, the last one certifies.
+iterations_done <- function(trace) {
+  clipped <- sum(trace$query == "clipped gradient")
+  if (clipped > 0L) clipped else sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0))
 }
 
 # NaN in the core: nothing released says.
@@ -55,16 +60,18 @@ new_privacy <- function(job) {
 #'   training data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
-#'   label (for a numeric response 1, or 0 for the other class, also where that was coded -1). For a numeric response
-#'   in bounds, `"link"` and `"response"` are the predicted response in its units, and `"class"` is an error.
+#'   label (for a numeric response 1, or 0 for the other class, also where that was coded -1). With
+#'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
+#'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
+#'   units, and `"class"` is an error.
 #' @param digits Significant digits of what is printed; the guarantee's stay as they are.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.
 #' @param ... Not used; anything in it is an error.
-#' @return `predict()`: a vector with one entry per row of `newdata`, `NA` where a predictor is
-#'   missing or a level was not declared. `coef()`: named numbers on the
-#'   original scale. `nobs()`: n. `formula()`: the formula, without its environment.
-#'   `print()`, `summary()` and `plot()` return their argument invisibly (`summary()` an
-#'   object to print).
+#' @return `predict()`: a vector with one entry per row of `newdata` (a matrix with a row each), `NA` where a
+#'   predictor is missing or a level was not declared. `coef()`: named numbers on the original scale; with
+#'   `loss_multinomial()` a matrix with a column for each class. `nobs()`: n. `formula()`: the formula, without its
+#'   environment. `print()`, `summary()` and `plot()` return their argument invisibly (`summary()` an object to
+#'   print).
 #' @details Rows to predict are clipped and mapped as those of the fit were.
 #'
 #'   What would hold data or be another release is refused, with the class `dpsosp_error_absent`: `terms()`,
@@ -132,7 +139,9 @@ answer_names <- list(
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
   direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
   "model gradient" = c("model gradient", "model gradients"),
-  "weighted matrix" = c("weighted matrix", "weighted matrices")
+  "weighted matrix" = c("weighted matrix", "weighted matrices"),
+  "clipped gradient" = c("clipped gradient", "clipped gradients"),
+  "second moments" = c("matrix of second moments", "matrices of second moments")
 )
 
 status_text <- function(x) {
@@ -245,9 +254,11 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   check_type(type, object, call)
   link <- predicted_link(object, newdata, call)
   if (type == "link" || object$response$kind == "bounded") return(link)
+  several <- object$response$kind == "classes"
   switch(type,
-    response = stats::plogis(link),
-    class = response_decode(object$response, ifelse(link > 0, 1, -1))
+    response = if (several) class_probabilities(link) else stats::plogis(link),
+    class = if (several) class_labels(link, object$response$labels) else
+      response_decode(object$response, ifelse(link > 0, 1, -1))
   )
 }
 
@@ -271,30 +282,45 @@ check_type <- function(type, fit, call) {
   }
 }
 
-# The linear predictor, rows clipped as in the fit. That of a row depends on this row alone, in its last bit, too: with
-# a missing value in any row R may take all products in another way, so such values are taken out first.
+# The linear predictor, of several outputs a column for each, rows clipped as in the fit. That of a row depends on this
+# row alone, in its last bit, too: with a missing value in any row R may take all products in another way, so such
+# values are taken out first.
 design_link <- function(design, coefficients, newdata, call) {
   x <- if (is_matrix_design(design)) {
     matrix_newdata(design, newdata, call)
   } else {
     design_matrix(design, newdata, "newdata", call)
   }
-  w <- if (is_matrix_design(design)) coefficients else design_start(design, coefficients) / design$radius
-  constant <- if (design$intercept) w[1] else 0
-  slope <- if (design$intercept) w[-1] else w
-  if (inherits(x, "dgCMatrix")) {
-    value <- attr(x, "x")
-    value[!is.finite(value)] <- NA
-    square <- sparse_sums(x, value^2)
-    product <- sparse_sums(x, value * rep(unname(slope), diff(attr(x, "p"))))
-  } else {
-    broken <- !is.finite(x)
-    x[broken] <- 0
-    square <- rowSums(x^2)
-    product <- as.vector(x %*% slope)
-    product[rowSums(broken) > 0] <- NA
+  rows <- if (inherits(x, "dgCMatrix")) sparse_products(x) else dense_products(x)
+  clip <- pmin(1, design$radius / sqrt(rows$square + design$intercept))
+  one <- function(coefficients) {
+    w <- if (is_matrix_design(design)) coefficients else design_start(design, coefficients) / design$radius
+    constant <- if (design$intercept) w[1] else 0
+    slope <- if (design$intercept) w[-1] else w
+    unname((rows$product(slope) + constant) * clip)
   }
-  unname((product + constant) * pmin(1, design$radius / sqrt(square + design$intercept)))
+  if (!is.matrix(coefficients)) return(one(coefficients))
+  link <- lapply(seq_len(ncol(coefficients)), function(k) one(coefficients[, k]))
+  matrix(unlist(link), ncol = ncol(coefficients), dimnames = list(NULL, colnames(coefficients)))
+}
+
+# square: squared norms of rows; product(): with coefficients.
+sparse_products <- function(x) {
+  value <- attr(x, "x")
+  value[!is.finite(value)] <- NA
+  list(square = sparse_sums(x, value^2),
+       product = function(slope) sparse_sums(x, value * rep(unname(slope), diff(attr(x, "p")))))
+}
+
+dense_products <- function(x) {
+  broken <- !is.finite(x)
+  x[broken] <- 0
+  missing <- rowSums(broken) > 0
+  list(square = rowSums(x^2), product = function(slope) {
+    product <- as.vector(x %*% slope)
+    product[missing] <- NA
+    product
+  })
 }
 
 matrix_newdata <- function(design, newdata, call, arg = "newdata") {

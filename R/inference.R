@@ -93,6 +93,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   if (!is.null(fit$inference)) {
     abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")
   }
+  check_one_output(fit$loss, "Intervals are", call)
   type <- check_choice(type, inference_types, "type", call)
   check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
   job <- inference_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)

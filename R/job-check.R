@@ -31,6 +31,29 @@ check_smooth <- function(loss, penalty, method, control, call) {
   }
 }
 
+# What is proven, and implemented, for one predictor of a row only.
+check_several <- function(loss, penalty, method, control, geometry, inference, call) {
+  moment <- identical(control$curvature, "moment")
+  if (loss$name != "multinomial") {
+    if (moment) abort("argument", "`curvature` \"moment\" is for `loss_multinomial()`: take \"lazy\".", call = call)
+    return(invisible())
+  }
+  refuse <- function(...) abort("argument", ..., call = call, class = "dpsosp_error_several")
+  if (!method$several) {
+    refuse("The method \"", method$name, "\" is for losses of one predictor, and the multinomial loss has one for ",
+           "each class: what it releases, second derivatives or minimisers, has no bound that is proven there. The ",
+           "methods ", quote_all(methods_with("several")), " take it, and \"auto\" finds one.")
+  }
+  if (method$name == "newton" && !moment) {
+    refuse("With the multinomial loss the method \"newton\" needs `control_newton(curvature = \"moment\")`.")
+  }
+  if (penalty$name == "nonconvex") refuse("The multinomial loss goes with `penalty_ridge()` or no penalty.")
+  if (!is.null(geometry) && !identical(geometry, "none")) {
+    refuse("The multinomial loss has no `geometry`: leave it out.")
+  }
+  if (inference != "none") refuse("There are no intervals for the multinomial loss: leave out `inference`.")
+}
+
 # What a job cannot do with rows that come in chunks.
 check_streamed <- function(job) {
   check_stream_storage(job$storage, job$call)
@@ -61,10 +84,10 @@ check_one_pass <- function(job) {
 # Is the problem too large for the matrices that the method asks for?
 check_size <- function(job) {
   job$method$family$check_problem(job)
-  if (job$dim <= most_matrix) return(invisible())
+  if (job$side <= most_matrix) return(invisible())
   if (job$method$family$matrices(job$control)) {
     published <- identical(job$control$constants, "published")
-    check_matrix_size(job$dim, paste0("The method \"", job$method$name, "\"",
+    check_matrix_size(job$side, paste0("The method \"", job$method$name, "\"",
                                       if (published) " with published constants"), job$call, gradient_advice())
   }
   least <- least_curvature(job)
@@ -73,7 +96,7 @@ check_size <- function(job) {
   if (least[["curv_lower"]] > eps_h) {
     what <- paste0("A certificate of this problem, which is not convex, with an `eps_h` in `target` below ",
                    format(signif(least[["curv_lower"]] + 5e-4, 3)), ",")
-    check_matrix_size(job$dim, what, job$call, gradient_advice())
+    check_matrix_size(job$side, what, job$call, gradient_advice())
   }
 }
 

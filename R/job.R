@@ -3,7 +3,8 @@
 #   new_job()     inference (its type, or "none"), penalty, auto (does the rule choose the method?), method (a row of
 #                 methods()), target, control, geometry (as it was asked for), default_geometry (was none?), neighbours,
 #                 noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
-#   job_start()   dim, start (of the mapped response; NULL when none is given), storage
+#   job_start()   side, dim (coefficients of one output, and of all), start (of the mapped response; NULL when none is
+#                 given), storage
 #   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  design with all ranges (job-ranges.R)
 #   job_constant()  start where none was given (job-constant.R)
@@ -33,7 +34,8 @@ new_job <- function(problem, eps, delta, method, penalty, target, control, geome
   auto <- identical(method, "auto")
   method <- check_method(method, problem$loss, penalty, control, geometry, inference, call)
   target <- check_target(target, call)
-  control <- check_control(control, method, call)
+  control <- check_control(control, method, problem$loss, call)
+  check_several(problem$loss, penalty, method, control, geometry, inference, call)
   check_convex(problem$loss, penalty, method, call)
   check_smooth(problem$loss, penalty, method, control, call)
   c(problem, list(
@@ -61,7 +63,8 @@ check_promise <- function(eps, delta, budget, call) {
 
 # The last checks of arguments.
 job_start <- function(job, start, storage) {
-  job$dim <- design_dim(job$design)
+  job$side <- design_dim(job$design)
+  job$dim <- job$side * loss_outputs(job$loss)
   if (job$dim == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
   job$start <- check_start(start, job)
   job$storage <- check_choice(storage, storage_known, "storage", job$call)
@@ -76,18 +79,30 @@ job_start <- function(job, start, storage) {
 # Of the problem with the mapped response.
 check_start <- function(start, job) {
   if (is.null(start)) return(NULL)
+  if (loss_outputs(job$loss) > 1L) return(check_start_several(start, job))
   start <- check_vector(start, "start", job$dim, "one per coefficient (the intercept, if there is one, first)",
                         job$call)
   response_start(job$response, start, job$design$intercept)
 }
 
+check_start_several <- function(start, job) {
+  classes <- length(job$response$labels)
+  if (!is.matrix(start) || !identical(dim(start), c(as.integer(job$side), classes))) {
+    abort("argument", "`start` must be a matrix of ", job$side, " x ", classes, " numbers, a column for each class, ",
+          "not ", describe(start), ".", call = job$call)
+  }
+  check_vector(as.vector(start), "start", job$dim, "a column for each class", job$call)
+}
+
 job_run <- function(job) {
   oracle <- job$oracle
-  start <- to_geometry(job$geometry, core_start(job$design, job$start))
-  penalty <- core_penalty(job$penalty, job$design$intercept)
+  outputs <- loss_outputs(job$loss)
+  start <- as.vector(by_output(job$start, outputs, function(start) core_start(job$design, start)))
+  start <- to_geometry(job$geometry, start)
+  penalty <- core_penalty(job$penalty, job$design$intercept, job$side)
   rho <- (budget_state(job$budget)$left - job$end) * if (job$inference == "none") 1 else inference_path
   bar <- progress_bar(job$progress, job$method$name)
-  core <- job$method$family$c
+  core <- job$method$family$core(job$control)
   target <- list(eps_g = 1, eps_h = 1) # of which the default one does not depend
   options <- c(job$method$family$options(job, rho), target)
   alpha <- function() .Call(ffi_method_alpha, core, oracle$pointer, penalty, options, rho, start)
@@ -95,7 +110,16 @@ job_run <- function(job) {
   job$target <- settle_target(job$target, oracle, alpha, third, job$call)
   options[names(target)] <- job$target[names(target)]
   job$answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-  job$solution <- core_coef(job$design, from_geometry(job$geometry, job$answer$w))
+  w <- from_geometry(job$geometry, job$answer$w)
+  job$solution <- by_output(w, outputs, function(w) core_coef(job$design, w))
+  if (outputs > 1L) job$solution <- centred(job$solution, job$response$labels)
   job$released <- .Call(ffi_oracle_kept, oracle$pointer)
   job
+}
+
+# Of the solutions with the same probabilities the one whose rows sum to zero, which no penalty is larger for.
+centred <- function(coefficients, labels) {
+  out <- coefficients - rowMeans(coefficients)
+  colnames(out) <- labels
+  out
 }

@@ -12,6 +12,14 @@
 #'   z = y t: 0 for \eqn{z \ge 1 + h}, \eqn{(1 + h - z)^2 / (4 h)} for \eqn{|1 - z| < h}, 1 - z below;
 #'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1 / (2h)}. Such a fit has margins but no probabilities.
 #'
+#' For a factor with any number of declared levels, the classes:
+#' * `loss_multinomial()`: one predictor \eqn{t_k}{t_k} for each class, \eqn{l = \log \sum_k e^{t_k} - t_y}{l = log
+#'   sum_k exp(t_k) - t_y}, convex; its gradient in t is no longer than \eqn{\sqrt 2}{sqrt(2)}, and its Hessian's
+#'   eigenvalues lie in \[0, 1/2\]. The default for a factor with three levels or more. Coefficients are a matrix with a
+#'   column for each class, whose rows sum to zero: a constant that is added to a row changes no probability. There are
+#'   the methods `"newton"` (the default, see [control_newton()]), `"gd"` and `"sgd"`, without a penalty or with
+#'   `penalty_ridge()`, and no intervals.
+#'
 #' For a numeric response in public bounds, a robust linear regression:
 #' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
 #'   convex. Responses are clipped to `response`, and then, like the columns, mapped to \[-1, 1\]: the middle of the
@@ -103,6 +111,10 @@ loss_huber <- function(response, c = NULL) {
   scale_loss(loss, TRUE, call)
 }
 
+#' @rdname losses
+#' @export
+loss_multinomial <- function() new_loss("multinomial", "log(sum(exp(t))) - t_y, a t for each class", 2)
+
 huber_advice <- paste0(
   "The huber loss needs public bounds of the response: take `loss_huber(response = c(lower, upper))`."
 )
@@ -135,16 +147,40 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
   loss
 }
 
-# A loss or its name, for a problem with or without intercept.
-check_loss <- function(loss, intercept, call = sys.call(-1)) {
+# A loss or its name, or NULL for that of the response y, for a problem with or without intercept.
+check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
+  if (is.null(loss)) return(default_loss(y))
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
   named <- losses()
   named[[check_choice(loss, names(named), "loss", call)]]()
 }
 
+# By the declared levels.
+default_loss <- function(y) if (is.factor(y) && nlevels(y) > 2L) loss_multinomial() else loss_logistic()
+
 # Those that need no argument: their names stand for them.
-losses <- function() list(logistic = loss_logistic, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm)
+losses <- function() {
+  list(logistic = loss_logistic, multinomial = loss_multinomial, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm)
+}
+
+# Of as many classes as the response has, which none is known of before.
+loss_of <- function(loss, response) {
+  if (response$kind != "classes") return(loss)
+  loss$classes <- length(response$labels)
+  loss$parameter <- as.double(loss$classes)
+  loss
+}
+
+# Predictors of a row.
+loss_outputs <- function(loss) loss$classes %||% 1L
+
+# Before what is about one predictor of a record.
+check_one_output <- function(loss, what, call) {
+  if (loss_outputs(loss) == 1L) return(invisible())
+  abort("argument", what, " for losses of one predictor; the multinomial loss has one for each class.", call = call,
+        class = "dpsosp_error_several")
+}
 
 # With any bound of its slope.
 is_logistic <- function(loss) loss$name %in% c("logistic", "bounded_logistic")
@@ -167,7 +203,7 @@ is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
 # As in the head of a fit: with its parameter.
 loss_text <- function(loss, digits = NULL) {
   ends <- paste(format(loss$response, trim = TRUE, digits = digits), collapse = ", ")
-  parameters <- intersect(c("slope", "h", "c"), names(loss))
+  parameters <- intersect(c("slope", "h", "c", "classes"), names(loss))
   shown <- c(sprintf("%s = %s", parameters, vapply(loss[parameters], format, "", digits = digits)),
              if (!is.null(loss$response)) paste0("response in [", ends, "]"))
   paste0(loss_name(loss), if (length(shown) > 0L) paste0(" (", paste(shown, collapse = ", "), ")"))

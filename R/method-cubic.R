@@ -48,7 +48,7 @@ control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inne
 }
 
 family_cubic <- function() {
-  new_family("cubic", function(method) control_cubic(), cubic_options, check_problem = check_strong,
+  new_family("cubic", function(method, loss) control_cubic(), cubic_options, check_problem = check_strong,
              matrices = function(control) control$solver == "direct")
 }
 

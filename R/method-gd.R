@@ -33,7 +33,7 @@ control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap
 }
 
 family_gd <- function() {
-  new_family("gd", function(method) control_gd(), gd_options, matrices = function(control) FALSE,
+  new_family("gd", function(method, loss) control_gd(), gd_options, matrices = function(control) FALSE,
              planned = iterations_gradient)
 }
 

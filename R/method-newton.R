@@ -12,6 +12,7 @@
 #'   and serves all steps; the most accurate of the four in our experiments. It starts at the constant prediction, see
 #'   `start` of [dp_sosp()].
 #' * `"direct"`: each step releases the Hessian with symmetric Gaussian noise.
+#' * `"moment"`, for `loss_multinomial()` and its default there: see the section Several classes.
 #'
 #' `modify` says how small eigenvalues e are raised, to e + `lambda0` (`"add"`) or max(e, `lambda0`) (`"clip"`; with
 #' double noise to a little more, at most 8/7 of it, which is computed in a time that does not depend on the data). By
@@ -41,6 +42,17 @@
 #' `"direct"` and `"lazy"` the matrix has sensitivity \eqn{\sqrt{2}}{sqrt(2)} c (`"zero-out"`: c) in the Frobenius norm.
 #' All releases are Gaussian.
 #'
+#' @section Several classes:
+#' With `loss_multinomial()`, d coefficients for each of K classes, a Hessian would have (d K)^2 numbers. At every
+#' point it is at most \eqn{\frac12 (I - \frac1K 11') \otimes S}{(I - 11'/K) / 2 (x) S}, S the matrix of the rows'
+#' second moments, and `curvature = "moment"` releases S once, d x d numbers of sensitivity \eqn{\sqrt 2 / n}{sqrt(2)
+#' / n} (`"zero-out"`: 1 / n) whatever K is, for `curvature_share` of what steps have. Each step, of 60 by default,
+#' then asks for a gradient to which no record adds more than the norm `clip` / n, so that it has the sensitivity 2
+#' `clip` / n (`clip` / n), and moves along (S / 2 + r)^-1 times it, with a column for each class. r follows from what
+#' was released: the noise that all steps leave in a predictor is to have a standard deviation of 2. Clipped gradients
+#' certify nothing, so all steps are taken; the gradient at the last iterate, which is the solution, is not clipped.
+#' With a small `clip` the steps lead near a point that such records agree on, which need not be the minimum. Of the
+#' settings `iterations`, `curvature_share`, `certificate_share`, `clip` and `confidence` count. 
 #' @section Batches:
 #' The method `"newton-b"` takes each step on a fresh random batch, drawn without replacement (`sampling = "wor"`,
 #' the default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the only one under
@@ -55,7 +67,7 @@
 #' it lies between n / 200 and n / 20, or n / 5 where steps have curvature of their own, which are few. Batches save
 #' time, not privacy: a step has about the noise that it would have on all records, and a sampling error besides.
 #'
-#' @param curvature `"lazy"`, `"hessian"`, `"qu"` or `"direct"`.
+#' @param curvature `"lazy"`, `"hessian"`, `"qu"`, `"direct"` or `"moment"`.
 #' @param modify `"add"` or `"clip"`.
 #' @param iterations Number of steps, a whole number; `NULL`: a default of the `curvature`.
 #' @param lambda0 A public number of at least 1e-6, and at least 2.5e-13 d (d + 1) where directions of d coefficients
@@ -69,6 +81,8 @@
 #'   `"damped-newton"` only.
 #' @param certificate_share Share of the whole budget for the gradient at the solution, which certifies it, in (0, 1).
 #' @param tail The solution is the mean of this share of the last iterates, in \[0, 1\]; 0: the last iterate.
+#' @param clip With `"moment"`: no record's gradient is longer, a number from 1e-6 to 1e6; beyond \eqn{\sqrt 2}{sqrt(2)}
+#'   none is clipped.
 #' @param confidence Of the certificate, in (0, 1).
 #' @param batch For `"newton-b"`: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see below.
 #' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
@@ -87,7 +101,7 @@
 control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
                            iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,
                            adaptive = TRUE, trace_share = 0.2, search_share = 0.3, certificate_share = 0.05,
-                           tail = NULL, confidence = 0.95, batch = NULL, sampling = NULL, ...) {
+                           tail = NULL, clip = 0.5, confidence = 0.95, batch = NULL, sampling = NULL, ...) {
   call <- sys.call()
   check_dots(call)
   curvature <- check_choice(curvature, newton_curvatures, "curvature", call)
@@ -108,23 +122,25 @@ control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
     trace_share = share(trace_share, "trace_share"), search_share = share(search_share, "search_share"),
     certificate_share = certificate_share,
     tail = check_number(tail %||% defaults$tail, "tail", 0, 1, open = FALSE, call = call),
+    clip = check_number(clip, "clip", 1e-6, 1e6, open = FALSE, call = call),
     confidence = share(confidence, "confidence")
   ), batch_control(batch, sampling, of_steps, call)))
 }
 
-newton_curvatures <- c("hessian", "qu", "lazy", "direct")
+newton_curvatures <- c("hessian", "qu", "lazy", "direct", "moment")
 newton_modifies <- c("add", "clip")
 
 newton_defaults <- list(
   hessian = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
   qu = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
   lazy = list(iterations = 240, lambda_scale = 1 / 10, curvature_share = 0.1, tail = 0.75),
-  direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0)
+  direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0),
+  moment = list(iterations = 60, lambda_scale = 1, curvature_share = 0.1, tail = 0)
 )
 
 family_newton <- function() {
   new_family(
-    "newton", function(method) control_newton(if (method$damped) "direct" else "lazy"), newton_options,
+    "newton", newton_control, newton_options, core = function(control) if (is_moment(control)) "moment" else "newton",
     check = check_damped, check_problem = check_rounding, hessians = newton_hessians,
     steps = function(job) job$control$iterations,
     # Steps with curvature of their own are few.
@@ -134,13 +150,20 @@ family_newton <- function() {
   )
 }
 
+newton_control <- function(method, loss = NULL) {
+  several <- identical(loss$name, "multinomial") && !method$damped && !method$batch
+  control_newton(if (method$damped) "direct" else if (several) "moment" else "lazy")
+}
+
+is_moment <- function(control) control$curvature == "moment"
+
 check_damped <- function(control, method, call) {
   if (!method$damped || control$curvature == "direct") return(invisible())
   abort("argument", "The method \"", method$name, "\" needs `control_newton(curvature = \"direct\")`.", call = call)
 }
 
 newton_hessians <- function(control) {
-  if (control$curvature %in% c("lazy", "qu")) return(NULL)
+  if (control$curvature %in% c("lazy", "qu", "moment")) return(NULL)
   list(setting = paste0("`curvature` \"", control$curvature, "\""), instead = "\"lazy\" or \"qu\"")
 }
 
@@ -159,7 +182,7 @@ check_rounding <- function(job) {
 
 newton_options <- function(job, rho) {
   settings <- c("curvature", "modify", "adaptive", "iterations", "confidence", "curvature_share", "trace_share",
-                "search_share", "certificate_share", "lambda0", "lambda_scale", "tail")
+                "search_share", "certificate_share", "lambda0", "lambda_scale", "tail", "clip")
   c(list(damped = job$method$damped, spend_all = is.null(job$target)), unclass(job$control)[settings],
     batch_options(job$batch))
 }

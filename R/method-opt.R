@@ -115,7 +115,7 @@ check_candidates <- function(b, beta, kind, call) {
 }
 
 family_opt <- function() {
-  new_family("opt", function(method) control_opt(), opt_options, accountant = opt_accountant,
+  new_family("opt", function(method, loss) control_opt(), opt_options, accountant = opt_accountant,
              matrices = function(control) control$constants == "published", planned = iterations_short_step,
              needed = function(method, a, eps_h) (if (method$search) rows_line_search else rows_short_step)(a, eps_h))
 }

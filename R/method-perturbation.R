@@ -58,8 +58,8 @@ control_perturbation <- function(lambda = NULL, size = NULL, kappa_share = 0.3, 
 }
 
 family_perturbation <- function() {
-  new_family("perturbation", function(method) control_perturbation(), perturbation_options, c = "perturbed",
-             check_problem = check_unpenalised,
+  new_family("perturbation", function(method, loss) control_perturbation(), perturbation_options,
+             core = function(control) "perturbed", check_problem = check_unpenalised,
              because = ", where the guarantee of a perturbed minimiser does not hold")
 }
 

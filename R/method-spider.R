@@ -61,6 +61,6 @@ control_spider <- function(leaves = 32, noise = c("sqrt", "tree", "independent")
 }
 
 family_spider <- function() {
-  new_family("spider", function(method) control_spider(), function(job, rho) unclass(job$control),
+  new_family("spider", function(method, loss) control_spider(), function(job, rho) unclass(job$control),
              certifies = "population")
 }

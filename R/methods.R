@@ -24,9 +24,12 @@ NULL
 #   fresh      is each record read once, in one pass over a source?
 #   convex     does it need a convex problem?
 #   nonsmooth  does it take a loss whose second derivative jumps?
+#   several    does it take a loss of several outputs?
 #   open       function(job): the job with its budget, where no other ledger will do; or NULL
-method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, open = NULL) {
+method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, several = FALSE,
+                   open = NULL) {
   list(name = name, family = family, ..., batch = batch, fresh = fresh, convex = convex, nonsmooth = nonsmooth,
+       several = several,
        open = open)
 }
 
@@ -37,12 +40,12 @@ methods <- function() {
     method("opt-ls", family_opt(), two_phase = FALSE, search = TRUE),
     method("opt", family_opt(), two_phase = FALSE, search = FALSE),
     method("tr", family_tr()),
-    method("gd", family_gd(), nonsmooth = TRUE),
+    method("gd", family_gd(), nonsmooth = TRUE, several = TRUE),
     method("opt-b", family_opt(), two_phase = FALSE, search = FALSE, batch = TRUE),
     method("2opt-b", family_opt(), two_phase = TRUE, search = FALSE, batch = TRUE),
     method("tr-b", family_tr(), batch = TRUE),
-    method("sgd", family_gd(), batch = TRUE, nonsmooth = TRUE),
-    method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE),
+    method("sgd", family_gd(), batch = TRUE, nonsmooth = TRUE, several = TRUE),
+    method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE, several = TRUE),
     method("newton-b", family_newton(), damped = FALSE, batch = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("damped-newton", family_newton(), damped = TRUE, convex = TRUE),
     method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE),
@@ -63,15 +66,15 @@ methods_with <- function(flag) names(Filter(function(method) method[[flag]], met
 methods_without <- function(flag) setdiff(method_names(), methods_with(flag))
 
 gradient_advice <- function() {
-  gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$family$control(method)),
+  gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$family$control(method, NULL)),
                       methods())
   paste0(" For a convex problem the methods ", quote_all(names(gradients)), " ask for gradients only.")
 }
 
-check_control <- function(control, method, call = sys.call(-1)) {
+check_control <- function(control, method, loss, call = sys.call(-1)) {
   family <- method$family
   constructor <- paste0("control_", family$name)
-  if (is.null(control)) control <- family$control(method)
+  if (is.null(control)) control <- family$control(method, loss)
   if (!inherits(control, paste0("dp_", constructor))) {
     abort("argument", "`control` of the method \"", method$name, "\" must be NULL or come from `", constructor,
           "()`, not ", describe(control), ".", call = call)

@@ -20,7 +20,7 @@
 #' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
 #'   Matrix, whose entries are copied; time and memory are then in proportion to them. Or a source
 #'   from [dp_source()], whose columns but `y` are then those of the matrix.
-#' @param y Response, one per row, coded as in [dp_sosp()]: a factor with two levels, logical, numeric with 1 for one
+#' @param y Response, one per row, coded as in [dp_sosp()]: a factor, logical, numeric with 1 for one
 #'   class and 0 or -1 for the other; numbers for a regression loss, whose problem is that of the mapped response, see
 #'   [losses]. For a source the name of its column.
 #' @param loss A loss or its name, see [losses].
@@ -36,7 +36,8 @@
 #'   stay the same. A number above 3.4e38 is then infinite. `"double"` for a sparse matrix.
 #' @param ... Not used; anything in it is an error.
 #' @param oracle An oracle.
-#' @param w Coefficients, one per column (the intercept first).
+#' @param w Coefficients, one per column (the intercept first); with `loss_multinomial()` those of the first class, then
+#'   those of the second, ...
 #' @param mu,rho Cost of the answer: one of the two, `rho = mu^2 / 2`.
 #' @param direction Direction of the search, of the length of `w`.
 #' @param steps Candidate steps, positive, at most 1000; for `"svt"` the first one that passes
@@ -75,11 +76,12 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   streamed <- is_source(x, "x", call)
   rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
   intercept <- check_flag(intercept, "intercept", call)
-  loss <- check_loss(loss, intercept, call)
+  loss <- check_loss(loss, intercept, call, if (streamed) x$schema[[y]] else y)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
   template <- if (streamed) response_template(x$schema[[y]], y, call, loss) else response_template(y, "y", call, loss)
+  loss <- loss_of(loss, template)
   if (!streamed && length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
@@ -172,6 +174,7 @@ dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
 }
 
 check_curved <- function(oracle, call) {
+  check_one_output(oracle$loss, "Hessians are", call)
   if (is.finite(oracle_facts(oracle)$third)) return(invisible())
   abort("argument", "The second derivative of the ", oracle$loss$name, " loss jumps: what rounding does to its ",
         "Hessian has no bound, and none is released.", call = call, class = "dpsosp_error_nonsmooth")
@@ -194,6 +197,7 @@ dp_line_search <- function(oracle, w, direction, steps, mu = NULL, rho = NULL,
   check_oracle(oracle, call)
   w <- check_point(w, oracle, "w", call)
   direction <- check_point(direction, oracle, "direction", call)
+  check_one_output(oracle$loss, "Line searches are", call)
   steps <- check_steps(steps, call)
   cost <- check_cost(mu, rho, call)
   mechanism <- check_choice(mechanism, c("gaussian", "svt", "exponential"), "mechanism", call)

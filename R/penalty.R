@@ -69,9 +69,10 @@ print.dp_penalty <- function(x, digits = NULL, ...) {
 # Is it strongly convex in every coefficient?
 is_strong <- function(penalty, intercept) penalty$name == "ridge" && penalty$lambda > 0 && !intercept
 
-# As the core takes it: the intercept, which comes first, is not penalised.
-core_penalty <- function(penalty, intercept) {
-  list(kind = penalty$name, lambda = penalty$lambda, skip = as.integer(intercept))
+# As the core takes it: the intercept, which comes first of the coefficients of each output, so many (side), is not
+# penalised.
+core_penalty <- function(penalty, intercept, side = 0) {
+  list(kind = penalty$name, lambda = penalty$lambda, skip = as.integer(intercept), side = as.integer(side))
 }
 
 # As loss_bounds(), of a penalty as the core takes it: no second derivative is below -curv_lower, no

@@ -14,7 +14,7 @@ problem_formula <- function(formula, data, loss, bounds, radius, call) {
   design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data))
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
-  loss <- check_loss(loss, design$intercept, call)
+  loss <- check_loss(loss, design$intercept, call, y)
   new_problem(
     nrow(data), loss, response_template(y, design$response, call, loss), design, call,
     columns = function(job) design_private_columns(job$design, data, call),
@@ -29,7 +29,7 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
   design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
-  loss <- check_loss(loss, design$intercept, call)
+  loss <- check_loss(loss, design$intercept, call, y)
   new_problem(
     source$n, loss, response_template(y, design$response, call, loss), design, call, streamed = TRUE,
     columns = function(job) stream_columns(source, job$design, call),
@@ -40,7 +40,7 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
 
 # rows: of matrix_rows()
 problem_matrix <- function(rows, y, loss, intercept, radius, bounds, call) {
-  loss <- check_loss(loss, intercept, call)
+  loss <- check_loss(loss, intercept, call, y)
   response <- response_template(y, "y", call, loss)
   if (length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
@@ -54,6 +54,7 @@ problem_matrix <- function(rows, y, loss, intercept, radius, bounds, call) {
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE,
                         once = NULL) {
+  loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
        responses = responses, streamed = streamed, once = once)
 }
@@ -81,6 +82,14 @@ design_dim <- function(design) {
 
 # Of a job or a fit: coefficients but the intercept.
 columns_of <- function(job) design_dim(job$design) - job$design$intercept
+
+# Those of several outputs are a matrix with a column for each, of the core one after the other.
+by_output <- function(x, outputs, map) {
+  if (outputs == 1L) return(map(x))
+  side <- length(x) / outputs
+  columns <- lapply(seq_len(outputs), function(k) map(x[(k - 1) * side + seq_len(side)]))
+  matrix(unlist(columns), ncol = outputs, dimnames = list(names(columns[[1]]), NULL))
+}
 
 # Coefficients of the columns as they are become those of the core's rows, ...
 core_start <- function(design, coefficients) {

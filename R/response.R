@@ -5,11 +5,13 @@
 # missing, and a missing response makes its row a null record. So the kind of y
 # decides how it is coded, and no value does. For a loss with bounds of the
 # response ("bounded") any number is clipped to them and mapped as the loss says
-# (scale_loss()).
+# (scale_loss()). For the multinomial loss ("classes") the k-th of K declared
+# levels is k / K.
 
 # kind and labels (of -1 and of 1). Nothing else is kept of y, and no value of it is looked at.
 response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
   if (!is.null(loss$response)) return(bounded_response(y, name, loss, call))
+  if (identical(loss$name, "multinomial")) return(classes_response(y, name, call))
   kind <- column_kind(y)
   labels <- switch(if (is.na(kind)) "other" else kind,
     factor = check_labels(levels(y), name, call),
@@ -21,8 +23,8 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
           "and 1, not ", describe_column(y), ".", call = call)
   )
   if (length(labels) != 2L) {
-    abort("argument", "`", name, "` has ", length(labels), " declared levels; the response needs exactly two.",
-          call = call)
+    abort("argument", "`", name, "` has ", length(labels), " declared levels; the ", loss$name, " loss needs ",
+          "exactly two", if (length(labels) > 2L) ", `loss_multinomial()` takes any number", ".", call = call)
   }
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
 }
@@ -34,6 +36,22 @@ numeric_labels <- function(name) {
   c(0, 1)
 }
 
+# As in the core (src/loss/multinomial.c).
+most_classes <- 1000L
+
+classes_response <- function(y, name, call) {
+  if (!is.factor(y)) {
+    abort("argument", "`", name, "` must be a factor for the multinomial loss, with all classes as declared levels: ",
+          "`factor(", name, ", levels = c(...))`; it is ", describe_column(y), ".", call = call)
+  }
+  labels <- check_labels(levels(y), name, call)
+  if (length(labels) < 2L || length(labels) > most_classes) {
+    abort("argument", "`", name, "` has ", length(labels), " declared levels; the multinomial loss takes from 2 to ",
+          most_classes, ".", call = call)
+  }
+  structure(class = "dp_response", list(name = name, kind = "classes", labels = labels))
+}
+
 bounded_response <- function(y, name, loss, call) {
   if (!identical(column_kind(y), "numeric")) {
     abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".",
@@ -43,9 +61,10 @@ bounded_response <- function(y, name, loss, call) {
                                         half = loss$half))
 }
 
-# -1, 1 or NA; what is neither label is NA.
+# -1, 1 or NA, of classes k / K or NA; what is no label is NA.
 response_code <- function(template, y) {
   if (template$kind == "bounded") return(bounded_code(template, y))
+  if (template$kind == "classes") return(match(as_labels(y), template$labels) / length(template$labels))
   if (template$kind == "numeric") return(c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))])
   c(-1, 1)[match(as_labels(y), as.character(template$labels))]
 }

@@ -10,7 +10,8 @@
 #' @param exponentiate Exponentiate the estimates and the ends of intervals? They are odds ratios then, with the
 #'   logistic loss. Standard errors stay those of the coefficients.
 #' @param ... Not used; anything in it is an error.
-#' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale); of a
+#' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale; with
+#'   `loss_multinomial()` also `y.level`, the class); of a
 #'   fit with intervals also `std.error`, `statistic` and `p.value`, and with `conf.int` the ends `conf.low` and
 #'   `conf.high`, `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row, of
 #'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; with that of
@@ -32,6 +33,7 @@ tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = 
   check_dots(call)
   scale <- if (check_flag(exponentiate, "exponentiate", call)) exp else identity
   if (check_flag(conf.int, "conf.int", call)) inference_of(x, call)
+  if (is.matrix(x$coefficients)) return(tidy_classes(x$coefficients, scale))
   out <- data.frame(term = names(x$coefficients), estimate = scale(unname(x$coefficients)))
   if (is.null(x$inference)) return(out)
   tests <- unname(coefficient_table(x))
@@ -53,4 +55,9 @@ glance.dp_sosp <- function(x, ...) {
              accountant = x$privacy$accountant, order = x$privacy$order %||% NA_real_,
              gradient.upper = x$certificate$gradient[["upper"]], eigenvalue.lower = x$certificate$eigenvalue[["lower"]],
              answers = nrow(dp_ledger(x)))
+}
+
+tidy_classes <- function(coefficients, scale) {
+  data.frame(y.level = rep(colnames(coefficients), each = nrow(coefficients)),
+             term = rep(rownames(coefficients), ncol(coefficients)), estimate = scale(as.vector(coefficients)))
 }

@@ -18,7 +18,7 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_minimiser(), audit_intervals(), audit_scores(), audit_table(), audit_tune("split"), audit_tune("poisson"),
+    audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(), audit_tune("split"), audit_tune("poisson"),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -95,6 +95,22 @@ audit_intervals <- function() {
   }
   repeat_audit("what intervals rest on", "at most eps", runs[["minimiser"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# Newton's method for three classes: a record that says all that its row can, against a null one; all others are null. A
+# fit starts at zero, so what it returns is the sum of its steps, each of which the record moves towards its class.
+audit_classes <- function() {
+  x <- matrix(1, n, 1)
+  release <- function(label) {
+    y <- factor(c(label, rep(NA, n - 1)), levels = c("a", "b", "c"))
+    fit <- dp_sosp(x, y, eps, delta, "newton", radius = 1, intercept = FALSE, neighbours = "zero-out", progress = FALSE,
+                   control = control_newton("moment", iterations = 2))
+    coef(fit)[[1]]
+  }
+  repeat_audit("`newton`, multinomial loss", "at most eps", runs[["minimiser"]], function() {
+    dp_audit(release, list(NA, "a"), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)
 }

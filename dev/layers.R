@@ -14,7 +14,7 @@ layers <- list(
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",
              "methods", "auto", "trust-region"),
-  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "fit",
+  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "classes", "fit",
           "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",
           "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot")
 )

@@ -116,7 +116,8 @@ static void *options_from(const struct method *method, SEXP list) {
 
 static struct penalty penalty_from(SEXP list) {
   struct penalty p = {(enum penalty_kind)arg_choice(arg_element(list, "kind"), penalty_kinds),
-                      arg_double(arg_element(list, "lambda")), (size_t)arg_int(arg_element(list, "skip"))};
+                      arg_double(arg_element(list, "lambda")), (size_t)arg_int(arg_element(list, "skip")),
+                      (size_t)arg_int(arg_element(list, "side"))};
   return p;
 }
 

@@ -9,7 +9,7 @@
 
 #define RUN_MOST 8 /* dimension */
 
-static const struct penalty run_no_penalty = {PENALTY_NONE, 0, 0};
+static const struct penalty run_no_penalty = {PENALTY_NONE, 0, 0, 0};
 
 static inline struct opt_options run_options(enum opt_line_search search, int two_phase) {
   struct opt_options o = {.two_phase = two_phase,

@@ -79,7 +79,7 @@ static void check_run(const struct fixture *f, const struct opt_result *r, const
 
 static void certifies(int way) {
   int penalised = way < WAYS;
-  static const struct penalty penalties[] = {{PENALTY_NONE, 0, 0}, {PENALTY_NONCONVEX, 0.1, 1}};
+  static const struct penalty penalties[] = {{PENALTY_NONE, 0, 0, 0}, {PENALTY_NONCONVEX, 0.1, 1, 0}};
   for (int k = 0; k <= penalised; k++) {
     struct fixture f;
     struct opt_result r;

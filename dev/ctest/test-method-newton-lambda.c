@@ -18,7 +18,7 @@ void test_method_newton_lambda(void) {
 /* lambda0 = (scale tr (b / n)^2 / rho)^(1/3), at least what descent needs and 1 / n, from the trace as released: seen
  * in the direction's noise. A ridge penalty on all coordinates adds to it. */
 static void lambda0_follows_the_trace(void) {
-  static const struct penalty all = {PENALTY_RIDGE, 0.05, 0};
+  static const struct penalty all = {PENALTY_RIDGE, 0.05, 0, 0};
   int by_descent = 0, by_scale = 0;
   for (int k = 0; k < 3; k++) {
     struct newton_options o = run_options_newton(NEWTON_HESSIAN);

@@ -13,7 +13,7 @@ static void damping_helps(void);
 static void refuses_nonconvex(void);
 static void default_target(void);
 
-static const struct penalty ridge = {PENALTY_RIDGE, 0.02, 1};
+static const struct penalty ridge = {PENALTY_RIDGE, 0.02, 1, 0};
 
 void test_method_newton(void) {
   for (int curvature = NEWTON_HESSIAN; curvature <= NEWTON_DIRECT; curvature++) {
@@ -222,7 +222,7 @@ static void damping_helps(void) {
 
 /* Before anything is charged. */
 static void refuses_nonconvex(void) {
-  static const struct penalty nonconvex = {PENALTY_NONCONVEX, 0.1, 0};
+  static const struct penalty nonconvex = {PENALTY_NONCONVEX, 0.1, 0, 0};
   for (int k = 0; k < 2; k++) {
     struct newton_options o = run_options_newton(NEWTON_LAZY);
     struct fixture f;

@@ -44,7 +44,7 @@ void test_method_opt(void) {
 /* A generous budget: certified, and the certificate is true. */
 static void certifies(enum opt_line_search search, int two_phase) {
   static const struct penalty penalties[] = {
-      {PENALTY_NONE, 0, 0}, {PENALTY_RIDGE, 0.01, 1}, {PENALTY_NONCONVEX, 0.1, 1}};
+      {PENALTY_NONE, 0, 0, 0}, {PENALTY_RIDGE, 0.01, 1, 0}, {PENALTY_NONCONVEX, 0.1, 1, 0}};
   for (int k = 0; k < 3; k++) {
     struct fixture f;
     struct opt_result r;
@@ -176,7 +176,7 @@ static void gap_is_paid(void) {
   struct opt_result r;
   double start[DIM] = {1, -1, 0, 0}, w[DIM], exact, rho = 1;
   int below = 0, runs = ctest_size(300, 20);
-  struct penalty ridge = {PENALTY_RIDGE, 0.1, 0};
+  struct penalty ridge = {PENALTY_RIDGE, 0.1, 0, 0};
   o.max_iterations = 1;
   for (int i = 0; i < runs; i++) {
     fixture_open(&f, "logistic", 20, DIM, 0, ORACLE_REPLACE_ONE, rho);
@@ -221,7 +221,7 @@ static void leaves_saddle(enum opt_line_search search) {
   struct fixture f;
   struct opt_result r;
   struct opt_options o = run_options(search, 0);
-  struct penalty ridge = {PENALTY_RIDGE, 1e-4, 0};
+  struct penalty ridge = {PENALTY_RIDGE, 1e-4, 0, 0};
   double w[2] = {2, 0}, rho = 50, before, after;
   run_open_saddle(&f, rho);
   run_decide(&f, search);

@@ -13,10 +13,10 @@ static void added(const struct penalty *p);
 static void known_values(void);
 
 void test_method_penalty(void) {
-  static const enum penalty_kind kinds[] = {PENALTY_NONE, PENALTY_RIDGE, PENALTY_NONCONVEX};
+  static const enum penalty_kind kinds[] = {PENALTY_NONE, PENALTY_RIDGE, PENALTY_NONCONVEX, 0};
   for (int k = 0; k < 3; k++) {
     for (size_t skip = 0; skip < 2; skip++) {
-      struct penalty p = {kinds[k], 0.3, skip};
+      struct penalty p = {kinds[k], 0.3, skip, 0};
       derivatives(&p);
       bounds(&p);
       added(&p);
@@ -101,7 +101,8 @@ static void added(const struct penalty *p) {
 
 static void known_values(void) {
   const double w[DIM] = {3, 1, -2, 0};
-  struct penalty ridge = {PENALTY_RIDGE, 0.5, 0}, nonconvex = {PENALTY_NONCONVEX, 2, 1}, none = {PENALTY_NONE, 5, 0};
+  struct penalty ridge = {PENALTY_RIDGE, 0.5, 0, 0}, nonconvex = {PENALTY_NONCONVEX, 2, 1, 0},
+                 none = {PENALTY_NONE, 5, 0, 0};
   CHECK_NEAR(penalty_value(&ridge, DIM, w), 3.5, 1e-15);
   CHECK_NEAR(penalty_value(&nonconvex, DIM, w), 2 * (0.5 + 0.8), 1e-15);
   CHECK(penalty_value(&none, DIM, w) == 0);

@@ -34,7 +34,7 @@ static void candidates(void) {
   CHECK(search_candidates(1000, 0.1) == 4);
 }
 
-static const struct penalty ridge = {PENALTY_RIDGE, 0.05, 0};
+static const struct penalty ridge = {PENALTY_RIDGE, 0.05, 0, 0};
 
 static struct line_search search_of(enum opt_line_search kind, double rho) {
   struct line_search s = {.kind = kind,

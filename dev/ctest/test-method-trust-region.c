@@ -3,7 +3,8 @@
 
 enum { DIM = 4 };
 
-static const struct penalty penalties[] = {{PENALTY_NONE, 0, 0}, {PENALTY_RIDGE, 0.01, 1}, {PENALTY_NONCONVEX, 0.1, 1}};
+static const struct penalty penalties[] = {
+    {PENALTY_NONE, 0, 0, 0}, {PENALTY_RIDGE, 0.01, 1, 0}, {PENALTY_NONCONVEX, 0.1, 1, 0}};
 
 static void certifies(int explicit_test);
 static void certificates_hold(int explicit_test);
@@ -189,7 +190,7 @@ static void leaves_saddle(int explicit_test) {
   struct fixture f;
   struct opt_result r;
   struct tr_options o = run_options_tr(explicit_test, 0);
-  struct penalty ridge = {PENALTY_RIDGE, 1e-4, 0};
+  struct penalty ridge = {PENALTY_RIDGE, 1e-4, 0, 0};
   double w[2] = {2, 0}, rho = 50, before, after;
   run_open_saddle(&f, rho);
   o.eps_g = 0.05;

@@ -116,7 +116,7 @@ static struct newton_options read_newton(struct fuzz *f) {
 
 static struct penalty read_penalty(struct fuzz *f) {
   double lambda = fabs(fuzz_double(f));
-  struct penalty p = {(enum penalty_kind)fuzz_below(f, 3), lambda <= 1e6 ? lambda : 1, fuzz_below(f, 2)};
+  struct penalty p = {(enum penalty_kind)fuzz_below(f, 3), lambda <= 1e6 ? lambda : 1, fuzz_below(f, 2), 0};
   return p;
 }
 

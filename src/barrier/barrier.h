@@ -87,6 +87,7 @@ int oracle_move(struct oracle *oracle, const struct coordinates *coordinates);
 
 /* Public facts: no charge. */
 size_t oracle_dim(const struct oracle *oracle);     /* coefficients */
+size_t oracle_outputs(const struct oracle *oracle); /* that have as many each; predictors of a row */
 size_t oracle_columns(const struct oracle *oracle); /* those but the intercept's */
 size_t oracle_rows(const struct oracle *oracle);
 /* Of the columns, in coordinates of weighted rows; else NULL. */
@@ -108,11 +109,14 @@ struct scope *oracle_step(struct oracle *oracle);
 
 /* All are about struct ask (engine/ask.h). A matrix of more rows than ORACLE_MOST_DIM is refused before it is charged:
  * it would take more than half a gigabyte, some copies of it. Refused as well is all that sums second derivatives which
- * jump (oracle_third() is infinite): Hessian, model gradient, trace and direction of the exact curvature. */
+ * jump (oracle_third() is infinite): Hessian, model gradient, trace and direction of the exact curvature. A model of
+ * several outputs gives values, gradients, clipped or not, and second moments of rows. */
 #define ORACLE_MOST_DIM 8192
 struct query;
 extern const struct query query_value;
 extern const struct query query_gradient;
+/* The same with the part of each record clipped to the norm clip. */
+extern const struct query query_clipped_gradient;
 /* gradient + Hessian times along: of the quadratic model of at, at at + along */
 extern const struct query query_model_gradient;
 /* sd on the diagonal, sd / sqrt(2) off it; the majorant is the Hessian of the quadratic upper bound */
@@ -122,6 +126,8 @@ extern const struct query query_majorant;
 extern const struct query query_products;
 /* Of weighted rows: (1/n) sum_i weight_i z_i z_i', weights at most one and such that no term is longer than cap^2. */
 extern const struct query query_weighted;
+/* (1/n) sum_i z_i z_i', of the coefficients of one output; the response is not looked at. */
+extern const struct query query_second_moments;
 /* Means of clipped rows' columns, and of min(r_j^2, most_j^2) / (2 most_j) where most_j > 0: 2 p numbers. Before the
  * rows have other coordinates. */
 extern const struct query query_moments;
@@ -226,7 +232,7 @@ double step_sd(struct oracle *oracle, const struct sampling *how, const struct q
  * Charges rho, once, and puts the records in a random order, or begins to read a stream. Whatever is asked then of
  * fresh records, which are in no leaf yet, costs nothing more: a record is in one leaf, and no leaf releases more than
  * rho about it (proofs: fresh-records). What needs more records than are left is refused with BASE_ERR_RECORDS; how
- * many it needs follows from released points. A schedule that is opened closes the one before.
+ * many it needs follows from released points. A schedule that is opened closes the one before. Of one output only.
  */
 int fresh_open(struct oracle *oracle, double rho);
 void fresh_close(struct oracle *oracle);

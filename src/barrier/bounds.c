@@ -26,6 +26,8 @@
  *   - a term takes part in at most a additions, which the engine counts (engine_additions());
  *   - so many u times the sum of absolute values, whose norm is at most n times
  *     the bound of one term, because each row has norm at most one.
+ * Of K > 1 outputs t is a vector, |w| the norm of all coefficients: the errors of the predictors have a norm of at most
+ * (p + 3) u |w|, and loss_eval and loss_sum are good to 2 K u relative to the bound more (loss/multinomial.c).
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much, unless it is known
  * to have b rows.
  * Where l'' jumps, rounding of a predictor may change a weight l'' by all of its
@@ -60,9 +62,9 @@ double bounds_rounding(const struct scope *s, double lip, double w_norm, double 
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  size_t dim = s->oracle->model.dim;
+  size_t side = s->oracle->model.side;
   double stretch = model_stretch(&s->oracle->model);
-  double added = engine_additions(s->oracle->engine.rows, SUM_MATRIX, dim * dim);
+  double added = engine_additions(s->oracle->engine.rows, SUM_MATRIX, side * side);
   return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
 }
 
@@ -78,6 +80,7 @@ static double rounding_in(const struct scope *s, double added, double lip, doubl
     w_norm *= 2 * model_stretch(&s->oracle->model);
     added += 16;
   }
+  if (s->oracle->model.outputs > 1) added += 2 * (double)s->oracle->model.outputs;
   return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);
 }
 

@@ -62,7 +62,7 @@ int strong_init(const struct scope *s, const double *quadratic, const double *li
     least = fmin(least, quadratic[j]);
     most = fmax(most, quadratic[j]);
   }
-  if (b->curv_lower > 0 || !(longest >= 0)) return BASE_ERR_ARGUMENT;
+  if (s->oracle->model.outputs > 1 || b->curv_lower > 0 || !(longest >= 0)) return BASE_ERR_ARGUMENT;
   double ball = (longest + sqrt(longest * longest + 2 * least * (b->at_zero - b->floor))) / least;
   double reach = REACH * ball, smooth = b->curv_upper + most;
   double error = bounds_gradient_error(s, reach) + 8 * UNIT * (b->lipschitz + most * reach + longest);

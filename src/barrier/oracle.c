@@ -46,6 +46,7 @@ int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
 }
 
 size_t oracle_dim(const struct oracle *o) { return o->model.dim; }
+size_t oracle_outputs(const struct oracle *o) { return o->model.outputs; }
 size_t oracle_columns(const struct oracle *o) { return o->model.columns; }
 
 const double *oracle_scales(const struct oracle *o) {

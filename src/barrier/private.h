@@ -83,7 +83,7 @@ struct epoch_sums {
 struct fresh {
   double rho;              /* of all that one record may be in */
   size_t *order;           /* of the rows; NULL where the engine reads on */
-  long owner;    /* the process that may use it: a fork would draw other noise for the same records */
+  long owner;              /* the process that may use it: a fork would draw other noise for the same records */
   size_t used;             /* of them, from the first on */
   struct epoch_sums epoch; /* without memory when there is none */
 };
@@ -124,7 +124,8 @@ struct query {
   const struct mechanism *mechanism;
   enum keep keep; /* of answers about all rows */
   enum moved moved;
-  int part; /* of a step's cost that pays for it; PART_NONE: not asked on batches */
+  int several; /* may a model have several outputs? */
+  int part;    /* of a step's cost that pays for it; PART_NONE: not asked on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
   size_t (*answers)(const struct task *task);               /* numbers; NULL: as many as the sum has */
   /* The l2 sensitivity of the computed answer or, for the i-th number alone, its own. Infinite, which refuses the
@@ -204,7 +205,7 @@ struct strong {
   double error;            /* E' of minimise.c */
 };
 /* longest: bound on the norm of linear, whose values may come later; public, like all that is set here. Refused where
- * the loss may be concave or a quadratic part is not positive. */
+ * the loss may be concave or has several outputs, or a quadratic part is not positive. */
 int strong_init(const struct scope *s, const double *quadratic, const double *linear, double longest,
                 struct strong *problem);
 /* How far what strong_minimise() finds may be from the minimiser, whatever the data. */

@@ -1,7 +1,8 @@
-/* Gradients, of the mean loss and of its quadratic model at another point. */
+/* Gradients: of the mean loss, with records' parts clipped, and of its quadratic model at another point. */
 #include "barrier/private.h"
 #include "la/la.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ---- the gradient ---- */
@@ -37,7 +38,61 @@ const struct query query_gradient = {.name = "gradient",
                                      .keep = KEEP_GRADIENT,
                                      .part = PART_SLOPE,
                                      .moved = MOVED_WEIGHTED,
+                                     .several = 1,
                                      .sensitivity = sensitivity};
+
+/* ---- the gradient with each record's part clipped ---- */
+
+/* Slopes of several outputs are a column each. A record whose slope or row is zero is left as it is. */
+static void clip_slopes(const struct model *m, const struct data_block *b, double clip, double *square, double *slope) {
+  size_t n = b->rows;
+  model_squares(b, square);
+  for (size_t i = 0; i < n; i++) {
+    double size = 0;
+    for (size_t k = 0; k < m->outputs; k++) size += slope[i + k * n] * slope[i + k * n];
+    double factor = clip / sqrt(size * square[i]);
+    for (size_t k = 0; k < m->outputs && factor < 1; k++) slope[i + k * n] *= factor;
+  }
+}
+
+static void add_clipped(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  size_t most = tile_gradient(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    m->kind->predict(m, &tile, task->ask->at, work[T]);
+    loss_eval(m->loss, tile.rows, tile.y, work[T], NULL, work[V], NULL);
+    clip_slopes(m, &tile, task->ask->clip, work[U], work[V]);
+    m->kind->pull(m, &tile, work[V], work[WEIGHT], sum);
+  }
+}
+
+/* Far above where the square of a short row would underflow. */
+static int check_clip(const struct scope *s, const struct ask *a) {
+  (void)s;
+  return a->clip >= 1e-50 && a->clip <= 1e50 ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+/* 2 C / n, zero-out C / n (proofs: sensitivity-clipped). Clipped slopes are as Lipschitz as slopes, and the computed
+ * norms that they are clipped by are off by (p + K + 8) u at most. */
+static double sensitivity_clipped(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  double most = fmin(a->clip, model_bounds(m)->lipschitz), numbers = (double)(m->columns + m->outputs);
+  (void)i;
+  double error = bounds_gradient_error(s, la_norm(m->dim, a->at));
+  error += (numbers + 8) * DBL_EPSILON * most * bounds_most_rows(s);
+  return bounds_sensitivity(s, bounds_terms(s) * most, error);
+}
+
+const struct query query_clipped_gradient = {.name = "clipped gradient",
+                                             .sum = {SUM_GRADIENT, scope_width_dim, add_clipped, NULL},
+                                             .mechanism = &mechanism_gaussian,
+                                             .keep = KEEP_NOT,
+                                             .moved = MOVED_NOT,
+                                             .several = 1,
+                                             .part = PART_SLOPE,
+                                             .check = check_clip,
+                                             .sensitivity = sensitivity_clipped};
 
 /* ---- value and gradient in one pass, which the minimisers use ---- */
 

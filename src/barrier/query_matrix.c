@@ -1,6 +1,6 @@
 /* Curvature matrices, (1/n) sum c_i z_i z_i': the Hessian, c_i = l''_i in [-a, b], and the majorant, c_i in [0, b] the
  * curvature of a quadratic upper bound; and their traces. Second moments of the rows' gradients, c_i = l'_i^2, and of
- * weighted rows. */
+ * rows, weighted or not. */
 #include "barrier/private.h"
 #include "la/la.h"
 
@@ -50,7 +50,7 @@ static weights_of *const weights_curvature[] = {
 
 /* ---- matrices ---- */
 
-size_t matrix_width(const struct task *task) { return task->model->dim * task->model->dim; }
+size_t matrix_width(const struct task *task) { return task->model->side * task->model->side; }
 
 static void add_matrix(const struct task *task, weights_of *weights, const struct data_block *b, double *const *work,
                        double *sum) {
@@ -69,7 +69,7 @@ void matrix_add(const struct task *task, enum curvature curvature, const struct 
 
 int matrix_check(const struct scope *s, const struct ask *a) {
   (void)a;
-  return s->oracle->model.dim <= ORACLE_MOST_DIM ? BASE_OK : BASE_ERR_ARGUMENT;
+  return s->oracle->model.side <= ORACLE_MOST_DIM ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
 static void add_hessian(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
@@ -169,6 +169,35 @@ const struct query query_weighted = {.name = "weighted matrix",
                                      .moved = MOVED_WEIGHTED,
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_weighted};
+
+/* ---- second moments of rows, of whatever loss ---- */
+
+static void weights_one(const struct task *task, const struct data_block *b, double *t, double *weight) {
+  (void)task;
+  (void)t;
+  for (size_t i = 0; i < b->rows; i++) weight[i] = 1;
+}
+
+static void add_second_moments(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  add_matrix(task, weights_one, b, work, sum);
+}
+
+/* sqrt(2) / n, zero-out 1 / n, in the Frobenius norm (proofs: sensitivity-second-moments) */
+static double sensitivity_second_moments(const struct scope *s, const struct ask *a, size_t i) {
+  (void)a;
+  (void)i;
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)), bounds_matrix_rounding(s, 0, 0, 1));
+}
+
+const struct query query_second_moments = {.name = "second moments",
+                                           .sum = {SUM_MATRIX, matrix_width, add_second_moments, NULL},
+                                           .mechanism = &mechanism_symmetric,
+                                           .keep = KEEP_NOT,
+                                           .moved = MOVED_NOT,
+                                           .several = 1,
+                                           .part = PART_NONE,
+                                           .check = matrix_check,
+                                           .sensitivity = sensitivity_second_moments};
 
 /* ---- traces ---- */
 

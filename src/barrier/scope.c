@@ -27,7 +27,7 @@ int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a
   if (sum->form != SUM_COUNTS) la_scale(width, 1 / scope_divisor(s), answer);
   if (sum->form == SUM_GRADIENT) model_gradient(m, answer + (width - m->dim));
   if (sum->form == SUM_BOTH) model_gradient(m, answer);
-  if (sum_has_matrix(sum->form)) model_matrix(m, answer + (width - m->dim * m->dim));
+  if (sum_has_matrix(sum->form)) model_matrix(m, answer + (width - m->side * m->side));
   return status;
 }
 

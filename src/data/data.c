@@ -143,6 +143,18 @@ void data_matvec(const struct data_block *b, const double *w, double *t) { b->da
 
 void data_matvec_t_add(const struct data_block *b, const double *v, double *g) { b->data->kind->matvec_t_add(b, v, g); }
 
+void data_multiply(const struct data_block *b, size_t k, const double *w, size_t ldw, double *t) {
+  const struct rows_kind *kind = b->data->kind;
+  if (kind->multiply) kind->multiply(b, k, w, ldw, t);
+  for (size_t c = 0; c < k && !kind->multiply; c++) kind->matvec(b, w + c * ldw, t + c * b->rows);
+}
+
+void data_multiply_t_add(const struct data_block *b, size_t k, const double *v, double *g, size_t ldg) {
+  const struct rows_kind *kind = b->data->kind;
+  if (kind->multiply_t_add) kind->multiply_t_add(b, k, v, g, ldg);
+  for (size_t c = 0; c < k && !kind->multiply_t_add; c++) kind->matvec_t_add(b, v + c * b->rows, g + c * ldg);
+}
+
 void data_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc) {
   b->data->kind->crossprod_add(b, u, v, scratch, c, ldc);

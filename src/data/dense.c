@@ -14,6 +14,8 @@ static const struct rows_kind dense = {
     .block = block,
     .matvec = dense_matvec,
     .matvec_t_add = dense_matvec_t_add,
+    .multiply = dense_multiply,
+    .multiply_t_add = dense_multiply_t_add,
     .crossprod_add = dense_crossprod_add,
     .squares_add = dense_squares_add,
     .moments_add = dense_moments_add,
@@ -116,6 +118,18 @@ void dense_matvec_t_add(const struct data_block *b, const double *v, double *g) 
   const struct columns *columns = b->data->own;
   la_matvec_t_add(b->rows, columns->dense, b->x, b->ld, v, g);
   codes_matvec_t_add(b, v, g);
+}
+
+void dense_multiply(const struct data_block *b, size_t k, const double *w, size_t ldw, double *t) {
+  const struct columns *columns = b->data->own;
+  la_multiply(b->rows, columns->dense, k, b->x, b->ld, w, ldw, t);
+  for (size_t c = 0; c < k; c++) codes_matvec_add(b, w + c * ldw, t + c * b->rows);
+}
+
+void dense_multiply_t_add(const struct data_block *b, size_t k, const double *v, double *g, size_t ldg) {
+  const struct columns *columns = b->data->own;
+  la_multiply_t_add(b->rows, columns->dense, k, b->x, b->ld, v, g, ldg);
+  for (size_t c = 0; c < k; c++) codes_matvec_t_add(b, v + c * b->rows, g + c * ldg);
 }
 
 void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,

@@ -23,6 +23,9 @@ struct rows_kind {
   /* See the functions with these names below. */
   void (*matvec)(const struct data_block *b, const double *w, double *t);
   void (*matvec_t_add)(const struct data_block *b, const double *v, double *g);
+  /* Several of these at a time; NULL: one after the other. */
+  void (*multiply)(const struct data_block *b, size_t k, const double *w, size_t ldw, double *t);
+  void (*multiply_t_add)(const struct data_block *b, size_t k, const double *v, double *g, size_t ldg);
   void (*crossprod_add)(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
   void (*squares_add)(const struct data_block *b, const double *weight, const double *linear, double *sum);
@@ -117,6 +120,9 @@ int data_needs_tiles(const struct data_block *block);
 void data_matvec(const struct data_block *b, const double *w, double *t);
 /* g <- g + X'v */
 void data_matvec_t_add(const struct data_block *b, const double *v, double *g);
+/* The same of k columns: t <- X W, t as long as the tile, and G <- G + X'V. */
+void data_multiply(const struct data_block *b, size_t k, const double *w, size_t ldw, double *t);
+void data_multiply_t_add(const struct data_block *b, size_t k, const double *v, double *g, size_t ldg);
 /* Fetches a part of the dense columns' rows behind a tile, while others compute. */
 void data_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 /* lower triangle of C (leading dimension ldc) <- C + X' diag(u v) X, as la_crossprod_add(); scratch: 4 doubles a row */
@@ -163,6 +169,8 @@ double columns_additions(const struct data *data, double blocks, double groups);
 /* Of blocks whose columns are doubles. */
 void dense_matvec(const struct data_block *b, const double *w, double *t);
 void dense_matvec_t_add(const struct data_block *b, const double *v, double *g);
+void dense_multiply(const struct data_block *b, size_t k, const double *w, size_t ldw, double *t);
+void dense_multiply_t_add(const struct data_block *b, size_t k, const double *v, double *g, size_t ldg);
 void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
 void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);

@@ -37,7 +37,8 @@ struct ask {
   int scale_free;           /* compared after division by their step */
   enum curvature curvature; /* of a trace and a Newton direction */
   const struct modified *matrix;
-  const double *most; /* of column moments: bounds of the clipped rows' numbers; 0: no second moment */
+  double clip;                       /* no record's part of a clipped gradient is longer */
+  const double *most;                /* of column moments: bounds of the clipped rows' numbers; 0: no second moment */
   const struct histogram *histogram; /* of each column */
 };
 

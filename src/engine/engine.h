@@ -16,13 +16,13 @@ struct task {
   const struct batch *of; /* NULL: all rows */
 };
 
-/* What a thread needs: a copy of a broken block or a batch's, and vectors as long as a block. */
+/* What a thread needs: a copy of a broken block or a batch's, and vectors as long as a block, for each output. */
 enum work { BUFFER, T, U, V, WEIGHT, LEFT, WORKS };
 
 enum sum_form {
   SUM_VECTOR,
   SUM_GRADIENT, /* whose last numbers are one a coefficient, and go with these to other coordinates */
-  SUM_MATRIX,   /* square and symmetric: the lower triangle is added up */
+  SUM_MATRIX,   /* square, symmetric, of the coefficients of one output: the lower triangle is added up */
   SUM_BOTH,     /* one number a coefficient, a gradient, and behind it such a matrix */
   SUM_COUNTS    /* of raw values: column by column, no models */
 };

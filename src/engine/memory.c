@@ -86,8 +86,8 @@ int pass_close(struct pass *pass, int status) {
   base_free(pass->sums);
   base_free(pass->work);
   if (sum_has_matrix(pass->sum->form)) {
-    size_t dim = pass->task->model->dim;
-    la_symmetrise(dim, pass->answer + (pass->width - dim * dim));
+    size_t side = pass->task->model->side;
+    la_symmetrise(side, pass->answer + (pass->width - side * side));
   }
   return status;
 }
@@ -117,7 +117,7 @@ static void add_group(void *context, size_t group, int worker) {
   double *work[WORKS], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
   work[BUFFER] = pass->work + (size_t)worker * work_size(pass);
   work[T] = work[BUFFER] + rows * data_buffer(pass->rows);
-  for (int i = U; i < WORKS; i++) work[i] = work[i - 1] + rows;
+  for (int i = U; i < WORKS; i++) work[i] = work[i - 1] + rows * pass->task->model->outputs;
   size_t end = pass->first + data_blocks(pass->part, of), done = 0;
   for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
     if (done++ % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
@@ -135,7 +135,8 @@ static size_t next_block(const struct pass *pass, size_t group, size_t j) {
 /* LEFT holds the four columns of data_crossprod_add(). */
 static size_t work_size(const struct pass *pass) {
   const struct batch *of = pass->task->of;
-  return data_block_rows(pass->rows, of) * (data_buffer(pass->rows) + (LEFT - T)) + 4 * MATRIX_TILE;
+  size_t vectors = (LEFT - T) * pass->task->model->outputs;
+  return data_block_rows(pass->rows, of) * (data_buffer(pass->rows) + vectors) + 4 * MATRIX_TILE;
 }
 
 /*

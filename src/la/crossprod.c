@@ -1,5 +1,6 @@
 /*
- * Weighted cross-product of a tall, narrow block, in tiles of 4 x 3 entries
+ * Products of the columns of tall, narrow blocks: the weighted cross-product of
+ * one, in tiles of 4 x 3 entries
  * whose twelve sums stay in registers: as many as the sixteen vector registers
  * of most processors allow. Four weighted columns at a time are copied; the
  * others are read where they lie, so many columns at a time as a second-level
@@ -41,6 +42,23 @@ static void add_rows(size_t m, size_t n, const double *a, size_t lda, const doub
         for (size_t l = 0; l < smaller(RIGHT, end - i); l++) {
           if (i + l >= j + k) c[i + l + (j + k) * ldc] += sums[k][l];
         }
+      }
+    }
+  }
+}
+
+/* Four columns of A stay in the first-level cache for all of X; what an absent column adds up to is not used. */
+void la_multiply_t_add(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *x, double *y,
+                       size_t ldy) {
+  const double *left[LEFT], *right[RIGHT];
+  double sums[LEFT][RIGHT];
+  for (size_t j = 0; j < n; j += LEFT) {
+    for (size_t l = 0; l < LEFT; l++) left[l] = a + smaller(j + l, n - 1) * lda;
+    for (size_t c = 0; c < k; c += RIGHT) {
+      for (size_t l = 0; l < RIGHT; l++) right[l] = x + smaller(c + l, k - 1) * m;
+      tile(m, left, right, sums);
+      for (size_t l = 0; l < smaller(LEFT, n - j); l++) {
+        for (size_t r = 0; r < smaller(RIGHT, k - c); r++) y[j + l + (c + r) * ldy] += sums[l][r];
       }
     }
   }

@@ -18,6 +18,11 @@ void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x,
 /* The same of a tile of rows that will be read again. It and la_matvec_t_add() fetch the next tile meanwhile. */
 void la_matvec_tile(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y);
 void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
+/* Y <- A X, and Y <- Y + A' X, of k columns, for tiles of rows. Those of m rows lie one behind the other. */
+void la_multiply(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *x, size_t ldx,
+                 double *restrict y);
+void la_multiply_t_add(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *x, double *y,
+                       size_t ldy);
 /* lower triangle of C (n x n, leading dimension ldc) <- C + A' diag(u v) A; A has m rows; scratch: 4 m doubles. The
  * left factor is u (v a), so that u v may underflow as long as v a does not. */
 void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, const double *u, const double *v,

@@ -1,5 +1,5 @@
 /*
- * Products of a tall, narrow block with a vector, four columns at a time. Not
+ * Products of a tall, narrow block with a vector or some, four columns at a time. Not
  * BLAS: a threaded dgemv wakes its threads for every block, which costs more
  * than the product, and a hundred times more when the other cores are busy.
  *
@@ -53,6 +53,42 @@ SIMD_CLONES void la_matvec_tile(size_t m, size_t n, const double *a, size_t lda,
   }
 #endif
   add_columns(m, n, a, lda, x, y, j);
+}
+
+/* Two columns of Y at a time, so that what is read of A serves both and all that is constant stays in registers. */
+SIMD_INLINE void add_to_two(size_t m, size_t n, const double *a, size_t lda, const double *x, size_t ldx,
+                            double *restrict y0, double *restrict y1, size_t j) {
+  const double *z = x + ldx;
+  if (j + 4 <= n) {
+    const double *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    const double x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+    const double z0 = z[j], z1 = z[j + 1], z2 = z[j + 2], z3 = z[j + 3];
+    SIMD_LOOP
+    for (size_t i = 0; i < m; i++) {
+      y0[i] += (a0[i] * x0 + a1[i] * x1) + (a2[i] * x2 + a3[i] * x3);
+      y1[i] += (a0[i] * z0 + a1[i] * z1) + (a2[i] * z2 + a3[i] * z3);
+    }
+    return;
+  }
+  add_columns(m, n, a, lda, x, y0, j);
+  add_columns(m, n, a, lda, z, y1, j);
+}
+
+SIMD_INLINE void add_to_one(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y,
+                            size_t j) {
+  size_t end = j + 4 < n ? j + 4 : n;
+  add_columns(m, end, a, lda, x, y, j);
+}
+
+/* Four columns of A at a time, which stay in the first-level cache for all columns of Y. */
+SIMD_CLONES void la_multiply(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *x, size_t ldx,
+                             double *restrict y) {
+  memset(y, 0, m * k * sizeof *y);
+  for (size_t j = 0; j < n; j += 4) {
+    size_t c = 0;
+    for (; c + 2 <= k; c += 2) add_to_two(m, n, a, lda, x + c * ldx, ldx, y + c * m, y + (c + 1) * m, j);
+    if (c < k) add_to_one(m, n, a, lda, x + c * ldx, y + c * m, j);
+  }
 }
 
 SIMD_CLONES void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y) {

@@ -1,12 +1,14 @@
 /* The table of losses. To add one: a file with its struct loss, and a line here. */
 #include "loss/private.h"
 
+#include <math.h>
 #include <string.h>
 
-extern const struct loss loss_logistic, loss_sigmoid, loss_bounded_logistic, loss_huber_svm, loss_huber;
+extern const struct loss loss_logistic, loss_sigmoid, loss_bounded_logistic, loss_huber_svm, loss_huber,
+    loss_multinomial;
 
 const struct loss *const losses_all[] = {
-    &loss_logistic, &loss_sigmoid, &loss_bounded_logistic, &loss_huber_svm, &loss_huber, NULL,
+    &loss_logistic, &loss_sigmoid, &loss_bounded_logistic, &loss_huber_svm, &loss_huber, &loss_multinomial, NULL,
 };
 
 const struct loss *loss_find(const char *name) {
@@ -19,6 +21,7 @@ int loss_create(const char *name, double parameter, struct loss **out) {
   *out = NULL;
   const struct loss *kind = loss_find(name);
   if (!kind || (kind->bounds_at && !(parameter >= kind->least && parameter <= kind->most))) return BASE_ERR_ARGUMENT;
+  if (kind->several && parameter != floor(parameter)) return BASE_ERR_ARGUMENT;
   struct loss *loss = base_alloc(1, sizeof *loss);
   if (!loss) return BASE_ERR_MEMORY;
   *loss = *kind;
@@ -31,6 +34,8 @@ int loss_create(const char *name, double parameter, struct loss **out) {
 }
 
 void loss_free(struct loss *loss) { base_free(loss); }
+
+size_t loss_outputs(const struct loss *loss) { return loss->several ? (size_t)loss->parameter : 1; }
 
 const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss->bounds; }
 

@@ -1,6 +1,9 @@
 /*
  * loss: per-record loss as a function of the response y and the linear
  * predictor t = x'w, with the public bounds that sensitivities follow from.
+ * A loss of several outputs is a function of as many predictors: the bounds are
+ * those of the vector l' in the Euclidean norm, of the eigenvalues of the matrix
+ * l'', and of the latter's change in the spectral norm.
  */
 #ifndef DPSOSP_LOSS_H
 #define DPSOSP_LOSS_H
@@ -19,7 +22,7 @@ struct loss_bounds {
   double floor;       /* l >= floor */
 };
 
-/* The table; NULL ends it. y is -1 or 1, of "huber" in [-1, 1]. */
+/* The table; NULL ends it. y is -1 or 1, of "huber" in [-1, 1], of "multinomial" k / K for the class k of K. */
 extern const struct loss *const losses_all[];
 /* The one of this name, with the default of its parameter if it has one; NULL for an unknown name. */
 const struct loss *loss_find(const char *name);
@@ -27,11 +30,13 @@ const struct loss *loss_find(const char *name);
  * BASE_ERR_ARGUMENT where it is out of its range, and for an unknown name. */
 int loss_create(const char *name, double parameter, struct loss **out);
 void loss_free(struct loss *loss);
+/* Predictors of a row. Of several t and d1 below have a column for each of them, and there is no d2. */
+size_t loss_outputs(const struct loss *loss);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);
 /* max l - min l over |t| <= t_max and all responses, 0 among them. */
 double loss_range(const struct loss *loss, double t_max);
 /* The sum of the values: faster than loss_eval, with a rounding error of at most (n + 12) u times the sum of their
- * bounds for n <= 1024. */
+ * bounds for n <= 1024, of several outputs (n + 12 + 2 loss_outputs()) u. */
 double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t);
 /* value, first and second derivative with respect to t; NULL is not computed. */
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,

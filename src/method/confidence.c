@@ -46,6 +46,21 @@ static double excess(double seen, double df, double length, double beta) {
   return fmin(fmax(quantile, -40), 40) - base_qnorm(beta);
 }
 
+/* high is mostly what every point meets, but for the penalty. */
+double confidence_target(double left, double sd, size_t dim, double beta, double high) {
+  double low = 0;
+  for (int i = 0; i < 60; i++) {
+    double middle = (low + high) / 2, norm = fmax(left, middle / 2);
+    double seen = sqrt(norm * norm + (double)dim * sd * sd);
+    if (confidence_norm(seen, sd, dim, beta) <= middle) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return high;
+}
+
 /* E = sqrt(2) sd sqrt(d) bounds the mean of the largest eigenvalue (Sudakov-Fernique);
  * it is 1-Lipschitz in the Frobenius norm, in which the coordinates of E are
  * independent N(0, sd^2): hence the Gaussian tail. */

@@ -174,6 +174,17 @@ int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct
 double cubic_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options,
                            double rho, const double *w);
 
+/* ---- moment.c: Newton's method for several outputs ---- */
+
+struct moment_options {
+  int iterations;
+  double eps_g;             /* target */
+  double confidence;        /* of the certificate, in (0, 1) */
+  double curvature_share;   /* of the steps' budget, for the matrix */
+  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double clip;              /* of a record's gradient */
+};
+
 /* ---- ridge.c ---- */
 
 struct ridge_options {

@@ -67,17 +67,7 @@ double newton_default_alpha(struct oracle *oracle, const struct penalty *penalty
   const struct ask ask = {.at = w};
   double sd = release_sd(oracle_all(oracle), &query_gradient, &ask, last),
          left = gradient_left(oracle, options, rho - last, w);
-  double low = 0, high = oracle_lipschitz(oracle); /* which every point meets, but for the penalty */
-  for (int i = 0; i < 60; i++) {
-    double middle = (low + high) / 2, norm = fmax(left, middle / 2);
-    double seen = sqrt(norm * norm + (double)dim * sd * sd);
-    if (confidence_norm(seen, sd, dim, error_level(options)) <= middle) {
-      high = middle;
-    } else {
-      low = middle;
-    }
-  }
-  return high;
+  return confidence_target(left, sd, dim, error_level(options), oracle_lipschitz(oracle));
 }
 
 /* A converged step undoes the gradient but for its noise, whose norm is left; a mean of iterates has less. */

@@ -4,13 +4,14 @@
 
 const char *const penalty_kinds[] = {"none", "ridge", "nonconvex", NULL};
 
+static int is_free(const struct penalty *p, size_t j) { return (p->side ? j % p->side : j) < p->skip; }
 static double curvature(const struct penalty *p, double w);
 
 double penalty_value(const struct penalty *p, size_t dim, const double *w) {
   double total = 0;
   if (p->kind == PENALTY_NONE) return 0;
   for (size_t j = p->skip; j < dim; j++) {
-    double s = w[j] * w[j];
+    double s = is_free(p, j) ? 0 : w[j] * w[j];
     total += p->kind == PENALTY_RIDGE ? s / 2 : s / (1 + s);
   }
   return p->lambda * total;
@@ -20,13 +21,15 @@ void penalty_add_gradient(const struct penalty *p, size_t dim, const double *w, 
   if (p->kind == PENALTY_NONE) return;
   for (size_t j = p->skip; j < dim; j++) {
     double s = 1 + w[j] * w[j];
-    gradient[j] += p->lambda * (p->kind == PENALTY_RIDGE ? w[j] : 2 * w[j] / (s * s));
+    if (!is_free(p, j)) gradient[j] += p->lambda * (p->kind == PENALTY_RIDGE ? w[j] : 2 * w[j] / (s * s));
   }
 }
 
 void penalty_add_diagonal(const struct penalty *p, size_t dim, const double *w, double *diagonal) {
   if (p->kind == PENALTY_NONE) return;
-  for (size_t j = p->skip; j < dim; j++) diagonal[j] += curvature(p, w[j]);
+  for (size_t j = p->skip; j < dim; j++) {
+    if (!is_free(p, j)) diagonal[j] += curvature(p, w[j]);
+  }
 }
 
 void penalty_add_hessian(const struct penalty *p, size_t dim, const double *w, double *hessian) {

@@ -18,7 +18,8 @@ extern const char *const penalty_kinds[]; /* their names; NULL ends them */
 struct penalty {
   enum penalty_kind kind;
   double lambda;
-  size_t skip; /* the first coordinates that are not penalised (the intercept) */
+  size_t skip; /* the first coordinates that are not penalised (the intercept), */
+  size_t side; /* of so many of each output; 0: of all */
 };
 
 double penalty_value(const struct penalty *p, size_t dim, const double *w);

@@ -113,6 +113,8 @@ double confidence_share(double beta, int look);
 
 /* Upper bound of |g| with error probability beta, from |g + e|, e ~ N(0, sd^2 I_d). */
 double confidence_norm(double noisy_norm, double sd, size_t dim, double beta);
+/* The least bound, up to high, where the norm is half of it or what is left anyway. */
+double confidence_target(double left, double sd, size_t dim, double beta, double high);
 /* q with P(largest eigenvalue of E > q) <= beta, E symmetric Gaussian, sd on and sd / sqrt(2) off the diagonal. */
 double confidence_eigen(double sd, size_t dim, double beta);
 

@@ -28,7 +28,7 @@ void model_slope_bounds(const struct model *m, double *size, double *lipschitz) 
 
 int model_move(struct model *m, const struct coordinates *coordinates) {
   const struct loss_bounds *b = loss_bounds_of(m->loss);
-  if (coordinates->spec.weighted && b->curv_lower > 0) return BASE_ERR_ARGUMENT;
+  if (m->outputs > 1 || (coordinates->spec.weighted && b->curv_lower > 0)) return BASE_ERR_ARGUMENT;
   m->coordinates = coordinates;
   m->weighted = *b;
   m->weighted.lipschitz = coordinates->spec.bound * (1 + 0x1p-48);

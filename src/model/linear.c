@@ -11,11 +11,21 @@ static void trace(const struct model *m, const struct data_block *b, const doubl
 static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t);
 static double clip_to(size_t n, const double *clip, const double *weight, double *restrict to);
 
+static void predict_several(const struct model *m, const struct data_block *b, const double *w, double *t);
+static void pull_several(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
+                         double *g);
+
 static const struct model_kind linear = {predict, pull, curve, trace};
+static const struct model_kind several = {predict_several, pull_several, curve, NULL};
 
 struct model model_linear(const struct data *rows, const struct loss *loss) {
-  return (struct model){
-      .kind = &linear, .loss = loss, .outputs = 1, .columns = rows->p, .dim = rows->p + (size_t)rows->intercept};
+  size_t outputs = loss_outputs(loss), side = rows->p + (size_t)rows->intercept;
+  return (struct model){.kind = outputs > 1 ? &several : &linear,
+                        .loss = loss,
+                        .outputs = outputs,
+                        .columns = rows->p,
+                        .side = side,
+                        .dim = side * outputs};
 }
 
 static void predict(const struct model *m, const struct data_block *b, const double *w, double *t) {
@@ -38,16 +48,37 @@ static void curve(const struct model *m, const struct data_block *b, const doubl
   size_t skip = (size_t)b->data->intercept;
   clip_to(b->rows, b->clip, weight, scaled);
   if (skip) pull(m, b, scaled, again, h);
-  data_crossprod_add(b, scaled, b->clip, four, h + skip + skip * m->dim, m->dim);
+  data_crossprod_add(b, scaled, b->clip, four, h + skip + skip * m->side, m->side);
+}
+
+static void predict_several(const struct model *m, const struct data_block *b, const double *w, double *t) {
+  size_t skip = (size_t)b->data->intercept;
+  data_multiply(b, m->outputs, w + skip, m->side, t);
+  for (size_t k = 0; k < m->outputs; k++) clip_shifted(b->rows, b->clip, skip ? w[k * m->side] : 0, t + k * b->rows);
+}
+
+static void pull_several(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
+                         double *g) {
+  size_t skip = (size_t)b->data->intercept;
+  for (size_t k = 0; k < m->outputs; k++) {
+    double total = clip_to(b->rows, b->clip, weight + k * b->rows, scaled + k * b->rows);
+    if (skip) g[k * m->side] += total;
+  }
+  data_multiply_t_add(b, m->outputs, scaled, g + skip, m->side);
 }
 
 /* Scaled twice: the square of a clip may underflow, and that of a long row overflow. */
+void model_squares(const struct data_block *b, double *square) {
+  for (size_t i = 0; i < b->rows; i++) square[i] = b->data->intercept;
+  data_squares_add(b, NULL, NULL, square);
+  for (size_t i = 0; i < b->rows; i++) square[i] = b->clip[i] * (b->clip[i] * square[i]);
+}
+
 static void trace(const struct model *m, const struct data_block *b, const double *weight, double *square,
                   double *sum) {
   (void)m;
-  for (size_t i = 0; i < b->rows; i++) square[i] = b->data->intercept;
-  data_squares_add(b, NULL, NULL, square);
-  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * (b->clip[i] * (b->clip[i] * square[i]));
+  model_squares(b, square);
+  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * square[i];
 }
 
 SIMD_CLONES static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t) {

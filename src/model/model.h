@@ -11,12 +11,14 @@
 
 struct model;
 
+/* With several outputs predictors, weights and scaled have a column as long as the block for each. */
 struct model_kind {
   /* t: the block's predictors */
   void (*predict)(const struct model *m, const struct data_block *b, const double *w, double *t);
   /* g <- g + sum_i weight_i dt_i/dw; scaled, as long as the block, is overwritten */
   void (*pull)(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *g);
-  /* lower triangle of h <- h + sum_i weight_i dt_i/dw dt_i/dw'; work: columns of a tile, two and four of them */
+  /* lower triangle of h <- h + sum_i weight_i z_i z_i', z_i = dt_i/dw of one output; work: columns of a tile, two and
+   * four of them */
   void (*curve)(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *again,
                 double *four, double *h);
   /* *sum <- *sum + sum_i weight_i |dt_i/dw|^2; square is overwritten */
@@ -26,15 +28,19 @@ struct model_kind {
 struct model {
   const struct model_kind *kind;
   const struct loss *loss;
-  size_t outputs; /* predictors of a row */
-  size_t columns; /* of a row, without the intercept */
-  size_t dim;     /* coefficients */
+  size_t outputs;                        /* predictors of a row */
+  size_t columns;                        /* of a row, without the intercept */
+  size_t side;                           /* coefficients of one output */
+  size_t dim;                            /* of all of them, one output after the other */
   const struct coordinates *coordinates; /* that the coefficients are in; NULL: those of the rows */
   struct loss_bounds weighted;           /* of weighted rows */
 };
 
-/* t_i = z_i'w, z_i the clipped row. Of data with an intercept the first coefficient is that of the column of ones. */
+/* t_i = z_i'w, z_i the clipped row, for each output of the loss. Of data with an intercept the first coefficient is
+ * that of the column of ones. */
 struct model model_linear(const struct data *rows, const struct loss *loss);
+/* square_i <- |z_i|^2, of a tile */
+void model_squares(const struct data_block *b, double *square);
 
 /* ---- coordinates.c: what a record adds, and from coefficients to those of the rows and back ---- */
 
@@ -48,7 +54,7 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
 /* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. */
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight);
 
-/* Coefficients are in these coordinates from now on. Weighted rows are for convex losses only. */
+/* Coefficients are in these coordinates from now on. For one output; weighted rows are for convex losses only. */
 int model_move(struct model *m, const struct coordinates *coordinates);
 /* Points as those of the rows, in memory of the coordinates that the next call for the same slot overwrites. */
 const double *model_point(const struct model *m, int slot, const double *w);
