@@ -53,7 +53,7 @@ static void leaves_saddle(enum factor noise) {
 static void convex(void) {
   struct fixture f;
   struct opt_result r;
-  const struct penalty ridge = {PENALTY_RIDGE, 0.05, 0};
+  const struct penalty ridge = {PENALTY_RIDGE, 0.05, 0, 0};
   double w[4] = {0};
   fixture_open(&f, "logistic", (size_t)ctest_size(40000, 4000), 4, 0, ORACLE_ZERO_OUT, 8);
   double before = run_exact_gradient(&f, &ridge, w);
