@@ -29,8 +29,7 @@ NULL
 method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, several = FALSE,
                    open = NULL) {
   list(name = name, family = family, ..., batch = batch, fresh = fresh, convex = convex, nonsmooth = nonsmooth,
-       several = several,
-       open = open)
+       several = several, open = open)
 }
 
 methods <- function() {
