@@ -86,7 +86,8 @@ control_line_search <- function(line_search = c("svt", "gaussian", "exponential"
 
 family_line_search <- function() {
   new_family(
-    "line_search", function(method) control_line_search(method$search), line_search_options, c = "backtracking",
+    "line_search", function(method, loss) control_line_search(method$search), line_search_options,
+    core = function(control) "backtracking",
     check = check_line_search, matrices = function(control) FALSE,
     accountant = function(job) if (job$control$line_search == "gaussian") "auto" else "zcdp",
     steps = function(job) job$control$attempts,

@@ -23,8 +23,8 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
           "and 1, not ", describe_column(y), ".", call = call)
   )
   if (length(labels) != 2L) {
-    abort("argument", "`", name, "` has ", length(labels), " declared levels; the ", loss$name, " loss needs ",
-          "exactly two", if (length(labels) > 2L) ", `loss_multinomial()` takes any number", ".", call = call)
+    abort("argument", "`", name, "` has ", length(labels), " declared levels; the response needs exactly two",
+          if (length(labels) > 2L) ", or `loss_multinomial()`", ".", call = call)
   }
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
 }

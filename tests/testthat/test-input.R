@@ -23,7 +23,7 @@ test_that("errors about data and formula say what to do, and charge nothing", {
     fit(text ~ a, d),
     fit(y ~ scale(a), d),
     fit(y ~ a:b, d),
-    fit(y ~ a, three),
+    fit(y ~ a, three, loss = "logistic"),
     fit(factor(y) ~ b, d),
     fit(y ~ a, transform(d, a = I(cbind(a, a)))),
     fit(y ~ a + offset(b), d),
