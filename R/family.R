@@ -2,7 +2,7 @@
 #
 # name        control_<name>() makes the control object
 # core        function(control): the name in the core's table (src/method/methods.c)
-# control     function(method, loss): the default control object
+# control     function(method, loss): the default control object, of any loss where none is given
 # options     function(job, rho): the options of the core's method, by their names there, but for the target
 # check       function(control, method, call): refuses settings
 # check_problem  function(job): refuses them for this problem, whose number of coefficients is known

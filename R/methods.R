@@ -65,7 +65,7 @@ methods_with <- function(flag) names(Filter(function(method) method[[flag]], met
 methods_without <- function(flag) setdiff(method_names(), methods_with(flag))
 
 gradient_advice <- function() {
-  gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$family$control(method, NULL)),
+  gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$family$control(method)),
                       methods())
   paste0(" For a convex problem the methods ", quote_all(names(gradients)), " ask for gradients only.")
 }
