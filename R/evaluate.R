@@ -98,9 +98,7 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
   if (missing(fit) || missing(newdata)) {
     abort("argument", "`fit` and `newdata` are needed: a fit and held-out records.", call = call)
   }
-  if (!inherits(fit, "dp_sosp")) {
-    abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", call = call)
-  }
+  check_fit(fit, call)
   metrics <- check_metrics(metrics, fit, call)
   clip <- check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call)
   cells <- check_cells(cells, call)

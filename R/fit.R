@@ -8,7 +8,7 @@ new_fit <- function(job) {
     coefficients = job$inference$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$inference$predictor, inference = job$inference,
     status = result$status,
-    certificate = new_certificate(job, result),
+    certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
     decrease = released(result$decrease),
     privacy = new_privacy(job),
     released = job$released,
@@ -30,14 +30,19 @@ iterations_done <- function(trace) {
 # NaN in the core: nothing released says.
 released <- function(x) if (is.nan(x)) NA_real_ else x
 
-new_certificate <- function(job, result) {
+# of: "sample" or "population".
+new_certificate <- function(result, of, confidence) {
   list(
     gradient = c(estimate = released(result$gradient_norm), upper = released(result$gradient_upper)),
     eigenvalue = c(estimate = released(result$eigen_min), lower = released(result$eigen_lower)),
     eigenvalue_known = result$eigen_known,
-    of = job$method$family$certifies,
-    confidence = job$control$confidence
+    of = of, confidence = confidence
   )
+}
+
+check_fit <- function(fit, call) {
+  if (inherits(fit, "dp_sosp")) return(invisible())
+  abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", call = call)
 }
 
 new_privacy <- function(job) {
@@ -159,15 +164,18 @@ status_text <- function(x) {
 }
 
 certificate_text <- function(x) {
-  certificate <- x$certificate
+  scale <- paste0(certificate_scale(x), if (x$response$kind == "bounded") " and response")
+  certificate_lines(x$certificate, scale, x$target)
+}
+
+certificate_lines <- function(certificate, scale, target = NULL) {
   bound <- function(value, symbol) if (is.na(value)) "not measured at the solution" else paste(symbol, signif(value, 3))
+  wanted <- function(value) if (!is.null(target)) paste0(" (target ", signif(value, 3), ")")
   c(
-    paste0("Gradient norm ", bound(certificate$gradient[["upper"]], "<="), " (target ", signif(x$target$eps_g, 3), ")"),
-    paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), " (target ",
-           signif(-x$target$eps_h, 3), ")",
+    paste0("Gradient norm ", bound(certificate$gradient[["upper"]], "<="), wanted(target$eps_g)),
+    paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), wanted(-target$eps_h),
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
-    paste0("Both with confidence ", format(certificate$confidence), "; ", certificate_scale(x),
-           if (x$response$kind == "bounded") " and response"),
+    paste0("Both with confidence ", format(certificate$confidence), "; ", scale),
     paste0("They say how flat the ", if (certificate$of == "population") "population's ", "objective is there, ",
            "not how small")
   )

@@ -87,16 +87,15 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   require_given()
   call <- scrub_call(match.call(), quote(dp_inference))
   check_dots(call)
-  if (!inherits(fit, "dp_sosp")) {
-    abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", call = call)
-  }
+  check_fit(fit, call)
   if (!is.null(fit$inference)) {
     abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")
   }
   check_one_output(fit$loss, "Intervals are", call)
   type <- check_choice(type, inference_types, "type", call)
   check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
-  job <- inference_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
+  job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
+  if (!is.null(job$once)) refuse_once(call)
   job <- job_claim(open_filter(job_delta(job), "auto"))
   inference <- infer(plain_oracle(job), job$design, core_start(job$design, fit$coefficients), type, job$rho, job$n)
   job_close(job)
@@ -106,8 +105,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   fit
 }
 
-# The fit's problem with these data.
-inference_job <- function(fit, data, y, noise, promise, call) {
+# The fit's problem with these data, which may be others.
+other_job <- function(fit, data, y, noise, promise, call) {
   problem <- if (is_matrix_design(fit$design)) again_matrix(fit, data, y, call) else again_formula(fit, data, y, call)
   c(problem, promise, list(design = fit$design, response = fit$response, loss = fit$loss, noise = noise, call = call,
                            neighbours = fit$privacy$neighbours))
@@ -116,8 +115,8 @@ inference_job <- function(fit, data, y, noise, promise, call) {
 again_formula <- function(fit, data, y, call) {
   if (!is.null(y)) abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
   if (is_source(data, "data", call)) {
-    check_passes(data, call)
-    return(list(n = data$n, records = function(job) stream_records(data, job$design, job$response, call)))
+    return(list(n = data$n, once = data$once,
+                records = function(job) stream_records(data, job$design, job$response, call)))
   }
   response <- response_code(fit$response, design_response(fit$design, data, call = call))
   check_rows(nrow(data), call)

@@ -53,10 +53,10 @@ claim_pass <- function(source) {
   source$once$read <- TRUE
 }
 
-# Before a charge, where more passes than one may be made.
-check_passes <- function(source, call) {
-  if (is.null(source$once)) return(invisible())
-  abort("argument", "The source can be read once only: it is for `dp_sosp()` with `method = \"spider\"`.", call = call)
+# Where more passes than one may be made.
+refuse_once <- function(call) {
+  abort("argument", "The source can be read once only: it is for `dp_sosp()` with `method = \"spider\"`, and for ",
+        "`dp_certify()`.", call = call)
 }
 
 # The next chunk that has rows, with these columns as the source declares them; NULL at the end.
@@ -151,7 +151,7 @@ stream_responses <- function(source, design, response, call) {
 # A source in the place of a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
 source_rows <- function(source, y, storage, call) {
   check_stream_storage(check_choice(storage, storage_known, "storage", call), call)
-  check_passes(source, call)
+  if (!is.null(source$once)) refuse_once(call)
   if (!is.character(y) || length(y) != 1L || !y %in% names(source$schema)) {
     abort("argument", "`y` must be the name of the source's column that is the response, not ", describe(y), ".",
           call = call)

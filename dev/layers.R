@@ -16,7 +16,8 @@ layers <- list(
              "methods", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "classes", "fit",
           "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",
-          "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot")
+          "certify", "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan",
+          "curve", "curve-plot")
 )
 
 main <- function() {

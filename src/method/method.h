@@ -245,6 +245,16 @@ int spider_run(struct oracle *oracle, const struct penalty *penalty, const struc
 double spider_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct spider_options *options,
                             double rho, const double *w);
 
+/* ---- population.c ---- */
+
+struct population_options {
+  double confidence;
+  double hessian_share; /* as in spider_options */
+};
+/* Certifies w, which is left as it is and which other records must have given, by all records. */
+int population_run(struct oracle *oracle, const struct penalty *penalty, const struct population_options *options,
+                   double rho, const double *w, struct opt_result *result);
+
 /* ---- perturbed.c ---- */
 
 struct perturbed_options {

@@ -4,19 +4,20 @@
 #include <string.h>
 
 extern const struct method method_opt, method_tr, method_gd, method_newton, method_moment, method_ridge,
-    method_perturbed, method_cubic, method_backtracking, method_spider;
+    method_perturbed, method_cubic, method_backtracking, method_spider, method_population;
 
 const struct method *const methods_all[] = {
-    &method_opt,       /* short steps and line search, in one phase or two */
-    &method_tr,        /* trust region */
-    &method_gd,        /* gradient descent */
-    &method_newton,    /* Newton's method */
-    &method_moment,    /* the same for several outputs */
-    &method_ridge,     /* Newton's method with a ridge of its own, for weighted rows */
-    &method_perturbed, /* output and objective perturbation */
-    &method_cubic,     /* cubic regularisation */
+    &method_opt,          /* short steps and line search, in one phase or two */
+    &method_tr,           /* trust region */
+    &method_gd,           /* gradient descent */
+    &method_newton,       /* Newton's method */
+    &method_moment,       /* the same for several outputs */
+    &method_ridge,        /* Newton's method with a ridge of its own, for weighted rows */
+    &method_perturbed,    /* output and objective perturbation */
+    &method_cubic,        /* cubic regularisation */
     &method_backtracking, /* gradient descent with line searches */
-    &method_spider,    /* SPIDER, each record read once */
+    &method_spider,       /* SPIDER, each record read once */
+    &method_population,   /* none: certifies the start */
     NULL,
 };
 

@@ -99,3 +99,36 @@ int population_certify(const struct objective *f, const double *w, double curvat
   if (status == BASE_OK) status = gradient_and_eigenvalue(f, w, &how, beta / ERRORS, variance, result);
   return status;
 }
+
+/* ---- of a point that other records gave: a run that stays there ---- */
+
+int population_run(struct oracle *oracle, const struct penalty *penalty, const struct population_options *options,
+                   double rho, const double *w, struct opt_result *result) {
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  result_init(result);
+  result->status = OPT_RECORDS;
+  int status = fresh_open(oracle, rho * ALMOST);
+  double share = f.lower > 0 ? options->hessian_share : 0;
+  if (status == BASE_OK) status = population_certify(&f, w, share, 1 - options->confidence, result);
+  fresh_close(oracle);
+  return status;
+}
+
+/* It plans nothing. */
+static double population_default_alpha(struct oracle *oracle, const struct penalty *penalty,
+                                       const struct population_options *options, double rho, const double *w) {
+  (void)oracle;
+  (void)penalty;
+  (void)options;
+  (void)rho;
+  (void)w;
+  return NAN;
+}
+
+static const struct field population_fields[] = {
+    FIELD(population_options, NUMBER, confidence),
+    FIELD(population_options, NUMBER, hessian_share),
+    {NULL, FIELD_FLAG, 0, NULL},
+};
+METHOD(population)

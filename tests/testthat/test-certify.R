@@ -1,0 +1,106 @@
+# Certificates of the population from records that had no part in the fit.
+
+set.seed(1)
+truth <- saddle_problem(2e5, 3) # stands for the population
+records <- function(n) {
+  problem <- saddle_problem(n, 3)
+  data.frame(problem$x, y = problem$y)
+}
+d <- records(8000)
+columns <- paste0("X", 1:3)
+ranges <- stats::setNames(rep(list(c(-1, 1)), 3), columns)
+fit_of <- function(data, ..., method = "opt") {
+  quiet_fit(y ~ . - 1, data, eps = 2, delta = 1e-6, loss = "sigmoid", method = method, bounds = ranges, radius = 1, ...)
+}
+certify <- function(fit, data, eps = 1, ...) {
+  suppressMessages(dp_certify(fit, data, eps = eps, delta = if (!is.null(eps)) 1e-6, ...))
+}
+population <- function(w) {
+  p <- stats::plogis(truth$y * (truth$x %*% w))
+  slope <- as.vector(-truth$y * p * (1 - p))
+  curvature <- as.vector(p * (1 - p) * (2 * p - 1))
+  list(gradient = sqrt(sum(colMeans(slope * truth$x)^2)),
+       eigenvalue = min(eigen(crossprod(truth$x * curvature, truth$x) / 2e5)$values))
+}
+fit <- fit_of(d[1:4000, ])
+others <- d[4001:8000, ]
+
+test_that("the bounds are of the population's gradient and eigenvalue, and hold as often as they say", {
+  there <- population(coef(fit))
+  held <- replicate(20, {
+    certificate <- certify(fit, records(4000))
+    c(certificate$gradient[["upper"]] >= there$gradient, certificate$eigenvalue[["lower"]] <= there$eigenvalue)
+  })
+  expect_gte(sum(held[1, ] & held[2, ]), 17) # of 20 at least .95 each: fewer once in 3000 times
+  # neither is trivial, and more records, or budget, make both nearer
+  few <- certify(fit, others[1:400, ])
+  many <- certify(fit, records(40000))
+  expect_lt(many$gradient[["upper"]], few$gradient[["upper"]])
+  expect_gt(many$eigenvalue[["lower"]], few$eigenvalue[["lower"]])
+  expect_lt(many$gradient[["upper"]] - there$gradient, 0.02)
+  expect_gt(many$eigenvalue[["lower"]], there$eigenvalue - 0.03)
+  expect_lt(certify(fit, others, eps = 8)$gradient[["upper"]], certify(fit, others, eps = 0.1)$gradient[["upper"]])
+})
+
+test_that("it is paid for once, from a budget of its own or a shared one", {
+  certificate <- certify(fit, others)
+  expect_s3_class(certificate, "dp_certificate")
+  expect_identical(certificate$of, "population")
+  expect_identical(certificate$n, 4000L)
+  expect_identical(certificate$privacy$ledger$what[1], "fresh records")
+  expect_equal(sum(certificate$privacy$ledger$rho), dp_convert(eps = 1, delta = 1e-6, to = "mu")^2 / 2)
+  budget <- dp_budget(eps = 3, delta = 1e-6)
+  certify(fit, others, budget = budget)
+  expect_identical(dp_ledger(budget)$what, "fresh records")
+  certify(fit, others, eps = NULL, budget = budget)
+  expect_error(certify(fit, others, budget = budget), class = "dpsosp_budget_exhausted")
+})
+
+test_that("a source's records are read once, and are those of a data frame", {
+  types <- c(stats::setNames(rep("numeric", 3), columns), y = "numeric")
+  calls <- 0
+  open <- in_chunks(others, 700)
+  source <- dp_source(function() {
+    calls <<- calls + 1
+    open()
+  }, n = 4000, types = types, once = TRUE)
+  certificate <- certify(fit, source, eps = 20)
+  expect_identical(calls, 1)
+  expect_near(certificate$gradient[["upper"]], certify(fit, others, eps = 20)$gradient[["upper"]], 0.02)
+  expect_error(certify(fit, source), "once only, and was", class = "dpsosp_error_argument")
+  expect_error(certify(fit, dp_source(open, n = 5000)), class = "dpsosp_error_source")
+})
+
+test_that("fits to matrices, by other methods and of convex losses are certified, too", {
+  x <- as.matrix(d[columns])
+  by_matrix <- quiet_fit(x[1:4000, ], d$y[1:4000], eps = 2, method = "gd", radius = 1, intercept = FALSE)
+  certificate <- certify(by_matrix, x[-(1:4000), ], y = d$y[-(1:4000)])
+  expect_true(certificate$eigenvalue_known)
+  expect_identical(certificate$eigenvalue[["lower"]], 0)
+  expect_lt(certificate$gradient[["upper"]], 0.2)
+  huber <- quiet_fit(X1 ~ X2, d[1:4000, ], eps = 2, method = "newton", loss = loss_huber(c(-1, 1)),
+                     bounds = ranges["X2"])
+  expect_lt(certify(huber, others)$gradient[["upper"]], 0.2)
+})
+
+test_that("printing says of what it is, and that it is private", {
+  certificate <- certify(fit, others)
+  printed <- utils::capture.output(print(certificate))
+  expect_identical(printed[1:2], c("<dp_certificate> of the population, from 4000 other records",
+                                   "Private: eps = 1, delta = 1e-06 (replace-one, Gaussian DP, exact)"))
+  expect_match(printed[3], "Gradient norm <= ")
+  expect_identical(printed[5], "Both with confidence 0.95; on the scale of the mapped rows")
+})
+
+test_that("wrong arguments are errors that name them", {
+  expect_errors(
+    dp_certify(),
+    dp_certify(1, d, eps = 1),
+    dp_certify(fit),
+    certify(fit, d[1]),
+    certify(fit, others, confidence = 1),
+    certify(fit, others, y = d$y),
+    certify(fit, others, eps = NULL),
+    certify(fit, others, epsilon = 1)
+  )
+})
