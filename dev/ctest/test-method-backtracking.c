@@ -138,7 +138,7 @@ static void refuses(void) {
   o = options(OPT_SVT, 0, 500);
   o.candidates = 0;
   CHECK(backtracking_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_ERR_ARGUMENT);
-  const struct penalty climbs = {PENALTY_NONCONVEX, 0.1, 1};
+  const struct penalty climbs = {PENALTY_NONCONVEX, 0.1, 1, 0};
   o.candidates = 20;
   CHECK(backtracking_run(f.oracle, &climbs, &o, 1, w, &r) == BASE_ERR_ARGUMENT);
   CHECK(ledger_length(f.ledger) == 0);
