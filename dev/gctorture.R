@@ -19,6 +19,7 @@ main <- function() {
   other_methods()
   ranges()
   evaluations()
+  networks()
   streams()
   errors()
   for (name in setdiff(names(entries), called)) cat("skipped: no call of ", name, "\n", sep = "")
@@ -199,6 +200,17 @@ evaluations <- function() {
   compare("ffi_selection_draw", function() {
     list(.Call(entries$ffi_ledger_create_renyi, 8, 1), "geometric", 5L, 3L, 0.1, "replace-one", TRUE)
   })
+}
+
+networks <- function() {
+  network <- list(input = c(1L, 1L, 3L), bounds = c(0, 1), classes = 1L, type = "dense", outputs = 2L, size = 0L,
+                  stride = 0L, padding = 0L, activation = "tanh")
+  x <- matrix(runif(60), 20)
+  compare("ffi_network_fans", function() list(network))
+  compare("ffi_network_oracle", function() {
+    list(network, x, 20L, 2, rep(c(-1, 1), 10), "logistic", 0, new_ledger(), "replace-one", TRUE)
+  })
+  compare("ffi_network_predict", function() list(network, x, 20L, rnorm(11)))
 }
 
 streams <- function() {

@@ -168,7 +168,7 @@ circles() {
 # Of la, what takes a time that depends on sizes alone: no eigen-decomposition of what has no noise yet (SECURITY.md).
 iterations_on_data() {
   undefined_in 'barrier|engine|model|data' | grep -E ': la_' |
-    grep -vE ': la_(dot|norm|axpy|scale|matvec|matvec_tile|matvec_t_add|crossprod_add|symmetrise)$' |
+    grep -vE ': la_(dot|norm|axpy|scale|matvec|matvec_tile|matvec_t_add|crossprod_add|symmetrise|lanes_add)$' |
     grep -vE ': la_multiply(_t_add)?$' |
     grep -vE ': la_solve_(definite|clipped)$'
 }

@@ -31,6 +31,10 @@ SEXP ffi_penalty_bounds(SEXP);
 SEXP ffi_loss_bounds(SEXP, SEXP);
 SEXP ffi_ledger_create_perturbed(SEXP, SEXP, SEXP);
 
+SEXP ffi_network_fans(SEXP);
+SEXP ffi_network_oracle(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_network_predict(SEXP, SEXP, SEXP, SEXP);
+
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_single_create(SEXP);

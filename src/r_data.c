@@ -11,6 +11,7 @@ static void finalize_bundle(SEXP x) {
     engine_free(&b->engine);
     coordinates_free(b->coordinates);
     data_free(b->data);
+    network_free(b->network);
     loss_free(b->loss);
     R_ReleaseObject(b->keep);
     base_free(b);
@@ -24,7 +25,7 @@ struct bundle *arg_bundle(SEXP x) {
 
 /* Holds kept, which is not the pointer's own protected value, as saveRDS() would write that, and so the data, to the
  * file. */
-static SEXP bundle_create(SEXP kept, struct bundle **out) {
+SEXP bundle_create(SEXP kept, struct bundle **out) {
   SEXP pointer = PROTECT(glue_pointer("oracle", finalize_bundle));
   struct bundle *b = base_alloc(1, sizeof *b);
   if (!b) glue_fail(BASE_ERR_MEMORY);
@@ -37,9 +38,7 @@ static SEXP bundle_create(SEXP kept, struct bundle **out) {
   return pointer;
 }
 
-/* The oracle of the engine's rows. */
-static void bundle_open(struct bundle *b, struct ledger *budget, SEXP neighbours, SEXP reproducible) {
-  b->model = model_linear(b->engine.rows, b->loss);
+void bundle_open(struct bundle *b, struct ledger *budget, SEXP neighbours, SEXP reproducible) {
   glue_check(
       oracle_create(&b->engine, &b->model, budget, arg_entropy(reproducible), arg_neighbours(neighbours), &b->oracle));
 }
@@ -116,6 +115,7 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(rows_create(rows, y, arg_flag(intercept), arg_double(radius), &b->data));
   b->engine = engine_memory(b->data);
+  b->model = model_linear(b->engine.rows, b->loss);
   bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
   return out;
@@ -138,6 +138,7 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SE
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(engine_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
                            &b->engine));
+  b->model = model_linear(b->engine.rows, b->loss);
   bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
   return out;

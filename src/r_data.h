@@ -4,6 +4,7 @@
 
 #include "glue.h"
 #include "engine/engine.h"
+#include "model/network.h"
 #include "r_source.h"
 
 struct bundle {
@@ -11,12 +12,17 @@ struct bundle {
   struct data *data; /* in memory, or NULL */
   struct engine engine;
   struct model model;
+  struct network *network;         /* or NULL */
   struct coordinates *coordinates; /* or NULL */
   struct oracle *oracle;
-  SEXP keep; /* what the two point into */
+  SEXP keep;              /* what the two point into */
   struct r_source source; /* of data that come in chunks */
 };
 
 struct bundle *arg_bundle(SEXP x);
+
+/* An oracle's pointer, which holds kept; and the oracle of its engine's rows and model. */
+SEXP bundle_create(SEXP kept, struct bundle **out);
+void bundle_open(struct bundle *b, struct ledger *budget, SEXP neighbours, SEXP reproducible);
 
 #endif

@@ -28,6 +28,8 @@
  *     the bound of one term, because each row has norm at most one.
  * Of K > 1 outputs t is a vector, |w| the norm of all coefficients: the errors of the predictors have a norm of at most
  * (p + 3) u |w|, and loss_eval and loss_sum are good to 2 K u relative to the bound more (loss/multinomial.c).
+ * Of a network, a record's part is bounded as it is computed, from this record and the weights alone (model/network.h):
+ * there is no error but that of the additions, E = (n / b) u (a + 32) size.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much, unless it is known
  * to have b rows.
  * Where l'' jumps, rounding of a predictor may change a weight l'' by all of its
@@ -59,6 +61,11 @@ double bounds_terms(const struct scope *s) { return scope_replaces(s) ? 2 : 1; }
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size) {
   double stretch = model_stretch(&s->oracle->model);
   return stretch * rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_VECTOR, 1), lip, w_norm, size);
+}
+
+double bounds_sum_rounding(const struct scope *s, double size) {
+  double added = engine_additions_any(s->oracle->engine.rows);
+  return 2 * (DBL_EPSILON / 2) * (added + 32) * size * bounds_most_rows(s);
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {

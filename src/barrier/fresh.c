@@ -37,7 +37,7 @@ static int charge(struct oracle *o, double rho) {
 
 /* Does the engine give sums about such batches, and of a model whose leaves have bounds? */
 static int can_open(const struct oracle *o) {
-  if (o->model.outputs > 1) return 0;
+  if (o->model.outputs > 1 || o->model.network) return 0;
   const struct batch one = {.count = 1, .size = 1, .next = o->engine.kind->begin != NULL};
   const struct task task = {.model = &o->model, .of = &one};
   return o->engine.kind->can(&query_gradient.sum, &task);

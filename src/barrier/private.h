@@ -124,8 +124,9 @@ struct query {
   const struct mechanism *mechanism;
   enum keep keep; /* of answers about all rows */
   enum moved moved;
-  int several; /* may a model have several outputs? */
-  int part;    /* of a step's cost that pays for it; PART_NONE: not asked on batches */
+  int several;  /* may a model have several outputs? */
+  int networks; /* may it be a network? */
+  int part;     /* of a step's cost that pays for it; PART_NONE: not asked on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
   size_t (*answers)(const struct task *task);               /* numbers; NULL: as many as the sum has */
   /* The l2 sensitivity of the computed answer or, for the i-th number alone, its own. Infinite, which refuses the
@@ -188,6 +189,8 @@ double bounds_sensitivity(const struct scope *s, double change, double error);
 /* Of the mean of a function of the predictors that is at most size, with Lipschitz constant lip, at a point of norm
  * w_norm. */
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size);
+/* Of the mean of records' parts that are no longer than size as they are computed. */
+double bounds_sum_rounding(const struct scope *s, double size);
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Of a gradient that is summed in one pass with a matrix. */
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);

@@ -58,6 +58,10 @@ static void clip_slopes(const struct model *m, const struct data_block *b, doubl
 static void add_clipped(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   const struct model *m = task->model;
   size_t most = tile_gradient(b);
+  if (m->network) {
+    m->kind->clipped(m, b, task->ask->at, task->ask->clip, work[TAPE], sum);
+    return;
+  }
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, work[T]);
@@ -79,6 +83,7 @@ static double sensitivity_clipped(const struct scope *s, const struct ask *a, si
   const struct model *m = &s->oracle->model;
   double most = fmin(a->clip, model_bounds(m)->lipschitz), numbers = (double)(m->columns + m->outputs);
   (void)i;
+  if (m->network) return bounds_sensitivity(s, bounds_terms(s) * a->clip, bounds_sum_rounding(s, a->clip));
   double error = bounds_gradient_error(s, la_norm(m->dim, a->at));
   error += (numbers + 8) * DBL_EPSILON * most * bounds_most_rows(s);
   return bounds_sensitivity(s, bounds_terms(s) * most, error);
@@ -90,6 +95,7 @@ const struct query query_clipped_gradient = {.name = "clipped gradient",
                                              .keep = KEEP_NOT,
                                              .moved = MOVED_NOT,
                                              .several = 1,
+                                             .networks = 1,
                                              .part = PART_SLOPE,
                                              .check = check_clip,
                                              .sensitivity = sensitivity_clipped};

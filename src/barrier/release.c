@@ -20,9 +20,10 @@ static int answers_moved(const struct scope *s, const struct query *q) {
   return model_weighted(m) ? q->moved == MOVED_WEIGHTED && !s->of : q->moved != MOVED_NOT;
 }
 
-/* What a record of several outputs adds is bounded for some queries only. */
+/* What a record of several outputs adds is bounded for some queries only, and that of a network for fewer. */
 static int answers_outputs(const struct scope *s, const struct query *q) {
-  return q->several || s->oracle->model.outputs <= 1;
+  const struct model *m = &s->oracle->model;
+  return (q->several || m->outputs <= 1) && (q->networks || !m->network);
 }
 
 int release_check(const struct scope *s, const struct query *q, const struct ask *a) {

@@ -54,10 +54,10 @@ static int first_part(const struct schedule *how) {
   return how->share[PART_SLOPE] > 0 ? PART_SLOPE : PART_CURVATURE;
 }
 
-static const struct query *first_query(int first) {
+static const struct query *first_query(int first, const struct ask *ask) {
   static const struct query *const asked[PARTS] = {
       [PART_SLOPE] = &query_gradient, [PART_CURVATURE] = &query_hessian, [PART_CHOICE] = &query_batch_step};
-  return asked[first];
+  return first == PART_SLOPE && ask->clip > 0 ? &query_clipped_gradient : asked[first];
 }
 
 /* A sparse vector is alone, and noisy decreases have a gradient beside them. */
@@ -76,7 +76,8 @@ static int check_ask(struct oracle *o, const struct schedule *how, const struct 
   const struct batch none = {.size = how->sampling.size};
   const struct scope before = {.oracle = o, .of = &none};
   if (how->share[PART_CURVATURE] > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
-  return release_check(&before, first_query(first_part(how)), ask);
+  if (o->model.network && how->share[PART_CURVATURE] + how->share[PART_DECREASE] > 0) return BASE_ERR_ARGUMENT;
+  return release_check(&before, first_query(first_part(how), ask), ask);
 }
 
 /* first: the part that the step begins with. */
@@ -106,7 +107,7 @@ static int describe(struct oracle *o, const struct schedule *how, const struct a
   const struct batch none = {.size = how->sampling.size};
   const struct scope before = {.oracle = o, .of = &none};
   int first = first_part(how), parts = 0;
-  const struct query *q = first_query(first);
+  const struct query *q = first_query(first, ask);
   struct noise noise = {.sensitivity = q->sensitivity(&before, ask, 0)};
   int status = q->mechanism->scale(release_answers(&before, q, ask), rho * how->share[first], &noise);
   for (int part = 0; part < PARTS; part++) parts += how->share[part] > 0;

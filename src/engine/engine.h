@@ -16,8 +16,9 @@ struct task {
   const struct batch *of; /* NULL: all rows */
 };
 
-/* What a thread needs: a copy of a broken block or a batch's, and vectors as long as a block, for each output. */
-enum work { BUFFER, T, U, V, WEIGHT, LEFT, WORKS };
+/* What a thread needs: a copy of a broken block or a batch's, vectors as long as a block, for each output, and what a
+ * model asks for. */
+enum work { BUFFER, T, U, V, WEIGHT, LEFT, TAPE, WORKS };
 
 enum sum_form {
   SUM_VECTOR,
@@ -78,6 +79,8 @@ void engine_free(struct engine *e);
 
 /* The most additions that a term of a sum of so many numbers takes part in. */
 double engine_additions(const struct data *rows, enum sum_form form, size_t width);
+/* The same of a vector where rows are added up in tiles of any size. */
+double engine_additions_any(const struct data *rows);
 
 /* ---- tiles.c: rows of a block that are taken together, so that they stay in the first-level cache ---- */
 

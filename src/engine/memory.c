@@ -24,6 +24,7 @@ static size_t quotient_up(size_t x, size_t y);
 static size_t next_block(const struct pass *pass, size_t group, size_t j);
 static void add_group(void *context, size_t group, int worker);
 static size_t work_size(const struct pass *pass);
+static void dealt(const struct data *rows, size_t most, double *longest, double *groups);
 
 static int can(const struct sum *sum, const struct task *task) {
   return sum->form != SUM_COUNTS && !(task->of && task->of->next);
@@ -117,7 +118,8 @@ static void add_group(void *context, size_t group, int worker) {
   double *work[WORKS], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
   work[BUFFER] = pass->work + (size_t)worker * work_size(pass);
   work[T] = work[BUFFER] + rows * data_buffer(pass->rows);
-  for (int i = U; i < WORKS; i++) work[i] = work[i - 1] + rows * pass->task->model->outputs;
+  for (int i = U; i < TAPE; i++) work[i] = work[i - 1] + rows * pass->task->model->outputs;
+  work[TAPE] = work[LEFT] + 4 * MATRIX_TILE;
   size_t end = pass->first + data_blocks(pass->part, of), done = 0;
   for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
     if (done++ % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
@@ -136,7 +138,8 @@ static size_t next_block(const struct pass *pass, size_t group, size_t j) {
 static size_t work_size(const struct pass *pass) {
   const struct batch *of = pass->task->of;
   size_t vectors = (LEFT - T) * pass->task->model->outputs;
-  return data_block_rows(pass->rows, of) * (data_buffer(pass->rows) + vectors) + 4 * MATRIX_TILE;
+  return data_block_rows(pass->rows, of) * (data_buffer(pass->rows) + vectors) + 4 * MATRIX_TILE +
+         pass->task->model->tape;
 }
 
 /*
@@ -148,8 +151,21 @@ static size_t work_size(const struct pass *pass) {
  * of the group and one a group.
  */
 double engine_additions(const struct data *rows, enum sum_form form, size_t width) {
-  size_t groups = most_groups(form, width), m = data_blocks(rows, NULL);
-  double blocks = (double)m, neighbours = (double)dealt_out(m, groups);
-  double longest = neighbours * ceil(ceil(blocks / neighbours) / (double)groups);
-  return data_additions(rows, longest, fmin(blocks, (double)groups));
+  double longest, groups;
+  dealt(rows, most_groups(form, width), &longest, &groups);
+  return data_additions(rows, longest, groups);
+}
+
+double engine_additions_any(const struct data *rows) {
+  double longest, groups;
+  dealt(rows, GROUPS, &longest, &groups);
+  return DATA_BLOCK * longest + groups;
+}
+
+/* Blocks of the longest group, and how many groups there are. */
+static void dealt(const struct data *rows, size_t most, double *longest, double *groups) {
+  size_t m = data_blocks(rows, NULL);
+  double blocks = (double)m, neighbours = (double)dealt_out(m, most);
+  *longest = neighbours * ceil(ceil(blocks / neighbours) / (double)most);
+  *groups = fmin(blocks, (double)most);
 }

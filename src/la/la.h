@@ -27,6 +27,12 @@ void la_multiply_t_add(size_t m, size_t n, size_t k, const double *a, size_t lda
  * left factor is u (v a), so that u v may underflow as long as v a does not. */
 void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, const double *u, const double *v,
                       double *scratch, double *c, size_t ldc);
+/* C <- C + sum_k x_k y_k', C with m rows, n columns, leading dimension ldc; the m numbers of x_k are at x + k ldx, the
+ * n of y_k at y + k step_k + j step_n. Each row of C is computed alike, whatever the other rows are; for this x is
+ * read up to the next multiple of LA_LANES. */
+#define LA_LANES 8
+void la_lanes_add(size_t m, size_t n, size_t depth, const double *x, size_t ldx, const double *y, size_t step_k,
+                  size_t step_n, double *c, size_t ldc);
 /* copies the lower triangle to the upper one */
 void la_symmetrise(size_t n, double *c);
 

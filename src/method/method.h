@@ -156,6 +156,22 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
 double gd_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
                         double rho, const double *w);
 
+/* ---- descent.c ---- */
+
+struct descent_options {
+  int adam;        /* else momentum */
+  double momentum; /* in [0, 1) */
+  double step;
+  double clip; /* of records' gradients */
+  int iterations;
+  struct batch_options batch; /* share is not looked at: all is for steps */
+};
+/* For networks; without a penalty. */
+int descent_run(struct oracle *oracle, const struct penalty *penalty, const struct descent_options *options, double rho,
+                double *w, struct opt_result *result);
+double descent_default_alpha(struct oracle *oracle, const struct penalty *penalty,
+                             const struct descent_options *options, double rho, const double *w);
+
 /* ---- cubic.c ---- */
 
 struct cubic_options {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 extern const struct method method_opt, method_tr, method_gd, method_newton, method_moment, method_ridge,
-    method_perturbed, method_cubic, method_backtracking, method_spider, method_population;
+    method_perturbed, method_cubic, method_descent, method_backtracking, method_spider, method_population;
 
 const struct method *const methods_all[] = {
     &method_opt,          /* short steps and line search, in one phase or two */
@@ -14,6 +14,7 @@ const struct method *const methods_all[] = {
     &method_moment,       /* the same for several outputs */
     &method_ridge,        /* Newton's method with a ridge of its own, for weighted rows */
     &method_perturbed,    /* output and objective perturbation */
+    &method_descent,      /* gradient descent for networks */
     &method_cubic,        /* cubic regularisation */
     &method_backtracking, /* gradient descent with line searches */
     &method_spider,       /* SPIDER, each record read once */

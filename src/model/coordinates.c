@@ -14,7 +14,7 @@
 #include <math.h>
 
 const struct loss_bounds *model_bounds(const struct model *m) {
-  return model_weighted(m) ? &m->weighted : loss_bounds_of(m->loss);
+  return model_weighted(m) || m->network ? &m->own : loss_bounds_of(m->loss);
 }
 
 int model_weighted(const struct model *m) { return m->coordinates && m->coordinates->spec.weighted; }
@@ -28,11 +28,11 @@ void model_slope_bounds(const struct model *m, double *size, double *lipschitz) 
 
 int model_move(struct model *m, const struct coordinates *coordinates) {
   const struct loss_bounds *b = loss_bounds_of(m->loss);
-  if (m->outputs > 1 || (coordinates->spec.weighted && b->curv_lower > 0)) return BASE_ERR_ARGUMENT;
+  if (m->network || m->outputs > 1 || (coordinates->spec.weighted && b->curv_lower > 0)) return BASE_ERR_ARGUMENT;
   m->coordinates = coordinates;
-  m->weighted = *b;
-  m->weighted.lipschitz = coordinates->spec.bound * (1 + 0x1p-48);
-  m->weighted.curv_upper = m->weighted.third = INFINITY; /* of long rows */
+  m->own = *b;
+  m->own.lipschitz = coordinates->spec.bound * (1 + 0x1p-48);
+  m->own.curv_upper = m->own.third = INFINITY; /* of long rows */
   return BASE_OK;
 }
 

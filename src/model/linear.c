@@ -15,8 +15,8 @@ static void predict_several(const struct model *m, const struct data_block *b, c
 static void pull_several(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
                          double *g);
 
-static const struct model_kind linear = {predict, pull, curve, trace};
-static const struct model_kind several = {predict_several, pull_several, curve, NULL};
+static const struct model_kind linear = {.predict = predict, .pull = pull, .curve = curve, .trace = trace};
+static const struct model_kind several = {.predict = predict_several, .pull = pull_several, .curve = curve};
 
 struct model model_linear(const struct data *rows, const struct loss *loss) {
   size_t outputs = loss_outputs(loss), side = rows->p + (size_t)rows->intercept;

@@ -10,6 +10,7 @@
 #include "loss/loss.h"
 
 struct model;
+struct network;
 
 /* With several outputs predictors, weights and scaled have a column as long as the block for each. */
 struct model_kind {
@@ -23,6 +24,10 @@ struct model_kind {
                 double *four, double *h);
   /* *sum <- *sum + sum_i weight_i |dt_i/dw|^2; square is overwritten */
   void (*trace)(const struct model *m, const struct data_block *b, const double *weight, double *square, double *sum);
+  /* Of a network this alone: g <- g + sum_i g_i, g_i record i's gradient clipped to the norm clip, as it is computed,
+   * and from this record alone; tape as the model says. NULL of other models. */
+  void (*clipped)(const struct model *m, const struct data_block *b, const double *w, double clip, double *tape,
+                  double *g);
 };
 
 struct model {
@@ -33,7 +38,9 @@ struct model {
   size_t side;                           /* coefficients of one output */
   size_t dim;                            /* of all of them, one output after the other */
   const struct coordinates *coordinates; /* that the coefficients are in; NULL: those of the rows */
-  struct loss_bounds weighted;           /* of weighted rows */
+  struct loss_bounds own;                /* of weighted rows, and of networks, which have none */
+  const struct network *network;         /* or NULL */
+  size_t tape;                           /* numbers that a thread needs for it */
 };
 
 /* t_i = z_i'w, z_i the clipped row, for each output of the loss. Of data with an intercept the first coefficient is
