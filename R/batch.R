@@ -69,7 +69,7 @@ batch_event <- function(batch, rho, eps, delta, neighbours) {
     step <- batch$share * rho / batch$steps / batch$rate^2
     releases <- list(on_batch(event_gaussian(sigma((1 - batch$chosen) * step), neighbours)),
                      if (batch$chosen > 0) on_batch(event_pure(1 / sigma(batch$chosen * step), neighbours)),
-                     event_gaussian(sigma((1 - batch$share) * rho), neighbours))
+                     if (batch$share < 1) event_gaussian(sigma((1 - batch$share) * rho), neighbours))
     do.call(event_compose, Filter(Negate(is.null), releases))
   }
   plan(dp_calibrate(plan, eps, delta, range = c(0.5, 1e3), accountant = "rdp", tolerance = 0.05))

@@ -97,6 +97,10 @@
 #'   `"gd"`, else `"none"`.
 #' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()], which
 #'   then has three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
+#' @param model A network in place of the linear model, see [networks], which also says what `x` and `bounds` are then.
+#'   The methods are `"sgd"`, which `"auto"` is, and `"adam"`, see [control_network()]; the fit is a `dp_network`, see
+#'   [dp_network-methods]. `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry` and `inference`
+#'   do not go with it.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -184,9 +188,13 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,
-                            inference = c("none", "sandwich", "model"), ...) {
+                            inference = c("none", "sandwich", "model"), model = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
+  if (!is.null(model)) {
+    return(fit_network(x, y, model, eps, delta, method, loss, control, bounds, budget, neighbours, noise, progress,
+                       call))
+  }
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)

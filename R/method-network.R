@@ -1,0 +1,57 @@
+#' Settings of networks' methods
+#'
+#' For [dp_sosp()] with a `model`, see [networks]. `method = "sgd"` takes steps along the mean of the released
+#' gradients, m = `momentum` m + (1 - `momentum`) g, `"adam"` by Adam's rule with 0.9 and 0.999 for the means of
+#' gradients and of their squares. Each step's gradient is of a fresh batch; its cost is amplified by the sampling,
+#' and all steps share the budget evenly. The last iterate is the fit. What is done with released gradients costs
+#' nothing, so neither rule is more private than the other. All settings are public: they must not be chosen by
+#' looking at the data.
+#'
+#' @param epochs Passes over the data, on average; the number of steps is `epochs` n / `batch`, rounded.
+#' @param batch Records of a batch, expected ones with Poisson sampling; `NULL`: a thirtieth of all.
+#' @param clip The norm that each record's gradient is clipped to.
+#' @param step Length of a step per unit of gradient; for `"adam"` of each coordinate. `NULL`: 4, for `"adam"` 0.002.
+#' @param momentum In \[0, 1).
+#' @inheritParams control_opt
+#' @return An object of class `dp_control_network`.
+#' @references Abadi et al. (2016), Deep learning with differential privacy; Kingma and Ba (2015), Adam.
+#' @examples
+#' control_network(epochs = 10)
+#' @export
+control_network <- function(epochs = 20, batch = NULL, clip = 0.5, step = NULL, momentum = 0.9, sampling = NULL, ...) {
+  call <- sys.call()
+  check_dots(call)
+  structure(class = c("dp_control_network", "dp_control"), c(list(
+    epochs = check_number(epochs, "epochs", 0, 1e4, call = call),
+    clip = check_number(clip, "clip", 1e-6, 1e6, call = call),
+    step = if (is.null(step)) NA_real_ else check_number(step, "step", 0, 1e6, call = call),
+    momentum = check_momentum(momentum, call)
+  ), utils::modifyList(batch_control(batch, sampling, 0.5, call), list(batch_share = 1), keep.null = TRUE)))
+}
+
+check_momentum <- function(x, call) {
+  x <- check_number(x, "momentum", 0, 1, open = FALSE, call = call)
+  if (x < 1) return(x)
+  abort("argument", "`momentum` must be less than 1.", call = call)
+}
+
+# The methods of networks, as rows of methods(). adam: is it by Adam's rule?
+network_methods <- function() {
+  list(sgd = method("sgd", family_network(), adam = FALSE, batch = TRUE),
+       adam = method("adam", family_network(), adam = TRUE, batch = TRUE))
+}
+
+family_network <- function() {
+  new_family("network", function(method, loss) control_network(), network_options, core = function(control) "descent",
+             matrices = function(control) FALSE, steps = network_steps)
+}
+
+network_steps <- function(job) max(1, round(job$control$epochs * job$n / job$control$batch))
+
+network_options <- function(job, rho) {
+  control <- job$control
+  default <- if (job$method$adam) 0.002 else 4
+  c(list(adam = job$method$adam, momentum = control$momentum, clip = control$clip,
+         step = if (is.na(control$step)) default else control$step, iterations = as.integer(job$batch$steps)),
+    batch_options(job$batch))
+}

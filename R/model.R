@@ -1,0 +1,142 @@
+#' Networks
+#'
+#' Networks for [dp_sosp()], in place of its linear model: `model_mlp()` of dense layers, `model_cnn()` of
+#' convolutions, pooling and dense layers for images. A last dense layer has an output for each class (one for a
+#' response with two values). A model says how layers follow each other; it holds no weights and no data.
+#'
+#' # What is private
+#' Each step takes the mean, over a random batch, of the records' gradients, each clipped to the norm `clip` of
+#' [control_network()], with noise: one record moves a sum by at most `clip` (`neighbours = "zero-out"`) or twice as
+#' much (`"replace-one"`), whatever the network is. No record's gradient is kept in memory: norms follow from the
+#' numbers that go into a layer and the slopes that come back to it. There is no batch normalisation, which would mix
+#' records. Weights start at random numbers that are drawn without the data, of variance one over the number of inputs
+#' of a unit.
+#'
+#' A network has no Lipschitz constants, no bounds of second derivatives and no convexity. So all else is refused:
+#' methods that need them, values, Hessians, certificates, perturbed objectives and intervals.
+#'
+#' # Inputs
+#' `x` is a matrix with a row per record or, for `model_cnn()`, an array of images, records x height x width or
+#' records x height x width x channels; a matrix becomes images by `dim(x) <- c(nrow(x), height, width)`. The argument
+#' `bounds` of [dp_sosp()], `c(lower, upper)`, says publicly where all numbers lie, such as `c(0, 255)` for bytes:
+#' they are clamped to it and mapped to \[-1/2, 1/2\]. A record with a missing or infinite number, or a missing
+#' response, is replaced by a null record, which adds nothing.
+#'
+#' @param hidden Units of the hidden dense layers, one number for each; `integer()` for none.
+#' @param activation Of all hidden layers: `"tanh"` or `"relu"`.
+#' @param channels Of each convolution, the number of its outputs.
+#' @param kernel,stride,padding Of each convolution: the side of its square window, the step between windows, and the
+#'   pixels of zeros around the image, fewer than `kernel`. One number for all or one for each.
+#' @param pool,pool_stride Of the pooling after each convolution, the largest number of each window: side of the
+#'   window (1: no pooling) and step between windows.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_model`.
+#' @section Errors: `dpsosp_error_argument` for an argument out of its range.
+#' @references Abadi et al. (2016), Deep learning with differential privacy; Papernot et al. (2021), Tempered sigmoid
+#'   activations for deep learning with differential privacy: the convolutions that are the default, and `"tanh"`;
+#'   Goodfellow (2015), Efficient per-example gradient computations: norms of gradients that are not formed.
+#' @seealso [control_network()], [dp_network-methods].
+#' @examples
+#' model_mlp(hidden = c(64, 32))
+#' model_cnn()
+#' set.seed(1)
+#' x <- matrix(runif(3000 * 4), 3000)
+#' y <- factor(ifelse(x[, 1] > x[, 2], "a", ifelse(x[, 3] > 0.5, "b", "c")), levels = c("a", "b", "c"))
+#' fit <- dp_sosp(x, y, model = model_mlp(16), eps = 3, delta = 1e-6, bounds = c(0, 1))
+#' fit
+#' mean(predict(fit, x, type = "class") == y)
+#' @name networks
+NULL
+
+#' @rdname networks
+#' @export
+model_mlp <- function(hidden = 256, activation = c("tanh", "relu"), ...) {
+  call <- sys.call()
+  check_dots(call)
+  new_model("mlp", dense_layers(check_counts(hidden, "hidden", call, least = 0L),
+                                check_choice(activation, activations, "activation", call)))
+}
+
+#' @rdname networks
+#' @export
+model_cnn <- function(channels = c(16, 32), kernel = c(8, 4), stride = 2, padding = c(3, 0), pool = 2, pool_stride = 1,
+                      hidden = 32, activation = c("tanh", "relu"), ...) {
+  call <- sys.call()
+  check_dots(call)
+  activation <- check_choice(activation, activations, "activation", call)
+  channels <- check_counts(channels, "channels", call)
+  of_each <- function(x, arg, lower = 1) check_each(x, arg, length(channels), lower, call)
+  convolutions <- data.frame(type = "convolution", outputs = channels, size = of_each(kernel, "kernel"),
+                             stride = of_each(stride, "stride"), padding = of_each(padding, "padding", 0),
+                             activation = activation)
+  if (any(convolutions$padding >= convolutions$size)) {
+    abort("argument", "`padding` must be less than `kernel`.", call = call)
+  }
+  pools <- data.frame(type = "pool", outputs = 0L, size = of_each(pool, "pool"),
+                      stride = of_each(pool_stride, "pool_stride"), padding = 0L, activation = "none")
+  each <- rbind(convolutions, pools)[order(rep(seq_along(channels), 2)), ]
+  new_model("cnn", rbind(each[each$type != "pool" | each$size > 1L, ],
+                         dense_layers(check_counts(hidden, "hidden", call, least = 0L), activation)))
+}
+
+activations <- c("tanh", "relu")
+
+dense_layers <- function(units, activation) {
+  none <- rep(0L, length(units))
+  data.frame(type = rep("dense", length(units)), outputs = units, size = none, stride = none, padding = none,
+             activation = rep(activation, length(units)))
+}
+
+# layers: a data frame with a row for each but the last.
+new_model <- function(name, layers) {
+  rownames(layers) <- NULL
+  structure(class = "dp_model", list(name = name, layers = layers))
+}
+
+most_units <- 1e5
+most_layers <- 20L
+
+# Whole numbers, one for each layer.
+check_counts <- function(x, arg, call, least = 1L) {
+  if (!is.numeric(x) || length(x) < least || length(x) > most_layers || anyNA(x)) {
+    abort("argument", "`", arg, "` must be ", least, " to ", most_layers, " whole numbers, not ", describe(x), ".",
+          call = call)
+  }
+  vapply(x, check_count, 0L, arg = arg, call = call, upper = most_units)
+}
+
+check_each <- function(x, arg, count, lower, call) {
+  if (!is.numeric(x) || !length(x) %in% c(1L, count)) {
+    abort("argument", "`", arg, "` must be one number or ", count, ", one for each convolution, not ", describe(x), ".",
+          call = call)
+  }
+  rep_len(vapply(x, check_count, 0L, arg = arg, lower = lower, call = call, upper = most_units), count)
+}
+
+check_model <- function(model, call) {
+  if (inherits(model, "dp_model")) return(model)
+  abort("argument", "`model` must come from `model_mlp()` or `model_cnn()`, not ", describe(model), ".", call = call)
+}
+
+# A network as the core takes it. input: height, width and channels of a record, those of a matrix 1, 1 and its
+# columns.
+core_network <- function(model, input, bounds, classes) {
+  c(list(input = input, bounds = bounds, classes = classes), model$layers)
+}
+
+model_text <- function(model) {
+  layers <- model$layers
+  shown <- ifelse(layers$type == "dense", layers$outputs, ifelse(
+    layers$type == "pool", sprintf("max %d x %d", layers$size, layers$size),
+    sprintf("%d of %d x %d", layers$outputs, layers$size, layers$size)
+  ))
+  hidden <- setdiff(layers$activation, "none")
+  paste0(model$name, if (nrow(layers) > 0L) paste0(" (", paste(shown, collapse = ", "), "; ", hidden[1], ")"))
+}
+
+#' @export
+print.dp_model <- function(x, ...) {
+  check_dots()
+  cat("<dp_model> ", model_text(x), "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,202 @@
+# Fits of networks: a job of its own (job.R), whose stages open the budget, run the method and keep what is public.
+
+# What dp_sosp() takes for a linear model only.
+linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference")
+
+fit_network <- function(x, y, model, eps, delta, method, loss, control, bounds, budget, neighbours, noise, progress,
+                        call) {
+  given <- intersect(names(call), linear_arguments)
+  if (length(given) > 0L) {
+    abort("argument", quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only ",
+          "with the linear model.", call = call)
+  }
+  model <- check_model(model, call)
+  if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
+  method <- check_network_method(method, call)
+  loss <- check_loss(loss, TRUE, call, y)
+  inputs <- network_inputs(x, model, bounds, call)
+  response <- response_template(y, "y", call, loss)
+  if (length(y) != inputs$n) {
+    abort("argument", "`y` must have one entry per record of `x`: ", inputs$n, ", not ", length(y), ".", call = call)
+  }
+  loss <- loss_of(loss, response)
+  job <- c(list(n = inputs$n, loss = loss, response = response, call = call, method = method, auto = FALSE,
+                control = check_control(control, method, loss, call),
+                network = core_network(model, inputs$input, inputs$bounds, loss_outputs(loss)), model = model,
+                neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
+                progress = check_flag(progress, "progress", call)), check_promise(eps, delta, budget, call))
+  if (is.null(job$control$batch)) job$control$batch <- max(1, round(job$n / 30))
+  job$fans <- network_fans(job)
+  job$dim <- length(job$fans)
+  run_network(job_open(job), inputs$x, response_code(response, y))
+}
+
+# "auto" is "sgd".
+check_network_method <- function(method, call) {
+  known <- network_methods()
+  if (is.character(method) && length(method) == 1L && method %in% setdiff(method_names(), names(known))) {
+    abort("argument", "The method \"", method, "\" does not take a network: it rests on Lipschitz constants, second ",
+          "derivatives or convexity, which a network has no public bounds of. The methods ", quote_all(names(known)),
+          ", which clip records' gradients, take it.", call = call, class = "dpsosp_error_network")
+  }
+  method <- check_choice(method, c("auto", names(known)), "method", call)
+  known[[if (method == "auto") 1L else method]]
+}
+
+# x: as it is given, in doubles; n records; input: height, width and channels of one.
+network_inputs <- function(x, model, bounds, call) {
+  images <- model$name == "cnn"
+  if (!is.numeric(x) || is.object(x) || !length(dim(x)) %in% (if (images) 3:4 else 2:4)) {
+    abort("argument", "`x` must be ", if (images) "an array of images, records x height x width (x channels)" else
+      "a numeric matrix or an array of images", " for `model_", model$name, "()`, not ", describe_column(x), ".",
+      call = call)
+  }
+  size <- dim(x)
+  if (any(size == 0L)) abort("argument", "`x` has no records, or none of their numbers.", call = call)
+  if (is.null(bounds)) {
+    abort("argument", "`bounds` is missing: give public bounds of all numbers of `x`, such as c(0, 255) for bytes.",
+          call = call)
+  }
+  bounds <- check_interval(bounds, "bounds", call)
+  if (max(abs(bounds)) > vector_limit) {
+    abort("argument", "`bounds` must lie within ", vector_limit, " of zero.", call = call)
+  }
+  if (!is.double(x)) storage.mode(x) <- "double"
+  input <- if (length(size) == 2L) c(1L, 1L, size[2]) else c(size[-1], 1L)[1:3]
+  list(x = x, n = size[1], input = input, bounds = bounds)
+}
+
+network_fans <- function(job) {
+  refuse <- function(e) {
+    abort("argument", "The layers of `model` do not fit images of ", paste(job$network$input[1:2], collapse = " x "),
+          " pixels: a window is larger than what it is moved over.", call = job$call)
+  }
+  tryCatch(.Call(ffi_network_fans, job$network), dpsosp_error = refuse)
+}
+
+# Without the data; from R's generator.
+first_weights <- function(fans) stats::rnorm(length(fans)) * ifelse(fans > 0, 1 / sqrt(pmax(fans, 1)), 0)
+
+# Numbers are clamped one by one; no row is clipped to a radius that others would feel.
+network_radius <- 1e100
+
+run_network <- function(job, x, y) {
+  reproducible <- job$noise == "reproducible"
+  pointer <- .Call(ffi_network_oracle, job$network, x, job$n, network_radius, y, job$loss$name, job$loss$parameter,
+                   job$budget$pointer, job$neighbours, reproducible)
+  rho <- budget_state(job$budget)$left - job$end
+  bar <- progress_bar(job$progress, job$method$name)
+  answer <- .Call(ffi_method_run, job$method$family$core(job$control), pointer, core_penalty(penalty_none(), FALSE),
+                  job$method$family$options(job, rho), rho, first_weights(job$fans), bar, reproducible)
+  job_close(job)
+  new_network_fit(job, answer)
+}
+
+new_network_fit <- function(job, answer) {
+  structure(class = "dp_network", list(
+    weights = answer$w, status = answer$result$status, privacy = new_privacy(job), trace = as.data.frame(answer$trace),
+    batch = job$batch, method = job$method$name, control = job$control, model = job$model, network = job$network,
+    loss = job$loss, response = job$response, n = job$n, call = job$call
+  ))
+}
+
+#' Methods for fits of networks
+#'
+#' What [dp_sosp()] returns for a `model`, see [networks]: an object of class `dp_network`. It holds the weights,
+#' which are functions of released gradients, and what is public, no data; `saveRDS()` keeps it, and what is read back
+#' predicts as before.
+#'
+#' @param x,object A fit of class `dp_network`.
+#' @param newdata A matrix or an array of as many numbers per record as the data had.
+#' @param type `"class"`: the likeliest label; `"response"`: probabilities, a column for each class (of a response
+#'   with two values those of the second one); `"link"`: the outputs of the network. For a numeric response in bounds,
+#'   `"link"` and `"response"` are the predicted response.
+#' @param digits Significant digits of what is printed.
+#' @param ... Not used; anything in it is an error.
+#' @return `predict()`: one entry, or row, per record, `NA` where a number is missing. `coef()`: a list with a matrix
+#'   for each layer that has weights: a row for each of its outputs, a column for each number that is summed, the
+#'   constant last. `nobs()`: n. `print()` and `summary()` return their argument invisibly.
+#' @name dp_network-methods
+NULL
+
+#' @rdname dp_network-methods
+#' @export
+print.dp_network <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  cat("<dp_network> ", x$method, ", ", model_text(x$model), ", ", format(length(x$weights), big.mark = ","),
+      " weights, ", loss_text(x$loss), " loss, n = ", x$n, "\n", sep = "")
+  cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
+  cat(nrow(x$trace), " steps, gradients clipped to ", format(x$control$clip, digits = digits),
+      "\nNothing is certified: networks have no bounds for it\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname dp_network-methods
+#' @export
+summary.dp_network <- function(object, ...) {
+  check_dots()
+  print(object)
+  layers <- vapply(coef(object), function(w) paste(dim(w), collapse = " x "), "")
+  cat("\nWeights:", paste0("  ", names(layers), ": ", layers), sep = "\n")
+  invisible(object)
+}
+
+#' @rdname dp_network-methods
+#' @export
+coef.dp_network <- function(object, ...) {
+  check_dots()
+  outputs <- c(object$model$layers$outputs, object$network$classes)
+  constants <- which(.Call(ffi_network_fans, object$network) == 0)
+  # A layer's weights end with its constants, one for each output.
+  weighted <- outputs[outputs > 0L]
+  ends <- constants[cumsum(weighted)]
+  starts <- c(0L, ends[-length(ends)])
+  out <- Map(function(start, end, rows) matrix(object$weights[(start + 1L):end], rows), starts, ends, weighted)
+  stats::setNames(out, paste("layer", which(outputs > 0L)))
+}
+
+#' @rdname dp_network-methods
+#' @export
+nobs.dp_network <- function(object, ...) {
+  check_dots()
+  object$n
+}
+
+#' @export
+dp_ledger.dp_network <- function(x) x$privacy$ledger
+
+#' @rdname dp_network-methods
+#' @export
+predict.dp_network <- function(object, newdata, type = c("class", "response", "link"), ...) {
+  call <- sys.call()
+  check_dots(call)
+  response <- object$response
+  bounded <- response$kind == "bounded"
+  type <- if (missing(type) && bounded) "link" else check_choice(type, c("class", "response", "link"), "type", call)
+  if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
+  check_type(type, object, call)
+  link <- network_link(object, newdata, call)
+  several <- response$kind == "classes"
+  if (several) colnames(link) <- response$labels
+  if (!several) link <- response_link(response, as.vector(link))
+  if (type == "link" || bounded) return(link)
+  if (type == "response") return(if (several) class_probabilities(link) else stats::plogis(link))
+  if (several) class_labels(link, response$labels) else response_decode(response, ifelse(link > 0, 1, -1))
+}
+
+# A row's outputs depend on this row alone, to the last bit.
+network_link <- function(fit, newdata, call) {
+  inputs <- network_inputs(newdata, fit$model, fit$network$bounds, call)
+  if (!identical(as.integer(inputs$input), as.integer(fit$network$input))) {
+    abort("argument", "`newdata` must have records of ", paste(fit$network$input, collapse = " x "), " numbers, not ",
+          paste(inputs$input, collapse = " x "), ".", call = call)
+  }
+  x <- inputs$x
+  missing <- !is.finite(x)
+  x[missing] <- 0
+  link <- .Call(ffi_network_predict, fit$network, x, inputs$n, fit$weights)
+  dim(missing) <- c(inputs$n, length(missing) / inputs$n)
+  link[rowSums(missing) > 0, ] <- NA
+  link
+}

@@ -1,0 +1,192 @@
+# Fits of networks: what they learn, predict, keep and refuse. Gradients, clips and sensitivities are tested in C.
+
+classes <- function(n, seed = 1) {
+  set.seed(seed)
+  x <- matrix(runif(n * 4), n)
+  y <- ifelse(x[, 1] > x[, 2], "a", ifelse(x[, 3] > 0.5, "b", "c"))
+  list(x = x, y = factor(y, levels = c("a", "b", "c")))
+}
+
+images <- function(n, side = 7, channels = 2, seed = 2) {
+  set.seed(seed)
+  x <- array(runif(n * side^2 * channels), c(n, side, side, channels))
+  bright <- apply(x[, 1:3, , 1], 1, mean) > apply(x[, 5:7, , 1], 1, mean)
+  list(x = x, y = bright)
+}
+
+quiet_network <- function(..., eps = 3, delta = 1e-6, bounds = c(0, 1), noise = "reproducible") {
+  suppressMessages(dp_sosp(..., eps = eps, delta = delta, bounds = bounds, noise = noise))
+}
+
+small_cnn <- function(...) {
+  model_cnn(channels = c(3, 2), kernel = c(3, 2), stride = c(2, 1), padding = c(1, 0), pool = c(2, 1), hidden = 4, ...)
+}
+
+test_that("networks learn what no linear model can", {
+  set.seed(3)
+  x <- matrix(runif(8000), 4000)
+  y <- (x[, 1] > 0.5) == (x[, 2] > 0.5)
+  for (method in c("sgd", "adam")) {
+    fit <- quiet_network(x, y, model = model_mlp(16), method = method, neighbours = "zero-out",
+                         control = control_network(epochs = 40, step = if (method == "adam") 0.01))
+    expect_gt(mean(predict(fit, x, type = "class") == y), 0.9)
+  }
+  d <- classes(4000)
+  fit <- quiet_network(d$x, d$y, model = model_mlp(8, "relu"))
+  expect_gt(mean(predict(fit, d$x) == d$y), 0.85)
+  d <- images(3000)
+  fit <- quiet_network(d$x, d$y, model = small_cnn(), neighbours = "zero-out")
+  expect_gt(mean(predict(fit, d$x, type = "class") == d$y), 0.75)
+})
+
+test_that("predictions are those of the weights: dense layers", {
+  d <- classes(600)
+  fit <- quiet_network(d$x, d$y, model = model_mlp(c(6, 5)), bounds = c(-1, 1), control = control_network(epochs = 2))
+  w <- coef(fit)
+  expect_identical(unname(lapply(w, dim)), list(c(6L, 5L), c(5L, 7L), c(3L, 6L)))
+  expect_length(unlist(w), length(fit$weights))
+  hidden <- tanh(cbind(tanh(cbind(d$x / 2, 1) %*% t(w[[1]])), 1) %*% t(w[[2]]))
+  link <- cbind(hidden, 1) %*% t(w[[3]])
+  expect_equal(unname(predict(fit, d$x, type = "link")), link, tolerance = 1e-12)
+  shares <- exp(link) / rowSums(exp(link))
+  expect_equal(unname(predict(fit, d$x, type = "response")), shares, tolerance = 1e-12)
+  expect_identical(predict(fit, d$x), factor(c("a", "b", "c")[max.col(link)], levels = c("a", "b", "c")))
+})
+
+# As in a textbook, for one image of height x width x channels. Weights of an output are (width, height, channel).
+convolve_image <- function(x, w, size, stride, padding) {
+  height <- dim(x)[1] + 2 * padding
+  padded <- array(0, c(height, dim(x)[2] + 2 * padding, dim(x)[3]))
+  padded[padding + seq_len(dim(x)[1]), padding + seq_len(dim(x)[2]), ] <- x
+  at <- seq(1, height - size + 1, stride)
+  out <- array(0, c(length(at), length(at), nrow(w)))
+  for (o in seq_len(nrow(w))) for (i in seq_along(at)) for (j in seq_along(at)) {
+    window <- padded[at[i] + seq_len(size) - 1, at[j] + seq_len(size) - 1, , drop = FALSE]
+    out[i, j, o] <- sum(window * w[o, -ncol(w)]) + w[o, ncol(w)]
+  }
+  out
+}
+
+test_that("predictions are those of the weights: images", {
+  d <- images(60)
+  fit <- quiet_network(d$x, d$y, model = small_cnn(), control = control_network(epochs = 2))
+  w <- coef(fit)
+  one <- function(x) {
+    a <- tanh(convolve_image(x - 0.5, w[[1]], 3, 2, 1)) # 4 x 4 x 3
+    pooled <- array(0, c(3, 3, 3))
+    for (i in 1:3) for (j in 1:3) pooled[i, j, ] <- apply(a[i + 0:1, j + 0:1, ], 3, max)
+    a <- tanh(convolve_image(pooled, w[[2]], 2, 1, 0))
+    drop(w[[4]] %*% c(tanh(w[[3]] %*% c(a, 1)), 1))
+  }
+  link <- vapply(1:60, function(i) one(d$x[i, , , ]), 0)
+  expect_equal(predict(fit, d$x, type = "link"), link, tolerance = 1e-12)
+  expect_identical(predict(fit, d$x), link > 0)
+  # A grey image has one channel, said or not.
+  grey <- quiet_network(d$x[, , , 1], d$y, model = small_cnn(), control = control_network(epochs = 2))
+  expect_identical(predict(grey, d$x[, , , 1]), predict(grey, d$x[, , , 1, drop = FALSE]))
+})
+
+test_that("a row's prediction depends on this row alone, and one with a missing value has none", {
+  d <- classes(100)
+  fit <- quiet_network(d$x, d$y, model = model_mlp(5), control = control_network(epochs = 2))
+  all <- predict(fit, d$x, type = "link")
+  x <- d$x
+  x[3, 2] <- NA
+  x[4, ] <- c(NaN, Inf, -Inf, 1)
+  x[5, 1] <- 1e300 # is clamped
+  link <- predict(fit, x, type = "link")
+  expect_identical(link[-(3:5), ], all[-(3:5), ])
+  expect_true(all(is.na(link[3:4, ])) && !anyNA(link[5, ]))
+  expect_identical(is.na(predict(fit, x)), seq_len(100) %in% 3:4)
+  for (i in c(1, 50, 100)) expect_identical(predict(fit, d$x[i, , drop = FALSE], type = "link"), all[i, , drop = FALSE])
+})
+
+test_that("a record that cannot be used is a null record, whatever is wrong with it", {
+  d <- classes(300)
+  fit <- function(x, y) {
+    set.seed(9)
+    quiet_network(x, y, model = model_mlp(5), control = control_network(epochs = 3))$weights
+  }
+  missing <- d$y
+  missing[7] <- NA
+  null <- fit(d$x, missing)
+  for (value in c(NA, NaN, Inf, -Inf, 1e300)) {
+    x <- d$x
+    x[7, 2] <- value
+    expect_identical(fit(x, d$y), null)
+  }
+  expect_false(identical(fit(d$x, d$y), null))
+  # One beyond the bounds is clamped, by itself.
+  x <- d$x
+  x[7, 2] <- 1
+  beyond <- x
+  beyond[7, 2] <- 1e30
+  expect_equal(fit(beyond, d$y), fit(x, d$y), tolerance = 1e-9)
+})
+
+test_that("the ledger has the noise of the clip, and the budget is spent", {
+  d <- classes(900)
+  for (neighbours in c("replace-one", "zero-out")) {
+    fit <- quiet_network(d$x, d$y, model = model_mlp(3), neighbours = neighbours,
+                         control = control_network(epochs = 4, batch = 60, clip = 0.7))
+    ledger <- dp_ledger(fit)
+    steps <- ledger[ledger$what == "batch gradient", ]
+    expect_identical(nrow(steps), 60L)
+    expect_equal(steps$sensitivity, rep((if (neighbours == "zero-out") 0.7 else 1.4) / 60, 60), tolerance = 1e-9)
+    expect_equal(sum(ledger$rho), fit$privacy$rho)
+    expect_gt(sum(steps$rho), 0.999999 * fit$privacy$rho)
+    expect_identical(c(fit$privacy$eps, fit$privacy$delta, fit$privacy$neighbours), c("3", "1e-06", neighbours))
+    # The same steps as an event have no larger cost.
+    sigma <- steps$scale[1] / steps$sensitivity[1]
+    step <- event_subsample(event_gaussian(sigma, neighbours), 60 / 900, fit$batch$scheme)
+    eps <- epsilon(dp_account(event_repeat(step, 60), "rdp"), 1e-6)
+    expect_lt(as.numeric(eps), 3.0001)
+    expect_gt(as.numeric(eps), 2.8)
+  }
+})
+
+test_that("a fit has no data, and comes back from a file", {
+  d <- classes(2000)
+  fit <- quiet_network(d$x, d$y, model = model_mlp(5), control = control_network(epochs = 1))
+  path <- tempfile(fileext = ".rds")
+  on.exit(unlink(path))
+  saveRDS(fit, path)
+  again <- readRDS(path)
+  expect_identical(predict(again, d$x), predict(fit, d$x))
+  expect_lt(length(serialize(fit, NULL)), 30000)
+  expect_identical(nobs(fit), 2000L)
+  expect_output(print(again), "sgd, mlp \\(5; tanh\\), 43 weights")
+  expect_output(summary(again), "layer 2: 3 x 6")
+  expect_output(print(small_cnn()), "3 of 3 x 3, max 2 x 2, 2 of 2 x 2, 4; tanh")
+})
+
+test_that("what has no bound is refused with the reason", {
+  d <- classes(50)
+  fit <- function(..., x = d$x, y = d$y, model = model_mlp(4), bounds = c(0, 1)) {
+    dp_sosp(x, y, model = model, bounds = bounds, eps = 1, delta = 1e-6, ...)
+  }
+  for (method in setdiff(names(dpsosp:::methods()), "sgd")) {
+    expect_error(fit(method = method), "rests on Lipschitz constants", class = "dpsosp_error_network")
+  }
+  expect_errors(
+    fit(method = "none"), fit(target = sosp(0.1)), fit(penalty = "ridge"), fit(inference = "sandwich"),
+    fit(geometry = "none"), fit(radius = 1), fit(start = 1), fit(storage = "single"), fit(intercept = TRUE),
+    fit(bounds = NULL), fit(bounds = c(1, 0)), fit(bounds = "private"), fit(model = "mlp"), fit(y = d$y[-1]),
+    fit(x = as.data.frame(d$x)), fit(x = d$x[, 0]), fit(model = model_cnn()),
+    fit(model = model_cnn(), x = array(0, c(50, 3, 3))), fit(control = control_gd()),
+    fit(control = control_network(batch = 50)),
+    fit(control = control_network(sampling = "wor"), neighbours = "zero-out"),
+    model_mlp(0), model_mlp(1.5), model_mlp(NA), model_mlp("a"), model_mlp(activation = "sigmoid"),
+    model_cnn(channels = integer()), model_cnn(kernel = 1:3), model_cnn(padding = 8), model_cnn(stride = 0),
+    control_network(momentum = 1), control_network(epochs = 0), control_network(clip = 0), control_network(step = -1)
+  )
+  network <- suppressMessages(fit(control = control_network(epochs = 1, batch = 10)))
+  expect_errors(predict(network), predict(network, d$x[, -1]), predict(network, d$x, type = "prob"))
+})
+
+test_that("sparse rows are refused", {
+  skip_if_not_installed("Matrix")
+  x <- Matrix::Matrix(diag(4), sparse = TRUE)
+  expect_error(dp_sosp(x, c(TRUE, FALSE, TRUE, TRUE), model = model_mlp(4), bounds = c(0, 1), eps = 1, delta = 1e-6),
+               "must be a numeric matrix", class = "dpsosp_error_argument")
+})
