@@ -18,7 +18,8 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(), audit_tune("split"), audit_tune("poisson"),
+    audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(),
+    audit_tune("split"), audit_tune("poisson"),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))

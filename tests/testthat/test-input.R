@@ -344,7 +344,7 @@ good_call <- function(i) {
 
 test_that("every exported function is among those tried with malformed values", {
   exported <- getNamespaceExports("dpsosp")
-  without_arguments <- c("loss_sigmoid", "penalty_none")
+  without_arguments <- c("loss_sigmoid", "loss_multinomial", "penalty_none")
   expect_setequal(exported, c(names(good_calls), without_arguments))
 })
 
