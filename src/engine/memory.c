@@ -130,8 +130,8 @@ static void add_group(void *context, size_t group, int worker) {
 
 /* The group's first block from j on. */
 static size_t next_block(const struct pass *pass, size_t group, size_t j) {
-  size_t dealt = j / pass->neighbours, skip = (group + pass->groups - dealt % pass->groups) % pass->groups;
-  return skip == 0 ? j : (dealt + skip) * pass->neighbours;
+  size_t deal = j / pass->neighbours, skip = (group + pass->groups - deal % pass->groups) % pass->groups;
+  return skip == 0 ? j : (deal + skip) * pass->neighbours;
 }
 
 /* LEFT holds the four columns of data_crossprod_add(). */

@@ -159,8 +159,9 @@ static int add_windows(struct stream *s, struct pass *pass) {
   int status = BASE_OK;
   for (size_t at = 0; status == BASE_OK && at < n; at += s->window->n) {
     status = fill_window(s, n - at < s->room ? n - at : s->room);
-    if (status == BASE_OK) data_clip(s->window);
-    if (status == BASE_OK) status = pass_add(pass, s->window, at / DATA_BLOCK);
+    if (status != BASE_OK) break;
+    data_clip(s->window);
+    status = pass_add(pass, s->window, at / DATA_BLOCK);
   }
   s->left -= n;
   return status;

@@ -60,7 +60,7 @@ static size_t some(size_t start, size_t n) { return n - start < SOME ? n - start
 
 /* The values of some rows. */
 static void some_values(double classes, size_t rows, size_t n, const double *y, const double *t, double *value) {
-  double most[SOME], e[SOME], total[SOME] = {0};
+  double most[SOME] = {0}, e[SOME], total[SOME] = {0};
   largest((size_t)classes, rows, n, t, most);
   for (size_t k = 0; k < (size_t)classes; k++) exponentials(rows, t + k * n, most, e, total);
   for (size_t i = 0; i < rows; i++) value[i] = log(total[i]) + (most[i] - t[i + class_of(classes, y[i]) * n]);
@@ -83,7 +83,7 @@ static double sum(double classes, size_t n, const double *y, const double *t) {
 }
 
 static void slopes(double classes, size_t n, const double *y, const double *t, double *d1) {
-  double most[SOME];
+  double most[SOME] = {0};
   for (size_t start = 0; start < n; start += SOME) {
     size_t rows = some(start, n);
     double total[SOME] = {0}, *d = d1 + start;

@@ -7,7 +7,7 @@
  *               bound of n numbers u'g_i, whose variance is at most u'E[g g']u <= the largest eigenvalue of a released
  *               second moment plus the error of u'S u; |mean| has the noise's own bound (confidence.c)
  *   eigenvalue  with v the eigenvector of the smallest one, v'E[H]v = v'H~v - v'(noise)v - v'(H - E H)v, and v'H~v is
- * at least the smallest eigenvalue of what was released; Hoeffding's bound of n numbers v'H_i v
+ *               at least the smallest eigenvalue of what was released; Hoeffding's bound of n numbers v'H_i v
  */
 #include "method/private.h"
 
@@ -55,9 +55,10 @@ static int second_moment(const struct objective *f, const double *w, size_t reco
 static int gradient_and_eigenvalue(const struct objective *f, const double *w, const struct epoch *how, double beta,
                                    double variance, struct opt_result *result) {
   size_t dim = f->dim;
-  double n = (double)how->records, *g = base_alloc(dim * (dim + 2), sizeof(double)), *h = g + 2 * dim;
+  double n = (double)how->records, *g = base_alloc(dim * (dim + 2), sizeof(double));
   if (!g) return BASE_ERR_MEMORY;
   int both = how->curvature_share > 0;
+  double *h = g + 2 * dim;
   struct epoch_sd sd;
   int status = epoch_open(f->oracle, how, w, g, both ? h : NULL, &sd);
   if (status == BASE_OK) {

@@ -79,7 +79,7 @@ SIMD_INLINE void window_sums(const struct layer *l, size_t rows, const double *p
 SIMD_CLONES static void forward_outputs(const struct layer *l, size_t rows, const double *packed, const double *a,
                                         size_t outputs, double *z) {
   size_t pixels = shape_pixels(l->out);
-  double sums[CHANNELS][ROWS];
+  double sums[CHANNELS][ROWS] = {{0}};
   for (size_t y = 0; y < l->out.height; y++) {
     for (size_t x = 0; x < l->out.width; x++) {
       double *to = z + (y * l->out.width + x) * rows;
@@ -114,7 +114,7 @@ static void pack_inputs(const struct layer *l, const double *w, size_t c, double
 /* below <- below + the weights of one place times the slopes of one pixel, for some input channels. */
 SIMD_CLONES static void add_below(size_t rows, size_t outputs, size_t apart, const double *weight, const double *slope,
                                   size_t inputs, size_t between, double *below) {
-  double sums[CHANNELS][ROWS];
+  double sums[CHANNELS][ROWS] = {{0}};
   for (size_t i = 0; i < rows; i += ROWS) {
     simd_vector s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, t0 = {0}, t1 = {0}, t2 = {0}, t3 = {0};
     const double *at = slope + i, *k = weight;
@@ -216,7 +216,7 @@ SIMD_CLONES static void derivatives(const struct layer *l, size_t rows, const st
 }
 
 static void norms(const struct layer *l, size_t rows, const double *a, const double *slope, double *square) {
-  double sums[CHANNELS][ROWS];
+  double sums[CHANNELS][ROWS] = {{0}};
   for (size_t place = 0; place <= l->in.channels * places(l); place++) {
     for (size_t o = 0; o < l->out.channels; o += CHANNELS) {
       const struct weight at = weight_at(l, rows, a, slope, place, o);
@@ -232,7 +232,7 @@ static void norms(const struct layer *l, size_t rows, const double *a, const dou
 
 static void add(const struct layer *l, size_t rows, const double *a, const double *slope, const double *factor,
                 double *work, double *g) {
-  double sums[CHANNELS][ROWS];
+  double sums[CHANNELS][ROWS] = {{0}};
   (void)work;
   for (size_t place = 0; place <= l->in.channels * places(l); place++) {
     for (size_t o = 0; o < l->out.channels; o += CHANNELS) {
