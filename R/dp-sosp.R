@@ -151,9 +151,9 @@
 #' coef(fit)
 #' table(predict(fit, d, type = "class"), d$cover)
 #'
-#' flowers <- dp_sosp(Species ~ ., iris, eps = 5, delta = 1e-3,
-#'                    bounds = list(Sepal.Length = c(4, 8), Sepal.Width = c(2, 5), Petal.Length = c(1, 7),
-#'                                  Petal.Width = c(0, 3)))
+#' lengths <- list(Sepal.Length = c(4, 8), Sepal.Width = c(2, 5), Petal.Length = c(1, 7),
+#'                 Petal.Width = c(0, 3))
+#' flowers <- dp_sosp(Species ~ ., iris, eps = 5, delta = 1e-3, bounds = lengths)
 #' coef(flowers)
 #' @export
 dp_sosp <- function(x, ...) {

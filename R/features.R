@@ -60,7 +60,8 @@
 #' features <- features_scattering(pixels, bounds = c(0, 1), order = "first")
 #' accuracy <- function(x, radius) {
 #'   train <- 1:3000
-#'   fit <- dp_sosp(x[train, ], disc[train], eps = 2, delta = 1e-6, method = "objpert", radius = radius)
+#'   fit <- dp_sosp(x[train, ], disc[train], eps = 2, delta = 1e-6, method = "objpert",
+#'                  radius = radius)
 #'   mean(predict(fit, x[-train, ], type = "class") == disc[-train])
 #' }
 #' c(features = accuracy(features, sqrt(10)), pixels = accuracy(pixels, 10))

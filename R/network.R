@@ -137,7 +137,7 @@ print.dp_network <- function(x, digits = 3, ...) {
 summary.dp_network <- function(object, ...) {
   check_dots()
   print(object)
-  layers <- vapply(coef(object), function(w) paste(dim(w), collapse = " x "), "")
+  layers <- vapply(stats::coef(object), function(w) paste(dim(w), collapse = " x "), "")
   cat("\nWeights:", paste0("  ", names(layers), ": ", layers), sep = "\n")
   invisible(object)
 }
