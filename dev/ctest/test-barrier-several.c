@@ -118,6 +118,7 @@ static void sums(int broken, double w_norm) {
   for (size_t j = 0; j < DIM; j++) norm = hypot(norm, w[j] = ctest_normal());
   for (size_t j = 0; j < DIM; j++) w[j] *= w_norm / norm;
   open_several(&s, x, y, n, ORACLE_REPLACE_ONE);
+  for (size_t i = 0; i < n; i++) s.f.data->clip[i] *= ctest_uniform(); /* rows of all lengths */
   const struct scope *all = oracle_all(s.f.oracle);
   const struct ask at = clipped(w, clip);
   reference(&s.f, w, clip, &exact);
