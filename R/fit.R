@@ -112,7 +112,8 @@ print_facts <- function(x) {
   cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
       x$n, "\n", sep = "")
   cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
-  cat(status_text(x), certificate_text(x), decrease_text(x), intervals_text(x), sep = "\n")
+  cat(status_text(x), certificate_text(x), population_text(x$population), decrease_text(x), intervals_text(x),
+      sep = "\n")
 }
 
 penalty_text <- function(penalty) {
@@ -142,6 +143,7 @@ answer_names <- list(
   "gradient difference" = c("gradient difference", "gradient differences"),
   "line search" = c("line search", "line searches"),
   hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
+  "hessian product" = c("product with a Hessian", "products with Hessians"),
   direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
   "model gradient" = c("model gradient", "model gradients"),
   "weighted matrix" = c("weighted matrix", "weighted matrices"),
@@ -166,6 +168,13 @@ status_text <- function(x) {
 certificate_text <- function(x) {
   scale <- paste0(certificate_scale(x), if (x$response$kind == "bounded") " and response")
   certificate_lines(x$certificate, scale, x$target)
+}
+
+population_text <- function(certificate) {
+  if (is.null(certificate)) return(NULL)
+  paste0("Of the population, by ", certificate$n, " other records: gradient norm <= ",
+         signif(certificate$gradient[["upper"]], 3), ", smallest eigenvalue >= ",
+         signif(certificate$eigenvalue[["lower"]], 3))
 }
 
 certificate_lines <- function(certificate, scale, target = NULL) {

@@ -30,28 +30,40 @@
 #' The certificate, too, needs records in an order that tells nothing about them. Where a class or a time comes first,
 #' those that certify are of another kind than those before, and the certificate is not about all.
 #'
+#' @section Published constants:
+#' With `constants = "published"`, for comparison, accuracy, records and lengths follow Liu and Talwar's theorem 3.17
+#' and algorithm 2, with all constants and logarithms that these leave open taken as one: there is one plan; where the
+#' gradient is short a few steps are made on the quadratic model, each by a noisy product with a Hessian that is not
+#' itself released, and the point is kept when they do not lead far away. The noise is what privacy takes, which is more
+#' than the paper says, and an epoch has the records that bring a gradient's noise down to the accuracy. A Hessian
+#' serves one escape, from where it was taken. The paper's algorithm uses `noise = "tree"`.
+#'
+#' @param constants `"tight"` or `"published"`.
 #' @param leaves Answers of an epoch, at most; a whole number.
 #' @param noise How the noise of an epoch's answers is correlated: `"sqrt"`, by the square root of the matrix of prefix
 #'   sums, `"tree"`, by a binary tree, or `"independent"`.
-#' @param hessian_share Share of the budget, in (0, 1), for the Hessian where records give both; convex problems have
-#'   none.
+#' @param hessian_share Share of the budget, in (0, 1), for the Hessian, or the products with it, where records give
+#'   both; convex problems have none.
 #' @param certificate_share Share of the records, in (0, 1), that is kept for the certificate.
 #' @param value_share Share of the records, in (0, 1), for the loss at a start other than zero, which bounds the gap.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_spider`.
 #' @references Liu and Talwar (2024), Adaptive batch size for privately finding second-order stationary points. Fang,
 #'   Li, Lin and Zhang (2018), SPIDER: near-optimal non-convex optimization via stochastic path-integrated differential
-#'   estimator. The escape along a released eigenvector, the stages and the certificate are this package's.
+#'   estimator. But with published constants, the escape along a released eigenvector, the plan and the stages are this
+#'   package's, and so is the certificate.
 #' @seealso [dp_sosp()], [saddle_problem()].
 #' @examples
 #' control_spider(noise = "tree")
 #' @export
-control_spider <- function(leaves = 32, noise = c("sqrt", "tree", "independent"), gap = NULL, confidence = 0.95,
-                           hessian_share = 0.2, certificate_share = 0.15, value_share = 0.01, ...) {
+control_spider <- function(constants = c("tight", "published"), leaves = 32, noise = c("sqrt", "tree", "independent"),
+                           gap = NULL, confidence = 0.95, hessian_share = 0.2, certificate_share = 0.15,
+                           value_share = 0.01, ...) {
   call <- sys.call()
   check_dots(call)
   share <- function(x, arg) check_share(x, arg, call)
   structure(class = c("dp_control_spider", "dp_control"), list(
+    constants = check_choice(constants, c("tight", "published"), "constants", call),
     leaves = check_count(leaves, "leaves", 1, call, 4096L),
     noise = check_choice(noise, c("sqrt", "tree", "independent"), "noise", call),
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),
@@ -61,6 +73,11 @@ control_spider <- function(leaves = 32, noise = c("sqrt", "tree", "independent")
 }
 
 family_spider <- function() {
-  new_family("spider", function(method, loss) control_spider(), function(job, rho) unclass(job$control),
-             certifies = "population")
+  new_family("spider", function(method, loss) control_spider(), options_spider, hessians = function(control) {
+    if (control$constants == "published") list(setting = "`constants` = \"published\"", instead = "\"tight\" ones")
+  }, certifies = "population")
+}
+
+options_spider <- function(job, rho) {
+  c(list(published = job$control$constants == "published"), job$control[names(job$control) != "constants"])
 }

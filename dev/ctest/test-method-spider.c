@@ -17,6 +17,9 @@ static void leaves_saddle(enum factor noise);
 static void convex(void);
 static void few_records(void);
 static void certificates_hold(void);
+static void published_constants(void);
+static void published_walk(void);
+static void published_stays(void);
 static void refused(void);
 
 void test_method_spider(void) {
@@ -24,6 +27,9 @@ void test_method_spider(void) {
   convex();
   few_records();
   certificates_hold();
+  published_constants();
+  published_walk();
+  published_stays();
   refused();
 }
 
@@ -135,6 +141,63 @@ static void certificates_hold(void) {
   }
   CHECK(wrong_g + wrong_h <= 0.05 * runs);
   CHECK(slack < 0.1);
+}
+
+/* ---- published constants ---- */
+
+/* By hand: with all bounds one, and d / mu^2 = 4, the theorem's terms are powers of n. */
+static void published_constants(void) {
+  const struct objective one = {.dim = 4, .smooth = 1, .third = 1, .steepest = 1};
+  const struct spider_published p = spider_published(&one, 1, 1, 3, 1e6);
+  double alpha = 2 * sqrt(2e-6) + 2e-2 + 4e-3 + 2e-6;
+  CHECK_NEAR(p.alpha, alpha, 1e-15);
+  CHECK(p.drift == 1);
+  CHECK_NEAR(p.records, 6 / alpha + 1 / (alpha * alpha) + 2 + 1 / alpha, 1e-9);
+  CHECK_NEAR(p.batch, 1 / (alpha * alpha), 1e-9);
+  CHECK(p.products == ceil(1 / sqrt(alpha)));
+  CHECK_NEAR(p.length, sqrt(alpha), 1e-15);
+}
+
+static size_t count_rows(const struct opt_result *r, const char *query) {
+  size_t count = 0;
+  for (size_t i = 0; i < r->trace.length; i++) count += strcmp(r->trace.rows[i].query, query) == 0;
+  return count;
+}
+
+/* Noise leads away from the saddle, by products; the budget is paid once. */
+static void published_walk(void) {
+  struct fixture f;
+  struct opt_result r;
+  struct spider_options o = usual;
+  double w[2] = {2, 0};
+  o.published = 1;
+  o.noise = FACTOR_TREE;
+  run_open_saddle(&f, 2);
+  CHECK(spider_run(f.oracle, &run_no_penalty, &o, 2, w, &r) == BASE_OK);
+  CHECK(ledger_length(f.ledger) == 1 && ledger_spent(f.ledger) <= 2 && fresh_left(f.oracle) == 0);
+  CHECK(count_rows(&r, "hessian product") > 0 && count_rows(&r, "hessian") == 1); /* that of the certificate */
+  CHECK(run_exact_gradient(&f, &run_no_penalty, w) <= r.gradient_upper);
+  CHECK(run_exact_eigen(&f, &run_no_penalty, w) >= r.eigen_lower);
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+/* Records that are all alike, at the minimiser: all products are asked for, and the point is kept as it is. */
+static void published_stays(void) {
+  enum { ROWS = 2000 };
+  struct fixture f;
+  struct opt_result r;
+  struct spider_options o = usual;
+  double w[1] = {3}, p = 1 / (1 + exp(-2.7)), *x = base_alloc(ROWS, sizeof *x), *y = base_alloc(ROWS, sizeof *y);
+  const struct penalty ridge = {PENALTY_RIDGE, 0.9 * p * (1 - p) / 3, 0, 0};
+  for (size_t i = 0; i < ROWS; i++) x[i] = 0.9, y[i] = 1;
+  o.published = 1;
+  fixture_open_rows(&f, "sigmoid", x, y, ROWS, 1, 0, ORACLE_REPLACE_ONE, 1e9);
+  CHECK(spider_run(f.oracle, &ridge, &o, 1e9, w, &r) == BASE_OK);
+  CHECK(w[0] == 3 && count_rows(&r, "gradient") == 2);
+  CHECK(count_rows(&r, "hessian product") > 0);
+  opt_result_free(&r);
+  fixture_close(&f);
 }
 
 static void refused(void) {

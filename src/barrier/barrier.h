@@ -249,17 +249,18 @@ enum factor { FACTOR_SQUARE_ROOT, FACTOR_TREE, FACTOR_INDEPENDENT };
 
 /* The first leaf has so many records, and gives the gradient and the Hessian there; those behind it give differences
  * of gradients between its point and that of the leaf before, and what is released is their sum so far. No leaf may be
- * more sensitive than the first. */
+ * more sensitive than the first. The Hessian is released, or stays where it is and is multiplied. */
 struct epoch {
   size_t records, leaves; /* at most so many leaves */
   enum factor factor;
   double curvature_share; /* of rho, for the Hessian; zero: none */
+  size_t products;        /* of it with a vector, at most; zero: it is released itself */
 };
 #define EPOCH_MOST_LEAVES 4096
 struct epoch_sd {
   double gradient, hessian;
 };
-/* hessian: NULL without a share. */
+/* hessian: NULL where none is released. */
 int epoch_open(struct oracle *oracle, const struct epoch *how, const double *w, double *gradient, double *hessian,
                struct epoch_sd *sd);
 /* A leaf of so many records; refused with BASE_ERR_ARGUMENT where it would be more sensitive than the first, and
@@ -267,7 +268,10 @@ int epoch_open(struct oracle *oracle, const struct epoch *how, const double *w, 
 int epoch_leaf(struct oracle *oracle, const double *w, size_t records, double *gradient, double *sd);
 /* The fewest records that the next leaf can have with this point; none can: SIZE_MAX. */
 size_t epoch_records(struct oracle *oracle, const double *w);
-/* Of the last gradient of such an epoch, and of its Hessian. */
+/* The Hessian of the first leaf times v, with noise of this sd on each number, in proportion to |v|; refused with
+ * BASE_ERR_ARGUMENT behind the last product. */
+int epoch_product(struct oracle *oracle, const double *v, double *product, double *sd);
+/* Of the last gradient of such an epoch, and of its Hessian where it is released. */
 struct epoch_sd epoch_noise(struct oracle *oracle, double rho, const struct epoch *how, const double *w);
 
 /* ---- selection.c: the best of a random number of runs, whose number and candidates nobody learns ---- */

@@ -7,6 +7,9 @@
  * together move by at most that times the norm of C's column, and the noise is in proportion to it. That later leaves
  * depend on released answers changes nothing, nor does it when an epoch ends: the next one has further records and
  * noise of its own (proofs: fresh-records, prefix-sums).
+ *
+ * The Hessian of the first leaf's records is released once, or stays in here and so many products with it are released,
+ * which have as much of the cost each (proofs: sensitivity-product).
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -20,6 +23,7 @@ static int check_epoch(const struct oracle *o, const struct epoch *how, const do
 static int scales(const struct scope *s, double rho, const struct epoch *how, const double *w, double *leaf,
                   struct epoch_sd *sd);
 static double encoding_error(const struct scope *s, size_t leaves);
+static struct scope first_scope(struct oracle *o, const struct epoch *how, struct batch *batch);
 static int make_room(struct epoch_sums *e, const struct epoch *how, size_t dim);
 static int sum_first(struct scope *s, const double *w, double *leaf, double *hessian);
 static int add_leaf(struct oracle *o, const double *w, double *gradient, double *sd);
@@ -31,15 +35,16 @@ int epoch_open(struct oracle *o, const struct epoch *how, const double *w, doubl
   if (status != BASE_OK) return status;
   fresh_end_epoch(o->fresh);
   struct epoch_sums *e = &o->fresh->epoch;
-  struct batch batch = {.count = how->records, .size = (double)how->records};
-  struct scope s = fresh_scope(o, &batch);
+  struct batch batch;
+  struct scope s = first_scope(o, how, &batch);
   double leaf;
   status = scales(&s, o->fresh->rho, how, w, &leaf, sd);
   if (status == BASE_OK) status = make_room(e, how, dim);
   e->leaf = leaf;
   e->sd = sd->gradient;
+  e->start = la_norm(dim, w);
   if (status == BASE_OK) status = fresh_take(o, &batch);
-  if (status == BASE_OK) status = sum_first(&s, w, e->leaves, hessian);
+  if (status == BASE_OK) status = sum_first(&s, w, e->leaves, hessian ? hessian : e->hessian);
   if (status == BASE_OK && hessian) status = mech_symmetric(o->entropy, dim, sd->hessian, hessian);
   if (status == BASE_OK) status = add_leaf(o, w, gradient, &sd->gradient);
   if (status == BASE_OK) return BASE_OK;
@@ -66,6 +71,26 @@ int epoch_leaf(struct oracle *o, const double *w, size_t records, double *gradie
   if (status == BASE_OK) return BASE_OK;
   fresh_end_epoch(o->fresh);
   memset(gradient, 0, dim * sizeof(double));
+  return status;
+}
+
+int epoch_product(struct oracle *o, const double *v, double *product, double *sd) {
+  size_t dim = o->model.dim;
+  memset(product, 0, dim * sizeof(double));
+  if (!o->fresh || !o->fresh->epoch.hessian) return BASE_ERR_ARGUMENT;
+  if (base_process_id() != o->fresh->owner) return BASE_ERR_FORK;
+  struct epoch_sums *e = &o->fresh->epoch;
+  if (e->products == e->how.products) return BASE_ERR_ARGUMENT;
+  struct batch batch;
+  const struct scope s = first_scope(o, &e->how, &batch);
+  double rho = o->fresh->rho * e->how.curvature_share / (double)e->how.products;
+  int status = check_point(o, v);
+  if (status == BASE_OK) status = gaussian_scale(sensitivity_product(&s, e->start, v), rho, dim, sd);
+  if (status != BASE_OK) return status;
+  e->products++;
+  la_matvec(dim, dim, e->hessian, dim, v, product);
+  status = mech_gaussian(o->entropy, dim, *sd, product);
+  if (status != BASE_OK) memset(product, 0, dim * sizeof(double));
   return status;
 }
 
@@ -96,15 +121,23 @@ struct epoch_sd epoch_noise(struct oracle *o, double rho, const struct epoch *ho
 
 static int check_epoch(const struct oracle *o, const struct epoch *how, const double *w, const double *hessian) {
   double share = how->curvature_share;
+  int released = share > 0 && how->products == 0;
   if (!o->fresh || how->records == 0 || how->leaves == 0 || how->leaves > EPOCH_MOST_LEAVES) return BASE_ERR_ARGUMENT;
-  if (!(share >= 0) || !(share < 1) || (share > 0) != (hessian != NULL)) return BASE_ERR_ARGUMENT;
+  if (!(share >= 0) || !(share < 1) || released != (hessian != NULL)) return BASE_ERR_ARGUMENT;
+  if (how->products > 0 && share == 0) return BASE_ERR_ARGUMENT;
   if (model_weighted(&o->model)) return BASE_ERR_ARGUMENT; /* whose lengths a batch does not have */
-  if (hessian && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
+  if (share > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   if (how->records > fresh_left(o)) return BASE_ERR_RECORDS;
   return check_point(o, w);
 }
 
-/* Of a leaf, of the encoded sums and of the Hessian. */
+/* Of an epoch's first leaf. */
+static struct scope first_scope(struct oracle *o, const struct epoch *how, struct batch *batch) {
+  *batch = (struct batch){.count = how->records, .size = (double)how->records};
+  return fresh_scope(o, batch);
+}
+
+/* Of a leaf, of the encoded sums and of a Hessian that is released. */
 static int scales(const struct scope *s, double rho, const struct epoch *how, const double *w, double *leaf,
                   struct epoch_sd *sd) {
   size_t dim = s->oracle->model.dim;
@@ -112,7 +145,7 @@ static int scales(const struct scope *s, double rho, const struct epoch *how, co
   *sd = (struct epoch_sd){0, 0};
   double all = *leaf * factor_column(how->factor, how->leaves) + encoding_error(s, how->leaves);
   int status = gaussian_scale(all, rho * (1 - how->curvature_share), dim * how->leaves, &sd->gradient);
-  if (status != BASE_OK || how->curvature_share == 0) return status;
+  if (status != BASE_OK || how->curvature_share == 0 || how->products > 0) return status;
   return gaussian_scale(sensitivity_start_hessian(s, w), rho * how->curvature_share, dim * dim, &sd->hessian);
 }
 
@@ -129,7 +162,8 @@ static int make_room(struct epoch_sums *e, const struct epoch *how, size_t dim) 
   e->leaves = base_alloc(how->leaves * dim, sizeof(double));
   e->sums = base_alloc(how->leaves * dim, sizeof(double));
   e->at = base_alloc(dim, sizeof(double));
-  return e->leaves && e->sums && e->at ? BASE_OK : BASE_ERR_MEMORY;
+  if (how->products > 0) e->hessian = base_alloc(dim * dim, sizeof(double));
+  return e->leaves && e->sums && e->at && (e->hessian || how->products == 0) ? BASE_OK : BASE_ERR_MEMORY;
 }
 
 /* A record that is read on is read once: gradient and Hessian in one pass. */

@@ -71,7 +71,9 @@ void fresh_close(struct oracle *o) {
 void fresh_end_epoch(struct fresh *f) {
   struct epoch_sums *e = &f->epoch;
   if (e->leaves) memset(e->leaves, 0, e->how.leaves * e->dim * sizeof(double));
+  if (e->hessian) memset(e->hessian, 0, e->dim * e->dim * sizeof(double));
   base_free(e->leaves);
+  base_free(e->hessian);
   base_free(e->sums); /* released, as the point is */
   base_free(e->at);
   memset(e, 0, sizeof *e);

@@ -69,7 +69,7 @@ int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *s
 
 /* ---- fresh.c ---- */
 
-/* An open epoch: what it released and, until its end, the exact leaves. */
+/* An open epoch: what it released and, until its end, the exact leaves and a Hessian that is multiplied. */
 struct epoch_sums {
   struct epoch how;
   double leaf;  /* sensitivity that no leaf exceeds */
@@ -78,6 +78,9 @@ struct epoch_sums {
   size_t dim;
   double *leaves, *sums; /* how.leaves vectors each: exact leaves; encoded sums with their noise */
   double *at;            /* the point of the last leaf */
+  double *hessian;       /* exact, of the first leaf, or NULL */
+  double start;          /* norm of its point */
+  size_t products;       /* of it so far */
 };
 
 struct fresh {
@@ -155,6 +158,8 @@ extern const struct sum sum_difference;
 double sensitivity_start_gradient(const struct scope *s, const double *w);
 double sensitivity_start_hessian(const struct scope *s, const double *w); /* infinite where l'' jumps */
 double sensitivity_difference(const struct scope *s, const double *w, const double *before);
+/* Of the Hessian at a point of this norm times v; infinite where l'' jumps. */
+double sensitivity_product(const struct scope *s, double norm, const double *v);
 /* Bound on the distance of the computed gradient from the true one at a w of this norm. */
 double bounds_gradient_error(const struct scope *s, double norm);
 

@@ -9,6 +9,7 @@
 /* More than squares that underflow take from a distance. */
 #define LEAST_DISTANCE 1e-150
 
+static double spread(const struct scope *s);
 static double distance(size_t dim, const double *w, const double *before);
 
 /* ---- gradient and Hessian ---- */
@@ -71,15 +72,33 @@ double sensitivity_start_hessian(const struct scope *s, const double *w) {
 
 /* (a + b) |w - before| / m on m records, zero-out max(a, b) |w - before| / m (proofs: sensitivity-difference) */
 double sensitivity_difference(const struct scope *s, const double *w, const double *before) {
-  const struct loss_bounds *b = model_bounds(&s->oracle->model);
-  double spread = scope_replaces(s) ? b->curv_lower + b->curv_upper : fmax(b->curv_lower, b->curv_upper);
-  return bounds_sensitivity(s, spread * distance(s->oracle->model.dim, w, before),
+  return bounds_sensitivity(s, spread(s) * distance(s->oracle->model.dim, w, before),
                             gradient_error(s, w) + gradient_error(s, before));
 }
 
-/* Rounded up: n + 2 roundings of relative size u. */
+/* (a + b) |v| / m, zero-out max(a, b) |v| / m (proofs: sensitivity-product). The product's own rounding: dim roundings
+ * of a sum of at most |H|_F |v|. */
+double sensitivity_product(const struct scope *s, double norm, const double *v) {
+  const struct model *m = &s->oracle->model;
+  const struct loss_bounds *b = model_bounds(m);
+  if (!isfinite(b->third)) return INFINITY;
+  double largest = fmax(b->curv_lower, b->curv_upper), length = distance(m->dim, v, NULL);
+  double error = model_stretch(m) * bounds_both_rounding(s, b->third, norm, largest);
+  return bounds_sensitivity(s, spread(s) * length, (error + (double)(m->dim + 8) * DBL_EPSILON * largest) * length);
+}
+
+/* Two records' curvatures, or one's and zero, are no farther apart. */
+static double spread(const struct scope *s) {
+  const struct loss_bounds *b = model_bounds(&s->oracle->model);
+  return scope_replaces(s) ? b->curv_lower + b->curv_upper : fmax(b->curv_lower, b->curv_upper);
+}
+
+/* From before, or from zero. Rounded up: n + 2 roundings of relative size u. */
 static double distance(size_t dim, const double *w, const double *before) {
   double square = 0;
-  for (size_t j = 0; j < dim; j++) square += (w[j] - before[j]) * (w[j] - before[j]);
+  for (size_t j = 0; j < dim; j++) {
+    double x = before ? w[j] - before[j] : w[j];
+    square += x * x;
+  }
   return sqrt(square) * (1 + (double)(dim + 8) * DBL_EPSILON) + LEAST_DISTANCE;
 }

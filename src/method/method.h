@@ -246,6 +246,7 @@ double backtracking_default_alpha(struct oracle *oracle, const struct penalty *p
 /* ---- spider.c ---- */
 
 struct spider_options {
+  int published; /* constants of Liu & Talwar, and their escape from saddle points */
   enum factor noise;
   int leaves;                      /* of an epoch, at most */
   double eps_g, eps_h, confidence; /* of the target, of the certificate */

@@ -121,6 +121,17 @@ double confidence_eigen(double sd, size_t dim, double beta);
 /* q with P(|e| > q) <= beta, e ~ N(0, sd^2 I_d). */
 double confidence_length(double sd, size_t dim, double beta);
 
+/* ---- spider_published.c ---- */
+
+struct spider_published {
+  double alpha, records;   /* accuracy; records of an epoch's first leaf */
+  double batch, drift;     /* records of a difference, and an epoch's end, per unit of |gradient| along the way */
+  double products, length; /* of an escape, at most */
+};
+/* For this many records; first_sd: noise of an epoch's gradient, times its records; mu: of a gradient. */
+struct spider_published spider_published(const struct objective *f, double gap, double mu, double first_sd,
+                                         double records);
+
 /* ---- population.c ---- */
 
 /* Certifies the expected objective at w, with error probability beta, by all fresh records that are left. */

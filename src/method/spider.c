@@ -12,6 +12,10 @@
  *   end        what is left, a share of the records at least, certifies the point that was kept last or, if none was,
  *              the last one (population.c)
  *
+ * With published constants (spider_published.c) there is one plan, an epoch ends when gradients along the way add up to
+ * a bound, and where the gradient is short come a few steps on the quadratic model there, by noisy products with its
+ * Hessian: the point is left when they lead far enough, else kept.
+ *
  * L, G and M bound slopes, curvatures and third derivatives. Alpha and b only steer the steps: what is certified at the
  * end needs none of this.
  */
@@ -34,24 +38,29 @@ struct run {
   double rho, gap;
   size_t reserve; /* records for the certificate */
   struct epoch epoch;
-  double alpha;  /* of the plan */
+  double alpha; /* of the plan */
+  struct spider_published published;
   double drift;  /* records of the epoch's differences */
+  double moved;  /* length of the last step */
   size_t leaves; /* of the epoch */
   int stage, steps;
   int fresh; /* an epoch is to begin */
   int done, kept_any;
-  double *w, *kept, *gradient, *vector, *hessian;
+  double *w, *kept, *gradient, *vector, *slope, *product, *hessian;
 };
 
 static int start(struct run *r);
 static int find_gap(struct run *r);
 static void settings(struct run *r);
 static void plan(struct run *r, double records);
+static void plan_published(struct run *r, double records);
 static double records_left(const struct run *r);
 static int walk(struct run *r);
 static int first_leaf(struct run *r);
 static int next_leaf(struct run *r);
+static size_t next_records(struct run *r);
 static int look_at_curvature(struct run *r, double sd);
+static int walk_on_model(struct run *r);
 static void keep(struct run *r);
 static void move(struct run *r, double length, const double *along);
 static int note(struct run *r, const char *query, double estimate, double sd);
@@ -64,12 +73,14 @@ int spider_run(struct oracle *oracle, const struct penalty *penalty, const struc
   result->status = OPT_RECORDS;
   result->gap = NAN;
   size_t dim = f.dim;
-  double *memory = base_alloc(dim * (3 + dim), sizeof(double));
+  double *memory = base_alloc(dim * (5 + dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct run r = {.f = &f, .o = options, .result = result, .rho = rho * ALMOST, .w = w, .kept = memory};
   r.gradient = memory + dim;
   r.vector = memory + 2 * dim;
-  r.hessian = memory + 3 * dim;
+  r.slope = memory + 3 * dim;
+  r.product = memory + 4 * dim;
+  r.hessian = memory + 5 * dim;
   int status = start(&r);
   if (status == BASE_OK) status = walk(&r);
   if (r.kept_any) memcpy(w, r.kept, dim * sizeof(double));
@@ -139,6 +150,10 @@ static double records_left(const struct run *r) {
  */
 static void plan(struct run *r, double m) {
   const struct objective *f = r->f;
+  if (r->o->published) {
+    plan_published(r, m);
+    return;
+  }
   struct epoch *e = &r->epoch;
   double dim = (double)f->dim, shrunk = r->gap * pow(STAGE, -r->stage);
   double alpha = f->steepest;
@@ -149,6 +164,17 @@ static void plan(struct run *r, double m) {
     alpha = (alpha + 2 * (f->steepest / sqrt((double)e->records) + sd * sqrt(dim))) / 2;
   }
   r->alpha = alpha;
+}
+
+/* Gradients are off by as much as alpha, so that one which seems no longer than twice that is short. */
+static void plan_published(struct run *r, double m) {
+  struct epoch *e = &r->epoch;
+  e->records = 1;
+  double sd = epoch_noise(r->f->oracle, r->rho, e, r->w).gradient, mu = sqrt(2 * r->rho * (1 - e->curvature_share));
+  r->published = spider_published(r->f, r->gap, mu, sd, fmax(m, 1));
+  r->alpha = 2 * r->published.alpha;
+  e->records = (size_t)fmax(fmin(ceil(r->published.records), (double)oracle_rows(r->f->oracle) + 1), 1);
+  e->products = e->curvature_share > 0 ? (size_t)fmin(r->published.products, MOST_STEPS) : 0;
 }
 
 static int walk(struct run *r) {
@@ -166,7 +192,8 @@ static int first_leaf(struct run *r) {
   struct epoch_sd sd;
   r->done = (double)e->records > records_left(r);
   if (r->done) return BASE_OK;
-  int status = epoch_open(f->oracle, e, r->w, r->gradient, e->curvature_share > 0 ? r->hessian : NULL, &sd);
+  int released = e->curvature_share > 0 && e->products == 0;
+  int status = epoch_open(f->oracle, e, r->w, r->gradient, released ? r->hessian : NULL, &sd);
   if (status != BASE_OK) return status;
   r->fresh = 0;
   r->leaves = 1;
@@ -183,9 +210,8 @@ static int first_leaf(struct run *r) {
 
 static int next_leaf(struct run *r) {
   const struct objective *f = r->f;
-  size_t records = epoch_records(f->oracle, r->w);
+  size_t records = next_records(r);
   double sd;
-  r->drift += (double)records;
   r->fresh = r->drift > (double)r->epoch.records || r->leaves == r->epoch.leaves;
   if (r->fresh) return BASE_OK;
   r->done = (double)records > records_left(r);
@@ -202,10 +228,20 @@ static int next_leaf(struct run *r) {
   return status;
 }
 
+/* Of the next leaf; the drift grows by them or, by published constants, in proportion to the gradient. */
+static size_t next_records(struct run *r) {
+  size_t least = epoch_records(r->f->oracle, r->w);
+  double gradient = r->f->smooth * r->moved;
+  r->drift += r->o->published ? gradient / r->published.drift * (double)r->epoch.records : (double)least;
+  double wanted = r->o->published ? ceil(gradient * r->published.batch) : 0;
+  return wanted > (double)least ? (size_t)fmin(wanted, (double)(SIZE_MAX / 2)) : least;
+}
+
 /* Where the gradient is short: the point is kept, or left. */
 static int look_at_curvature(struct run *r, double sd) {
   const struct objective *f = r->f;
   double value = -f->lower;
+  if (r->epoch.products > 0) return walk_on_model(r);
   if (r->epoch.curvature_share > 0) {
     penalty_add_hessian(f->penalty, f->dim, r->w, r->hessian);
     int status = la_eigen_min(f->dim, r->hessian, &value, r->vector);
@@ -221,6 +257,34 @@ static int look_at_curvature(struct run *r, double sd) {
   return BASE_OK;
 }
 
+/* Liu & Talwar, algorithm 2, at the start of an epoch. The first step is along the gradient, which is noisy enough. */
+static int walk_on_model(struct run *r) {
+  const struct objective *f = r->f;
+  size_t dim = f->dim;
+  double *v = r->vector, *slope = r->slope, *product = r->product, *diagonal = r->hessian, sd;
+  memset(v, 0, dim * sizeof *v);
+  memset(diagonal, 0, dim * sizeof *diagonal);
+  penalty_add_diagonal(f->penalty, dim, r->w, diagonal);
+  for (size_t step = 0; step <= r->epoch.products; step++) {
+    memcpy(slope, r->gradient, dim * sizeof *slope);
+    if (step > 0) {
+      int status = epoch_product(f->oracle, v, product, &sd);
+      if (status == BASE_OK) status = note(r, "hessian product", la_norm(dim, product), sd);
+      if (status != BASE_OK) return status;
+      la_axpy(dim, 1, product, slope);
+      for (size_t j = 0; j < dim; j++) slope[j] += diagonal[j] * v[j];
+    }
+    la_axpy(dim, -1 / f->smooth, slope, v);
+    if (la_norm(dim, v) >= r->published.length) {
+      r->fresh = 1;
+      move(r, 1, v);
+      return BASE_OK;
+    }
+  }
+  keep(r);
+  return BASE_OK;
+}
+
 static void keep(struct run *r) {
   double alpha = r->alpha;
   memcpy(r->kept, r->w, r->f->dim * sizeof(double));
@@ -233,7 +297,8 @@ static void keep(struct run *r) {
 
 static void move(struct run *r, double length, const double *along) {
   la_axpy(r->f->dim, length, along, r->w);
-  trace_last(&r->result->trace)->step = fabs(length) * la_norm(r->f->dim, along);
+  r->moved = fabs(length) * la_norm(r->f->dim, along);
+  trace_last(&r->result->trace)->step = r->moved;
 }
 
 static int note(struct run *r, const char *query, double estimate, double sd) {
@@ -244,6 +309,7 @@ static int note(struct run *r, const char *query, double estimate, double sd) {
 static const char *const factors[] = {"sqrt", "tree", "independent", NULL};
 
 static const struct field spider_fields[] = {
+    FIELD(spider_options, FLAG, published),
     {"noise", FIELD_CHOICE, offsetof(struct spider_options, noise), factors},
     FIELD(spider_options, COUNT, leaves),
     FIELD(spider_options, NUMBER, eps_g),

@@ -45,7 +45,24 @@ test_that("each kind of noise, relation and geometry leads to a fit", {
   expect_s3_class(framed(y ~ a, loss = "huber_svm"), "dp_sosp")
 })
 
+test_that("published constants pay once, too, and ask for products with a Hessian", {
+  fit <- saddle(control = control_spider("published", noise = "tree"))
+  expect_lte(sum(fit$privacy$ledger$rho), fit$privacy$rho * (1 + 1e-9))
+  products <- fit$trace$query == "hessian product"
+  expect_gt(sum(products), 0)
+  expect_equal(sum(fit$trace$query == "hessian"), 1) # of the certificate
+  # what they promise is theirs, and less than the plan of tight ones
+  expect_gt(fit$target$eps_g, saddle()$target$eps_g)
+  expect_output(print(fit), "products? with (a Hessian|Hessians)")
+  convex <- quiet_fit(y ~ a, problem_frame(2000), eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"],
+                      control = control_spider("published"))
+  expect_false("hessian product" %in% convex$trace$query)
+  expect_error(quiet_fit(y ~ a, problem_frame(200), eps = 2, method = "spider", loss = "huber_svm",
+                         control = control_spider("published")), class = "dpsosp_error_nonsmooth")
+})
+
 test_that("settings out of their range are refused", {
+  expect_error(control_spider("practical"), class = "dpsosp_error_argument")
   expect_error(control_spider(leaves = 0), class = "dpsosp_error_argument")
   expect_error(control_spider(leaves = 5000), class = "dpsosp_error_argument")
   expect_error(control_spider(noise = "white"), class = "dpsosp_error_argument")
