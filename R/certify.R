@@ -8,9 +8,10 @@
 #' that of the noise, as [control_spider()] does for its own.
 #'
 #' Keep them out before the fit, at random: `fit <- dp_sosp(y ~ ., d[-out, ], ...)`, `dp_certify(fit, d[out, ], ...)`,
-#' with `out <- sample(nrow(d), 0.15 * nrow(d))`. The two budgets do not add: a record is in one of the two data sets,
-#' and who looks at both results has seen no more about it than the larger of the budgets pays for. (One [dp_budget()]
-#' for both would count their sum.) With records that the fit has seen, the bounds may be wrong, and the budgets add.
+#' with `out <- sample(nrow(d), 0.15 * nrow(d))`; or let `dp_sosp(certificate = "population")` keep every so many out.
+#' The two budgets do not add: a record is in one of the two data sets, and who looks at both results has seen no more
+#' about it than the larger of the budgets pays for. (One [dp_budget()] for both would count their sum.) With records
+#' that the fit has seen, the bounds may be wrong, and the budgets add.
 #'
 #' The bounds hold with probability `confidence` for the gradient and the smallest eigenvalue of the *expected*
 #' objective of a record as the fit maps it, in the coordinates of the mapped rows (without `geometry`), if the records
@@ -27,7 +28,8 @@
 #' @return An object of class `dp_certificate`, a list of `gradient` (`estimate` of its norm and `upper` bound),
 #'   `eigenvalue` (`estimate` and `lower` bound; known from the loss where it is convex, `eigenvalue_known`), `of`,
 #'   `confidence`, `n` and `privacy`, as that of a fit.
-#' @section Errors: `dpsosp_error_argument` before anything is charged; `dpsosp_error_source` for a source that fails.
+#' @section Errors: `dpsosp_error_argument` before anything is charged, for a network `dpsosp_error_network` and for a
+#'   loss of several predictors `dpsosp_error_several` as well; `dpsosp_error_source` for a source that fails.
 #' @seealso [dp_sosp()], [dp_evaluate()] for how well a fit predicts, [dp_inference()] for intervals.
 #' @examples
 #' set.seed(1)
@@ -41,9 +43,13 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   require_given()
   call <- scrub_call(match.call(), quote(dp_certify))
   check_dots(call)
+  if (inherits(fit, "dp_network")) {
+    abort("argument", "A network cannot be certified: its gradients and second derivatives have no public bounds.",
+          call = call, class = "dpsosp_error_network")
+  }
   check_fit(fit, call)
   confidence <- check_share(confidence, "confidence", call)
-  check_matrix_size(design_dim(fit$design), "A certificate of the population", call)
+  check_certifiable(fit$loss, fit$design, call)
   job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
   if (isTRUE(job$once$read)) abort("argument", "The source can be read once only, and was.", call = call)
   job <- job_claim(open_filter(job_delta(job), "auto"))
@@ -51,6 +57,14 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   job_close(job)
   structure(class = "dp_certificate",
             c(new_certificate(result, "population", confidence), list(n = job$n, privacy = new_privacy(job))))
+}
+
+check_certifiable <- function(loss, design, call) {
+  if (loss_outputs(loss) > 1L) {
+    abort("argument", "A certificate of the population is for losses of one predictor; the ", loss$name, " loss has ",
+          "one for each class.", call = call, class = "dpsosp_error_several")
+  }
+  check_matrix_size(design_dim(design), "A certificate of the population", call)
 }
 
 # Of the solution, in the coordinates of the mapped rows.
@@ -61,6 +75,47 @@ certify_point <- function(job, fit, confidence) {
   options <- list(confidence = confidence, hessian_share = control_spider()$hessian_share)
   .Call(ffi_method_run, "population", oracle$pointer, core_penalty(fit$penalty, intercept), options, job$rho, point,
         NULL, is_reproducible(oracle))$result
+}
+
+# ---- of a fit that leaves records out for it: dp_sosp(certificate = "population") ----
+
+# Which rows are left out, by their numbers, which are public; NULL when none are. n is looked at only then.
+rows_to_certify <- function(certificate, method, budget, n, call) {
+  certificate <- check_choice(certificate, c("own", "population"), "certificate", call)
+  if (certificate == "own" || isTRUE(method %in% methods_with("fresh"))) return(NULL)
+  if (!is.null(budget)) {
+    abort("argument", "`certificate` = \"population\" takes `eps` and `delta`, not a `budget`, which would count what ",
+          "fit and certificate cost as if they had records in common: keep rows out of the fit and give them to ",
+          "`dp_certify()`.", call = call)
+  }
+  out <- held_out(n, control_spider()$certificate_share)
+  if (!any(out)) {
+    abort("argument", "There are too few records, ", n, ", to keep some out of the fit for `certificate` = ",
+          "\"population\".", call = call)
+  }
+  out
+}
+
+# Of a data frame, which can be split.
+frame_rows <- function(data, call) {
+  if (is_source(data, "data", call)) {
+    abort("argument", "A source cannot be split for `certificate` = \"population\": take `method` = \"spider\", or ",
+          "give `dp_certify()` a source of other records.", call = call)
+  }
+  check_data(data, "data", call)
+  nrow(data)
+}
+
+# others: data, and the response where they are a matrix; or NULL.
+fit_and_certify <- function(job, start, storage, others) {
+  if (is.null(others)) return(fit_job(job, start, storage))
+  check_certifiable(job$loss, job$design, job$call)
+  fit <- fit_job(job, start, storage)
+  fit$population <- suppressMessages( # all has been said of the fit
+    dp_certify(fit, others$data, job$eps, fit$privacy$delta, y = others$y, confidence = fit$certificate$confidence,
+               noise = job$noise)
+  )
+  fit
 }
 
 #' @export

@@ -97,10 +97,14 @@
 #'   `"gd"`, else `"none"`.
 #' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()], which
 #'   then has three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
+#' @param certificate `"population"`: every so many records (15 percent, by their numbers) are kept out of the fit, and
+#'   [dp_certify()] has them certify its solution for the population, at the same `eps` and `delta`, which do not add,
+#'   as no record is in both parts; `"own"`: the method's own certificate alone. That of `"spider"` is one of the
+#'   population anyway. Sources cannot be split so, nor can a `budget`: give `dp_certify()` other records.
 #' @param model A network in place of the linear model, see [networks], which also says what `x` and `bounds` are then.
 #'   The methods are `"sgd"`, which `"auto"` is, and `"adam"`, see [control_network()]; the fit is a `dp_network`, see
-#'   [dp_network-methods]. `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry` and `inference`
-#'   do not go with it.
+#'   [dp_network-methods]. `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference`
+#'   and `certificate` do not go with it.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -109,6 +113,7 @@
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says
 #'     whether they are about the objective on the `"sample"` or in the `"population"`;
+#'   * `population`: with `certificate = "population"` what [dp_certify()] returns;
 #'   * `decrease`: how far the objective there is below its value at the start, at least, with the certificate's
 #'     confidence (for itself); `NA` where no released answer says so, as with methods that never pay for values;
 #'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
@@ -170,16 +175,18 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             budget = NULL, neighbours = "replace-one", start = NULL,
                             noise = c("secure", "reproducible"), progress = interactive(),
                             storage = c("double", "single"), geometry = NULL,
-                            inference = c("none", "sandwich", "model"), ...) {
+                            inference = c("none", "sandwich", "model"), certificate = c("own", "population"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   make <- if (is_source(data, "data", call)) problem_source else problem_formula
-  problem <- make(formula, data, loss, bounds, radius, call)
+  out <- rows_to_certify(certificate, method, budget, frame_rows(data, call), call)
+  others <- if (!is.null(out)) list(data = data[out, , drop = FALSE])
+  problem <- make(formula, if (is.null(out)) data else data[!out, , drop = FALSE], loss, bounds, radius, call)
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
-  fit_job(job, start, storage)
+  fit_and_certify(job, start, storage, others)
 }
 
 #' @rdname dp_sosp
@@ -188,7 +195,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,
-                            inference = c("none", "sandwich", "model"), model = NULL, ...) {
+                            inference = c("none", "sandwich", "model"), model = NULL,
+                            certificate = c("own", "population"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (!is.null(model)) {
@@ -199,8 +207,15 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   if (is.null(radius)) abort("argument", radius_advice, call = call)
   intercept <- check_flag(intercept, "intercept", call)
+  out <- rows_to_certify(certificate, method, budget, rows$n, call)
+  others <- if (!is.null(out)) list(data = x[out, , drop = FALSE], y = y[out])
+  if (!is.null(out)) {
+    check_length(y, rows$n, call)
+    rows <- matrix_rows(x[!out, , drop = FALSE], storage, "x", call)
+    y <- y[!out]
+  }
   problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, call)
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
-  fit_job(job, start, storage)
+  fit_and_certify(job, start, storage, others)
 }

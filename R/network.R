@@ -1,7 +1,8 @@
 # Fits of networks: a job of its own (job.R), whose stages open the budget, run the method and keep what is public.
 
 # What dp_sosp() takes for a linear model only.
-linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference")
+linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
+                      "certificate")
 
 fit_network <- function(x, y, model, eps, delta, method, loss, control, bounds, budget, neighbours, noise, progress,
                         call) {

@@ -42,14 +42,17 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
 problem_matrix <- function(rows, y, loss, intercept, radius, bounds, call) {
   loss <- check_loss(loss, intercept, call, y)
   response <- response_template(y, "y", call, loss)
-  if (length(y) != rows$n) {
-    abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
-  }
+  check_length(y, rows$n, call)
   radius <- check_radius(radius, call)
   design <- matrix_design(rows, intercept, radius, check_box(bounds, rows$columns, call) / radius)
   new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
               records = function(job) list(rows = rows$core, y = response_code(job$response, y)),
               responses = function(job) bare_records(job, y))
+}
+
+check_length <- function(y, n, call) {
+  if (length(y) == n) return(invisible())
+  abort("argument", "`y` must have one entry per row of `x`: ", n, ", not ", length(y), ".", call = call)
 }
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE,

@@ -92,8 +92,47 @@ test_that("printing says of what it is, and that it is private", {
   expect_identical(printed[5], "Both with confidence 0.95; on the scale of the mapped rows")
 })
 
+test_that("a fit keeps records out for its certificate, by their numbers alone", {
+  whole <- fit_of(d, certificate = "population")
+  expect_identical(nobs(whole), 6800L)
+  expect_identical(whole$population$n, 1200L)
+  expect_identical(whole$population$privacy[c("eps", "delta")], whole$privacy[c("eps", "delta")])
+  expect_identical(whole$certificate$of, "sample")
+  expect_output(print(whole), "Of the population, by 1200 other records: gradient norm <= ")
+  there <- population(coef(whole))
+  expect_gte(whole$population$gradient[["upper"]], there$gradient)
+  expect_lte(whole$population$eigenvalue[["lower"]], there$eigenvalue)
+  # what is kept out has no part in the fit, and the others none in the certificate
+  out <- held_out(8000, 0.15)
+  same <- function(data) fit_of(data, certificate = "population", noise = "reproducible")
+  changed <- list(d, d)
+  changed[[1]][out, "y"] <- -d$y[out]
+  changed[[2]][!out, ] <- d[!out, ][6800:1, ]
+  set.seed(5)
+  first <- same(d)
+  set.seed(5)
+  expect_identical(coef(same(changed[[1]])), coef(first))
+  again <- certify(first, changed[[2]][out, ], eps = 2, noise = "reproducible")
+  expect_near(again$gradient[["upper"]], first$population$gradient[["upper"]], 0.02)
+  # of a matrix; of a method whose certificate is of the population anyway
+  x <- as.matrix(d[columns])
+  by_matrix <- quiet_fit(x, d$y > 0, eps = 2, method = "gd", radius = 1, certificate = "population")
+  expect_identical(by_matrix$population$n, 1200L)
+  expect_null(fit_of(d, method = "spider", certificate = "population")$population)
+})
+
 test_that("wrong arguments are errors that name them", {
+  several <- quiet_fit(as.matrix(d[1:300, columns]), factor(rep(c("a", "b", "c"), 100)), eps = 4, radius = 2,
+                       method = "gd")
+  expect_error(dp_certify(several, as.matrix(d[columns]), eps = 1, y = d$y), class = "dpsosp_error_several")
   expect_errors(
+    fit_of(d, certificate = "mine"),
+    fit_of(d[1:6, ], certificate = "population"),
+    quiet_fit(y ~ . - 1, d, budget = dp_budget(eps = 1, delta = 1e-6), certificate = "population"),
+    quiet_fit(y ~ . - 1, dp_source(in_chunks(d, 700), n = 8000), eps = 1, certificate = "population"),
+    quiet_fit(as.matrix(d[columns]), d$y[-1], eps = 1, radius = 1, certificate = "population"),
+    quiet_fit(as.matrix(d[1:99, columns]), factor(rep(1:3, 33)), eps = 1, method = "gd", radius = 1,
+              certificate = "population"),
     dp_certify(),
     dp_certify(1, d, eps = 1),
     dp_certify(fit),
