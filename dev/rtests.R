@@ -25,6 +25,8 @@ results <- test_dir(
 expectations <- unlist(lapply(results, `[[`, "results"), recursive = FALSE)
 is_kind <- function(kind) vapply(expectations, inherits, NA, paste0("expectation_", kind))
 for (skip in expectations[is_kind("skip")]) cat("skipped: ", conditionMessage(skip), "\n", sep = "")
+seconds <- with(as.data.frame(results), sort(tapply(user + system, file, sum), decreasing = TRUE))
+cat("slowest: ", paste(names(head(seconds, 12)), round(head(seconds, 12), 1), collapse = ", "), "\n", sep = "")
 failed <- sum(is_kind("failure") | is_kind("error"))
 passed <- sum(is_kind("success"))
 cat(passed, " passed, ", failed, " failed\n", sep = "")

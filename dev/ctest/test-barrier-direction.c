@@ -123,11 +123,11 @@ static struct pair moved(const struct pair *from, double by) {
 /* many: curvature hundreds of times a record's, where a record turns eigenvectors near lambda0. */
 static void search(const char *loss, enum modify modify, enum oracle_neighbours neighbours, int many, double size) {
   double worst = 0;
-  for (int restart = 0; restart < ctest_size(strcmp(loss, "logistic") ? 6 : many ? 12 : 40, 1); restart++) {
+  for (int restart = 0; restart < ctest_size(many ? 4 : 12, 1); restart++) {
     struct pair best = random_pair(loss, modify, many);
     best.size = size;
     double found = share(&best, neighbours);
-    for (int i = 0, steps = ctest_size(many ? 500 : 300, 10); i < steps; i++) {
+    for (int i = 0, steps = ctest_size(200, 10); i < steps; i++) {
       struct pair next = moved(&best, exp(-6.0 * i / steps));
       double at = share(&next, neighbours);
       worst = isnan(at) ? INFINITY : fmax(worst, at);
