@@ -123,7 +123,7 @@ static struct pair moved(const struct pair *from, double by) {
 /* many: curvature hundreds of times a record's, where a record turns eigenvectors near lambda0. */
 static void search(const char *loss, enum modify modify, enum oracle_neighbours neighbours, int many, double size) {
   double worst = 0;
-  for (int restart = 0; restart < ctest_size(many ? 4 : 12, 1); restart++) {
+  for (int restart = 0; restart < ctest_size(many ? 3 : 5, 1); restart++) {
     struct pair best = random_pair(loss, modify, many);
     best.size = size;
     double found = share(&best, neighbours);
