@@ -17,7 +17,7 @@
 #' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;
 #' columns not in the list are found privately. Ranges are read off noisy counts: one is wider where noise could
 #' hide values beyond it, and about 5 percent of the values may be clipped at an end. A column of which no range
-#' stands out of the noise gets \[-1, 1\], with a warning that prints the list to fill in.
+#' exceeds the noise level gets \[-1, 1\], with a warning that prints the list to fill in.
 #' Character columns are an error, which shows the code that declares their levels; levels are public, so
 #' write them down without looking at the data. A row with a missing value
 #' is replaced by a null record, so that n stays public. A value counts as missing when it is infinite, not among the

@@ -103,10 +103,27 @@ print.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   print_facts(x)
-  cat("\nCoefficients:\n")
-  print(format(x$coefficients, digits = digits), quote = FALSE)
+  cat("\nCoefficients:", estimate_lines(x$coefficients, digits), sep = "\n")
   invisible(x)
 }
+
+# One coefficient a line, with a column for each class where there are several.
+estimate_lines <- function(coefficients, digits) {
+  if (!is.matrix(coefficients)) coefficients <- cbind(Estimate = coefficients)
+  columns <- lapply(seq_len(ncol(coefficients)), function(k) format(coefficients[, k], digits = digits))
+  table_lines(rownames(coefficients), stats::setNames(columns, colnames(coefficients)))
+}
+
+# A table of text with names of its rows, of which the first are shown.
+table_lines <- function(rows, columns) {
+  padded <- Map(function(name, column) formatC(c(name, column), width = max(nchar(c(name, column)))), names(columns),
+                columns)
+  lines <- do.call(paste, c(list(format(c("", rows))), padded))
+  more <- length(rows) - most_coefficients
+  c(utils::head(lines, most_coefficients + 1L), if (more > 0L) paste("and", more, "more: see `coef()`"))
+}
+
+most_coefficients <- 30L # printed
 
 print_facts <- function(x) {
   cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
@@ -199,7 +216,7 @@ certificate_scale <- function(x) {
 decrease_text <- function(x) {
   if (x$status == "start") return("Objective: that of the start")
   if (is.na(x$decrease)) return("Objective: its decrease since the start was not measured")
-  if (x$decrease <= 0) return("Objective: no decrease since the start stands out of the noise")
+  if (x$decrease <= 0) return("Objective: no decrease since the start exceeds the noise level")
   paste0("Objective: at least ", signif(x$decrease, 3), " below the start's, with confidence ",
          format(x$certificate$confidence))
 }
@@ -223,7 +240,7 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
     cat("", coefficient_lines(x$fit, digits), unresolved_text(x$fit), "", estimand_text(x$fit), sep = "\n")
   }
   ledger <- x$fit$privacy$ledger
-  cat("\nSpent by question:\n")
+  cat("\nSpent by query:\n")
   spent <- rowsum(cbind(answers = 1, share = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)
   print(data.frame(answers = spent[, "answers"], share = format_share(round(spent[, "share"], 4), digits),
                    row.names = rownames(spent)))

@@ -36,9 +36,7 @@ coefficient_lines <- function(fit, digits) {
     format(ifelse(is.na(fit$inference$reason), stars, fit$inference$reason))
   )
   names(columns) <- c(colnames(table), "")
-  padded <- Map(function(name, column) formatC(c(name, column), width = max(nchar(c(name, column)))), names(columns),
-                columns)
-  do.call(paste, c(list(format(c("", rownames(table)))), padded))
+  table_lines(rownames(table), columns)
 }
 
 unresolved_text <- function(fit) {

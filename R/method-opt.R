@@ -5,7 +5,7 @@
 #' With `constants = "tight"` the smoothness constants follow from the loss, the
 #' penalty and the radius; the tests know their own noise: a point is certified
 #' when confidence bounds, not the noisy quantities, meet the target, and a step
-#' is taken only where the gradient stands out of its noise. Where the loss and
+#' is taken only where the gradient exceeds the noise level. Where the loss and
 #' the penalty themselves exclude eigenvalues below `-eps_h`, no Hessian is
 #' asked for. With `"published"` the runs follow the paper's experiments
 #' (G = M = 1, tests on the noisy quantities, sparse vector line search), made

@@ -10,7 +10,7 @@
 # 2^60 would make a column useless: the strongest group of one to four
 # neighbouring octaves, of one sign or of both, is the column's core when its noisy
 # sum exceeds what noise reaches in any group with probability 1 %. The range goes
-# on from there to the outermost octave whose count stands out of the noise. The
+# on from there to the outermost octave whose count exceeds the noise level. The
 # evidence asked for is weak nearby, where an error costs a factor of two, and
 # strong far off: noise reaches an octave at distance d with probability 0.1 / d^3.
 # Errors near zero are cheap: a range is continued to zero unless the counts say
@@ -18,7 +18,7 @@
 # deviations.
 #
 # Where coefficients are to have intervals no values may be cut off that the counts
-# show: an octave that stands out of the noise is kept however few it holds, a range
+# show: an octave that exceeds the noise level is kept however few it holds, a range
 # goes on to zero unless the counts show nothing there, and there are no cells. So
 # what is cut off falls with the noise, as the intervals' width does.
 #
@@ -137,7 +137,7 @@ core_threshold <- function() {
   stats::qnorm(ranges_error / groups, lower.tail = FALSE)
 }
 
-# The group of octaves that stands out most, by how many standard deviations, and the fullest octave of it.
+# The group of octaves that exceeds the noise level most, by how many standard deviations, and the fullest octave of it.
 find_core <- function(counts, sd) {
   total <- c(0, cumsum(counts))
   best <- list(score = -Inf)

@@ -113,7 +113,7 @@ test_that("bounds fail no more often than their confidence says", {
 test_that("the oracle's Gaussian pipeline keeps its claim, and the audit sees it", {
   set.seed(5)
   mu <- dp_convert(eps = 2, delta = 1e-6, to = "mu")
-  a <- audit(gradient_pipeline(mu), labels, 2, 1e-6, runs = 3000, tradeoff = "gdp")
+  a <- audit(gradient_pipeline(mu), labels, 2, 1e-6, runs = 1500, tradeoff = "gdp")
   expect_lte(a$bound, 2)
   expect_gt(a$bound, 0.3 * 2)
 })
@@ -121,7 +121,7 @@ test_that("the oracle's Gaussian pipeline keeps its claim, and the audit sees it
 test_that("broken mechanisms exceed their claim", {
   set.seed(6)
   mu <- dp_convert(eps = 2, delta = 1e-6, to = "mu")
-  broken <- function(...) audit(..., pair = labels, eps = 2, delta = 1e-6, conf = 0.999, tradeoff = "gdp", runs = 3000)
+  broken <- function(...) audit(..., pair = labels, eps = 2, delta = 1e-6, conf = 0.999, tradeoff = "gdp", runs = 1500)
   # The gradient with half the noise, in plain R: slope 1 / 4 of one record in 20, sensitivity 1 / 40.
   half <- function(label) -label / 80 + rnorm(1, sd = 1 / 40 / mu / 2)
   expect_true(broken(half)$exceeds)
@@ -258,7 +258,7 @@ test_that("fits of every method keep their claim", {
   for (method in dpsosp:::method_names()) {
     loss <- if (method %in% dpsosp:::methods_with("convex")) "logistic" else "sigmoid"
     fit <- study_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2, method = method, loss = loss)
-    a <- audit(fit, runs = 20, conf = 0.999)
+    a <- audit(fit, runs = 10, conf = 0.999)
     expect_false(a$exceeds)
     others <- c("objpert", "blgd", "agd", dpsosp:::methods_with("batch"))
     expect_equal(a$tradeoff, if (method %in% others) "dp" else "gdp")

@@ -153,7 +153,7 @@ test_that("what is printed does not let a stationary point pass for a good one",
   says(printed(status = "sosp"), "Certified stationary after")
   says(printed(), "They say how flat the objective is there, not how small")
   says(printed(decrease = 0.0912), "Objective: at least 0.0912 below the start's, with confidence 0.95")
-  says(printed(decrease = -0.01), "Objective: no decrease since the start stands out of the noise")
+  says(printed(decrease = -0.01), "Objective: no decrease since the start exceeds the noise level")
   says(printed(decrease = NA_real_), "Objective: its decrease since the start was not measured")
   start <- printed(status = "start", decrease = 0)
   says(start, "The start, as nothing better was found after")
