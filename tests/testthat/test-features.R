@@ -104,7 +104,8 @@ test_that("a shift by the distance of two windows shifts the features", {
   x[1, 31:34, 27:34] <- x[2, 35:38, 31:38] <- runif(32)
   plain <- list(centre = numeric(8), scale = rep(1, 8), norm = 0)
   all <- array(dpsosp:::scattering(x, size, c(0, 1), "mid", plain), c(2, 16, 16, 41)) # windows, fastest first
-  expect_equal(all[1, 1:15, 1:15, ], all[2, 2:16, 2:16, ], tolerance = 1e-6) # of windows' tails at the borders
+  apart <- max(abs(all[1, 1:15, 1:15, ] - all[2, 2:16, 2:16, ]))
+  expect_lt(apart, 1e-6 * max(all)) # windows' tails at the borders
 })
 
 test_that("a broken pixel makes its row a null record; values outside of the bounds are clipped", {
