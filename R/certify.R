@@ -52,6 +52,8 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   check_certifiable(fit$loss, fit$design, call)
   job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
   if (isTRUE(job$once$read)) abort("argument", "The source can be read once only, and was.", call = call)
+  end <- hold_snapshot(job$push)
+  on.exit(end())
   job <- job_claim(open_filter(job_delta(job), "auto"))
   result <- certify_point(job, fit, confidence)
   job_close(job)

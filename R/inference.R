@@ -96,6 +96,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
   job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
   if (!is.null(job$once)) refuse_once(call)
+  end <- hold_snapshot(job$push)
+  on.exit(end())
   job <- job_claim(open_filter(job_delta(job), "auto"))
   inference <- infer(plain_oracle(job), job$design, core_start(job$design, fit$coefficients), type, job$rho, job$n)
   job_close(job)
@@ -115,7 +117,8 @@ other_job <- function(fit, data, y, noise, promise, call) {
 again_formula <- function(fit, data, y, call) {
   if (!is.null(y)) abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
   if (is_source(data, "data", call)) {
-    return(list(n = data$n, once = data$once,
+    if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, fit$loss, call)
+    return(list(n = data$n, once = data$once, push = data$push,
                 records = function(job) stream_records(data, job$design, job$response, call)))
   }
   response <- response_code(fit$response, design_response(fit$design, data, call = call))

@@ -116,7 +116,8 @@ create_of_feed <- function(records, loss, budget, radius, intercept, neighbours,
   rows <- records$rows
   dense <- if (is.list(rows)) rows$x else rows
   indicators <- if (is.list(rows)) rows$indicators else integer()
-  .Call(ffi_oracle_create_stream, records$feed, records$n, ncol(dense), indicators, intercept, radius, loss$name,
+  push <- if (!is.null(records$push)) records$push(loss, intercept, radius)
+  .Call(ffi_oracle_create_stream, records$feed, push, records$n, ncol(dense), indicators, intercept, radius, loss$name,
         loss$parameter, budget$pointer, neighbours, reproducible)
 }
 

@@ -3,6 +3,7 @@
 #   design      how the columns become rows and the solution coefficients: of a formula (design.R) or a matrix (below)
 #   streamed    do the rows come in chunks?
 #   once        of a source that can be read once only: see new_source()
+#   push        of a source whose database takes sums: see new_push()
 #   columns     function(job): the columns whose ranges are to be found, as private_ranges() takes them
 #   records     function(job): the mapped records, as new_oracle() takes them
 #   responses   function(job): the same without columns
@@ -30,11 +31,14 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
   loss <- check_loss(loss, design$intercept, call, y)
+  response <- response_template(y, design$response, call, loss)
+  if (!is.null(source$push)) check_pushed(source$push, design, response, loss, call)
   new_problem(
-    source$n, loss, response_template(y, design$response, call, loss), design, call, streamed = TRUE,
+    source$n, loss, response, design, call, streamed = TRUE,
     columns = function(job) stream_columns(source, job$design, call),
     records = function(job) stream_records(source, job$design, job$response, call),
-    responses = function(job) stream_responses(source, job$design, job$response, call), once = source$once
+    responses = function(job) stream_responses(source, job$design, job$response, call), once = source$once,
+    push = source$push
   )
 }
 
@@ -56,10 +60,10 @@ check_length <- function(y, n, call) {
 }
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE,
-                        once = NULL) {
+                        once = NULL, push = NULL) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
-       responses = responses, streamed = streamed, once = once)
+       responses = responses, streamed = streamed, once = once, push = push)
 }
 
 bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = response_code(job$response, y))

@@ -34,6 +34,19 @@
 #' the name of a table or an SQL query. A pass is one query, fetched `chunk` rows at a time. Every pass
 #' must see the rows in one order: if the database does not promise it, give a query with `ORDER BY` a unique key.
 #'
+#' # Sums in the database
+#' With `push = TRUE` [dp_sosp()] does not fetch the rows: gradients, values, decreases of a line search and matrices
+#' of few columns are one SELECT each, whose answer is some kilobytes, whatever the number of rows. It is for PostgreSQL
+#' (RPostgres) on another machine or with more processors, and works with SQLite (RSQLite), where reading is quicker.
+#'
+#' Predictors and response are columns of the table (or of a view or a query that computes them). Numbers of the mapped
+#' rows are rounded to multiples of 2^-20 of the radius, and what a record adds to a sum likewise, such that sums are
+#' exact and no sensitivity grows: fits agree with those in memory to about six digits. What the database is not asked
+#' for (ranges, Hessians of many columns, a geometry, batches of `"spider"`) is read in chunks. A fit is one read-only
+#' transaction, in which all rows are as they were at its beginning; the connection must have none open. What cannot be
+#' pushed down is refused before anything is charged. With RPostgres, `check_interrupts = TRUE` of `DBI::dbConnect()`
+#' lets an interrupt end a statement.
+#'
 #' # Types and levels
 #' Names and types of columns, and levels of factors, are public, as those of a data frame are. Where `types` and
 #' `levels` do not declare them they are those of the first chunk; for CSV files, those that its values show. So declare
@@ -63,6 +76,7 @@
 #'   whatever the first chunk shows.
 #' @param once Can the function be called once only? See "One pass".
 #' @param chunk Rows to read at a time, from CSV files and databases.
+#' @param push Does the database take the sums? See "Sums in the database".
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, to be given to [dp_sosp()] as `data` or to [dp_oracle()] as `x`.
 #'   It holds no data but a digest of each column, and what the function or the connection holds.

@@ -135,7 +135,13 @@ stream_records <- function(source, design, response, call) {
          y = response_code(response, design_response(design, data, call = call)))
   }
   list(feed = stream_feed(source, names(design$schema), map), n = source$n,
-       rows = design_rows(design, source$schema, "double", call))
+       rows = design_rows(design, source$schema, "double", call), push = stream_push(source, design, response))
+}
+
+# Of a source whose database takes sums: function(loss, intercept, radius), what it is asked.
+stream_push <- function(source, design, response) {
+  if (is.null(source$push)) return(NULL)
+  function(loss, intercept, radius) push_sums(source$push, design, response, source$n, loss, intercept, radius)
 }
 
 # The same without columns: a pass reads what the response needs.

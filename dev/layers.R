@@ -8,8 +8,9 @@
 layers <- list(
   base = c("check", "given", "suggest", "condition", "call", "threads", "progress", "status"),
   privacy = c("convert", "event", "account", "neighbours", "budget"),
-  problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "source", "source-dbi",
-              "source-files", "stream", "problem", "features-constants", "features", "model"),
+  problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "dialect", "loss-sql",
+              "sql", "push", "source", "source-dbi", "source-files", "stream", "problem", "features-constants",
+              "features", "model"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",

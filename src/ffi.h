@@ -12,7 +12,7 @@ SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
 SEXP ffi_oracle_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);

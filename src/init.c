@@ -18,7 +18,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_ledger_close, 3),
     ENTRY(ffi_ledger_state, 1),
     ENTRY(ffi_oracle_create, 9),
-    ENTRY(ffi_oracle_create_stream, 11),
+    ENTRY(ffi_oracle_create_stream, 12),
     ENTRY(ffi_sparse_check, 4),
     ENTRY(ffi_oracle_value, 4),
     ENTRY(ffi_oracle_gradient, 4),

@@ -121,23 +121,31 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   return out;
 }
 
+/* What is left to be freed when it fails is the bundle's. */
+static int remote_create(struct bundle *b) {
+  struct engine chunks = b->engine;
+  return engine_remote(&b->remote.remote, &chunks, &b->engine);
+}
+
 /* feed: a function of R/stream.R, which yields n rows of so many dense columns and of factors with these numbers of
- * indicators. */
-SEXP ffi_oracle_create_stream(SEXP feed, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss,
-                              SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible) {
+ * indicators. push: NULL, or the list of R/push.R. */
+SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
+                              SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
   struct data_columns columns = {
       .dense = (size_t)arg_int(dense), .factors = (size_t)XLENGTH(indicators), .indicators = INTEGER(indicators)};
   struct ledger *budget = arg_ledger(ledger);
-  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(keep, 1, ledger);
   struct bundle *b;
   SEXP out = PROTECT(bundle_create(keep, &b));
+  if (push != R_NilValue) SET_VECTOR_ELT(keep, 2, remote_init(&b->remote, push));
   SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, columns.dense, columns.factors, 1));
   glue_limit_threads();
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(engine_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
                            &b->engine));
+  if (push != R_NilValue) glue_check(remote_create(b));
   b->model = model_linear(b->engine.rows, b->loss);
   bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);

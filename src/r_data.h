@@ -5,6 +5,7 @@
 #include "glue.h"
 #include "engine/engine.h"
 #include "model/network.h"
+#include "r_remote.h"
 #include "r_source.h"
 
 struct bundle {
@@ -17,6 +18,7 @@ struct bundle {
   struct oracle *oracle;
   SEXP keep;              /* what the two point into */
   struct r_source source; /* of data that come in chunks */
+  struct r_remote remote; /* and of those whose sums are taken elsewhere */
 };
 
 struct bundle *arg_bundle(SEXP x);

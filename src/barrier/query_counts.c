@@ -58,7 +58,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 /* Two names in the ledger. */
 #define COUNTS(what)                                                                                                   \
   {                                                                                                                    \
-    .name = what, .sum = {SUM_COUNTS, width, NULL, count}, .mechanism = &mechanism_gaussian, .keep = KEEP_NOT,         \
+    .name = what, .sum = {SUM_COUNTS, width, NULL, count, NULL}, .mechanism = &mechanism_gaussian, .keep = KEEP_NOT,   \
     .part = PART_NONE, .check = check, .sensitivity = sensitivity                                                      \
   }
 

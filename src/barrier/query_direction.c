@@ -91,7 +91,7 @@ static int finish(const struct scope *s, const struct ask *a, double *matrix, do
 }
 
 const struct query query_direction = {.name = "direction",
-                                      .sum = {SUM_MATRIX, matrix_width, add, NULL},
+                                      .sum = {SUM_MATRIX, matrix_width, add, NULL, "curvature"},
                                       .mechanism = &mechanism_gaussian,
                                       .keep = KEEP_NOT,
                                       .part = PART_CURVATURE,

@@ -33,7 +33,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_gradient = {.name = "gradient",
-                                     .sum = {SUM_GRADIENT, scope_width_dim, add, NULL},
+                                     .sum = {SUM_GRADIENT, scope_width_dim, add, NULL, "gradient"},
                                      .mechanism = &mechanism_gaussian,
                                      .keep = KEEP_GRADIENT,
                                      .part = PART_SLOPE,
@@ -90,7 +90,7 @@ static double sensitivity_clipped(const struct scope *s, const struct ask *a, si
 }
 
 const struct query query_clipped_gradient = {.name = "clipped gradient",
-                                             .sum = {SUM_GRADIENT, scope_width_dim, add_clipped, NULL},
+                                             .sum = {SUM_GRADIENT, scope_width_dim, add_clipped, NULL, NULL},
                                              .mechanism = &mechanism_gaussian,
                                              .keep = KEEP_NOT,
                                              .moved = MOVED_NOT,
@@ -110,7 +110,7 @@ static void add_both(const struct task *task, const struct data_block *b, double
   *sum += loss_sum(task->model->loss, b->rows, b->y, work[T]);
 }
 
-const struct sum sum_value_gradient = {SUM_GRADIENT, width_both, add_both, NULL};
+const struct sum sum_value_gradient = {SUM_GRADIENT, width_both, add_both, NULL, NULL};
 
 /* ---- gradient + Hessian times along: the gradient of the quadratic model of at, at at + along ---- */
 
@@ -147,7 +147,7 @@ static double sensitivity_model(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_model_gradient = {.name = "model gradient",
-                                           .sum = {SUM_GRADIENT, scope_width_dim, add_model, NULL},
+                                           .sum = {SUM_GRADIENT, scope_width_dim, add_model, NULL, NULL},
                                            .mechanism = &mechanism_gaussian,
                                            .keep = KEEP_NOT,
                                            .part = PART_NONE,

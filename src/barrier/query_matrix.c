@@ -92,7 +92,7 @@ static double sensitivity_hessian(const struct scope *s, const struct ask *a, si
 }
 
 const struct query query_hessian = {.name = "hessian",
-                                    .sum = {SUM_MATRIX, matrix_width, add_hessian, NULL},
+                                    .sum = {SUM_MATRIX, matrix_width, add_hessian, NULL, "hessian"},
                                     .mechanism = &mechanism_symmetric,
                                     .keep = KEEP_MATRIX,
                                     .part = PART_CURVATURE,
@@ -113,7 +113,7 @@ static double sensitivity_majorant(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_majorant = {.name = "majorant",
-                                     .sum = {SUM_MATRIX, matrix_width, add_majorant, NULL},
+                                     .sum = {SUM_MATRIX, matrix_width, add_majorant, NULL, "majorant"},
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_MATRIX,
                                      .part = PART_NONE,
@@ -138,7 +138,7 @@ static double sensitivity_products(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_products = {.name = "gradient products",
-                                     .sum = {SUM_MATRIX, matrix_width, add_products, NULL},
+                                     .sum = {SUM_MATRIX, matrix_width, add_products, NULL, "products"},
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_NOT,
                                      .part = PART_NONE,
@@ -162,7 +162,7 @@ static double sensitivity_weighted(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_weighted = {.name = "weighted matrix",
-                                     .sum = {SUM_MATRIX, matrix_width, add_weighted, NULL},
+                                     .sum = {SUM_MATRIX, matrix_width, add_weighted, NULL, NULL},
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_MATRIX,
                                      .part = PART_NONE,
@@ -190,7 +190,7 @@ static double sensitivity_second_moments(const struct scope *s, const struct ask
 }
 
 const struct query query_second_moments = {.name = "second moments",
-                                           .sum = {SUM_MATRIX, matrix_width, add_second_moments, NULL},
+                                           .sum = {SUM_MATRIX, matrix_width, add_second_moments, NULL, "squares"},
                                            .mechanism = &mechanism_symmetric,
                                            .keep = KEEP_NOT,
                                            .moved = MOVED_NOT,
@@ -230,7 +230,7 @@ static double sensitivity_trace(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_trace = {.name = "trace",
-                                  .sum = {SUM_VECTOR, scope_width_one, add_trace, NULL},
+                                  .sum = {SUM_VECTOR, scope_width_one, add_trace, NULL, "trace"},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .part = PART_CURVATURE,

@@ -44,7 +44,7 @@ static double spread(const struct scope *s, const struct ask *a, size_t i) {
 }
 
 const struct query query_scores = {.name = "scores",
-                                   .sum = {SUM_COUNTS, width, NULL, count},
+                                   .sum = {SUM_COUNTS, width, NULL, count, NULL},
                                    .mechanism = &mechanism_gaussian,
                                    .keep = KEEP_NOT,
                                    .part = PART_NONE,
@@ -52,7 +52,7 @@ const struct query query_scores = {.name = "scores",
                                    .sensitivity = sensitivity};
 
 const struct query query_best_score = {.name = "best score",
-                                       .sum = {SUM_COUNTS, width, NULL, count},
+                                       .sum = {SUM_COUNTS, width, NULL, count, NULL},
                                        .mechanism = &mechanism_best,
                                        .keep = KEEP_NOT,
                                        .part = PART_NONE,

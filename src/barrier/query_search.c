@@ -71,7 +71,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_decreases = {.name = "line search",
-                                      .sum = {SUM_VECTOR, width, add, NULL},
+                                      .sum = {SUM_VECTOR, width, add, NULL, "decreases"},
                                       .mechanism = &mechanism_each,
                                       .keep = KEEP_NOT,
                                       .part = PART_DECREASE,
@@ -108,7 +108,7 @@ static double sensitivity_first(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_first_step = {.name = "line search",
-                                       .sum = {SUM_VECTOR, width, add, NULL},
+                                       .sum = {SUM_VECTOR, width, add, NULL, "decreases"},
                                        .mechanism = &mechanism_first,
                                        .keep = KEEP_NOT,
                                        .part = PART_NONE,
@@ -122,7 +122,7 @@ static int check_batch(const struct scope *s, const struct ask *a) {
 }
 
 const struct query query_batch_step = {.name = "line search",
-                                       .sum = {SUM_VECTOR, width, add, NULL},
+                                       .sum = {SUM_VECTOR, width, add, NULL, NULL},
                                        .mechanism = &mechanism_first_pure,
                                        .keep = KEEP_NOT,
                                        .part = PART_CHOICE,
@@ -154,7 +154,7 @@ static double sensitivity_best(const struct scope *s, const struct ask *a, size_
 }
 
 const struct query query_best_step = {.name = "line search",
-                                      .sum = {SUM_VECTOR, width, add, NULL},
+                                      .sum = {SUM_VECTOR, width, add, NULL, NULL},
                                       .mechanism = &mechanism_best,
                                       .keep = KEEP_NOT,
                                       .part = PART_NONE,

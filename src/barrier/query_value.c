@@ -28,7 +28,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_value = {.name = "value",
-                                  .sum = {SUM_VECTOR, scope_width_one, add, NULL},
+                                  .sum = {SUM_VECTOR, scope_width_one, add, NULL, "value"},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .several = 1,

@@ -35,6 +35,9 @@ struct sum {
   void (*add)(const struct task *task, const struct data_block *b, double *const *work, double *sum);
   /* SUM_COUNTS: the same for n values of a column; NULL for the other forms */
   void (*count)(const struct task *task, size_t column, size_t n, const double *values, double *sum);
+  /* The word by which somebody else is asked for it (remote.c); NULL: nobody is, as no sum of contributions that are
+   * rounded each keeps within its sensitivity, or as none is known. */
+  const char *word;
 };
 
 static inline int sum_has_matrix(enum sum_form form) { return form == SUM_MATRIX || form == SUM_BOTH; }
@@ -68,6 +71,15 @@ struct engine engine_memory(struct data *rows);
  * looked at. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches. */
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out);
+/* Some sums of all rows as they are, those of these words (NULL ends them), are taken where the rows are; others by
+ * chunks, which the engine owns from now on. sum() answers how many rows there were, and the sum, to which each record
+ * adds what its sensitivity allows. */
+struct remote {
+  const char *const *words;
+  int (*sum)(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer);
+  void *context;
+};
+int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out);
 /* Counts only, of columns of raw values: arrays with n of them, or chunks of a feed, as many in each pass. */
 struct raw {
   size_t n, columns;

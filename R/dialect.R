@@ -1,0 +1,82 @@
+# SQL as databases speak it: what sql.R and push.R need to know of each.
+#
+#   class       of its DBI connection; NULL where the package has tested the text alone
+#   log         a logarithm, of any base
+#   fence       ends a SELECT that must be computed once for each row, before what is around it
+#   float       type of a double; number(x)
+#   int(e)      the double e, rounded to an integer
+#   total(e)    the sum of an integer e of at most 60 bits: exact, then a double
+#   known       types of columns that are numbers, text and truth values; NULL: values have types, columns have none
+#   double(x, type)  a column that is a number, as a double; no value of it is an error
+#   text(x, type)    a column that is text or an integer, as text
+#   guard(x, e)      e, an expression of the number x; missing where x is no number
+#   begin, end  of one read-only snapshot; probe: works inside of a transaction only, where begin does not tell
+#   most        items of a SELECT
+#   characters  of a statement
+dialects <- list(
+  postgres = list(
+    class = "PqConnection", log = "LN", float = "double precision", fence = "OFFSET 0",
+    number = function(x) sprintf("CAST(%.16e AS double precision)", x),
+    int = function(e) paste0("CAST(", e, " AS bigint)"),
+    total = function(e) paste0("CAST(SUM(", e, ") AS double precision)"),
+    known = list(number = c("float8", "float4", "int2", "int4", "int8", "numeric"),
+                 text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool"),
+    double = function(x, type) {
+      switch(type, float8 = x, numeric = sprintf(postgres_numeric, x), sprintf("CAST(%s AS double precision)", x))
+    },
+    text = function(x, type) if (type %in% c("text", "varchar")) x else sprintf("CAST(%s AS text)", x),
+    guard = function(x, e) e,
+    probe = "SAVEPOINT dpsosp",
+    begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
+              "SET LOCAL extra_float_digits = 3", "SET LOCAL synchronize_seqscans = off"),
+    end = "ROLLBACK", most = 1600, characters = 5e7
+  ),
+  sqlite = list(
+    class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
+    number = function(x) sprintf("%.16e", x),
+    int = function(e) paste0("CAST(ROUND(", e, ") AS INTEGER)"),
+    # Its sums have 63 bits, and more are an error: two digits of 30 bits, for up to 2^31 rows.
+    total = function(e) {
+      sprintf("(CAST(SUM((%1$s) >> 30) AS REAL) * 1073741824e0 + CAST(SUM((%1$s) & 1073741823) AS REAL))", e)
+    },
+    known = NULL,
+    double = function(x, type) x,
+    text = function(x, type) {
+      sprintf("(CASE WHEN typeof(%1$s) IN ('text', 'integer') THEN CAST(%1$s AS TEXT) END) COLLATE BINARY", x)
+    },
+    guard = function(x, e) sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN %s END", x, e),
+    begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), most = 1800,
+    characters = 9e5
+  ),
+  duckdb = list(
+    class = NULL, log = "LN", float = "DOUBLE", fence = "",
+    number = function(x) sprintf("CAST(%.16e AS DOUBLE)", x),
+    int = function(e) paste0("CAST(ROUND(", e, ") AS BIGINT)"),
+    total = function(e) paste0("CAST(SUM(", e, ") AS DOUBLE)"),
+    known = list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
+    double = function(x, type) sprintf("CAST(%s AS DOUBLE)", x),
+    text = function(x, type) sprintf("CAST(%s AS VARCHAR)", x),
+    guard = function(x, e) e,
+    begin = "BEGIN TRANSACTION", end = "ROLLBACK", most = 1600, characters = 5e7
+  ),
+  spark = list(
+    class = NULL, log = "LN", float = "DOUBLE", fence = "",
+    number = function(x) sprintf("CAST(%.16e AS DOUBLE)", x),
+    int = function(e) paste0("CAST(RINT(", e, ") AS BIGINT)"),
+    total = function(e) paste0("CAST(SUM(CAST(", e, " AS DECIMAL(38, 0))) AS DOUBLE)"),
+    known = list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"),
+                 truth = "boolean"),
+    double = function(x, type) sprintf("CAST(%s AS DOUBLE)", x),
+    text = function(x, type) sprintf("CAST(%s AS STRING)", x),
+    guard = function(x, e) e,
+    begin = NULL, end = NULL, most = 1600, characters = 5e7
+  )
+)
+
+# A number of any length that PostgreSQL's numeric has, without the errors of a cast: far ones stay far, those near zero
+# are rounded to a multiple of 10^-200.
+postgres_numeric <- paste(
+  "CASE WHEN %1$s > 1e150 THEN CASE WHEN %1$s < 1e308 THEN CAST(1e151 AS double precision) END",
+  "WHEN %1$s < -1e150 THEN CASE WHEN %1$s > -1e308 THEN CAST(-1e151 AS double precision) END",
+  "ELSE CAST(ROUND(%1$s, 200) AS double precision) END"
+)

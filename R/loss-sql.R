@@ -1,0 +1,75 @@
+# Losses in SQL, as functions of a predictor {t} and a response y.
+#
+# steps: columns that are computed first, each from those before it; in all expressions a name in braces stands for the
+# step's column or for a number of parameters(), {log} for a logarithm of any base. value, slope, curvature, majorant:
+# expressions; a majorant that is missing is a constant, the bound of the curvature. zero: l(0, 0).
+# range(p, reach): the least and the largest value, less l(0, 0), where predictors are at most reach.
+#
+# No expression fails on data. Arguments of EXP lie in [-300, 0], so that products of two of its values are no smaller
+# than 1e-261; differences that may be near zero are rounded to multiples of 2^-52, so that their squares are not.
+
+exponent <- function(size) sprintf("EXP(-CASE WHEN %1$s > 3e2 THEN 3e2 ELSE %1$s END)", size)
+above <- "CASE WHEN {m} < 0e0 THEN 1e0 ELSE {e} END"
+margin_steps <- list(m = "y * {t}", s = "ABS({m})", e = exponent("{s}"))
+
+sql_losses <- list(
+  logistic = list(
+    steps = margin_steps, parameters = function(c) NULL,
+    value = "{log}(1e0 + {e}) / {log}(2.718281828459045e0) + CASE WHEN {m} < 0e0 THEN {s} ELSE 0e0 END",
+    slope = sprintf("-y * (%s) / (1e0 + {e})", above),
+    curvature = "{e} / ((1e0 + {e}) * (1e0 + {e}))",
+    majorant = "CASE WHEN {s} < 1e-4 THEN 0.25e0 - {s} * {s} / 48e0 ELSE (1e0 - {e}) / ((1e0 + {e}) * 2e0 * {s}) END",
+    zero = function(c) log(2),
+    range = function(c, reach) c(log1p(exp(-reach)), reach + log1p(exp(-reach))) - log(2)
+  ),
+  sigmoid = list(
+    steps = margin_steps, parameters = function(c) NULL,
+    value = sprintf("(%s) / (1e0 + {e})", above),
+    slope = "-y * {e} / ((1e0 + {e}) * (1e0 + {e}))",
+    curvature = paste("CASE WHEN {m} < 0e0 THEN -1e0 ELSE 1e0 END * {e} * (1e0 - {e}) /",
+                      "((1e0 + {e}) * (1e0 + {e}) * (1e0 + {e}))"),
+    zero = function(c) 1 / 2,
+    range = function(c, reach) c(-1, 1) * tanh(reach / 2) / 2
+  ),
+  bounded_logistic = list(
+    steps = c(margin_steps, list(g = exponent("{k} * {s}"))),
+    parameters = function(c) bounded_numbers(c),
+    value = paste("CASE WHEN {m} < 0e0 THEN {c} - {q} + {c} * {s} - {r} * (1e0 - {g})",
+                  "ELSE {e} * ({c} - {q} * {g}) END"),
+    slope = sprintf("-y * (%s) * ({c} - {h} * {g})", above),
+    curvature = "CASE WHEN {m} < 0e0 THEN {g} / 4e0 ELSE {e} * ({c} - ({c} - 0.25e0) * {g}) END",
+    zero = function(c) c - bounded_numbers(c)$q,
+    range = function(c, reach) {
+      n <- bounded_numbers(c)
+      low <- exp(-reach) * (c - n$q * exp(-n$k * reach))
+      c(low - (c - n$q), c * reach - n$r * (1 - exp(-n$k * reach)))
+    }
+  ),
+  huber = list(
+    steps = list(u = "{t} - y", s = "(ABS({u}) + 1e0) - 1e0", d = "CASE WHEN {s} < {c} THEN {s} ELSE {c} END"),
+    parameters = function(c) list(c = c),
+    value = "{d} * ({s} - {d} / 2e0)",
+    slope = "CASE WHEN {u} < 0e0 THEN -{d} ELSE {d} END",
+    zero = function(c) 0,
+    range = function(c, reach) c(0, huber_at(c, 1 + reach))
+  ),
+  huber_svm = list(
+    steps = list(v = "1e0 - y * {t}", r = "CASE WHEN {v} > {h} THEN {h} WHEN {v} < -{h} THEN -{h} ELSE {v} END",
+                 s = "(({r} + {h}) / (2e0 * {h}) + 1e0) - 1e0"),
+    parameters = function(c) list(h = c),
+    value = "{h} * {s} * {s} + CASE WHEN {v} > {h} THEN {v} - {h} ELSE 0e0 END",
+    slope = "-y * {s}",
+    zero = function(c) 1,
+    range = function(c, reach) svm_at(c, 1 + c(-1, 1) * reach) - 1
+  )
+)
+
+# As in src/loss/bounded_logistic.c; r is h / k there.
+bounded_numbers <- function(c) {
+  h <- c - 1 / 2
+  k <- 1 / (4 * h)
+  list(c = c, h = h, k = k, q = h / (1 + k), r = h / k)
+}
+
+huber_at <- function(c, size) ifelse(size <= c, size^2 / 2, c * (size - c / 2))
+svm_at <- function(h, v) h * pmin(pmax((v + h) / (2 * h), 0), 1)^2 + pmax(v - h, 0)

@@ -1,0 +1,236 @@
+# Sums that a database takes: dp_source(push = TRUE). The statements are those of sql.R; here is what asks for them.
+
+# What a source keeps of it: connection, from (the quoted table), dialect, types of the columns, and whether a snapshot
+# is open.
+new_push <- function(connection, from, dialect) {
+  push <- list(connection = connection, from = from, dialect = dialect,
+               state = list2env(list(open = FALSE), parent = emptyenv()))
+  push$types <- push_types(push)
+  push
+}
+
+push_dialect <- function(connection, call) {
+  known <- Filter(function(dialect) !is.null(dialect$class) && inherits(connection, dialect$class), dialects)
+  if (length(known) == 1L) return(known[[1]])
+  abort("argument", "`push = TRUE` is for connections of RPostgres and RSQLite, not ", describe(connection),
+        ": ", push_advice, call = call)
+}
+
+push_advice <- "`push = FALSE` reads the rows in chunks."
+
+# By name; NA where columns have no types.
+push_types <- function(push) {
+  result <- DBI::dbSendQuery(push$connection, paste("SELECT * FROM", push$from, "AS t LIMIT 0"))
+  on.exit(DBI::dbClearResult(result))
+  columns <- DBI::dbColumnInfo(result)
+  types <- if (is.null(push$dialect$known)) NA_character_ else columns$.typname %||% columns$type
+  stats::setNames(rep_len(types, nrow(columns)), columns$name)
+}
+
+# SQLite may be without them.
+check_functions <- function(push, call) {
+  functions <- c("EXP", push$dialect$log, "SQRT")
+  sql <- paste("SELECT", toString(paste0(functions, "(", push$dialect$number(1), ")")))
+  tryCatch(DBI::dbGetQuery(push$connection, sql), error = function(e) {
+    abort("argument", "The database has no functions EXP, LOG and SQRT (for SQLite, `RSQLite::initExtension(x, ",
+          "\"math\")` may load them): ", push_advice, call = call)
+  })
+}
+
+# ---- snapshots ----
+
+# Begins one, if the source has none; what ends it.
+hold_snapshot <- function(push) {
+  if (is.null(push) || push$state$open) return(function() NULL)
+  run <- function(statements) for (sql in statements) DBI::dbExecute(push$connection, sql)
+  begin <- push$dialect$begin
+  if (has_transaction(push) || fails(run(begin[1]))) refuse_snapshot()
+  push$state$open <- TRUE
+  end <- function() {
+    push$state$open <- FALSE
+    fails(run(push$dialect$end))
+  }
+  if (fails(run(begin[-1]))) {
+    end()
+    refuse_snapshot()
+  }
+  end
+}
+
+fails <- function(code) tryCatch({
+  suppressWarnings(code)
+  FALSE
+}, error = function(e) TRUE)
+
+# Of the user's; where a second BEGIN is no error. A savepoint can be made in one only.
+has_transaction <- function(push) {
+  probe <- push$dialect$probe
+  !is.null(probe) && !fails(DBI::dbExecute(push$connection, probe))
+}
+
+refuse_snapshot <- function() {
+  abort("source", "The database gives no read-only snapshot: is the connection in a transaction, or closed?",
+        call = NULL)
+}
+
+# ---- what cannot be pushed ----
+
+# Before anything is charged; of public facts alone.
+check_pushed <- function(push, design, response, loss, call) {
+  refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
+  if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
+  expressions <- c(design$predictors[unique(design$columns$variable)], list(design$response_expression))
+  for (e in expressions) {
+    if (!is.name(e)) refuse("`", deparse1(e), "` is not a column of the table: give a view that has it, or")
+  }
+  kinds <- pushed_kinds(design, response)
+  for (name in names(kinds)) {
+    if (!has_kind(push, name, kinds[[name]])) {
+      refuse("`", name, "` has the type ", push$types[[name]], ", which is not read as ", kinds[[name]], " there")
+    }
+  }
+  for (name in rownames(design$ranges)) {
+    if (!is_wide(design$ranges[name, ])) refuse("The bounds of `", name, "` are too large or too close for a database")
+  }
+  if (length(kinds) + 4L > push$dialect$most) {
+    refuse("A statement may have ", push$dialect$most, " items; ", length(kinds), " columns are too many")
+  }
+  if (pushed_cells(design) > most_cells) {
+    refuse("The factors have ", pushed_cells(design), " combinations of levels; the most are ", most_cells)
+  }
+}
+
+# Of predictors and the response: what columns are read as.
+pushed_kinds <- function(design, response) {
+  variables <- unique(design$columns$variable)
+  kinds <- lapply(stats::setNames(nm = vapply(design$predictors[variables], as.character, "")), function(name) {
+    kind_of_schema[[design$schema[[name]]$kind]]
+  })
+  kinds[[as.character(design$response_expression)]] <-
+    switch(response$kind, factor = "text", logical = "truth", "number")
+  kinds
+}
+
+kind_of_schema <- list(numeric = "number", factor = "text", logical = "truth")
+
+has_kind <- function(push, name, kind) {
+  known <- push$dialect$known
+  if (is.null(known)) kind != "truth" else push$types[[name]] %in% known[[kind]]
+}
+
+# Such that a mapped column does not exceed one by more than rounding, and nothing over- or underflows.
+is_wide <- function(range) {
+  if (anyNA(range)) return(TRUE)
+  size <- max(abs(range))
+  size <= 1e100 && (range[2] == range[1] || (range[2] - range[1] >= 1e-100 && range[2] - range[1] >= size * 2^-35))
+}
+
+# Groups of a statement, at most as many as the additions that the sensitivities count.
+most_cells <- 1000
+pushed_cells <- function(design) {
+  factors <- design$columns$variable[design$columns$kind == "indicator"]
+  prod(table(factors) + 1)
+}
+
+# ---- plans ----
+
+# The list of src/r_remote.c for an oracle on the rows that the design makes.
+push_sums <- function(push, design, response, n, loss, intercept, radius) {
+  plan <- push_plan(push, design, response, n, loss, intercept, radius)
+  base <- length(sql_base(plan))
+  narrow <- base * (base + 1) / 2 <= 4 * (length(plan$v) + length(plan$k) + 1)
+  words <- c("value", "gradient", "decreases", "trace",
+             if (narrow) c("majorant", "curvature", "squares", "products", "hessian"))
+  if (is.null(sql_losses[[loss$name]]$curvature)) words <- setdiff(words, "hessian")
+  list(ask = function(what) push_answer(push, plan, what), words = words)
+}
+
+push_plan <- function(push, design, response, n, loss, intercept, radius) {
+  columns <- design$columns
+  scale <- design_scale(design)
+  numeric <- which(columns$kind == "numeric")
+  factors <- unique(columns$variable[columns$kind == "indicator"])
+  v <- vapply(numeric, function(j) {
+    variable <- columns$variable[j]
+    map_number(push, design$predictors[[variable]], design$ranges[variable, ], scale[[j, "centre"]], scale[[j, "half"]])
+  }, "")
+  indicators <- vapply(factors, function(variable) sum(columns$variable == variable), 0L)
+  k <- vapply(factors, function(variable) {
+    levels <- design$levels[[variable]]
+    code <- seq_along(levels) - (length(levels) - indicators[[variable]])
+    map_codes(push, design$predictors[[variable]], levels, sprintf("%d", code))
+  }, "")
+  list(dialect = push$dialect, from = push$from, v = v, k = unname(k), indicators = unname(indicators),
+       y = map_response(push, design$response_expression, response), n = n, loss = loss, intercept = intercept,
+       radius = radius)
+}
+
+# Quoted, and of the table: SQLite takes an unknown name in quotes for a text.
+push_column <- function(push, e) paste0("t.", DBI::dbQuoteIdentifier(push$connection, enc2utf8(as.character(e))))
+
+# (x clipped to the range - centre) / half, 0 for half = 0; NULL where x is missing or not finite. What is far is
+# compared only. A number is added first that puts x on a lattice: what is left is zero or not tiny, so that products do
+# not underflow, which would be an error that a record causes.
+map_number <- function(push, e, range, centre, half) {
+  number <- push$dialect$number
+  column <- push_column(push, e)
+  x <- push$dialect$double(column, push$types[[as.character(e)]])
+  far <- 3 * max(abs(range), 1e-100)
+  factor <- if (half > 0) 1 / half else 0
+  ends <- pmin(pmax((range - centre) * factor, -1), 1)
+  largest <- number(.Machine$double.xmax)
+  push$dialect$guard(column, sprintf(
+    paste("CASE WHEN %1$s > %3$s THEN CASE WHEN %1$s <= %8$s THEN %5$s END",
+          "WHEN %1$s < %2$s THEN CASE WHEN %1$s >= -%8$s THEN %4$s END ELSE ((%1$s + %6$s) - %7$s) * %9$s END"),
+    x, number(range[1]), number(range[2]), number(ends[1]), number(ends[2]), number(far), number(far + centre), largest,
+    number(factor)
+  ))
+}
+
+map_codes <- function(push, e, levels, codes) {
+  column <- push_column(push, e)
+  type <- push$types[[as.character(e)]]
+  if (is_truth(push, type)) {
+    return(sprintf("CASE WHEN %1$s THEN %3$s WHEN NOT %1$s THEN %2$s END", column, codes[1], codes[2]))
+  }
+  quoted <- DBI::dbQuoteString(push$connection, enc2utf8(levels))
+  paste("CASE", push$dialect$text(column, type), paste("WHEN", quoted, "THEN", codes, collapse = " "), "END")
+}
+
+is_truth <- function(push, type) !is.na(type) && type == push$dialect$known$truth
+
+map_response <- function(push, e, response) {
+  if (response$kind == "bounded") return(map_number(push, e, response$bounds, response$centre, response$half))
+  number <- push$dialect$number
+  if (response$kind != "numeric") return(map_codes(push, e, as.character(response$labels), number(c(-1, 1))))
+  column <- push_column(push, e)
+  x <- push$dialect$double(column, push$types[[as.character(e)]])
+  push$dialect$guard(column, sprintf("CASE WHEN %1$s = 1 THEN %2$s WHEN %1$s = 0 OR %1$s = -1 THEN %3$s END", x,
+                                     number(1), number(-1)))
+}
+
+# ---- asking ----
+
+# Nothing jumps out of it: a sum, FALSE when it failed, NA when it was interrupted. Messages of the database may quote
+# data.
+push_answer <- function(push, plan, what) {
+  tryCatch(
+    suppressWarnings({
+      query <- sql_sum(plan, what)
+      end <- hold_snapshot(push)
+      on.exit(end())
+      query$read(DBI::dbGetQuery(push$connection, query$sql))
+    }),
+    error = function(e) {
+      note_failure(push_failure(e))
+      FALSE
+    },
+    interrupt = function(e) NA
+  )
+}
+
+push_failure <- function(e) {
+  if (inherits(e, "dpsosp_error")) return(conditionMessage(e))
+  paste("The database did not answer. Its message may quote data and is not shown. What was charged stays charged;",
+        "nothing was released.")
+}

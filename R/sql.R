@@ -1,0 +1,269 @@
+# A sum over the rows of a table as one SELECT (proofs: push-down).
+#
+# Layers, dpsosp1, dpsosp2, ... of a WITH, are SELECTs of the one before, with a fence of the dialect, as else a
+# database would merge them and compute what many sums use once for each. (Nested they would be too deep for SQLite.)
+#   v, k, y   columns mapped to [-1, 1], codes of factors, the response; NULL where a record has none
+#   c         where rows may be longer than the radius: what clips them
+#   z, u      integers: the clipped row times 2^20, u where the row has a one, for an intercept and for indicators
+#   t         the predictors; NULL where the squares of the integers add up to more than 2^40: a null record
+#   steps     of the loss; f, the record's weight in units of its bound
+#   g         f rounded to an integer and no larger than its bound
+# What is summed are products of the integers g, z and u; SUM leaves NULL out. Codes of factors group the rows, so that
+# sums over indicators are those of cells.
+#
+# A plan has all that is not asked: dialect, from (the table), v, k, y (expressions), indicators (of each k), intercept,
+# radius, loss, n.
+
+unit <- 2^20 # of a row's numbers, and of a weight that they are multiplied by
+fine <- 2^40 # of a weight that is summed as it is
+
+# what: list(word, curvature, at, along, steps) of r_remote.c. The statement, and read(), which makes of its rows the
+# number of records and the sum.
+sql_sum <- function(plan, what) {
+  weights <- sql_weights(plan, what)
+  base <- sql_base(plan)
+  sums <- switch(weights$form, each = weights$names, squares = "g * q", vector = paste("g *", base),
+                 matrix = paste("g", "*", pairs(base)$left, "*", pairs(base)$right))
+  codes <- paste0("k", seq_along(plan$k), recycle0 = TRUE)
+  items <- c(codes, sprintf("CAST(COUNT(*) AS %s)", plan$dialect$float), vapply(sums, plan$dialect$total, ""))
+  layers <- sql_layers(plan, what, weights)
+  names <- layer_name(seq_along(layers))
+  sql <- paste0("WITH ", toString(sprintf("%s AS (%s)", names, layers)), " SELECT ",
+                toString(sprintf("%s AS r%d", items, seq_along(items))), " FROM ", names[length(names)],
+                if (length(codes) > 0L) " GROUP BY ", toString(codes))
+  list(sql = sql, read = function(rows) read_sum(plan, weights, as.matrix(rows)))
+}
+
+# ---- what a record weighs ----
+
+# form: what weights are summed with; f: expressions of them; low, high: bounds; scale: of one, and what the sum of all
+# records is more (constant).
+sql_weights <- function(plan, what) {
+  loss <- sql_losses[[plan$loss$name]]
+  parameter <- plan$loss$parameter
+  bounds <- loss_bounds(plan$loss)
+  length_of <- function(x) sqrt(sum(x^2))
+  switch(what$word,
+    value = {
+      range <- loss$range(parameter, length_of(what$at))
+      zero <- loss$zero(parameter)
+      new_weights("each", sprintf("%s - %s", loss$value, plan$dialect$number(zero)), range, fine, plan$n * zero)
+    },
+    decreases = {
+      length <- what$steps * length_of(what$along)
+      range <- vapply(length_of(what$at) + length, function(reach) diff(loss$range(parameter, reach)), 0)
+      most <- pmin(bounds[["lipschitz"]] * length, range)
+      new_weights("each", sprintf("f%d - f%d", 0, seq_along(what$steps)), rbind(-most, most), fine, steps = loss$value)
+    },
+    gradient = new_weights("vector", loss$slope, c(-1, 1) * bounds[["lipschitz"]]),
+    products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", loss$slope), c(0, bounds[["lipschitz"]]^2)),
+    squares = new_weights("matrix", plan$dialect$number(1), c(0, 1)),
+    hessian = curvature_weights("matrix", "hessian", loss, bounds, plan),
+    majorant = curvature_weights("matrix", "majorant", loss, bounds, plan),
+    curvature = curvature_weights("matrix", what$curvature, loss, bounds, plan),
+    trace = curvature_weights("squares", what$curvature, loss, bounds, plan)
+  )
+}
+
+curvature_weights <- function(form, curvature, loss, bounds, plan) {
+  upper <- bounds[["curv_upper"]]
+  if (curvature == "hessian") return(new_weights(form, loss$curvature, c(-bounds[["curv_lower"]], upper)))
+  new_weights(form, loss$majorant %||% plan$dialect$number(upper), c(0, upper))
+}
+
+# range: for each weight a column of lower and upper. Weights that are all but zero are zero.
+new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL) {
+  range <- matrix(range, 2L)
+  size <- pmax(-range[1, ], range[2, ])
+  scale <- ifelse(size > 1e-200, units / size, 0)
+  list(form = form, f = f, names = paste0("g", if (form == "each") seq_along(f)), steps = steps, constant = constant,
+       low = -floor(-range[1, ] * scale), high = floor(range[2, ] * scale), scale = scale,
+       worth = ifelse(scale > 0, size / units, 0))
+}
+
+# ---- layers ----
+
+sql_layers <- function(plan, what, weights) {
+  number <- function(letter, all) paste0(letter, seq_along(all), recycle0 = TRUE)
+  names <- list(v = number("v", plan$v), k = number("k", plan$k), z = number("z", plan$v))
+  rows <- c(named(plan$v, names$v), named(plan$k, names$k), named(plan$y, "y"))
+  layers <- paste("SELECT", toString(rows), "FROM", plan$from, "AS t", plan$dialect$fence)
+  kept <- c(names$v, names$k, "y")
+  layers <- clip_layers(plan, layers, names, kept)
+  clip <- if (is_clipped(plan)) "c" else plan$dialect$number(reach(plan) / plan$radius)
+  whole <- c(named(plan$dialect$int(paste(names$v, "*", clip, recycle0 = TRUE)), names$z),
+             named(plan$dialect$int(clip), "u"))
+  kept <- c(names$z, "u", names$k, "y")
+  layers <- layer(plan, layers, c(whole, names$k, "y"))
+  layers <- layer(plan, layers, c(kept, predictors(plan, what, weights, names)))
+  layers <- loss_layers(plan, layers, what, weights, setdiff(c(kept, if (weights$form == "squares") "q"), "y"))
+  bounded <- sprintf("CASE WHEN %1$s > %2$s THEN %2$s WHEN %1$s < %3$s THEN %3$s ELSE %1$s END",
+                     sub("g", "w", weights$names), plan$dialect$number(weights$high), plan$dialect$number(weights$low))
+  layer(plan, layers, c(setdiff(kept, "y"), if (weights$form == "squares") "q",
+                     named(plan$dialect$int(bounded), weights$names)))
+}
+
+layer <- function(plan, layers, items) {
+  c(layers, paste("SELECT", toString(items), "FROM", layer_name(length(layers)), plan$dialect$fence))
+}
+
+layer_name <- function(number) paste0("dpsosp", number)
+
+named <- function(e, name) paste(e, "AS", name, recycle0 = TRUE)
+
+# A balanced tree: databases limit the depth of an expression.
+add_up <- function(terms) {
+  if (length(terms) == 1L) return(terms)
+  half <- length(terms) %/% 2L
+  paste0("(", add_up(terms[seq_len(half)]), " + ", add_up(terms[-seq_len(half)]), ")")
+}
+
+# May a row be longer than the radius? Of the mapped columns each is at most one, and so is a factor's only indicator.
+is_clipped <- function(plan) length(plan$v) + length(plan$k) + plan$intercept > plan$radius^2 * (1 + 1e-12)
+
+# The length of a clipped row in units: less than 2^20 by what rounding its numbers may add.
+reach <- function(plan) unit - sqrt(length(plan$v) + length(plan$k) + plan$intercept) / 2 - 1 / 4
+
+has_indicator <- function(k, yes) sprintf("CASE WHEN %1$s > 0 THEN %2$s WHEN %1$s = 0 THEN 0 * %2$s END", k, yes)
+
+clip_layers <- function(plan, layers, names, kept) {
+  if (!is_clipped(plan)) return(layers)
+  number <- plan$dialect$number
+  squares <- c(if (plan$intercept) number(1), paste(names$v, "*", names$v, recycle0 = TRUE),
+               has_indicator(names$k, number(1)))
+  layers <- layer(plan, layers, c(kept, named(add_up(squares), "c")))
+  clip <- sprintf("CASE WHEN c > %s THEN %s / SQRT(c) WHEN c <= %s THEN %s END", number(plan$radius^2),
+                  number(reach(plan)), number(plan$radius^2), number(reach(plan) / plan$radius))
+  layer(plan, layers, c(kept, named(clip, "c")))
+}
+
+# t; of a search the direction's predictor a; of a trace the squares q.
+predictors <- function(plan, what, weights, names) {
+  ones <- c(if (plan$intercept) "u * u", has_indicator(names$k, "u * u"))
+  q <- add_up(c(ones, paste(names$z, "*", names$z, recycle0 = TRUE)))
+  sound <- sprintf("CASE WHEN %s <= %.0f AND y IS NOT NULL THEN %s END", q, unit^2, predictor(plan, what$at, names))
+  c(named(sound, "t"), if (what$word == "decreases") named(predictor(plan, what$along, names), "a"),
+    if (weights$form == "squares") named(q, "q"))
+}
+
+# Coefficients in the order of the core: of the intercept, the columns and the indicators of each factor.
+predictor <- function(plan, w, names) {
+  w <- w / unit
+  w[abs(w) < 1e-150] <- 0
+  number <- plan$dialect$number
+  first <- seq_len(plan$intercept)
+  columns <- plan$intercept + seq_along(plan$v)
+  ends <- plan$intercept + length(plan$v) + cumsum(plan$indicators)
+  ones <- vapply(seq_along(plan$k), function(i) {
+    own <- w[ends[i] - plan$indicators[i] + seq_len(plan$indicators[i])]
+    sprintf("u * CASE %s %s ELSE %s END", names$k[i],
+            paste("WHEN", seq_along(own), "THEN", number(own), collapse = " "), number(0))
+  }, "")
+  add_up(c(paste("u *", number(w[first]), recycle0 = TRUE), paste(names$z, "*", number(w[columns]), recycle0 = TRUE),
+           ones))
+}
+
+# Predictors t0, ...; the steps of the loss for each; then the weights, in units, as w.
+loss_layers <- function(plan, layers, what, weights, kept) {
+  loss <- sql_losses[[plan$loss$name]]
+  number <- plan$dialect$number
+  steps <- what$steps[what$word == "decreases" & seq_along(what$steps) > 0L]
+  steps[steps < 1e-100] <- 0
+  at <- 0:length(steps)
+  have <- paste0("t", at)
+  layers <- layer(plan, layers, c(kept, "y", named(c("t", paste("t +", number(steps), "* a", recycle0 = TRUE)), have)))
+  fill <- function(e) vapply(at, function(i) fill_in(e, loss, plan, i), "")
+  for (step in names(loss$steps)) {
+    layers <- layer(plan, layers, c(kept, "y", have, named(fill(loss$steps[[step]]), paste0(step, at))))
+    have <- c(have, paste0(step, at))
+  }
+  f <- weights$f
+  if (!is.null(weights$steps)) {
+    layers <- layer(plan, layers, c(kept, named(fill(weights$steps), paste0("f", at))))
+  } else {
+    f <- fill_in(f, loss, plan, 0)
+  }
+  # What does not depend on the predictor is missing where this is.
+  there <- sprintf("CASE WHEN %s IS NOT NULL THEN (%s) * %s END", if (is.null(weights$steps)) "t0" else "f0", f,
+                   number(weights$scale))
+  layer(plan, layers, c(kept, named(there, sub("g", "w", weights$names))))
+}
+
+fill_in <- function(e, loss, plan, i) {
+  numbers <- loss$parameters(plan$loss$parameter)
+  e <- gsub("{log}", plan$dialect$log, e, fixed = TRUE)
+  for (name in names(numbers)) e <- gsub(sprintf("{%s}", name), plan$dialect$number(numbers[[name]]), e, fixed = TRUE)
+  for (name in c("t", names(loss$steps))) e <- gsub(sprintf("{%s}", name), paste0(name, i), e, fixed = TRUE)
+  e
+}
+
+# ---- from cells to sums ----
+
+# What weights are multiplied by: u first, where there are ones.
+sql_base <- function(plan) {
+  c(if (plan$intercept || length(plan$k) > 0L) "u", paste0("z", seq_along(plan$v), recycle0 = TRUE))
+}
+
+pairs <- function(base) {
+  at <- which(upper.tri(diag(length(base)), diag = TRUE), arr.ind = TRUE)
+  list(left = base[at[, 1]], right = base[at[, 2]], at = at)
+}
+
+# rows: a cell each, of codes, number of records and sums; in whatever order they came. The number of all records and
+# their sum.
+read_sum <- function(plan, weights, rows) {
+  rows <- unname(rows)
+  storage.mode(rows) <- "double"
+  factors <- seq_along(plan$k)
+  rows <- rows[do.call(order, c(lapply(factors, function(i) rows[, i]), list(seq_len(nrow(rows))))), , drop = FALSE]
+  sums <- rows[, -seq_len(length(factors) + 1L), drop = FALSE]
+  sums[is.na(sums)] <- 0 # of null records alone
+  ones <- cell_ones(plan, rows[, factors, drop = FALSE])
+  total <- switch(weights$form,
+    each = weights$constant + colSums(sums) * weights$worth,
+    squares = sum(sums) * weights$worth / unit^2,
+    vector = sum_vector(plan, sums, ones) * weights$worth / unit,
+    matrix = sum_matrix(plan, sums, ones) * weights$worth / unit^2
+  )
+  c(sum(rows[, length(factors) + 1L]), total)
+}
+
+# For each cell the intercept and the indicators, of which those are one that the cell's codes say.
+cell_ones <- function(plan, codes) {
+  indicators <- lapply(seq_along(plan$k), function(i) outer(codes[, i], seq_len(plan$indicators[i]), `==`))
+  ones <- do.call(cbind, c(list(matrix(1, nrow(codes), plan$intercept)), indicators))
+  ones[is.na(ones)] <- 0
+  ones
+}
+
+# In the order of the core: intercept, columns, indicators.
+core_order <- function(plan) {
+  ones <- plan$intercept + sum(plan$indicators)
+  columns <- ones + seq_along(plan$v)
+  c(seq_len(plan$intercept), columns, plan$intercept + seq_len(sum(plan$indicators)))
+}
+
+sum_vector <- function(plan, sums, ones) {
+  of_ones <- if (ncol(ones) > 0L) crossprod(ones, sums[, 1])
+  c(of_ones, colSums(sums[, setdiff(seq_len(ncol(sums)), if (ncol(ones) > 0L) 1L), drop = FALSE]))[core_order(plan)]
+}
+
+sum_matrix <- function(plan, sums, ones) {
+  base <- sql_base(plan)
+  at <- pairs(base)$at
+  total <- matrix(0, ncol(ones) + length(plan$v), ncol(ones) + length(plan$v))
+  for (i in seq_len(nrow(sums))) {
+    square <- matrix(0, length(base), length(base))
+    square[at] <- sums[i, ]
+    square[at[, 2:1, drop = FALSE]] <- sums[i, ]
+    spread <- spread_ones(ones[i, ], length(plan$v))
+    total <- total + spread %*% square %*% t(spread)
+  }
+  total[core_order(plan), core_order(plan)]
+}
+
+# From u and the columns to the ones of a cell and the columns.
+spread_ones <- function(ones, columns) {
+  if (length(ones) == 0L) return(diag(1, columns))
+  rbind(cbind(ones, matrix(0, length(ones), columns)), cbind(matrix(0, columns, 1L), diag(1, columns)))
+}

@@ -1,0 +1,108 @@
+/* Sums that are taken elsewhere: what comes from there is the sum, if it is one of n rows and finite; the rest comes in
+ * chunks. */
+#include "feed.h"
+
+/* Stands for a database: takes the sum in memory. */
+struct elsewhere {
+  const struct engine *memory;
+  const struct sum *sum;
+  double rows;  /* that it says it has */
+  double spoil; /* is added to the last number */
+  int status, calls;
+};
+
+static int take(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer) {
+  struct elsewhere *e = context;
+  e->calls++;
+  CHECK(strcmp(word, e->sum->word) == 0 && width == e->sum->width(task));
+  int status = e->memory->kind->sum(e->memory, e->sum, task, answer);
+  *rows = e->rows;
+  answer[width - 1] += e->spoil;
+  return e->status != BASE_OK ? e->status : status;
+}
+
+enum { N = 300, NUMBERS = MOST * MOST };
+static const char *const words[] = {"gradient", "hessian", NULL};
+static const double at[MOST] = {0.5, -1, 2, 0.1, 1, -0.3};
+
+/* Owns the chunks of the pair from then on. */
+static void open_remote(struct pair *s, struct elsewhere *e) {
+  static struct remote remote;
+  pair_open(s, "logistic", 1, 0, N, P, 7);
+  *e = (struct elsewhere){&s->memory.oracle->engine, &query_gradient.sum, N, 0, BASE_OK, 0};
+  remote = (struct remote){words, take, e};
+  struct engine chunks = s->engine;
+  CHECK(engine_remote(&remote, &chunks, &s->engine) == BASE_OK);
+}
+
+static int sum_of(struct pair *s, const struct sum *sum, const struct batch *of, double *answer) {
+  const struct ask ask = {.at = at};
+  const struct task task = {&s->stream.model, &ask, of};
+  memset(answer, 0, NUMBERS * sizeof(double));
+  return s->engine.kind->sum(&s->engine, sum, &task, answer);
+}
+
+static void answers(void) {
+  static const struct {
+    double rows, spoil;
+    int status, wanted;
+  } cases[] = {{N, 0, BASE_OK, BASE_OK},
+               {N + 1, 0, BASE_OK, BASE_ERR_ROWS},
+               {N - 1, 0, BASE_OK, BASE_ERR_ROWS},
+               {0, 0, BASE_OK, BASE_ERR_ROWS},
+               {NAN, 0, BASE_OK, BASE_ERR_ROWS},
+               {N, NAN, BASE_OK, BASE_ERR_SOURCE},
+               {N, INFINITY, BASE_OK, BASE_ERR_SOURCE},
+               {N, 0, BASE_ERR_SOURCE, BASE_ERR_SOURCE},
+               {N, 0, BASE_ERR_STOPPED, BASE_ERR_STOPPED}};
+  struct pair s;
+  struct elsewhere e;
+  open_remote(&s, &e);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double answer[NUMBERS], size = 0;
+    e.rows = cases[i].rows;
+    e.spoil = cases[i].spoil;
+    e.status = cases[i].status;
+    CHECK(sum_of(&s, &query_gradient.sum, NULL, answer) == cases[i].wanted);
+    for (size_t j = 0; j < NUMBERS; j++) size += fabs(answer[j]);
+    CHECK(cases[i].wanted == BASE_OK ? size > 1 : size == 0);
+  }
+  CHECK(e.calls == sizeof cases / sizeof *cases);
+  pair_close(&s);
+}
+
+/* Sums of other words, batches of a reading and all that is asked meanwhile. */
+static void others_come_in_chunks(void) {
+  const struct batch of = {.count = 100, .size = 100, .next = 1};
+  struct pair s;
+  struct elsewhere e;
+  double answer[NUMBERS], memory[NUMBERS];
+  open_remote(&s, &e);
+  CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_OK && answer[0] > 1);
+  const struct task task = {&s.stream.model, &(struct ask){.at = at}, NULL};
+  CHECK(e.memory->kind->sum(e.memory, &query_value.sum, &task, memory) == BASE_OK && memory[0] == answer[0]);
+  CHECK(s.engine.kind->begin(&s.engine) == BASE_OK);
+  CHECK(sum_of(&s, &query_gradient.sum, &of, answer) == BASE_OK && answer[0] != 0);
+  CHECK(sum_of(&s, &query_gradient.sum, NULL, answer) == BASE_ERR_SOURCE);
+  s.engine.kind->end(&s.engine);
+  CHECK(e.calls == 0);
+  CHECK(sum_of(&s, &query_gradient.sum, NULL, answer) == BASE_OK && e.calls == 1);
+  pair_close(&s);
+}
+
+static void what_is_known(void) {
+  struct pair s;
+  struct elsewhere e;
+  open_remote(&s, &e);
+  const struct task all = {&s.stream.model, NULL, NULL}, batch = {&s.stream.model, NULL, &(struct batch){.count = 1}};
+  CHECK(s.engine.kind->can(&query_gradient.sum, &all) && !s.engine.kind->can(&query_gradient.sum, &batch));
+  CHECK(!s.engine.kind->can(&query_counts.sum, &all));
+  CHECK(query_best_step.sum.word == NULL && query_first_step.sum.word != NULL);
+  pair_close(&s);
+}
+
+void test_barrier_remote(void) {
+  answers();
+  others_come_in_chunks();
+  what_is_known();
+}

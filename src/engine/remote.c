@@ -1,0 +1,90 @@
+/*
+ * Sums that are taken where the rows are: in a database, which is asked for a whole sum at a time. What a record adds
+ * there is rounded to integers, so that sums are exact whatever their order, and never beyond what the sensitivities
+ * allow (proofs: push-down). A sum over other than n rows is no answer.
+ *
+ * What the database is not asked for (batches, readings, other coordinates, sums without a word or too many of them) is
+ * taken from the same rows in chunks.
+ */
+#include "engine/engine.h"
+
+#include <math.h>
+#include <string.h>
+
+struct away {
+  struct remote remote;
+  struct engine chunks;
+  int reading;
+};
+
+static int asked(const struct away *a, const struct sum *sum, const struct task *task);
+static int all_finite(size_t n, const double *x);
+
+static int can(const struct sum *sum, const struct task *task) {
+  return sum->form != SUM_COUNTS && (!task->of || task->of->next);
+}
+
+static int sum_away(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
+  struct away *a = e->own;
+  if (!asked(a, sum, task)) return a->chunks.kind->sum(&a->chunks, sum, task, answer);
+  size_t width = sum->width(task);
+  double rows = 0;
+  memset(answer, 0, width * sizeof(double));
+  int status = a->remote.sum(a->remote.context, sum->word, task, width, &rows, answer);
+  if (status == BASE_OK && rows != (double)data_rows(e->rows)) status = BASE_ERR_ROWS;
+  if (status == BASE_OK && !all_finite(width, answer)) status = BASE_ERR_SOURCE;
+  if (status != BASE_OK) memset(answer, 0, width * sizeof(double));
+  return status;
+}
+
+/* While rows are being read nothing else can be asked. */
+static int asked(const struct away *a, const struct sum *sum, const struct task *task) {
+  if (!sum->word || task->of || a->reading || a->chunks.rows->coordinates) return 0;
+  const char *const *word = a->remote.words;
+  while (*word && strcmp(*word, sum->word) != 0) word++;
+  return *word != NULL;
+}
+
+static int all_finite(size_t n, const double *x) {
+  size_t i = 0;
+  while (i < n && isfinite(x[i])) i++;
+  return i == n;
+}
+
+static int move_away(const struct engine *e, const struct coordinates *coordinates) {
+  struct away *a = e->own;
+  return a->chunks.kind->move(&a->chunks, coordinates);
+}
+
+static int begin_reading(const struct engine *e) {
+  struct away *a = e->own;
+  int status = a->chunks.kind->begin(&a->chunks);
+  if (status == BASE_OK) a->reading = 1;
+  return status;
+}
+
+static void end_reading(const struct engine *e) {
+  struct away *a = e->own;
+  a->chunks.kind->end(&a->chunks);
+  a->reading = 0;
+}
+
+static void free_away(struct engine *e) {
+  struct away *a = e->own;
+  if (!a) return;
+  engine_free(&a->chunks);
+  base_free(a);
+  *e = (struct engine){0};
+}
+
+static const struct engine_kind away = {
+    .can = can, .sum = sum_away, .move = move_away, .begin = begin_reading, .end = end_reading, .free = free_away};
+
+int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {
+  struct away *a = base_alloc(1, sizeof *a);
+  if (!a) return BASE_ERR_MEMORY;
+  a->remote = *remote;
+  a->chunks = *chunks;
+  *out = (struct engine){&away, chunks->rows, a};
+  return BASE_OK;
+}

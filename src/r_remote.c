@@ -1,0 +1,72 @@
+/* Sums from elsewhere: the core asks for one, an R function (R/push.R) gets it. */
+#include "r_remote.h"
+
+#include <string.h>
+
+struct asked {
+  struct r_remote *r;
+  const char *word;
+  const struct task *task;
+  size_t width;
+  double *rows, *answer;
+  int status;
+};
+
+static void ask(void *argument);
+static SEXP what(const struct asked *asked);
+static SEXP numbers(size_t n, const double *x);
+
+static int sum(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer) {
+  struct asked asked = {context, word, task, width, rows, answer, BASE_ERR_SOURCE};
+  return glue_run(ask, &asked) ? asked.status : BASE_ERR_STOPPED;
+}
+
+SEXP remote_init(struct r_remote *r, SEXP push) {
+  SEXP function = arg_element(push, "ask"), words = arg_element(push, "words");
+  if (!Rf_isFunction(function) || TYPEOF(words) != STRSXP || XLENGTH(words) > REMOTE_WORDS) {
+    Rf_error("internal: a function and words were expected");
+  }
+  r->function = function;
+  for (R_xlen_t i = 0; i < XLENGTH(words); i++) r->words[i] = CHAR(STRING_ELT(words, i));
+  r->words[XLENGTH(words)] = NULL;
+  r->remote = (struct remote){r->words, sum, r};
+  return push;
+}
+
+/* The function handles errors and interrupts. It answers with the number of rows and the sum, FALSE when it failed, or
+ * NA when it was interrupted. */
+static void ask(void *argument) {
+  struct asked *asked = argument;
+  SEXP call = PROTECT(Rf_lang2(asked->r->function, PROTECT(what(asked))));
+  SEXP value = PROTECT(Rf_eval(call, R_GlobalEnv));
+  if (TYPEOF(value) == REALSXP && (size_t)XLENGTH(value) == asked->width + 1) {
+    *asked->rows = REAL(value)[0];
+    memcpy(asked->answer, REAL(value) + 1, asked->width * sizeof(double));
+    asked->status = BASE_OK;
+  } else if (TYPEOF(value) == LGLSXP && XLENGTH(value) == 1 && LOGICAL(value)[0] == NA_LOGICAL) {
+    asked->status = BASE_ERR_STOPPED;
+  }
+  UNPROTECT(3);
+}
+
+/* Of a direction or a trace the curvature is a Hessian's or a majorant's. */
+static SEXP what(const struct asked *asked) {
+  static const char *const names[] = {"word", "curvature", "at", "along", "steps"};
+  const struct ask *a = asked->task->ask;
+  size_t dim = asked->task->model->dim;
+  SEXP out = PROTECT(glue_list(5, names));
+  SET_VECTOR_ELT(out, 0, Rf_mkString(asked->word));
+  SET_VECTOR_ELT(out, 1, Rf_mkString(a->curvature == CURVATURE_HESSIAN ? "hessian" : "majorant"));
+  SET_VECTOR_ELT(out, 2, numbers(dim, a->at));
+  SET_VECTOR_ELT(out, 3, numbers(dim, a->along));
+  SET_VECTOR_ELT(out, 4, numbers(a->k, a->step));
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP numbers(size_t n, const double *x) {
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, x ? (R_xlen_t)n : 0));
+  if (x && n > 0) memcpy(REAL(out), x, n * sizeof(double));
+  UNPROTECT(1);
+  return out;
+}

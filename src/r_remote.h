@@ -1,0 +1,20 @@
+/* Sums that an R function gets from elsewhere. */
+#ifndef DPSOSP_R_REMOTE_H
+#define DPSOSP_R_REMOTE_H
+
+#include "glue.h"
+#include "engine/engine.h"
+
+#define REMOTE_WORDS 16
+
+struct r_remote {
+  SEXP function;                       /* of R/push.R */
+  const char *words[REMOTE_WORDS + 1]; /* that it is asked for, and NULL */
+  struct remote remote;
+};
+
+/* push: list(ask, words). Fills *r; what is returned keeps alive what it points into, and is the caller's to protect.
+ */
+SEXP remote_init(struct r_remote *r, SEXP push);
+
+#endif

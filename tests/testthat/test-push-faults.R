@@ -1,0 +1,89 @@
+# What goes wrong between a fit and its database: a clear error, the budget as it was charged, nothing released.
+
+d <- push_frame
+fit <- push_fit
+
+test_that("a row more or less, or an emptied table, is no answer", {
+  connection <- sqlite_connection()
+  for (change in c("INSERT INTO people SELECT * FROM people LIMIT 1", "DELETE FROM people WHERE rowid = 3",
+                   "DELETE FROM people")) {
+    source <- push_pair(connection, d)$push
+    DBI::dbExecute(connection, change)
+    budget <- dp_budget(eps = 1, delta = 1e-6)
+    expect_source_error(fit(source, budget))
+    expect_equal(charged(budget), 1)
+  }
+})
+
+test_that("a table that is gone and a connection that is closed are errors without their words", {
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  source <- push_pair(connection, d)$push
+  DBI::dbExecute(connection, "DROP TABLE people")
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_source_error(fit(source, budget))
+  expect_equal(charged(budget), 1)
+  DBI::dbDisconnect(connection)
+  expect_error(fit(source, budget), "no read-only snapshot", class = "dpsosp_error_source")
+  expect_equal(charged(budget), 1)
+})
+
+test_that("a fit sees one snapshot of a table that others write, and writes nothing itself", {
+  skip_if_not_installed("RSQLite")
+  folder <- withr::local_tempdir()
+  connect <- function() DBI::dbConnect(RSQLite::SQLite(), file.path(folder, "people.sqlite"))
+  one <- connect()
+  other <- connect()
+  withr::defer({
+    DBI::dbDisconnect(one)
+    DBI::dbDisconnect(other)
+  })
+  DBI::dbGetQuery(one, "PRAGMA journal_mode = WAL")
+  expect_snapshot_kept(one, other)
+  expect_read_only(one)
+  expect_transaction_kept(one)
+})
+
+test_that("an interrupt of a statement ends the fit as one", {
+  source <- push_pair(sqlite_connection(), d)$push
+  before_statement(function(at) {
+    if (at == 2) rlang::interrupt()
+  })
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  got <- tryCatch(fit(source, budget), interrupt = function(e) "interrupt")
+  expect_identical(got, "interrupt")
+  expect_equal(charged(budget), 2)
+  expect_false(source$push$state$open)
+})
+
+# ---- names and values ----
+
+test_that("names and levels that are code or none at all are names and levels", {
+  expect_quoted(sqlite_connection())
+})
+
+test_that("a column that is gone is an error, not its name as a text", {
+  connection <- sqlite_connection()
+  source <- push_pair(connection, d)$push
+  DBI::dbExecute(connection, "ALTER TABLE people RENAME COLUMN a TO c")
+  expect_source_error(fit(source, dp_budget(eps = 1, delta = 1e-6)))
+})
+
+test_that("1,590 columns are one statement, and more than a database takes are refused", {
+  connection <- sqlite_connection()
+  n <- 20
+  of <- function(columns) {
+    data <- as.data.frame(matrix(rep(c(-1, 1), length.out = n * columns), n))
+    data$y <- factor(rep(c("no", "yes"), n / 2))
+    data
+  }
+  box <- function(columns) stats::setNames(rep(list(c(-1, 1)), columns), paste0("V", seq_len(columns)))
+  pair <- push_pair(connection, of(1590))
+  oracles <- lapply(pair, push_oracle, y ~ ., bounds = box(1590))
+  w <- cos(seq_len(1591)) / 10
+  set.seed(1)
+  pushed <- dp_gradient(oracles$push, w, mu = 1e6)
+  set.seed(1)
+  expect_equal(pushed, dp_gradient(oracles$chunks, w, mu = 1e6), tolerance = 1e-3)
+  expect_error(push_oracle(push_pair(connection, of(1890))$push, y ~ ., bounds = box(1890)), "too many",
+               class = "dpsosp_error_argument")
+})

@@ -1,0 +1,64 @@
+# PostgreSQL takes sums as SQLite does. One server for all.
+
+test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a snapshot of its own", {
+  connection <- postgres_connection()
+  second <- DBI::dbConnect(RPostgres::Postgres(), host = DBI::dbGetInfo(connection)$host, user = "postgres",
+                           dbname = "postgres")
+  withr::defer(DBI::dbDisconnect(second), priority = "first")
+  d <- problem_frame(200)
+  d$a[5] <- NA
+  d$y[9] <- NA
+  d$b[c(11, 12)] <- c(1e308, -1e308)
+  expect_same_fits(push_pair(connection, d)$push, d)
+
+  d$whole <- rep(c(-3L, NA, 4L, 7L), 50)
+  d$truth <- d$f == "u"
+  pair <- push_pair(connection, d)
+  bounds <- c(frame_bounds, list(whole = c(-3, 5)))
+  for (type in c("numeric", "int8", "float4", "int2")) {
+    column <- if (type %in% c("int8", "int2")) "whole" else "a"
+    DBI::dbExecute(connection, sprintf("ALTER TABLE people ALTER COLUMN %s TYPE %s", column, type))
+    again <- function(push) {
+      dp_source(connection, "people", levels = levels_of(d), types = c(whole = "numeric"), push = push)
+    }
+    pair <- list(push = again(TRUE), chunks = again(FALSE))
+    expect_pushed(pair, truth ~ a + b + f + whole, bounds = bounds, radius = if (type == "int8") 1.1)
+  }
+  for (loss in list("sigmoid", loss_logistic(slope = 0.6))) expect_pushed(pair, y ~ a + b + f, loss)
+  expect_pushed(pair, y ~ a + truth - 1, "huber_svm", list(a = c(10, 30)), curved = FALSE)
+
+  expect_snapshot_kept(connection, second)
+  expect_read_only(connection)
+  expect_transaction_kept(connection)
+  expect_quoted(connection)
+
+  DBI::dbWriteTable(connection, "people", hostile_rows(9), overwrite = TRUE)
+  DBI::dbExecute(connection, "ALTER TABLE people ALTER COLUMN b TYPE numeric")
+  DBI::dbExecute(connection, "UPDATE people SET b = '1e4000' WHERE id = 3")
+  DBI::dbExecute(connection, "UPDATE people SET b = '1e-4000' WHERE id = 4")
+  DBI::dbExecute(connection, "UPDATE people SET b = '-Infinity' WHERE id = 5")
+  levels <- list(f = c("u", "v", "w"), y = c("no", "yes"))
+  source <- dp_source(connection, "people", levels = levels, push = TRUE)
+  expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = c(1, 1e30))
+
+  # A database whose EXP is wrong gives wrong answers, not larger ones: all slopes are at their bound.
+  DBI::dbExecute(connection, "CREATE SCHEMA wrong")
+  DBI::dbExecute(connection, paste("CREATE FUNCTION wrong.exp(double precision) RETURNS double precision AS",
+                                   "'SELECT -0.999 + 0 * $1' LANGUAGE SQL"))
+  DBI::dbExecute(connection, "SET search_path = wrong, pg_catalog, public")
+  source <- push_pair(connection, transform(problem_frame(4), id = 1:4))$push
+  expect_bounded(source, list(dpsosp:::loss_logistic(slope = 0.7)), sizes = 1)
+  slopes <- push_sum(source, y ~ a + b + f, asks(5)$gradient, radius = 1000)[2] * 1000
+  expect_equal(slopes, round(slopes), tolerance = 1e-2)
+  DBI::dbExecute(connection, "RESET search_path")
+
+  # A backend that ends in the middle of a run ends it.
+  source <- push_pair(connection, push_frame)$push
+  process <- DBI::dbGetQuery(connection, "SELECT pg_backend_pid()")[[1]]
+  before_statement(function(at) {
+    if (at == 2) DBI::dbGetQuery(second, sprintf("SELECT pg_terminate_backend(%d)", process))
+  })
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_source_error(push_fit(source, budget))
+  expect_equal(charged(budget), 2)
+})
