@@ -21,8 +21,9 @@ new_fit <- function(job) {
   ))
 }
 
-# Of the last phase; all clipped gradients, the last one certifies.
+# Of the last phase; all clipped gradients, the last one certifies; all steps on fresh records, which are numbered.
 iterations_done <- function(trace) {
+  if ("fresh records" %in% trace$query) return(max(trace$iteration))
   clipped <- sum(trace$query == "clipped gradient")
   if (clipped > 0L) clipped else sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0))
 }
@@ -84,9 +85,9 @@ new_privacy <- function(job) {
 #'   `BIC()`, `step()`, `add1()`, `drop1()` and `anova()`; so are `vcov()` and `confint()` of a fit that bought
 #'   no intervals ([dp_inference()]).
 #'
-#'   `plot()` shows the norms of released gradients, on batches in grey, with their upper confidence bounds and the
-#'   target, and the share of the budget spent, answer by answer. Of many gradients it shows
-#'   running medians of norms and bounds, and the bound of the last one. A released minimiser has a bound only.
+#'   `plot()` shows the norms of released gradients, on batches or by differences in grey, with their upper confidence
+#'   bounds and the target, and the share of the budget spent, answer by answer. Of many gradients it shows running
+#'   medians of norms and bounds, and the bound of the last one. A released minimiser has a bound only.
 #' @examples
 #' d <- covertype[1:2000, ]
 #' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,

@@ -16,12 +16,13 @@ plot.dp_sosp <- function(x, ...) {
 plot_many <- 60L
 
 plot_gradients <- function(x) {
-  rows <- x$trace[x$trace$query %in% c("gradient", "batch gradient", "clipped gradient", "minimiser"), ]
+  steps <- c("batch gradient", "clipped gradient", "gradient difference")
+  rows <- x$trace[x$trace$query %in% c("gradient", steps, "minimiser"), ]
   if (nrow(rows) == 0L) return(graphics::plot.new())
   many <- nrow(rows) > plot_many
   at <- seq_len(nrow(rows))
   bars <- if (many) nrow(rows) else at
-  colour <- ifelse(rows$query %in% c("batch gradient", "clipped gradient"), "grey60", "black")
+  colour <- ifelse(rows$query %in% steps, "grey60", "black")
   # Room for the legend
   low <- if (many) 0.4 else 0.9
   graphics::plot(at, rows$estimate, log = "y", type = if (many) "n" else "c", xlab = "gradient released", ylab = "norm",

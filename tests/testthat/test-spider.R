@@ -15,6 +15,8 @@ test_that("the budget is paid once, for all records", {
   expect_equal(fit$privacy$accountant, "gdp")
   expect_gt(sum(fit$trace$query == "gradient difference"), 5)
   expect_equal(sum(fit$trace$rho), fit$privacy$ledger$rho[1])
+  gradients <- sum(fit$trace$query %in% c("gradient", "gradient difference"))
+  expect_equal(fit$iterations[["done"]], gradients - 1) # one certifies
 })
 
 test_that("it leaves a saddle, and says that the population is certified", {
