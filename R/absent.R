@@ -9,6 +9,9 @@ no_terms <- paste0("A private fit keeps no model frame, and no terms with an env
 no_loss <- paste0("A private fit has no deviance or likelihood: its loss on the training data would be another ",
                   "release. `dp_value()` is the mean loss with noise, charged to a budget. Compare models so, or on ",
                   "public data.")
+no_minimiser <- paste0("A network has no standard errors: its loss is not convex in the weights, so there is no one ",
+                       "minimiser that they could be about.")
+
 #' @importFrom stats fitted
 #' @export
 fitted.dp_sosp <- function(object, ...) absent(no_rows)
@@ -54,3 +57,9 @@ drop1.dp_sosp <- function(object, scope, ...) absent(no_loss)
 #' @importFrom stats anova
 #' @export
 anova.dp_sosp <- function(object, ...) absent(no_loss)
+
+#' @export
+confint.dp_network <- function(object, parm, level = 0.95, ...) absent(no_minimiser)
+
+#' @export
+vcov.dp_network <- function(object, ...) absent(no_minimiser)

@@ -24,10 +24,18 @@
 #' the distance from w to the minimiser.
 #'
 #' Eigenvalues of H below a quarter of the norm of its noise cannot be told from zero: there the budget resolves
-#' nothing. A coefficient more than a quarter of whose variance comes from such directions, or whose standard error
-#' exceeds what it would be thought to be without any data (1.5 for that of a column in \[-1, 1\]; the columns of
-#' a matrix are taken as they are), is `NA` in `summary()`, `vcov()` and `confint()`. `unresolved = "wide"`
-#' shows its interval all the same, widened by that prior standard deviation; it rests on the prior.
+#' nothing. `NA` in `summary()`, `vcov()` and `confint()` is a coefficient
+#' * more than a quarter of whose variance comes from such directions;
+#' * whose standard error exceeds what it would be thought to be without any data: 1.5 for that of a column in \[-1, 1\]
+#'   (the columns of a matrix are taken as they are);
+#' * of a numeric column whose own curvature does not stand out of the noise of H by three standard deviations, because
+#'   its range is much too wide for its values or the budget too small;
+#' * that is the intercept, where one of these slopes belongs to a column whose range has its centre elsewhere than at
+#'   zero: what is known of that slope is needed to say what is where the column is zero.
+#'
+#' `unresolved = "wide"` shows its interval all the same, widened by that prior standard deviation; it rests on the
+#' prior. A column that is not resolved is as good as left out: the other coefficients are nearly those of the model
+#' without it.
 #'
 #' # What intervals are about
 #' The coefficients with the least expected loss of rows as the fit takes them: numeric columns clipped to their ranges,
@@ -67,9 +75,9 @@
 #'   coefficient is not shown, or `NA`) and `privacy`, as that of a fit. `vcov()`: a matrix. `confint()`: a matrix with
 #'   the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
-#'   second derivative jumps, a penalty, a fit that has intervals; in `dp_sosp()` also methods on batches and
-#'   `"objpert"`, whose accountants pay for nothing else. `confint()` and `vcov()` of a fit without:
-#'   `dpsosp_error_absent`.
+#'   second derivative jumps, a penalty, a fit that has intervals, a network; in `dp_sosp()` also methods on batches and
+#'   `"objpert"`, whose accountants pay for nothing else. `dpsosp_error_several`: the multinomial loss. `confint()` and
+#'   `vcov()` of a fit without: `dpsosp_error_absent`.
 #' @seealso [dp_sosp()], [tidy()][dp_sosp-tidy].
 #' @examples
 #' d <- covertype[1:10000, ]
@@ -87,6 +95,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   require_given()
   call <- scrub_call(match.call(), quote(dp_inference))
   check_dots(call)
+  if (inherits(fit, "dp_network")) abort("argument", no_minimiser, call = call, class = "dpsosp_error_inference")
   check_fit(fit, call)
   if (!is.null(fit$inference)) {
     abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")

@@ -4,6 +4,7 @@ no_errors <- "This fit bought no intervals: see `dp_inference()`."
 
 # The fit's, or an error.
 inference_of <- function(fit, call = sys.call(-1)) {
+  check_one_output(fit$loss, "Intervals are", call)
   if (is.null(fit$inference)) abort("argument", no_errors, call = call, class = "dpsosp_error_absent")
   fit$inference
 }

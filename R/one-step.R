@@ -9,19 +9,24 @@
 # is right, and a small eigenvalue of H makes V large. v stands for d.
 #
 # Directions of H whose eigenvalue is below a fraction of what noise alone has there are unresolved: the fraction takes
-# the eigenvalue's place, and V gains, along them, the variance of a coefficient that is known to be moderate only.
+# the eigenvalue's place, and V gains, along them, the variance of a coefficient that is known to be moderate only. That
+# is not known of a column that is short because its range reaches much too far: its coefficient may be of any size, and
+# noise that passes for its curvature gives a wrong estimate with a small error. So a column's own curvature must stand
+# out of the noise, or its slope is not shown.
 # All of it is post-processing. inst/experiments/inference.R counts how often intervals cover.
 
 step_floor <- 1 / 4 # of the norm of H's noise, sd_H sqrt(2 p)
 step_prior <- 1.5   # standard deviation of the coefficient of a column in [-1, 1]
 step_most <- 1 / 4  # of a variance may come from that
+step_evident <- 3   # standard deviations of the noise: the least curvature of a column
 
 # released: point, gradient, hessian, products (NULL: the model's variance), each answer with its sd; n.
 one_step <- function(released, design) {
   p <- length(released$point)
   known <- known_entries(design)
   sd <- attr(released$hessian, "sd")
-  curvature <- eigen(tidy_matrix(released$hessian, known), symmetric = TRUE)
+  hessian <- tidy_matrix(released$hessian, known)
+  curvature <- eigen(hessian, symmetric = TRUE)
   vectors <- curvature$vectors
   least <- step_floor * sd * sqrt(2 * p)
   open <- curvature$values < least
@@ -32,7 +37,16 @@ one_step <- function(released, design) {
     positive_part(tidy_matrix(released$products, known))
   meat <- spread / released$n + diag(attr(released$gradient, "sd")^2, p) + noise_covariance(step, sd, known)
   list(w = released$point - step, covariance = inverse %*% meat %*% inverse,
-       open = vectors[, open, drop = FALSE], prior = step_prior * design$radius)
+       open = vectors[, open, drop = FALSE], prior = step_prior * design$radius,
+       short = short_columns(hessian, sd, design))
+}
+
+# Which coefficients of the core belong to columns, other than indicators, whose curvature beside a constant is not
+# evident? It is that of the direction (-r, 1), of which the noise has the standard deviation sd (1 + r^2).
+short_columns <- function(hessian, sd, design) {
+  r <- if (design$intercept) hessian[1, ] / hessian[1, 1] else 0
+  short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
+  short & column_groups(design) == 0L & !(design$intercept & seq_along(short) == 1L)
 }
 
 recompose <- function(vectors, values) vectors %*% (t(vectors) * values)
@@ -96,11 +110,17 @@ step_intervals <- function(step, design) {
   dimnames(covariance) <- list(rownames(map), rownames(map))
   variance <- diag(covariance)
   moderate <- step$prior^2 * rowSums(map^2)
-  hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate
+  short <- drop((map != 0) %*% step$short) > 0
+  hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | short
   reason <- ifelse(hidden, "not resolved by this budget", NA)
+  if (is.na(reason[1]) && any(hidden & shifts_first(map))) reason[1] <- "rests on a slope that is not resolved"
   list(coefficients = core_coef(design, step$w), vcov = covariance, reason = reason,
        predictor = core_coef(design, shrink(step)))
 }
+
+# The intercept is about records that are zero in all columns: it moves with the slopes of those whose range is not
+# centred at zero, however little the records that there are say about these slopes.
+shifts_first <- function(map) c(FALSE, drop(map[-1, , drop = FALSE] %*% map[1, ]) != 0)
 
 # Column j: what the core's j-th coefficient adds to those of the columns.
 core_map <- function(design) {

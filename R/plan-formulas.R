@@ -25,6 +25,12 @@ plan_frame <- function(columns, intercept, shares, variance, radius) {
 after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho) else s$rho
 method_rho <- function(s) after_start(s) * if (s$inference) inference_path else 1
 
+# Of a positive matrix, whose diagonal may span many orders of magnitude.
+inverse_of <- function(x) {
+  scale <- 1 / sqrt(diag(x))
+  scale * t(scale * solve(scale * t(scale * x)))
+}
+
 # Of a b.
 trace_of <- function(a, b) sum(a * t(b))
 
@@ -224,7 +230,7 @@ one_step_variance <- function(s) {
   share <- inference_shares
   nu <- 2 / (s$n * sqrt(2 * after_start(s)))
   hessian <- s$curvature * s$frame$second
-  inverse <- solve(hessian)
+  inverse <- inverse_of(hessian)
   step <- nu^2 * (1 / share[["gradient"]] + 2 / 0.2) * inverse %*% inverse
   matrix_sd <- sqrt(2) / 4 / (s$n * sqrt(2 * after_start(s) * share[["hessian"]]))
   noise <- diag(nu^2 / share[["gradient"]], s$frame$dim) +
@@ -243,7 +249,7 @@ interval_ratios <- function(s) {
 one_step_excess <- function(s) {
   v <- one_step_variance(s)
   prior <- (step_prior * s$frame$radius)^2
-  kept <- prior * solve(v$variance + diag(prior, s$frame$dim))
+  kept <- prior * inverse_of(v$variance + diag(prior, s$frame$dim))
   lost <- diag(s$frame$dim) - kept
   noise <- trace_of(kept %*% v$variance, kept %*% v$hessian)
   (noise + (s$effect * s$frame$radius)^2 * trace_of(lost %*% v$hessian, lost)) / 2

@@ -44,7 +44,7 @@
 #' @param method `"newton-ridge"`, `"newton"` or `"auto"`: the first, but `"newton"` where there are intervals, which
 #'   belong to it, or no columns.
 #' @param inference Are intervals bought as well (`inference = "sandwich"`)?
-#' @param variance Of the mapped numeric columns, in (0, 1\]: one number, or one per column. 1/3 is uniform on the
+#' @param variance Of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform on the
 #'   range, 0.1 typical of ranges that hold all values.
 #' @param curvature Mean of p (1 - p) over records, p the probability of the second class, in (0, 0.25\]: 0.25 is a fair
 #'   coin, 0.14 typical.
@@ -125,13 +125,17 @@ plan_formula <- function(formula, schema, call) {
   design_template(formula, schema[0L, , drop = FALSE], call = call, frame = "schema")
 }
 
+# Of variances and shares: smaller ones are lost in the arithmetic, and such columns in any noise.
+plan_least <- 1e-6
+
 check_shares <- function(shares, levels, call) {
   if (is.null(shares)) shares <- lapply(levels, function(level) rep(1 / length(level), length(level)))
   good <- is.list(shares) && identical(lengths(shares, use.names = FALSE), lengths(levels, use.names = FALSE)) &&
-    all(vapply(shares, function(s) is.numeric(s) && all(is.finite(s)) && all(s > 0) && abs(sum(s) - 1) < 1e-6, NA))
+    all(vapply(shares, function(s) is.numeric(s) && all(is.finite(s)) && all(s >= plan_least) &&
+      abs(sum(s) - 1) < 1e-6, NA))
   if (!good) {
-    abort("argument", "`shares` must be a list of one vector per factor, with a positive fraction for each of its ",
-          "levels, which sum to 1.", call = call)
+    abort("argument", "`shares` must be a list of one vector per factor, with a fraction of at least ", plan_least,
+          " for each of its levels, which sum to 1.", call = call)
   }
   stats::setNames(Map(stats::setNames, shares, levels), names(levels))
 }
@@ -139,9 +143,10 @@ check_shares <- function(shares, levels, call) {
 check_variance <- function(variance, columns, call) {
   p <- sum(columns$kind == "numeric")
   good <- is.numeric(variance) && length(variance) %in% c(1L, p) && all(is.finite(variance)) &&
-    all(variance > 0 & variance <= 1)
+    all(variance >= plan_least & variance <= 1)
   if (!good) {
-    abort("argument", "`variance` must be one number above 0 and at most 1, or one per numeric column.", call = call)
+    abort("argument", "`variance` must be one number from ", plan_least, " to 1, or one per numeric column.",
+          call = call)
   }
   rep_len(as.double(variance), p)
 }

@@ -20,7 +20,9 @@
 # Where coefficients are to have intervals no values may be cut off that the counts
 # show: an octave that exceeds the noise level is kept however few it holds, a range
 # goes on to zero unless the counts show nothing there, and there are no cells. So
-# what is cut off falls with the noise, as the intervals' width does.
+# what is cut off falls with the noise, as the intervals' width does. But a range that
+# goes far beyond the values leaves a column of which nothing is resolved: stronger
+# evidence is asked for, 0.02 / d^3 and 3 standard deviations on the other side.
 #
 # Reading the cells. Of all intervals the one of least cost is taken: log2(width) +
 # (values outside) / (5 % of the values that are not in the fullest cell). Those
@@ -33,15 +35,16 @@
 
 ranges_octaves_share <- 0.75
 ranges_error <- 0.01    # probability that noise passes for a column's core
-# reach: probability that noise passes for data in the next octave; tail: share of n below which an octave is left out
-# anyway; outside: share of n that may lie between zero and a range off zero; surely: must the counts say so, and show
-# nothing there, with ranges_doubt standard deviations?
-ranges_cutting <- list(reach = 0.1, tail = 0.03, outside = 0.05, surely = FALSE)
-ranges_keeping <- list(reach = 0.1, tail = 0, outside = 0.01, surely = TRUE)
+# reach: probability that noise passes for data in the next octave; across: standard deviations that are evidence of
+# values on the other side; tail: share of n below which an octave is left out anyway; outside: share of n that may lie
+# between zero and a range off zero; surely: must the counts say so, and show nothing there, with ranges_doubt standard
+# deviations?
+ranges_cutting <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
+ranges_keeping <- list(reach = 0.02, across = 3, tail = 0, outside = 0.01, surely = TRUE)
 ranges_octave_worth <- 0.05
 ranges_most_lost <- 0.2  # of the values outside the fullest cell: more are never cut off
 ranges_others <- 0.02   # of n: the values outside the fullest cell are taken to be so many at least
-ranges_doubt <- 2       # standard deviations added to the values outside, and asked of a weak sign
+ranges_doubt <- 2       # standard deviations added to the values outside
 ranges_narrow <- 0.8    # share of n in two octaves from which a column is thought to be narrow
 ranges_cells <- 128L
 ranges_windows <- 1:4
@@ -184,7 +187,7 @@ other_side <- function(counts, core, top, sd, n, rule) {
   end <- octave_reached(counts, near, sd, n, rule)
   if (end > near) return(max(end, quarter))
   octaves <- max(1L, near - 5L):near
-  enough <- max(ranges_doubt * sd * sqrt(length(octaves)), rule$tail * n)
+  enough <- max(rule$across * sd * sqrt(length(octaves)), rule$tail * n)
   if (sum(counts[octaves]) >= enough) quarter else 0L
 }
 

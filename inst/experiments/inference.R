@@ -34,49 +34,67 @@ frame_columns <- function(n) {
 }
 frame_ranges <- list(age = c(17, 90), hours = c(1, 99), score = c(0, 1))
 
+frame_coefficients <- c(-1.6, age = 0.025, hours = 0.015, score = -1, sexm = 0.6, e = 0.4, s = -0.5, w = 0.3)
 frame <- function(n) {
   d <- frame_columns(n)
-  link <- -1.6 + 0.025 * d$age + 0.015 * d$hours - d$score + 0.6 * (d$sex == "m") +
-    c(n = 0, e = 0.4, s = -0.5, w = 0.3)[as.character(d$region)]
-  d$y <- stats::runif(n) < stats::plogis(link)
+  d$y <- stats::runif(n) < stats::plogis(as.vector(stats::model.matrix(~ ., d) %*% frame_coefficients))
   d
 }
 
 # Far from a logit: events are frequent at both ends of one column only, and the less so in one level.
+misspecified_chance <- function(d) {
+  ends <- stats::plogis(25 * (abs(2 * d$score - 1) - 0.85))
+  0.03 + 0.9 * ends * ifelse(d$sex == "m", 0.4, 1) + 0.05 * (d$region == "e")
+}
 misspecified <- function(n) {
   d <- frame_columns(n)
-  ends <- stats::plogis(25 * (abs(2 * d$score - 1) - 0.85))
-  d$y <- stats::runif(n) < 0.03 + 0.9 * ends * ifelse(d$sex == "m", 0.4, 1) + 0.05 * (d$region == "e")
+  d$y <- stats::runif(n) < misspecified_chance(d)
   d
+}
+# The logit of least expected loss: over a fine grid of what events depend on. The other two columns are independent of
+# it, so that their coefficients are zero.
+misspecified_coefficients <- function() {
+  d <- expand.grid(score = (seq_len(5000) - 0.5) / 5000, sex = factor(c("f", "m")),
+                   region = factor(c("n", "e", "s", "w"), c("n", "e", "s", "w")))
+  weight <- c(f = 0.45, m = 0.55)[as.character(d$sex)] *
+    c(n = 0.4, e = 0.3, s = 0.2, w = 0.1)[as.character(d$region)]
+  fit <- stats::glm.fit(stats::model.matrix(~ ., d), misspecified_chance(d), weight,
+                        family = stats::quasibinomial(), control = list(epsilon = 1e-12))
+  append(unname(fit$coefficients), c(0, 0), 1)
 }
 
 box <- function(p) stats::setNames(rep(list(c(-1, 1)), p - 1), paste0("V", seq_len(p - 1)))
 ten <- c(-0.3, 0.8, -0.6, 0.5, 0.3, -0.8, 0.4, -0.5, 0.6, 0.2, -0.3)
 five <- c(0.2, 0.8, -0.5, 0.4, -0.7, 0.3)
 two <- c(0.2, 0.8, -0.5)
+exactly <- function(n, eps, beta) {
+  list(n = n, eps = eps, draw = uniform(beta), coefficients = beta, bounds = box(length(beta)))
+}
+framed <- function(eps, bounds, draw = frame, coefficients = frame_coefficients) {
+  list(n = 20000, eps = eps, draw = draw, coefficients = coefficients, bounds = bounds)
+}
 problems <- list(
-  "20,000 x 10, eps 0.5" = list(n = 20000, eps = 0.5, draw = uniform(ten), bounds = box(11)),
-  "20,000 x 10, eps 1" = list(n = 20000, eps = 1, draw = uniform(ten), bounds = box(11)),
-  "5,000 x 5, eps 1" = list(n = 5000, eps = 1, draw = uniform(five), bounds = box(6)),
-  "frame, declared ranges, eps 1" = list(n = 20000, eps = 1, draw = frame, bounds = frame_ranges),
-  "frame, private ranges, eps 1" = list(n = 20000, eps = 1, draw = frame, bounds = "private"),
-  "frame, private ranges, eps 4" = list(n = 20000, eps = 4, draw = frame, bounds = "private"),
-  "wrong model, eps 4" = list(n = 20000, eps = 4, draw = misspecified, bounds = frame_ranges),
-  "1,000 x 2, eps 0.3" = list(n = 1000, eps = 0.3, draw = uniform(two), bounds = box(3))
+  "20,000 x 10, eps 0.5" = exactly(20000, 0.5, ten),
+  "20,000 x 10, eps 1" = exactly(20000, 1, ten),
+  "5,000 x 5, eps 1" = exactly(5000, 1, five),
+  "frame, declared ranges, eps 1" = framed(1, frame_ranges),
+  "frame, private ranges, eps 1" = framed(1, "private"),
+  "frame, private ranges, eps 4" = framed(4, "private"),
+  "wrong model, eps 4" = framed(4, frame_ranges, misspecified, misspecified_coefficients()),
+  "1,000 x 2, eps 0.3" = exactly(1000, 0.3, two)
 )
 
-# What intervals are about, and the standard error of the non-private estimate from one record: of many.
-truth_of <- function(draw) {
+# Of the non-private estimate, times the root of the number of records: of many.
+standard_error <- function(draw) {
   set.seed(0)
   d <- draw(1e6)
   fit <- stats::glm(y ~ ., stats::binomial(), d)
   x <- stats::model.matrix(fit)
   inverse <- chol2inv(chol(crossprod(x * sqrt(fit$fitted.values * (1 - fit$fitted.values)))))
-  list(coefficients = stats::coef(fit),
-       error = sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse) * nrow(x)))
+  sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse) * nrow(x))
 }
 
-one_run <- function(problem, method, seed, truth) {
+one_run <- function(problem, method, seed, error) {
   set.seed(seed)
   d <- problem$draw(problem$n)
   fit <- suppressWarnings(suppressMessages(dp_sosp(
@@ -84,20 +102,19 @@ one_run <- function(problem, method, seed, truth) {
     inference = "sandwich", noise = "reproducible", progress = FALSE
   )))
   wide <- confint(fit, unresolved = "wide")
-  cbind(covered = wide[, 1] <= truth$coefficients & truth$coefficients <= wide[, 2],
+  cbind(covered = wide[, 1] <= problem$coefficients & problem$coefficients <= wide[, 2],
         shown = !is.na(confint(fit)[, 1]),
-        ratio = (wide[, 2] - wide[, 1]) / (2 * stats::qnorm(0.975) * truth$error / sqrt(problem$n)))
+        ratio = (wide[, 2] - wide[, 1]) / (2 * stats::qnorm(0.975) * error / sqrt(problem$n)))
 }
 
 simulate <- function(out, runs, methods) {
   for (name in names(problems)) {
     problem <- problems[[name]]
-    key <- list(problem = name, method = methods)
     if (all(vapply(methods, function(method) out$has(list(problem = name, method = method)), NA))) next
-    truth <- truth_of(problem$draw)
+    error <- standard_error(problem$draw)
     for (method in methods) {
       if (out$has(list(problem = name, method = method))) next
-      all <- simplify2array(lapply(seq_len(runs), one_run, problem = problem, method = method, truth = truth))
+      all <- simplify2array(lapply(seq_len(runs), one_run, problem = problem, method = method, error = error))
       for (coefficient in dimnames(all)[[1]]) {
         got <- as.data.frame(t(all[coefficient, , ]))
         shown <- got$shown == 1

@@ -8,10 +8,12 @@
 # over that with the range from the 1 % to the 99 % quantile (1 at most); and the share with a usefulness below 0.15,
 # which are as good as lost.
 #
-# With intervals a row has instead: inside99, share with at least 99 % of the values inside; covered, how often a 95 %
-# interval about the clipped column's coefficient would cover that of the column as it is (logistic, its log-odds with
-# a standard deviation of one), by the width that dp_plan() expects; covered93 and covered90, share of the columns
-# where that is at least 0.93 and 0.9; width, of the interval over that of the range of all values, geometric mean.
+# With intervals a row has instead: inside99, share with at least 99 % of the values inside; and, of intervals for slope
+# and intercept of the column as it is (logistic, its log-odds with a standard deviation of one), which R/one-step.R
+# computes from the expected matrices of the clipped column and m - 1 others, with drawn noise, sample and point: shown,
+# share of the slopes that are resolved; covered, share of the shown intervals that cover; off, share of those that miss
+# by more than four standard errors; width, standard error of slopes over that without privacy and clipping, geometric
+# mean.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -74,68 +76,120 @@ interval_shapes <- c(shapes[!names(shapes) %in% c("heavy", "constant")], list(
 keeping <- function(...) list(ranges_keeping = utils::modifyList(dpsosp:::ranges_keeping, list(...)))
 interval_settings <- list(
   "as without intervals" = list(ranges_keeping = dpsosp:::ranges_cutting), chosen = list(),
-  "tail 0.5 %" = keeping(tail = 0.005), "reach 5 %" = keeping(reach = 0.05), "reach 20 %" = keeping(reach = 0.2),
-  "reach 50 %" = keeping(reach = 0.5), "outside 0" = keeping(outside = 0), "outside 5 %" = keeping(outside = 0.05),
-  "not surely" = keeping(surely = FALSE)
+  "reach 10 %, across 2" = keeping(reach = 0.1, across = 2), "reach 5 %" = keeping(reach = 0.05),
+  "reach 2 %, across 2" = keeping(across = 2), "reach 1 %" = keeping(reach = 0.01)
 )
 
-# Of a shape: a function of a range that gives, of the clipped column, what an interval needs; from many records.
+# Of a shape: a function of a range that gives, of the clipped column, its logistic regression; from many records. point
+# and matrices are those of the rows (1, mapped column).
 population <- function(shape) {
   set.seed(0)
   x <- as.double(interval_shapes[[shape]](5e4))
-  scale <- stats::sd(x)
-  y <- stats::runif(length(x)) < stats::plogis((x - mean(x)) / scale - 0.4)
+  y <- stats::runif(length(x)) < stats::plogis((x - mean(x)) / stats::sd(x) - 0.4)
   known <- new.env()
   function(range = base::range(x)) {
-    name <- paste(signif(range, 3), collapse = " ")
-    if (is.null(known[[name]])) {
-      clipped <- pmin(pmax(x, range[1]), range[2])
-      fit <- stats::glm(y ~ I((clipped - mean(clipped)) / scale), stats::binomial())
-      known[[name]] <- list(
-        variance = stats::var(clipped) / (diff(range) / 2)^2, inside = mean(clipped == x),
-        slope = stats::coef(fit)[[2]],
-        curvature = mean(fit$fitted.values * (1 - fit$fitted.values)),
-        error = sqrt(stats::vcov(fit)[2, 2] * length(x))
-      )
-    }
+    name <- paste(signif(range, 6), collapse = " ")
+    if (is.null(known[[name]])) known[[name]] <- regression(x, y, range)
     known[[name]]
   }
 }
+
+regression <- function(x, y, range) {
+  half <- diff(range) / 2
+  clipped <- pmin(pmax(x, range[1]), range[2])
+  centre <- mean(clipped)
+  scale <- stats::sd(clipped)
+  standard <- cbind(1, (clipped - centre) / scale)
+  fit <- stats::glm.fit(standard, y, family = stats::binomial())
+  slope <- fit$coefficients[[2]] / scale
+  rows <- cbind(1, (clipped - mean(range)) / half)
+  bread <- solve(crossprod(standard * sqrt(fit$fitted.values * (1 - fit$fitted.values))) / length(x))
+  list(inside = mean(clipped == x), share = mean(y), error = sqrt(bread[2, 2]) / scale,
+       raw = c(fit$coefficients[[1]] - slope * centre, slope),
+       point = c(fit$coefficients[[1]] + slope * (mean(range) - centre), slope * half),
+       hessian = crossprod(rows * sqrt(fit$fitted.values * (1 - fit$fitted.values))) / length(x),
+       products = crossprod(rows * (y - fit$fitted.values)) / length(x))
+}
 populations <- lapply(stats::setNames(nm = names(interval_shapes)), population)
 
-# The plan has a least variance, as it must resolve the column.
-width_of <- function(p, n, m, eps) {
-  name <- paste(signif(p$variance, 3), signif(p$curvature, 3), n, m, eps)
-  if (is.null(known_ratios[[name]])) {
-    plan <- dp_plan(n, m, eps = eps, inference = TRUE, curvature = p$curvature,
-                    variance = c(min(1, max(p$variance, 1e-4)), rep(0.1, m - 1)))
-    known_ratios[[name]] <- plan$intervals$ratio[1]
+other_variance <- 0.1
+other_slope <- 0.7
+
+# Estimates and standard errors of intercept and slope, draws of them, where the first of m columns has this range.
+interval_draws <- function(p, range, n, m, eps, draws = 10) {
+  columns <- paste0("x", seq_len(m))
+  design <- dpsosp:::design_template(y ~ ., as.data.frame(matrix(0, 1, m + 1, dimnames = list(NULL, c(columns, "y")))))
+  design <- dpsosp:::design_fill_ranges(design, matrix(
+    c(range, rep(c(-1, 1), m - 1)), m, byrow = TRUE, dimnames = list(columns, c("lower", "upper"))
+  ))
+  radius <- design$radius
+  block <- function(x, other) {
+    whole <- diag(other, m + 1)
+    whole[1:2, 1:2] <- x
+    whole / radius^2
   }
-  known_ratios[[name]] * p$error / sqrt(n)
+  curvature <- p$hessian[1, 1]
+  hessian <- block(p$hessian, curvature * other_variance)
+  products <- block(p$products, curvature * other_variance)
+  rho <- (1 - dpsosp:::ranges_share) * dp_convert(eps = eps, delta = 1 / n^2)$mu^2 / 2
+  sd <- function(sensitivity, what) {
+    sensitivity / n / sqrt(2 * (1 - dpsosp:::inference_path) * rho * dpsosp:::inference_shares[[what]] /
+                             sum(dpsosp:::inference_shares))
+  }
+  solution <- radius * c(p$point, rep(other_slope, m - 1))
+  path <- path_of(hessian, curvature, solution - c(radius * stats::qlogis(p$share), numeric(m)), n, m, rho)
+  symmetric <- function(sd) {
+    e <- matrix(stats::rnorm((m + 1)^2, sd = sd), m + 1)
+    (e + t(e)) / 2 + diag(diag(e) * (sqrt(2) - 1) / sqrt(2), m + 1)
+  }
+  noisy <- function(x, sd, noise) structure(x + noise, sd = sd)
+  root <- t(chol(products / n))
+  vapply(seq_len(draws), function(draw) {
+    away <- drop(path$vectors %*% (path$bias + sqrt(path$variance) * stats::rnorm(m + 1)))
+    sample <- drop(solve(hessian, root %*% stats::rnorm(m + 1)))
+    sds <- c(gradient = sd(2, "gradient"), hessian = sd(sqrt(2) / 4, "hessian"), products = sd(sqrt(2), "products"))
+    step <- dpsosp:::step_intervals(dpsosp:::one_step(list(
+      point = solution + sample + away, n = n,
+      gradient = noisy(drop(hessian %*% away), sds[["gradient"]], stats::rnorm(m + 1, sd = sds[["gradient"]])),
+      hessian = noisy(hessian, sds[["hessian"]], symmetric(sds[["hessian"]])),
+      products = noisy(products, sds[["products"]], symmetric(sds[["products"]]))
+    ), design), design)
+    c(step$coefficients[1:2], sqrt(diag(step$vcov)[1:2]), is.na(step$reason[1:2]))
+  }, numeric(6))
 }
-known_ratios <- new.env()
+
+# Where a path from the constant prediction ends, seen from the solution, along the eigenvectors of the Hessian.
+path_of <- function(hessian, curvature, way, n, m, rho) {
+  e <- eigen(hessian, symmetric = TRUE)
+  value <- pmax(e$values, 1e-12 * e$values[1])
+  along <- drop(crossprod(e$vectors, way))
+  setting <- list(n = n, rho = rho, inference = TRUE, frame = list(intercept = TRUE, dim = m + 1))
+  path <- dpsosp:::newton_path(dpsosp:::newton_run(setting), value, value / curvature / 4, along^2)
+  list(vectors = e$vectors, bias = -(1 - path$reached) * along, variance = path$variance)
+}
 
 one_interval_run <- function(n, m, eps, seed) {
   set.seed(seed)
   chosen <- sample(names(interval_shapes), m)
   columns <- lapply(interval_shapes[chosen], function(shape) as.double(shape(n)))
-  rho <- 0.05 * dp_convert(eps = eps, delta = 1 / n^2)$mu^2 / 2
+  rho <- dpsosp:::ranges_share * dp_convert(eps = eps, delta = 1 / n^2)$mu^2 / 2
   ranges <- dpsosp:::private_ranges(columns, dp_budget(eps = eps, delta = 1 / n^2), rho, "replace-one", TRUE, FALSE)
   do.call(rbind, lapply(chosen, function(shape) {
-    if (!attr(ranges, "found")[[shape]]) return(data.frame(found = FALSE, inside = NA, covered = NA, width = NA))
+    if (!attr(ranges, "found")[[shape]]) return(NULL)
     p <- populations[[shape]](ranges[shape, ])
     all <- populations[[shape]]()
-    width <- width_of(p, n, m, eps)
-    off <- (p$slope - all$slope) / width
-    data.frame(found = TRUE, inside = p$inside, covered = diff(stats::pnorm(off + c(-1, 1) * stats::qnorm(0.975))),
-               width = width / width_of(all, n, m, eps))
+    draws <- interval_draws(p, ranges[shape, ], n, m, eps)
+    off <- (abs(draws[1:2, ] - all$raw) / draws[3:4, ])[draws[5:6, ] == 1]
+    data.frame(inside = p$inside, shown = mean(draws[6, ]), intervals = length(off),
+               covered = sum(off <= stats::qnorm(0.975)), off = sum(off > 4),
+               width = mean(log(draws[4, ] / all$error * sqrt(n))))
   }))
 }
 
-interval_measures <- function(runs) {
-  seen <- runs[runs$found, ]
-  c(found = mean(runs$found), inside99 = mean(seen$inside >= 0.99), covered = mean(seen$covered),
-    covered93 = mean(seen$covered >= 0.93), covered90 = mean(seen$covered >= 0.9), width = exp(mean(log(seen$width))))
+interval_measures <- function(runs, columns) {
+  c(found = nrow(runs) / columns, inside99 = mean(runs$inside >= 0.99), shown = mean(runs$shown),
+    covered = sum(runs$covered) / sum(runs$intervals), off = sum(runs$off) / sum(runs$intervals),
+    width = exp(mean(runs$width)))
 }
 
 simulate_intervals <- function(path, seeds) {
@@ -145,10 +199,11 @@ simulate_intervals <- function(path, seeds) {
     at <- problems[i, ]
     row <- list(setting = setting, n = at$n, m = at$m, eps = at$eps)
     if (out$has(row)) next
+    times <- ceiling(seeds * 24 / at$m)
     runs <- with_constants(interval_settings[[setting]], do.call(rbind, lapply(
-      seq_len(ceiling(seeds * 24 / at$m)), function(seed) one_interval_run(at$n, at$m, at$eps, seed)
+      seq_len(times), function(seed) one_interval_run(at$n, at$m, at$eps, seed)
     )))
-    out$add(c(row, as.list(signif(interval_measures(runs), 4))))
+    out$add(c(row, as.list(signif(interval_measures(runs, times * at$m), 4))))
   }
 }
 

@@ -57,6 +57,35 @@ test_that("a level without records is never resolved, whatever the budget", {
   expect_lt(confint(empty, "fnever", unresolved = "wide")[1], -2)
 })
 
+# A column with values in [0.898, 0.902] of its range, and a solution that makes much of it: an interval for its slope
+# or for the intercept would be far from them. In half of the draws noise gives the column some curvature.
+test_that("a column that is short in its range is not shown, nor an intercept that rests on it", {
+  set.seed(7)
+  rows <- cbind(1, 0.9 + 0.002 * stats::runif(600, -1, 1), stats::runif(600, -1, 1), diag(3)[rep(1:3, 200), 2:3])
+  hessian <- crossprod(rows) / 2000
+  gradient <- drop(hessian %*% c(360, -400, 0, 0, 0))
+  shown <- replicate(300, {
+    e <- matrix(stats::rnorm(25, sd = 0.001), 5)
+    released <- list(point = numeric(5), gradient = structure(gradient + 0.002 * stats::rnorm(5), sd = 0.002),
+                     hessian = structure(hessian + (e + t(e)) / 2, sd = 0.001), products = hessian, n = 1e6)
+    is.na(dpsosp:::step_intervals(dpsosp:::one_step(released, fit$design), fit$design)$reason)
+  })
+  expect_lt(max(rowMeans(shown)[1:2]), 0.02)
+  expect_gt(min(rowMeans(shown)[3:5]), 0.5)
+})
+
+test_that("an intercept rests on slopes of columns whose range has its centre elsewhere", {
+  hidden <- function(without) {
+    released <- list(point = numeric(5), gradient = structure(numeric(5), sd = 1e-9), products = matrix(0, 5, 5),
+                     hessian = structure(diag(as.double(seq_len(5) != without)), sd = 0.01), n = 1000)
+    step <- dpsosp:::step_intervals(dpsosp:::one_step(released, fit$design), fit$design)
+    names(which(!is.na(stats::setNames(step$reason, names(coef(fit))))))
+  }
+  expect_identical(hidden(2), c("(Intercept)", "a"))
+  expect_identical(hidden(3), "b")
+  expect_identical(hidden(5), "fw")
+})
+
 test_that("the summary says what the numbers are about", {
   about <- function(fit) paste(capture.output(print(summary(fit))), collapse = "\n")
   expect_match(about(fit), "About the least expected logistic loss, of numeric columns clipped to their ranges\n")
@@ -98,6 +127,13 @@ test_that("what can have no intervals is refused before it is charged", {
   expect_error(dp_sosp(y ~ b, problem, eps = 1, method = "objpert", penalty = NULL, inference = "model"),
                class = "dpsosp_error_inference")
   expect_error(dp_inference(fit, problem, eps = 1), "has intervals", class = "dpsosp_error_inference")
+})
+
+test_that("networks have no intervals, and say why", {
+  network <- structure(list(), class = "dp_network")
+  expect_error(dp_inference(network, problem, eps = 1), "not convex", class = "dpsosp_error_inference")
+  expect_error(confint(network), "not convex", class = "dpsosp_error_absent")
+  expect_error(vcov(network), "not convex", class = "dpsosp_error_absent")
 })
 
 test_that("arguments are checked", {

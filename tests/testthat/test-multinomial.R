@@ -140,7 +140,7 @@ test_that("what has no proof for several predictors is refused, and says what to
   refused(inference = "sandwich")
   fit <- study()
   expect_error(dp_inference(fit, p$data, eps = 1), class = "dpsosp_error_several")
-  expect_error(confint(fit), class = "dpsosp_error_absent")
+  expect_error(confint(fit), "one predictor", class = "dpsosp_error_several")
   oracle <- dp_oracle(p$x, p$y, loss_multinomial(), dp_budget(mu = 1), 2)
   w <- numeric(9)
   expect_error(dp_hessian(oracle, w, mu = 0.1), class = "dpsosp_error_several")

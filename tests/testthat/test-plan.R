@@ -183,6 +183,14 @@ test_that("a formula and a schema are the same as numbers of columns, and no val
   expect_equal(bare$radius, sqrt(2))
 })
 
+test_that("there is a plan for the least variances and fractions of levels", {
+  for (eps in c(1e-3, 100)) {
+    plan <- dp_plan(1e9, numeric = 3, levels = c(2, 3), shares = list(c(1e-6, 1 - 1e-6), c(1 - 2e-6, 1e-6, 1e-6)),
+                    eps = eps, variance = c(1e-6, 1, 1e-6), inference = TRUE)
+    expect_true(all(is.finite(plan$intervals$ratio) & plan$intervals$ratio >= 1) && plan$excess > 0)
+  }
+})
+
 test_that("wrong arguments are named", {
   wrong <- function(pattern, ...) expect_error(dp_plan(100, ..., eps = 1), pattern, class = "dpsosp_error_argument")
   expect_error(dp_plan(100), "eps", class = "dpsosp_error_argument")
@@ -191,6 +199,7 @@ test_that("wrong arguments are named", {
   wrong("levels", levels = "a")
   wrong("numeric", numeric = 1.5)
   wrong("variance", numeric = 1, variance = 2)
+  wrong("variance", numeric = 1, variance = 1e-12, inference = TRUE)
   wrong("variance", numeric = 2, variance = c(0.1, 0.1, 0.1))
   wrong("curvature", curvature = 0.3)
   wrong("effect", effect = 0)
