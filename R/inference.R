@@ -29,9 +29,8 @@
 #' * whose standard error exceeds what it would be thought to be without any data: 1.5 for that of a column in \[-1, 1\]
 #'   (the columns of a matrix are taken as they are);
 #' * of a numeric column whose own curvature does not stand out of the noise of H by three standard deviations, because
-#'   its range is much too wide for its values or the budget too small;
-#' * that is the intercept, where one of these slopes belongs to a column whose range has its centre elsewhere than at
-#'   zero: what is known of that slope is needed to say what is where the column is zero.
+#'   its range is much too wide for its values or the budget too small; and the intercept, where that range has its
+#'   centre elsewhere than at zero, as it says what is where the column is zero.
 #'
 #' `unresolved = "wide"` shows its interval all the same, widened by that prior standard deviation; it rests on the
 #' prior. A column that is not resolved is as good as left out: the other coefficients are nearly those of the model

@@ -102,7 +102,8 @@ noise_covariance <- function(v, sd, known) {
 
 # ---- on the scale of the columns as they are ----
 
-# step: of one_step(). The estimates are not shown of which too much is not resolved.
+# step: of one_step(). The estimates are not shown of which too much is not resolved, nor those that a short column
+# moves: its slope, and the intercept where its range has its centre elsewhere than at zero.
 step_intervals <- function(step, design) {
   map <- core_map(design)
   open <- step$prior^2 * tcrossprod(map %*% step$open)
@@ -113,14 +114,9 @@ step_intervals <- function(step, design) {
   short <- drop((map != 0) %*% step$short) > 0
   hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | short
   reason <- ifelse(hidden, "not resolved by this budget", NA)
-  if (is.na(reason[1]) && any(hidden & shifts_first(map))) reason[1] <- "rests on a slope that is not resolved"
   list(coefficients = core_coef(design, step$w), vcov = covariance, reason = reason,
        predictor = core_coef(design, shrink(step)))
 }
-
-# The intercept is about records that are zero in all columns: it moves with the slopes of those whose range is not
-# centred at zero, however little the records that there are say about these slopes.
-shifts_first <- function(map) c(FALSE, drop(map[-1, , drop = FALSE] %*% map[1, ]) != 0)
 
 # Column j: what the core's j-th coefficient adds to those of the columns.
 core_map <- function(design) {
