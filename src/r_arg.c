@@ -116,7 +116,7 @@ static int fill_from_r(void *buffer, size_t bytes) {
   return BASE_OK;
 }
 
-static const struct base_entropy entropy_r = {fill_from_r};
+static const struct base_entropy entropy_r = {.fill = fill_from_r};
 
 const struct base_entropy *arg_entropy(SEXP reproducible) {
   return arg_flag(reproducible) ? &entropy_r : &base_entropy_system;

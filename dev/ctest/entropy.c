@@ -25,8 +25,8 @@ static size_t system_calls, system_bytes;
 
 static uint64_t state = 1;
 
-const struct base_entropy ctest_entropy = {fill_seeded};
-const struct base_entropy ctest_entropy_broken = {fill_broken};
+const struct base_entropy ctest_entropy = {.fill = fill_seeded};
+const struct base_entropy ctest_entropy_broken = {.fill = fill_broken};
 
 void ctest_seed(uint64_t seed) { state = seed; }
 

@@ -92,7 +92,7 @@ static void interrupts(void) {
 static int fill_until_failure(void *buffer, size_t bytes) {
   return left-- > 0 ? ctest_entropy.fill(buffer, bytes) : BASE_ERR_ENTROPY;
 }
-static const struct base_entropy failing = {fill_until_failure};
+static const struct base_entropy failing = {.fill = fill_until_failure};
 
 /* A generator that fails in the middle of the noise: the coordinates that have theirs are withheld with the others. */
 static void failing_entropy(void) {

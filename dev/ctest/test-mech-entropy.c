@@ -1,7 +1,8 @@
 /*
  * Noise and its source: nothing that was drawn is kept for a later call, so a
  * forked child shares no noise with its parent, and a source that fails makes
- * a call fail.
+ * a call fail. Of a source that is expanded each part of a long vector has a
+ * key of its own.
  */
 #include "ctest.h"
 #include "laplace.h"
@@ -22,24 +23,30 @@ static void nothing_kept(void);
 static void wiped(void);
 static void forks(void);
 static void system_failures(void);
+static void parts(void);
+static void a_part_fails(void);
 
 void test_mech_entropy(void) {
   nothing_kept();
   wiped();
   forks();
   system_failures();
+  parts();
+  a_part_fails();
 }
 
 static int fills;
+static size_t filled;
 
 static int fill_counted(void *buffer, size_t bytes) {
   fills++;
+  filled = bytes;
   return ctest_entropy.fill(buffer, bytes);
 }
 
 /* One number takes a fraction of a buffer: the next call must not take the rest. */
 static void nothing_kept(void) {
-  static const struct base_entropy counted = {fill_counted};
+  static const struct base_entropy counted = {.fill = fill_counted};
   for (int i = 1; i <= 20; i++) {
     double x = 0;
     size_t index;
@@ -58,15 +65,28 @@ static void nothing_kept(void) {
   }
 }
 
-/* What a buffer held is gone when it is closed. */
-static void wiped(void) {
-  struct mech_bits b;
+static int all_zero(const void *memory, size_t bytes) {
+  const unsigned char *p = memory;
   int zero = 1;
-  mech_bits_open(&b, &ctest_entropy);
-  mech_word(&b);
-  CHECK(mech_bits_close(&b) == BASE_OK);
-  for (size_t i = 0; i < sizeof b.byte; i++) zero = zero && b.byte[i] == 0;
-  CHECK(zero && b.used == sizeof b.byte);
+  for (size_t i = 0; i < bytes; i++) zero = zero && p[i] == 0;
+  return zero;
+}
+
+/* What a buffer held is gone when it is closed, and so is a key. */
+static void wiped(void) {
+  static const struct base_entropy expanded = {.fill = fill_counted, .expand = 1};
+  struct mech_bits b;
+  for (int i = 0; i < 2; i++) {
+    fills = 0;
+    mech_bits_open(&b, i ? &expanded : &ctest_entropy);
+    mech_bits_allow(&b, MECH_PATIENCE);
+    for (int k = 0; k < 200; k++) mech_word(&b);
+    if (i) CHECK(!all_zero(&b.stream, sizeof b.stream) && fills == 1 && filled == BASE_KEY_BYTES);
+    CHECK(!all_zero(b.byte, sizeof b.byte));
+    CHECK(mech_bits_close(&b) == BASE_OK);
+    CHECK(all_zero(b.byte, sizeof b.byte) && b.used == sizeof b.byte && !b.keyed);
+    if (i) CHECK(all_zero(&b.stream, sizeof b.stream));
+  }
 }
 
 static struct noise draw(void) {
@@ -110,9 +130,65 @@ static void system_failures(void) {
   for (int i = 0; i < 2; i++) {
     struct noise x = {{1, 2, 3}};
     ctest_system_set(modes[i]);
+    /* a hundred bytes are three keys */
+    for (int k = 0; i == 0 && k < 3; k++) CHECK(mech_gaussian(&base_entropy_system, DIM, 1, x.value) == BASE_OK);
     CHECK(mech_gaussian(&base_entropy_system, DIM, 1, x.value) == BASE_ERR_ENTROPY);
     CHECK(x.value[0] == 0 && x.value[1] == 0 && x.value[2] == 0);
   }
 #endif
   ctest_system_set(CTEST_SYSTEM_SOUND);
+}
+
+/* ---- long vectors ---- */
+
+enum { LONG = 20000 };
+
+static int differ(size_t apart, const double *x, const double *y) {
+  for (size_t i = 0; i + apart < LONG; i++) {
+    if (x[i] == y[i + apart]) return 0;
+  }
+  return 1;
+}
+
+/* However many threads: noise on every number, none of it twice. */
+static void parts(void) {
+  static double x[LONG], y[LONG];
+  static const size_t apart[] = {1, 1024, 2048, 4096, 8192};
+  for (int threads = 1; threads <= 2; threads++) {
+    base_limit_threads(threads);
+    memset(x, 0, sizeof x);
+    memset(y, 0, sizeof y);
+    CHECK(mech_gaussian(&base_entropy_system, LONG, 1, x) == BASE_OK);
+    CHECK(mech_gaussian(&base_entropy_system, LONG, 1, y) == BASE_OK);
+    CHECK(differ(0, x, y));
+    for (size_t k = 0; k < sizeof apart / sizeof apart[0]; k++) CHECK(differ(apart[k], x, x));
+    double sum = 0;
+    for (size_t i = 0; i < LONG; i++) sum += x[i] * x[i];
+    CHECK_NEAR(sum / LONG, 1, 0.06); /* six standard deviations */
+  }
+  base_limit_threads(1);
+  /* a source that cannot be expanded gives its bytes in one order */
+  static const struct base_entropy counted = {.fill = fill_counted};
+  fills = 0;
+  CHECK(mech_gaussian(&counted, LONG, 1, x) == BASE_OK && fills > LONG / 8 && filled == BASE_STREAM_BYTES);
+}
+
+static int keys_left;
+
+static int fill_some(void *buffer, size_t bytes) {
+  return keys_left-- > 0 ? ctest_entropy.fill(buffer, bytes) : BASE_ERR_ENTROPY;
+}
+
+/* No number of any part is given away. */
+static void a_part_fails(void) {
+  static const struct base_entropy some = {.fill = fill_some, .expand = 1};
+  static double x[LONG];
+  for (int keys = 0; keys < 5; keys++) {
+    keys_left = keys;
+    for (size_t i = 0; i < LONG; i++) x[i] = 3;
+    CHECK(mech_gaussian(&some, LONG, 1, x) == BASE_ERR_ENTROPY);
+    CHECK(all_zero(x, sizeof x));
+  }
+  keys_left = 5;
+  CHECK(mech_gaussian(&some, LONG, 1, x) == BASE_OK && keys_left == 0);
 }

@@ -20,9 +20,9 @@ static void stuck(void);
 static int fill_some(void *buffer, size_t bytes);
 static int fill_stuck(void *buffer, size_t bytes);
 
-static const struct base_entropy some = {fill_some}; /* works a number of times, then fails */
+static const struct base_entropy some = {.fill = fill_some}; /* works a number of times, then fails */
 static int fills_left;
-static const struct base_entropy constant = {fill_stuck};
+static const struct base_entropy constant = {.fill = fill_stuck};
 static int stuck_at;
 
 void test_mech_lattice(void) {

@@ -20,9 +20,9 @@ static void exponential_ends(void);
 static int fill_counted(void *buffer, size_t bytes);
 static int fill_stuck(void *buffer, size_t bytes);
 
-static const struct base_entropy counted = {fill_counted};
+static const struct base_entropy counted = {.fill = fill_counted};
 static int fills;
-static const struct base_entropy constant = {fill_stuck};
+static const struct base_entropy constant = {.fill = fill_stuck};
 static int stuck_at;
 
 void test_mech_select(void) {

@@ -17,7 +17,7 @@ static int ascends(size_t n, size_t count, const size_t *row);
 static size_t as_bits(size_t count, const size_t *row);
 static int fill_stuck(void *buffer, size_t bytes);
 
-static const struct base_entropy stuck = {fill_stuck};
+static const struct base_entropy stuck = {.fill = fill_stuck};
 static int stuck_at;
 
 void test_mech_subset(void) {

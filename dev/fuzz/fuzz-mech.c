@@ -17,7 +17,7 @@ static int fill_stuck(void *buffer, size_t bytes) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const struct base_entropy constant = {fill_stuck};
+  static const struct base_entropy constant = {.fill = fill_stuck};
   static const struct base_entropy *const sources[] = {&ctest_entropy, &ctest_entropy, &ctest_entropy_broken,
                                                        &constant};
   struct fuzz f = fuzz_begin(data, size);

@@ -54,9 +54,20 @@ void base_progress(int done, int total);
 /* A source of random bytes: fill returns BASE_OK or BASE_ERR_ENTROPY. */
 struct base_entropy {
   int (*fill)(void *buffer, size_t bytes);
+  int expand; /* whoever needs bytes asks for a key, in any thread, and expands it (base_stream) */
 };
 /* The operating system's generator, without any state in this process. */
 extern const struct base_entropy base_entropy_system;
+
+/* Bytes that follow from a key, by ChaCha20. Who opens a stream wipes it. */
+#define BASE_KEY_BYTES 32
+#define BASE_STREAM_BYTES 256 /* at once */
+struct base_stream {
+  uint32_t state[16];
+  uint32_t work[16][BASE_STREAM_BYTES / 64]; /* the key could be computed from it */
+};
+void base_stream_open(struct base_stream *s, const unsigned char *key);
+void base_stream_next(struct base_stream *s, unsigned char *byte);
 
 /* The same in a process' whole life; another one in a forked child. 0 where there is no fork. */
 long base_process_id(void);

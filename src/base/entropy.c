@@ -48,4 +48,4 @@ static int fill_system(void *buffer, size_t bytes) {
 
 #endif
 
-const struct base_entropy base_entropy_system = {fill_system};
+const struct base_entropy base_entropy_system = {.fill = fill_system, .expand = 1};

@@ -1,33 +1,39 @@
 /* Random bits, small uniform integers and Bernoulli(exp(-g)) trials, all exact. See private.h. */
 #include "mech/private.h"
 
-static void refill(struct mech_bits *b);
-static uint32_t take(struct mech_bits *b, size_t bytes);
+static void open_stream(struct mech_bits *b);
+static void wipe(void *memory, size_t bytes);
 
 void mech_bits_open(struct mech_bits *b, const struct base_entropy *source) {
   b->source = source;
+  b->keyed = 0;
   b->used = sizeof b->byte;
   b->patience = MECH_PATIENCE;
   b->status = BASE_OK;
 }
 
 int mech_bits_close(struct mech_bits *b) {
-  volatile unsigned char *p = b->byte; /* volatile: the compiler must not drop the writes */
-  for (size_t i = 0; i < sizeof b->byte; i++) p[i] = 0;
+  wipe(b->byte, sizeof b->byte);
+  if (b->keyed) wipe(&b->stream, sizeof b->stream);
+  b->keyed = 0;
   b->used = sizeof b->byte;
   return b->status;
 }
 
-void mech_bits_allow(struct mech_bits *b, size_t buffers) { b->patience = buffers; }
+static void wipe(void *memory, size_t bytes) {
+  volatile unsigned char *p = memory; /* volatile: the compiler must not drop the writes */
+  for (size_t i = 0; i < bytes; i++) p[i] = 0;
+}
 
-uint32_t mech_word(struct mech_bits *b) { return take(b, 4); }
+void mech_bits_allow(struct mech_bits *b, size_t buffers) { b->patience = buffers; }
 
 /* The values left after the largest multiple of n are drawn again. */
 uint32_t mech_below(struct mech_bits *b, uint32_t n) {
+  if ((n & (n - 1)) == 0 && n <= 256) return mech_byte(b) & (n - 1); /* nothing is left */
   const uint64_t range = n <= 256 ? 256 : UINT64_C(1) << 32;
   const uint64_t fair = range - range % n;
   uint32_t v;
-  do v = take(b, n <= 256 ? 1 : 4);
+  do v = n <= 256 ? mech_byte(b) : mech_word(b);
   while (v >= fair && b->status == BASE_OK);
   return v % n;
 }
@@ -45,18 +51,23 @@ int mech_bernoulli_exp(struct mech_bits *b, uint64_t a) {
   return j % 2;
 }
 
-static void refill(struct mech_bits *b) {
-  if (b->status == BASE_OK && b->patience == 0) b->status = BASE_ERR_ENTROPY;
-  if (b->status == BASE_OK) b->status = b->source->fill(b->byte, sizeof b->byte);
-  if (b->status != BASE_OK) return;
-  b->patience--;
-  b->used = 0;
+static void open_stream(struct mech_bits *b) {
+  unsigned char key[BASE_KEY_BYTES];
+  b->status = b->source->fill(key, sizeof key);
+  if (b->status == BASE_OK) base_stream_open(&b->stream, key);
+  b->keyed = b->status == BASE_OK;
+  wipe(key, sizeof key);
 }
 
-static uint32_t take(struct mech_bits *b, size_t bytes) {
-  if (b->used + bytes > sizeof b->byte) refill(b);
-  if (b->status != BASE_OK) return 0;
-  uint32_t v = 0;
-  for (size_t i = 0; i < bytes; i++) v = v << 8 | b->byte[b->used++];
-  return v;
+void mech_bits_refill(struct mech_bits *b) {
+  if (b->status == BASE_OK && b->patience == 0) b->status = BASE_ERR_ENTROPY;
+  if (b->status == BASE_OK && b->source->expand && !b->keyed) open_stream(b);
+  if (b->status != BASE_OK) return;
+  if (b->keyed) {
+    base_stream_next(&b->stream, b->byte);
+  } else {
+    b->status = b->source->fill(b->byte, sizeof b->byte);
+  }
+  b->patience--;
+  b->used = 0;
 }

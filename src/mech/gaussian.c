@@ -4,9 +4,41 @@
 
 #include "mech/private.h"
 
+/* Numbers of a long vector that have a key of their own, and may be drawn while others are. */
+#define PART 4096
+
+static int add_part(const struct base_entropy *e, size_t n, double sd, double *x);
+static void add_one_part(void *context, size_t index, int worker);
 static int add_symmetric(struct mech_bits *b, size_t d, double sd, double *h);
 
+struct parts {
+  const struct base_entropy *e;
+  size_t n;
+  double sd, *x;
+  int *status; /* of each thread */
+};
+
+/* All bytes of a source that cannot be expanded are drawn in one order. */
 int mech_gaussian(const struct base_entropy *e, size_t n, double sd, double *x) {
+  if (!e->expand || n <= PART) return add_part(e, n, sd, x);
+  const int threads = base_threads();
+  struct parts p = {e, n, sd, x, base_alloc((size_t)threads, sizeof *p.status)};
+  int status = p.status ? BASE_OK : BASE_ERR_MEMORY;
+  if (status == BASE_OK) status = base_parallel((n - 1) / PART + 1, threads, add_one_part, &p);
+  for (int k = 0; k < threads && status == BASE_OK; k++) status = p.status[k];
+  base_free(p.status);
+  if (status != BASE_OK) memset(x, 0, n * sizeof *x);
+  return status;
+}
+
+static void add_one_part(void *context, size_t index, int worker) {
+  struct parts *p = context;
+  const size_t start = index * PART, left = p->n - start;
+  const int status = add_part(p->e, left < PART ? left : PART, p->sd, p->x + start);
+  if (status != BASE_OK) p->status[worker] = status;
+}
+
+static int add_part(const struct base_entropy *e, size_t n, double sd, double *x) {
   struct mech_bits b;
   mech_bits_open(&b, e);
   const int status = mech_perturb(&b, mech_draw_normal, sd, n, x);

@@ -82,12 +82,12 @@ double mech_point_value(const struct mech_grid *grid, struct mech_point point) {
  */
 static struct coordinate coordinate_of(double x, int exponent) {
   int q;
-  const int128 m = (int128)ldexp(frexp(x, &q), 53);
+  const int128 m = (int64_t)ldexp(frexp(x, &q), 53);
   const int t = m == 0 ? 0 : q - 53 - exponent; /* F = m 2^t */
   if (t > 70) return (struct coordinate){m * ((int128)1 << 70), 0, t - 70};
   if (t >= 0) return (struct coordinate){m * ((int128)1 << t), 0, 0};
   if (t >= -52) return split(m * ((int128)1 << (52 + t)));
-  return split((int128)rint(ldexp((double)m, 52 + t)));
+  return split((int64_t)rint(ldexp((double)m, 52 + t)));
 }
 
 /* Floor and remainder of multiple / 2^52. */

@@ -12,18 +12,21 @@ __extension__ typedef __int128 int128;
 
 /* ---- bits.c: independent uniform bits ---- */
 
-/* Buffered bytes of a source. After a failure status says so, what is drawn is
- * zero, and every loop over draws ends. */
+/* Buffered bytes of a source, or of a stream whose key is the source's. After a
+ * failure status says so, what is drawn is zero, and every loop over draws
+ * ends. */
 struct mech_bits {
   const struct base_entropy *source;
+  struct base_stream stream; /* where the source is to be expanded */
+  int keyed;
   size_t used;     /* bytes of the buffer that are spent */
   size_t patience; /* buffers left until mech_bits_allow() is called again */
   int status;
-  unsigned char byte[256];
+  unsigned char byte[BASE_STREAM_BYTES];
 };
 
 void mech_bits_open(struct mech_bits *b, const struct base_entropy *source);
-/* Wipes the buffer and returns the status. */
+/* Wipes the buffer and the key, and returns the status. */
 int mech_bits_close(struct mech_bits *b);
 /* The next draw may use this many buffers: a sound source exceeds what callers
  * allow with a probability below 2^-300, so a source that does is broken (say,
@@ -31,7 +34,23 @@ int mech_bits_close(struct mech_bits *b);
 void mech_bits_allow(struct mech_bits *b, size_t buffers);
 #define MECH_PATIENCE 64 /* for one variate, which uses about 50 bytes */
 
-uint32_t mech_word(struct mech_bits *b);
+/* A full buffer, or a status that is not BASE_OK. */
+void mech_bits_refill(struct mech_bits *b);
+
+static inline uint32_t mech_byte(struct mech_bits *b) {
+  if (b->used == sizeof b->byte) mech_bits_refill(b);
+  return b->status == BASE_OK ? b->byte[b->used++] : 0;
+}
+
+/* What is left of a buffer, when it is less than a word, is not used. */
+static inline uint32_t mech_word(struct mech_bits *b) {
+  if (b->used + 4 > sizeof b->byte) mech_bits_refill(b);
+  if (b->status != BASE_OK) return 0;
+  const unsigned char *p = b->byte + b->used;
+  b->used += 4;
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
 /* Uniform on 0, ..., n - 1; n > 0. */
 uint32_t mech_below(struct mech_bits *b, uint32_t n);
 /* True with probability exp(-a / 2^32), a <= 2^32. */

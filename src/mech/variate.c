@@ -67,12 +67,12 @@ static int accept_fraction(struct mech_bits *b, uint32_t k, struct mech_uniform 
  * (x p)^n / n!, so an even length has probability 1 - x p + (x p)^2 / 2 - ...
  */
 static int descend(struct mech_bits *b, const uint32_t *k, struct mech_uniform *x) {
-  struct mech_uniform last, next, *bound = x;
+  struct mech_uniform run[2], *bound = x;
   for (int even = 1;; even = !even) {
-    next.known = 0;
-    if (!mech_uniform_less(b, &next, bound) || (k && !thin(b, *k, x))) return even;
-    last = next;
-    bound = &last;
+    struct mech_uniform *next = &run[even];
+    next->known = 0;
+    if (!mech_uniform_less(b, next, bound) || (k && !thin(b, *k, x))) return even;
+    bound = next;
   }
 }
 

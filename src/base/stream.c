@@ -1,0 +1,76 @@
+/*
+ * ChaCha20 (D. J. Bernstein 2008; RFC 8439): from a key to bytes that nobody without it tells from random ones. This is
+ * also what the generators of Linux and the BSDs do with their keys; here a key serves one call of a sampler. The
+ * counter has 64 bits, as in Bernstein's paper.
+ *
+ * Some blocks are computed at once, one in each lane.
+ */
+#include "base/base.h"
+#include "base/simd.h"
+
+#include <string.h>
+
+enum { WORDS = 16, LANES = BASE_STREAM_BYTES / (4 * WORDS), DOUBLE_ROUNDS = 10 };
+
+static uint32_t word_at(const unsigned char *byte) {
+  return (uint32_t)byte[3] << 24 | (uint32_t)byte[2] << 16 | (uint32_t)byte[1] << 8 | byte[0];
+}
+
+void base_stream_open(struct base_stream *s, const unsigned char *key) {
+  static const uint32_t constant[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+  memset(s, 0, sizeof *s);
+  memcpy(s->state, constant, sizeof constant);
+  for (int i = 0; i < 8; i++) s->state[4 + i] = word_at(key + 4 * i);
+}
+
+/* x <- x + y, z <- (z ^ x) rotated */
+SIMD_INLINE void mix(uint32_t *restrict x, const uint32_t *restrict y, uint32_t *restrict z, int left) {
+  SIMD_LOOP
+  for (int i = 0; i < LANES; i++) {
+    x[i] += y[i];
+    z[i] = (z[i] ^ x[i]) << left | (z[i] ^ x[i]) >> (32 - left);
+  }
+}
+
+SIMD_INLINE void quarter_round(uint32_t x[][LANES], int a, int b, int c, int d) {
+  mix(x[a], x[b], x[d], 16);
+  mix(x[c], x[d], x[b], 12);
+  mix(x[a], x[b], x[d], 8);
+  mix(x[c], x[d], x[b], 7);
+}
+
+SIMD_CLONES static void permute(uint32_t x[][LANES]) {
+  for (int i = 0; i < DOUBLE_ROUNDS; i++) {
+    quarter_round(x, 0, 4, 8, 12);
+    quarter_round(x, 1, 5, 9, 13);
+    quarter_round(x, 2, 6, 10, 14);
+    quarter_round(x, 3, 7, 11, 15);
+    quarter_round(x, 0, 5, 10, 15);
+    quarter_round(x, 1, 6, 11, 12);
+    quarter_round(x, 2, 7, 8, 13);
+    quarter_round(x, 3, 4, 9, 14);
+  }
+}
+
+/* Of the i-th block from here on; the counter is the words 12 and 13. */
+static uint32_t input(const struct base_stream *s, int word, int i) {
+  const uint64_t counter = ((uint64_t)s->state[13] << 32 | s->state[12]) + (uint64_t)i;
+  if (word == 12) return (uint32_t)counter;
+  return word == 13 ? (uint32_t)(counter >> 32) : s->state[word];
+}
+
+void base_stream_next(struct base_stream *s, unsigned char *byte) {
+  for (int k = 0; k < WORDS; k++) {
+    for (int i = 0; i < LANES; i++) s->work[k][i] = input(s, k, i);
+  }
+  permute(s->work);
+  for (int i = 0; i < LANES; i++) {
+    for (int k = 0; k < WORDS; k++, byte += 4) {
+      const uint32_t v = s->work[k][i] + input(s, k, i);
+      for (int j = 0; j < 4; j++) byte[j] = (unsigned char)(v >> (8 * j));
+    }
+  }
+  const uint32_t low = input(s, 12, LANES), high = input(s, 13, LANES);
+  s->state[12] = low;
+  s->state[13] = high;
+}
