@@ -101,7 +101,8 @@
 #'   [dp_certify()] has them certify its solution for the population, at the same `eps` and `delta`, which do not add,
 #'   as no record is in both parts; `"own"`: the method's own certificate alone. That of `"spider"` is one of the
 #'   population anyway. Sources cannot be split so, nor can a `budget`: give `dp_certify()` other records.
-#' @param model A network in place of the linear model, see [networks], which also says what `x` and `bounds` are then.
+#' @param model A network in place of the linear model, see [networks], which also says what `x`, `data` and `bounds`
+#'   are then.
 #'   The methods are `"sgd"`, which `"auto"` is, and `"adam"`, see [control_network()]; the fit is a `dp_network`, see
 #'   [dp_network-methods]. `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference`
 #'   and `certificate` do not go with it.
@@ -175,10 +176,16 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             budget = NULL, neighbours = "replace-one", start = NULL,
                             noise = c("secure", "reproducible"), progress = interactive(),
                             storage = c("double", "single"), geometry = NULL,
-                            inference = c("none", "sandwich", "model"), certificate = c("own", "population"), ...) {
+                            inference = c("none", "sandwich", "model"), model = NULL,
+                            certificate = c("own", "population"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
+  if (!is.null(model)) {
+    model <- check_network(model, call)
+    problem <- network_formula(formula, data, model, loss, bounds, call)
+    return(fit_network(problem, model, eps, delta, method, control, budget, neighbours, noise, progress))
+  }
   if (!is.null(radius)) radius <- check_radius(radius, call)
   make <- if (is_source(data, "data", call)) problem_source else problem_formula
   out <- rows_to_certify(certificate, method, budget, frame_rows(data, call), call)
@@ -200,8 +207,9 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (!is.null(model)) {
-    return(fit_network(x, y, model, eps, delta, method, loss, control, bounds, budget, neighbours, noise, progress,
-                       call))
+    model <- check_network(model, call)
+    problem <- network_array(x, y, model, loss, bounds, call)
+    return(fit_network(problem, model, eps, delta, method, control, budget, neighbours, noise, progress))
   }
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)

@@ -9,8 +9,8 @@
 #' [control_network()], with noise: one record moves a sum by at most `clip` (`neighbours = "zero-out"`) or twice as
 #' much (`"replace-one"`), whatever the network is. No record's gradient is kept in memory: norms follow from the
 #' numbers that go into a layer and the slopes that come back to it. There is no batch normalisation, which would mix
-#' records. Weights start at random numbers that are drawn without the data, of variance one over the number of inputs
-#' of a unit.
+#' records. Weights start at random numbers that follow from the `seed` of [control_network()], of variance one over
+#' the number of inputs of a unit.
 #'
 #' A network has no Lipschitz constants, no bounds of second derivatives and no convexity. So all else is refused:
 #' methods that need them, values, Hessians, certificates, perturbed objectives and intervals.
@@ -21,6 +21,10 @@
 #' `bounds` of [dp_sosp()], `c(lower, upper)`, says publicly where all numbers lie, such as `c(0, 255)` for bytes:
 #' they are clamped to it and mapped to \[-1/2, 1/2\]. A record with a missing or infinite number, or a missing
 #' response, is replaced by a null record, which adds nothing.
+#'
+#' Of a formula and a data frame, which `model_mlp()` takes, inputs are the columns as [dp_sosp()] maps them for its
+#' linear model: numeric ones from their range, found privately or declared in `bounds`, and an indicator for each
+#' declared level of a factor but the first.
 #'
 #' @param hidden Units of the hidden dense layers, one number for each; `integer()` for none.
 #' @param activation Of all hidden layers: `"tanh"` or `"relu"`.
@@ -45,6 +49,9 @@
 #' fit <- dp_sosp(x, y, model = model_mlp(16), eps = 3, delta = 1e-6, bounds = c(0, 1))
 #' fit
 #' mean(predict(fit, x, type = "class") == y)
+#' d <- covertype[1:3000, ]
+#' dp_sosp(cover ~ elevation + slope, d, model = model_mlp(8), eps = 3, delta = 1e-6,
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @name networks
 NULL
 

@@ -1,35 +1,18 @@
 # Fits of networks: a job of its own (job.R), whose stages open the budget, run the method and keep what is public.
 
-# What dp_sosp() takes for a linear model only.
-linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate")
-
-fit_network <- function(x, y, model, eps, delta, method, loss, control, bounds, budget, neighbours, noise, progress,
-                        call) {
-  given <- intersect(names(call), linear_arguments)
-  if (length(given) > 0L) {
-    abort("argument", quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only ",
-          "with the linear model.", call = call)
-  }
-  model <- check_model(model, call)
-  if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
+# problem: of network_array() or network_formula().
+fit_network <- function(problem, model, eps, delta, method, control, budget, neighbours, noise, progress) {
+  call <- problem$call
   method <- check_network_method(method, call)
-  loss <- check_loss(loss, TRUE, call, y)
-  inputs <- network_inputs(x, model, bounds, call)
-  response <- response_template(y, "y", call, loss)
-  if (length(y) != inputs$n) {
-    abort("argument", "`y` must have one entry per record of `x`: ", inputs$n, ", not ", length(y), ".", call = call)
-  }
-  loss <- loss_of(loss, response)
-  job <- c(list(n = inputs$n, loss = loss, response = response, call = call, method = method, auto = FALSE,
-                control = check_control(control, method, loss, call),
-                network = core_network(model, inputs$input, inputs$bounds, loss_outputs(loss)), model = model,
-                neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
-                progress = check_flag(progress, "progress", call)), check_promise(eps, delta, budget, call))
+  job <- c(problem, list(method = method, auto = FALSE, inference = "none",
+                         control = check_control(control, method, problem$loss, call), model = model,
+                         network = core_network(model, problem$input, problem$range, loss_outputs(problem$loss)),
+                         neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
+                         progress = check_flag(progress, "progress", call)), check_promise(eps, delta, budget, call))
   if (is.null(job$control$batch)) job$control$batch <- max(1, round(job$n / 30))
-  job$fans <- network_fans(job)
-  job$dim <- length(job$fans)
-  run_network(job_open(job), inputs$x, response_code(response, y))
+  job$start <- network_start(job)
+  job$dim <- length(job$start)
+  run_network(job_ranges(job_open(job)))
 }
 
 # "auto" is "sgd".
@@ -44,51 +27,27 @@ check_network_method <- function(method, call) {
   known[[if (method == "auto") 1L else method]]
 }
 
-# x: as it is given, in doubles; n records; input: height, width and channels of one.
-network_inputs <- function(x, model, bounds, call) {
-  images <- model$name == "cnn"
-  if (!is.numeric(x) || is.object(x) || !length(dim(x)) %in% (if (images) 3:4 else 2:4)) {
-    abort("argument", "`x` must be ", if (images) "an array of images, records x height x width (x channels)" else
-      "a numeric matrix or an array of images", " for `model_", model$name, "()`, not ", describe_column(x), ".",
-      call = call)
-  }
-  size <- dim(x)
-  if (any(size == 0L)) abort("argument", "`x` has no records, or none of their numbers.", call = call)
-  if (is.null(bounds)) {
-    abort("argument", "`bounds` is missing: give public bounds of all numbers of `x`, such as c(0, 255) for bytes.",
-          call = call)
-  }
-  bounds <- check_interval(bounds, "bounds", call)
-  if (max(abs(bounds)) > vector_limit) {
-    abort("argument", "`bounds` must lie within ", vector_limit, " of zero.", call = call)
-  }
-  if (!is.double(x)) storage.mode(x) <- "double"
-  input <- if (length(size) == 2L) c(1L, 1L, size[2]) else c(size[-1], 1L)[1:3]
-  list(x = x, n = size[1], input = input, bounds = bounds)
-}
-
-network_fans <- function(job) {
+# Without the data.
+network_start <- function(job) {
   refuse <- function(e) {
     abort("argument", "The layers of `model` do not fit images of ", paste(job$network$input[1:2], collapse = " x "),
           " pixels: a window is larger than what it is moved over.", call = job$call)
   }
-  tryCatch(.Call(ffi_network_fans, job$network), dpsosp_error = refuse)
+  tryCatch(.Call(ffi_network_start, job$network, job$control$seed), dpsosp_error = refuse)
 }
-
-# Without the data; from R's generator.
-first_weights <- function(fans) stats::rnorm(length(fans)) * ifelse(fans > 0, 1 / sqrt(pmax(fans, 1)), 0)
 
 # Numbers are clamped one by one; no row is clipped to a radius that others would feel.
 network_radius <- 1e100
 
-run_network <- function(job, x, y) {
+run_network <- function(job) {
   reproducible <- job$noise == "reproducible"
-  pointer <- .Call(ffi_network_oracle, job$network, x, job$n, network_radius, y, job$loss$name, job$loss$parameter,
-                   job$budget$pointer, job$neighbours, reproducible)
+  records <- job$records(job)
+  pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
+                   job$loss$parameter, job$budget$pointer, job$neighbours, reproducible)
   rho <- budget_state(job$budget)$left - job$end
   bar <- progress_bar(job$progress, job$method$name)
   answer <- .Call(ffi_method_run, job$method$family$core(job$control), pointer, core_penalty(penalty_none(), FALSE),
-                  job$method$family$options(job, rho), rho, first_weights(job$fans), bar, reproducible)
+                  job$method$family$options(job, rho), rho, job$start, bar, reproducible)
   job_close(job)
   new_network_fit(job, answer)
 }
@@ -97,7 +56,7 @@ new_network_fit <- function(job, answer) {
   structure(class = "dp_network", list(
     weights = answer$w, status = answer$result$status, privacy = new_privacy(job), trace = as.data.frame(answer$trace),
     batch = job$batch, method = job$method$name, control = job$control, model = job$model, network = job$network,
-    loss = job$loss, response = job$response, n = job$n, call = job$call
+    loss = job$loss, response = job$response, design = job$design, n = job$n, call = job$call
   ))
 }
 
@@ -108,7 +67,8 @@ new_network_fit <- function(job, answer) {
 #' predicts as before.
 #'
 #' @param x,object A fit of class `dp_network`.
-#' @param newdata A matrix or an array of as many numbers per record as the data had.
+#' @param newdata A matrix or an array of as many numbers per record as the data had; of a fit of a formula a data
+#'   frame.
 #' @param type `"class"`: the likeliest label; `"response"`: probabilities, a column for each class (of a response
 #'   with two values those of the second one); `"link"`: the outputs of the network. For a numeric response in bounds,
 #'   `"link"` and `"response"` are the predicted response.
@@ -188,16 +148,22 @@ predict.dp_network <- function(object, newdata, type = c("class", "response", "l
 
 # A row's outputs depend on this row alone, to the last bit.
 network_link <- function(fit, newdata, call) {
+  x <- if (is.null(fit$design)) network_records(fit, newdata, call) else
+    design_matrix(fit$design, newdata, "newdata", call)
+  n <- nrow(x)
+  missing <- !is.finite(x)
+  x[missing] <- 0
+  link <- .Call(ffi_network_predict, fit$network, x, n, fit$weights)
+  dim(missing) <- c(n, length(missing) / n)
+  link[rowSums(missing) > 0, ] <- NA
+  link
+}
+
+network_records <- function(fit, newdata, call) {
   inputs <- network_inputs(newdata, fit$model, fit$network$bounds, call)
   if (!identical(as.integer(inputs$input), as.integer(fit$network$input))) {
     abort("argument", "`newdata` must have records of ", paste(fit$network$input, collapse = " x "), " numbers, not ",
           paste(inputs$input, collapse = " x "), ".", call = call)
   }
-  x <- inputs$x
-  missing <- !is.finite(x)
-  x[missing] <- 0
-  link <- .Call(ffi_network_predict, fit$network, x, inputs$n, fit$weights)
-  dim(missing) <- c(inputs$n, length(missing) / inputs$n)
-  link[rowSums(missing) > 0, ] <- NA
-  link
+  inputs$x
 }

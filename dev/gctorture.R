@@ -211,6 +211,7 @@ networks <- function() {
     list(network, x, 20L, 2, rep(c(-1, 1), 10), "logistic", 0, new_ledger(), "replace-one", TRUE)
   })
   compare("ffi_network_predict", function() list(network, x, 20L, rnorm(11)))
+  compare("ffi_network_start", function() list(network, 7L))
 }
 
 streams <- function() {

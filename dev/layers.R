@@ -10,7 +10,7 @@ layers <- list(
   privacy = c("convert", "event", "account", "neighbours", "budget"),
   problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "dialect", "loss-sql",
               "sql", "push", "source", "source-dbi", "source-files", "stream", "problem", "features-constants",
-              "features", "model"),
+              "features", "model", "network-problem"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",

@@ -34,6 +34,7 @@ SEXP ffi_ledger_create_perturbed(SEXP, SEXP, SEXP);
 SEXP ffi_network_fans(SEXP);
 SEXP ffi_network_oracle(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_network_predict(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_network_start(SEXP, SEXP);
 
 SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);

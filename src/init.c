@@ -39,6 +39,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_network_fans, 1),
     ENTRY(ffi_network_oracle, 10),
     ENTRY(ffi_network_predict, 4),
+    ENTRY(ffi_network_start, 2),
     ENTRY(ffi_design_numeric, 6),
     ENTRY(ffi_design_indicator, 4),
     ENTRY(ffi_single_create, 1),

@@ -79,6 +79,18 @@ SEXP ffi_network_fans(SEXP network) {
   return out;
 }
 
+/* The weights that a network starts at. */
+SEXP ffi_network_start(SEXP network, SEXP seed) {
+  struct network *net;
+  uint32_t number = (uint32_t)arg_int(seed);
+  SEXP holder = PROTECT(network_held(network, &net)),
+       out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)network_dim(net)));
+  network_start(net, number, REAL(out));
+  finalize_network(holder);
+  UNPROTECT(2);
+  return out;
+}
+
 /* x is a matrix or an array, kept by reference. */
 SEXP ffi_network_oracle(SEXP network, SEXP x, SEXP n, SEXP radius, SEXP y, SEXP loss, SEXP parameter, SEXP ledger,
                         SEXP neighbours, SEXP reproducible) {

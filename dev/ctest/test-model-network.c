@@ -23,6 +23,7 @@ static void alone(const struct example *e);
 static void hostile(const struct example *e);
 static void saturated(void);
 static void refused(void);
+static void started(void);
 
 static void example_open(struct example *e, struct shape input, size_t layers, const struct layer_spec *layer,
                          size_t classes, double size) {
@@ -74,6 +75,7 @@ void test_model_network(void) {
   }
   saturated();
   refused();
+  started();
 }
 
 /* ---- rows and sums ---- */
@@ -253,4 +255,26 @@ static void refused(void) {
   spec.layers = 0;
   spec.lower = 1;
   CHECK(network_create(&spec, 2, &network) == BASE_ERR_ARGUMENT);
+}
+
+/* The weights of the first layer of a network, from the standard's bytes for the key that is a seed: 0x76b8e0ad is the
+ * first word of RFC 8439, appendix A.1. */
+static void started(void) {
+  struct example e;
+  double w[MOST_DIM];
+  example_open(&e, (struct shape){17, 1, 1}, 2, dense, 3, 1);
+  network_start(e.network, 0, w);
+  CHECK_NEAR(w[0] * sqrt(17), base_qnorm(0x76b8e0adp-32), 1e-9);
+  CHECK_NEAR(w[1] * sqrt(17), base_qnorm(0xa0f13d90p-32), 1e-9);
+  double other[MOST_DIM], fan[MOST_DIM];
+  network_start(e.network, 256, other);
+  network_fans(e.network, fan);
+  size_t zeros = 0, equal = 0;
+  for (size_t j = 0; j < e.dim; j++) {
+    zeros += w[j] == 0;
+    equal += w[j] == other[j];
+    CHECK((w[j] == 0) == (fan[j] == 0));
+  }
+  CHECK(zeros == 13 + 9 + 3 && equal == zeros);
+  example_close(&e);
 }

@@ -41,6 +41,8 @@ void network_free(struct network *network);
 size_t network_dim(const struct network *network);
 /* Of each weight in order: the number of inputs that a unit of its layer sums; 0 for the weight of a constant. */
 void network_fans(const struct network *network, double *fan);
+/* Independent normal weights of variance one over these numbers, zero for a constant's, the same for the same seed. */
+void network_start(const struct network *network, uint32_t seed, double *w);
 
 /* Of rows without intercept, dense ones; loss with as many outputs as the network. Kept by reference. */
 struct model model_network(const struct data *rows, const struct loss *loss, const struct network *network);

@@ -18,6 +18,13 @@ quiet_network <- function(..., eps = 3, delta = 1e-6, bounds = c(0, 1), noise = 
   suppressMessages(dp_sosp(..., eps = eps, delta = delta, bounds = bounds, noise = noise))
 }
 
+# A few steps, whatever they are worth: no noise is to be planned for a budget of their own.
+brief_network <- function(...) {
+  plan <- event_repeat(event_subsample(event_gaussian(2, "replace-one"), 0.05, "wor"), 60)
+  quiet_network(..., eps = NULL, delta = NULL, budget = dp_budget(eps = 3, delta = 1e-6, plan = plan),
+                control = control_network(epochs = 2))
+}
+
 small_cnn <- function(...) {
   model_cnn(channels = c(3, 2), kernel = c(3, 2), stride = c(2, 1), padding = c(1, 0), pool = c(2, 1), hidden = 4, ...)
 }
@@ -28,7 +35,7 @@ test_that("networks learn what no linear model can", {
   y <- (x[, 1] > 0.5) == (x[, 2] > 0.5)
   for (method in c("sgd", "adam")) {
     fit <- quiet_network(x, y, model = model_mlp(16), method = method, neighbours = "zero-out",
-                         control = control_network(epochs = 40, step = if (method == "adam") 0.01))
+                         control = control_network(epochs = 20))
     expect_gt(mean(predict(fit, x, type = "class") == y), 0.9)
   }
   d <- classes(4000)
@@ -41,7 +48,7 @@ test_that("networks learn what no linear model can", {
 
 test_that("predictions are those of the weights: dense layers", {
   d <- classes(600)
-  fit <- quiet_network(d$x, d$y, model = model_mlp(c(6, 5)), bounds = c(-1, 1), control = control_network(epochs = 2))
+  fit <- brief_network(d$x, d$y, model = model_mlp(c(6, 5)), bounds = c(-1, 1))
   w <- coef(fit)
   expect_identical(unname(lapply(w, dim)), list(c(6L, 5L), c(5L, 7L), c(3L, 6L)))
   expect_length(unlist(w), length(fit$weights))
@@ -69,7 +76,7 @@ convolve_image <- function(x, w, size, stride, padding) {
 
 test_that("predictions are those of the weights: images", {
   d <- images(60)
-  fit <- quiet_network(d$x, d$y, model = small_cnn(), control = control_network(epochs = 2))
+  fit <- brief_network(d$x, d$y, model = small_cnn())
   w <- coef(fit)
   one <- function(x) {
     a <- tanh(convolve_image(x - 0.5, w[[1]], 3, 2, 1)) # 4 x 4 x 3
@@ -82,13 +89,13 @@ test_that("predictions are those of the weights: images", {
   expect_equal(predict(fit, d$x, type = "link"), link, tolerance = 1e-12)
   expect_identical(predict(fit, d$x), link > 0)
   # A grey image has one channel, said or not.
-  grey <- quiet_network(d$x[, , , 1], d$y, model = small_cnn(), control = control_network(epochs = 2))
+  grey <- brief_network(d$x[, , , 1], d$y, model = small_cnn())
   expect_identical(predict(grey, d$x[, , , 1]), predict(grey, d$x[, , , 1, drop = FALSE]))
 })
 
 test_that("a row's prediction depends on this row alone, and one with a missing value has none", {
   d <- classes(100)
-  fit <- quiet_network(d$x, d$y, model = model_mlp(5), control = control_network(epochs = 2))
+  fit <- brief_network(d$x, d$y, model = model_mlp(5))
   all <- predict(fit, d$x, type = "link")
   x <- d$x
   x[3, 2] <- NA
@@ -105,7 +112,7 @@ test_that("a record that cannot be used is a null record, whatever is wrong with
   d <- classes(300)
   fit <- function(x, y) {
     set.seed(9)
-    quiet_network(x, y, model = model_mlp(5), control = control_network(epochs = 3))$weights
+    brief_network(x, y, model = model_mlp(5))$weights
   }
   missing <- d$y
   missing[7] <- NA
@@ -145,6 +152,69 @@ test_that("the ledger has the noise of the clip, and the budget is spent", {
   }
 })
 
+test_that("a seed of its own decides where a fit starts, and R's is left alone", {
+  d <- classes(60)
+  start <- function(...) dpsosp:::network_start(list(network = dpsosp:::core_network(model_mlp(300), c(1L, 1L, 400L),
+                                                     c(0, 1), 3L), control = control_network(...)))
+  set.seed(5)
+  before <- .Random.seed
+  fit <- brief_network(d$x, d$y, model = model_mlp(2), noise = "secure")
+  one <- start()
+  expect_identical(.Random.seed, before)
+  expect_identical(start(seed = 1), one)
+  expect_false(any(start(seed = 2)[one != 0] == one[one != 0]))
+  # 300 units of 400 inputs, their constants, 3 of 300, theirs.
+  first <- one[seq_len(300 * 400)] * sqrt(400)
+  second <- one[300 * 401 + seq_len(900)] * sqrt(300)
+  expect_equal(which(one == 0), c(300 * 400 + seq_len(300), 300 * 401 + 900 + 1:3))
+  expect_gt(stats::ks.test(unique(first), "pnorm")$p.value, 1e-4)
+  expect_gt(stats::ks.test(second, "pnorm")$p.value, 1e-4)
+  expect_lt(abs(stats::cor(first[-1], first[-length(first)])), 0.015)
+  noise <- function(seed) {
+    set.seed(seed)
+    brief_network(d$x, d$y, model = model_mlp(2))$weights
+  }
+  expect_identical(noise(1), noise(1))
+  expect_false(identical(noise(1), noise(2)))
+})
+
+test_that("a formula's columns are inputs, in declared ranges or private ones", {
+  d <- classes(1500)
+  frame <- data.frame(class = d$y, a = 10 * d$x[, 1], b = 10 * d$x[, 2], c = factor(d$x[, 3] > 0.5))
+  ranges <- list(a = c(0, 10), b = c(0, 10))
+  fit <- function(data = frame, ..., formula = class ~ ., bounds = ranges) {
+    set.seed(1)
+    brief_network(formula, data, model = model_mlp(8), bounds = bounds, ...)
+  }
+  # The matrix of the mapped columns is the same problem.
+  declared <- fit()
+  mapped <- cbind(frame$a / 5 - 1, frame$b / 5 - 1, frame$c == "TRUE")
+  same <- fit(d$y, formula = mapped, bounds = c(-1, 1))
+  expect_equal(declared$weights, same$weights, tolerance = 1e-12)
+  expect_equal(predict(declared, frame, type = "link"), predict(same, mapped, type = "link"), tolerance = 1e-12)
+  expect_lt(length(serialize(declared, NULL)), 60000)
+  # What is missing makes a null record, and has no prediction.
+  missing <- frame
+  missing$a[3] <- NA
+  missing$c[4] <- NA
+  null <- fit(missing)
+  expect_identical(which(is.na(predict(null, missing))), 3:4)
+  missing$class[3:4] <- NA
+  expect_identical(fit(missing)$weights, null$weights)
+  expect_false(identical(declared$weights, null$weights))
+  found <- quiet_network(class ~ ., frame, model = model_mlp(8), eps = 8, bounds = "private")
+  expect_gt(mean(predict(found, frame) == d$y), 0.8)
+  ledger <- dp_ledger(found)
+  for_ranges <- sum(ledger$rho[ledger$what != "batch gradient"]) / found$privacy$rho
+  expect_true(for_ranges > 0.03 && for_ranges < 0.05 * (1 + 1e-6))
+  expect_lte(sum(ledger$rho), found$privacy$rho * (1 + 1e-9))
+  source <- dp_source(function() function() frame, n = 1500)
+  expect_errors(
+    fit(formula = class ~ 1, bounds = "private"), fit(bounds = c(0, 1)), fit(radius = 1), fit(data = source),
+    dp_sosp(class ~ ., frame, model = model_cnn(), eps = 1, delta = 1e-6), predict(declared, mapped)
+  )
+})
+
 test_that("a fit has no data, and comes back from a file", {
   d <- classes(2000)
   fit <- quiet_network(d$x, d$y, model = model_mlp(5), control = control_network(epochs = 1))
@@ -178,7 +248,8 @@ test_that("what has no bound is refused with the reason", {
     fit(control = control_network(sampling = "wor"), neighbours = "zero-out"),
     model_mlp(0), model_mlp(1.5), model_mlp(NA), model_mlp("a"), model_mlp(activation = "sigmoid"),
     model_cnn(channels = integer()), model_cnn(kernel = 1:3), model_cnn(padding = 8), model_cnn(stride = 0),
-    control_network(momentum = 1), control_network(epochs = 0), control_network(clip = 0), control_network(step = -1)
+    control_network(seed = 0.5), control_network(momentum = 1), control_network(epochs = 0), control_network(clip = 0),
+    control_network(step = -1)
   )
   network <- suppressMessages(fit(control = control_network(epochs = 1, batch = 10)))
   expect_errors(predict(network), predict(network, d$x[, -1]), predict(network, d$x, type = "prob"))

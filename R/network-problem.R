@@ -1,0 +1,75 @@
+# Problems of networks, from an array or from a formula and a data frame: as those of problem.R, with
+#   design      NULL of an array
+#   input       height, width and channels of a record; those of a row are 1, 1 and its columns
+#   range       where all numbers lie
+#   records     function(job): x, as it is given or mapped, and y
+
+# What dp_sosp() takes for a linear model only.
+linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
+                      "certificate")
+
+check_network <- function(model, call) {
+  given <- intersect(names(call), linear_arguments)
+  if (length(given) > 0L) {
+    abort("argument", quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only ",
+          "with the linear model.", call = call)
+  }
+  check_model(model, call)
+}
+
+network_array <- function(x, y, model, loss, bounds, call) {
+  if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
+  loss <- check_loss(loss, TRUE, call, y)
+  inputs <- network_inputs(x, model, bounds, call)
+  response <- response_template(y, "y", call, loss)
+  if (length(y) != inputs$n) {
+    abort("argument", "`y` must have one entry per record of `x`: ", inputs$n, ", not ", length(y), ".", call = call)
+  }
+  list(n = inputs$n, loss = loss_of(loss, response), response = response, design = NULL, call = call,
+       input = inputs$input, range = inputs$bounds, columns = function(job) list(),
+       records = function(job) list(x = inputs$x, y = response_code(job$response, y)))
+}
+
+# The columns of its matrix are inputs.
+network_formula <- function(formula, data, model, loss, bounds, call) {
+  if (is_source(data, "data", call)) {
+    abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
+          "memory.", call = call)
+  }
+  if (model$name != "mlp") {
+    abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
+          "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
+  }
+  problem <- problem_formula(formula, data, loss, bounds, NULL, call)
+  columns <- nrow(problem$design$columns)
+  if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
+  problem$input <- c(1L, 1L, columns)
+  problem$range <- c(-1, 1)
+  problem$records <- function(job) {
+    list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y)
+  }
+  problem
+}
+
+# x: as it is given, in doubles; n records; input: height, width and channels of one.
+network_inputs <- function(x, model, bounds, call) {
+  images <- model$name == "cnn"
+  if (!is.numeric(x) || is.object(x) || !length(dim(x)) %in% (if (images) 3:4 else 2:4)) {
+    abort("argument", "`x` must be ", if (images) "an array of images, records x height x width (x channels)" else
+      "a numeric matrix or an array of images", " for `model_", model$name, "()`, not ", describe_column(x), ".",
+      call = call)
+  }
+  size <- dim(x)
+  if (any(size == 0L)) abort("argument", "`x` has no records, or none of their numbers.", call = call)
+  if (is.null(bounds)) {
+    abort("argument", "`bounds` is missing: give public bounds of all numbers of `x`, such as c(0, 255) for bytes.",
+          call = call)
+  }
+  bounds <- check_interval(bounds, "bounds", call)
+  if (max(abs(bounds)) > vector_limit) {
+    abort("argument", "`bounds` must lie within ", vector_limit, " of zero.", call = call)
+  }
+  if (!is.double(x)) storage.mode(x) <- "double"
+  input <- if (length(size) == 2L) c(1L, 1L, size[2]) else c(size[-1], 1L)[1:3]
+  list(x = x, n = size[1], input = input, bounds = bounds)
+}
