@@ -1,5 +1,6 @@
 # Test accuracy of networks on the images of Fashion-MNIST, 60,000 records of 28 x 28 bytes in ten classes, delta
-# 1e-5, by the defaults of control_network().
+# 1e-5, by the defaults of control_network(), which synthetic images chose (network-rule.R). The seed is that of the
+# first weights and of the noise.
 #   Rscript networks.R FOLDER RESULTS.csv [MODEL [NEIGHBOURS [EPS [SEED]]]]
 # FOLDER holds the four files fashion-{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz. Accuracies are of released fits
 # but are themselves exact: NOT PRIVATE, for study. A row that the results have is not computed again.
@@ -32,7 +33,8 @@ run <- function(folder, path, model = "mlp", neighbours = "zero-out", eps = 3, s
   test <- read_images(folder, "t10k")
   set.seed(row$seed)
   time <- system.time(fit <- dpsosp::dp_sosp(train$x, train$y, model = models[[model]], eps = row$eps, delta = 1e-5,
-                                             bounds = c(0, 255), neighbours = neighbours, noise = "reproducible"))
+                                             bounds = c(0, 255), neighbours = neighbours, noise = "reproducible",
+                                             control = dpsosp::control_network(seed = row$seed)))
   accuracy <- mean(predict(fit, test$x, type = "class") == test$y)
   out$add(c(row, list(weights = length(fit$weights), steps = nrow(fit$trace), accuracy = accuracy,
                       seconds = round(time[["elapsed"]]))))

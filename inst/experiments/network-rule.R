@@ -1,0 +1,91 @@
+# Which settings for networks, whatever the data are? Accuracies on SYNTHETIC images, from which control_network() has
+# its defaults: each image is one of its class's templates, smooth random fields, moved by some pixels, of a random
+# contrast and with noise of its own.
+#   Rscript network-rule.R RESULTS.csv
+# Then: Rscript network-rule.R --summary RESULTS.csv
+# Accuracies are of fresh records and exact: NOT PRIVATE, for study. A row that the results have is not computed again.
+library(dpsosp)
+
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(this_file), "common.R"))
+
+side <- 14
+classes <- 10
+templates_each <- 4
+models <- list(mlp = model_mlp(64), cnn = model_cnn(channels = c(8, 16), kernel = c(4, 3), stride = c(2, 1),
+                                                    padding = c(1, 0), pool = 2, hidden = 16))
+
+# Random fields of a few pixels' width, with a border over which they may be moved.
+template <- function(border = 2) {
+  size <- side + 2 * border
+  waves <- outer(seq_len(size), 0:4, function(at, k) cos(pi * (at - 0.5) * k / size))
+  field <- waves %*% (matrix(stats::rnorm(25), 5) / outer(0:4, 0:4, function(i, j) 1 + i + j)) %*% t(waves)
+  (field - min(field)) / diff(range(field))
+}
+
+draw <- function(n, templates) {
+  class <- sample(classes, n, TRUE)
+  which <- sample(templates_each, n, TRUE)
+  x <- array(0, c(n, side, side))
+  for (i in seq_len(n)) {
+    move <- sample(0:4, 2, TRUE)
+    image <- templates[[class[i]]][[which[i]]][move[1] + seq_len(side), move[2] + seq_len(side)]
+    x[i, , ] <- stats::runif(1, 0.5, 1) * image + stats::rnorm(side^2, 0, 0.15)
+  }
+  list(x = x, y = factor(class, levels = seq_len(classes)))
+}
+
+problem <- function(n, seed) {
+  set.seed(seed)
+  templates <- lapply(seq_len(classes), function(k) lapply(seq_len(templates_each), function(j) template()))
+  list(train = draw(n, templates), test = draw(4000, templates))
+}
+
+# batch: a fraction of n. With sgd what counts is the clip times the step, which is what a step may be at most.
+settings <- function() {
+  grid <- function(method, clip, step, epochs = 20, batch = 30) {
+    expand.grid(method = method, clip = clip, step = step, epochs = epochs, batch = batch)
+  }
+  at_most <- c(0.5, 1, 2, 4, 8)
+  rbind(
+    grid("sgd", 0.5, at_most / 0.5), grid("sgd", 0.1, at_most / 0.1), grid("sgd", 1, 4),
+    grid("adam", 0.5, c(0.001, 0.002, 0.005, 0.01, 0.02)), grid("adam", c(0.1, 1), 0.005),
+    grid("sgd", 0.5, 8, c(10, 40)), grid("adam", 0.5, 0.005, c(10, 40)), grid("sgd", 0.5, 8, 20, c(15, 60))
+  )
+}
+
+simulate <- function(path) {
+  out <- results_file(path, c("model", "n", "eps", "method", "clip", "step", "epochs", "batch"))
+  all <- settings()
+  for (case in list(list(n = 6000, eps = 10))) {
+    p <- problem(case$n, 1)
+    for (i in seq_len(nrow(all))) for (model in names(models)) {
+      row <- c(list(model = model), case, as.list(all[i, ]))
+      row$method <- as.character(row$method)
+      if (out$has(row)) next
+      set.seed(1)
+      control <- control_network(epochs = row$epochs, batch = case$n / row$batch, clip = row$clip, step = row$step)
+      fit <- dp_sosp(p$train$x, p$train$y, model = models[[model]], method = row$method, eps = case$eps, delta = 1e-5,
+                     bounds = c(0, 1), control = control, neighbours = "zero-out", noise = "reproducible",
+                     progress = FALSE)
+      out$add(c(row, list(accuracy = mean(predict(fit, p$test$x) == p$test$y))))
+    }
+  }
+}
+
+# Accuracy less that of the best setting of the same problem, on average over problems, best first.
+summarise <- function(path) {
+  x <- utils::read.csv(path)
+  x$less <- x$accuracy - stats::ave(x$accuracy, x$model, x$n, x$eps, FUN = max)
+  print(stats::aggregate(accuracy ~ model + n + eps, x, max))
+  for (model in names(models)) {
+    part <- x[x$model == model, ]
+    wide <- stats::reshape(part[c("method", "clip", "step", "epochs", "batch", "eps", "less")], direction = "wide",
+                           idvar = c("method", "clip", "step", "epochs", "batch"), timevar = "eps")
+    cat("\n", model, "\n", sep = "")
+    print(wide[order(-rowMeans(wide[-(1:5)])), ], digits = 2, row.names = FALSE)
+  }
+}
+
+if (arguments[1] == "--summary") summarise(arguments[2]) else simulate(arguments[1])
