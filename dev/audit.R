@@ -18,7 +18,7 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(),
+    audit_network(), audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
@@ -49,6 +49,24 @@ audit_batches <- function(method, loss = "sigmoid") {
   release <- batch_release(method, eps, delta, 1.5, loss = loss)
   repeat_audit(paste0("`", method, "`, its steps on batches"), "at most eps", runs[["batches"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["batches"]], conf = conf, progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# A network's steps on batches that one record is in, or not: how far its weights go where those of a fit with next to
+# no noise go.
+audit_network <- function() {
+  x <- matrix(c(1, rep(0, n - 1)), n)
+  plan <- event_repeat(event_subsample(event_gaussian(1, "zero-out"), 0.5), 4)
+  fit <- function(label, eps) {
+    dp_sosp(x, factor(c(label, rep(NA, n - 1)), levels = c("a", "b")), model = model_mlp(2), bounds = c(-1, 1),
+            neighbours = "zero-out", budget = dp_budget(eps = eps, delta = delta, plan = plan), progress = FALSE,
+            control = control_network(epochs = 2, batch = n / 2, momentum = 0, step = 0.1))$weights
+  }
+  start <- fit(NA, 1e4)
+  along <- fit("b", 1e4) - start
+  repeat_audit("`sgd` on a network, its steps on batches", "at most eps", runs[["fit"]], function() {
+    dp_audit(function(label) sum((fit(label, eps) - start) * along), list(NA, "b"), eps, delta, runs = runs[["fit"]],
+             conf = conf, progress = FALSE)
   }, function(a) !a$exceeds)
 }
 

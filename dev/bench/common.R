@@ -11,8 +11,8 @@ bench_open <- function() {
   # Debian keeps R's reference BLAS and OpenBLAS behind one name, so the library path chooses
   status <- system2(config("CC"), c(
     "-std=gnu99", config("CFLAGS"), "-fopenmp -fPIC -shared -DUSE_FC_LEN_T -DSTRICT_R_HEADERS -Isrc",
-    config("--cppflags"), Sys.glob("src/*/*.c"), "dev/bench/bench.c", "-o", object, config("BLAS_LIBS"),
-    config("LAPACK_LIBS"), config("--ldflags")
+    config("--cppflags"), Sys.glob("src/*/*.c"), "dev/bench/bench.c dev/bench/networks.c", "-o", object,
+    config("BLAS_LIBS"), config("LAPACK_LIBS"), config("--ldflags")
   ))
   if (status != 0) stop("the benchmarks do not compile")
   dyn.load(object)
