@@ -6,8 +6,8 @@
 library(dpsosp, lib.loc = commandArgs(TRUE)[1])
 
 methods_all <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", "cubic", "newton", "damped-newton", "objpert",
-                 "outpert", "opt-b", "2opt-b", "tr-b", "sgd", "newton-b", "blsgd", "blgd", "agd")
-methods_nonconvex <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", "opt-b", "2opt-b", "tr-b", "sgd")
+                 "outpert", "opt-b", "2opt-b", "tr-b", "sgd", "newton-b", "blsgd", "blgd", "agd", "spider")
+methods_nonconvex <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", "opt-b", "2opt-b", "tr-b", "sgd", "spider")
 methods_nonsmooth <- c("newton", "newton-b", "objpert", "outpert", "gd", "sgd")
 runs <- 0
 errors <- 0
@@ -130,6 +130,8 @@ published <- function() {
   }
   fit("tr published explicit", method = "tr", control = control_tr("published", "explicit", max_iterations = 20),
       target = target, eps = 10)
+  fit("spider published", method = "spider", control = control_spider("published", noise = "tree"), loss = "sigmoid",
+      eps = 10)
 }
 
 searches <- function() {
