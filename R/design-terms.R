@@ -2,8 +2,9 @@
 #
 # A record must influence its own row of the design and no other, otherwise the
 # sensitivities do not hold. So a formula may use columns, single constants and
-# the functions below; what looks at all rows (scale, cut, poly, ...) is
-# refused. Expressions are evaluated with these functions as the only ones in
+# the functions below; what looks at all rows (scale, poly, ...) is
+# refused, and so are cut() and factor() unless their breaks and levels are
+# written down. Expressions are evaluated with these functions as the only ones in
 # sight: no environment is needed, and none is kept.
 
 row_wise_names <- c(
@@ -17,6 +18,14 @@ row_wise <- list2env(
   c(mget(row_wise_names, envir = baseenv()), list(
     pi = pi,
     c = c,
+    crossed = function(...) crossed(...),
+    cut = function(x, breaks, labels = NULL, include.lowest = FALSE, right = TRUE, ordered_result = FALSE) {
+      if (!is.numeric(x)) stop("cut() takes numbers")
+      base::cut(as.double(x), breaks, labels, include.lowest, right, ordered_result = ordered_result)
+    },
+    factor = function(x, levels, labels = levels, ordered = FALSE) {
+      base::factor(as_labels(x), as_labels(levels), labels, ordered = ordered)
+    },
     I = function(x) x,
     # base::ifelse takes the length of test alone, so that ifelse(TRUE, x, 0)
     # is the first row's x in every row.
@@ -34,6 +43,25 @@ row_wise <- list2env(
   envir = new.env(parent = emptyenv())
 )
 
+# What interactions of factors are made with (R/design-interactions.R): of a factor and its kept levels, another one and
+# its, the pair of each row, or "" where a level is not kept.
+crossed <- function(labels, ...) {
+  parts <- list(...)
+  index <- 1L
+  size <- 1L
+  for (i in seq(1L, length(parts), 2L)) {
+    kept <- parts[[i + 1L]]
+    at <- match(as_labels(parts[[i]]), kept)
+    at[is.na(at) & !is.na(parts[[i]])] <- -Inf
+    index <- index + (at - 1) * size
+    size <- size * length(kept)
+  }
+  factor(ifelse(index < 1, "", labels[pmax(index, 1)]), levels = c("", labels))
+}
+
+# Of one column and constants, of which these must be given: they would be read from the data.
+declared_arguments <- c(cut = "breaks", factor = "levels")
+
 # ---- formula ----
 
 # Terms of the formula, `.` expanded, without environment.
@@ -47,11 +75,6 @@ design_terms <- function(formula, data, call) {
   })
   if (attr(terms, "response") == 0L) abort("argument", "`formula` must have a response.", call = call)
   if (!is.null(attr(terms, "offset"))) abort("argument", "`formula` must not have an offset().", call = call)
-  interaction <- attr(terms, "term.labels")[attr(terms, "order") > 1L]
-  if (length(interaction) > 0L) {
-    abort("argument", "`formula` has the interaction `", interaction[1], "`: make the product a column of the data.",
-          call = call)
-  }
   if (deparse1(attr(terms, "variables")[[2]]) %in% attr(terms, "term.labels")) {
     abort("argument", "`formula` has its response among the predictors.", call = call)
   }
@@ -65,7 +88,7 @@ formula_operators <- c("~", "+", "-", "*", "/", "^", ":", "(", "%in%")
 # The formula with the values of constants, such as k of I(x / k), from its environment, in the place of their names:
 # they are public as it is, and a fit keeps no environment. A column goes before a constant; a bare name is a term.
 put_constants <- function(formula, columns, environment, call) {
-  value <- function(name) constant_value(name, columns, environment, call)
+  value <- function(name, several) constant_value(name, columns, environment, several, call)
   formula[[2]] <- put_values(formula[[2]], value, character())
   formula[[3]] <- put_values(formula[[3]], value, formula_operators)
   formula
@@ -78,33 +101,34 @@ put_values <- function(e, value, operators) {
   inner <- which(!vapply(parts, identical, NA, quote(expr = )))[-1] # but empty arguments, as in m[, 1]
   for (i in inner) {
     parts[i] <- list(if (head %in% operators) put_values(parts[[i]], value, operators)
-                     else if (is.name(parts[[i]])) value(parts[[i]])
+                     else if (is.name(parts[[i]])) value(parts[[i]], head %in% names(declared_arguments))
                      else put_values(parts[[i]], value, character()))
   }
   as.call(parts)
 }
 
-# name, or the single value that it has in the environment; a negative number as it is written.
-constant_value <- function(name, columns, environment, call) {
+# name, or the single value that it has in the environment; several values, where they may be, as c() has them, and a
+# negative number as it is written.
+constant_value <- function(name, columns, environment, several, call) {
   text <- as.character(name)
   if (text %in% c(columns, ".", "pi") || is.null(environment)) return(name)
   found <- tryCatch(get0(text, environment), error = function(e) NULL)
   if (is.null(found) || is.function(found)) return(name)
-  if (!is.atomic(found) || length(found) != 1L || is.object(found) || !is.null(dim(found))) {
+  sound <- if (several) length(found) > 0L else length(found) == 1L
+  if (!is.atomic(found) || !sound || is.object(found) || !is.null(dim(found))) {
     abort("argument", "`", text, "` in `formula` is not a column of the data, and in the formula's environment it is ",
           describe_column(found), ": only columns and single constants may be in a formula.",
           did_you_mean(text, columns), call = call)
   }
-  found <- as.vector(found)
-  if (is.numeric(found) && isTRUE(found < 0)) call("-", -found) else found
+  values <- lapply(as.vector(found), function(one) if (is.numeric(one) && isTRUE(one < 0)) call("-", -one) else one)
+  if (length(values) == 1L) values[[1]] else as.call(c(quote(c), unname(values)))
 }
 
 # The expression of every predictor, named as the term; a column by its name.
 term_expressions <- function(terms, call) {
   variables <- as.list(attr(terms, "variables"))[-1]
   factors <- attr(terms, "factors")
-  used <- if (length(factors) == 0L) integer() else apply(factors > 0L, 2L, which)
-  expressions <- variables[used]
+  expressions <- variables[rows_used(factors)]
   names(expressions) <- vapply(expressions, function(e) if (is.name(e)) as.character(e) else deparse1(e), "")
   repeated <- anyDuplicated(names(expressions))
   if (repeated > 0L) {
@@ -113,6 +137,9 @@ term_expressions <- function(terms, call) {
   }
   expressions
 }
+
+# Of the table of variables and terms, the variables that are in a term.
+rows_used <- function(factors) if (length(factors) == 0L) integer() else which(rowSums(factors) > 0L)
 
 # ---- schema ----
 
@@ -140,6 +167,9 @@ check_labels <- function(levels, name, call) {
 check_row_wise <- function(e, columns, term, call) {
   if (is.name(e)) return(check_name(as.character(e), columns, call))
   if (!is.call(e)) return(check_constant(e, term, call))
+  if (is.name(e[[1]]) && as.character(e[[1]]) %in% names(declared_arguments)) {
+    return(check_declared(e, columns, term, call))
+  }
   if (!is.name(e[[1]]) || !as.character(e[[1]]) %in% c(row_wise_names, "I", "ifelse")) {
     abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by ",
           "row: a function that looks at all rows lets one record change the others. Make the result a column of the ",
@@ -163,12 +193,32 @@ check_arguments <- function(e, term, call) {
   }
 }
 
+# Of the arguments but the first all are constants.
+check_declared <- function(e, columns, term, call) {
+  name <- as.character(e[[1]])
+  refuse <- function(...) abort("argument", "`", term, "` in `formula`: ", ..., call = call)
+  arguments <- tryCatch(as.list(match.call(row_wise[[name]], e))[-1],
+                        error = function(e) refuse(conditionMessage(e), "."))
+  needed <- arguments[[declared_arguments[[name]]]]
+  if (is.null(needed) || (name == "cut" && is_constant(needed))) {
+    refuse("the ", declared_arguments[[name]], " would be read from the data. Write them down, without looking at the ",
+           "data, as in ", name, "(x, ", declared_arguments[[name]], " = c(...)).")
+  }
+  check_row_wise(arguments$x, columns, term, call)
+  constant <- vapply(arguments[names(arguments) != "x"], is_constants, NA)
+  if (!all(constant)) refuse("`", names(constant)[!constant][1], "` must be constants.")
+}
+
 # A column to the right of %in% would let every row look at all others.
 check_set <- function(set, term, call) {
-  members <- if (is.call(set) && identical(set[[1]], quote(c))) as.list(set)[-1] else list(set)
-  if (!all(vapply(members, is_constant, NA))) {
+  if (!is_constants(set)) {
     abort("argument", "`", term, "` in `formula`: to the right of %in% there may only be constants.", call = call)
   }
+}
+
+is_constants <- function(e) {
+  members <- if (is.call(e) && identical(e[[1]], quote(c))) as.list(e)[-1] else list(e)
+  all(vapply(members, is_constant, NA))
 }
 
 is_constant <- function(e) {

@@ -16,25 +16,27 @@
 design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data") {
   check_data(data, "data", call)
   terms <- design_terms(formula, data, call)
-  predictors <- term_expressions(terms, call)
+  variables <- term_expressions(terms, call)
   response <- attr(terms, "variables")[[2]]
-  schema <- row_wise_schema(c(list(response), predictors), data, call)
+  schema <- row_wise_schema(c(list(response), variables), data, call)
   if (is.call(response)) row_wise_empty(response, schema, call)
-  empty <- lapply(predictors, row_wise_empty, schema = schema, call = call)
+  empty <- lapply(variables, row_wise_empty, schema = schema, call = call)
   check_characters(response, empty, schema, frame, call)
-  levels <- design_levels(empty, call)
+  expanded <- expand_terms(terms, variables, design_levels(empty, call), call)
+  levels <- expanded$levels
   intercept <- attr(terms, "intercept") == 1L
-  columns <- design_columns(names(predictors), levels, intercept)
+  columns <- design_columns(names(expanded$predictors), levels, names(variables), intercept)
   if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
-  numeric <- columns$name[columns$kind == "numeric"]
+  # A column that is only in products may have a declared range, too.
+  numeric <- unique(c(columns$name[columns$kind == "numeric"], unlist(lapply(expanded$products, `[[`, "of"))))
   # Numeric columns and factors that have at least one column.
   blocks <- length(unique(columns$variable))
   radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
-  structure(class = "dp_design", list(
-    terms = terms, response = deparse1(response), response_expression = response, predictors = predictors,
-    schema = schema, columns = columns, levels = levels,
+  fill_products(structure(class = "dp_design", list(
+    terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
+    schema = schema, columns = columns, levels = levels, products = expanded$products,
     ranges = check_bounds(bounds, numeric, names(levels), call), radius = radius, intercept = intercept
-  ))
+  )))
 }
 
 # All columns of text at once, with the code that declares their levels. It does not parse the data, and stops where it
@@ -73,15 +75,18 @@ design_levels <- function(empty, call) {
   levels[!vapply(levels, is.null, NA)]
 }
 
-# One row per column of the matrix, in the order of the formula.
-design_columns <- function(variables, levels, intercept) {
+# One row per column of the matrix, in the order of the formula. variables: what is in it once, whose levels do not say
+# of what they are.
+design_columns <- function(predictors, levels, variables, intercept) {
   # A factor with one level is constant: it has no column.
-  full <- if (intercept) character() else utils::head(names(levels)[lengths(levels) > 1L], 1L)
-  rows <- lapply(variables, function(variable) {
+  mains <- intersect(names(levels)[lengths(levels) > 1L], variables)
+  full <- if (intercept) character() else utils::head(mains, 1L)
+  rows <- lapply(predictors, function(variable) {
     if (!variable %in% names(levels)) return(column_rows(variable, variable, "numeric", NA_character_))
     level <- levels[[variable]]
     if (!variable %in% full) level <- level[-1]
-    column_rows(paste0(variable, level, recycle0 = TRUE), variable, "indicator", level)
+    prefix <- if (variable %in% variables) variable else ""
+    column_rows(paste0(prefix, level, recycle0 = TRUE), variable, "indicator", level)
   })
   columns <- do.call(rbind, c(list(column_rows(character(), character(), character(), character())), rows))
   # Numeric columns keep the names of their predictors, by which ranges and expressions are found.
@@ -98,7 +103,10 @@ column_rows <- function(name, variable, kind, level) {
 # ---- private ranges ----
 
 # The numeric columns without a declared range.
-design_private_names <- function(design) rownames(design$ranges)[is.na(design$ranges[, "lower"])]
+design_private_names <- function(design) {
+  names <- intersect(rownames(design$ranges)[is.na(design$ranges[, "lower"])], names(design$predictors))
+  names[!vapply(names, follows_from, NA, design = design)]
+}
 
 # They, evaluated, as doubles.
 design_private_columns <- function(design, data, call = sys.call(-1)) {
@@ -113,7 +121,7 @@ design_private_column <- function(design, name, data, call) {
 # ranges: lower and upper, rows named by the columns that they belong to.
 design_fill_ranges <- function(design, ranges) {
   design$ranges[rownames(ranges), ] <- ranges[, c("lower", "upper")]
-  design
+  fill_products(design)
 }
 
 # ---- matrix ----

@@ -12,17 +12,21 @@
 #' Numeric columns are clipped to their range and mapped to \[-1, 1\]; factors become
 #' indicators of their *declared* levels; rows are clipped to norm `radius` (default
 #' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors, which no row
-#' exceeds) and divided by it. Ranges leak unless they are public or paid
+#' exceeds) and divided by it. Interactions are as in [glm()]: products of numeric columns, and a numeric column within
+#' each level of a factor, have the products of the columns' ranges; pairs of levels of factors are those of one factor.
+#' Ranges leak unless they are public or paid
 #' for: `bounds = "private"` finds them with five percent of the budget, a named
 #' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;
 #' columns not in the list are found privately. Ranges are read off noisy counts: one is wider where noise could
 #' hide values beyond it, and about 5 percent of the values may be clipped at an end. A column of which no range
 #' exceeds the noise level gets \[-1, 1\], with a warning that prints the list to fill in.
-#' Character columns are an error, which shows the code that declares their levels; levels are public, so
-#' write them down without looking at the data. A row with a missing value
-#' is replaced by a null record, so that n stays public. A value counts as missing when it is infinite, not among the
-#' declared levels, no text in its encoding, or, in a numeric response of two classes, not 1, 0 or -1. Coefficients are
-#' reported on the original scale.
+#' Character columns are an error, which shows the code that declares their levels; levels are public, so write them
+#' down without looking at the data. In a formula, `factor(x, levels = c(...))` and `cut(x, breaks = c(...))` declare
+#' them, too. A formula may use columns, constants and functions that work row by row, such as `log()` and `I()`;
+#' [poly()], splines and [scale()] look at all rows and are errors. A row with a missing value is replaced by a null
+#' record, so that n stays public. A value counts as missing when it is infinite, not among the declared levels, no
+#' text in its encoding, or, in a numeric response of two classes, not 1, 0 or -1. Coefficients are reported on the
+#' original scale.
 #'
 #' # Geometry
 #' A column that lies far from the middle of its range, or varies little in it, would be lost in the noise. So most fits

@@ -8,17 +8,17 @@
 layers <- list(
   base = c("check", "given", "suggest", "condition", "call", "threads", "progress", "status"),
   privacy = c("convert", "event", "account", "neighbours", "budget"),
-  problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-terms", "rows", "dialect", "loss-sql",
-              "sql", "push", "source", "source-dbi", "source-files", "stream", "problem", "features-constants",
-              "features", "model", "network-problem"),
+  problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-interactions", "design-terms", "rows",
+              "dialect", "loss-sql", "sql", "push", "source", "source-dbi", "source-files", "stream", "problem",
+              "features-constants", "features", "model", "network-problem"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",
              "methods", "method-network", "auto", "trust-region"),
-  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "network", "classes",
-          "fit", "evaluate", "evaluation", "selection", "tune", "one-step", "job-inference", "intervals", "inference",
-          "certify", "absent", "plot", "tidy", "audit", "saddle", "sample-size", "plan-formulas", "plan",
-          "curve", "curve-plot")
+  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "network",
+          "classes", "coefficient-lines", "fit", "evaluate", "evaluation", "selection", "tune", "one-step",
+          "job-inference", "intervals", "inference", "certify", "absent", "plot", "tidy", "audit", "saddle",
+          "sample-size", "plan-formulas", "plan", "curve", "curve-plot")
 )
 
 main <- function() {

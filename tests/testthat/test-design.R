@@ -217,7 +217,8 @@ test_that("refused formulas say why", {
   d$m <- matrix(1:4, 2)
   d$li <- list(1, 2)
   refused <- list(
-    ~ a, y ~ a + offset(b), y ~ a:b, y ~ a * b, y ~ scale(a), y ~ poly(a, 2), y ~ cut(a, 3), y ~ stats::poly(a, 2),
+    ~ a, y ~ a + offset(b), y ~ scale(a), y ~ poly(a, 2), y ~ cut(a, 3), y ~ cut(a, b),
+    y ~ cut(s, c(1, 2)), y ~ factor(s), y ~ stats::poly(a, 2),
     y ~ a + missing_column, y ~ s, y ~ when, y ~ m, y ~ li, y ~ y + a, y ~ I(a %in% b), y ~ I(`%in%`(table = a, x = 2)),
     y ~ pmin(a, 1, na.rm = b), y ~ I(2), y ~ c(a, b), y ~ log(s), y ~ log(a, ), y ~ I(a[1]), y ~ mean(a)
   )
