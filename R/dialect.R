@@ -1,4 +1,14 @@
-# SQL as databases speak it: what sql.R and push.R need to know of each.
+# SQL as databases speak it.
+
+# Without arrays.
+case_code <- function(x, levels) {
+  paste("CASE", x, paste("WHEN", levels, "THEN", seq_along(levels), collapse = " "), "END")
+}
+case_at <- function(k, values) {
+  paste("CASE", k, paste("WHEN", seq_along(values) - 1L, "THEN", values, collapse = " "), "END")
+}
+
+# What sql.R and push.R need to know of each:
 #
 #   class       of its DBI connection; NULL where the package has tested the text alone
 #   log         a logarithm, of any base
@@ -9,10 +19,11 @@
 #   known       types of columns that are numbers, text and truth values; NULL: values have types, columns have none
 #   double(x, type)  a column that is a number, as a double; no value of it is an error
 #   text(x, type)    a column that is text or an integer, as text
+#   code(x, levels)  the place of the text x among quoted ones, from one on
+#   at(k, values)    the k-th of numbers, from zero on
 #   guard(x, e)      e, an expression of the number x; missing where x is no number
 #   begin, end  of one read-only snapshot; probe: works inside of a transaction only, where begin does not tell
-#   most        items of a SELECT
-#   characters  of a statement
+#   most        items of a SELECT; characters: of a statement
 dialects <- list(
   postgres = list(
     class = "PqConnection", log = "LN", float = "double precision", fence = "OFFSET 0",
@@ -24,7 +35,9 @@ dialects <- list(
     double = function(x, type) {
       switch(type, float8 = x, numeric = sprintf(postgres_numeric, x), sprintf("CAST(%s AS double precision)", x))
     },
-    text = function(x, type) if (type %in% c("text", "varchar")) x else sprintf("CAST(%s AS text)", x),
+    text = function(x, type) if (type == "text") x else sprintf("CAST(%s AS text)", x),
+    code = function(x, levels) sprintf("array_position(CAST(ARRAY[%s] AS text[]), %s)", toString(levels), x),
+    at = function(k, values) sprintf("(CAST(ARRAY[%s] AS double precision[]))[%s + 1]", toString(values), k),
     guard = function(x, e) e,
     probe = "SAVEPOINT dpsosp",
     begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
@@ -44,6 +57,7 @@ dialects <- list(
     text = function(x, type) {
       sprintf("(CASE WHEN typeof(%1$s) IN ('text', 'integer') THEN CAST(%1$s AS TEXT) END) COLLATE BINARY", x)
     },
+    code = case_code, at = case_at,
     guard = function(x, e) sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN %s END", x, e),
     begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), most = 1800,
     characters = 9e5
@@ -55,7 +69,7 @@ dialects <- list(
     total = function(e) paste0("CAST(SUM(", e, ") AS DOUBLE)"),
     known = list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
     double = function(x, type) sprintf("CAST(%s AS DOUBLE)", x),
-    text = function(x, type) sprintf("CAST(%s AS VARCHAR)", x),
+    text = function(x, type) sprintf("CAST(%s AS VARCHAR)", x), code = case_code, at = case_at,
     guard = function(x, e) e,
     begin = "BEGIN TRANSACTION", end = "ROLLBACK", most = 1600, characters = 5e7
   ),
@@ -67,7 +81,7 @@ dialects <- list(
     known = list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"),
                  truth = "boolean"),
     double = function(x, type) sprintf("CAST(%s AS DOUBLE)", x),
-    text = function(x, type) sprintf("CAST(%s AS STRING)", x),
+    text = function(x, type) sprintf("CAST(%s AS STRING)", x), code = case_code, at = case_at,
     guard = function(x, e) e,
     begin = NULL, end = NULL, most = 1600, characters = 5e7
   )

@@ -134,9 +134,13 @@ pushed_cells <- function(design) {
 
 # ---- plans ----
 
-# The list of src/r_remote.c for an oracle on the rows that the design makes.
+# The list of src/r_remote.c for an oracle on the rows that the design makes; NULL where a range that was found is none
+# for a database, or its statements are too long.
 push_sums <- function(push, design, response, n, loss, intercept, radius) {
+  if (!all(apply(design$ranges, 1L, is_wide))) return(NULL)
   plan <- push_plan(push, design, response, n, loss, intercept, radius)
+  longest <- list(word = "gradient", at = rep(-1 / 3, length(plan$v) + sum(plan$indicators) + plan$intercept))
+  if (nchar(sql_sum(plan, longest)$sql) > push$dialect$characters) return(NULL)
   base <- length(sql_base(plan))
   narrow <- base * (base + 1) / 2 <= 4 * (length(plan$v) + length(plan$k) + 1)
   words <- c("value", "gradient", "decreases", "trace",
@@ -157,8 +161,7 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
   indicators <- vapply(factors, function(variable) sum(columns$variable == variable), 0L)
   k <- vapply(factors, function(variable) {
     levels <- design$levels[[variable]]
-    code <- seq_along(levels) - (length(levels) - indicators[[variable]])
-    map_codes(push, design$predictors[[variable]], levels, sprintf("%d", code))
+    map_codes(push, design$predictors[[variable]], levels, length(levels) - indicators[[variable]])
   }, "")
   list(dialect = push$dialect, from = push$from, v = v, k = unname(k), indicators = unname(indicators),
        y = map_response(push, design$response_expression, response), n = n, loss = loss, intercept = intercept,
@@ -187,14 +190,16 @@ map_number <- function(push, e, range, centre, half) {
   ))
 }
 
-map_codes <- function(push, e, levels, codes) {
+# The place among the levels, less what comes before the first indicator; NULL of another value.
+map_codes <- function(push, e, levels, less) {
   column <- push_column(push, e)
   type <- push$types[[as.character(e)]]
-  if (is_truth(push, type)) {
-    return(sprintf("CASE WHEN %1$s THEN %3$s WHEN NOT %1$s THEN %2$s END", column, codes[1], codes[2]))
+  code <- if (is_truth(push, type)) {
+    sprintf("CASE WHEN %1$s THEN 2 WHEN NOT %1$s THEN 1 END", column)
+  } else {
+    push$dialect$code(push$dialect$text(column, type), DBI::dbQuoteString(push$connection, enc2utf8(levels)))
   }
-  quoted <- DBI::dbQuoteString(push$connection, enc2utf8(levels))
-  paste("CASE", push$dialect$text(column, type), paste("WHEN", quoted, "THEN", codes, collapse = " "), "END")
+  sprintf("%s - %d", code, less)
 }
 
 is_truth <- function(push, type) !is.na(type) && type == push$dialect$known$truth
@@ -202,7 +207,9 @@ is_truth <- function(push, type) !is.na(type) && type == push$dialect$known$trut
 map_response <- function(push, e, response) {
   if (response$kind == "bounded") return(map_number(push, e, response$bounds, response$centre, response$half))
   number <- push$dialect$number
-  if (response$kind != "numeric") return(map_codes(push, e, as.character(response$labels), number(c(-1, 1))))
+  if (response$kind != "numeric") {
+    return(sprintf("2 * (%s) - %s", map_codes(push, e, as.character(response$labels), 1L), number(1)))
+  }
   column <- push_column(push, e)
   x <- push$dialect$double(column, push$types[[as.character(e)]])
   push$dialect$guard(column, sprintf("CASE WHEN %1$s = 1 THEN %2$s WHEN %1$s = 0 OR %1$s = -1 THEN %3$s END", x,

@@ -96,11 +96,12 @@ sql_layers <- function(plan, what, weights) {
   kept <- c(names$z, "u", names$k, "y")
   layers <- layer(plan, layers, c(whole, names$k, "y"))
   layers <- layer(plan, layers, c(kept, predictors(plan, what, weights, names)))
-  layers <- loss_layers(plan, layers, what, weights, setdiff(c(kept, if (weights$form == "squares") "q"), "y"))
+  kept <- c(if (!weights$form %in% c("each", "squares")) c(names$z, "u"), names$k,
+            if (weights$form == "squares") "q")
+  layers <- loss_layers(plan, layers, what, weights, kept)
   bounded <- sprintf("CASE WHEN %1$s > %2$s THEN %2$s WHEN %1$s < %3$s THEN %3$s ELSE %1$s END",
                      sub("g", "w", weights$names), plan$dialect$number(weights$high), plan$dialect$number(weights$low))
-  layer(plan, layers, c(setdiff(kept, "y"), if (weights$form == "squares") "q",
-                     named(plan$dialect$int(bounded), weights$names)))
+  layer(plan, layers, c(kept, named(plan$dialect$int(bounded), weights$names)))
 }
 
 layer <- function(plan, layers, items) {
@@ -156,8 +157,7 @@ predictor <- function(plan, w, names) {
   ends <- plan$intercept + length(plan$v) + cumsum(plan$indicators)
   ones <- vapply(seq_along(plan$k), function(i) {
     own <- w[ends[i] - plan$indicators[i] + seq_len(plan$indicators[i])]
-    sprintf("u * CASE %s %s ELSE %s END", names$k[i],
-            paste("WHEN", seq_along(own), "THEN", number(own), collapse = " "), number(0))
+    sprintf("u * %s", plan$dialect$at(names$k[i], number(c(0, own))))
   }, "")
   add_up(c(paste("u *", number(w[first]), recycle0 = TRUE), paste(names$z, "*", number(w[columns]), recycle0 = TRUE),
            ones))

@@ -71,6 +71,8 @@ struct engine engine_memory(struct data *rows);
  * looked at. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches. */
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out);
+/* Candidates of a search that are asked for in one statement. */
+#define REMOTE_STEPS 100
 /* Some sums of all rows as they are, those of these words (NULL ends them), are taken where the rows are; others by
  * chunks, which the engine owns from now on. sum() answers how many rows there were, and the sum, to which each record
  * adds what its sensitivity allows. */

@@ -40,6 +40,7 @@ static int sum_away(const struct engine *e, const struct sum *sum, const struct 
 /* While rows are being read nothing else can be asked. */
 static int asked(const struct away *a, const struct sum *sum, const struct task *task) {
   if (!sum->word || task->of || a->reading || a->chunks.rows->coordinates) return 0;
+  if (task->ask->k > REMOTE_STEPS) return 0;
   const char *const *word = a->remote.words;
   while (*word && strcmp(*word, sum->word) != 0) word++;
   return *word != NULL;

@@ -77,14 +77,14 @@ push_fit <- function(source, budget, ..., method = "gd") {
 }
 charged <- function(budget) nrow(dp_ledger(budget))
 
-# Calls code(k) before the k-th statement that a fit sends from now on.
+# Calls code(k) before the k-th statement that a fit sends from now on; the one that it measures has no curvature.
 before_statement <- function(code, frame = parent.frame()) {
   at <- 0
   original <- dpsosp:::sql_sum
   put <- function(value) utils::assignInNamespace("sql_sum", value, "dpsosp")
   put(function(plan, what) {
-    at <<- at + 1
-    code(at)
+    at <<- at + !is.null(what$curvature)
+    if (!is.null(what$curvature)) code(at)
     original(plan, what)
   })
   withr::defer(put(original), frame)

@@ -70,7 +70,7 @@ test_that("a column that is gone is an error, not its name as a text", {
 
 test_that("1,590 columns are one statement, and more than a database takes are refused", {
   connection <- sqlite_connection()
-  n <- 20
+  n <- 4
   of <- function(columns) {
     data <- as.data.frame(matrix(rep(c(-1, 1), length.out = n * columns), n))
     data$y <- factor(rep(c("no", "yes"), n / 2))
