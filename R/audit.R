@@ -294,7 +294,7 @@ audit_data <- function(fit, signs) {
   x <- matrix(0, fit$n, columns_of(fit))
   records <- seq_along(signs)
   x[records, ] <- audit_records(fit, length(signs))
-  labels <- if (fit$response$kind == "bounded") fit$response$bounds else c(FALSE, TRUE)
+  labels <- if (is_numeric_response(fit$response)) fit$response$bounds else c(FALSE, TRUE)
   y <- rep(labels[NA_integer_], fit$n)
   if (fit$privacy$neighbours != "replace-one") labels[1] <- NA
   y[records] <- labels[1 + (signs == 1)]

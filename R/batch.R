@@ -50,9 +50,8 @@ gradient_steps <- function(job) {
 # Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard
 # deviation: smaller batches would add to the error, larger ones to the time. Between n / 200, as very small rates are
 # amplified less than in proportion, and n / 20, or n / 5 for Newton's few steps with curvature of their own; n / 10 for
-# line searches, which compare values with much sampling error.
+# line searches, which compare values with much sampling error; n / 50 with constants of Gao & Wright.
 default_batch <- function(job, rho, steps) {
-  if (identical(job$control$constants, "published")) return(max(1, job$n %/% 50))
   sensitivity <- if (job$neighbours == "replace-one") 2 else 1 # times L / n
   wanted <- 2 * job$n^2 * job$control$batch_share * rho / (sensitivity^2 * job$dim * steps)
   family <- job$method$family

@@ -160,12 +160,13 @@ held_out_records <- function(fit, newdata, y, call) {
   }
   code <- response_code(fit$response, raw)
   if (is.matrix(link)) return(list(link = link, y = round(code * ncol(link))))
-  list(link = link, y = response_link(fit$response, code))
+  if (!is_numeric_response(fit$response)) return(list(link = link, y = code))
+  list(link = response_mean(fit$response, link), y = fit$response$centre + fit$response$half * code)
 }
 
 check_y <- function(y, fit, newdata, call) {
   if (is.null(y)) abort("argument", "`y` is missing: the responses of the rows of `newdata`.", call = call)
-  wanted <- switch(fit$response$kind, bounded = "numeric", classes = "factor", fit$response$kind)
+  wanted <- switch(fit$response$kind, bounded = , count = "numeric", classes = "factor", fit$response$kind)
   kind <- column_kind(y)
   # A response of NA alone is logical whatever it was.
   if (!kind %in% c(wanted, "logical")) {

@@ -69,7 +69,7 @@ new_privacy <- function(job) {
 #'   label (for a numeric response 1, or 0 for the other class, also where that was coded -1). With
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
-#'   units, and `"class"` is an error.
+#'   units, with `loss_poisson()` the logarithm of the expected count and this count; `"class"` is an error.
 #' @param digits Significant digits of what is printed; the guarantee's stay as they are.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.
 #' @param ... Not used; anything in it is an error.
@@ -166,7 +166,7 @@ status_text <- function(x) {
 }
 
 certificate_text <- function(x) {
-  scale <- paste0(certificate_scale(x), if (x$response$kind == "bounded") " and response")
+  scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
   certificate_lines(x$certificate, scale, x$target)
 }
 
@@ -270,7 +270,8 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
   link <- predicted_link(object, newdata, call)
-  if (type == "link" || object$response$kind == "bounded") return(link)
+  if (type == "link") return(link)
+  if (is_numeric_response(object$response)) return(response_mean(object$response, link))
   several <- object$response$kind == "classes"
   switch(type,
     response = if (several) class_probabilities(link) else stats::plogis(link),
@@ -289,7 +290,7 @@ predicted_link <- function(fit, newdata, call) {
 prediction_coef <- function(fit) fit$predictor %||% fit$coefficients
 
 check_type <- function(type, fit, call) {
-  if (type == "class" && fit$response$kind == "bounded") {
+  if (type == "class" && is_numeric_response(fit$response)) {
     abort("argument", "`type` = \"class\" is for responses with two values; this fit's is numeric: take \"response\".",
           call = call)
   }

@@ -29,7 +29,14 @@
 #'   Coefficients and predictions are on the original scale of the response, certificates and targets on the mapped
 #'   one. Without `start` a run begins at the middle of the bounds.
 #'
-#' Both Huber losses have second derivatives that jump. What rounding does to sums of these has no bound, so no Hessian
+#' For counts up to a public one, a regression of their logarithm:
+#' * `loss_poisson(max)`: counts are clipped to \[0, `max`\], and the negative log-likelihood of a Poisson distribution
+#'   with the mean \eqn{e^t}{exp(t)} is divided by `max`, \eqn{(e^t - y t) / \code{max}}{(exp(t) - y t) / max}, convex.
+#'   Where \eqn{e^t}{exp(t)} is above `max` it goes on as a straight line, which no expected count needs;
+#'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1}. Coefficients are those of logarithms, `predict(type = "response")` is the
+#'   expected count. One record weighs as much as `max` events: a count that few records have should not set it.
+#'
+#' These three have second derivatives that jump. What rounding does to sums of these has no bound, so no Hessian
 #' is released, and methods that need one, or its Lipschitz constant, refuse the loss (`dpsosp_error_nonsmooth`). There
 #' are the methods `"newton"` and `"newton-b"` with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`,
 #' `"sgd"` and `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity gives.
@@ -56,8 +63,9 @@
 #' @param response Public bounds of the response, `c(lower, upper)`, in its units; chosen without looking at the data.
 #' @param c Where the loss becomes linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a tenth of
 #'   the width of the bounds.
+#' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data.
 #' @return An object of class `dp_loss`. Where a loss is an argument its name,
-#'   such as `"logistic"` or `"huber_svm"`, stands for the object; `"huber"` needs its bounds.
+#'   such as `"logistic"` or `"huber_svm"`, stands for the object; `"huber"` and `"poisson"` need their bounds.
 #' @section Errors: `dpsosp_error_argument` for a parameter out of its range.
 #' @references Gao and Wright (2023), section 4 and appendix E.
 #'
@@ -113,13 +121,25 @@ loss_huber <- function(response, c = NULL) {
 
 #' @rdname losses
 #' @export
+loss_poisson <- function(max) {
+  call <- sys.call()
+  if (missing(max)) abort("argument", poisson_advice, call = call)
+  max <- check_number(max, "max", 1, 1e6, open = FALSE, call = call)
+  new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", max, response = c(0, max), centre = 0,
+           half = max)
+}
+
+#' @rdname losses
+#' @export
 loss_multinomial <- function() new_loss("multinomial", "log(sum(exp(t))) - t_y, a t for each class", 2)
 
 huber_advice <- paste0(
   "The huber loss needs public bounds of the response: take `loss_huber(response = c(lower, upper))`."
 )
 
-# parameter: what the core takes.
+poisson_advice <- "The poisson loss needs the largest count, which is public: take `loss_poisson(max)`."
+
+# parameter: what the core takes. Of a numeric response also its bounds, and the map (y - centre) / half to [-1, 1].
 new_loss <- function(name, formula, parameter = 0, ...) {
   structure(class = "dp_loss", list(name = name, formula = formula, parameter = parameter, ...))
 }
@@ -135,7 +155,7 @@ check_response_bounds <- function(x, call) {
 
 # With the map of the response to [-1, 1], which without an intercept to take it up has no shift, as design_scale().
 scale_loss <- function(loss, intercept, call = sys.call(-1)) {
-  if (is.null(loss$response)) return(loss)
+  if (loss$name != "huber") return(loss)
   ends <- loss$response
   loss$centre <- if (intercept) ends[1] / 2 + ends[2] / 2 else 0
   loss$half <- if (intercept) ends[2] / 2 - ends[1] / 2 else max(abs(ends))
@@ -152,6 +172,7 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   if (is.null(loss)) return(default_loss(y))
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
+  if (identical(loss, "poisson")) abort("argument", poisson_advice, call = call)
   named <- losses()
   named[[check_choice(loss, names(named), "loss", call)]]()
 }

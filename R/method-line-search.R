@@ -1,11 +1,12 @@
 #' Settings of gradient descent with private line searches
 #'
-#' For `method = "blsgd"`, `"blgd"` and `"agd"`, which minimise convex objectives by steps along noisy gradients that a
-#' private line search finds to be good. Each attempt releases a gradient and searches along it; where the search finds
-#' no step, the run stays and averages the gradients there. All settings are public: they must not be chosen by looking
-#' at the data.
+#' For `method = "blsgd"`, `"blsgd-ac"`, `"blgd"` and `"agd"`, which minimise convex objectives by steps along noisy
+#' gradients that a private line search finds to be good. Each attempt releases a gradient and searches along it; where
+#' the search finds no step, the run stays and averages the gradients there. All settings are public: they must not be
+#' chosen by looking at the data.
 #'
 #' * `"blsgd"`: each attempt on fresh batches. See [control_opt()] for batches.
+#' * `"blsgd-ac"`: the same, and no record's part of a gradient is longer than a norm that falls, see below.
 #' * `"blgd"`: on all records.
 #' * `"agd"`: on all records, with an exponential mechanism that chooses among the steps and staying.
 #'
@@ -32,6 +33,17 @@
 #' becomes 1.2 times the longest of the ten, where this is shorter. Attempts go on until the next one cannot be paid
 #' for.
 #'
+#' With `"blsgd-ac"` no record adds more than `clip` times the largest possible norm to a gradient; where gradients
+#' become dearer, this norm also falls by the share `clip_decay`, at most once before each step. Noise falls with it,
+#' and so does what records that are far off can say. Searches compare the objective itself, whose decrease is bounded
+#' without a clip.
+#'
+#' @section Published settings:
+#' With `constants = "published"` attempts cost at first what they do in the paper's experiments: before the sampling
+#' amplifies it, a search is eps / 100-private and a gradient has \eqn{\rho = (\epsilon / 100)^2 / 2}{rho = (eps /
+#' 100)^2 / 2}. There are as many as the budget then allows. On batches these are thousands with much noise, until costs
+#' rise: for reproduction, at the eps that was asked for.
+#'
 #' The published method charges gradient and search on one batch with a general lemma on amplification, by which 100
 #' attempts at rate 0.1 cost eps = 0.24 to 1.9 when nothing at all is released (delta = 1e-8, orders 512 to 64; see
 #' `vignette("proofs")`). It also divides by the random size of the batch, has half the noise that the search needs,
@@ -39,18 +51,25 @@
 #' gives the privacy that is stated, and none of it is done here.
 #'
 #' @param line_search `"svt"`, `"gaussian"` or, for `"agd"`, `"exponential"`.
-#' @param attempts How many there would be if none cost more than the first, a whole number.
+#' @param constants `"tight"` or `"published"`, see below.
+#' @param attempts How many there would be if none cost more than the first, a whole number; `NULL`: 100, with published
+#'   constants what the budget allows, at most a million.
 #' @param candidates Number of steps that a search goes through, a whole number; `NULL`: 20, of `"gaussian"` 5.
 #' @param first The first step of the first search, times G, positive: 2 is twice the short step 1 / G.
 #' @param ratio Of successive steps, in (0, 1); `NULL`: 0.8, of `"gaussian"` 0.4.
 #' @param sufficient Decrease that a step must bring, over what the gradient promises, in (0, 1).
-#' @param gradient_share Share of an attempt's cost for its gradient, in (0, 1).
+#' @param gradient_share Share of an attempt's cost for its gradient, in (0, 1); `NULL`: 0.75, with published constants
+#'   0.5.
 #' @param certificate_share Share of the whole budget for the gradient of all records at the solution, in (0, 1).
 #' @param confidence Of the certificate, in (0, 1).
+#' @param clip For `"blsgd-ac"`: what gradients are clipped to at first, over the largest norm that a record's may have,
+#'   in (0, 1\]; `NULL`: 1.
+#' @param clip_decay For `"blsgd-ac"`: the part of it by which it falls, in \[0, 0.5\]; `NULL`: 0.05, the paper's.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_line_search`; its `batch_share` is the share of the budget that attempts have.
 #' @references Chen and Lee (2020), Stochastic adaptive line search for differentially private optimization,
-#'   algorithms 1 to 3: the line search, the test of angles and the first step, with other noise and accounting.
+#'   algorithms 1 to 3 and the adaptation of clipping thresholds: the line search, the test of angles, the first step
+#'   and the clip that falls, with other noise and accounting.
 #'
 #' Lee and Kifer (2018), Concentrated differentially private gradient descent with adaptive per-iteration privacy
 #'   budget, algorithm 2: `"agd"`, with an exponential mechanism for its noisy minimum.
@@ -58,24 +77,30 @@
 #' @examples
 #' control_line_search("gaussian", attempts = 50)
 #' @export
-control_line_search <- function(line_search = c("svt", "gaussian", "exponential"), attempts = 100, candidates = NULL,
-                                first = 2, ratio = NULL, sufficient = 0.5, gradient_share = 0.75,
-                                certificate_share = 0.05, confidence = 0.95, batch = NULL, sampling = NULL, ...) {
+control_line_search <- function(line_search = c("svt", "gaussian", "exponential"), attempts = NULL, candidates = NULL,
+                                first = 2, ratio = NULL, sufficient = 0.5, gradient_share = NULL,
+                                certificate_share = 0.05, confidence = 0.95, clip = NULL, clip_decay = NULL,
+                                batch = NULL, sampling = NULL, constants = c("tight", "published"), ...) {
   call <- sys.call()
   check_dots(call)
   share <- function(x, arg) check_share(x, arg, call)
   line_search <- check_choice(line_search, c("svt", "gaussian", "exponential"), "line_search", call)
   gaussian <- line_search == "gaussian"
+  constants <- check_choice(constants, c("tight", "published"), "constants", call)
+  published <- constants == "published"
   certificate_share <- share(certificate_share, "certificate_share")
   control <- structure(class = c("dp_control_line_search", "dp_control"), c(list(
-    line_search = line_search,
-    attempts = check_iterations(attempts, "attempts", call = call),
+    constants = constants, line_search = line_search,
+    attempts = if (!published || !is.null(attempts)) check_iterations(attempts %||% 100, "attempts", call = call),
     candidates = check_iterations(candidates %||% if (gaussian) 5 else 20, "candidates", call = call),
     first = check_number(first, "first", 0, 1e6, call = call),
     ratio = check_number(ratio %||% if (gaussian) 0.4 else 0.8, "ratio", 0, 1, call = call),
     sufficient = share(sufficient, "sufficient"),
-    gradient_share = share(gradient_share, "gradient_share"), certificate_share = certificate_share,
-    confidence = share(confidence, "confidence")
+    gradient_share = share(gradient_share %||% if (published) 0.5 else 0.75, "gradient_share"),
+    certificate_share = certificate_share,
+    confidence = share(confidence, "confidence"),
+    clip = if (!is.null(clip)) check_number(clip, "clip", 1e-6, 1, open = FALSE, call = call),
+    clip_decay = if (!is.null(clip_decay)) check_number(clip_decay, "clip_decay", 0, 0.5, open = FALSE, call = call)
   ), batch_control(batch, sampling, 1 - certificate_share, call)))
   if (control$first * control$ratio^control$candidates < 1e-9) {
     abort("argument", "`first`, `ratio` and `candidates` lead to steps below 1e-9: take fewer candidates, or a larger ",
@@ -88,9 +113,9 @@ family_line_search <- function() {
   new_family(
     "line_search", function(method, loss) control_line_search(method$search), line_search_options,
     core = function(control) "backtracking",
-    check = check_line_search, matrices = function(control) FALSE,
+    check = check_line_search, check_problem = check_clipped, matrices = function(control) FALSE,
     accountant = function(job) if (job$control$line_search == "gaussian") "auto" else "zcdp",
-    steps = function(job) job$control$attempts,
+    steps = line_search_attempts,
     least_batches = function(control) 10, most_batches = function(control) 10,
     chosen = function(control) if (control$line_search == "svt") 1 - control$gradient_share else 0,
     because = ", and it certifies gradients only"
@@ -98,13 +123,39 @@ family_line_search <- function() {
 }
 
 check_line_search <- function(control, method, call) {
+  if (!method$clips && !is.null(c(control$clip, control$clip_decay))) {
+    abort("argument", "`clip` and `clip_decay` belong to the method \"blsgd-ac\", not to \"", method$name, "\".",
+          call = call)
+  }
   if ((control$line_search == "exponential") == (method$search == "exponential")) return(invisible())
   abort("argument", "`line_search = \"exponential\"` and the method \"agd\" belong together.", call = call)
 }
 
+# A record's norm, which its gradient is clipped by, is that of its row as it is stored.
+check_clipped <- function(job) {
+  if (!job$method$clips || identical(job$geometry, "none")) return(invisible())
+  abort("argument", "The method \"", job$method$name, "\" has no `geometry`: leave it out.", call = job$call)
+}
+
+# With published constants what the budget would buy if amplified costs were in proportion to the square of the rate, as
+# they are where they are small.
+line_search_attempts <- function(job) {
+  control <- job$control
+  if (!is.null(control$attempts)) return(control$attempts)
+  if (is.null(job$eps)) {
+    abort("argument", "Published constants of a line search follow from `eps`: give `eps` instead of a `budget`, or ",
+          "`attempts`.", call = job$call)
+  }
+  rate <- if (job$method$batch) (control$batch %||% (job$n / 10)) / job$n else 1
+  each <- (rate * job$eps / 100)^2 # half of it for the gradient
+  as.integer(max(1, min((1 - control$certificate_share) * .Call(ffi_gdp_mu, job$eps, job$delta)^2 / 2 / each, 1e6)))
+}
+
 line_search_options <- function(job, rho) {
   control <- job$control
-  settings <- c("attempts", "candidates", "first", "ratio", "sufficient", "confidence", "gradient_share",
-                "certificate_share")
-  c(list(search = control$line_search), unclass(control)[settings], batch_options(job$batch))
+  clips <- job$method$clips
+  settings <- c("candidates", "first", "ratio", "sufficient", "confidence", "gradient_share", "certificate_share")
+  c(list(search = control$line_search, attempts = line_search_attempts(job),
+         clip = if (clips) control$clip %||% 1 else 0, clip_decay = if (clips) control$clip_decay %||% 0.05 else 0),
+    unclass(control)[settings], batch_options(job$batch))
 }

@@ -116,9 +116,13 @@ check_candidates <- function(b, beta, kind, call) {
 
 family_opt <- function() {
   new_family("opt", function(method, loss) control_opt(), opt_options, accountant = opt_accountant,
-             matrices = function(control) control$constants == "published", planned = iterations_short_step,
+             matrices = function(control) control$constants == "published", least_batches = opt_least_batches,
+             most_batches = opt_most_batches, planned = iterations_short_step,
              needed = function(method, a, eps_h) (if (method$search) rows_line_search else rows_short_step)(a, eps_h))
 }
+
+opt_least_batches <- function(control) if (control$constants == "published") 50 else 20
+opt_most_batches <- function(control) if (control$constants == "published") 50 else 200
 
 opt_options <- function(job, rho) {
   control <- job$control

@@ -14,7 +14,8 @@
 #' * `"newton"`, `"damped-newton"`, on batches `"newton-b"`: Newton's method. See [control_newton()].
 #' * `"objpert"`, `"outpert"`: perturbation of the objective or of its minimiser. See [control_perturbation()].
 #' * `"cubic"`: cubic regularisation. See [control_cubic()].
-#' * `"blgd"`, `"agd"`, on batches `"blsgd"`: gradient descent with private line searches. See [control_line_search()].
+#' * `"blgd"`, `"agd"`, on batches `"blsgd"`, `"blsgd-ac"`: gradient descent with private line searches. See
+#'   [control_line_search()].
 #' @rdname dp_sosp
 #' @name dp_sosp
 NULL
@@ -51,9 +52,11 @@ methods <- function() {
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("cubic", family_cubic(), convex = TRUE),
-    method("blsgd", family_line_search(), search = "svt", batch = TRUE, convex = TRUE, nonsmooth = TRUE),
-    method("blgd", family_line_search(), search = "svt", convex = TRUE, nonsmooth = TRUE),
-    method("agd", family_line_search(), search = "exponential", convex = TRUE, nonsmooth = TRUE),
+    method("blsgd", family_line_search(), search = "svt", clips = FALSE, batch = TRUE, convex = TRUE, nonsmooth = TRUE),
+    method("blsgd-ac", family_line_search(), search = "svt", clips = TRUE, batch = TRUE, convex = TRUE,
+           nonsmooth = TRUE),
+    method("blgd", family_line_search(), search = "svt", clips = FALSE, convex = TRUE, nonsmooth = TRUE),
+    method("agd", family_line_search(), search = "exponential", clips = FALSE, convex = TRUE, nonsmooth = TRUE),
     method("spider", family_spider(), fresh = TRUE, nonsmooth = TRUE)
   )
   stats::setNames(rows, vapply(rows, function(row) row$name, ""))

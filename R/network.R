@@ -133,15 +133,16 @@ predict.dp_network <- function(object, newdata, type = c("class", "response", "l
   call <- sys.call()
   check_dots(call)
   response <- object$response
-  bounded <- response$kind == "bounded"
-  type <- if (missing(type) && bounded) "link" else check_choice(type, c("class", "response", "link"), "type", call)
+  numeric <- is_numeric_response(response)
+  type <- if (missing(type) && numeric) "link" else check_choice(type, c("class", "response", "link"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
   link <- network_link(object, newdata, call)
   several <- response$kind == "classes"
   if (several) colnames(link) <- response$labels
   if (!several) link <- response_link(response, as.vector(link))
-  if (type == "link" || bounded) return(link)
+  if (type == "link") return(link)
+  if (numeric) return(response_mean(response, link))
   if (type == "response") return(if (several) class_probabilities(link) else stats::plogis(link))
   if (several) class_labels(link, response$labels) else response_decode(response, ifelse(link > 0, 1, -1))
 }

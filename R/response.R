@@ -5,7 +5,8 @@
 # missing, and a missing response makes its row a null record. So the kind of y
 # decides how it is coded, and no value does. For a loss with bounds of the
 # response ("bounded") any number is clipped to them and mapped as the loss says
-# (scale_loss()). For the multinomial loss ("classes") the k-th of K declared
+# (scale_loss()), as is a count ("count"), of whose mean the linear predictor is
+# the logarithm. For the multinomial loss ("classes") the k-th of K declared
 # levels is k / K.
 
 # kind and labels (of -1 and of 1). Nothing else is kept of y, and no value of it is looked at.
@@ -57,13 +58,16 @@ bounded_response <- function(y, name, loss, call) {
     abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".",
           call = call)
   }
-  structure(class = "dp_response", list(name = name, kind = "bounded", bounds = loss$response, centre = loss$centre,
+  kind <- if (loss$name == "poisson") "count" else "bounded"
+  structure(class = "dp_response", list(name = name, kind = kind, bounds = loss$response, centre = loss$centre,
                                         half = loss$half))
 }
 
+is_numeric_response <- function(template) template$kind %in% c("bounded", "count")
+
 # -1, 1 or NA, of classes k / K or NA; what is no label is NA.
 response_code <- function(template, y) {
-  if (template$kind == "bounded") return(bounded_code(template, y))
+  if (is_numeric_response(template)) return(bounded_code(template, y))
   if (template$kind == "classes") return(match(as_labels(y), template$labels) / length(template$labels))
   if (template$kind == "numeric") return(c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))])
   c(-1, 1)[match(as_labels(y), as.character(template$labels))]
@@ -94,6 +98,9 @@ response_start <- function(template, coefficients, intercept) {
 response_link <- function(template, link) {
   if (template$kind == "bounded") template$centre + template$half * link else link
 }
+
+# From the linear predictor of a numeric response, in the units that response_link() gives.
+response_mean <- function(template, link) if (template$kind == "count") exp(link) else link
 
 # The inverse: labels from -1, 1 or NA.
 response_decode <- function(template, code) {

@@ -6,7 +6,7 @@
 library(dpsosp, lib.loc = commandArgs(TRUE)[1])
 
 methods_all <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", "cubic", "newton", "damped-newton", "objpert",
-                 "outpert", "opt-b", "2opt-b", "tr-b", "sgd", "newton-b", "blsgd", "blgd", "agd", "spider")
+                 "outpert", "opt-b", "2opt-b", "tr-b", "sgd", "newton-b", "blsgd", "blsgd-ac", "blgd", "agd", "spider")
 methods_nonconvex <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "gd", "opt-b", "2opt-b", "tr-b", "sgd", "spider")
 methods_nonsmooth <- c("newton", "newton-b", "objpert", "outpert", "gd", "sgd")
 runs <- 0

@@ -26,13 +26,13 @@ static void search(const char *loss, enum oracle_neighbours neighbours, enum qua
 static double share(const char *loss, enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
 
 void test_barrier_sensitivity(void) {
-  static const char *const losses[] = {"logistic", "sigmoid", "huber_svm", "huber"};
+  static const char *const losses[] = {"logistic", "sigmoid", "huber_svm", "huber", "poisson"};
   for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
-    for (int k = 0; k < (fixture_storage == FIXTURE_DENSE ? 4 : 2); k++) {
+    for (int k = 0; k < (fixture_storage == FIXTURE_DENSE ? 5 : 2); k++) {
       for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
         if (fixture_storage != FIXTURE_CODES) {
           if (k < 2) worst_cases(losses[k], neighbours);
-          if (k >= 2) worst_corners(losses[k], neighbours);
+          if (k == 2 || k == 3) worst_corners(losses[k], neighbours);
         }
         for (int q = VALUE; q < QUANTITIES; q++) {
           if (q == HESSIAN && k >= 2) continue;
@@ -141,7 +141,7 @@ static void worst_cases(const char *loss, enum oracle_neighbours neighbours) {
   }
 }
 
-static int is_numeric(const char *loss) { return strcmp(loss, "huber") == 0; }
+static int is_numeric(const char *loss) { return strcmp(loss, "huber") == 0 || strcmp(loss, "poisson") == 0; }
 
 /*
  * Huber's loss: equal rows where one response is as far from w'z as can be and the other there, or null at zero;
@@ -206,7 +206,7 @@ static struct pair moved(const char *loss, const struct pair *from, double by) {
 static void search(const char *loss, enum oracle_neighbours neighbours, enum quantity q, int intercept) {
   double worst = 0;
   int dense = fixture_storage == FIXTURE_DENSE;
-  int restarts = !dense ? 6 : strncmp(loss, "huber", 5) == 0 ? 12 : 40;
+  int restarts = !dense ? 6 : strcmp(loss, "logistic") != 0 && strcmp(loss, "sigmoid") != 0 ? 12 : 40;
   for (int restart = 0; restart < ctest_size(restarts, 2); restart++) {
     struct pair best;
     double found = 0;

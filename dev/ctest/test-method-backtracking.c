@@ -8,6 +8,7 @@ static void asks(enum opt_line_search search, int batches);
 static void descends(enum opt_line_search search, int batches);
 static void costs_rise(enum opt_line_search search, int batches);
 static void rises_in_run(enum opt_line_search search, int batches, int *rises, int *ended_early);
+static void clip_falls(int batches);
 static void refuses(void);
 static void fails(enum opt_line_search search, int batches);
 
@@ -20,6 +21,7 @@ void test_method_backtracking(void) {
       fails((enum opt_line_search)search, batches);
     }
   }
+  for (int batches = 0; batches < 2; batches++) clip_falls(batches);
   refuses();
 }
 
@@ -135,6 +137,41 @@ static void rises_in_run(enum opt_line_search search, int batches, int *rises, i
   CHECK(r.status == OPT_BUDGET);
   opt_result_free(&r);
   fixture_close(&f);
+}
+
+/* Where gradients become dearer what they are clipped to is cut by its share, the first time between two steps; the
+ * ledger has the noise of it. */
+static void clip_falls(int batches) {
+  int cuts = 0, later = 0;
+  for (int i = 0; i < 6; i++) {
+    struct fixture f;
+    struct opt_result r;
+    double w[DIM] = {0}, rho = 2e-4, n = 2000;
+    ctest_seed((uint64_t)i);
+    open_problem(&f, OPT_SVT, batches, (size_t)n, rho);
+    struct backtracking_options o = options(OPT_SVT, batches, (size_t)n);
+    o.clip = 0.4;
+    o.clip_decay = 0.1;
+    o.candidates = 1; /* that searches often find none */
+    o.sufficient = 0.9;
+    CHECK(backtracking_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+    double clip = 0.4, divisor = batches ? o.batch.size : n;
+    int cut = 0;
+    for (size_t j = 0; j + 3 < r.trace.length; j += 2) {
+      const struct ledger_entry *e = ledger_at(f.ledger, j), *next = ledger_at(f.ledger, j + 2);
+      int dearer = next->rho > e->rho * (1 + 1e-9), falls = dearer && !cut;
+      CHECK_NEAR(e->sensitivity * divisor / 2, clip, 1e-6);
+      CHECK(isnan(r.trace.rows[j].bound));
+      CHECK(strcmp(r.trace.rows[j].query, batches ? "batch gradient" : "clipped gradient") == 0);
+      cuts += falls;
+      later += dearer && cut;
+      if (falls) clip *= 0.9;
+      cut = (cut || dearer) && r.trace.rows[j + 1].step == 0;
+    }
+    opt_result_free(&r);
+    fixture_close(&f);
+  }
+  CHECK(cuts > 0 && later > 0);
 }
 
 static void refuses(void) {

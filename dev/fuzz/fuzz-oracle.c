@@ -88,8 +88,8 @@ static int open_pair(struct fuzz *f, struct pair *p) {
   size_t changed = fuzz_below(f, (uint32_t)p->n);
   for (size_t j = 0; j < p->p; j++) p->x[1][changed + p->n * j] = fuzz_double(f);
   p->y[1][changed] = p->relation == ORACLE_ZERO_OUT ? NAN : response(f);
-  static const char *const losses[] = {"logistic", "sigmoid", "huber_svm", "huber", "bounded_logistic"};
-  const struct loss *loss = loss_find(losses[fuzz_below(f, 5)]);
+  static const char *const losses[] = {"logistic", "sigmoid", "huber_svm", "huber", "bounded_logistic", "poisson"};
+  const struct loss *loss = loss_find(losses[fuzz_below(f, 6)]);
   int status = BASE_OK;
   for (int side = 0; side < 2 && status == BASE_OK; side++) {
     status = data_create(p->x[side], p->n, p->p, p->intercept, p->radius, p->y[side], &p->data[side]);

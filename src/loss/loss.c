@@ -5,10 +5,11 @@
 #include <string.h>
 
 extern const struct loss loss_logistic, loss_sigmoid, loss_bounded_logistic, loss_huber_svm, loss_huber,
-    loss_multinomial;
+    loss_multinomial, loss_poisson;
 
 const struct loss *const losses_all[] = {
-    &loss_logistic, &loss_sigmoid, &loss_bounded_logistic, &loss_huber_svm, &loss_huber, &loss_multinomial, NULL,
+    &loss_logistic, &loss_sigmoid,     &loss_bounded_logistic, &loss_huber_svm,
+    &loss_huber,    &loss_multinomial, &loss_poisson,          NULL,
 };
 
 const struct loss *loss_find(const char *name) {

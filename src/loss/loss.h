@@ -22,7 +22,8 @@ struct loss_bounds {
   double floor;       /* l >= floor */
 };
 
-/* The table; NULL ends it. y is -1 or 1, of "huber" in [-1, 1], of "multinomial" k / K for the class k of K. */
+/* The table; NULL ends it. y is -1 or 1, of "huber" in [-1, 1], of "multinomial" k / K for the class k of K, of
+ * "poisson" in [0, 1]. */
 extern const struct loss *const losses_all[];
 /* The one of this name, with the default of its parameter if it has one; NULL for an unknown name. */
 const struct loss *loss_find(const char *name);

@@ -11,8 +11,10 @@
  *
  * Costs are adapted by the angle between the fresh gradient and those released at the same w. Where it is wider than
  * that between gradients of successive points usually is, gradients are raised; where it is far narrower it is the
- * search that failed, and searches are. After an exponential mechanism, which chose to stay, gradients always are. All
- * of this looks at released answers only (proofs: post-processing).
+ * search that failed, and searches are. After an exponential mechanism, which chose to stay, gradients always are.
+ * Where gradients are clipped (BLSGD-AC there), what they are clipped to falls the first time that they
+ * are raised at a point. All of this looks at released answers only (proofs: post-processing). Searches compare the
+ * loss as it is: how far it falls is bounded by the length of a step.
  *
  * An attempt on batches draws a batch for its gradient. A sparse vector has one of its own; noisy decreases are about
  * the gradient's and paid for with it (proofs: pure-batches, steps-on-batches). The published run charges both on one
@@ -38,11 +40,12 @@ struct costs {
 };
 
 struct descent {
-  const struct objective *f; /* on batches, or about all rows */
+  struct objective *f; /* on batches, or about all rows */
   const struct backtracking_options *o;
   struct opt_result *result;
   int attempt, steps;
   struct costs next;                    /* attempt's */
+  int cut;                              /* was the clip, since the last step? */
   double longest, taken;                /* candidate; step since it was looked at */
   double usual;                         /* angle between gradients of successive points, in degrees */
   double *w, *fresh, *last, *direction; /* last: what the last step went against */
@@ -85,17 +88,18 @@ static double angle(size_t n, const double *a, const double *b) {
 int backtracking_run(struct oracle *oracle, const struct penalty *penalty, const struct backtracking_options *options,
                      double rho, double *w, struct opt_result *result) {
   const struct backtracking_options *o = options;
-  struct objective f, on_batch;
+  struct objective f, of_steps;
   int status = result_init_convex(result, o->attempts, oracle, penalty, &f), batches = o->batch.size > 0;
   if (status != BASE_OK) return status;
   if (o->candidates < 1 || (batches && may_stay(o))) return BASE_ERR_ARGUMENT;
   result->status = OPT_BUDGET;
-  on_batch = f;
-  on_batch.batch = &o->batch;
+  of_steps = f;
+  if (batches) of_steps.batch = &o->batch;
+  of_steps.clip = o->clip * f.steepest;
   size_t dim = f.dim, k = (size_t)o->candidates + (size_t)may_stay(o);
   double *memory = base_alloc(5 * dim + 4 * k, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
-  struct descent s = {.f = batches ? &on_batch : &f, .o = o, .result = result, .w = w, .k = k};
+  struct descent s = {.f = &of_steps, .o = o, .result = result, .w = w, .k = k};
   s.fresh = memory;
   s.last = memory + dim;
   s.direction = memory + 2 * dim;
@@ -161,7 +165,8 @@ static int measure(struct descent *s, struct costs cost) {
   if (status != BASE_OK) return status;
   if (s->here.count > 0) adapt(s);
   pool_add(&s->here, s->fresh, sd, cost.gradient);
-  double norm = la_norm(dim, s->fresh), upper = confidence_norm(norm, sd, dim, 1 - s->o->confidence);
+  double norm = la_norm(dim, s->fresh);
+  double upper = s->f->clip > 0 ? NAN : confidence_norm(norm, sd, dim, 1 - s->o->confidence);
   struct trace_row row = {1, s->attempt, objective_gradient_name(s->f), norm, upper, sd, paid, 0};
   return trace_add(&s->result->trace, &row);
 }
@@ -171,6 +176,8 @@ static void adapt(struct descent *s) {
   double between = angle(s->f->dim, s->fresh, s->here.mean);
   if (may_stay(s->o) || between > fmin(WIDE * s->usual, 90)) {
     s->next.gradient *= RAISE;
+    if (!s->cut) s->f->clip *= 1 - s->o->clip_decay;
+    s->cut = 1;
   } else if (between < NARROW * s->usual) {
     s->next.search *= RAISE;
   }
@@ -234,6 +241,7 @@ static void move(struct descent *s, double step) {
   if (s->steps > 0) s->usual = USUAL * s->usual + (1 - USUAL) * angle(dim, s->here.mean, s->last);
   memcpy(s->last, s->here.mean, dim * sizeof(double));
   pool_reset(&s->here);
+  s->cut = 0;
   s->taken = fmax(s->taken, step);
   if (++s->steps % WINDOW > 0) return;
   s->longest = fmin(LONGER * s->taken, s->longest);
@@ -263,6 +271,8 @@ static const struct field backtracking_fields[] = {
     FIELD(backtracking_options, NUMBER, confidence),
     FIELD(backtracking_options, NUMBER, gradient_share),
     FIELD(backtracking_options, NUMBER, certificate_share),
+    FIELD(backtracking_options, NUMBER, clip),
+    FIELD(backtracking_options, NUMBER, clip_decay),
     {"batch_size", FIELD_NUMBER, offsetof(struct backtracking_options, batch.size), NULL},
     {"batch_scheme", FIELD_CHOICE, offsetof(struct backtracking_options, batch.scheme), batch_schemes},
     {NULL, FIELD_FLAG, 0, NULL},

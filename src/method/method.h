@@ -234,6 +234,7 @@ struct backtracking_options {
   double eps_g, confidence;
   double gradient_share;    /* of what an attempt costs; the search has the rest */
   double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double clip, clip_decay;  /* of gradients: at first, over the longest; 0: none. The part of it that a cut takes */
   struct sampling batch;    /* size 0: all rows */
 };
 /* For convex objectives. */

@@ -17,6 +17,7 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->steepest = oracle_lipschitz(oracle);
   f->lower = oracle_curv_lower(oracle) + penalty_curv_lower(penalty);
   f->batch = NULL;
+  f->clip = 0;
 }
 
 /* What answers are about. */
@@ -32,13 +33,13 @@ static double cost_of(const struct objective *f, const struct query *q, double r
 int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share) {
   if (!f->batch) return BASE_OK;
   const struct schedule how = {*f->batch, {[PART_SLOPE] = 1 - curvature_share, [PART_CURVATURE] = curvature_share}};
-  return step_open(f->oracle, &how, &(struct ask){.at = w}, rho);
+  return step_open(f->oracle, &how, &(struct ask){.at = w, .clip = f->clip}, rho);
 }
 
 int objective_step_open_search(const struct objective *f, const double *w, double rho, double search_share) {
   if (!f->batch) return BASE_OK;
   const struct schedule how = {*f->batch, {[PART_SLOPE] = 1 - search_share, [PART_DECREASE] = search_share}};
-  return step_open(f->oracle, &how, &(struct ask){.at = w}, rho);
+  return step_open(f->oracle, &how, &(struct ask){.at = w, .clip = f->clip}, rho);
 }
 
 void objective_step_close(const struct objective *f) {
@@ -61,7 +62,8 @@ int objective_hessian(const struct objective *f, const double *w, double rho, do
 
 /* Of the d numbers of a gradient whose records' gradients are at most L long. */
 static double sampling_sd_gradient(const struct objective *f) {
-  return f->steepest / sqrt(f->batch->size * (double)f->dim);
+  double longest = f->clip > 0 ? fmin(f->clip, f->steepest) : f->steepest;
+  return longest / sqrt(f->batch->size * (double)f->dim);
 }
 
 /* Of the d (d + 1) / 2 of a Hessian whose records' Hessians have Frobenius norms of at most the largest curvature. */
@@ -71,8 +73,9 @@ static double sampling_sd_hessian(const struct objective *f) {
 }
 
 int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd) {
-  const struct query *q = &query_gradient;
-  int status = release(scope_of(f), q, &(struct ask){.at = w}, cost_of(f, q, rho), (struct answer){g, sd, NULL});
+  const struct query *q = f->clip > 0 ? &query_clipped_gradient : &query_gradient;
+  const struct ask ask = {.at = w, .clip = f->clip};
+  int status = release(scope_of(f), q, &ask, cost_of(f, q, rho), (struct answer){g, sd, NULL});
   if (status != BASE_OK) return status;
   penalty_add_gradient(f->penalty, f->dim, w, g);
   if (f->batch) *sd = hypot(*sd, sampling_sd_gradient(f));
@@ -140,7 +143,10 @@ double objective_sd_hessian(const struct objective *f, const double *w, double r
   return hypot(step_sd(f->oracle, f->batch, &query_hessian, &(struct ask){.at = w}, rho), sampling_sd_hessian(f));
 }
 
-const char *objective_gradient_name(const struct objective *f) { return f->batch ? "batch gradient" : "gradient"; }
+const char *objective_gradient_name(const struct objective *f) {
+  if (f->batch) return "batch gradient";
+  return f->clip > 0 ? "clipped gradient" : "gradient";
+}
 const char *objective_hessian_name(const struct objective *f) { return f->batch ? "batch hessian" : "hessian"; }
 const char *objective_trace_name(const struct objective *f) { return f->batch ? "batch trace" : "trace"; }
 const char *objective_search_name(const struct objective *f) { return f->batch ? "batch line search" : "line search"; }

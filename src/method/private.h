@@ -50,6 +50,7 @@ struct objective {
   double steepest;              /* no gradient of the loss is longer, for any data */
   double lower;                 /* no eigenvalue of the Hessian is below -lower, for any data */
   const struct sampling *batch; /* an answer is about a fresh batch; NULL: about all rows */
+  double clip;                  /* no record's part of a gradient is longer; 0: they are as they are */
 };
 /* About all rows. */
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty);

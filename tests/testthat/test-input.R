@@ -331,6 +331,7 @@ good_calls <- expression(
                               confidence = 0.9),
   loss_huber_svm = list(h = 0.5),
   loss_huber = list(response = c(0, 10), c = 1),
+  loss_poisson = list(max = 20),
   sosp = list(alpha = 0.1),
   penalty_ridge = list(lambda = 1),
   penalty_nonconvex = list(lambda = 1)

@@ -7,8 +7,9 @@ study <- function(method, ..., control = NULL, eps = 4) {
   quiet_fit(p$x, p$y, eps = eps, delta = if (!is.null(eps)) 1e-6, radius = 2, method = method, control = control,
             noise = "reproducible", ...)
 }
-ways <- list(list("blsgd", "svt"), list("blsgd", "gaussian"), list("blgd", "svt"), list("blgd", "gaussian"),
-             list("agd", "exponential"))
+ways <- list(list("blsgd", "svt"), list("blsgd", "gaussian"), list("blsgd-ac", "svt"), list("blgd", "svt"),
+             list("blgd", "gaussian"), list("agd", "exponential"))
+on_batches <- function(way) startsWith(way[[1]], "blsgd")
 
 test_that("searches lead to a point that the gradient of all records certifies", {
   for (way in ways) for (neighbours in c("replace-one", "zero-out")) {
@@ -20,7 +21,7 @@ test_that("searches lead to a point that the gradient of all records certifies",
     ledger <- dp_ledger(fit)
     expect_equal(sum(ledger$rho), fit$privacy$rho, tolerance = 1e-9)
     expect_equal(fit$privacy$accountant,
-                 if (way[[1]] == "blsgd") "renyi" else if (way[[2]] == "gaussian") "gdp" else "zcdp")
+                 if (on_batches(way)) "renyi" else if (way[[2]] == "gaussian") "gdp" else "zcdp")
     expect_equal(utils::tail(fit$trace$query, 1), "gradient")
     expect_gte(utils::tail(fit$trace$rho, 1), 0.05 * fit$privacy$rho * (1 - 1e-9))
   }
@@ -29,7 +30,7 @@ test_that("searches lead to a point that the gradient of all records certifies",
 test_that("with much budget the minimum is found, on batches to within their sampling error", {
   for (way in ways) {
     fit <- study(way[[1]], control = control_line_search(way[[2]]), eps = 3000, penalty = penalty_ridge(0.05))
-    expect_lt(sqrt(sum((coef(fit) * 2 - exact_minimum(z, p$y, 0.05))^2)), if (way[[1]] == "blsgd") 0.3 else 0.01)
+    expect_lt(sqrt(sum((coef(fit) * 2 - exact_minimum(z, p$y, 0.05))^2)), if (on_batches(way)) 0.3 else 0.01)
   }
 })
 
@@ -104,6 +105,35 @@ test_that("settings go where they are meant", {
   expect_equal(moved$step[1] / one$trace$estimate[1], 2, tolerance = 1e-9)
 })
 
+test_that("a clip that falls takes its share of the noise, and no more than clip_decay says", {
+  control <- control_line_search(clip = 0.5, clip_decay = 0.1, candidates = 1, sufficient = 0.9)
+  ledger <- dp_ledger(study("blsgd-ac", control = control, eps = 0.1, neighbours = "zero-out"))
+  gradient <- ledger[ledger$what == "batch gradient", ]
+  clips <- gradient$sensitivity * 400
+  expect_equal(clips[1], 0.5, tolerance = 1e-6)
+  falls <- log(clips / 0.5) / log(0.9)
+  expect_equal(falls, round(falls), tolerance = 1e-5)
+  expect_gt(max(falls), 1)
+  # Where it falls the cost rises.
+  expect_true(all(diff(gradient$rho)[diff(clips) < -1e-3] > 0))
+  constant <- dp_ledger(study("blsgd-ac", control = control_line_search(clip = 0.5, clip_decay = 0), eps = 0.05))
+  expect_equal(range(constant$sensitivity[constant$what == "batch gradient"]), rep(2 * 0.5 / 400, 2), tolerance = 1e-6)
+})
+
+test_that("published settings have the noise of the paper's experiments, within the budget", {
+  for (method in c("blsgd", "blgd")) {
+    eps <- 0.5
+    control <- control_line_search(constants = "published", candidates = 3)
+    fit <- study(method, eps = eps, control = control, neighbours = "zero-out")
+    ledger <- dp_ledger(fit)
+    expect_lte(sum(ledger$rho), fit$privacy$rho * (1 + 1e-9))
+    expect_equal(ledger$sensitivity[1] / ledger$scale[1], eps / 100, tolerance = 0.15)
+    # A search on all records buys more, see above.
+    if (method == "blsgd") expect_equal(4 * ledger$sensitivity[2] / ledger$scale[2], eps / 100, tolerance = 0.15)
+  }
+  expect_equal(control_line_search(constants = "published", attempts = 7)$attempts, 7)
+})
+
 test_that("what the methods cannot do is refused, before anything is charged", {
   budget <- dp_budget(rho = 1)
   refused <- function(method, class = "dpsosp_error_argument", ...) {
@@ -115,6 +145,10 @@ test_that("what the methods cannot do is refused, before anything is charged", {
     refused(method, control = control_gd())
   }
   refused("agd", control = control_line_search("svt"))
+  for (method in c("blsgd", "blgd")) refused(method, control = control_line_search(clip = 0.5))
+  refused("blsgd", control = control_line_search(clip_decay = 0.05))
+  refused("blsgd-ac", geometry = "private")
+  refused("blgd", control = control_line_search(constants = "published"))
   refused("blgd", control = control_line_search("exponential"))
   refused("blgd", control = control_line_search(batch = 10))
   refused("blsgd", "dpsosp_error_accountant")
@@ -128,6 +162,9 @@ test_that("what the methods cannot do is refused, before anything is charged", {
     control_line_search(ratio = 1),
     control_line_search(ratio = 0.01, candidates = 30),
     control_line_search(sufficient = 1),
+    control_line_search(clip = 1.5),
+    control_line_search(clip_decay = 0.6),
+    control_line_search(constants = "paper"),
     control_line_search(batch = -1)
   )
 })
