@@ -113,6 +113,16 @@ covertype_matrix <- function(folder = NULL) {
   list(x = x / 4, y = y)
 }
 
+# The numbers of a file of the format idx: after two zeros, their type (a byte) and how many sizes there are come the
+# sizes.
+read_idx <- function(file) {
+  connection <- gzfile(file, "rb")
+  on.exit(close(connection))
+  head <- readBin(connection, "integer", 4, 1, signed = FALSE)
+  size <- readBin(connection, "integer", head[4], 4, endian = "big")
+  readBin(connection, "integer", prod(size), 1, signed = FALSE)
+}
+
 # A data set of a package; NULL, with a message, where the package is not installed.
 package_data <- function(name, package) {
   if (!requireNamespace(package, quietly = TRUE)) {
