@@ -123,7 +123,7 @@ tune_candidates <- function(candidates, formula, call) {
 }
 
 # What is the same for all candidates is no setting of one.
-common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "certificate", "...")
+common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "model", "certificate", "...")
 
 check_settings <- function(settings, name, call) {
   known <- setdiff(names(formals(dp_sosp.formula)), common)

@@ -84,8 +84,7 @@ static const struct engine_kind away = {
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {
   struct away *a = base_alloc(1, sizeof *a);
   if (!a) return BASE_ERR_MEMORY;
-  a->remote = *remote;
-  a->chunks = *chunks;
-  *out = (struct engine){&away, chunks->rows, a};
+  *a = (struct away){.remote = *remote, .chunks = *chunks};
+  *out = (struct engine){.kind = &away, .rows = chunks->rows, .own = a};
   return BASE_OK;
 }

@@ -22,7 +22,7 @@ test_that("errors about data and formula say what to do, and charge nothing", {
     fit(y ~ text, d),
     fit(text ~ a, d),
     fit(y ~ scale(a), d),
-    fit(y ~ a:b, d),
+    fit(y ~ a + poly(b, 2), d),
     fit(y ~ a, three, loss = "logistic"),
     fit(factor(y) ~ b, d),
     fit(y ~ a, transform(d, a = I(cbind(a, a)))),
