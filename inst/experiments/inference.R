@@ -1,9 +1,7 @@
 # How often do intervals cover what they are about? SYNTHETIC problems, 95 % intervals, replace-one, delta = 1/n^2.
 #   Rscript inference.R RESULTS.csv [RUNS [METHODS]]
 # makes RUNS (1000) runs of every problem with each of METHODS ("newton-ridge,newton") as the way to the point;
-# results/inference.csv has 500 of the frame with declared ranges, the wrong model and the 1,000 records, and 100 of
-# some problems with "newton-ridge". What is true was estimated from a million records in the latter and at eps 0.5. A
-# row is one coefficient of one problem:
+# results/inference.csv has 1000 with "newton" and 100 with "newton-ridge". A row is one coefficient of one problem:
 #   covered, covered_shown  share of the runs whose interval covers the truth: of all, what is not resolved with its
 #                           widened interval, and of those that are shown
 #   shown                   share of the runs in which it is
