@@ -46,7 +46,7 @@ test_that("a fit sees one snapshot of a table that others write, and writes noth
 test_that("an interrupt of a statement ends the fit as one", {
   source <- push_pair(sqlite_connection(), d)$push
   before_statement(function(at) {
-    if (at == 2) rlang::interrupt()
+    if (at == 2) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
   })
   budget <- dp_budget(eps = 1, delta = 1e-6)
   got <- tryCatch(fit(source, budget), interrupt = function(e) "interrupt")
