@@ -83,7 +83,7 @@ saddle_run <- function(row, seed, exact, results) {
 covertype_runs <- function(results, folder) {
   p <- covertype_matrix(folder)
   exact <- nonprivate_problem(p$x, p$y, loss = "sigmoid")
-  seeds <- c(spider = 6, "2opt-ls" = 2, tr = 2, "opt-b" = 2)
+  seeds <- c(spider = 6, "2opt-ls" = 6, tr = 6, "opt-b" = 2)
   for (method in names(seeds)) {
     for (seed in seq_len(seeds[[method]])) {
       key <- data.frame(problem = "covertype", method = method, noise = if (method == "spider") "sqrt" else "",
