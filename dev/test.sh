@@ -37,6 +37,7 @@ core() {
   stage rooms-selftest dev/rooms-selftest.sh
   stage analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
+  stage ctest make --no-print-directory -C dev/ctest plain
   stage ctest-asan make --no-print-directory -C dev/ctest asan
   stage ctest-valgrind make --no-print-directory -C dev/ctest valgrind
 }
