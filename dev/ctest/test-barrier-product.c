@@ -187,7 +187,11 @@ static void forked(void) {
   fixture_open(&f, "logistic", N, P, 0, ORACLE_REPLACE_ONE, 1);
   CHECK(fresh_open(f.oracle, 1) == BASE_OK && epoch_open(f.oracle, &simple, w, g, NULL, &both) == BASE_OK);
   pid_t child = fork();
-  if (child == 0) _exit(epoch_product(f.oracle, v, product, &sd) == BASE_ERR_FORK ? 0 : 1);
+  if (child == 0) {
+    int refused = epoch_product(f.oracle, v, product, &sd) == BASE_ERR_FORK;
+    fixture_close(&f);
+    _exit(refused ? 0 : 1);
+  }
   int status = 1;
   CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
   CHECK(epoch_product(f.oracle, v, product, &sd) == BASE_OK);
