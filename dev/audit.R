@@ -160,10 +160,10 @@ audit_evaluation <- function(what, metrics, statistic) {
   release <- function(label) {
     statistic(dp_evaluate(fit, x, eps, delta, y = c(label, rep(NA, n - 1)), metrics = metrics))
   }
-  repeat_audit(what, "above 0.1 eps, at most eps", runs[["evaluation"]], function() {
+  repeat_audit(what, "at most eps, all above 0.1 eps", runs[["evaluation"]], function() {
     dp_audit(release, list(-1, 1), eps, delta, runs = runs[["evaluation"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
-  }, function(a) !a$exceeds && a$bound > 0.1 * eps)
+  }, function(a) !a$exceeds, least = 0.1 * eps)
 }
 
 # All that the three means say, each as much.
@@ -197,12 +197,14 @@ audit_tune <- function(strategy) {
   }, function(a) !a$exceeds)
 }
 
-repeat_audit <- function(what, wanted, runs, audit, expected) {
+# least: what all as one must exceed.
+repeat_audit <- function(what, wanted, runs, audit, expected, least = -Inf) {
   used <- system.time(audits <- lapply(seq_len(repetitions), function(i) audit()))
   bounds <- vapply(audits, `[[`, 0, "bound")
   together <- bound_together(audits)
+  kept_together <- expected(list(bound = together, exceeds = together > eps)) && together > least
   row <- list(what = what, wanted = wanted, runs = runs, kept = sum(vapply(audits, expected, NA)), bounds = bounds,
-              together = together, kept_together = expected(list(bound = together, exceeds = together > eps)),
+              together = together, kept_together = kept_together,
               seconds = used[["user.self"]] + used[["sys.self"]])
   cat(format_row(row), "\n", sep = "")
   row
