@@ -55,11 +55,10 @@ add_interaction <- function(out, variables, kept) {
     out$levels[[name]] <- c("", labels)
     return(out)
   }
-  product <- Reduce(function(a, b) call("*", a, b), variables[!factor])
   for (i in seq_len(max(nrow(pairs), !any(factor)))) {
     is_level <- Map(function(f, level) call("==", f, level), variables[factor], pairs[i, ])
     name <- name_of(pairs[i, , drop = FALSE])
-    out$predictors[[name]] <- Reduce(function(a, b) call("*", a, b), c(is_level, product))
+    out$predictors[[name]] <- Reduce(function(a, b) call("*", a, b), c(is_level, variables[!factor]))
     out$products[[name]] <- list(of = names(variables)[!factor], zero = any(factor))
   }
   out

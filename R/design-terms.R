@@ -14,11 +14,27 @@ row_wise_names <- c(
   "as.integer"
 )
 
+# What interactions of factors are made with (R/design-interactions.R): of a factor and its kept levels, another one and
+# its, the pair of each row, or "" where a level is not kept.
+crossed <- function(labels, ...) {
+  parts <- list(...)
+  index <- 1L
+  size <- 1L
+  for (i in seq(1L, length(parts), 2L)) {
+    kept <- parts[[i + 1L]]
+    at <- match(as_labels(parts[[i]]), kept)
+    at[is.na(at) & !is.na(parts[[i]])] <- -Inf
+    index <- index + (at - 1) * size
+    size <- size * length(kept)
+  }
+  factor(ifelse(index < 1, "", labels[pmax(index, 1)]), levels = c("", labels))
+}
+
 row_wise <- list2env(
   c(mget(row_wise_names, envir = baseenv()), list(
     pi = pi,
     c = c,
-    crossed = function(...) crossed(...),
+    crossed = crossed,
     cut = function(x, breaks, labels = NULL, include.lowest = FALSE, right = TRUE, ordered_result = FALSE) {
       if (!is.numeric(x)) stop("cut() takes numbers")
       base::cut(as.double(x), breaks, labels, include.lowest, right, ordered_result = ordered_result)
@@ -42,22 +58,6 @@ row_wise <- list2env(
   )),
   envir = new.env(parent = emptyenv())
 )
-
-# What interactions of factors are made with (R/design-interactions.R): of a factor and its kept levels, another one and
-# its, the pair of each row, or "" where a level is not kept.
-crossed <- function(labels, ...) {
-  parts <- list(...)
-  index <- 1L
-  size <- 1L
-  for (i in seq(1L, length(parts), 2L)) {
-    kept <- parts[[i + 1L]]
-    at <- match(as_labels(parts[[i]]), kept)
-    at[is.na(at) & !is.na(parts[[i]])] <- -Inf
-    index <- index + (at - 1) * size
-    size <- size * length(kept)
-  }
-  factor(ifelse(index < 1, "", labels[pmax(index, 1)]), levels = c("", labels))
-}
 
 # Of one column and constants, of which these must be given: they would be read from the data.
 declared_arguments <- c(cut = "breaks", factor = "levels")
