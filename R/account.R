@@ -17,7 +17,8 @@
 #'   must be the event's own; leave it out to take that.
 #' @return `dp_account()`: an object of class `dpsosp_profile`. `epsilon()` and
 #'   `delta()`: a numeric vector, with the accountants used as attribute
-#'   `"accountant"`. `Inf` (or 1 for delta) is an answer: nothing was proven.
+#'   `"accountant"`. `Inf` (or 1 for delta) is an answer: nothing was proven. `plot()` and `autoplot()` show delta
+#'   against eps, as claimed and by each accountant.
 #' @section Errors: `dpsosp_error_relation` when `neighbours` is not the event's,
 #'   `dpsosp_error_unsupported` when the accountant cannot take the event, with
 #'   the reason, `dpsosp_error_argument` otherwise.
@@ -254,16 +255,29 @@ print.dpsosp_profile <- function(x, delta = c(1e-5, 1e-6, 1e-8), digits = NULL, 
   invisible(x)
 }
 
+#' @rdname dp_account
+#' @param x,object A profile.
 #' @export
 plot.dpsosp_profile <- function(x, eps = NULL, ...) {
   check_dots(also = c("main", "sub", "xlim", "ylim", "cex", "las", "bty"))
-  if (is.null(eps)) eps <- seq(0, epsilon(x, 1e-8), length.out = 25)
-  others <- c("pld", "rdp", if (is.null(refusal("zcdp", x$plan))) "zcdp", if (is.null(refusal("gdp", x$plan))) "gdp")
-  curves <- sapply(others, function(a) vapply(eps, function(e) delta_by(x$plan, a, e, FALSE), 0))
-  curves <- cbind(claimed = as.numeric(delta(x, eps)), curves)
-  curves[curves <= 0] <- NA
-  graphics::matplot(eps, curves, type = "l", log = "y", lty = c(1, 2:6), col = seq_len(ncol(curves)),
-                    lwd = c(3, rep(1, ncol(curves) - 1)), xlab = "eps", ylab = "delta", ...)
-  graphics::legend("topright", colnames(curves), lty = c(1, 2:6), col = seq_len(ncol(curves)), bty = "n")
+  curves <- profile_curves(x, eps)
+  shown <- curves[-1]
+  lines <- c(1, seq_along(shown)[-1])
+  graphics::matplot(curves$eps, shown, type = "l", log = "y", lty = lines, col = seq_along(shown),
+                    lwd = c(3, rep(1, ncol(shown) - 1)), xlab = "eps", ylab = "delta", ...)
+  graphics::legend("topright", names(shown), lty = lines, lwd = c(3, rep(1, ncol(shown) - 1)), col = seq_along(shown),
+                   bty = "n")
   invisible(x)
+}
+
+# delta at each eps, as it is claimed and by each accountant that takes the event; NA where it is zero.
+profile_curves <- function(x, eps, call = sys.call(-1)) {
+  eps <- if (is.null(eps)) seq(0, epsilon(x, 1e-8), length.out = 25) else check_parameter(eps, "eps", Inf, call)
+  others <- c("pld", "rdp", if (is.null(refusal("zcdp", x$plan))) "zcdp", if (is.null(refusal("gdp", x$plan))) "gdp")
+  curves <- lapply(stats::setNames(nm = others), function(a) {
+    vapply(eps, function(e) delta_by(x$plan, a, e, FALSE), 0)
+  })
+  curves <- data.frame(claimed = as.numeric(delta(x, eps)), curves)
+  curves[curves <= 0] <- NA
+  data.frame(eps = eps, curves)
 }

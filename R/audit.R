@@ -53,6 +53,10 @@
 #' @return An object of class `dpsosp_audit`, a list with `bound` (the lower bound on epsilon), `exceeds` (is it above
 #'   the claim?), `eps`, `delta`, `conf`, `method`, `tradeoff`, `mu` (lower bound, for `"gdp"`) and `counts`: false
 #'   positives and negatives among the runs that test (pairs), or right guesses, guesses and canaries (one run).
+#'
+#'   `autoplot()` shows the test's error rates and those that the claim excludes (pairs), or how likely so many right
+#'   guesses are at most, by epsilon (one run).
+#' @param object An audit.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, and when all runs on a data set return the
 #'   same and the data sets differ: then there is no noise, or its seed is fixed in `x`.
 #' @references

@@ -109,5 +109,11 @@ autoplot.dp_curve <- function(object, ...) {
     ggplot2::geom_ribbon(ggplot2::aes(ymin = lower, ymax = upper), alpha = 0.25, colour = NA) +
     ggplot2::geom_line() + ggplot2::geom_point() + ggplot2::scale_x_log10() +
     ggplot2::scale_colour_manual(values = colours) + ggplot2::scale_fill_manual(values = colours) +
-    ggplot2::labs(y = metric_names[[object$metric]])
+    ggplot2::guides(colour = key_rows(), fill = key_rows(), linetype = key_rows(), shape = key_rows()) +
+    ggplot2::labs(y = metric_names[[object$metric]], caption = lines_text(object$lines)) + in_column()
+}
+
+lines_text <- function(lines) {
+  if (length(lines) == 0L) return(NULL)
+  paste0("Lines: ", paste0(line_names[names(lines)], c(" (dotted)", " (dashed)"), collapse = ", "))
 }

@@ -77,7 +77,7 @@ new_privacy <- function(job) {
 #'   predictor is missing or a level was not declared. `coef()`: named numbers on the original scale; with
 #'   `loss_multinomial()` a matrix with a column for each class. `nobs()`: n. `formula()`: the formula, without its
 #'   environment. `print()`, `summary()` and `plot()` return their argument invisibly (`summary()` an object to
-#'   print).
+#'   print); `autoplot()` returns a plot of ggplot2.
 #' @details Rows to predict are clipped and mapped as those of the fit were.
 #'
 #'   What would hold data or be another release is refused, with the class `dpsosp_error_absent`: `terms()`,
@@ -85,9 +85,12 @@ new_privacy <- function(job) {
 #'   `BIC()`, `step()`, `add1()`, `drop1()` and `anova()`; so are `vcov()` and `confint()` of a fit that bought
 #'   no intervals ([dp_inference()]).
 #'
-#'   `plot()` shows the norms of released gradients, on batches or by differences in grey, with their upper confidence
-#'   bounds and the target, and the share of the budget spent, answer by answer. Of many gradients it shows running
-#'   medians of norms and bounds, and the bound of the last one. A released minimiser has a bound only.
+#'   `plot()` has two panels. The left one shows the norms of released gradients, those of batches or of differences
+#'   as open circles, with their upper confidence bounds and the target: a run may stop where a bound is below it. The
+#'   gradients are noisy, so norms do not fall below that of the noise. Of many gradients there are running medians of
+#'   norms and bounds, and the bound of the last one. A released minimiser has a bound only. The right one shows which
+#'   fraction of the budget was spent after each release, and what for. `autoplot()` gives one of the two as a plot of
+#'   ggplot2.
 #' @examples
 #' d <- covertype[1:2000, ]
 #' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,

@@ -304,17 +304,17 @@ plot.dp_plan <- function(x, ...) {
   check_dots()
   grid <- plan_grid(x)
   panels <- split(grid, factor(grid$what, unique(grid$what)))
-  old <- graphics::par(mfrow = c(1, length(panels)))
+  old <- graphics::par(mfrow = c(1, length(panels)), mar = c(4.1, 5.1, 5.1, 0.6))
   on.exit(graphics::par(old))
   for (panel in panels) {
-    graphics::plot(panel$eps, panel$value, log = "xy", type = "l", lwd = 2, xlab = "eps", ylab = panel$what[1],
+    graphics::plot(panel$eps, panel$value, log = "xy", type = "l", lwd = 2, xlab = "eps",
+                   ylab = sub(", times", ",\ntimes", panel$what[1]),
                    ylim = range(panel$value, panel$floor, panel$ceiling, na.rm = TRUE))
     graphics::abline(h = c(panel$floor[1], panel$ceiling[1]), lty = 2:3)
     graphics::points(x$eps, panel$here[1], pch = 19)
     shown <- c(TRUE, TRUE, TRUE, !is.na(panel$ceiling[1]))
-    graphics::legend("bottomleft", c("with privacy", "this plan", "without privacy", "constant prediction")[shown],
-                     lty = c(1, NA, 2, 3)[shown], lwd = c(2, NA, 1, 1)[shown], pch = c(NA, 19, NA, NA)[shown],
-                     bg = "white", box.lty = 0)
+    legend_above(NULL, c("with privacy", "this plan", "without privacy", "constant prediction")[shown],
+                 lty = c(1, NA, 2, 3)[shown], lwd = c(2, NA, 1, 1)[shown], pch = c(NA, 19, NA, NA)[shown])
   }
   invisible(x)
 }
@@ -330,6 +330,7 @@ autoplot.dp_plan <- function(object, ...) {
     ggplot2::geom_hline(ggplot2::aes(yintercept = ceiling), linetype = 3, na.rm = TRUE) +
     ggplot2::geom_line(ggplot2::aes(y = value)) +
     ggplot2::geom_point(ggplot2::aes(x = object$eps, y = here)) +
-    ggplot2::facet_wrap("what", scales = "free_y") + ggplot2::scale_x_log10() + ggplot2::scale_y_log10() +
-    ggplot2::labs(y = NULL)
+    ggplot2::facet_wrap("what", ncol = 1L, scales = "free_y") + ggplot2::scale_x_log10() + ggplot2::scale_y_log10() +
+    ggplot2::labs(y = NULL, caption = "Point: this plan; dashed: without privacy; dotted: constant prediction") +
+    in_column()
 }

@@ -2,13 +2,15 @@
 
 #' Fits as data frames
 #'
-#' Methods of `tidy()` and `glance()` of the package generics, which broom has, too.
+#' Methods of `tidy()`, `glance()` and `augment()` of the package generics, which broom has, too.
 #'
-#' @param x A fit of class `dp_sosp`.
+#' @param x A fit of class `dp_sosp`, or for `glance()` and `augment()` a network, of class `dp_network`.
 #' @param conf.int Should there be intervals, of a fit that bought them ([dp_inference()])?
 #' @param conf.level Their level.
 #' @param exponentiate Exponentiate the estimates and the ends of intervals? They are odds ratios then, with the
 #'   logistic loss. Standard errors stay those of the coefficients.
+#' @param newdata Records to predict for, as of `predict()`: a fit keeps none.
+#' @param type.predict The type of prediction, see [dp_sosp-methods].
 #' @param ... Not used; anything in it is an error.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale; with
 #'   `loss_multinomial()` also `y.level`, the class); of a
@@ -17,12 +19,16 @@
 #'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; with that of
 #'   [dp_inference()] added) and how it was counted (`accountant`; `order`, the Renyi order of a fit on batches, else
 #'   `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of
-#'   released `answers`.
+#'   released `answers`; of a network without penalty and certificate. `augment()`: `newdata` as a data frame with a
+#'   column `.fitted`, or with a column for each class, such as `.fitted.yes`, where `predict()` has them.
+#' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that were not bought and for
+#'   `augment()` without `newdata`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)
 #' fit <- dp_sosp(cover ~ elevation, covertype[1:2000, ], eps = 1, delta = 1e-6,
 #'                bounds = list(elevation = c(1850, 3900)))
 #' generics::tidy(fit)
 #' generics::glance(fit)
+#' head(generics::augment(fit, covertype[2001:2100, ], type.predict = "response")$.fitted)
 #' @name dp_sosp-tidy
 NULL
 
@@ -48,13 +54,56 @@ tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = 
 glance.dp_sosp <- function(x, ...) {
   check_dots()
   later <- x$inference$privacy
-  data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n,
-             eps = x$privacy$eps + (later$eps %||% 0), delta = x$privacy$delta + (later$delta %||% 0),
-             neighbours = x$privacy$neighbours,
-             noise = if ("reproducible" %in% c(x$privacy$noise, later$noise)) "reproducible" else "secure",
-             accountant = x$privacy$accountant, order = x$privacy$order %||% NA_real_,
-             gradient.upper = x$certificate$gradient[["upper"]], eigenvalue.lower = x$certificate$eigenvalue[["lower"]],
-             answers = nrow(dp_ledger(x)))
+  cbind(
+    data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n),
+    glance_privacy(x$privacy, later),
+    data.frame(gradient.upper = x$certificate$gradient[["upper"]],
+               eigenvalue.lower = x$certificate$eigenvalue[["lower"]], answers = nrow(dp_ledger(x)))
+  )
+}
+
+#' @rdname dp_sosp-tidy
+#' @exportS3Method generics::glance
+glance.dp_network <- function(x, ...) {
+  check_dots()
+  cbind(data.frame(method = x$method, loss = loss_name(x$loss), status = x$status, nobs = x$n),
+        glance_privacy(x$privacy), answers = nrow(dp_ledger(x)))
+}
+
+# later: that of intervals that were bought afterwards.
+glance_privacy <- function(privacy, later = NULL) {
+  data.frame(eps = privacy$eps + (later$eps %||% 0), delta = privacy$delta + (later$delta %||% 0),
+             neighbours = privacy$neighbours,
+             noise = if ("reproducible" %in% c(privacy$noise, later$noise)) "reproducible" else "secure",
+             accountant = privacy$accountant, order = privacy$order %||% NA_real_)
+}
+
+#' @rdname dp_sosp-tidy
+#' @exportS3Method generics::augment
+augment.dp_sosp <- function(x, newdata = NULL, type.predict = c("link", "response", "class"), ...) {
+  check_dots()
+  augment_fit(x, newdata, check_choice(type.predict, c("link", "response", "class"), "type.predict"))
+}
+
+#' @rdname dp_sosp-tidy
+#' @exportS3Method generics::augment
+augment.dp_network <- function(x, newdata = NULL, type.predict = c("link", "response", "class"), ...) {
+  check_dots()
+  augment_fit(x, newdata, check_choice(type.predict, c("link", "response", "class"), "type.predict"))
+}
+
+augment_fit <- function(fit, newdata, type, call = sys.call(-1)) {
+  if (is.null(newdata)) {
+    absent(paste("A private fit keeps no training data, which it could add columns to: give `newdata`. Fitted values",
+                 "of training data would be another release."), call)
+  }
+  fitted <- stats::predict(fit, newdata, type = type)
+  out <- if (is.data.frame(newdata)) newdata else as.data.frame(as.matrix(newdata))
+  if (is.matrix(fitted)) {
+    return(cbind(out, stats::setNames(as.data.frame(fitted), paste0(".fitted.", colnames(fitted)))))
+  }
+  out$.fitted <- fitted
+  out
 }
 
 tidy_classes <- function(coefficients, scale) {

@@ -118,6 +118,22 @@ test_that("tidy() and glance() are the fit as data frames", {
   expect_equal(glanced$gradient.upper, fit$certificate$gradient[["upper"]])
 })
 
+test_that("augment() adds predictions to new data, and refuses to do without", {
+  skip_if_not_installed("generics")
+  added <- generics::augment(fit, d[1:5, ], type.predict = "response")
+  expect_identical(added, cbind(d[1:5, ], .fitted = predict(fit, d[1:5, ], type = "response")))
+  expect_identical(generics::augment(fit, d)$.fitted, predict(fit, d))
+  expect_error(generics::augment(fit), "give `newdata`", class = "dpsosp_error_absent")
+  expect_error(generics::augment(fit, data = d), "Unknown argument: `data`", class = "dpsosp_error_argument")
+  classes <- quiet_fit(f ~ a, d, eps = 5, delta = 1e-6, bounds = frame_bounds["a"], method = "newton")
+  several <- generics::augment(classes, d[1:3, ], type.predict = "response")
+  expect_equal(as.matrix(several[paste0(".fitted.", levels(d$f))]), predict(classes, d[1:3, ], type = "response"),
+               ignore_attr = TRUE)
+  p <- problem_matrix(100)
+  of_matrix <- quiet_fit(p$x, p$y, eps = 5, radius = 2)
+  expect_equal(generics::augment(of_matrix, p$x), data.frame(p$x, .fitted = predict(of_matrix, p$x)))
+})
+
 test_that("update() runs again with what is changed, in the frame of the caller", {
   inside <- function() {
     mine <- d[1:200, ]
