@@ -1,7 +1,5 @@
-# Arithmetic that is not IEEE 754's, of this build or of the process, is refused when the package is loaded.
-.onLoad <- function(libname, pkgname) check_arithmetic(.Call(ffi_arithmetic_check))
-
-# fault: what is wrong, or NULL.
+# Arithmetic that is not IEEE 754's, of this build or of the process, is refused when the package is loaded. fault: what
+# is wrong, or NULL.
 check_arithmetic <- function(fault) {
   if (is.null(fault)) return(invisible())
   abort("arithmetic", "dpsosp needs IEEE 754 arithmetic, which its guarantees rest on; here ", fault, ". It was ",

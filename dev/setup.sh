@@ -15,12 +15,14 @@ packages=(
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
   r-cran-rsqlite postgresql libpq-dev                          # sources: databases, and RPostgres below
   r-cran-bit64 r-cran-blob r-cran-hms r-cran-lubridate         # what RPostgres imports
+  r-cran-ipred r-cran-clock r-cran-timedate r-cran-tidyr       # what workflows imports, and emmeans, marginaleffects
+  r-cran-data.table r-cran-mvtnorm r-cran-checkmate r-cran-formula
   pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and the help's HTML
   "$@"
 )
 
-# Without them the tests of Parquet files, of PostgreSQL and of parallel curves are skipped.
-cran_packages=(nanoparquet RPostgres mirai)
+# Without them the tests of Parquet files, of PostgreSQL, of parallel curves and of other packages' methods are skipped.
+cran_packages=(nanoparquet RPostgres mirai parsnip workflows yardstick emmeans marginaleffects modelsummary insight)
 
 main() {
   command -v dpkg-query > /dev/null || { without_debian; return; }
@@ -38,12 +40,19 @@ from_debian() {
 }
 
 from_cran() {
-  for package in "${cran_packages[@]}"; do
-    if Rscript -e "quit(status = !requireNamespace('$package', quietly = TRUE))" > /dev/null 2>&1; then continue; fi
-    echo "setup: installing $package"
-    as_root Rscript -e "install.packages('$package', quiet = TRUE)" > /dev/null 2>&1 < /dev/null ||
-      echo "setup: $package cannot be installed; the tests that need it are skipped" >&2
-  done
+  local missing
+  missing=$(not_in_r)
+  if [ -z "$missing" ]; then return; fi
+  echo "setup: installing" $missing
+  as_root Rscript -e 'install.packages(commandArgs(TRUE), quiet = TRUE, Ncpus = 2)' $missing > /dev/null 2>&1 < /dev/null ||
+    true
+  missing=$(not_in_r)
+  if [ -z "$missing" ]; then return; fi
+  echo "setup: cannot be installed:" $missing "(the tests that need them are skipped)" >&2
+}
+
+not_in_r() {
+  Rscript -e 'cat(setdiff(commandArgs(TRUE), rownames(installed.packages())))' "${cran_packages[@]}" 2> /dev/null
 }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ]; }

@@ -1,0 +1,12 @@
+# What happens when the package is loaded.
+
+.onLoad <- function(libname, pkgname) {
+  check_arithmetic(.Call(ffi_arithmetic_check))
+  when_loaded("parsnip", register_engines)
+}
+
+# Now, or as soon as the package is loaded, if it ever is.
+when_loaded <- function(package, register) {
+  if (isNamespaceLoaded(package)) register()
+  setHook(packageEvent(package, "onLoad"), function(...) register())
+}

@@ -1,0 +1,71 @@
+skip_if_not_installed("parsnip")
+d <- problem_frame(300)
+d$count <- stats::rpois(300, exp(d$b))
+engine <- function(model, ...) {
+  parsnip::set_engine(model, "dpsosp", eps = 5, delta = 1e-6, progress = FALSE, noise = "reproducible", ...)
+}
+trained <- function(spec, formula, fit = parsnip::fit) {
+  set.seed(1)
+  suppressMessages(fit(spec, formula, d))
+}
+direct <- function(formula, ...) {
+  set.seed(1)
+  suppressMessages(dp_sosp(formula, d, eps = 5, delta = 1e-6, progress = FALSE, noise = "reproducible", ...))
+}
+
+test_that("logistic_reg() fits and predicts as dp_sosp() does", {
+  spec <- engine(parsnip::logistic_reg(), bounds = frame_bounds)
+  fit <- trained(spec, y ~ a + b + f)
+  same <- direct(y ~ a + b + f, bounds = frame_bounds)
+  expect_identical(coef(parsnip::extract_fit_engine(fit)), coef(same))
+  expect_identical(predict(fit, d)$.pred_class, predict(same, d, type = "class"))
+  probabilities <- predict(fit, d, type = "prob")
+  expect_named(probabilities, c(".pred_no", ".pred_yes"))
+  expect_identical(probabilities$.pred_yes, predict(same, d, type = "response"))
+  expect_identical(predict(fit, d, type = "raw"), predict(same, d))
+  expect_identical(parsnip::tidy(fit), generics::tidy(same))
+  expect_error(parsnip::fit(engine(parsnip::logistic_reg(), epsilon = 1), y ~ a, d), "Did you mean `eps`",
+               class = "dpsosp_error_argument")
+})
+
+test_that("multinom_reg() has a probability for each class", {
+  fit <- trained(engine(parsnip::multinom_reg(), bounds = frame_bounds["a"]), f ~ a)
+  same <- direct(f ~ a, bounds = frame_bounds["a"])
+  expect_equal(as.matrix(predict(fit, d, type = "prob")), predict(same, d, type = "response"), ignore_attr = TRUE)
+  expect_named(predict(fit, d, type = "prob"), c(".pred_u", ".pred_v", ".pred_w"))
+  expect_identical(predict(fit, d)$.pred_class, predict(same, d, type = "class"))
+})
+
+test_that("linear_reg() and poisson_reg() predict numbers, and want the bounds of the response", {
+  linear <- engine(parsnip::linear_reg(), bounds = frame_bounds["b"], loss = loss_huber(c(10, 30)))
+  same <- direct(a ~ b, bounds = frame_bounds["b"], loss = loss_huber(c(10, 30)))
+  expect_identical(predict(trained(linear, a ~ b), d)$.pred, predict(same, d))
+  counts <- engine(parsnip::poisson_reg(), bounds = frame_bounds["b"], loss = loss_poisson(20))
+  same <- direct(count ~ b, bounds = frame_bounds["b"], loss = loss_poisson(20))
+  expect_identical(predict(trained(counts, count ~ b), d)$.pred, predict(same, d, type = "response"))
+  for (model in list(parsnip::linear_reg(), parsnip::poisson_reg())) {
+    spec <- engine(model, bounds = frame_bounds["b"])
+    expect_error(trained(spec, count ~ b), "public", class = "dpsosp_error_argument")
+  }
+})
+
+test_that("a workflow fits the same, and yardstick judges it", {
+  skip_if_not_installed("workflows")
+  skip_if_not_installed("yardstick")
+  spec <- engine(parsnip::logistic_reg(), bounds = frame_bounds)
+  flow <- workflows::workflow(y ~ a + b + f, spec)
+  flow <- trained(flow, NULL, function(flow, formula, data) parsnip::fit(flow, data))
+  same <- direct(y ~ a + b + f, bounds = frame_bounds)
+  expect_equal(coef(workflows::extract_fit_engine(flow)), coef(same))
+  predicted <- parsnip::augment(flow, d)
+  accuracy <- yardstick::accuracy(predicted, "y", ".pred_class")$.estimate
+  expect_equal(accuracy, mean(predict(same, d, type = "class") == d$y))
+  loss <- yardstick::mn_log_loss(predicted, "y", ".pred_no")$.estimate
+  expect_equal(loss, mean(log1p(exp(-ifelse(d$y == "yes", 1, -1) * predict(same, d)))))
+})
+
+test_that("the engine is there whichever package is loaded first, once", {
+  listed <- 'x <- parsnip::show_engines("logistic_reg"); cat(sum(x$engine == "dpsosp"))'
+  expect_identical(tail(child(c("loadNamespace('parsnip')", listed)), 1), "1")
+  expect_identical(tail(child(c("unloadNamespace('dpsosp'); library(parsnip); library(dpsosp)", listed)), 1), "1")
+})
