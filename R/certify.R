@@ -51,8 +51,12 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   confidence <- check_share(confidence, "confidence", call)
   check_certifiable(fit$loss, fit$design, call)
   job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
+  if (isTRUE(job$shards)) {
+    abort("argument", "A certificate of the population reads records in one order; shards are summed each by its ",
+          "worker: give `data` as a data frame or as a source in chunks.", call = call)
+  }
   if (isTRUE(job$once$read)) abort("argument", "The source can be read once only, and was.", call = call)
-  end <- hold_snapshot(job$push)
+  end <- job$hold()
   on.exit(end())
   job <- job_claim(open_filter(job_delta(job), "auto"))
   result <- certify_point(job, fit, confidence)

@@ -104,7 +104,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
   job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
   if (!is.null(job$once)) refuse_once(call)
-  end <- hold_snapshot(job$push)
+  end <- job$hold()
   on.exit(end())
   job <- job_claim(open_filter(job_delta(job), "auto"))
   inference <- infer(plain_oracle(job), job$design, core_start(job$design, fit$coefficients), type, job$rho, job$n)
@@ -126,12 +126,12 @@ again_formula <- function(fit, data, y, call) {
   if (!is.null(y)) abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
   if (is_source(data, "data", call)) {
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, fit$loss, call)
-    return(list(n = data$n, once = data$once, push = data$push,
-                records = function(job) stream_records(data, job$design, job$response, call)))
+    return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data),
+                records = function(job) source_records(data, job$design, job$response, call)))
   }
   response <- response_code(fit$response, design_response(fit$design, data, call = call))
   check_rows(nrow(data), call)
-  list(n = nrow(data), records = function(job) {
+  list(n = nrow(data), hold = hold_nothing, records = function(job) {
     list(rows = design_rows(job$design, data, "double", call), y = response)
   })
 }
@@ -143,5 +143,5 @@ again_matrix <- function(fit, data, y, call) {
     abort("argument", "`y` must be the response as the fit had it, with one entry per row of `data`, ", rows$n, ".",
           call = call)
   }
-  list(n = rows$n, records = function(job) list(rows = rows$core, y = response_code(template, y)))
+  list(n = rows$n, hold = hold_nothing, records = function(job) list(rows = rows$core, y = response_code(template, y)))
 }

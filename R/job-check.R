@@ -63,6 +63,11 @@ check_streamed <- function(job) {
           call = job$call)
   }
   if (!is.null(job$once)) check_one_pass(job)
+  if (job$shards && job$method$fresh) {
+    abort("argument", "`method` \"", job$method$name, "\" reads the rows in one order; shards are summed each by its ",
+          "worker. Other methods are ", quote_all(setdiff(methods_without("batch"), job$method$name)), ".",
+          call = job$call)
+  }
 }
 
 # All that would need another pass.

@@ -25,7 +25,7 @@ job_geometry <- function(job) {
   weighted <- !is.null(job$method$family$weighted)
   job$geometry <- c(new_geometry(moments, job),
                     if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
-  .Call(ffi_oracle_move, job$oracle$pointer, job$geometry)
+  move_oracle(job$oracle, job$geometry)
   job
 }
 

@@ -17,7 +17,7 @@
 
 # The stages after new_job().
 fit_job <- function(job, start, storage) {
-  end <- hold_snapshot(job$push)
+  end <- job$hold()
   on.exit(end())
   job <- job_constant(job_ranges(job_open(job_start(job, start, storage))))
   job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,

@@ -98,13 +98,20 @@ radius_advice <- paste0(
   "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
 )
 
-# records: rows and y, or, of rows that come in chunks, a feed and n (stream.R) and the rows of a chunk that has none.
+# records: rows and y, or, of rows that come in chunks or have workers, a feed and n (stream.R) and the rows of a chunk
+# that has none; move (shards.R).
 # Rows are as in rows.R.
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
-                                      neighbours = neighbours, noise = noise))
+                                      neighbours = neighbours, noise = noise, move = records$move))
+}
+
+# Coefficients and answers are in other coordinates from now on, also where workers have the rows.
+move_oracle <- function(oracle, geometry) {
+  if (!is.null(oracle$move)) oracle$move(geometry)
+  .Call(ffi_oracle_move, oracle$pointer, geometry)
 }
 
 create_of_rows <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {

@@ -3,7 +3,8 @@
 #   design      how the columns become rows and the solution coefficients: of a formula (design.R) or a matrix (below)
 #   streamed    do the rows come in chunks?
 #   once        of a source that can be read once only: see new_source()
-#   push        of a source whose database takes sums: see new_push()
+#   hold        function(): begins what a fit needs of a source, and returns what ends it
+#   shards      does it have shards?
 #   columns     function(job): the columns whose ranges are to be found, as private_ranges() takes them
 #   records     function(job): the mapped records, as new_oracle() takes them
 #   responses   function(job): the same without columns
@@ -35,11 +36,28 @@ problem_source <- function(formula, source, loss, bounds, radius, call) {
   if (!is.null(source$push)) check_pushed(source$push, design, response, loss, call)
   new_problem(
     source$n, loss, response, design, call, streamed = TRUE,
-    columns = function(job) stream_columns(source, job$design, call),
-    records = function(job) stream_records(source, job$design, job$response, call),
-    responses = function(job) stream_responses(source, job$design, job$response, call), once = source$once,
-    push = source$push
+    columns = function(job) source_columns(source, job$design, call),
+    records = function(job) source_records(source, job$design, job$response, call),
+    responses = function(job) source_responses(source, job$design, job$response, call), once = source$once,
+    hold = source_hold(source), shards = !is.null(source$shards)
   )
+}
+
+# From chunks, or of shards.
+source_columns <- function(source, design, call) {
+  if (is.null(source$shards)) stream_columns(source, design, call) else shard_columns(source, design)
+}
+source_records <- function(source, design, response, call) {
+  if (is.null(source$shards)) stream_records(source, design, response, call)
+  else shard_records(source, design, response)
+}
+source_responses <- function(source, design, response, call) {
+  if (is.null(source$shards)) stream_responses(source, design, response, call)
+  else shard_records(source, design, response, bare = TRUE)
+}
+source_hold <- function(source) {
+  if (!is.null(source$shards)) return(function() close_shards(source$shards))
+  function() hold_snapshot(source$push)
 }
 
 # rows: of matrix_rows()
@@ -60,11 +78,14 @@ check_length <- function(y, n, call) {
 }
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE,
-                        once = NULL, push = NULL) {
+                        once = NULL, hold = hold_nothing, shards = FALSE) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
-       responses = responses, streamed = streamed, once = once, push = push)
+       responses = responses, streamed = streamed, once = once, hold = hold,
+       shards = shards)
 }
+
+hold_nothing <- function() function() NULL
 
 bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = response_code(job$response, y))
 

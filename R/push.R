@@ -146,7 +146,7 @@ push_sums <- function(push, design, response, n, loss, intercept, radius) {
   words <- c("value", "gradient", "decreases", "trace",
              if (narrow) c("majorant", "curvature", "squares", "products", "hessian"))
   if (is.null(sql_losses[[loss$name]]$curvature)) words <- setdiff(words, "hessian")
-  list(ask = function(what) push_answer(push, plan, what), words = words)
+  list(ask = function(what) push_answer(push, plan, what), words = words, shards = 0L)
 }
 
 push_plan <- function(push, design, response, n, loss, intercept, radius) {

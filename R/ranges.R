@@ -96,8 +96,14 @@ release_counts <- function(columns, breaks, budget, rho, neighbours, reproducibl
 }
 
 stream_counts <- function(columns, names, breaks, budget, rho, neighbours, reproducible) {
-  out <- .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names), attr(columns, "rows"),
-               unname(breaks), rho, neighbours, reproducible)
+  ask <- attr(columns, "ask")
+  out <- if (is.null(ask)) {
+    .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names), attr(columns, "rows"),
+          unname(breaks), rho, neighbours, reproducible)
+  } else {
+    .Call(ffi_ranges_release_remote, budget$pointer, ask(names, breaks), attr(columns, "rows"), unname(breaks), rho,
+          neighbours, reproducible)
+  }
   split_counts(out, names, breaks)
 }
 

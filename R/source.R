@@ -134,6 +134,10 @@ new_source <- function(open, label, n, levels, types, count = NULL, shown = iden
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
   schema <- source_schema(shown(first), levels, types, call)
   if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  source_of(open, n, schema, label, once)
+}
+
+source_of <- function(open, n, schema, label, once = FALSE) {
   structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
                                       seen = new.env(parent = emptyenv()),
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))

@@ -158,6 +158,7 @@ stream_responses <- function(source, design, response, call) {
 source_rows <- function(source, y, storage, call) {
   check_stream_storage(check_choice(storage, storage_known, "storage", call), call)
   if (!is.null(source$once)) refuse_once(call)
+  if (!is.null(source$shards)) abort("argument", "Shards are for `dp_sosp()` with a formula.", call = call)
   if (!is.character(y) || length(y) != 1L || !y %in% names(source$schema)) {
     abort("argument", "`y` must be the name of the source's column that is the response, not ", describe(y), ".",
           call = call)

@@ -21,6 +21,7 @@ main <- function() {
   evaluations()
   networks()
   streams()
+  shards()
   errors()
   for (name in setdiff(names(entries), called)) cat("skipped: no call of ", name, "\n", sep = "")
   cat(passed, " passed, ", failed, " failed\n", sep = "")
@@ -225,15 +226,33 @@ streams <- function() {
   compare("ffi_oracle_value", function() list(oracle(21L), w, 0.1, TRUE))
   pushed <- function() {
     ask <- function(what) c(20, rep(0.5, if (what$word == "value") 1 else 4))
-    push <- list(ask = ask, words = c("value", "gradient"))
+    push <- list(ask = ask, words = c("value", "gradient"), shards = 0L)
     do.call(.Call, c(list(entries$ffi_oracle_create_stream), replace(create(), 2, list(push))))
   }
   for (question in c("value", "gradient", "hessian")) {
     compare(paste0("ffi_oracle_", question), function() list(pushed(), w, 0.1, TRUE))
   }
+  compare("ffi_ranges_release_remote", function() {
+    list(new_ledger(), list(ask = function(what) c(20, 1:5), words = character(), shards = 2L), 20L,
+         list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
+  })
   compare("ffi_ranges_release_stream", function() {
     list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
   })
+}
+
+shards <- function() {
+  x <- matrix(runif(60, -1, 1), 20)
+  y <- rep(c(-1, 1), 10)
+  create <- function() list(x, TRUE, 2, y, "logistic", 0)
+  shard <- function() do.call(.Call, c(list(entries$ffi_shard_create), create()))
+  what <- list(word = "gradient", curvature = "hessian", at = c(0.1, 0.2, -0.3, 0.4), along = numeric(),
+               steps = numeric(), clip = 0, most = numeric())
+  geometry <- list(weighted = FALSE, scale = c(1, 2, 1), centre = c(0, 0.1, 0), constant = 1, cap = 1, bound = 1)
+  compare("ffi_shard_create", create)
+  compare("ffi_shard_sum", function() list(shard(), what))
+  compare("ffi_shard_sum", function() list(shard(), replace(what, "word", "moments")))
+  compare("ffi_shard_move", function() list(shard(), geometry))
 }
 
 ranges <- function() {

@@ -13,6 +13,9 @@ SEXP ffi_ledger_close(SEXP, SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
 SEXP ffi_oracle_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_shard_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_shard_move(SEXP, SEXP);
+SEXP ffi_shard_sum(SEXP, SEXP);
 SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
@@ -43,6 +46,7 @@ SEXP ffi_column_digest(SEXP, SEXP);
 SEXP ffi_scattering(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_ranges_release_remote(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_scores_release(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_scores_choose(SEXP, SEXP, SEXP, SEXP, SEXP);

@@ -25,8 +25,8 @@ struct bundle *arg_bundle(SEXP x) {
 
 /* Holds kept, which is not the pointer's own protected value, as saveRDS() would write that, and so the data, to the
  * file. */
-SEXP bundle_create(SEXP kept, struct bundle **out) {
-  SEXP pointer = PROTECT(glue_pointer("oracle", finalize_bundle));
+SEXP bundle_create(const char *tag, SEXP kept, struct bundle **out) {
+  SEXP pointer = PROTECT(glue_pointer(tag, finalize_bundle));
   struct bundle *b = base_alloc(1, sizeof *b);
   if (!b) glue_fail(BASE_ERR_MEMORY);
   R_SetExternalPtrAddr(pointer, b);
@@ -102,20 +102,28 @@ SEXP ffi_sparse_check(SEXP start, SEXP row, SEXP value, SEXP dim) {
 }
 
 /* Rows are kept by reference; R copies them if somebody modifies them. */
-SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter, SEXP ledger,
-                       SEXP neighbours, SEXP reproducible) {
-  struct ledger *budget = arg_ledger(ledger);
-  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
-  SET_VECTOR_ELT(keep, 0, Rf_inherits(rows, "dpsosp_compressed") ? R_NilValue : rows);
-  SET_VECTOR_ELT(keep, 1, ledger);
+SEXP bundle_keeps(SEXP rows) {
   MARK_NOT_MUTABLE(rows);
-  struct bundle *b;
-  SEXP out = PROTECT(bundle_create(keep, &b));
+  return Rf_inherits(rows, "dpsosp_compressed") ? R_NilValue : rows;
+}
+
+void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter) {
   glue_limit_threads();
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(rows_create(rows, y, arg_flag(intercept), arg_double(radius), &b->data));
   b->engine = engine_memory(b->data);
   b->model = model_linear(b->engine.rows, b->loss);
+}
+
+SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter, SEXP ledger,
+                       SEXP neighbours, SEXP reproducible) {
+  struct ledger *budget = arg_ledger(ledger);
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(keep, 0, bundle_keeps(rows));
+  SET_VECTOR_ELT(keep, 1, ledger);
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create("oracle", keep, &b));
+  bundle_fill(b, rows, intercept, radius, y, loss, parameter);
   bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
   return out;
@@ -138,7 +146,7 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP ind
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(keep, 1, ledger);
   struct bundle *b;
-  SEXP out = PROTECT(bundle_create(keep, &b));
+  SEXP out = PROTECT(bundle_create("oracle", keep, &b));
   if (push != R_NilValue) SET_VECTOR_ELT(keep, 2, remote_init(&b->remote, push));
   SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, columns.dense, columns.factors, 1));
   glue_limit_threads();
@@ -217,9 +225,7 @@ SEXP ffi_oracle_moments(SEXP oracle, SEXP most, SEXP rho, SEXP reproducible) {
   return out;
 }
 
-/* list(weighted, scale, centre, constant, cap, bound): the oracle's points and releases are in these coordinates. */
-SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
-  struct bundle *b = arg_bundle(oracle);
+void bundle_coordinates(struct bundle *b, SEXP coordinates) {
   R_xlen_t p = (R_xlen_t)b->model.columns;
   const struct coordinates_spec spec = {.p = (size_t)p,
                                         .intercept = b->engine.rows->intercept,
@@ -230,8 +236,14 @@ SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
                                         .bound = arg_double(arg_element(coordinates, "bound")),
                                         .scale = arg_doubles(arg_element(coordinates, "scale"), p),
                                         .centre = arg_doubles(arg_element(coordinates, "centre"), p)};
-  if (b->coordinates) Rf_error("internal: the oracle has coordinates");
+  if (b->coordinates) Rf_error("internal: there are coordinates");
   glue_check(coordinates_create(&spec, &b->coordinates));
+}
+
+/* The oracle's points and releases are in these coordinates. */
+SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
+  struct bundle *b = arg_bundle(oracle);
+  bundle_coordinates(b, coordinates);
   glue_host_begin(R_NilValue);
   int status = oracle_move(b->oracle, b->coordinates);
   glue_host_end();
@@ -271,13 +283,13 @@ SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP off
 
 /* Lipschitz constant, curvature bounds and third derivative of a loss. */
 SEXP ffi_loss_bounds(SEXP name, SEXP parameter) {
-  static const char *const names[] = {"lipschitz", "curv_lower", "curv_upper", "third"};
+  static const char *const names[] = {"lipschitz", "curv_lower", "curv_upper", "third", "at_zero"};
   struct loss *loss;
   glue_check(loss_create(arg_string(name), arg_double(parameter), &loss));
   const struct loss_bounds b = *loss_bounds_of(loss);
   loss_free(loss);
-  const double bounds[] = {b.lipschitz, b.curv_lower, b.curv_upper, b.third};
-  return glue_numbers(4, names, bounds);
+  const double bounds[] = {b.lipschitz, b.curv_lower, b.curv_upper, b.third, b.at_zero};
+  return glue_numbers(5, names, bounds);
 }
 
 /* NULL, or a list. */

@@ -23,8 +23,14 @@ struct bundle {
 
 struct bundle *arg_bundle(SEXP x);
 
-/* An oracle's pointer, which holds kept; and the oracle of its engine's rows and model. */
-SEXP bundle_create(SEXP kept, struct bundle **out);
+/* A pointer of this kind, which holds kept; and the oracle of its engine's rows and model. */
+SEXP bundle_create(const char *tag, SEXP kept, struct bundle **out);
+/* What rows are kept of: compressed ones are copied. */
+SEXP bundle_keeps(SEXP rows);
+/* Loss, data in memory (R/rows.R), engine and model. */
+void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter);
+/* list(weighted, scale, centre, constant, cap, bound), once. */
+void bundle_coordinates(struct bundle *b, SEXP coordinates);
 void bundle_open(struct bundle *b, struct ledger *budget, SEXP neighbours, SEXP reproducible);
 
 #endif

@@ -102,7 +102,7 @@ SEXP ffi_network_oracle(SEXP network, SEXP x, SEXP n, SEXP radius, SEXP y, SEXP 
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(x);
   struct bundle *b;
-  SEXP out = PROTECT(bundle_create(keep, &b));
+  SEXP out = PROTECT(bundle_create("oracle", keep, &b));
   glue_limit_threads();
   network_from(network, &b->network);
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));

@@ -3,6 +3,7 @@
 #include "glue.h"
 #include "barrier/barrier.h"
 #include "engine/engine.h"
+#include "r_remote.h"
 #include "r_source.h"
 
 #include <R_ext/Memory.h>
@@ -85,6 +86,15 @@ SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP
   SEXP out = release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
   UNPROTECT(1);
   return out;
+}
+
+/* remote: the list of R/shards.R, which is asked for the counts of n rows in these cells. */
+SEXP ffi_ranges_release_remote(SEXP budget, SEXP remote, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
+                               SEXP reproducible) {
+  struct r_remote away;
+  remote_init(&away, remote);
+  const struct raw raw = {.n = (size_t)arg_int(n), .columns = (size_t)XLENGTH(breaks), .remote = &away.remote};
+  return release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
 }
 
 /* columns: scores in [0, 1]. Their noisy sums. */

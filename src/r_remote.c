@@ -1,4 +1,4 @@
-/* Sums from elsewhere: the core asks for one, an R function (R/push.R) gets it. */
+/* Sums from elsewhere: the core asks for one, an R function (R/push.R, R/shards.R) gets it. */
 #include "r_remote.h"
 
 #include <string.h>
@@ -22,14 +22,14 @@ static int sum(void *context, const char *word, const struct task *task, size_t 
 }
 
 SEXP remote_init(struct r_remote *r, SEXP push) {
-  SEXP function = arg_element(push, "ask"), words = arg_element(push, "words");
+  SEXP function = arg_element(push, "ask"), words = arg_element(push, "words"), shards = arg_element(push, "shards");
   if (!Rf_isFunction(function) || TYPEOF(words) != STRSXP || XLENGTH(words) > REMOTE_WORDS) {
     Rf_error("internal: a function and words were expected");
   }
   r->function = function;
   for (R_xlen_t i = 0; i < XLENGTH(words); i++) r->words[i] = CHAR(STRING_ELT(words, i));
   r->words[XLENGTH(words)] = NULL;
-  r->remote = (struct remote){r->words, sum, r};
+  r->remote = (struct remote){r->words, sum, r, (size_t)arg_int(shards)};
   return push;
 }
 
@@ -49,17 +49,24 @@ static void ask(void *argument) {
   UNPROTECT(3);
 }
 
-/* Of a direction or a trace the curvature is a Hessian's or a majorant's. */
+static const char *const curvatures[] = {[CURVATURE_HESSIAN] = "hessian", [CURVATURE_MAJORANT] = "majorant", NULL};
+
+enum curvature curvature_from(SEXP name) { return (enum curvature)arg_choice(name, curvatures); }
+
+/* Of a direction or a trace the curvature is a Hessian's or a majorant's. Counts are of no model. */
 static SEXP what(const struct asked *asked) {
-  static const char *const names[] = {"word", "curvature", "at", "along", "steps"};
+  static const char *const names[] = {"word", "curvature", "at", "along", "steps", "clip", "most"};
   const struct ask *a = asked->task->ask;
-  size_t dim = asked->task->model->dim;
-  SEXP out = PROTECT(glue_list(5, names));
+  const struct model *m = asked->task->model;
+  size_t dim = m ? m->dim : 0;
+  SEXP out = PROTECT(glue_list(7, names));
   SET_VECTOR_ELT(out, 0, Rf_mkString(asked->word));
-  SET_VECTOR_ELT(out, 1, Rf_mkString(a->curvature == CURVATURE_HESSIAN ? "hessian" : "majorant"));
+  SET_VECTOR_ELT(out, 1, Rf_mkString(curvatures[a->curvature]));
   SET_VECTOR_ELT(out, 2, numbers(dim, a->at));
   SET_VECTOR_ELT(out, 3, numbers(dim, a->along));
   SET_VECTOR_ELT(out, 4, numbers(a->k, a->step));
+  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(a->clip));
+  SET_VECTOR_ELT(out, 6, numbers(m ? m->columns : 0, a->most));
   UNPROTECT(1);
   return out;
 }

@@ -8,13 +8,16 @@
 #define REMOTE_WORDS 16
 
 struct r_remote {
-  SEXP function;                       /* of R/push.R */
+  SEXP function;                       /* of R/push.R or R/shards.R */
   const char *words[REMOTE_WORDS + 1]; /* that it is asked for, and NULL */
   struct remote remote;
 };
 
-/* push: list(ask, words). Fills *r; what is returned keeps alive what it points into, and is the caller's to protect.
+/* push: list(ask, words, shards). Fills *r; what is returned keeps alive what it points into, and is the caller's to
+ * protect.
  */
 SEXP remote_init(struct r_remote *r, SEXP push);
+/* Of its name in R. */
+enum curvature curvature_from(SEXP name);
 
 #endif

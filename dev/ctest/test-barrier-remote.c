@@ -1,5 +1,5 @@
 /* Sums that are taken elsewhere: what comes from there is the sum, if it is one of n rows and finite; the rest comes in
- * chunks. */
+ * chunks, if there are any. */
 #include "feed.h"
 
 /* Stands for a database: takes the sum in memory. */
@@ -30,7 +30,7 @@ static void open_remote(struct pair *s, struct elsewhere *e) {
   static struct remote remote;
   pair_open(s, "logistic", 1, 0, N, P, 7);
   *e = (struct elsewhere){&s->memory.oracle->engine, &query_gradient.sum, N, 0, BASE_OK, 0};
-  remote = (struct remote){words, take, e};
+  remote = (struct remote){words, take, e, 0};
   struct engine chunks = s->engine;
   CHECK(engine_remote(&remote, &chunks, &s->engine) == BASE_OK);
 }
@@ -97,11 +97,62 @@ static void what_is_known(void) {
   const struct task all = {&s.stream.model, NULL, NULL}, batch = {&s.stream.model, NULL, &(struct batch){.count = 1}};
   CHECK(s.engine.kind->can(&query_gradient.sum, &all) && !s.engine.kind->can(&query_gradient.sum, &batch));
   CHECK(!s.engine.kind->can(&query_counts.sum, &all));
-  CHECK(query_best_step.sum.word == NULL && query_first_step.sum.word != NULL);
+  CHECK(strcmp(query_best_step.sum.word, query_first_step.sum.word) != 0);
   pair_close(&s);
 }
 
+/* All sums that have a word, none on batches; each shard's sum is one addition more. */
+static void shards(void) {
+  enum { SHARDS = 3 };
+  const struct batch of = {.count = 100, .size = 100};
+  struct pair s;
+  struct elsewhere e;
+  pair_open(&s, "logistic", 1, 0, N, P, 7);
+  e = (struct elsewhere){&s.memory.oracle->engine, &query_value.sum, N, 0, BASE_OK, 0};
+  const struct remote remote = {NULL, take, &e, SHARDS};
+  struct engine chunks = s.engine;
+  double here = engine_additions(&chunks, SUM_VECTOR, 1), any = engine_additions_any(&chunks), answer[NUMBERS];
+  CHECK(engine_remote(&remote, &chunks, &s.engine) == BASE_OK);
+  CHECK(engine_additions(&s.engine, SUM_VECTOR, 1) == here + SHARDS);
+  CHECK(engine_additions_any(&s.engine) == any + SHARDS);
+  CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_OK && answer[0] > 1 && e.calls == 1);
+  CHECK(sum_of(&s, &query_value.sum, &of, answer) == BASE_ERR_ARGUMENT);
+  CHECK(sum_of(&s, &query_batch_step.sum, NULL, answer) == BASE_ERR_ARGUMENT);
+  e.rows = N - 1;
+  CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_ERR_ROWS && answer[0] == 0);
+  CHECK(e.calls == 2 && s.rows.opened == 0);
+  const struct task batch = {&s.stream.model, NULL, &of}, all = {&s.stream.model, NULL, NULL};
+  CHECK(!s.engine.kind->can(&query_gradient.sum, &batch) && s.engine.kind->can(&query_moments.sum, &all));
+  pair_close(&s);
+}
+
+/* A word is that of a sum of this name's query. */
+static void words_of_sums(void) {
+  CHECK(sum_of_word("gradient")->add == query_gradient.sum.add && sum_of_word("value")->add == query_value.sum.add);
+  CHECK(sum_of_word("exact decreases")->add == query_first_step.sum.add);
+  CHECK(sum_of_word("counts") == NULL && sum_of_word("") == NULL);
+}
+
+/* No rows in one place take part in fewer additions than some of them: a shard's sum is as good as the bound says. */
+static void additions_grow(void) {
+  static const double x[1 << 17];
+  double before[3] = {0, 0, 0};
+  for (size_t n = 1; n <= sizeof x / sizeof *x; n += n < 5000 ? 61 : 4999) {
+    struct data *data;
+    CHECK(data_create(x, n, 1, 0, 1, x, &data) == BASE_OK);
+    const struct engine e = engine_memory(data);
+    const double now[] = {engine_additions(&e, SUM_VECTOR, 1), engine_additions(&e, SUM_MATRIX, 1 << 20),
+                          engine_additions_any(&e)};
+    for (int i = 0; i < 3; i++) CHECK(now[i] >= before[i]);
+    memcpy(before, now, sizeof now);
+    data_free(data);
+  }
+}
+
 void test_barrier_remote(void) {
+  shards();
+  words_of_sums();
+  additions_grow();
   answers();
   others_come_in_chunks();
   what_is_known();

@@ -159,6 +159,10 @@ struct answer {
   double *sd;    /* scale of the noise */
   size_t *index; /* of the step chosen */
 };
+/* What queries sum, by the words by which others are asked for it (engine/remote.c); NULL for another word. */
+struct sum;
+const struct sum *sum_of_word(const char *word);
+
 /* At a cost of rho, which on a batch is a part of what its step has left for such queries. */
 int release(struct scope *scope, const struct query *query, const struct ask *ask, double rho, struct answer out);
 /* The sd that this would have, the largest of several; infinite where eps is too small for a sparse vector. */

@@ -60,24 +60,24 @@ double bounds_terms(const struct scope *s) { return scope_replaces(s) ? 2 : 1; }
 
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size) {
   double stretch = model_stretch(&s->oracle->model);
-  return stretch * rounding_in(s, engine_additions(s->oracle->engine.rows, SUM_VECTOR, 1), lip, w_norm, size);
+  return stretch * rounding_in(s, engine_additions(&s->oracle->engine, SUM_VECTOR, 1), lip, w_norm, size);
 }
 
 double bounds_sum_rounding(const struct scope *s, double size) {
-  double added = engine_additions_any(s->oracle->engine.rows);
+  double added = engine_additions_any(&s->oracle->engine);
   return 2 * (DBL_EPSILON / 2) * (added + 32) * size * bounds_most_rows(s);
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
   size_t side = s->oracle->model.side;
   double stretch = model_stretch(&s->oracle->model);
-  double added = engine_additions(s->oracle->engine.rows, SUM_MATRIX, side * side);
+  double added = engine_additions(&s->oracle->engine, SUM_MATRIX, side * side);
   return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
 }
 
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size) {
   size_t dim = s->oracle->model.dim;
-  double added = engine_additions(s->oracle->engine.rows, SUM_BOTH, dim * (dim + 1));
+  double added = engine_additions(&s->oracle->engine, SUM_BOTH, dim * (dim + 1));
   return model_stretch(&s->oracle->model) * rounding_in(s, added, lip, w_norm, size);
 }
 

@@ -89,16 +89,17 @@ static double sensitivity_clipped(const struct scope *s, const struct ask *a, si
   return bounds_sensitivity(s, bounds_terms(s) * most, error);
 }
 
-const struct query query_clipped_gradient = {.name = "clipped gradient",
-                                             .sum = {SUM_GRADIENT, scope_width_dim, add_clipped, NULL, NULL},
-                                             .mechanism = &mechanism_gaussian,
-                                             .keep = KEEP_NOT,
-                                             .moved = MOVED_NOT,
-                                             .several = 1,
-                                             .networks = 1,
-                                             .part = PART_SLOPE,
-                                             .check = check_clip,
-                                             .sensitivity = sensitivity_clipped};
+const struct query query_clipped_gradient = {
+    .name = "clipped gradient",
+    .sum = {SUM_GRADIENT, scope_width_dim, add_clipped, NULL, "clipped gradient"},
+    .mechanism = &mechanism_gaussian,
+    .keep = KEEP_NOT,
+    .moved = MOVED_NOT,
+    .several = 1,
+    .networks = 1,
+    .part = PART_SLOPE,
+    .check = check_clip,
+    .sensitivity = sensitivity_clipped};
 
 /* ---- value and gradient in one pass, which the minimisers use ---- */
 
@@ -110,7 +111,7 @@ static void add_both(const struct task *task, const struct data_block *b, double
   *sum += loss_sum(task->model->loss, b->rows, b->y, work[T]);
 }
 
-const struct sum sum_value_gradient = {SUM_GRADIENT, width_both, add_both, NULL, NULL};
+const struct sum sum_value_gradient = {SUM_GRADIENT, width_both, add_both, NULL, "value and gradient"};
 
 /* ---- gradient + Hessian times along: the gradient of the quadratic model of at, at at + along ---- */
 
@@ -147,7 +148,7 @@ static double sensitivity_model(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_model_gradient = {.name = "model gradient",
-                                           .sum = {SUM_GRADIENT, scope_width_dim, add_model, NULL, NULL},
+                                           .sum = {SUM_GRADIENT, scope_width_dim, add_model, NULL, "model gradient"},
                                            .mechanism = &mechanism_gaussian,
                                            .keep = KEEP_NOT,
                                            .part = PART_NONE,

@@ -162,7 +162,7 @@ static double sensitivity_weighted(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_weighted = {.name = "weighted matrix",
-                                     .sum = {SUM_MATRIX, matrix_width, add_weighted, NULL, NULL},
+                                     .sum = {SUM_MATRIX, matrix_width, add_weighted, NULL, "weighted"},
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_MATRIX,
                                      .part = PART_NONE,

@@ -38,7 +38,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_moments = {.name = "moments",
-                                    .sum = {SUM_VECTOR, width, add, NULL, NULL},
+                                    .sum = {SUM_VECTOR, width, add, NULL, "moments"},
                                     .mechanism = &mechanism_gaussian,
                                     .keep = KEEP_NOT,
                                     .part = PART_NONE,

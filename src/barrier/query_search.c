@@ -153,8 +153,9 @@ static double sensitivity_best(const struct scope *s, const struct ask *a, size_
   return bounds_sensitivity(s, change, 2 * error) + 2 * more;
 }
 
+/* No database is asked for it: differences of its rounded decreases may be too large (proofs: push-down). */
 const struct query query_best_step = {.name = "line search",
-                                      .sum = {SUM_VECTOR, width, add, NULL, NULL},
+                                      .sum = {SUM_VECTOR, width, add, NULL, "exact decreases"},
                                       .mechanism = &mechanism_best,
                                       .keep = KEEP_NOT,
                                       .part = PART_NONE,

@@ -35,8 +35,7 @@ struct sum {
   void (*add)(const struct task *task, const struct data_block *b, double *const *work, double *sum);
   /* SUM_COUNTS: the same for n values of a column; NULL for the other forms */
   void (*count)(const struct task *task, size_t column, size_t n, const double *values, double *sum);
-  /* The word by which somebody else is asked for it (remote.c); NULL: nobody is, as no sum of contributions that are
-   * rounded each keeps within its sensitivity, or as none is known. */
+  /* The word by which somebody else is asked for it (remote.c); NULL: nobody is. */
   const char *word;
 };
 
@@ -63,6 +62,7 @@ struct engine {
   const struct engine_kind *kind;
   const struct data *rows; /* what models see; where they come in chunks, none of their numbers; or NULL */
   void *own;
+  size_t shards; /* whose sums are added up; 0: the rows are in one place */
 };
 
 /* All are kept by reference. */
@@ -75,26 +75,35 @@ int engine_stream(const struct data_feed *feed, const struct data_columns *colum
 #define REMOTE_STEPS 100
 /* Some sums of all rows as they are, those of these words (NULL ends them), are taken where the rows are; others by
  * chunks, which the engine owns from now on. sum() answers how many rows there were, and the sum, to which each record
- * adds what its sensitivity allows. */
+ * adds what its sensitivity allows.
+ *
+ * Rows in shards do not come in chunks: all sums that have a word are asked for, others are refused, and of the chunks
+ * only what is known without the rows' numbers is looked at. Each shard's sum is taken as by engine_memory(). */
 struct remote {
-  const char *const *words;
+  const char *const *words; /* NULL of shards */
   int (*sum)(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer);
   void *context;
+  size_t shards; /* 0: a database */
 };
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out);
-/* Counts only, of columns of raw values: arrays with n of them, or chunks of a feed, as many in each pass. */
+/* A sum over n rows, or no answer. */
+int remote_sum(const struct remote *remote, const char *word, const struct task *task, size_t width, size_t n,
+               double *answer);
+/* Counts only, of columns of raw values: arrays with n of them, or chunks of a feed, as many in each pass, or counts
+ * from elsewhere, asked for as "counts". */
 struct raw {
   size_t n, columns;
-  const double *const *values; /* or NULL: */
-  const struct data_feed *feed;
+  const double *const *values;  /* or NULL: */
+  const struct data_feed *feed; /* or NULL: */
+  const struct remote *remote;
 };
 struct engine engine_raw(const struct raw *raw);
 void engine_free(struct engine *e);
 
 /* The most additions that a term of a sum of so many numbers takes part in. */
-double engine_additions(const struct data *rows, enum sum_form form, size_t width);
+double engine_additions(const struct engine *e, enum sum_form form, size_t width);
 /* The same of a vector where rows are added up in tiles of any size. */
-double engine_additions_any(const struct data *rows);
+double engine_additions_any(const struct engine *e);
 
 /* ---- tiles.c: rows of a block that are taken together, so that they stay in the first-level cache ---- */
 

@@ -44,7 +44,7 @@ static int move_rows(const struct engine *e, const struct coordinates *coordinat
 static const struct engine_kind memory = {.can = can, .sum = sum_rows, .move = move_rows};
 
 struct engine engine_memory(struct data *rows) {
-  return (struct engine){&memory, rows, rows};
+  return (struct engine){.kind = &memory, .rows = rows, .own = rows};
 }
 
 void engine_free(struct engine *e) {
@@ -149,17 +149,20 @@ static size_t work_size(const struct pass *pass) {
  * 512 + 16 + m; for a matrix, tiles of 256 rows and G >= min(m, 2), 256 + 4 (m / G + 12) + 64. None exceeds
  * DATA_BLOCK + 2 m. With sparse rows and factors a row's term is added to its group's sum at once: one addition a row
  * of the group and one a group.
+ *
+ * All of these numbers grow with m: a shard's terms take part in no more additions than if all rows were in one place,
+ * and in one more for each shard.
  */
-double engine_additions(const struct data *rows, enum sum_form form, size_t width) {
+double engine_additions(const struct engine *e, enum sum_form form, size_t width) {
   double longest, groups;
-  dealt(rows, most_groups(form, width), &longest, &groups);
-  return data_additions(rows, longest, groups);
+  dealt(e->rows, most_groups(form, width), &longest, &groups);
+  return data_additions(e->rows, longest, groups) + (double)e->shards;
 }
 
-double engine_additions_any(const struct data *rows) {
+double engine_additions_any(const struct engine *e) {
   double longest, groups;
-  dealt(rows, GROUPS, &longest, &groups);
-  return DATA_BLOCK * longest + groups;
+  dealt(e->rows, GROUPS, &longest, &groups);
+  return DATA_BLOCK * longest + groups + (double)e->shards;
 }
 
 /* Blocks of the longest group, and how many groups there are. */

@@ -1,4 +1,4 @@
-/* Counts of raw values, which are not mapped to rows yet, from arrays or from chunks. */
+/* Counts of raw values, which are not mapped to rows yet, from arrays, from chunks or from shards. */
 #include "engine/engine.h"
 
 #include <string.h>
@@ -31,6 +31,7 @@ static int count(const struct engine *e, const struct sum *sum, const struct tas
   const struct raw *raw = e->own;
   memset(answer, 0, sum->width(task) * sizeof(double));
   if (raw->values) return count_arrays(raw, sum, task, answer);
+  if (raw->remote) return remote_sum(raw->remote, "counts", task, sum->width(task), raw->n, answer);
   int status = raw->feed->open(raw->feed->context);
   if (status == BASE_OK) status = count_chunks(raw, sum, task, answer);
   raw->feed->close(raw->feed->context);
@@ -40,5 +41,5 @@ static int count(const struct engine *e, const struct sum *sum, const struct tas
 static const struct engine_kind counting = {.can = can, .sum = count};
 
 struct engine engine_raw(const struct raw *raw) {
-  return (struct engine){&counting, NULL, (void *)raw};
+  return (struct engine){.kind = &counting, .own = (void *)raw};
 }

@@ -5,6 +5,9 @@
  *
  * What the database is not asked for (batches, readings, other coordinates, sums without a word or too many of them) is
  * taken from the same rows in chunks.
+ *
+ * Or rows are in shards, of each of which a worker takes the sum as memory.c does: the shards' sums are added in order
+ * (proofs: shards), and there are no chunks.
  */
 #include "engine/engine.h"
 
@@ -27,11 +30,15 @@ static int can(const struct sum *sum, const struct task *task) {
 static int sum_away(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
   struct away *a = e->own;
   if (!asked(a, sum, task)) return a->chunks.kind->sum(&a->chunks, sum, task, answer);
-  size_t width = sum->width(task);
+  return remote_sum(&a->remote, sum->word, task, sum->width(task), data_rows(e->rows), answer);
+}
+
+int remote_sum(const struct remote *remote, const char *word, const struct task *task, size_t width, size_t n,
+               double *answer) {
   double rows = 0;
   memset(answer, 0, width * sizeof(double));
-  int status = a->remote.sum(a->remote.context, sum->word, task, width, &rows, answer);
-  if (status == BASE_OK && rows != (double)data_rows(e->rows)) status = BASE_ERR_ROWS;
+  int status = remote->sum(remote->context, word, task, width, &rows, answer);
+  if (status == BASE_OK && rows != (double)n) status = BASE_ERR_ROWS;
   if (status == BASE_OK && !all_finite(width, answer)) status = BASE_ERR_SOURCE;
   if (status != BASE_OK) memset(answer, 0, width * sizeof(double));
   return status;
@@ -81,10 +88,22 @@ static void free_away(struct engine *e) {
 static const struct engine_kind away = {
     .can = can, .sum = sum_away, .move = move_away, .begin = begin_reading, .end = end_reading, .free = free_away};
 
+/* A batch would need the rows' numbers. */
+static int can_shards(const struct sum *sum, const struct task *task) { return sum->word && !task->of; }
+
+static int sum_shards(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
+  struct away *a = e->own;
+  if (!can_shards(sum, task)) return BASE_ERR_ARGUMENT;
+  return remote_sum(&a->remote, sum->word, task, sum->width(task), data_rows(e->rows), answer);
+}
+
+static const struct engine_kind shards = {.can = can_shards, .sum = sum_shards, .move = move_away, .free = free_away};
+
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {
   struct away *a = base_alloc(1, sizeof *a);
   if (!a) return BASE_ERR_MEMORY;
   *a = (struct away){.remote = *remote, .chunks = *chunks};
-  *out = (struct engine){.kind = &away, .rows = chunks->rows, .own = a};
+  *out = (struct engine){
+      .kind = remote->shards > 0 ? &shards : &away, .rows = chunks->rows, .own = a, .shards = remote->shards};
   return BASE_OK;
 }

@@ -116,7 +116,7 @@ static const struct engine_kind stream = {.can = can,
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out) {
   struct stream *s = base_alloc(1, sizeof *s);
-  *out = (struct engine){&stream, NULL, s};
+  *out = (struct engine){.kind = &stream, .own = s};
   if (!s) return BASE_ERR_MEMORY;
   s->feed = *feed;
   s->dense = columns->dense;

@@ -1,0 +1,294 @@
+#' Data on several machines
+#'
+#' Rows may lie in parts, *shards*, in files on several machines, say. `dp_shards()` makes of them a source, which
+#' [dp_sosp()] takes for `data`. Workers, processes of the package mirai here or on other hosts, read the shards
+#' themselves and keep the rows in memory; each question is sent to all workers, and each answers with the sum over its
+#' rows, of some kilobytes. Rows do not travel. Budget, ledger and noise stay in this process.
+#'
+#' # Workers
+#' A worker is a daemon of mirai, one for each compute profile; shard i is of the profile `compute[i]`, or, where there
+#' are fewer profiles, `compute[(i - 1) %% length(compute) + 1]`, in every fit. Processes of this machine:
+#' ```
+#' for (worker in c("a", "b")) mirai::daemons(1, .compute = worker)
+#' ```
+#' On another host, with which R is reached by ssh and sums come back through its tunnel:
+#' ```
+#' mirai::daemons(1, url = mirai::local_url(tcp = TRUE), .compute = "c",
+#'                remote = mirai::ssh_config("ssh://host", tunnel = TRUE))
+#' ```
+#' or, without a tunnel, encrypted: `url = mirai::host_url(tls = TRUE)`. dpsosp must be installed there in the same
+#' version. A worker uses as many threads as its own `options(dpsosp.threads)` and `OMP_NUM_THREADS` allow; set the
+#' latter to one where several workers share the processors of a machine.
+#'
+#' Sums are exact and not private, and whoever can talk to a worker can read its data: hosts and network must be
+#' trusted as this process is.
+#'
+#' # What is checked
+#' Number of rows and types of columns of all shards are found when the source is made; all shards must have the
+#' columns of the first, whose types and levels hold for all, see [dp_source()]. In a fit each worker reads its shard
+#' anew, value by value as these types say, and reports the number of rows, a digest of names, types and levels and
+#' one of the values of each column: they must be those of the source and of earlier fits. Each sum comes with the
+#' number of rows, and must be finite, of the right length and no larger than that many rows can add up to.
+#'
+#' A worker that ends, does not answer within `timeout` seconds, or gives an answer that fails a check ends the fit
+#' with an error; what the other workers still do is cancelled. Nothing is released of the sum, and what was charged
+#' stays charged. No fit goes on with fewer rows.
+#'
+#' Shards are added in their order, so that a fit does not depend on which workers have them. Its answers are those of
+#' all rows in memory up to the rounding of sums, which the sensitivities count.
+#'
+#' Numbers of rows of shards are public: which shard a record is in must not depend on what is private of it. What
+#' [dp_source()] says of readers holds here: one row is one person's data.
+#'
+#' Methods on batches, `"spider"` and [dp_certify()] are refused, as they draw rows by their numbers or read them in one
+#' order; so are [dp_oracle()] and networks.
+#'
+#' @param x The shards: a list of functions without arguments, each of which returns a data frame and is run by the
+#'   worker (it is sent there with its environment, so it should read the data, not hold them); or paths of CSV or
+#'   Parquet files as the workers' hosts have them, a list of one or more for each shard, or one a shard.
+#' @param compute Names of mirai's compute profiles, see "Workers".
+#' @param levels,types Levels and types of columns, as in [dp_source()].
+#' @param timeout Seconds that an answer may take, the reading of a shard too.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_source`, to be given to [dp_sosp()] or [dp_inference()] as data.
+#' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a worker or a shard that
+#'   fails.
+#' @seealso [dp_source()].
+#' @examplesIf requireNamespace("mirai", quietly = TRUE)
+#' \donttest{
+#' for (worker in c("a", "b")) mirai::daemons(1, .compute = worker)
+#' shards <- dp_shards(list(
+#'   function() dpsosp::covertype[1:1500, ],
+#'   function() dpsosp::covertype[1501:3000, ]
+#' ), compute = c("a", "b"))
+#' shards
+#' dp_sosp(cover ~ elevation + slope, shards, eps = 1, delta = 1e-6,
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' for (worker in c("a", "b")) mirai::daemons(0, .compute = worker)
+#' }
+#' @export
+dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, ...) {
+  call <- sys.call()
+  check_dots(call)
+  if (!requireNamespace("mirai", quietly = TRUE)) {
+    abort("argument", "Workers are processes of the package mirai: install it.", call = call)
+  }
+  x <- check_shards(x, call)
+  check_workers(compute, call)
+  shards <- list(where = x, compute = rep_len(compute, length(x)), key = new_key(), id = NULL,
+                 timeout = check_number(timeout, "timeout", 0, call = call))
+  seen <- read_source(ask_workers(shards, "look", list(levels = levels, types = types)), call)
+  check_alike(seen, call)
+  source <- source_of(rows_stay, as_rows(sum(shard_rows(seen)), call), seen[[1]]$schema,
+                      paste(length(x), if (length(x) == 1L) "shard" else "shards"))
+  source$shards <- c(shards, list(n = shard_rows(seen)))
+  source
+}
+
+check_shards <- function(x, call) {
+  x <- if (is.function(x)) list(x) else as.list(x)
+  is_shard <- function(one) is.function(one) || (is.character(one) && length(one) > 0L)
+  if (length(x) == 0L || !all(vapply(x, is_shard, NA))) {
+    abort("argument", "`x` must be a list of functions or of paths of files, one or more for each shard, not ",
+          describe(x), ".", call = call)
+  }
+  unname(x)
+}
+
+check_workers <- function(compute, call) {
+  if (!is.character(compute) || length(compute) == 0L || anyNA(compute)) {
+    abort("argument", "`compute` must be names of mirai's compute profiles, not ", describe(compute), ".", call = call)
+  }
+  for (name in compute) {
+    if (!mirai::daemons_set(name)) {
+      abort("argument", "There is no worker of the compute profile \"", name, "\": start one with `mirai::daemons(1, ",
+            ".compute = \"", name, "\")`.", call = call)
+    }
+  }
+}
+
+# Names and versions are public.
+check_alike <- function(seen, call) {
+  here <- worker_version()
+  for (i in seq_along(seen)) {
+    if (!identical(seen[[i]]$version, here)) {
+      abort("source", "The worker of shard ", i, " has version ", seen[[i]]$version, " of dpsosp, this process ", here,
+            ".", call = call)
+    }
+    missing <- setdiff(names(seen[[1]]$schema), names(seen[[i]]$schema))
+    if (length(missing) > 0L) {
+      abort("source", "Shard ", i, " has no column `", missing[1], "`, which the first shard has.", call = call)
+    }
+  }
+}
+
+shard_rows <- function(answers) vapply(answers, function(answer) as.double(answer$n), 0)
+
+rows_stay <- function(columns) {
+  abort("source", "Rows of shards stay with their workers; only `dp_sosp()` and `dp_inference()` take sums over ",
+        "them.", call = NULL)
+}
+
+# ---- asking ----
+
+# Unlike those of other processes, and of earlier ones.
+keys <- new.env(parent = emptyenv())
+new_key <- function() {
+  keys$last <- (keys$last %||% 0) + 1
+  paste(Sys.info()[["nodename"]], Sys.getpid(), format(as.double(Sys.time()), digits = 17), keys$last)
+}
+
+# The answers of all shards, in their order; an error where one is missing. Nothing that was begun is left running.
+ask_workers <- function(shards, step, request) {
+  tasks <- send_workers(shards, step, request)
+  on.exit(lapply(tasks, mirai::stop_mirai))
+  lapply(seq_along(tasks), function(i) check_answer(mirai::call_mirai(tasks[[i]])$data, shards, i, step))
+}
+
+send_workers <- function(shards, step, request = list()) {
+  for (i in seq_along(shards$where)) {
+    if (!has_worker(shards$compute[i])) abort_shard(shards, i, "its worker has ended")
+  }
+  lapply(seq_along(shards$where), function(i) {
+    request <- c(request, list(step = step, shard = shards$where[[i]], key = paste(shards$key, i), id = shards$id))
+    mirai::mirai(getNamespace("dpsosp")$worker_answer(request), request = request, .timeout = 1000 * shards$timeout,
+                 .compute = shards$compute[i])
+  })
+}
+
+# A profile without daemons would start a process for each question.
+has_worker <- function(compute) mirai::daemons_set(compute) && mirai::status(compute)$connections > 0L
+
+check_answer <- function(answer, shards, i, step) {
+  if (mirai::is_mirai_error(answer)) {
+    # It may quote data: only dp_shards() shows it.
+    if (step == "look") abort("source", "shard ", i, ": ", attr(answer, "message"), call = NULL)
+    abort_shard(shards, i, "its worker failed")
+  }
+  if (mirai::is_error_value(answer)) {
+    abort_shard(shards, i, if (answer == 5L) paste("no answer within", shards$timeout, "seconds")
+                           else "its worker has ended")
+  }
+  known <- c(list(step = step, key = paste(shards$key, i)), if (!is.null(shards$id)) list(id = shards$id))
+  if (!is.list(answer) || !identical(answer[names(known)], known)) {
+    abort_shard(shards, i, "an answer to another question")
+  }
+  if (!is.null(shards$n) && !identical(as.double(answer$n), shards$n[i])) {
+    abort_shard(shards, i, "another number of rows")
+  }
+  answer
+}
+
+abort_shard <- function(shards, i, why) {
+  abort("source", "Shard ", i, " of ", length(shards$where), " gave no sum: ", why, ". No answer was released; what ",
+        "was charged stays charged.", call = NULL)
+}
+
+# What the core is given for a sum: numbers of all shards, the first that of the rows; FALSE when it failed, NA when it
+# was interrupted. most(what): the length of the sum, and the largest number that a record's part of it can have.
+shard_answer <- function(shards, step, request, most) {
+  function(what) {
+    tryCatch({
+      limit <- most(what)
+      answers <- ask_workers(shards, step, c(request, list(what = what)))
+      for (i in seq_along(answers)) check_sum(answers[[i]]$sum, limit, shards, i)
+      c(sum(shard_rows(answers)), Reduce(`+`, lapply(answers, `[[`, "sum")))
+    }, error = function(e) {
+      note_failure(worker_failure(e))
+      FALSE
+    }, interrupt = function(e) NA)
+  }
+}
+
+# No honest sum of n rows is larger, whatever the rows are.
+check_sum <- function(sum, limit, shards, i) {
+  good <- is.double(sum) && length(sum) == limit$length && all(is.finite(sum))
+  if (!good || max(abs(sum)) > shards$n[i] * limit$size * (1 + 1e-6)) abort_shard(shards, i, "no such sum")
+}
+
+worker_failure <- function(e) {
+  if (inherits(e, "dpsosp_error")) return(conditionMessage(e))
+  "A worker could not be asked. No answer was released; what was charged stays charged."
+}
+
+# Rows have a norm of at most one (src/barrier/words.c has the words).
+most_of_sum <- function(loss, columns, intercept) {
+  bounds <- loss_bounds(loss)
+  slope <- bounds[["lipschitz"]]
+  curvature <- max(bounds[c("curv_lower", "curv_upper")])
+  side <- columns + intercept
+  dim <- side * loss_outputs(loss)
+  function(what) {
+    size <- function(x) sqrt(sum(x^2))
+    value <- bounds[["at_zero"]] + slope * size(what$at)
+    decreases <- function() {
+      length <- max(what$steps) * size(what$along)
+      list(length = length(what$steps), size = slope * length + 1e-6 * (value + slope * length)) # with its rounding
+    }
+    matrix <- function(size) list(length = side^2, size = size)
+    switch(what$word,
+      value = list(length = 1, size = value),
+      "value and gradient" = list(length = dim + 1, size = value + slope),
+      gradient = list(length = dim, size = slope),
+      "clipped gradient" = list(length = dim, size = what$clip),
+      "model gradient" = list(length = dim, size = slope + curvature * size(what$along)),
+      decreases = , "exact decreases" = decreases(),
+      trace = list(length = 1, size = curvature),
+      hessian = , majorant = , curvature = matrix(curvature),
+      products = matrix(slope^2),
+      weighted = , squares = matrix(1),
+      moments = list(length = 2 * columns, size = 2)
+    )
+  }
+}
+
+# ---- a fit ----
+
+# The list for new_oracle(): as stream_records(), but that workers open their shards and take all sums. bare: as
+# stream_responses().
+shard_records <- function(source, design, response, bare = FALSE) {
+  shards <- source$shards
+  rows <- if (bare) matrix(0, 0L, 0L) else design_rows(design, source$schema, "double", NULL)
+  shards$id <- new_key()
+  open <- function(loss, intercept, radius) {
+    used <- if (bare) intersect(all.vars(design$response_expression), names(design$schema)) else names(design$schema)
+    answers <- ask_workers(shards, "open", list(
+      schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
+      intercept = intercept, radius = radius
+    ))
+    check_opened(answers, source, used)
+    columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
+    list(ask = shard_answer(shards, "sum", list(), most_of_sum(loss, columns, intercept)), words = character(),
+         shards = length(shards$where))
+  }
+  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open,
+       move = function(geometry) ask_workers(shards, "move", list(geometry = geometry)))
+}
+
+check_opened <- function(answers, source, columns) {
+  digest <- schema_digest(source$schema[columns])
+  for (i in seq_along(answers)) {
+    if (!identical(answers[[i]]$schema, digest)) abort_shard(source$shards, i, "other columns, types or levels")
+    digests <- answers[[i]]$digests
+    check_same_rows(source, stats::setNames(digests, paste(i, names(digests))))
+  }
+}
+
+# What frees the workers' memory at the end of a fit, if they can be asked; nobody waits for them.
+close_shards <- function(shards) function() try(send_workers(shards, "close"), silent = TRUE)
+
+# Stands for a list of columns in private_ranges(), as stream_columns().
+shard_columns <- function(source, design) {
+  names <- design_private_names(design)
+  ask <- function(some, breaks) {
+    request <- list(schema = source$schema, columns = names(design$schema), design = design, names = some,
+                    breaks = unname(breaks))
+    shards <- source$shards
+    shards$id <- new_key()
+    limit <- list(length = sum(lengths(breaks) - 1L), size = sqrt(length(some)))
+    list(ask = shard_answer(shards, "counts", request, function(what) limit), words = character(),
+         shards = length(shards$where))
+  }
+  structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = source$n,
+            ask = ask)
+}

@@ -1,0 +1,19 @@
+/* For those who are asked for a sum by its word: what it is. */
+#include "barrier/private.h"
+
+#include <string.h>
+
+/* Of those that share a word the sums are the same. */
+static const struct sum *const sums[] = {
+    &query_value.sum,    &query_gradient.sum,  &query_clipped_gradient.sum, &query_model_gradient.sum,
+    &sum_value_gradient, &query_hessian.sum,   &query_majorant.sum,         &query_direction.sum,
+    &query_trace.sum,    &query_products.sum,  &query_weighted.sum,         &query_second_moments.sum,
+    &query_moments.sum,  &query_decreases.sum, &query_best_step.sum,
+};
+
+const struct sum *sum_of_word(const char *word) {
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+    if (strcmp(sums[i]->word, word) == 0) return sums[i];
+  }
+  return NULL;
+}

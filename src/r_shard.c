@@ -1,0 +1,60 @@
+/* Rows of a worker, whose exact sums the curator asks for (R/worker.R): no ledger, no noise. */
+#include "ffi.h"
+#include "r_data.h"
+
+#include <string.h>
+
+static struct bundle *arg_shard(SEXP x) { return glue_address(x, "shard"); }
+
+SEXP ffi_shard_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter) {
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create("shard", bundle_keeps(rows), &b));
+  bundle_fill(b, rows, intercept, radius, y, loss, parameter);
+  UNPROTECT(1);
+  return out;
+}
+
+/* As an oracle's rows: points and sums stay in their own coordinates. */
+SEXP ffi_shard_move(SEXP shard, SEXP coordinates) {
+  struct bundle *b = arg_shard(shard);
+  bundle_coordinates(b, coordinates);
+  glue_host_begin(R_NilValue);
+  int status = b->engine.kind->move(&b->engine, b->coordinates);
+  glue_host_end();
+  if (status == BASE_OK) status = model_move(&b->model, b->coordinates);
+  glue_check(status);
+  return R_NilValue;
+}
+
+/* Of what was not sent, zeros. */
+static const double *sent(SEXP what, const char *name, size_t n) {
+  SEXP x = arg_element(what, name);
+  if (XLENGTH(x) > 0) return arg_doubles(x, (R_xlen_t)n);
+  double *zeros = (double *)R_alloc(n, sizeof *zeros);
+  memset(zeros, 0, n * sizeof *zeros);
+  return zeros;
+}
+
+/* what: the list of r_remote.c. */
+SEXP ffi_shard_sum(SEXP shard, SEXP what) {
+  const struct bundle *b = arg_shard(shard);
+  const struct sum *sum = sum_of_word(arg_string(arg_element(what, "word")));
+  if (!sum) Rf_error("internal: a known word was expected");
+  SEXP steps = arg_element(what, "steps");
+  const struct ask ask = {.at = sent(what, "at", b->model.dim),
+                          .along = sent(what, "along", b->model.dim),
+                          .k = (size_t)XLENGTH(steps),
+                          .step = arg_doubles(steps, -1),
+                          .curvature = curvature_from(arg_element(what, "curvature")),
+                          .clip = arg_double(arg_element(what, "clip")),
+                          .most = sent(what, "most", b->model.columns)};
+  const struct task task = {&b->model, &ask, NULL};
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)sum->width(&task)));
+  glue_limit_threads();
+  glue_host_begin(R_NilValue);
+  int status = b->engine.kind->sum(&b->engine, sum, &task, REAL(out));
+  glue_host_end();
+  glue_check(status);
+  UNPROTECT(1);
+  return out;
+}

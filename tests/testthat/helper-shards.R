@@ -1,0 +1,52 @@
+# Workers on this machine, and shards for them.
+
+# One daemon for each name; url, launch: how mirai starts it.
+shard_workers <- function(names, url = NULL, frame = parent.frame()) {
+  testthat::skip_if_not_installed("mirai")
+  testthat::skip_on_cran()
+  withr::local_envvar(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep), OMP_NUM_THREADS = "1")
+  for (name in names) {
+    if (is.null(url)) {
+      mirai::daemons(1, .compute = name)
+    } else {
+      mirai::daemons(url = url(), .compute = name)
+      mirai::launch_local(1, .compute = name)
+    }
+  }
+  withr::defer(for (name in names) mirai::daemons(0, .compute = name), frame)
+  # A daemon that is being launched has not connected yet.
+  for (name in names) mirai::call_mirai(mirai::mirai(1, .compute = name))
+}
+
+# As a function that makes the rows where it runs: which are of no shard's environment.
+frame_shards <- function(n, parts) {
+  ends <- round(seq(0, n, length.out = parts + 1))
+  make <- problem_frame
+  environment(make) <- globalenv()
+  lapply(seq_len(parts), function(i) {
+    rows <- seq(ends[i] + 1, ends[i + 1])
+    eval(bquote(function() {
+      RNGkind("Mersenne-Twister") # a daemon has another
+      .(make)(.(n))[.(rows), ]
+    }), globalenv())
+  })
+}
+
+shard_fit <- function(data, ..., method = "gd", budget = dp_budget(eps = 1, delta = 1e-6)) {
+  set.seed(4)
+  quiet_fit(y ~ a + b + f, data, method = method, bounds = frame_bounds, noise = "reproducible", budget = budget, ...)
+}
+
+# From its k-th sum on, what a worker answers is code's, an expression of answer and request.
+spoil_worker <- function(name, code, at = 1) {
+  mirai::call_mirai(mirai::everywhere({
+    if (!exists("honest", globalenv())) honest <<- dpsosp:::worker_answer
+    asked <<- 0
+    utils::assignInNamespace("worker_answer", function(request) {
+      answer <- honest(request)
+      if (request$step != "sum") return(answer)
+      asked <<- asked + 1
+      if (asked < at) answer else eval(code)
+    }, "dpsosp")
+  }, code = code, at = at, .compute = name)[[1]])
+}
