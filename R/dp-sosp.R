@@ -106,10 +106,10 @@
 #'   as no record is in both parts; `"own"`: the method's own certificate alone. That of `"spider"` is one of the
 #'   population anyway. Sources cannot be split so, nor can a `budget`: give `dp_certify()` other records.
 #' @param model A network in place of the linear model, see [networks], which also says what `x`, `data` and `bounds`
-#'   are then.
-#'   The methods are `"sgd"`, which `"auto"` is, and `"adam"`, see [control_network()]; the fit is a `dp_network`, see
-#'   [dp_network-methods]. `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference`
-#'   and `certificate` do not go with it.
+#'   are then. The methods are `"sgd"`, which `"auto"` is, and `"adam"`, see [control_network()], `"blsgd"`,
+#'   `"blsgd-ac"` and `"blgd"`, see [control_line_search()]; the fit is a `dp_network`, see [dp_network-methods].
+#'   `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference` and `certificate` do not go
+#'   with it.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;

@@ -38,6 +38,22 @@
 #' and so does what records that are far off can say. Searches compare the objective itself, whose decrease is bounded
 #' without a clip.
 #'
+#' @section Networks:
+#' With a `model`, see [networks], the methods are `"blsgd"`, `"blsgd-ac"` and `"blgd"`. A network has no largest
+#' curvature and no bound of its losses' slopes, so settings are as they are: `first` is the first step of the first
+#' search itself, and `clip` the norm that each record's gradient is clipped to. Searches compare records' losses, each
+#' one's decrease along a step clipped to `clip` times the length of the step, the most that it would be with a gradient
+#' of that norm everywhere. Nothing is certified: attempts have the whole budget, and `certificate_share` and
+#' `confidence` are not looked at. The default is the best setting of a sparse vector among those tried on synthetic
+#' images
+#' (`inst/experiments/network-rule.R`), `control_line_search(attempts = 600, candidates = 8, first = 32, ratio = 0.5,
+#' sufficient = 0.001, gradient_share = 0.9, clip = 0.5)`. With a batch each for gradient and search an attempt takes
+#' some three times as long as a step of `"sgd"`, which was the better one there.
+#'
+#' The published networks have searches on the gradient's batch with a tenth of its cost:
+#' `control_line_search("gaussian", batch = n / 200, clip = 3, ratio = 0.8, sufficient = 0.001, gradient_share = 0.9)`;
+#' there is no `constants = "published"`.
+#'
 #' @section Published settings:
 #' With `constants = "published"` attempts cost at first what they do in the paper's experiments: before the sampling
 #' amplifies it, a search is eps / 100-private and a gradient has \eqn{\rho = (\epsilon / 100)^2 / 2}{rho = (eps /
@@ -63,8 +79,9 @@
 #' @param certificate_share Share of the whole budget for the gradient of all records at the solution, in (0, 1).
 #' @param confidence Of the certificate, in (0, 1).
 #' @param clip For `"blsgd-ac"`: what gradients are clipped to at first, over the largest norm that a record's may have,
-#'   in (0, 1\]; `NULL`: 1.
+#'   in (0, 1\]; `NULL`: 1. For networks the norm itself; `NULL`: 0.5.
 #' @param clip_decay For `"blsgd-ac"`: the part of it by which it falls, in \[0, 0.5\]; `NULL`: 0.05, the paper's.
+#' @param seed For networks: a whole number, public, from which the weights follow that a fit starts at.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_line_search`; its `batch_share` is the share of the budget that attempts have.
 #' @references Chen and Lee (2020), Stochastic adaptive line search for differentially private optimization,
@@ -80,7 +97,7 @@
 control_line_search <- function(line_search = c("svt", "gaussian", "exponential"), attempts = NULL, candidates = NULL,
                                 first = 2, ratio = NULL, sufficient = 0.5, gradient_share = NULL,
                                 certificate_share = 0.05, confidence = 0.95, clip = NULL, clip_decay = NULL,
-                                batch = NULL, sampling = NULL, constants = c("tight", "published"), ...) {
+                                batch = NULL, sampling = NULL, constants = c("tight", "published"), seed = NULL, ...) {
   call <- sys.call()
   check_dots(call)
   share <- function(x, arg) check_share(x, arg, call)
@@ -99,8 +116,9 @@ control_line_search <- function(line_search = c("svt", "gaussian", "exponential"
     gradient_share = share(gradient_share %||% if (published) 0.5 else 0.75, "gradient_share"),
     certificate_share = certificate_share,
     confidence = share(confidence, "confidence"),
-    clip = if (!is.null(clip)) check_number(clip, "clip", 1e-6, 1, open = FALSE, call = call),
-    clip_decay = if (!is.null(clip_decay)) check_number(clip_decay, "clip_decay", 0, 0.5, open = FALSE, call = call)
+    clip = if (!is.null(clip)) check_number(clip, "clip", 1e-6, 1e6, open = FALSE, call = call),
+    clip_decay = if (!is.null(clip_decay)) check_number(clip_decay, "clip_decay", 0, 0.5, open = FALSE, call = call),
+    seed = if (!is.null(seed)) check_count(seed, "seed", call, lower = 0)
   ), batch_control(batch, sampling, 1 - certificate_share, call)))
   if (control$first * control$ratio^control$candidates < 1e-9) {
     abort("argument", "`first`, `ratio` and `candidates` lead to steps below 1e-9: take fewer candidates, or a larger ",
@@ -125,6 +143,13 @@ family_line_search <- function() {
 check_line_search <- function(control, method, call) {
   if (!method$clips && !is.null(c(control$clip, control$clip_decay))) {
     abort("argument", "`clip` and `clip_decay` belong to the method \"blsgd-ac\", not to \"", method$name, "\".",
+          call = call)
+  }
+  if (!is.null(control$seed)) {
+    abort("argument", "`seed` belongs to networks: the linear model has a `start`.", call = call)
+  }
+  if (!is.null(control$clip) && control$clip > 1) {
+    abort("argument", "`clip` must be at most 1 for a linear model: it is over the largest norm that there is.",
           call = call)
   }
   if ((control$line_search == "exponential") == (method$search == "exponential")) return(invisible())
@@ -158,4 +183,34 @@ line_search_options <- function(job, rho) {
   c(list(search = control$line_search, attempts = line_search_attempts(job),
          clip = if (clips) control$clip %||% 1 else 0, clip_decay = if (clips) control$clip_decay %||% 0.05 else 0),
     unclass(control)[settings], batch_options(job$batch))
+}
+
+# For networks (network.R), which have no bounds: every method clips, and none certifies.
+family_network_search <- function() {
+  utils::modifyList(family_line_search(), list(
+    control = function(method, loss) {
+      control_line_search(attempts = 600, candidates = 8, first = 32, ratio = 0.5, sufficient = 0.001,
+                          gradient_share = 0.9)
+    },
+    options = network_search_options, check = check_network_search
+  ))
+}
+
+check_network_search <- function(control, method, call) {
+  if (control$constants == "published") {
+    abort("argument", "`constants = \"published\"` is for linear models: networks have settings, see ",
+          "`?control_line_search`.", call = call)
+  }
+  if (!method$falls && !is.null(control$clip_decay)) {
+    abort("argument", "`clip_decay` belongs to the method \"blsgd-ac\", not to \"", method$name, "\".", call = call)
+  }
+  if (control$line_search != "exponential") return(invisible())
+  abort("argument", "`line_search = \"exponential\"` belongs to the method \"agd\", which does not take a network.",
+        call = call)
+}
+
+network_search_options <- function(job, rho) {
+  options <- line_search_options(job, rho)
+  decay <- if (job$method$falls) job$control$clip_decay %||% 0.05 else 0
+  utils::modifyList(options, list(clip = job$control$clip, clip_decay = decay, certificate_share = 0, eps_g = 1))
 }

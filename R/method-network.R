@@ -40,10 +40,14 @@ check_momentum <- function(x, call) {
   abort("argument", "`momentum` must be less than 1.", call = call)
 }
 
-# The methods of networks, as rows of methods(). adam: is it by Adam's rule?
+# The methods of networks, as rows of methods(). adam: is it by Adam's rule? falls: does what gradients are clipped to?
 network_methods <- function() {
+  search <- function(name, batch, falls = FALSE) {
+    method(name, family_network_search(), search = "svt", clips = TRUE, falls = falls, batch = batch)
+  }
   list(sgd = method("sgd", family_network(), adam = FALSE, batch = TRUE),
-       adam = method("adam", family_network(), adam = TRUE, batch = TRUE))
+       adam = method("adam", family_network(), adam = TRUE, batch = TRUE), blsgd = search("blsgd", TRUE),
+       "blsgd-ac" = search("blsgd-ac", TRUE, falls = TRUE), blgd = search("blgd", FALSE))
 }
 
 family_network <- function() {

@@ -12,6 +12,8 @@
 #' records. Weights start at random numbers that follow from the `seed` of [control_network()], of variance one over
 #' the number of inputs of a unit.
 #'
+#' Line searches ([control_line_search()]) compare records' losses, whose decreases along a step are clipped as well.
+#'
 #' A network has no Lipschitz constants, no bounds of second derivatives and no convexity. So all else is refused:
 #' methods that need them, values, Hessians, certificates, perturbed objectives and intervals.
 #'

@@ -9,10 +9,18 @@ fit_network <- function(problem, model, eps, delta, method, control, budget, nei
                          network = core_network(model, problem$input, problem$range, loss_outputs(problem$loss)),
                          neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
                          progress = check_flag(progress, "progress", call)), check_promise(eps, delta, budget, call))
-  if (is.null(job$control$batch)) job$control$batch <- max(1, round(job$n / 30))
+  job$control <- network_control(job)
   job$start <- network_start(job)
   job$dim <- length(job$start)
   run_network(job_ranges(job_open(job)))
+}
+
+# What is left open there; the whole budget is for steps.
+network_control <- function(job) {
+  open <- list(clip = 0.5, seed = 1L, batch = if (job$method$batch) max(1, round(job$n / 30)))
+  control <- utils::modifyList(unclass(job$control), open[setdiff(names(open), names(Filter(length, job$control)))])
+  control$batch_share <- 1
+  structure(control, class = class(job$control))
 }
 
 # "auto" is "sgd".
@@ -89,8 +97,8 @@ print.dp_network <- function(x, digits = 3, ...) {
   cat("<dp_network> ", x$method, ", ", model_text(x$model), ", ", format(length(x$weights), big.mark = ","),
       " weights, ", loss_text(x$loss), " loss, n = ", x$n, "\n", sep = "")
   cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
-  cat(nrow(x$trace), " steps, gradients clipped to ", format(x$control$clip, digits = digits),
-      "\nNothing is certified: networks have no bounds for it\n", sep = "")
+  cat(sum(grepl("gradient", x$trace$query)), " gradients, each record's part clipped to ",
+      format(x$control$clip, digits = digits), "\nNothing is certified: networks have no bounds for it\n", sep = "")
   invisible(x)
 }
 

@@ -1,67 +1,12 @@
 /* Networks at the barrier: how far a record moves the clipped sum, its divisor and its noise, and that nothing else is
  * released. */
-#include "fixture.h"
-#include "la/la.h"
-#include "model/network.h"
+#include "images.h"
 
 static void moved_by_a_record(enum oracle_neighbours neighbours, size_t classes);
 static void divided_by_the_public_size(void);
 static void noise(void);
 static void steps(void);
 static void nothing_else(void);
-
-enum { N = 90, SIDE = 6, INPUTS = SIDE * SIDE };
-#define CLIP 0.3
-
-static const struct layer_spec layers[] = {
-    {.type = LAYER_CONVOLUTION, .outputs = 3, .size = 3, .stride = 1, .padding = 1, .activation = ACTIVATION_TANH},
-    {.type = LAYER_POOL, .size = 2, .stride = 2},
-    {.type = LAYER_DENSE, .outputs = 5, .activation = ACTIVATION_RELU}};
-
-struct images {
-  double x[N * INPUTS], y[N], *w;
-  struct network *network;
-  struct loss *loss;
-  struct data *data;
-  struct engine engine;
-  struct model model;
-  struct ledger *ledger;
-  struct oracle *oracle;
-};
-
-static void open_rows(struct images *f, enum oracle_neighbours neighbours) {
-  CHECK(data_create(f->x, N, INPUTS, 0, SIDE, f->y, &f->data) == BASE_OK);
-  f->engine = engine_memory(f->data);
-  f->model = model_network(f->data, f->loss, f->network);
-  CHECK(oracle_create(&f->engine, &f->model, f->ledger, &ctest_entropy, neighbours, &f->oracle) == BASE_OK);
-}
-
-static void close_rows(struct images *f) {
-  oracle_free(f->oracle);
-  data_free(f->data);
-}
-
-static void images_open(struct images *f, size_t classes, enum oracle_neighbours neighbours, double order) {
-  const struct network_spec spec = {
-      .input = {1, SIDE, SIDE}, .lower = 0, .upper = 1, .layers = sizeof layers / sizeof layers[0], .layer = layers};
-  CHECK(loss_create(classes > 2 ? "multinomial" : "logistic", (double)classes, &f->loss) == BASE_OK);
-  CHECK(network_create(&spec, loss_outputs(f->loss), &f->network) == BASE_OK);
-  f->w = base_alloc(network_dim(f->network), sizeof(double));
-  for (size_t j = 0; j < network_dim(f->network); j++) f->w[j] = 0.5 * ctest_normal();
-  for (size_t i = 0; i < N * INPUTS; i++) f->x[i] = ctest_uniform();
-  for (size_t i = 0; i < N; i++) f->y[i] = classes > 2 ? (double)(1 + i % classes) / (double)classes : fixture_sign();
-  CHECK((order > 0 ? ledger_create_renyi(order, 1, &f->ledger) : ledger_create(1, 1, LEDGER_OPEN, &f->ledger)) ==
-        BASE_OK);
-  open_rows(f, neighbours);
-}
-
-static void images_close(struct images *f) {
-  close_rows(f);
-  ledger_free(f->ledger);
-  network_free(f->network);
-  loss_free(f->loss);
-  base_free(f->w);
-}
 
 void test_barrier_network(void) {
   moved_by_a_record(ORACLE_REPLACE_ONE, 2);
@@ -76,26 +21,14 @@ void test_barrier_network(void) {
 
 static void clipped_mean(struct images *f, const struct batch *of, double *g) {
   const struct scope scope = {.oracle = f->oracle, .of = of};
-  const struct ask ask = {.at = f->w, .clip = CLIP};
+  const struct ask ask = {.at = f->w, .clip = IMAGES_CLIP};
   CHECK(scope_mean(&scope, &query_clipped_gradient.sum, &ask, g) == BASE_OK);
 }
 
 static double sensitivity_of(struct images *f, const struct batch *of) {
   const struct scope scope = {.oracle = f->oracle, .of = of};
-  const struct ask ask = {.at = f->w, .clip = CLIP};
+  const struct ask ask = {.at = f->w, .clip = IMAGES_CLIP};
   return query_clipped_gradient.sensitivity(&scope, &ask, 0);
-}
-
-/* A record like the last one, an unlike one, or one that is to break the sum. */
-static void draw_record(struct images *f, size_t i, int kind, size_t classes) {
-  static const double odd[] = {NAN, INFINITY, 1e300, 1e160, 1e20, -1e9};
-  for (size_t j = 0; j < INPUTS; j++) {
-    double *x = &f->x[i + j * N];
-    *x = kind < 6 ? (j % 5 == 0 ? odd[kind] : ctest_uniform()) : kind < 12 ? ctest_uniform() : j < 18 ? 1 : 0;
-    if (kind == 13) *x = odd[3];
-  }
-  f->y[i] = classes > 2 ? (double)(1 + kind % (int)classes) / (double)classes : kind % 2 ? 1 : -1;
-  if (kind == 9) f->y[i] = NAN;
 }
 
 /* Among the pairs are the same image in two classes, whose gradients are opposite: the bound is nearly reached. */
@@ -104,22 +37,23 @@ static void moved_by_a_record(enum oracle_neighbours neighbours, size_t classes)
   images_open(&f, classes, neighbours, 0);
   size_t dim = network_dim(f.network);
   double *g = base_alloc(2 * dim, sizeof *g), *h = g + dim, largest = 0;
-  double bound = sensitivity_of(&f, NULL), claimed = (neighbours == ORACLE_REPLACE_ONE ? 2 : 1) * CLIP / N;
+  double bound = sensitivity_of(&f, NULL),
+         claimed = (neighbours == ORACLE_REPLACE_ONE ? 2 : 1) * IMAGES_CLIP / IMAGES_N;
   CHECK(bound >= claimed && bound <= claimed * (1 + 1e-9));
   for (int kind = 0; kind < 28; kind++) {
-    draw_record(&f, 7, kind % 14, classes);
-    close_rows(&f);
-    open_rows(&f, neighbours);
+    images_draw_record(&f, 7, kind % 14, classes);
+    images_close_rows(&f);
+    images_open_rows(&f, neighbours);
     clipped_mean(&f, NULL, g);
     if (neighbours == ORACLE_ZERO_OUT) {
       f.y[7] = NAN;
     } else if (kind >= 14) {
       f.y[7] = classes > 2 ? (f.y[7] < 0.5 ? 1 : 1.0 / (double)classes) : -f.y[7];
     } else {
-      draw_record(&f, 7, (5 * kind + 3) % 14, classes);
+      images_draw_record(&f, 7, (5 * kind + 3) % 14, classes);
     }
-    close_rows(&f);
-    open_rows(&f, neighbours);
+    images_close_rows(&f);
+    images_open_rows(&f, neighbours);
     clipped_mean(&f, NULL, h);
     CHECK(fixture_all_finite(dim, g) && fixture_all_finite(dim, h));
     la_axpy(dim, -1, g, h);
@@ -135,17 +69,17 @@ static void moved_by_a_record(enum oracle_neighbours neighbours, size_t classes)
 static void divided_by_the_public_size(void) {
   struct images f;
   images_open(&f, 3, ORACLE_ZERO_OUT, 0);
-  size_t dim = network_dim(f.network), rows[N];
+  size_t dim = network_dim(f.network), rows[IMAGES_N];
   double *g = base_alloc(2 * dim, sizeof *g), *all = g + dim;
-  for (size_t i = 0; i < N; i++) rows[i] = i;
+  for (size_t i = 0; i < IMAGES_N; i++) rows[i] = i;
   const struct batch ten = {.count = 30, .row = rows, .size = 10}, twenty = {.count = 30, .row = rows, .size = 20};
   clipped_mean(&f, &ten, g);
   clipped_mean(&f, &twenty, all);
   for (size_t j = 0; j < dim; j++) CHECK_NEAR(g[j], 2 * all[j], 1e-15);
-  CHECK(la_norm(dim, g) > 0.01 && la_norm(dim, g) <= 3 * CLIP);
-  CHECK_NEAR(sensitivity_of(&f, &ten), CLIP / 10, 1e-10);
+  CHECK(la_norm(dim, g) > 0.01 && la_norm(dim, g) <= 3 * IMAGES_CLIP);
+  CHECK_NEAR(sensitivity_of(&f, &ten), IMAGES_CLIP / 10, 1e-10);
   clipped_mean(&f, NULL, all);
-  const struct batch whole = {.count = N, .row = rows, .size = N};
+  const struct batch whole = {.count = IMAGES_N, .row = rows, .size = IMAGES_N};
   clipped_mean(&f, &whole, g);
   for (size_t j = 0; j < dim; j++) CHECK(g[j] == all[j]);
   base_free(g);
@@ -158,10 +92,10 @@ static void noise(void) {
   images_open(&f, 3, ORACLE_REPLACE_ONE, 0);
   size_t dim = network_dim(f.network);
   double *g = base_alloc(2 * dim, sizeof *g), *exact = g + dim, sd, square = 0, rho = 0.02;
-  const struct ask ask = {.at = f.w, .clip = CLIP};
+  const struct ask ask = {.at = f.w, .clip = IMAGES_CLIP};
   clipped_mean(&f, NULL, exact);
   CHECK(release(oracle_all(f.oracle), &query_clipped_gradient, &ask, rho, (struct answer){g, &sd, NULL}) == BASE_OK);
-  CHECK_NEAR(sd / (2 * CLIP / N / sqrt(2 * rho)), 1, 1e-6);
+  CHECK_NEAR(sd / (2 * IMAGES_CLIP / IMAGES_N / sqrt(2 * rho)), 1, 1e-6);
   for (size_t j = 0; j < dim; j++) square += pow((g[j] - exact[j]) / sd, 2) / (double)dim;
   CHECK_NEAR(square, 1, 6 * sqrt(2 / (double)dim)); /* a false alarm in 1e8 */
   CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-15);
@@ -182,22 +116,19 @@ static void steps(void) {
   images_open(&f, 2, ORACLE_ZERO_OUT, 8);
   size_t dim = network_dim(f.network);
   double *g = base_alloc(dim, sizeof *g), sd;
-  const struct ask ask = {.at = f.w, .clip = CLIP};
+  const struct ask ask = {.at = f.w, .clip = IMAGES_CLIP};
   struct schedule how = {.sampling = {SCHEME_POISSON, 12}, .share = {[PART_SLOPE] = 1}};
   CHECK(step_open(f.oracle, &how, &ask, 1e-3) == BASE_OK);
   double left = step_left(f.oracle, &query_clipped_gradient);
   CHECK(release(oracle_step(f.oracle), &query_clipped_gradient, &ask, left, (struct answer){g, &sd, NULL}) == BASE_OK);
   const struct ledger_entry *e = ledger_at(f.ledger, 0);
-  CHECK_NEAR(e->sensitivity, CLIP / 12, 1e-9);
+  CHECK_NEAR(e->sensitivity, IMAGES_CLIP / 12, 1e-9);
   CHECK_NEAR(e->scale, sd, 1e-12);
   CHECK(release(oracle_step(f.oracle), &query_clipped_gradient, &ask, left, (struct answer){g, &sd, NULL}) != BASE_OK);
   step_close(f.oracle);
   CHECK(step_open(f.oracle, &how, &(struct ask){.at = f.w}, 1e-3) == BASE_ERR_ARGUMENT);
   how.share[PART_SLOPE] = 0.5;
   how.share[PART_CURVATURE] = 0.5;
-  CHECK(step_open(f.oracle, &how, &ask, 1e-3) == BASE_ERR_ARGUMENT);
-  how.share[PART_CURVATURE] = 0;
-  how.share[PART_DECREASE] = 0.5;
   CHECK(step_open(f.oracle, &how, &ask, 1e-3) == BASE_ERR_ARGUMENT);
   CHECK(ledger_length(f.ledger) == 1);
   base_free(g);
@@ -213,12 +144,17 @@ static void nothing_else(void) {
          step[2] = {1, 2};
   const double penalty[1] = {0};
   const struct modified matrix = {MODIFY_ADD, 1, zeros};
-  const struct ask ask = {
-      .at = f.w, .along = f.w, .k = 2, .step = step, .offset = penalty, .matrix = &matrix, .most = zeros, .clip = CLIP};
-  const struct query *const refused[] = {&query_value,      &query_gradient,  &query_model_gradient, &query_hessian,
-                                         &query_majorant,   &query_products,  &query_weighted,       &query_moments,
-                                         &query_trace,      &query_direction, &query_second_moments, &query_decreases,
-                                         &query_first_step, &query_best_step};
+  const struct ask ask = {.at = f.w,
+                          .along = f.w,
+                          .k = 2,
+                          .step = step,
+                          .offset = penalty,
+                          .matrix = &matrix,
+                          .most = zeros,
+                          .clip = IMAGES_CLIP};
+  const struct query *const refused[] = {&query_value,    &query_gradient,  &query_model_gradient, &query_hessian,
+                                         &query_majorant, &query_products,  &query_weighted,       &query_moments,
+                                         &query_trace,    &query_direction, &query_second_moments, &query_best_step};
   for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
     const struct answer to = {refused[k]->mechanism->chooses ? NULL : value, sd, &index};
     CHECK(release(oracle_all(f.oracle), refused[k], &ask, 0.01, to) == BASE_ERR_ARGUMENT);

@@ -171,7 +171,7 @@ static void failing(void) {
   pair_close(&s);
 }
 
-/* Batches need rows by their numbers: refused, and not charged. */
+/* Batches need rows by their numbers: refused, and not charged, nor has an answer a noise to plan with. */
 static void no_batches(void) {
   struct pair s;
   struct ledger *ledger;
@@ -181,6 +181,7 @@ static void no_batches(void) {
   CHECK(ledger_create_renyi(8, 1, &ledger) == BASE_OK);
   s.stream.ledger = ledger;
   CHECK(oracle_step_open(&s.stream, &how, w, 0.1, 0) == BASE_ERR_ARGUMENT);
+  CHECK(isinf(step_sd(&s.stream, &how, &query_gradient, &(struct ask){.at = w}, 0.1)));
   CHECK(ledger_spent(ledger) == 0 && s.rows.opened == 0);
   ledger_free(ledger);
   pair_close(&s);

@@ -3,6 +3,7 @@
 # contrast and with noise of its own.
 #   Rscript network-rule.R RESULTS.csv
 # Then: Rscript network-rule.R --summary RESULTS.csv
+# And of control_line_search() for networks, beside the default of "sgd": Rscript network-rule.R --searches SEARCHES.csv
 # Accuracies are of fresh records and exact: NOT PRIVATE, for study. A row that the results have is not computed again.
 library(dpsosp)
 
@@ -55,6 +56,13 @@ settings <- function() {
   )
 }
 
+accuracy_of <- function(p, model, method, eps, control) {
+  set.seed(1)
+  fit <- dp_sosp(p$train$x, p$train$y, model = models[[model]], method = method, eps = eps, delta = 1e-5,
+                 bounds = c(0, 1), control = control, neighbours = "zero-out", noise = "reproducible", progress = FALSE)
+  mean(predict(fit, p$test$x) == p$test$y)
+}
+
 simulate <- function(path) {
   out <- results_file(path, c("model", "n", "eps", "method", "clip", "step", "epochs", "batch"))
   all <- settings()
@@ -64,13 +72,31 @@ simulate <- function(path) {
       row <- c(list(model = model), case, as.list(all[i, ]))
       row$method <- as.character(row$method)
       if (out$has(row)) next
-      set.seed(1)
       control <- control_network(epochs = row$epochs, batch = case$n / row$batch, clip = row$clip, step = row$step)
-      fit <- dp_sosp(p$train$x, p$train$y, model = models[[model]], method = row$method, eps = case$eps, delta = 1e-5,
-                     bounds = c(0, 1), control = control, neighbours = "zero-out", noise = "reproducible",
-                     progress = FALSE)
-      out$add(c(row, list(accuracy = mean(predict(fit, p$test$x) == p$test$y))))
+      out$add(c(row, list(accuracy = accuracy_of(p, model, row$method, case$eps, control))))
     }
+  }
+}
+
+# Of the dense network, at the same n and eps.
+searches <- function(path) {
+  out <- results_file(path, c("search", "attempts", "sufficient", "gradient_share", "clip"))
+  p <- problem(6000, 1)
+  grid <- function(...) expand.grid(..., stringsAsFactors = FALSE)
+  all <- rbind(
+    grid(search = "svt", attempts = c(100, 300), sufficient = c(0.001, 0.1, 0.5), gradient_share = 0.75, clip = 0.5),
+    grid(search = c("svt", "gaussian"), attempts = c(300, 600, 1200), sufficient = 0.001, gradient_share = 0.9,
+         clip = 0.5),
+    grid(search = c("svt", "gaussian"), attempts = 600, sufficient = 0.001, gradient_share = 0.9, clip = c(0.1, 3))
+  )
+  sgd <- list(search = "none", attempts = 600, sufficient = 0, gradient_share = 1, clip = 0.5)
+  if (!out$has(sgd)) out$add(c(sgd, list(accuracy = accuracy_of(p, "mlp", "sgd", 10, control_network()))))
+  for (i in seq_len(nrow(all))) {
+    row <- as.list(all[i, ])
+    if (out$has(row)) next
+    control <- control_line_search(row$search, attempts = row$attempts, candidates = 8, first = 32, ratio = 0.5,
+                                   sufficient = row$sufficient, gradient_share = row$gradient_share, clip = row$clip)
+    out$add(c(row, list(accuracy = accuracy_of(p, "mlp", "blsgd", 10, control))))
   }
 }
 
@@ -88,4 +114,10 @@ summarise <- function(path) {
   }
 }
 
-if (arguments[1] == "--summary") summarise(arguments[2]) else simulate(arguments[1])
+if (arguments[1] == "--summary") {
+  summarise(arguments[2])
+} else if (arguments[1] == "--searches") {
+  searches(arguments[2])
+} else {
+  simulate(arguments[1])
+}

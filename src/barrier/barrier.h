@@ -134,7 +134,8 @@ extern const struct query query_moments;
 /* Of the curvature: its trace, and A^-1 along for a released gradient along; refused where it may be negative. */
 extern const struct query query_trace;
 extern const struct query query_direction;
-/* f(at) - f(at + step_i along), each with noise in proportion to its own sensitivity: k values, k sd. */
+/* f(at) - f(at + step_i along), of a network with each record's clipped to clip |step_i along|; each with noise in
+ * proportion to its own sensitivity: k values, k sd. */
 extern const struct query query_decreases;
 /* The first step, in the order given, whose decrease plus offset is (noisily) not negative; index k when there is none.
  * scale_free: queries divided by their step (one sensitivity for all); otherwise the sensitivity of the largest step

@@ -127,7 +127,7 @@ struct query {
   const struct mechanism *mechanism;
   enum keep keep; /* of answers about all rows */
   enum moved moved;
-  int several;  /* may a model have several outputs? */
+  int several;  /* may a linear model have several outputs? */
   int networks; /* may it be a network? */
   int part;     /* of a step's cost that pays for it; PART_NONE: not asked on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
@@ -183,6 +183,8 @@ int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a
 int scope_pay(struct scope *s, const struct query *q, double rho);
 /* Is w short enough for every exact sum to be finite? */
 int check_point(const struct oracle *o, const double *w);
+/* May records' parts be clipped to this norm? */
+int check_clip(const struct scope *s, const struct ask *a);
 
 /* ---- bounds.c ---- */
 

@@ -71,12 +71,6 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
   }
 }
 
-/* Far above where the square of a short row would underflow. */
-static int check_clip(const struct scope *s, const struct ask *a) {
-  (void)s;
-  return a->clip >= 1e-50 && a->clip <= 1e50 ? BASE_OK : BASE_ERR_ARGUMENT;
-}
-
 /* 2 C / n, zero-out C / n (proofs: sensitivity-clipped). Clipped slopes are as Lipschitz as slopes, and the computed
  * norms that they are clipped by are off by (p + K + 8) u at most. */
 static double sensitivity_clipped(const struct scope *s, const struct ask *a, size_t i) {

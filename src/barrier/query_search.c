@@ -2,11 +2,13 @@
  * Line searches: decreases f(w) - f(w + step_i d) for k steps, with noise, or one of the steps, chosen by the sparse
  * vector technique or the exponential mechanism.
  *
- * Of one decrease: 2 L |step d| / n, zero-out L |step d| / n (proofs: sensitivity-decrease). The sparse vector asks for
- * q_i = (decrease_i + offset_i) / step_i, which is >= 0 when the condition holds and has the same sensitivity for every
- * step, or for q_i itself with the sensitivity of the largest step. The exponential mechanism's scores are
- * decrease_i + offset_i: two neighbours' differ by a function of the step with slope at most 2 L |d| / n, so their
- * range is that times the spread of the steps (proofs: sensitivity-spread).
+ * Of one decrease: 2 L |step d| / n, zero-out L |step d| / n (proofs: sensitivity-decrease). Of a network no L is
+ * known: each record's decrease is clipped to C |step d| in its place, with the norm C that its gradients are clipped
+ * to (proofs: sensitivity-network-decrease). The sparse vector asks for q_i = (decrease_i + offset_i) / step_i, which
+ * is >= 0 when the condition holds and has the same sensitivity for every step, or for q_i itself with the sensitivity
+ * of the largest step. The exponential mechanism's scores are decrease_i + offset_i: two neighbours' differ by a
+ * function of the step with slope at most 2 L |d| / n, so their range is that times the spread of the steps (proofs:
+ * sensitivity-spread).
  */
 #include "barrier/private.h"
 #include "base/simd.h"
@@ -18,6 +20,22 @@
 static size_t width(const struct task *task) { return task->ask->k; }
 
 static void move(size_t n, const double *t, double step, const double *u, double *restrict to);
+static double most_decrease(const struct model *m, const struct ask *a, size_t i);
+
+/* What is no number is clipped, too. */
+static double clipped(double x, double limit) { return x > -limit ? (x < limit ? x : limit) : -limit; }
+
+static void add_clipped(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  const struct ask *ask = task->ask;
+  double *here = work[T], *there = work[U];
+  m->kind->losses(m, b, ask->at, ask->along, 0, work[TAPE], here);
+  for (size_t c = 0; c < ask->k; c++) {
+    double limit = most_decrease(m, ask, c);
+    m->kind->losses(m, b, ask->at, ask->along, ask->step[c], work[TAPE], there);
+    for (size_t i = 0; i < b->rows; i++) sum[c] += clipped(here[i] - there[i], limit);
+  }
+}
 
 /* The candidates compute more than they read: each has a part of the next tile fetched. */
 static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
@@ -25,6 +43,10 @@ static void add(const struct task *task, const struct data_block *b, double *con
   const struct ask *ask = task->ask;
   double *t = work[T], *along = work[U], *candidate = work[V];
   size_t most = tile_search(b);
+  if (m->network) {
+    add_clipped(task, b, work, sum);
+    return;
+  }
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, ask->at, t);
@@ -51,21 +73,28 @@ static int check_steps(const struct ask *a) {
 }
 
 static int check(const struct scope *s, const struct ask *a) {
-  (void)s;
   for (size_t i = 0; i < a->k; i++) {
     if (a->step[i] == 0) return BASE_ERR_ARGUMENT;
   }
-  return check_steps(a);
+  int status = s->oracle->model.network ? check_clip(s, a) : BASE_OK;
+  return status == BASE_OK ? check_steps(a) : status;
 }
 
 /* ---- noisy decreases ---- */
 
-/* Of the i-th. One record's decrease lies in [-c, c]; the null record's is zero. */
+/* One record's i-th decrease lies in [-c, c]; the null record's is zero. */
+static double most_decrease(const struct model *m, const struct ask *a, size_t i) {
+  double length = fabs(a->step[i]) * la_norm(m->dim, a->along);
+  if (m->network) return a->clip * length;
+  return fmin(model_bounds(m)->lipschitz * length, loss_range(m->loss, la_norm(m->dim, a->at) + length));
+}
+
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
+  double c = most_decrease(m, a, i);
+  if (m->network) return bounds_sensitivity(s, bounds_terms(s) * c, bounds_sum_rounding(s, c));
   double norm = la_norm(m->dim, a->at), length = fabs(a->step[i]) * la_norm(m->dim, a->along);
-  double c = fmin(b->lipschitz * length, loss_range(m->loss, norm + length));
   double error = bounds_rounding(s, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
   return bounds_sensitivity(s, bounds_terms(s) * c, error);
 }
@@ -74,6 +103,7 @@ const struct query query_decreases = {.name = "line search",
                                       .sum = {SUM_VECTOR, width, add, NULL, "decreases"},
                                       .mechanism = &mechanism_each,
                                       .keep = KEEP_NOT,
+                                      .networks = 1,
                                       .part = PART_DECREASE,
                                       .check = check,
                                       .sensitivity = sensitivity};
@@ -111,6 +141,7 @@ const struct query query_first_step = {.name = "line search",
                                        .sum = {SUM_VECTOR, width, add, NULL, "decreases"},
                                        .mechanism = &mechanism_first,
                                        .keep = KEEP_NOT,
+                                       .networks = 1,
                                        .part = PART_NONE,
                                        .check = check,
                                        .sensitivity = sensitivity_first,
@@ -125,6 +156,7 @@ const struct query query_batch_step = {.name = "line search",
                                        .sum = {SUM_VECTOR, width, add, NULL, NULL},
                                        .mechanism = &mechanism_first_pure,
                                        .keep = KEEP_NOT,
+                                       .networks = 1,
                                        .part = PART_CHOICE,
                                        .check = check_batch,
                                        .sensitivity = sensitivity_first,

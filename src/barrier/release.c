@@ -20,16 +20,16 @@ static int answers_moved(const struct scope *s, const struct query *q) {
   return model_weighted(m) ? q->moved == MOVED_WEIGHTED && !s->of : q->moved != MOVED_NOT;
 }
 
-/* What a record of several outputs adds is bounded for some queries only, and that of a network for fewer. */
-static int answers_outputs(const struct scope *s, const struct query *q) {
+/* What a record of several outputs adds is bounded for some queries only, and that of a network where it is clipped. */
+static int answers_model(const struct scope *s, const struct query *q) {
   const struct model *m = &s->oracle->model;
-  return (q->several || m->outputs <= 1) && (q->networks || !m->network);
+  return m->network ? q->networks : q->several || m->outputs <= 1;
 }
 
 int release_check(const struct scope *s, const struct query *q, const struct ask *a) {
   const struct task task = scope_task(s, a);
   if (!s->oracle->engine.kind->can(&q->sum, &task)) return BASE_ERR_ARGUMENT;
-  if (!answers_moved(s, q) || !answers_outputs(s, q)) return BASE_ERR_ARGUMENT;
+  if (!answers_moved(s, q) || !answers_model(s, q)) return BASE_ERR_ARGUMENT;
   int status = a->at ? check_point(s->oracle, a->at) : BASE_OK;
   if (status == BASE_OK && a->along) status = check_point(s->oracle, a->along);
   return status == BASE_OK && q->check ? q->check(s, a) : status;

@@ -76,7 +76,7 @@ static int check_ask(struct oracle *o, const struct schedule *how, const struct 
   const struct batch none = {.size = how->sampling.size};
   const struct scope before = {.oracle = o, .of = &none};
   if (how->share[PART_CURVATURE] > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
-  if (o->model.network && how->share[PART_CURVATURE] + how->share[PART_DECREASE] > 0) return BASE_ERR_ARGUMENT;
+  if (o->model.network && how->share[PART_CURVATURE] > 0) return BASE_ERR_ARGUMENT;
   return release_check(&before, first_query(first_part(how), ask), ask);
 }
 

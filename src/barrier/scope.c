@@ -37,6 +37,12 @@ int check_point(const struct oracle *o, const double *w) {
   return la_norm(o->model.dim, w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
+/* Far above where the square of a short row would underflow. */
+int check_clip(const struct scope *s, const struct ask *a) {
+  (void)s;
+  return a->clip >= 1e-50 && a->clip <= 1e50 ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
 int scope_pay(struct scope *s, const struct query *q, double rho) {
   if (!s->exact && q->part == PART_NONE) return BASE_ERR_ARGUMENT;
   double *left = s->exact ? &s->whole : &s->left[q->part];

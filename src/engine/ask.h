@@ -37,7 +37,8 @@ struct ask {
   int scale_free;           /* compared after division by their step */
   enum curvature curvature; /* of a trace and a Newton direction */
   const struct modified *matrix;
-  double clip;                       /* no record's part of a clipped gradient is longer */
+  double clip;                       /* no record's part of a clipped gradient is longer; of a network also no fall of a
+                                      * record's loss, over the length of the step */
   const double *most;                /* of column moments: bounds of the clipped rows' numbers; 0: no second moment */
   const struct histogram *histogram; /* of each column */
 };

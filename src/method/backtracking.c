@@ -14,7 +14,8 @@
  * search that failed, and searches are. After an exponential mechanism, which chose to stay, gradients always are.
  * Where gradients are clipped (BLSGD-AC there), what they are clipped to falls the first time that they
  * are raised at a point. All of this looks at released answers only (proofs: post-processing). Searches compare the
- * loss as it is: how far it falls is bounded by the length of a step.
+ * loss as it is: how far it falls is bounded by the length of a step. Of a network it is not, and what gradients are
+ * clipped to is also what a record's loss may fall by, over that length; nothing is certified there.
  *
  * An attempt on batches draws a batch for its gradient. A sparse vector has one of its own; noisy decreases are about
  * the gradient's and paid for with it (proofs: pure-batches, steps-on-batches). The published run charges both on one
@@ -62,6 +63,8 @@ struct wish {
   const double *w;
 };
 
+static int init(struct opt_result *result, const struct backtracking_options *o, struct oracle *oracle,
+                const struct penalty *penalty, struct objective *f);
 static int can_search(struct descent *s);
 static int iterate(struct descent *s, double end);
 static int attempt(struct descent *s, struct costs cost);
@@ -79,6 +82,9 @@ static int by_decreases(const struct descent *s) { return s->o->search == OPT_GA
 /* By an exponential mechanism, which has staying among its candidates. */
 static int may_stay(const struct backtracking_options *o) { return o->search == OPT_EXPONENTIAL; }
 
+/* Which has no bounds. */
+static int of_network(const struct objective *f) { return isinf(f->steepest); }
+
 /* In degrees. */
 static double angle(size_t n, const double *a, const double *b) {
   double cosine = la_dot(n, a, b) / (la_norm(n, a) * la_norm(n, b));
@@ -89,13 +95,11 @@ int backtracking_run(struct oracle *oracle, const struct penalty *penalty, const
                      double rho, double *w, struct opt_result *result) {
   const struct backtracking_options *o = options;
   struct objective f, of_steps;
-  int status = result_init_convex(result, o->attempts, oracle, penalty, &f), batches = o->batch.size > 0;
+  int status = init(result, o, oracle, penalty, &f), network = of_network(&f);
   if (status != BASE_OK) return status;
-  if (o->candidates < 1 || (batches && may_stay(o))) return BASE_ERR_ARGUMENT;
-  result->status = OPT_BUDGET;
   of_steps = f;
-  if (batches) of_steps.batch = &o->batch;
-  of_steps.clip = o->clip * f.steepest;
+  if (o->batch.size > 0) of_steps.batch = &o->batch;
+  of_steps.clip = o->clip * (network ? 1 : f.steepest);
   size_t dim = f.dim, k = (size_t)o->candidates + (size_t)may_stay(o);
   double *memory = base_alloc(5 * dim + 4 * k, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
@@ -112,13 +116,24 @@ int backtracking_run(struct oracle *oracle, const struct penalty *penalty, const
   double end = fmax(oracle_left(oracle) - rho, 0), last = o->certificate_share * rho;
   double each = (rho - last) / o->attempts * ALMOST;
   s.next = (struct costs){o->gradient_share * each, (1 - o->gradient_share) * each};
-  s.longest = o->first / f.smooth;
+  s.longest = o->first / (network ? 1 : f.smooth);
   s.usual = 90;
   status = can_search(&s) ? iterate(&s, end + last) : BASE_ERR_ARGUMENT;
   s.f = &f;
-  if (status == BASE_OK) status = certify(&s, (oracle_left(oracle) - end) * ALMOST);
+  if (status == BASE_OK && !network) status = certify(&s, (oracle_left(oracle) - end) * ALMOST);
   base_free(memory);
   return status;
+}
+
+static int init(struct opt_result *result, const struct backtracking_options *o, struct oracle *oracle,
+                const struct penalty *penalty, struct objective *f) {
+  int status = result_init_convex(result, o->attempts, oracle, penalty, f), network = of_network(f);
+  result->status = OPT_BUDGET;
+  if (o->candidates < 1 || (may_stay(o) && (o->batch.size > 0 || network))) return BASE_ERR_ARGUMENT;
+  if (!network) return status;
+  result->eigen_known = 0;
+  result_forget(result);
+  return penalty->kind == PENALTY_NONE && o->clip > 0 && o->certificate_share == 0 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
 double backtracking_default_alpha(struct oracle *oracle, const struct penalty *penalty,
@@ -214,6 +229,7 @@ static struct ask ask_of(const struct descent *s) {
                       .k = s->k,
                       .step = s->step,
                       .offset = s->offset,
+                      .clip = s->f->clip,
                       .scale_free = s->o->search == OPT_SVT};
 }
 

@@ -225,6 +225,7 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
 
 /* ---- backtracking.c ---- */
 
+/* Of a network first and clip are as they are, not in proportion to 1 / G and to the longest gradient. */
 struct backtracking_options {
   enum opt_line_search search; /* not OPT_SHORT_STEP; OPT_EXPONENTIAL about all rows only */
   int attempts;                /* that are planned: what one costs at the beginning */
@@ -233,7 +234,7 @@ struct backtracking_options {
   double sufficient; /* required decrease, over that of the tangent */
   double eps_g, confidence;
   double gradient_share;    /* of what an attempt costs; the search has the rest */
-  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double certificate_share; /* of the whole budget, for the gradient at the solution; of a network zero */
   double clip, clip_decay;  /* of gradients: at first, over the longest; 0: none. The part of it that a cut takes */
   struct sampling batch;    /* size 0: all rows */
 };

@@ -24,10 +24,13 @@ struct model_kind {
                 double *four, double *h);
   /* *sum <- *sum + sum_i weight_i |dt_i/dw|^2; square is overwritten */
   void (*trace)(const struct model *m, const struct data_block *b, const double *weight, double *square, double *sum);
-  /* Of a network this alone: g <- g + sum_i g_i, g_i record i's gradient clipped to the norm clip, as it is computed,
-   * and from this record alone; tape as the model says. NULL of other models. */
+  /* Of a network these two alone, which are NULL of other models; tape as the model says. g <- g + sum_i g_i, g_i
+   * record i's gradient clipped to the norm clip, as it is computed, and from this record alone */
   void (*clipped)(const struct model *m, const struct data_block *b, const double *w, double clip, double *tape,
                   double *g);
+  /* value_i <- the loss of record i at w + step along, from this record alone; of a null record zero */
+  void (*losses)(const struct model *m, const struct data_block *b, const double *w, const double *along, double step,
+                 double *tape, double *value);
 };
 
 struct model {

@@ -252,9 +252,29 @@ static void clipped(const struct model *m, const struct data_block *b, const dou
   }
 }
 
-static const struct model_kind kind = {.clipped = clipped};
+/* Each number in the same way, wherever in memory it is. */
+static void move(size_t n, const double *w, double step, const double *along, double *point) {
+  for (size_t j = 0; j < n; j++) point[j] = w[j] + step * along[j];
+}
 
-/* Nothing but its clipped gradients has a bound. */
+static void losses(const struct model *m, const struct data_block *b, const double *w, const double *along, double step,
+                   double *memory, double *value) {
+  const struct network *net = m->network;
+  const struct tape tape = tape_of(net, memory);
+  double *point = memory + net->numbers;
+  double factor[NETWORK_MOST_ROWS], y[NETWORK_MOST_ROWS], of_tile[NETWORK_MOST_ROWS];
+  move(net->dim, w, step, along, point);
+  for (size_t start = 0; start < b->rows; start += net->rows) {
+    load_tile(m, b, start, &tape, factor, y);
+    forward(net, point, &tape);
+    loss_eval(m->loss, net->rows, y, tape.a[net->layers], of_tile, NULL, NULL);
+    for (size_t i = 0; i < net->rows && start + i < b->rows; i++) value[start + i] = factor[i] > 0 ? of_tile[i] : 0;
+  }
+}
+
+static const struct model_kind kind = {.clipped = clipped, .losses = losses};
+
+/* Nothing but what is clipped has a bound. */
 static const struct loss_bounds none = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, -INFINITY};
 
 struct model model_network(const struct data *rows, const struct loss *loss, const struct network *network) {
@@ -265,7 +285,7 @@ struct model model_network(const struct data *rows, const struct loss *loss, con
                         .outputs = loss_outputs(loss),
                         .columns = rows->p,
                         .dim = network->dim,
-                        .tape = network->numbers};
+                        .tape = network->numbers + network->dim};
 }
 
 int network_predict(const struct network *net, size_t n, const double *x, const double *w, double *t) {

@@ -162,7 +162,7 @@ test_that("what the methods cannot do is refused, before anything is charged", {
     control_line_search(ratio = 1),
     control_line_search(ratio = 0.01, candidates = 30),
     control_line_search(sufficient = 1),
-    control_line_search(clip = 1.5),
+    control_line_search(clip = 0),
     control_line_search(clip_decay = 0.6),
     control_line_search(constants = "paper"),
     control_line_search(batch = -1)
