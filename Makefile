@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz bench docs format experiments clean
+.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz bench docs lint site format clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -94,11 +94,13 @@ format:
 	dev/setup.sh clang-format
 	clang-format -i src/*.[ch] src/*/*.[ch] dev/ctest/*.[ch]
 
-## make experiments  every script of inst/experiments
-experiments: setup
-	INSTALL=1 dev/build.sh --no-build-vignettes
-	set -e; for script in inst/experiments/*.R; do \
-	  if [ -f "$$script" ]; then R_LIBS=build/lib Rscript "$$script"; fi; done
+## make lint         style of the R code, spelling of the documents
+lint: setup
+	Rscript dev/lint.R
+
+## make site         the site, in build/site, and a look at it in headless Chromium
+site:
+	dev/site.sh
 
 ## make clean        remove build/
 clean:

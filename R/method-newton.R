@@ -52,7 +52,7 @@
 #' was released: the noise that all steps leave in a predictor is to have a standard deviation of 2. Clipped gradients
 #' certify nothing, so all steps are taken; the gradient at the last iterate, which is the solution, is not clipped.
 #' With a small `clip` the steps lead near a point that such records agree on, which need not be the minimum. Of the
-#' settings `iterations`, `curvature_share`, `certificate_share`, `clip` and `confidence` count. 
+#' settings `iterations`, `curvature_share`, `certificate_share`, `clip` and `confidence` count.
 #' @section Batches:
 #' The method `"newton-b"` takes each step on a fresh random batch, drawn without replacement (`sampling = "wor"`,
 #' the default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the only one under

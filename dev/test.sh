@@ -25,6 +25,7 @@ package() {
   stage gctorture Rscript dev/gctorture.R build/lib
   stage inject dev/inject.sh
   stage docs dev/docs.sh --check
+  stage lint Rscript dev/lint.R
   stage check dev/check.sh build/dpsosp_*.tar.gz
   stage rtests-asan dev/asan.sh
 }

@@ -1,0 +1,11 @@
+# The pages of the site; run by dev/site.sh.
+#   Rscript dev/site.R SOURCE DESTINATION
+arguments <- commandArgs(TRUE)
+options(pkgdown.internet = FALSE)
+pkg <- pkgdown::as_pkgdown(arguments[1], override = list(destination = arguments[2]))
+pkgdown::init_site(pkg)
+pkgdown::build_home(pkg, preview = FALSE)
+pkgdown::build_reference(pkg, preview = FALSE, lazy = FALSE, devel = FALSE)
+pkgdown::build_articles(pkg, preview = FALSE, lazy = FALSE)
+pkgdown::build_news(pkg, preview = FALSE)
+pkgdown::build_search(pkg)
