@@ -20,13 +20,15 @@ chrome() {
 
 # A picture with text in it does not compress to nothing.
 picture() {
-  chrome --screenshot="$looks/$3.png" --window-size="$2" "http://localhost:$port/$1" > /dev/null
+  chrome --screenshot="$looks/$3.png" --window-size="$2" \
+    "http://localhost:$port/$1" > /dev/null
   [ "$(stat -c %s "$looks/$3.png" 2> /dev/null || echo 0)" -gt 15000 ]
   verdict $? "$1 is empty at $2"
 }
 
 links() {
-  grep -oE '(href|src)="[^"#?]+' "$1" | sed 's/^[a-z]*="//' | grep -vE '^(https?:|mailto:|data:|javascript:)' | sort -u |
+  grep -oE '(href|src)="[^"#?]+' "$1" | sed 's/^[a-z]*="//' |
+    grep -vE '^(https?:|mailto:|data:|javascript:)' | sort -u |
     while read -r link; do [ -e "$(dirname "$1")/$link" ] || echo "$1 -> $link"; done
 }
 

@@ -35,7 +35,8 @@ fi
 
 INSTALL=1 dev/build.sh --no-build-vignettes > /dev/null
 rm -rf build/site build/source/dpsosp/vignettes/*.html
-R_LIBS=$PWD/build/lib Rscript dev/site.R build/source/dpsosp "$PWD/build/site" > build/log-site 2>&1 || { tail -20 build/log-site >&2; exit 1; }
+R_LIBS=$PWD/build/lib Rscript dev/site.R build/source/dpsosp "$PWD/build/site" > build/log-site 2>&1 ||
+  { tail -20 build/log-site >&2; exit 1; }
 mkdir -p build/site/scripts
 cp -r "$scripts"/. pkgdown/scripts/. build/site/scripts/
 cp LICENSE build/site/ # README.md links to it

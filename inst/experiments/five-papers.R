@@ -38,7 +38,8 @@ one_fit <- function(run, eps, train, test) {
   )))
   log_loss <- judge(predict(fit, test), test$cover == levels(test$cover)[2])$loss
   list(chosen = fit$method, status = fit$status, log_loss = if (run$loss == "logistic") signif(log_loss, 5) else NA,
-       accuracy = signif(mean(predict(fit, test, type = "class") == test$cover), 5), gradient = signif(fit$certificate$gradient[["upper"]], 3),
+       accuracy = signif(mean(predict(fit, test, type = "class") == test$cover), 5),
+       gradient = signif(fit$certificate$gradient[["upper"]], 3),
        eigenvalue = signif(fit$certificate$eigenvalue[["lower"]], 3), passes = signif(passes(fit), 4),
        seconds = signif(processor_seconds(used), 3))
 }

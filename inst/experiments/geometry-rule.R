@@ -13,11 +13,12 @@ for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), 
 problems <- expand.grid(eps = c(0.5, 2), rare = c(0.4, 0.1), signal = c(1, 3), shape = names(synthetic_shapes),
                         stringsAsFactors = FALSE)
 runs <- rbind(
-  expand.grid(loss = "logistic", method = c("2opt-ls", "2opt", "opt-ls", "tr", "spider", "newton", "damped-newton",
-                                            "cubic", "gd", "objpert", "outpert", "blgd", "agd", "blsgd", "newton-b", "opt-b",
-                                            "2opt-b", "tr-b", "sgd"), stringsAsFactors = FALSE),
-  expand.grid(loss = "sigmoid", method = c("2opt-ls", "2opt", "opt-ls", "tr", "spider", "gd", "2opt-b", "tr-b",
-                                           "sgd"), stringsAsFactors = FALSE)
+  expand.grid(loss = "logistic",
+              method = c("2opt-ls", "2opt", "opt-ls", "tr", "spider", "newton", "damped-newton", "cubic",
+                         "gd", "objpert", "outpert", "blgd", "agd", "blsgd", "newton-b", "opt-b", "2opt-b", "tr-b",
+                         "sgd"), stringsAsFactors = FALSE),
+  expand.grid(loss = "sigmoid", method = c("2opt-ls", "2opt", "opt-ls", "tr", "spider", "gd", "2opt-b", "tr-b", "sgd"),
+              stringsAsFactors = FALSE)
 )
 
 # The columns without the intercept, which comes last, and the radius that they were divided by.
@@ -53,7 +54,8 @@ simulate <- function(path, sizes) {
 
 summarise <- function(path) {
   x <- utils::read.csv(path)
-  wide <- reshape(x, direction = "wide", timevar = "geometry", idvar = setdiff(names(x), c("geometry", "excess", "wrong")))
+  wide <- stats::reshape(x, direction = "wide", timevar = "geometry",
+                         idvar = setdiff(names(x), c("geometry", "excess", "wrong")))
   for (loss in unique(wide$loss)) {
     of <- wide[wide$loss == loss, ]
     if (loss == "logistic") {
