@@ -2,11 +2,19 @@
 
 # A matrix of lower and upper with one row per numeric column; NA where the
 # range has to be found privately.
-check_bounds <- function(bounds, numeric, factors, call = sys.call(-1)) {
+# times: of columns that are dates or times, which. Their ranges are dates or times, or numbers.
+check_bounds <- function(bounds, numeric, factors, call = sys.call(-1), times = list()) {
   ranges <- matrix(NA_real_, length(numeric), 2L, dimnames = list(numeric, c("lower", "upper")))
   if (identical(bounds, "private")) return(ranges)
   check_bounds_names(bounds, numeric, factors, call)
-  for (name in names(bounds)) ranges[name, ] <- check_interval(bounds[[name]], paste0("bounds$", name), call)
+  for (name in names(bounds)) {
+    range <- bounds[[name]]
+    arg <- paste0("bounds$", name)
+    if (!is.null(time_of(range)) && !identical(time_of(range), times[[name]])) {
+      abort("argument", "`", arg, "` is of class ", time_of(range), ", which the column is not.", call = call)
+    }
+    ranges[name, ] <- check_interval(as_plain(range), arg, call)
+  }
   ranges
 }
 

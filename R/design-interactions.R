@@ -1,28 +1,35 @@
-# Interactions. Each becomes predictors whose value in a row depends on that row alone, as a fit needs it:
+# Terms become predictors, whose value in a row depends on that row alone, as a fit needs it. Variables of several
+# columns (R/design-basis.R) are there with each of them. Of interactions
 #
-#   a:b, both numeric     a * b
-#   f:a, one a factor     (f == level) * a for each level of f that is kept
-#   f:g, both factors     one factor, whose levels are the pairs of kept levels, after "none of them"
+#   a:b, both numeric     is a * b
+#   f:a, one a factor     is (f == level) * a for each level of f that is kept
+#   f:g, both factors     is one factor, whose levels are the pairs of kept levels, after "none of them"
 #
 # and likewise for more of them. Which levels are kept, all or all but the first, is what terms() says; so names and
 # coefficients are those of glm(). A product has the range of products of its columns' ranges, which costs nothing.
 
-# variables: expressions by name; levels: of those that are factors. Value: expressions of predictors; the levels of
-# those that are factors; products: of which numeric columns a predictor is the product, and whether it is zero in some
-# rows.
-expand_terms <- function(terms, variables, levels, call) {
+# variables: by name, as R/design-basis.R has them. Value: expressions of predictors; the levels of those that are
+# factors; full, the factor that has an indicator of its first level, too; products: of predictors whose range follows
+# from columns, these; blocks: of predictors of which a row's have a norm of at most one together, a name in common.
+expand_terms <- function(terms, variables, call) {
   factors <- attr(terms, "factors")
   of_variables <- rows_used(factors)
-  out <- list(predictors = list(), levels = list(), products = list())
+  out <- list(predictors = list(), levels = list(), products = list(), blocks = character(),
+              full = if (!attr(terms, "intercept")) first_factor(terms, variables))
   for (term in colnames(factors)) {
     used <- which(factors[, term] > 0L)
     names <- names(variables)[match(used, of_variables)]
-    if (length(names) == 1L) {
-      out$predictors[names] <- variables[names]
-      out$levels[[names]] <- levels[[names]] # NULL adds none
+    codes <- factors[used, term]
+    if (identical(names, out$full)) codes <- 2L
+    interaction <- if (length(names) > 1L) term
+    codings <- Map(function(variable, name, code) new_coding(variable, name, code, interaction, call), variables[names],
+                   names, codes)
+    out <- if (!all(vapply(codings, is_levels, NA))) {
+      add_products(out, term, codings)
+    } else if (length(names) == 1L) {
+      add_factor(out, names, variables[[names]])
     } else {
-      kept <- Map(function(name, code) kept_levels(name, levels[[name]], code, term, call), names, factors[used, term])
-      out <- add_interaction(out, variables[names], kept)
+      add_pairs(out, variables[names], codings)
     }
   }
   repeated <- anyDuplicated(names(out$predictors))
@@ -33,58 +40,62 @@ expand_terms <- function(terms, variables, levels, call) {
   out
 }
 
-# code: 1 for all levels but the first, 2 for all. NULL for a numeric column.
-kept_levels <- function(name, levels, code, term, call) {
-  if (anyNA(levels)) {
-    abort("argument", "`formula` has the interaction `", term, "`, and NA is a declared level of `", name,
-          "`: give it a name.", call = call)
-  }
-  if (code == 1L) levels[-1] else levels
+# The first main effect that is a factor; of one level it is constant.
+first_factor <- function(terms, variables) {
+  factors <- attr(terms, "factors")
+  mains <- which(attr(terms, "order") == 1L)
+  several <- vapply(variables, function(variable) length(variable$levels) > 1L, NA)
+  of_mains <- vapply(mains, function(term) match(which(factors[, term] > 0L), rows_used(factors)), 1L)
+  utils::head(names(variables)[of_mains][several[of_mains]], 1L)
 }
 
-add_interaction <- function(out, variables, kept) {
-  factor <- !vapply(kept, is.null, NA)
-  pairs <- expand.grid(kept[factor], KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
-  name_of <- function(pair) {
-    paste0(names(variables), ifelse(factor, unlist(pair)[names(variables)], ""), collapse = ":")
+# How a variable is in a term: with its levels, or with parts. code: 1 for all levels but the first, 2 for all;
+# interaction: the term, where it is one.
+new_coding <- function(variable, name, code, interaction, call) {
+  if (!is.null(variable$parts) && (is.null(variable$levels) || code == 1L)) return(variable)
+  levels <- variable$levels
+  if (!is.null(interaction) && anyNA(levels)) {
+    abort("argument", "`formula` has the interaction `", interaction, "`, and NA is a declared level of `", name,
+          "`: give it a name.", call = call)
   }
-  if (all(factor)) {
-    labels <- vapply(seq_len(nrow(pairs)), function(i) name_of(pairs[i, , drop = FALSE]), "")
-    name <- paste(names(variables), collapse = ":")
-    out$predictors[[name]] <- as.call(c(quote(crossed), list(labels), unname(rbind(variables, kept))))
-    out$levels[[name]] <- c("", labels)
-    return(out)
-  }
-  for (i in seq_len(max(nrow(pairs), !any(factor)))) {
-    is_level <- Map(function(f, level) call("==", f, level), variables[factor], pairs[i, ])
-    name <- name_of(pairs[i, , drop = FALSE])
-    out$predictors[[name]] <- Reduce(function(a, b) call("*", a, b), c(is_level, variables[!factor]))
-    out$products[[name]] <- list(of = names(variables)[!factor], zero = any(factor))
-  }
+  kept <- if (code == 1L) levels[-1] else levels
+  list(kept = kept, parts = stats::setNames(lapply(kept, function(level) call("==", variable$expression, level)),
+                                            paste0(name, kept, recycle0 = TRUE)))
+}
+
+is_levels <- function(coding) !is.null(coding$kept)
+
+add_factor <- function(out, name, variable) {
+  out$predictors[[name]] <- variable$expression
+  out$levels[[name]] <- variable$levels
   out
 }
 
-# ---- ranges of products ----
-
-# Products of columns whose ranges are declared, or found for predictors of their own, need none.
-follows_from <- function(design, name) {
-  of <- design$products[[name]]$of
-  !is.null(of) && all(of %in% names(design$predictors) | !is.na(design$ranges[of, "lower"]))
+add_pairs <- function(out, variables, codings) {
+  pairs <- expand.grid(lapply(codings, function(coding) names(coding$parts)), stringsAsFactors = FALSE)
+  labels <- do.call(paste, c(unname(as.list(pairs)), sep = ":"))
+  name <- paste(names(variables), collapse = ":")
+  kept <- lapply(codings, `[[`, "kept")
+  expressions <- lapply(variables, `[[`, "expression")
+  out$predictors[[name]] <- as.call(c(quote(crossed), list(labels), unname(rbind(expressions, kept))))
+  out$levels[[name]] <- c("", labels)
+  out
 }
 
-fill_products <- function(design) {
-  for (name in names(design$products)) {
-    if (!is.na(design$ranges[name, "lower"])) next
-    product <- design$products[[name]]
-    design$ranges[name, ] <- product_range(design$ranges[product$of, , drop = FALSE], product$zero)
+# Of a single variable its parts.
+add_products <- function(out, term, codings) {
+  parts <- lapply(codings, `[[`, "parts")
+  of <- unlist(lapply(codings, `[[`, "of"))
+  together <- vapply(codings, function(coding) isTRUE(coding$together), NA)
+  cells <- expand.grid(lapply(parts, seq_along), KEEP.OUT.ATTRS = FALSE)
+  for (i in seq_len(nrow(cells))) {
+    cell <- unlist(cells[i, ])
+    labels <- mapply(function(part, k) names(part)[k], parts, cell)
+    name <- paste(labels, collapse = ":")
+    out$predictors[[name]] <- Reduce(function(a, b) call("*", a, b), Map(`[[`, parts, cell))
+    if (!identical(unname(of), name)) out$products[[name]] <- unname(of)
+    apart <- labels[!together & !vapply(codings, is_levels, NA)]
+    if (any(together)) out$blocks[[name]] <- paste(c(term, apart), collapse = " ")
   }
-  design
-}
-
-# NA where one of them is.
-product_range <- function(ranges, zero) {
-  range <- c(1, 1)
-  for (i in seq_len(nrow(ranges))) range <- range(outer(range, ranges[i, ]))
-  range <- pmin(pmax(range, -.Machine$double.xmax), .Machine$double.xmax)
-  if (zero && !anyNA(range)) range(0, range) else range
+  out
 }

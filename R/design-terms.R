@@ -2,62 +2,9 @@
 #
 # A record must influence its own row of the design and no other, otherwise the
 # sensitivities do not hold. So a formula may use columns, single constants and
-# the functions below; what looks at all rows (scale, poly, ...) is
-# refused, and so are cut() and factor() unless their breaks and levels are
-# written down. Expressions are evaluated with these functions as the only ones in
-# sight: no environment is needed, and none is kept.
-
-row_wise_names <- c(
-  "(", "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "|", "%in%", "xor",
-  "abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "floor", "ceiling", "trunc", "round",
-  "signif", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "pmin", "pmax", "is.na", "as.numeric",
-  "as.integer"
-)
-
-# What interactions of factors are made with (R/design-interactions.R): of a factor and its kept levels, another one and
-# its, the pair of each row, or "" where a level is not kept.
-crossed <- function(labels, ...) {
-  parts <- list(...)
-  index <- 1L
-  size <- 1L
-  for (i in seq(1L, length(parts), 2L)) {
-    kept <- parts[[i + 1L]]
-    at <- match(as_labels(parts[[i]]), kept)
-    at[is.na(at) & !is.na(parts[[i]])] <- -Inf
-    index <- index + (at - 1) * size
-    size <- size * length(kept)
-  }
-  factor(ifelse(index < 1, "", labels[pmax(index, 1)]), levels = c("", labels))
-}
-
-row_wise <- list2env(
-  c(mget(row_wise_names, envir = baseenv()), list(
-    pi = pi,
-    c = c,
-    crossed = crossed,
-    cut = function(x, breaks, labels = NULL, include.lowest = FALSE, right = TRUE, ordered_result = FALSE) {
-      if (!is.numeric(x)) stop("cut() takes numbers")
-      base::cut(as.double(x), breaks, labels, include.lowest, right, ordered_result = ordered_result)
-    },
-    factor = function(x, levels, labels = levels, ordered = FALSE) {
-      base::factor(as_labels(x), as_labels(levels), labels, ordered = ordered)
-    },
-    I = function(x) x,
-    # base::ifelse takes the length of test alone, so that ifelse(TRUE, x, 0)
-    # is the first row's x in every row.
-    ifelse = function(test, yes, no) {
-      sizes <- c(length(test), length(yes), length(no))
-      n <- if (min(sizes) == 0L) 0L else max(sizes)
-      out <- c(as.vector(yes)[0L], as.vector(no)[0L])
-      length(out) <- n
-      test <- rep_len(as.logical(test), n)
-      out[which(test)] <- rep_len(as.vector(yes), n)[which(test)]
-      out[which(!test)] <- rep_len(as.vector(no), n)[which(!test)]
-      out
-    }
-  )),
-  envir = new.env(parent = emptyenv())
-)
+# the functions of R/row-wise.R; what looks at all rows (scale, ...) is
+# refused, and so are cut(), factor(), poly() and splines unless their breaks,
+# levels, scale and knots are written down.
 
 # Of one column and constants, of which these must be given: they would be read from the data.
 declared_arguments <- c(cut = "breaks", factor = "levels")
@@ -85,6 +32,9 @@ design_terms <- function(formula, data, call) {
 # Of terms, not of values; to the left of the tilde there are none.
 formula_operators <- c("~", "+", "-", "*", "/", "^", ":", "(", "%in%")
 
+# Functions that take several constants, as a vector.
+several_constants <- c(names(declared_arguments), "bs", "ns")
+
 # The formula with the values of constants, such as k of I(x / k), from its environment, in the place of their names:
 # they are public as it is, and a fit keeps no environment. A column goes before a constant; a bare name is a term.
 put_constants <- function(formula, columns, environment, call) {
@@ -96,12 +46,12 @@ put_constants <- function(formula, columns, environment, call) {
 
 put_values <- function(e, value, operators) {
   if (!is.call(e)) return(e)
-  head <- if (is.name(e[[1]])) as.character(e[[1]]) else ""
+  head <- function_name(e)
   parts <- as.list(e)
   inner <- which(!vapply(parts, identical, NA, quote(expr = )))[-1] # but empty arguments, as in m[, 1]
   for (i in inner) {
     parts[i] <- list(if (head %in% operators) put_values(parts[[i]], value, operators)
-                     else if (is.name(parts[[i]])) value(parts[[i]], head %in% names(declared_arguments))
+                     else if (is.name(parts[[i]])) value(parts[[i]], head %in% several_constants)
                      else put_values(parts[[i]], value, character()))
   }
   as.call(parts)
@@ -154,7 +104,7 @@ row_wise_schema <- function(expressions, data, call) {
 
 column_schema <- function(column, name, call) {
   list(kind = check_kind(column, name, call), levels = check_labels(levels(column), name, call),
-       ordered = is.ordered(column))
+       ordered = is.ordered(column), contrasts = attr(column, "contrasts"), time = time_of(column))
 }
 
 # Declared levels: public, so an error may be about them.
@@ -169,6 +119,10 @@ check_row_wise <- function(e, columns, term, call) {
   if (!is.call(e)) return(check_constant(e, term, call))
   if (is.name(e[[1]]) && as.character(e[[1]]) %in% names(declared_arguments)) {
     return(check_declared(e, columns, term, call))
+  }
+  if (function_name(e) %in% names(basis_prototypes)) {
+    abort("argument", "`", term, "` in `formula`: ", function_name(e), "() gives several columns, so it must be a ",
+          "term of its own.", call = call)
   }
   if (!is.name(e[[1]]) || !as.character(e[[1]]) %in% c(row_wise_names, "I", "ifelse")) {
     abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by ",
@@ -200,7 +154,8 @@ check_declared <- function(e, columns, term, call) {
   arguments <- tryCatch(as.list(match.call(row_wise[[name]], e))[-1],
                         error = function(e) refuse(conditionMessage(e), "."))
   needed <- arguments[[declared_arguments[[name]]]]
-  if (is.null(needed) || (name == "cut" && is_constant(needed))) {
+  # A single number of breaks would be taken as how many there are.
+  if (is.null(needed) || (name == "cut" && is_constants(needed) && length(eval(needed, row_wise)) < 2L)) {
     refuse("the ", declared_arguments[[name]], " would be read from the data. Write them down, without looking at the ",
            "data, as in ", name, "(x, ", declared_arguments[[name]], " = c(...)).")
   }
@@ -216,16 +171,6 @@ check_set <- function(set, term, call) {
   }
 }
 
-is_constants <- function(e) {
-  members <- if (is.call(e) && identical(e[[1]], quote(c))) as.list(e)[-1] else list(e)
-  all(vapply(members, is_constant, NA))
-}
-
-is_constant <- function(e) {
-  if (is.call(e) && identical(e[[1]], quote(`-`)) && length(e) == 2L) e <- e[[2]]
-  is.atomic(e) && length(e) == 1L && is.null(attributes(e))
-}
-
 check_name <- function(name, columns, call) {
   if (name %in% columns || name == "pi") return(invisible())
   abort("argument", "`", name, "` in `formula` is not a column of the data.", did_you_mean(name, columns), call = call)
@@ -239,14 +184,16 @@ check_constant <- function(e, term, call) {
 check_kind <- function(column, name, call) {
   kind <- column_kind(column)
   if (!is.na(kind)) return(kind)
-  abort("argument", "`", name, "` is ", describe_column(column), ": columns must be numeric, logical or factors. ",
-        "Convert it, for example with as.numeric(), and drop dimensions and other classes.", call = call)
+  abort("argument", "`", name, "` is ", describe_column(column), ": columns must be numeric, logical, factors, dates ",
+        "(Date) or times (POSIXct). Convert it, for example with as.numeric(), and drop dimensions and other classes.",
+        call = call)
 }
 
-# NA for what a design cannot use: matrices, lists, dates, foreign classes.
+# NA for what a design cannot use: matrices, lists, foreign classes.
 column_kind <- function(x) {
   if (!is.null(dim(x))) return(NA_character_)
   if (is.factor(x)) return("factor")
+  if (!is.null(time_of(x))) return(if (is.numeric(unclass(x))) "numeric" else NA_character_)
   if (is.object(x) && !identical(class(x), "AsIs")) return(NA_character_)
   switch(typeof(x), integer = , double = "numeric", logical = "logical", character = "character", NA_character_)
 }
@@ -268,7 +215,8 @@ row_wise_evaluate <- function(e, data, schema, arg, call) {
 row_wise_empty <- function(e, schema, call) {
   data <- lapply(schema[intersect(all.vars(e), names(schema))], function(s) {
     switch(s$kind, numeric = double(), logical = logical(), character = character(),
-           factor = factor(character(), levels = s$levels, exclude = NULL, ordered = s$ordered))
+           factor = structure(factor(character(), levels = s$levels, exclude = NULL, ordered = s$ordered),
+                              contrasts = s$contrasts))
   })
   refuse <- function(condition) {
     abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".",
@@ -289,12 +237,12 @@ read_column <- function(data, name, known, arg, call) {
   # A column of NA alone is logical whatever it was.
   accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),
                      character = c("character", "factor", "logical"), logical = "logical")
-  if (!kind %in% accepted) {
-    abort("argument", "`", name, "` in `", arg, "` must be ", known$kind, " as in the fit, not ", kind, ".",
-          call = call)
+  if (!kind %in% accepted || (kind == "numeric" && !identical(time_of(column), known$time))) {
+    abort("argument", "`", name, "` in `", arg, "` must be ", if (is.null(known$time)) known$kind else known$time,
+          " as in the fit, not ", if (is.null(time_of(column))) kind else time_of(column), ".", call = call)
   }
   switch(known$kind,
-    numeric = column,
+    numeric = as_plain(column),
     logical = column,
     character = as_labels(column),
     factor = as_declared(column, known$levels, known$ordered)
@@ -306,17 +254,3 @@ as_declared <- function(x, levels, ordered) {
   if (is.factor(x) && identical(base::levels(x), levels)) return(x)
   factor(as_labels(x), levels = levels, exclude = NULL, ordered = ordered)
 }
-
-# The text of every value, NA for what is no text: R's own functions raise errors on such a value, or on a factor's
-# code without a level. Numbers that are whole have the same labels whether they came as integers or as doubles.
-as_labels <- function(x) {
-  labels <- if (is.factor(x)) levels(x)[as.integer(x)] else as.character(x)
-  if (is.double(x) && !is.object(x)) {
-    whole <- !is.na(x) & x == round(x) & abs(x) <= .Machine$integer.max
-    labels[whole] <- as.character(as.integer(x[whole]))
-  }
-  labels[!is_text(labels)] <- NA
-  labels
-}
-
-is_text <- function(x) Encoding(x) != "bytes" & validEnc(x)

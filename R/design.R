@@ -13,30 +13,76 @@
 # intercept has norm at most sqrt(#numeric + #factors + 1), the default radius.
 
 # frame: what the caller calls the data frame; NULL for a source.
-design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data") {
+design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data",
+                            contrasts = NULL) {
   check_data(data, "data", call)
   terms <- design_terms(formula, data, call)
-  variables <- term_expressions(terms, call)
+  expressions <- term_expressions(terms, call)
+  bases <- Map(function(e, name) declared_basis(e, name, call), expressions, names(expressions))
+  # Of a basis its argument is evaluated.
+  arguments <- Map(function(e, basis) if (is.null(basis)) e else basis$x, expressions, bases)
   response <- attr(terms, "variables")[[2]]
-  schema <- row_wise_schema(c(list(response), variables), data, call)
+  schema <- row_wise_schema(c(list(response), arguments), data, call)
   if (is.call(response)) row_wise_empty(response, schema, call)
-  empty <- lapply(variables, row_wise_empty, schema = schema, call = call)
+  if (is.name(response)) refuse_time(data[[as.character(response)]], as.character(response), call)
+  empty <- lapply(arguments, row_wise_empty, schema = schema, call = call)
   check_characters(response, empty, schema, frame, call)
-  expanded <- expand_terms(terms, variables, design_levels(empty, call), call)
-  levels <- expanded$levels
+  variables <- design_variables(expressions, bases, empty, contrasts, call)
+  expanded <- expand_terms(terms, variables, call)
   intercept <- attr(terms, "intercept") == 1L
-  columns <- design_columns(names(expanded$predictors), levels, names(variables), intercept)
+  columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
   if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
-  # A column that is only in products may have a declared range, too.
-  numeric <- unique(c(columns$name[columns$kind == "numeric"], unlist(lapply(expanded$products, `[[`, "of"))))
-  # Numeric columns and factors that have at least one column.
-  blocks <- length(unique(columns$variable))
+  # Numeric columns, factors that have at least one column, and bases whose parts have norm one together.
+  blocks <- length(unique(design_blocks(columns$variable, expanded$blocks)))
   radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
-  fill_products(structure(class = "dp_design", list(
+  design <- structure(class = "dp_design", list(
     terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
-    schema = schema, columns = columns, levels = levels, products = expanded$products,
-    ranges = check_bounds(bounds, numeric, names(levels), call), radius = radius, intercept = intercept
-  )))
+    schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
+    ranges = NULL, radius = radius, intercept = intercept
+  ))
+  declare_ranges(design, bounds, names(expressions), names(expanded$blocks), call)
+}
+
+design_blocks <- function(variables, blocks) {
+  ifelse(variables %in% names(blocks), blocks[variables], variables)
+}
+
+# How each variable of the formula becomes columns.
+design_variables <- function(expressions, bases, empty, contrasts, call) {
+  levels <- design_levels(empty, call)
+  check_contrasts(contrasts, names(levels), call)
+  lapply(stats::setNames(nm = names(expressions)), function(name) {
+    e <- expressions[[name]]
+    if (!is.null(bases[[name]])) return(basis_variable(e, name, bases[[name]], empty[[name]], call))
+    if (is.null(levels[[name]])) return(numeric_variable(e, name))
+    factor_variable(e, name, levels[[name]], empty[[name]], contrasts[[name]], call)
+  })
+}
+
+# A column that is only in products or expressions may have a declared range, too. Parts of a basis of known size may
+# not: boundary knots go before the range of their column.
+declare_ranges <- function(design, bounds, variables, known, call) {
+  predictors <- design$columns$name[design$columns$kind == "numeric"]
+  of <- intersect(unlist(design$products), c(predictors, variables))
+  used <- intersect(unlist(lapply(design$predictors[predictors], all.vars)), names(design$schema))
+  used <- used[vapply(design$schema[used], function(column) column$kind == "numeric", NA)]
+  open <- setdiff(unique(c(predictors, of, used)), known)
+  ranges <- check_bounds(bounds, open, names(design$levels), call, lapply(design$schema, `[[`, "time"))
+  declared <- rownames(ranges)[!is.na(ranges[, "lower"])]
+  rows <- unique(c(predictors, of, declared))
+  design$ranges <- matrix(NA_real_, length(rows), 2L, dimnames = list(rows, c("lower", "upper")))
+  design$ranges[declared, ] <- ranges[declared, ]
+  design <- fill_ranges(design)
+  for (name in setdiff(declared, c(predictors, of))) check_used(design, name, predictors, call)
+  design
+}
+
+# A declared range that nothing follows from would be ignored.
+check_used <- function(design, name, predictors, call) {
+  of_it <- predictors[vapply(design$predictors[predictors], function(e) name %in% all.vars(e), NA)]
+  if (!all(is.na(design$ranges[of_it, "lower"]))) return(invisible())
+  abort("argument", "`bounds` names `", name, "`, from whose range none follows for ", quote_names(of_it),
+        ": declare that one instead, or the ranges of all columns in it.", call = call)
 }
 
 # All columns of text at once, with the code that declares their levels. It does not parse the data, and stops where it
@@ -76,14 +122,12 @@ design_levels <- function(empty, call) {
 }
 
 # One row per column of the matrix, in the order of the formula. variables: what is in it once, whose levels do not say
-# of what they are.
-design_columns <- function(predictors, levels, variables, intercept) {
-  # A factor with one level is constant: it has no column.
-  mains <- intersect(names(levels)[lengths(levels) > 1L], variables)
-  full <- if (intercept) character() else utils::head(mains, 1L)
+# of what they are; full: the factor that has an indicator of its first level.
+design_columns <- function(predictors, levels, variables, full) {
   rows <- lapply(predictors, function(variable) {
     if (!variable %in% names(levels)) return(column_rows(variable, variable, "numeric", NA_character_))
     level <- levels[[variable]]
+    # A factor with one level is constant: it has no column.
     if (!variable %in% full) level <- level[-1]
     prefix <- if (variable %in% variables) variable else ""
     column_rows(paste0(prefix, level, recycle0 = TRUE), variable, "indicator", level)
@@ -121,7 +165,7 @@ design_private_column <- function(design, name, data, call) {
 # ranges: lower and upper, rows named by the columns that they belong to.
 design_fill_ranges <- function(design, ranges) {
   design$ranges[rownames(ranges), ] <- ranges[, c("lower", "upper")]
-  fill_products(design)
+  fill_ranges(design)
 }
 
 # ---- matrix ----
@@ -147,12 +191,6 @@ design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
     }
   }
   x
-}
-
-# NULL for a numeric predictor.
-level_codes <- function(value, levels) {
-  if (is.null(levels)) return(NULL)
-  if (is.factor(value)) match(base::levels(value), levels)[as.integer(value)] else as.integer(value) + 1L
 }
 
 # Centre and half width of every column: the map is (x - centre) / half.

@@ -12,8 +12,7 @@
 #' Numeric columns are clipped to their range and mapped to \[-1, 1\]; factors become
 #' indicators of their *declared* levels; rows are clipped to norm `radius` (default
 #' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors, which no row
-#' exceeds) and divided by it. Interactions are as in [glm()]: products of numeric columns, and a numeric column within
-#' each level of a factor, have the products of the columns' ranges; pairs of levels of factors are those of one factor.
+#' exceeds) and divided by it. See the section Formulas for other terms.
 #' Ranges leak unless they are public or paid
 #' for: `bounds = "private"` finds them with five percent of the budget, a named
 #' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;
@@ -21,12 +20,30 @@
 #' hide values beyond it, and about 5 percent of the values may be clipped at an end. A column of which no range
 #' exceeds the noise level gets \[-1, 1\], with a warning that prints the list to fill in.
 #' Character columns are an error, which shows the code that declares their levels; levels are public, so write them
-#' down without looking at the data. In a formula, `factor(x, levels = c(...))` and `cut(x, breaks = c(...))` declare
-#' them, too. A formula may use columns, constants and functions that work row by row, such as `log()` and `I()`;
-#' [poly()], splines and [scale()] look at all rows and are errors. A row with a missing value is replaced by a null
+#' down without looking at the data. A row with a missing value is replaced by a null
 #' record, so that n stays public. A value counts as missing when it is infinite, not among the declared levels, no
 #' text in its encoding, or, in a numeric response of two classes, not 1, 0 or -1. Coefficients are reported on the
 #' original scale.
+#'
+#' # Formulas
+#' Terms and coefficients are those of [glm()]. A formula may use columns, constants, and functions that work row by
+#' row, such as `log()`, `I()`, `ifelse()` and `pmin()`. What [glm()] would read from all rows has to be declared:
+#' levels, breaks, knots, centres and scales are public, so choose them without looking at the data.
+#' * Interactions `a:b`, `a * b`, `(a + b)^2`: products of numeric columns, and a numeric column within each level of a
+#'   factor; pairs of levels of factors are those of one factor.
+#' * Factors: `factor(x, levels = c(...))`, `cut(x, breaks = c(...))`. Contrasts as in [glm()], also in the argument
+#'   `contrasts` and set by [contrasts()]: an ordered factor has polynomials (`"contr.poly"`), others an indicator for
+#'   each level but the first.
+#' * Polynomials: `poly(x, 3, raw = TRUE)` or, better scaled, `poly((x - centre) / scale, 3, raw = TRUE)`.
+#' * Splines: `bs(x, knots = c(...), Boundary.knots = c(lower, upper))` and `ns()` likewise, from the package splines,
+#'   which need not be attached. Values beyond the boundary knots are moved to them.
+#' * Dates (`Date`) are numbers of days since 1970, times (`POSIXct`) of seconds; their `bounds` may be dates and times.
+#'
+#' A range that is declared for a column holds for expressions of it, too, where it follows by interval arithmetic: from
+#' `income = c(1, 1e6)` that of `log(income)`. An expression may be declared by its text, as in
+#' ``bounds = list(`log(income)` = c(8, 13))``. Ranges of interactions and powers follow from those of their columns.
+#' The default `radius` counts each numeric column, each factor, each power and each spline once, as no row of a
+#' spline's columns, or of a contrast's, has a norm above one.
 #'
 #' # Geometry
 #' A column that lies far from the middle of its range, or varies little in it, would be lost in the noise. So most fits
@@ -51,8 +68,8 @@
 #' memory. With `noise = "reproducible"` the noise can be recomputed by whoever knows
 #' the seed: such a fit is for study, not for release.
 #'
-#' @param formula A formula such as `y ~ .` or `y ~ a + log(b)`; main effects and
-#'   row-wise transformations. A name in an expression that is no column, such as `k` in `I(a / k)`, is a constant of
+#' @param formula A formula such as `y ~ .` or `y ~ a * f + log(b)`, see the section Formulas. A name in an
+#'   expression that is no column, such as `k` in `I(a / k)`, is a constant of
 #'   the formula's environment: one number, string or logical value, taken as public; the fit keeps its value. Or, for
 #'   the matrix method, `x`.
 #' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
@@ -80,6 +97,8 @@
 #'   `NULL`, `c(lower, upper)` of all columns, or a matrix with these two rows and the columns of `x`. Numbers outside
 #'   are not clipped. A column whose lower bound is not negative counts as an indicator of two values, its bounds,
 #'   unless its released second moment says that it surely varies less.
+#' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: names of R's
+#'   contrast functions, or matrices with a row for each declared level. `NULL`: see the section Formulas.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
 #' @param target From [sosp()]: the run stops at the first certified point, and what is left of its
@@ -185,20 +204,21 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             noise = c("secure", "reproducible"), progress = interactive(),
                             storage = c("double", "single"), geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
-                            certificate = c("own", "population"), ...) {
+                            certificate = c("own", "population"), contrasts = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(model)) {
     model <- check_network(model, call)
-    problem <- network_formula(formula, data, model, loss, bounds, call)
+    problem <- network_formula(formula, data, model, loss, bounds, contrasts, call)
     return(fit_network(problem, model, eps, delta, method, control, budget, neighbours, noise, progress))
   }
   if (!is.null(radius)) radius <- check_radius(radius, call)
   make <- if (is_source(data, "data", call)) problem_source else problem_formula
   out <- rows_to_certify(certificate, method, budget, frame_rows(data, call), call)
   others <- if (!is.null(out)) list(data = data[out, , drop = FALSE])
-  problem <- make(formula, if (is.null(out)) data else data[!out, , drop = FALSE], loss, bounds, radius, call)
+  rows <- if (is.null(out)) data else data[!out, , drop = FALSE]
+  problem <- make(formula, rows, loss, bounds, radius, contrasts, call)
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
   fit_and_certify(job, start, storage, others)

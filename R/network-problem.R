@@ -31,7 +31,7 @@ network_array <- function(x, y, model, loss, bounds, call) {
 }
 
 # The columns of its matrix are inputs.
-network_formula <- function(formula, data, model, loss, bounds, call) {
+network_formula <- function(formula, data, model, loss, bounds, contrasts, call) {
   if (is_source(data, "data", call)) {
     abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
           "memory.", call = call)
@@ -40,7 +40,7 @@ network_formula <- function(formula, data, model, loss, bounds, call) {
     abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
-  problem <- problem_formula(formula, data, loss, bounds, NULL, call)
+  problem <- problem_formula(formula, data, loss, bounds, NULL, contrasts, call)
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$input <- c(1L, 1L, columns)

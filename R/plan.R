@@ -114,7 +114,7 @@ plan_counts <- function(numeric, levels, call) {
   names <- paste0("factor", seq_along(levels), recycle0 = TRUE)
   levels <- stats::setNames(lapply(levels, function(k) paste0(".", seq_len(k))), names)
   variables <- c(paste0("numeric", seq_len(numeric), recycle0 = TRUE), names)
-  columns <- design_columns(variables, levels, variables, TRUE)
+  columns <- design_columns(variables, levels, variables, character())
   list(columns = columns, levels = levels, intercept = TRUE, radius = sqrt(numeric + length(levels) + 1))
 }
 

@@ -12,8 +12,8 @@
 # The functions take the job that the problem has become part of (job.R), whose design may know more ranges. They hold
 # the data; nothing else does.
 
-problem_formula <- function(formula, data, loss, bounds, radius, call) {
-  design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data))
+problem_formula <- function(formula, data, loss, bounds, radius, contrasts, call) {
+  design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), contrasts)
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
   loss <- check_loss(loss, design$intercept, call, y)
@@ -27,8 +27,8 @@ problem_formula <- function(formula, data, loss, bounds, radius, call) {
   )
 }
 
-problem_source <- function(formula, source, loss, bounds, radius, call) {
-  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL)
+problem_source <- function(formula, source, loss, bounds, radius, contrasts, call) {
+  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, contrasts)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
   loss <- check_loss(loss, design$intercept, call, y)

@@ -11,6 +11,7 @@
 
 # kind and labels (of -1 and of 1). Nothing else is kept of y, and no value of it is looked at.
 response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
+  refuse_time(y, name, call)
   if (!is.null(loss$response)) return(bounded_response(y, name, loss, call))
   if (identical(loss$name, "multinomial")) return(classes_response(y, name, call))
   kind <- column_kind(y)
@@ -28,6 +29,12 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
           if (length(labels) > 2L) ", or `loss_multinomial()`", ".", call = call)
   }
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
+}
+
+refuse_time <- function(y, name, call) {
+  if (is.null(time_of(y))) return(invisible())
+  abort("argument", "`", name, "` is ", describe_column(y), ": a response must be numbers, which `as.numeric()` makes ",
+        "of it, logical or a factor.", call = call)
 }
 
 # The labels are 0 and 1 for -1 and 1 as well: which of the two codes came is not asked.

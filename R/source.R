@@ -72,8 +72,8 @@
 #' @param query Name of a table or an SQL query.
 #' @param n Number of rows; `NULL` counts them, in a pass over functions and CSV files.
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
-#' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"` or `"character"`
-#'   whatever the first chunk shows.
+#' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"`, `"character"`,
+#'   `"Date"` or `"POSIXct"` (text such as 2026-05-31, and 2026-05-31 23:59:59 in UTC) whatever the first chunk shows.
 #' @param once Can the function be called once only? See "One pass".
 #' @param chunk Rows to read at a time, from CSV files and databases.
 #' @param push Does the database take the sums? See "Sums in the database".
@@ -205,24 +205,29 @@ source_schema <- function(first, levels, types, call) {
   columns <- as.list(first[0L, , drop = FALSE])
   check_types(types, names(columns), call)
   check_levels(levels, names(columns), call)
-  columns[names(types)] <- lapply(types, vector, length = 0L)
+  columns[names(types)] <- lapply(types, function(type) {
+    if (type %in% source_times) as_numbers(character(), type) else vector(type, 0L)
+  })
   for (name in names(levels)) {
     columns[[name]] <- factor(character(), levels = as_labels(levels[[name]]), ordered = is.ordered(columns[[name]]))
   }
   list2DF(columns, 0L)
 }
 
+source_times <- c("Date", "POSIXct")
+
 check_types <- function(types, columns, call) {
   if (is.null(types)) return(invisible())
   known <- names(types)
   if (!is.character(types) || is.null(known) || anyDuplicated(known) > 0L ||
-        !all(types %in% c("numeric", "logical", "character"))) {
-    abort("argument", "`types` must name columns, each once, as \"numeric\", \"logical\" or \"character\", not ",
-          describe(types), ".", call = call)
+        !all(types %in% c("numeric", "logical", "character", source_times))) {
+    abort("argument", "`types` must name columns, each once, as \"numeric\", \"logical\", \"character\", \"Date\" or ",
+          "\"POSIXct\", not ", describe(types), ".", call = call)
   }
   unknown <- setdiff(known, columns)
   if (length(unknown) > 0L) {
-    abort("argument", "`types` names `", unknown[1], "`, which is no column of the source.", call = call)
+    abort("argument", "`types` names `", unknown[1], "`, which is no column of the source.",
+          did_you_mean(unknown[1], columns), call = call)
   }
 }
 

@@ -103,12 +103,23 @@ conform_chunk <- function(chunk, schema, columns) {
 # declared type is missing. It must not make the others so.
 conform_column <- function(x, known, rows) {
   kind <- column_kind(known)
-  if (length(x) != rows || !identical(column_kind(x), kind)) x <- rep_len(as_text(x, rows), rows)
+  if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time_of(known))) {
+    x <- rep_len(as_text(x, rows), rows)
+  }
   switch(kind,
-    numeric = if (is.character(x)) as.double(x) else x,
+    numeric = if (is.character(x)) as_numbers(x, time_of(known)) else x,
     logical = as.logical(x),
     character = as_labels(x),
     factor = as_declared(x, levels(known), is.ordered(known))
+  )
+}
+
+# From text; of dates and times as ISO 8601 writes them, times in UTC.
+as_numbers <- function(x, time) {
+  if (is.null(time)) return(as.double(x))
+  switch(time,
+    Date = as.Date(x, format = "%Y-%m-%d"),
+    POSIXct = as.POSIXct(x, format = "%Y-%m-%d %H:%M:%S", tz = "UTC")
   )
 }
 

@@ -8,9 +8,10 @@
 layers <- list(
   base = c("check", "given", "suggest", "condition", "call", "threads", "progress", "status"),
   privacy = c("convert", "event", "account", "neighbours", "budget"),
-  problem = c("loss", "penalty", "sosp", "response", "bounds", "design", "design-interactions", "design-terms", "rows",
-              "dialect", "loss-sql", "sql", "push", "source", "source-dbi", "source-files", "stream", "worker",
-              "shards", "problem", "features-constants", "features", "model", "network-problem"),
+  problem = c("loss", "penalty", "sosp", "response", "bounds", "row-wise", "design", "design-basis",
+              "design-interactions", "design-ranges", "design-terms", "rows", "dialect", "loss-sql", "sql", "push",
+              "source", "source-dbi", "source-files", "stream", "worker", "shards", "problem", "features-constants",
+              "features", "model", "network-problem"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",

@@ -4,7 +4,7 @@ example_data <- function(n = 200) {
     y = rbinom(n, 1, 0.5), a = rnorm(n, 3, 2), b = sample(1000:3000, n, TRUE),
     f = factor(sample(c("u", "v", "w"), n, TRUE), levels = c("u", "v", "w", "never")),
     l = sample(c(TRUE, FALSE), n, TRUE),
-    o = factor(sample(c("lo", "hi"), n, TRUE), levels = c("lo", "hi"), ordered = TRUE)
+    o = factor(sample(c("lo", "hi"), n, TRUE), levels = c("lo", "hi"))
   )
 }
 example_bounds <- list(a = c(-5, 11), b = c(0, 4000))
@@ -213,7 +213,7 @@ test_that("values that a function cannot take raise no condition", {
 })
 
 test_that("refused formulas say why", {
-  d <- data.frame(y = 0:1, a = 1:2, b = 2:3, s = c("p", "q"), when = Sys.Date())
+  d <- data.frame(y = 0:1, a = 1:2, b = 2:3, s = c("p", "q"), when = as.difftime(1:2, units = "days"))
   d$m <- matrix(1:4, 2)
   d$li <- list(1, 2)
   refused <- list(

@@ -18,11 +18,11 @@ test_that("columns of interactions are those of model.matrix()", {
   d <- interactions_data()
   formulas <- list(y ~ a * b, y ~ a * f, y ~ f * g, y ~ f * l, y ~ a * f * g, y ~ f:a, y ~ a:b, y ~ f:g,
                    y ~ 0 + f + f:a, y ~ (a + b + f)^2, y ~ a + I(a^2) * f, y ~ a * cut(b, c(0, 0.3, 0.7, 1)),
-                   y ~ b * factor(f, levels = c("w", "v", "u")))
+                   y ~ b * factor(f, levels = c("w", "v", "u")), y ~ cut(b, seq(0, 1, 0.25)))
   for (formula in formulas) {
     used <- intersect(c("a", "b"), all.vars(formula))
     bounds <- interactions_bounds[used]
-    if (any(grepl("cut", deparse(formula)))) bounds <- bounds["a"]
+    if (any(grepl("cut", deparse(formula)))) bounds <- bounds[intersect("a", used)]
     if ("I(a^2)" %in% attr(terms(formula), "term.labels")) bounds[["I(a^2)"]] <- c(0, 16)
     design <- design_template(formula, d, bounds)
     expected <- stats::model.matrix(formula, d)

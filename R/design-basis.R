@@ -1,0 +1,148 @@
+# Variables of a formula that become several columns: polynomials, splines and factors with contrasts. Each is taken
+# apart into expressions of one column, so that designs, interactions and predictions know columns only.
+#
+# A variable is a list of
+#   expression
+#   levels    of a factor, else NULL
+#   parts     expressions of its columns, named as glm() names coefficients; NULL for a factor with indicators
+#   of        the column whose range those of the parts follow from; none for parts of a known size
+#   together  do the parts of a row have a norm of at most one together, once they are mapped?
+#
+# Powers have ranges of their own. B-splines are not negative and sum to one, so the norm of a row of them is at most
+# one; natural splines are an orthogonal map of B-splines without two columns (proofs: basis-norms). The parts of a
+# contrast are divided by its longest row.
+
+# What would be read from the data when it is not given, and the form to write.
+basis_forms <- c(
+  poly = "poly((x - centre) / scale, degree, raw = TRUE), with a public centre and scale",
+  bs = "bs(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
+  ns = "ns(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots"
+)
+
+basis_prototypes <- list(
+  poly = function(x, degree = 1, coefs, raw = FALSE, simple) NULL,
+  bs = function(x, df, knots, degree = 3, intercept = FALSE, Boundary.knots) NULL,
+  ns = function(x, df, knots, intercept = FALSE, Boundary.knots) NULL
+)
+
+# Of a call of one, its name; also of stats::poly() and the like. Else NULL.
+basis_name <- function(e) {
+  name <- function_name(e)
+  if (name %in% names(basis_forms)) name
+}
+
+# What a call of a basis says, its arguments checked; NULL for another expression.
+declared_basis <- function(e, term, call) {
+  kind <- basis_name(e)
+  if (is.null(kind)) return(NULL)
+  refuse <- function(...) abort("argument", "`", term, "` in `formula`: ", ..., call = call)
+  given <- tryCatch(as.list(match.call(basis_prototypes[[kind]], e))[-1],
+                    error = function(e) refuse(conditionMessage(e), "."))
+  if (is.null(given$x) || identical(given$x, quote(expr = ))) refuse("there is no column.")
+  constants <- given[names(given) != "x"]
+  for (name in names(constants)) if (!is_constants(constants[[name]])) refuse("`", name, "` must be constants.")
+  basis <- c(list(kind = kind, x = given$x), lapply(constants, eval, row_wise))
+  if (kind == "poly") check_poly(basis, refuse) else check_spline(basis, refuse)
+}
+
+check_poly <- function(basis, refuse) {
+  if (!isTRUE(basis$raw) || any(c("coefs", "simple") %in% names(basis))) {
+    refuse("poly() finds its columns in the data. Write ", basis_forms[["poly"]], ".")
+  }
+  degree <- if (is.null(basis$degree)) 1 else basis$degree
+  if (!is.numeric(degree) || !isTRUE(degree %in% 1:20)) refuse("`degree` must be a whole number from 1 to 20.")
+  list(kind = "poly", x = basis$x, columns = as.integer(degree))
+}
+
+check_spline <- function(basis, refuse) {
+  kind <- basis$kind
+  if (is.null(basis$knots) || is.null(basis$Boundary.knots) || !is.null(basis$df)) {
+    refuse(kind, "() places its knots by the data. Write ", basis_forms[[kind]], ", and no `df`.")
+  }
+  intercept <- if (is.null(basis$intercept)) FALSE else basis$intercept
+  degree <- if (is.null(basis$degree)) 3 else basis$degree
+  boundary <- basis$Boundary.knots
+  if (!is.numeric(boundary) || length(boundary) != 2L || !is.numeric(basis$knots) ||
+        !all(is.finite(c(boundary, basis$knots))) || boundary[1] >= boundary[2] ||
+        any(basis$knots <= boundary[1] | basis$knots >= boundary[2])) {
+    refuse("`Boundary.knots` must be c(lower, upper), and `knots` numbers between them.")
+  }
+  if (!is.logical(intercept) || length(intercept) != 1L) refuse("`intercept` must be TRUE or FALSE.")
+  if (!is.numeric(degree) || !isTRUE(degree %in% 1:20)) refuse("`degree` must be a whole number from 1 to 20.")
+  list(kind = kind, x = basis$x, knots = sort(as.double(basis$knots)), boundary = as.double(boundary),
+       degree = as.integer(degree), intercept = intercept,
+       columns = length(basis$knots) + as.integer(if (kind == "bs") degree else 1) + intercept)
+}
+
+# ---- variables ----
+
+# empty: the argument in no rows.
+basis_variable <- function(e, name, basis, empty, call) {
+  if (!is.numeric(empty)) {
+    abort("argument", "`", name, "` in `formula` must be of numbers, not of ", describe_column(empty), ".", call = call)
+  }
+  k <- seq_len(basis$columns)
+  labels <- if (basis$columns > 1L) paste0(name, k) else name
+  if (basis$kind == "poly") {
+    parts <- lapply(k, function(j) if (j == 1L) basis$x else call("^", basis$x, as.double(j)))
+    return(list(expression = e, parts = stats::setNames(parts, labels), of = labels[1], together = FALSE))
+  }
+  parts <- lapply(k, function(j) {
+    call("spline_column", basis$x, j, basis$kind, basis$knots, basis$boundary, basis$degree, basis$intercept)
+  })
+  list(expression = e, parts = stats::setNames(parts, labels), of = character(), together = TRUE)
+}
+
+numeric_variable <- function(e, name) {
+  list(expression = e, parts = stats::setNames(list(e), name), of = name, together = FALSE)
+}
+
+# empty: the factor in no rows; contrast: as it was declared, or NULL.
+factor_variable <- function(e, name, levels, empty, contrast, call) {
+  variable <- list(expression = e, levels = levels)
+  if (is.null(contrast)) contrast <- attr(empty, "contrasts")
+  if (is.null(contrast)) contrast <- if (is.ordered(empty)) "contr.poly" else "contr.treatment"
+  if (identical(contrast, "contr.treatment") || length(levels) < 2L) return(variable)
+  values <- contrast_matrix(contrast, levels, name, call)
+  size <- sqrt(max(rowSums(values^2)))
+  labels <- if (is.null(colnames(values))) seq_len(ncol(values)) else colnames(values)
+  variable$parts <- lapply(seq_len(ncol(values)), function(j) {
+    call("contrast_column", e, levels, unname(values[, j]), size = size)
+  })
+  names(variable$parts) <- paste0(name, labels)
+  c(variable, list(of = character(), together = TRUE))
+}
+
+contrast_names <- c("contr.treatment", "contr.sum", "contr.helmert", "contr.poly", "contr.SAS")
+
+# One row per level.
+contrast_matrix <- function(contrast, levels, name, call) {
+  arg <- paste0("contrasts$", name)
+  if (is.character(contrast)) {
+    contrast <- check_choice(contrast, contrast_names, arg, call)
+    contrast <- tryCatch(get(contrast, asNamespace("stats"))(levels), error = function(e) {
+      abort("argument", "`", arg, "`: ", conditionMessage(e), ".", call = call)
+    })
+  }
+  if (!is.matrix(contrast) || !is.numeric(contrast) || nrow(contrast) != length(levels) || ncol(contrast) == 0L ||
+        !all(is.finite(contrast)) || all(contrast == 0)) {
+    abort("argument", "`", arg, "` must be one of ", quote_all(contrast_names), ", or a matrix of numbers with ",
+          length(levels), " rows, one per declared level, not ", describe(contrast), ".", call = call)
+  }
+  contrast
+}
+
+# contrasts: as glm() takes them; factors: names of those that there are.
+check_contrasts <- function(contrasts, factors, call) {
+  if (is.null(contrasts)) return(invisible())
+  named <- names(contrasts)
+  if (!is.list(contrasts) || is.object(contrasts) || is.null(named) || !all(nzchar(named)) || anyDuplicated(named)) {
+    abort("argument", "`contrasts` must be a list such as list(f = \"contr.sum\"), each factor once, not ",
+          describe(contrasts), ".", call = call)
+  }
+  unknown <- setdiff(named, factors)
+  if (length(unknown) > 0L) {
+    abort("argument", "`contrasts` names `", unknown[1], "`, which is no factor of the formula.",
+          did_you_mean(unknown[1], factors), call = call)
+  }
+}

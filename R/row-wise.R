@@ -1,0 +1,126 @@
+# The functions that expressions of a formula are evaluated with, the only ones in sight: no environment is needed, and
+# none is kept. The value of each in a row depends on that row alone.
+
+row_wise_names <- c(
+  "(", "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "|", "%in%", "xor",
+  "abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "floor", "ceiling", "trunc", "round",
+  "signif", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "pmin", "pmax", "is.na", "as.numeric",
+  "as.integer"
+)
+
+# What interactions of factors are made with (R/design-interactions.R): of a factor and its kept levels, another one and
+# its, the pair of each row, or "" where a level is not kept.
+crossed <- function(labels, ...) {
+  parts <- list(...)
+  index <- 1L
+  size <- 1L
+  for (i in seq(1L, length(parts), 2L)) {
+    kept <- parts[[i + 1L]]
+    at <- match(as_labels(parts[[i]]), kept)
+    at[is.na(at) & !is.na(parts[[i]])] <- -Inf
+    index <- index + (at - 1) * size
+    size <- size * length(kept)
+  }
+  factor(ifelse(index < 1, "", labels[pmax(index, 1)]), levels = c("", labels))
+}
+
+# Of a factor with these levels, what its contrast is for each.
+contrast_column <- function(x, levels, values, size) values[level_codes(x, levels)]
+
+# The j-th column of splines::bs() or ns(), at x moved to between the boundary knots.
+spline_column <- function(x, j, kind, knots, boundary, degree, intercept) {
+  x <- as.double(x)
+  x[!is.finite(x)] <- NA
+  known <- !is.na(x)
+  if (!any(known)) return(x)
+  at <- pmin(pmax(x[known], boundary[1]), boundary[2])
+  basis <- switch(kind,
+    bs = splines::bs(at, knots = knots, degree = degree, intercept = intercept, Boundary.knots = boundary),
+    ns = splines::ns(at, knots = knots, intercept = intercept, Boundary.knots = boundary)
+  )
+  x[known] <- basis[, j]
+  x
+}
+
+row_wise <- list2env(
+  c(mget(row_wise_names, envir = baseenv()), list(
+    pi = pi,
+    c = c,
+    seq = seq,
+    ":" = `:`,
+    crossed = crossed,
+    spline_column = spline_column,
+    contrast_column = contrast_column,
+    cut = function(x, breaks, labels = NULL, include.lowest = FALSE, right = TRUE, ordered_result = FALSE) {
+      if (!is.numeric(x)) stop("cut() takes numbers")
+      base::cut(as.double(x), breaks, labels, include.lowest, right, ordered_result = ordered_result)
+    },
+    factor = function(x, levels, labels = levels, ordered = FALSE) {
+      base::factor(as_labels(x), as_labels(levels), labels, ordered = ordered)
+    },
+    I = function(x) x,
+    # base::ifelse takes the length of test alone, so that ifelse(TRUE, x, 0)
+    # is the first row's x in every row.
+    ifelse = function(test, yes, no) {
+      sizes <- c(length(test), length(yes), length(no))
+      n <- if (min(sizes) == 0L) 0L else max(sizes)
+      out <- c(as.vector(yes)[0L], as.vector(no)[0L])
+      length(out) <- n
+      test <- rep_len(as.logical(test), n)
+      out[which(test)] <- rep_len(as.vector(yes), n)[which(test)]
+      out[which(!test)] <- rep_len(as.vector(no), n)[which(!test)]
+      out
+    }
+  )),
+  envir = new.env(parent = emptyenv())
+)
+
+# NULL for a numeric predictor.
+level_codes <- function(value, levels) {
+  if (is.null(levels)) return(NULL)
+  if (is.factor(value)) match(base::levels(value), levels)[as.integer(value)] else as.integer(value) + 1L
+}
+
+# The text of every value, NA for what is no text: R's own functions raise errors on such a value, or on a factor's
+# code without a level. Numbers that are whole have the same labels whether they came as integers or as doubles.
+as_labels <- function(x) {
+  labels <- if (is.factor(x)) levels(x)[as.integer(x)] else as.character(x)
+  if (is.double(x) && !is.object(x)) {
+    whole <- !is.na(x) & x == round(x) & abs(x) <= .Machine$integer.max
+    labels[whole] <- as.character(as.integer(x[whole]))
+  }
+  labels[!is_text(labels)] <- NA
+  labels
+}
+
+is_text <- function(x) Encoding(x) != "bytes" & validEnc(x)
+
+# ---- dates and times: numbers of days, and of seconds ----
+
+# NULL of other columns.
+time_of <- function(x) if (inherits(x, "Date")) "Date" else if (inherits(x, "POSIXct")) "POSIXct"
+
+as_plain <- function(x) if (is.null(time_of(x))) x else as.double(unclass(x))
+
+# ---- expressions ----
+
+# Of a call, also of those that name a package of R, as in splines::bs().
+function_name <- function(e) {
+  if (!is.call(e)) return("")
+  head <- e[[1]]
+  if (is.call(head) && identical(head[[1]], quote(`::`)) && as.character(head[[2]]) %in% c("stats", "splines")) {
+    head <- head[[3]]
+  }
+  if (is.name(head)) as.character(head) else ""
+}
+
+# Vectors of constants, and what follows from them alone, such as log(c(1, 10)) and seq(0, 100, 10).
+is_constants <- function(e) {
+  if (!is.call(e)) return(is_constant(e))
+  function_name(e) %in% c(row_wise_names, "c", "seq", ":") && all(vapply(as.list(e)[-1], is_constants, NA))
+}
+
+is_constant <- function(e) {
+  if (is.call(e) && identical(e[[1]], quote(`-`)) && length(e) == 2L) e <- e[[2]]
+  is.atomic(e) && length(e) == 1L && is.null(attributes(e))
+}
