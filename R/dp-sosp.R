@@ -12,7 +12,7 @@
 #' Numeric columns are clipped to their range and mapped to \[-1, 1\]; factors become
 #' indicators of their *declared* levels; rows are clipped to norm `radius` (default
 #' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors, which no row
-#' exceeds) and divided by it. See the section Formulas for other terms.
+#' exceeds whose values lie within the ranges) and divided by it. See the section Formulas for other terms.
 #' Ranges leak unless they are public or paid
 #' for: `bounds = "private"` finds them with five percent of the budget, a named
 #' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;

@@ -69,20 +69,25 @@ test_that("contrasts are as glm() takes them", {
                design_matrix(design, d[match(c("v", NA), d$f), ]), ignore_attr = TRUE)
 })
 
-test_that("no row is longer than the default radius, anywhere within the ranges and beyond", {
+test_that("no row within the ranges is longer than the default radius, nor of main effects one beyond them", {
   set.seed(2)
   n <- 4000
   d <- basis_data(n)
-  ends <- function(range) sample(c(range, range + c(-9, 9), seq(range[1], range[2], length.out = 50)), n, TRUE)
-  d[c("a", "b")] <- list(ends(c(-2, 3)), ends(c(1, 9)))
-  longest <- vapply(basis_formulas, function(formula) {
-    design <- design_template(formula, d, bounds_of(formula))
-    square <- rowSums(design_matrix(design, d)^2, na.rm = TRUE) + design$intercept
-    max(square) / design$radius^2
-  }, 0)
-  expect_lte(max(longest), 1 + 1e-12)
-  # Of a single basis the bound is reached.
-  expect_equal(max(longest[c(1, 4)]), 1)
+  anywhere <- function(range, beyond) {
+    sample(c(range, range + c(-beyond, beyond), seq(range[1], range[2], length.out = 50)), n, TRUE)
+  }
+  longest <- function(beyond) {
+    d[c("a", "b")] <- list(anywhere(c(-2, 3), beyond), anywhere(c(1, 9), beyond))
+    vapply(basis_formulas, function(formula) {
+      design <- design_template(formula, d, bounds_of(formula))
+      max(rowSums(design_matrix(design, d)^2, na.rm = TRUE) + design$intercept) / design$radius^2
+    }, 0)
+  }
+  within <- longest(0)
+  expect_lte(max(within), 1 + 1e-12)
+  expect_equal(within[c(1, 4)], c(1, 1)) # the bound is reached
+  mains <- !vapply(basis_formulas, function(formula) any(c("*", ":") %in% all.names(formula)), NA)
+  expect_lte(max(longest(9)[mains]), 1 + 1e-12)
 })
 
 test_that("the parts of a basis count once", {
