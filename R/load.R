@@ -3,6 +3,7 @@
 .onLoad <- function(libname, pkgname) {
   check_arithmetic(.Call(ffi_arithmetic_check))
   when_loaded("parsnip", register_engines)
+  when_loaded("marginaleffects", register_class)
 }
 
 # Now, or as soon as the package is loaded, if it ever is.

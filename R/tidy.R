@@ -36,7 +36,7 @@ NULL
 #' @exportS3Method generics::tidy
 tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = FALSE, ...) {
   call <- sys.call()
-  check_dots(call)
+  check_dots(call, also = c("vcov", "coef_rename")) # modelsummary gives them to all methods
   scale <- if (check_flag(exponentiate, "exponentiate", call)) exp else identity
   if (check_flag(conf.int, "conf.int", call)) inference_of(x, call)
   if (is.matrix(x$coefficients)) return(tidy_classes(x$coefficients, scale))
@@ -52,7 +52,7 @@ tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::glance
 glance.dp_sosp <- function(x, ...) {
-  check_dots()
+  check_dots(also = "gof_map") # modelsummary's
   later <- x$inference$privacy
   cbind(
     data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n),

@@ -45,8 +45,8 @@ from_cran() {
   missing=$(not_in_r)
   if [ -z "$missing" ]; then return; fi
   echo "setup: installing" $missing
-  as_root Rscript -e 'install.packages(commandArgs(TRUE), quiet = TRUE, Ncpus = 2)' $missing > /dev/null 2>&1 < /dev/null ||
-    true
+  as_root Rscript -e 'install.packages(commandArgs(TRUE), quiet = TRUE, Ncpus = 2)' $missing \
+    > /dev/null 2>&1 < /dev/null || true
   missing=$(not_in_r)
   if [ -z "$missing" ]; then return; fi
   echo "setup: cannot be installed:" $missing "(the tests that need them are skipped)" >&2
