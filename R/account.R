@@ -3,7 +3,7 @@
 #' A privacy profile: epsilon as a function of delta and delta as a function of
 #' epsilon, before any data is touched.
 #'
-#' | accountant | takes | answer |
+#' | accountant | takes | result |
 #' |---|---|---|
 #' | `"gdp"` | compositions of Gaussians and trees | exact |
 #' | `"pld"` | everything | pessimistic, and optimistic on request |
@@ -13,11 +13,11 @@
 #'
 #' @param event An event; see [events].
 #' @param accountant One of the accountants above.
-#' @param neighbours The neighbour relation that the answer is wanted for. It
+#' @param neighbours The neighbour relation that the result is wanted for. It
 #'   must be the event's own; leave it out to take that.
 #' @return `dp_account()`: an object of class `dpsosp_profile`. `epsilon()` and
 #'   `delta()`: a numeric vector, with the accountants used as attribute
-#'   `"accountant"`. `Inf` (or 1 for delta) is an answer: nothing was proven. `plot()` and `autoplot()` show delta
+#'   `"accountant"`. `Inf` (or 1 for delta) is a result: nothing was proven. `plot()` and `autoplot()` show delta
 #'   against eps, as claimed and by each accountant.
 #' @section Errors: `dpsosp_error_relation` when `neighbours` is not the event's,
 #'   `dpsosp_error_unsupported` when the accountant cannot take the event, with

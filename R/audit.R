@@ -21,7 +21,7 @@
 #' hide. It runs once. The `guesses` highest and lowest scores are guessed, the others not. If the mechanism is
 #' (eps, delta)-private, so many right guesses have at most the probability of theorem 5.2 of Steinke, Nasr and
 #' Jagielski (2023); the bound is the least epsilon at which it is not below `1 - conf`. Only with many
-#' canaries that do not get in each other's way, so with many columns, does this see much.
+#' near-orthogonal canaries, which do not interfere, so with many columns, does this see much.
 #'
 #' @section Fits:
 #' The audit of a fit runs [dp_sosp()] again with the fit's settings, on matrices made from public facts: n records, of

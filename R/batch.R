@@ -92,7 +92,7 @@ batch_text <- function(batch) {
 #' The least batch size for which, by a vector and a matrix Bernstein bound, the sampling errors of gradient and
 #' Hessian take no more than half of what the analysis of the short-step method lets its noise take, in all planned
 #' iterations together. It is what a worst case needs, often more than there are records; runs of [dp_sosp()] do not
-#' rest on it, since answers about all rows certify what the batches found.
+#' rest on it, since releases on the full data certify what the batches found.
 #'
 #' \deqn{m \ge \max\{64 B_g^2 (\log(2 d T / \eta) + 1/4) \max(c_1^{-2} \epsilon_g^{-2}, M^2 c_2^{-2} \epsilon_H^{-4}),
 #'   32 B_H^2 \log(2 d T / \eta) c^{-2} \epsilon_H^{-2}\}}{m >= max(64 B_g^2 (log(2 d T / eta) + 1/4)
@@ -104,7 +104,7 @@ batch_text <- function(batch) {
 #' @param failure Error probability \eqn{\eta}{eta} of all iterations together, in (0, 1).
 #' @param gradient,hessian Bounds B_g and B_H on the norms of one record's gradient and Hessian.
 #' @param third M, the Lipschitz constant of the Hessian.
-#' @param c,c1,c2 The shares that noise may take, positive.
+#' @param c,c1,c2 The fractions that noise may take, positive.
 #' @return A whole number.
 #' @section Errors: `dpsosp_error_argument` for an argument out of its range.
 #' @references Gao and Wright (2023), condition (24), on lemmas of Kohler and Lucchi (2017).

@@ -131,7 +131,7 @@ budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
 #' guarantee is the whole budget, also when part of it is unused.
 #'
 #' @param x A budget, an oracle or a fit.
-#' @return A data frame with the columns `what` (the question), `mechanism`,
+#' @return A data frame with the columns `what` (the query), `mechanism`,
 #'   `rho` (its cost; under a Renyi filter the divergence over its order), `mu` (the same as `sqrt(2 rho)` for Gaussian
 #'   releases, else `NA`), `sensitivity` (of the released quantity, rounding
 #'   included), `scale` (of the noise: standard deviation, Laplace scale or

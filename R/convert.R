@@ -40,7 +40,7 @@
 #' @param ... Not used; anything in it is an error.
 #' @return A data frame of class `dpsosp_conversion` with the columns `eps`,
 #'   `delta`, `rho` and `mu` and one row for each element of the arguments
-#'   (those of length one are recycled), `NA` where there is no answer; with
+#'   (those of length one are recycled), `NA` where there is no result; with
 #'   `to`, a numeric vector.
 #' @section Errors: `dpsosp_error_argument` when an argument is out of its
 #'   range, when lengths do not fit, when the combination is none of those above

@@ -25,7 +25,7 @@
 #' @param formula As of [dp_sosp()], with a response of two values.
 #' @param data A data frame.
 #' @param eps Different positive numbers.
-#' @param methods Names of methods, see [dp_sosp()]; on private data such as release Gaussian answers on all records.
+#' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data.
 #' @param reps Repetitions of each point, at least 1; on private data 1.
 #' @param metric `"log_loss"`, `"brier"` or `"accuracy"`, see [dp_evaluate()].
 #' @param newdata Other records to evaluate on, instead of a part of `data`; in private use of other persons.

@@ -4,7 +4,7 @@
 #' and certifies how near to a local minimum (not a saddle point) the result is. What is certified is that the objective
 #' is flat there, not that it is small.
 #'
-#' The data are seen by a noisy oracle only ([dp_oracle()]): each question is charged to
+#' The data are seen by a noisy oracle only ([dp_oracle()]): each query is charged to
 #' a budget that is fixed before the run, which is therefore private at exactly
 #' that budget whatever the algorithm does.
 #'
@@ -113,7 +113,7 @@
 #' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
 #'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). Where there are an
 #'   intercept and the logistic loss, `"newton-ridge"`, and `"newton"` and `"newton-b"` with `"lazy"` curvature, then
-#'   start at the constant prediction: at the log-odds of the second class, whose share is released for at most 5
+#'   start at the constant prediction: at the log-odds of the second class, whose fraction is released for at most 5
 #'   percent of the budget.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
@@ -143,24 +143,24 @@
 #'     whether they are about the objective on the `"sample"` or in the `"population"`;
 #'   * `population`: with `certificate = "population"` what [dp_certify()] returns;
 #'   * `decrease`: how far the objective there is below its value at the start, at least, with the certificate's
-#'     confidence (for itself); `NA` where no released answer says so, as with methods that never pay for values;
+#'     confidence (for itself); `NA` where no release says so, as with methods that never pay for values;
 #'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
 #'     sum [dp_convert()] computes eps;
-#'   * `trace`: one row per released answer;
+#'   * `trace`: one row per release;
 #'   * `released`: of the mean loss of all rows, without the penalty, the last `gradient` and the last `matrix` that
 #'     the fit paid for, `NULL` where there was none: a list of `query` (such as `"gradient"` or `"hessian"`),
 #'     where it was asked (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
 #'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows or of their geometry; matrices of more
 #'     than 1024 rows are not kept;
-#'   * `inference`: what the intervals follow from, with the answers that they paid for, see [dp_inference()]; `NULL`
+#'   * `inference`: what the intervals follow from, with the releases that they paid for, see [dp_inference()]; `NULL`
 #'     without them;
 #'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
-#'   * `batch` of the methods on batches: size, scheme, rate, share of the budget, planned steps;
+#'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.
 #'
 #'   It holds no rows, residuals or environments, and depends on the data through the
-#'   released answers only.
+#'   releases only.
 #' @section Errors: All have the class `dpsosp_error`; wrong arguments
 #'   `dpsosp_error_argument`, raised before anything is charged, which follow from arguments, n, names, types and
 #'   declared levels alone, never from a record's value; a non-convex problem, where a method needs

@@ -20,7 +20,7 @@
 #' For responses with two values, p the predicted probability of the modelled one and q that of the response which came:
 #' * `"log_loss"`: the mean of \eqn{-\log q}, q clipped to \[clip, 1 - clip\], which bounds it;
 #' * `"brier"`: the mean of \eqn{(1 - q)^2}, not clipped;
-#' * `"accuracy"`: the share of records whose class is predicted correctly, as `predict(type = "class")` does;
+#' * `"accuracy"`: the fraction of records whose class is predicted correctly, as `predict(type = "class")` does;
 #' * `"table"`, with which `auc` is among the estimates; pairs in one cell count one half.
 #'
 #' Of fits with `loss_huber_svm()`, which have no probabilities, there is accuracy only; of those with
@@ -65,14 +65,14 @@
 #'   * `estimates`: a data frame with a row for each metric, and `auc` with a table: `metric`, `estimate`, `se` (its
 #'     standard error from this release's noise) and `sampling` (that of a sample of a larger population, computed
 #'     from released numbers; `NA` where they do not say). Estimates other than `auc` are unbiased, so with much noise
-#'     they may lie outside of their range; `auc` is `NA` where a class does not stand out of the noise;
+#'     they may lie outside of their range; `auc` is `NA` where a class does not exceed the noise level;
 #'   * `table`: `lower` and `upper` ends of the cells as probabilities, noisy counts `other` and
 #'     `modelled` of the two responses, and `share` of the modelled one with its standard error `se`, `NA`
 #'     where the cell's count is below four standard deviations; `table_sd`, the standard deviation of each count;
 #'   * `confusion`: a matrix of noisy counts, responses in rows, predicted classes in columns; `confusion_se`;
 #'   * `n`, `clip`, `labels`, and `privacy` as a fit has it.
 #'
-#'   `as.data.frame()` gives `estimates`. `plot()` shows calibration: shares against predictions, with two standard
+#'   `as.data.frame()` gives `estimates`. `plot()` shows calibration: fractions against predictions, with two standard
 #'   errors of the noise.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, before anything is charged;
 #'   `dpsosp_budget_exhausted` when `budget` has nothing left.

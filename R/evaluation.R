@@ -139,7 +139,7 @@ print_table <- function(x, digits) {
   cat("\nResponses (rows) and predicted classes, se ", signif(x$confusion_se, 2), " each:\n", sep = "")
   print(round(x$confusion))
   shown <- x$table[!is.na(x$table$share), c("lower", "upper", "share", "se")]
-  cat("\nCalibration: ", nrow(shown), " of ", nrow(x$table), " cells stand out of the noise\n", sep = "")
+  cat("\nCalibration: ", nrow(shown), " of ", nrow(x$table), " cells exceed the noise level\n", sep = "")
   if (nrow(shown) > 0L) print(signif(shown, digits %||% 3), row.names = FALSE)
 }
 

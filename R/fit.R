@@ -227,8 +227,8 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   }
   ledger <- x$fit$privacy$ledger
   cat("\nSpent by query:\n")
-  spent <- rowsum(cbind(answers = 1, share = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)
-  print(data.frame(answers = spent[, "answers"], share = format_share(round(spent[, "share"], 4), digits),
+  spent <- rowsum(cbind(releases = 1, fraction = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)
+  print(data.frame(releases = spent[, "releases"], fraction = format_share(round(spent[, "fraction"], 4), digits),
                    row.names = rownames(spent)))
   cat("The guarantee is the whole budget.\n")
   invisible(x)

@@ -2,13 +2,13 @@
 
 #' Standard errors, tests and intervals
 #'
-#' How sure is a coefficient, with the noise of the mechanism and the sampling of the records together? The answer is
+#' How sure is a coefficient, with the noise of the mechanism and the sampling of the records together? The result is
 #' a release of its own. `dp_sosp(inference = "sandwich")` buys it with a part of the fit's budget, `dp_inference()`
 #' later, with another charge. Then [summary()][dp_sosp-methods] has standard errors, z and p values, `confint()`
 #' intervals, `vcov()` the covariance of the coefficients.
 #'
 #' # What is released
-#' Three answers at the fit's solution w, all Gaussian, in the coordinates of the mapped rows z, |z| <= 1: the mean
+#' Three releases at the fit's solution w, all Gaussian, in the coordinates of the mapped rows z, |z| <= 1: the mean
 #' gradient g, the mean Hessian H and, for `"sandwich"`, the mean J of the second moments l'^2 z z' of the records'
 #' gradients. With \eqn{|l'| \le L} and \eqn{0 \le l'' \le b} their sensitivities are 2 L / n,
 #' \eqn{\sqrt2 b / n}{sqrt(2) b / n} and \eqn{\sqrt2 L^2 / n}{sqrt(2) L^2 / n} (under `"zero-out"` L / n, b / n, L^2 /
@@ -28,7 +28,7 @@
 #' * more than a quarter of whose variance comes from such directions;
 #' * whose standard error exceeds what it would be thought to be without any data: 1.5 for that of a column in \[-1, 1\]
 #'   (the columns of a matrix are taken as they are);
-#' * of a numeric column whose own curvature does not stand out of the noise of H by three standard deviations, because
+#' * of a numeric column whose own curvature does not exceed the noise level of H by three standard deviations, because
 #'   its range is much too wide for its values or the budget too small; and the intercept, where that range has its
 #'   centre elsewhere than at zero, as it says what is where the column is zero.
 #'

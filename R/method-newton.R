@@ -25,7 +25,7 @@
 #' at most one), and at least \eqn{\sqrt{2 d}}{sqrt(2 d)} times that of the matrix's noise. There more iterations cost
 #' time, not accuracy. With `adaptive = TRUE` that lambda0 is halved, at most twelve times in a run, while the released
 #' gradients show that more is left to be found where it holds the steps back: a run starts cautiously and reaches
-#' further when the data have more to tell than noise. This looks at released answers only and costs nothing.
+#' further while gradients in damped directions exceed the noise level. This uses releases only and costs nothing.
 #'
 #' `"damped-newton"` takes `curvature = "direct"` and chooses the length of each step, among 1, 1/2, ..., 1/32 of the
 #' direction, by noisy decreases of the objective.
@@ -80,14 +80,14 @@
 #' @param search_share Share of an iteration's budget for the length of its step, in (0, 1);
 #'   `"damped-newton"` only.
 #' @param certificate_share Share of the whole budget for the gradient at the solution, which certifies it, in (0, 1).
-#' @param tail The solution is the mean of this share of the last iterates, in \[0, 1\]; 0: the last iterate.
+#' @param tail The solution is the mean of this fraction of the last iterates, in \[0, 1\]; 0: the last iterate.
 #' @param clip With `"moment"`: no record's gradient is longer, a number from 1e-6 to 1e6; beyond \eqn{\sqrt 2}{sqrt(2)}
 #'   none is clipped.
 #' @param confidence Of the certificate, in (0, 1).
 #' @param batch For `"newton-b"`: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see below.
 #' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
 #' @param ... Not used; anything in it is an error.
-#' @return An object of class `dp_control_newton`; its `batch_share` is the share of the budget that steps have.
+#' @return An object of class `dp_control_newton`; its `batch_share` is the fraction of the budget that steps have.
 #' @references
 #' Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
 #'   second-order methods, algorithm 3, lemma 5.1, sections 5.2 and 6.4; the sensitivity of `"clip"` is corrected.

@@ -51,7 +51,7 @@
 #'   the methods `"opt-ls"` and `"2opt-ls"`.
 #' @param gap A public upper bound on the objective at the start minus its
 #'   infimum, positive. `NULL`: at a start of zero it is known without looking at the
-#'   data; for another start it is estimated with the share `gap_share` of
+#'   data; for another start it is estimated with the fraction `gap_share` of
 #'   the budget (published constants take 0.5).
 #' @param confidence Of the certificate, in (0, 1): all confidence bounds of a run
 #'   hold together with this probability.
@@ -59,7 +59,7 @@
 #' @param gap_share,phase1_share Shares of the budget, in (0, 1): of a noisy initial value, and of the decrease that a
 #'   run with line searches and without a target of its own measures at its end (`decrease` of the fit; a point that
 #'   is surely worse than the start is given up for it); and of phase 1 in two-phase methods.
-#' @param search_share Largest share of an iteration's budget that its line search
+#' @param search_share Largest fraction of an iteration's budget that its line search
 #'   may take, in (0, 1); it takes only what its precision needs.
 #' @param hessian_share Share of what is left that is kept for one Hessian, in
 #'   (0.01, 1): a smaller one would ask for very many Hessians.
@@ -69,7 +69,7 @@
 #' @param batch For methods on batches: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see
 #'   below.
 #' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
-#' @param batch_share Largest share of the budget for steps on batches, in (0, 1).
+#' @param batch_share Largest fraction of the budget for steps on batches, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_opt`.
 #' @references Gao and Wright (2023), algorithms 1 to 3, equations (7), (10), (14)

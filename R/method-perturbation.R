@@ -28,7 +28,7 @@
 #'   kappa < eps; `"outpert"` takes 0 where a ridge penalty applies to every coefficient.
 #' @param size Norm of the solution to aim at, for rows of norm at most one, positive; `NULL`: the less noise, the more,
 #'   \eqn{20 (100 \nu)^{-0.3}}{20 (100 nu)^-0.3}, and 2 for `loss_huber()`, whose predictor stays in \[-1, 1\].
-#' @param kappa_share Largest share of eps that kappa may take by that rule, in (0, 1); `"objpert"` only.
+#' @param kappa_share Largest fraction of eps that kappa may take by that rule, in (0, 1); `"objpert"` only.
 #' @param output_share Share of the budget for the noise on the solution of `"objpert"`, in (0, 1).
 #' @param confidence Of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.

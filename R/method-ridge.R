@@ -10,7 +10,7 @@
 #'
 #' 1. The matrix of second moments of the weighted rows is released with `matrix_share` of the budget; times c, about
 #'    the curvature of the loss, it is M. c = 0.3, or, where a class is rare and there is little noise, less:
-#'    1.2 p (1 - p) with the released share p of the second class, but at least 0.15 and 0.3 / cap^2, where cap is B
+#'    1.2 p (1 - p) with the released fraction p of the second class, but at least 0.15 and 0.3 / cap^2, where cap is B
 #'    over its least value.
 #' 2. The gradient at the start, which is the constant prediction (see `start` of [dp_sosp()]), takes `first_share` of
 #'    what gradients have. Where it does not exceed its noise level, the ridge below is up to five times as large.

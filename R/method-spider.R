@@ -11,7 +11,7 @@
 #' 1. A plan: the accuracy alpha for which a descent from the start, by the gap at worst, has enough records, and b,
 #'    the records of an epoch.
 #' 2. An epoch begins with gradient and Hessian on b records and goes on with differences between successive points,
-#'    each on as many records as make it no more sensitive. It ends after `leaves` answers, or when its differences had
+#'    each on as many records as make it no more sensitive. It ends after `leaves` releases, or when its differences had
 #'    b records, or when the gradient seems short.
 #' 3. Where the gradient at the beginning of an epoch is shorter than alpha and the Hessian shows no negative curvature,
 #'    the point is kept, and a new plan, as if the gap were an eighth, uses what is left, as long as alpha falls by a
@@ -40,7 +40,7 @@
 #'
 #' @param constants `"tight"` or `"published"`.
 #' @param leaves Answers of an epoch, at most; a whole number.
-#' @param noise How the noise of an epoch's answers is correlated: `"sqrt"`, by the square root of the matrix of prefix
+#' @param noise How the noise of an epoch's releases is correlated: `"sqrt"`, by the square root of the matrix of prefix
 #'   sums, `"tree"`, by a binary tree, or `"independent"`.
 #' @param hessian_share Share of the budget, in (0, 1), for the Hessian, or the products with it, where records give
 #'   both; convex problems have none.

@@ -17,7 +17,7 @@
 #' an initial gap \eqn{\Delta} (see [planned_iterations()]); each step may cost a T-th of the budget.
 #' With `constants = "tight"` M follows from the loss and the penalty, and \eqn{\alpha} is the largest for which
 #' what the run would end with, noise included, meets the target. The budget of a step is divided between
-#' gradient and Hessian so that the error of the model is least. Where the gradient does not stand out of its
+#' gradient and Hessian so that the error of the model is least. Where the gradient does not exceed its
 #' noise, the run stays and averages measurements. Without a target it goes on from the first certified point
 #' with all that is left: half of it to travel until a step ends inside the radius, the rest for three precise steps.
 #' With `"published"` \eqn{\alpha} = `eps_g`, M = 1, gradient and Hessian cost the same, the Hessian's noise has the

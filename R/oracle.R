@@ -1,7 +1,7 @@
 #' A noisy oracle for your own algorithm
 #'
-#' An oracle holds data, loss and budget and answers questions about the mean
-#' loss with noise. Every question is charged to the budget before it is
+#' An oracle holds data, loss and budget and answers queries about the mean
+#' loss with noise. Every query is charged to the budget before it is
 #' answered and refused when it cannot be paid for, so whatever an algorithm does
 #' with the answers, the run is private at the budget.
 #'
@@ -15,7 +15,7 @@
 #' \eqn{l'' \in [-a, b]}: the sensitivity of the gradient is 2 L / n, of the
 #' Hessian \eqn{\max(a + b, \sqrt{2} \max(a, b)) / n} in the Frobenius norm, of the
 #' value the range of the loss over linear predictors up to the norm of `w`, / n. A
-#' Gaussian answer with cost mu has standard deviation sensitivity / mu.
+#' Gaussian release with cost mu has standard deviation sensitivity / mu.
 #'
 #' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
 #'   Matrix, whose entries are copied; time and memory are then in proportion to them. Or a source
@@ -38,7 +38,7 @@
 #' @param oracle An oracle.
 #' @param w Coefficients, one per column (the intercept first); with `loss_multinomial()` those of the first class, then
 #'   those of the second, ...
-#' @param mu,rho Cost of the answer: one of the two, `rho = mu^2 / 2`.
+#' @param mu,rho Cost of the release: one of the two, `rho = mu^2 / 2`.
 #' @param direction Direction of the search, of the length of `w`.
 #' @param steps Candidate steps, positive, at most 1000; for `"svt"` the first one that passes
 #'   is taken, so give them in falling order.

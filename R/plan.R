@@ -1,7 +1,7 @@
 #' What a budget will buy, before there are data
 #'
-#' From public numbers alone: the noise of an answer, the excess loss to be expected, the target that can be certified,
-#' how much wider intervals are than without privacy, and the smallest n or eps for a wish. Nothing is read but the
+#' From public numbers alone: the noise of a release, the excess loss to be expected, the target that can be certified,
+#' how much wider intervals are than without privacy, and the smallest n or eps that reaches a goal. Nothing is read but the
 #' arguments, so a plan costs nothing. The numbers are what is typical of the columns that are described, not a bound.
 #'
 #' @details
@@ -51,7 +51,7 @@
 #' @param shares Fractions of the levels of each factor, a list of numbers that sum to 1, in the order of the factors;
 #'   `NULL`: all levels are equally frequent.
 #' @param effect Root mean square of the slopes of mapped columns, positive.
-#' @param want A wish: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
+#' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
 #'   positive. `NULL`: none.
 #' @param x A plan.
 #' @param object A plan.
@@ -65,7 +65,7 @@
 #'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows for `"newton"`, of its geometry
 #'     for `"newton-ridge"`); `bound`: the records that the worst-case bound `required_rows("opt-ls")` asks for it;
 #'   * `intervals`: a data frame with `column`, `group` and `ratio`, or `NULL`;
-#'   * `want`: the wish, with `n` and `eps`, each the smallest with the other as given (`NA`: none up to n = 1e12 or
+#'   * `want`: the goal, with `n` and `eps`, each the smallest with the other as given (`NA`: none up to n = 1e12 or
 #'     eps = 100), or `NULL`.
 #'
 #'   `plot()` and `autoplot()` show excess loss, and with intervals their median ratio, against eps; dashed, what is

@@ -2,7 +2,7 @@
 #'
 #' Rows may lie in parts, *shards*, in files on several machines, say. `dp_shards()` makes of them a source, which
 #' [dp_sosp()] takes for `data`. Workers, processes of the package mirai here or on other hosts, read the shards
-#' themselves and keep the rows in memory; each question is sent to all workers, and each answers with the sum over its
+#' themselves and keep the rows in memory; each query is sent to all workers, and each answers with the sum over its
 #' rows, of some kilobytes. Rows do not travel. Budget, ledger and noise stay in this process.
 #'
 #' # Workers

@@ -1,18 +1,18 @@
 #' Data larger than memory
 #'
 #' A source yields a data frame in chunks, anew for every pass. [dp_sosp()] takes it for `data`:
-#' each question to the data is one pass, and memory holds one chunk and some 64000 rows of the
+#' each query is one pass over the data, and memory holds one chunk and some 64000 rows of the
 #' design at a time. The answers are those of the same rows in memory, to the last digits, and do
 #' not depend on the size of the chunks.
 #'
 #' # One pass
-#' `method = "spider"` makes one pass for all its questions, see [control_spider()]: each is about the next rows. So it
+#' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each reads the next rows. So it
 #' is the method for data that take long to read and, with `once = TRUE`, for rows that do not stay: those of a socket,
 #' of a pipe or of a program that makes them. From such a source nothing is read before the fit: `n`, and the `types`
 #' or `levels` of the columns that the fit uses, are declared here, their ranges in [dp_sosp()]. Whatever would need
 #' another pass is refused before anything is charged.
 #'
-#' Which question is about a row then depends on its place. So rows must not be in an order that values decide, sorted
+#' Which query reads a row then depends on its place. So rows must not be in an order that values decide, sorted
 #' by a private column, say, where one person's value moves the rows of others. A key that says nothing about a row
 #' orders them well.
 #'
@@ -61,7 +61,7 @@
 #' n is public and fixed. A pass in which more or fewer rows come, or others than in an earlier pass over this source,
 #' or in another order, is an error and releases nothing;
 #' what it was charged stays charged. (A source keeps a digest of 64 bits of each column; for other data make another
-#' source.) Where one pass serves several answers it is at the end that more rows, or others, are noticed: what was
+#' source.) Where one pass serves several releases it is at the end that more rows, or others, are noticed: what was
 #' answered before is released. The function, the files' readers and the database are trusted to be a function of the
 #' data set: a record of the guarantee is a row that they yield, so each person's data must be in one row, the
 #' same row in every pass, and a row must depend on one person alone. Do not sample,

@@ -52,7 +52,7 @@
 #'   * `fit`: the chosen fit, whose `privacy` is that of it all; intervals that it may have do not know that it was
 #'     chosen;
 #'   * `chosen`: the candidate's name; `candidates`: all names;
-#'   * `strategy`; for a random number of runs also `plan`: its law, mean, Renyi order, mu of a run;
+#'   * `strategy`; for a random number of runs also `plan`: its distribution, mean, Renyi order, mu of a run;
 #'   * `score`: `metric`, and, where runs are scored with noise, the chosen run's `estimate`, too good as that of the
 #'     best of several, with the `se` of a single one; else `NA`;
 #'   * `resolution`: in units of the score, by how much the chosen one may be worse: with `"split"` the bound

@@ -1,4 +1,4 @@
-/* Oracles: data, loss and ledger behind one external pointer, and its questions. */
+/* Oracles: data, loss and ledger behind one external pointer, and its queries. */
 #include "ffi.h"
 #include "r_data.h"
 

@@ -141,7 +141,7 @@ extern const struct query query_decreases;
  * scale_free: queries divided by their step (one sensitivity for all); otherwise the sensitivity of the largest step
  * serves all. sd is the Laplace scale of the queries' noise, twice that of the threshold's. */
 extern const struct query query_first_step;
-/* The same as the only question about a step's batch (PART_CHOICE), where what it takes of the step is eps. */
+/* The same as the only query on a step's batch (PART_CHOICE), where what it takes of the step is eps. */
 extern const struct query query_batch_step;
 /* A step with large decrease plus offset, by the exponential mechanism; sd is its temperature. One may be zero. */
 extern const struct query query_best_step;
@@ -215,7 +215,7 @@ struct schedule {
  * question, about a gradient, without one a Hessian, or a sparse vector, which the ledger describes. Amplification is
  * of all that is asked on a batch together, so nothing can be added to an open step, and the ledger must be a Renyi one
  * (else BASE_ERR_ACCOUNTANT). A step is one release: until it is closed the ledger refuses every other charge with
- * BASE_ERR_STEP, so that no question about all rows, nor another oracle's, comes between its answers. A batch that
+ * BASE_ERR_STEP, so that no query on the full data, nor another oracle's, comes between its answers. A batch that
  * leaves nothing out, a fixed size that is no whole number and fixed sizes under zero-out, where neighbouring batches
  * differ in two records, are refused.
  */

@@ -48,7 +48,7 @@ static int check_sampling(const struct oracle *o, const struct sampling *how) {
   return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-/* What the ledger describes of a step: its first question. */
+/* What the ledger describes of a step: its first query. */
 static int first_part(const struct schedule *how) {
   if (how->share[PART_CHOICE] > 0) return PART_CHOICE;
   return how->share[PART_SLOPE] > 0 ? PART_SLOPE : PART_CURVATURE;

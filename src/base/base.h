@@ -32,7 +32,7 @@ enum base_status {
   BASE_ERR_SOURCE,     /* the host's source of rows failed */
   BASE_ERR_ROWS,       /* a pass over the source did not give n rows */
   BASE_ERR_RELATION,   /* a budget that was charged under one neighbour relation was asked under another */
-  BASE_ERR_STEP,       /* a question between the answers of a step on a batch */
+  BASE_ERR_STEP,       /* a query between the answers of a step on a batch */
   BASE_ERR_RECORDS,    /* fewer fresh records are left than were asked for */
   BASE_STATUS_COUNT
 };

@@ -6,7 +6,7 @@
 static double chi_upper(size_t dim, double beta);
 static double excess(double seen, double df, double length, double beta);
 
-/* The look-th of sum 6 / (pi j)^2 = 1. */
+/* Term number look of sum 6 / (pi j)^2 = 1. */
 double confidence_share(double beta, int look) { return beta * 6 / pow(M_PI * look, 2); }
 
 /*

@@ -20,7 +20,7 @@ struct newton_options {
   enum newton_curvature curvature;
   enum modify modify;
   int damped;    /* the step by a private line search; else 1 */
-  int adaptive;  /* lazy: lambda0 falls while what it holds back stands out of the noise */
+  int adaptive;  /* lazy: lambda0 falls while what it holds back exceeds the noise level */
   int spend_all; /* do not stop at the first certified point, which on batches none is */
   int iterations;
   double eps_g;             /* target */

@@ -22,7 +22,7 @@
  * then cost no accuracy but time.
  *
  * How large w* is only the data know. An adaptive lambda0 starts from a small norm and is halved, a twelfth of the run
- * at a time, while the gradients' mean stands out of its noise where lambda0 holds steps back, that is in the
+ * at a time, while the gradients' mean exceeds its noise level where lambda0 holds steps back, that is in the
  * coordinates with weights lambda0 / (e + lambda0). It looks at released gradients only.
  */
 #include "method/private.h"

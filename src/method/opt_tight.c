@@ -7,7 +7,7 @@
  *       if no eigenvalue can be below -eps_h: certified
  *       measure the Hessian until its smallest eigenvalue is surely at least
  *         -eps_h: certified;  or surely negative: step along its eigenvector
- *     else if the gradient stands out of its noise: step against it
+ *     else if the gradient exceeds its noise level: step against it
  *
  * With spend_all the run goes on from a certified point until the budget is
  * spent, and ends at the newest point that was certified.
@@ -237,7 +237,7 @@ static int measure_hessian(struct state *s, double *value, double *width) {
 }
 
 /*
- * Against the pooled gradient, if it stands out of its noise. With |g|^2
+ * Against the pooled gradient, if it exceeds its noise level. With |g|^2
  * estimated by |g~|^2 - d sd^2, the step that minimises the quadratic upper
  * bound in expectation is 1/G times the ratio of the two.
  */

@@ -108,8 +108,8 @@ void result_forget(struct opt_result *result);
 
 /* ---- confidence.c ---- */
 
-/* Of the error probability beta of all looks at one point, the share of the look-th. Whether there is a next look may
- * depend on what was seen: the shares hold for all looks that there could be. */
+/* Of the error probability beta of all looks at one point, the part of the look number look. Whether there is a next
+ * look may depend on what was seen: the shares hold for all looks that there could be. */
 double confidence_share(double beta, int look);
 
 /* Upper bound of |g| with error probability beta, from |g + e|, e ~ N(0, sd^2 I_d). */

@@ -6,7 +6,7 @@
  *   ridge     kappa_j = base scale_j / mean scale, base = s sqrt(d) / size, s the noise that one gradient would have
  *             with all that the steps have: a prior between equal coefficients per unit and equal ones per standard
  *             deviation. The intercept's is base.
- *   guard     the first gradient, at the start, is compared with its noise; where it does not stand out kappa is up to
+ *   guard     the first gradient, at the start, is compared with its noise; where it does not exceed it kappa is up to
  *             guard times as large
  *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
  *             steps; the result is the mean of the last iterates

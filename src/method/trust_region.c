@@ -27,7 +27,7 @@
  * noise. That is no certificate: the point is handed on to FINAL_ITERATIONS about
  * all rows, with what is left of the budget.
  *
- * Beyond the paper, with tight constants: a gradient that does not stand out of
+ * Beyond the paper, with tight constants: a gradient that does not exceed
  * its noise gives no direction. The run then stays and measures again, and
  * averages of measurements at one point take the place of single ones.
  */
