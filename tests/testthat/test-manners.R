@@ -30,9 +30,11 @@ objects <- function() {
   )
 }
 
-# The methods whose `...` is documented to refuse everything; the others refuse every call.
+# The methods whose `...` is documented to refuse everything; the others refuse every call, or are called by packages
+# that pass on what their methods may need.
 methods_of_package <- function() {
   table <- getNamespaceInfo("dpsosp", "S3methods")
+  table <- table[!table[, 4] %in% c("emmeans", "insight", "marginaleffects"), ]
   found <- data.frame(generic = table[, 1], class = table[, 2], method = table[, 3])
   found <- found[found$class %in% names(objects()), ]
   found[found$generic != "dp_ledger", ]
