@@ -12,54 +12,35 @@ no_loss <- paste0("A private fit has no deviance or likelihood: its loss on the 
 no_minimiser <- paste0("A network has no standard errors: its loss is not convex in the weights, so there is no one ",
                        "minimiser that they could be about.")
 
-#' @importFrom stats fitted
-#' @export
-fitted.dp_sosp <- function(object, ...) absent(no_rows)
+no_weight <- "The weights of a network say nothing one by one: `coef()` has them, a matrix for each layer."
+no_model <- "This is a certificate, not the fit that it is about: ask the fit, from `dp_sosp()`."
 
-#' @importFrom stats residuals
-#' @export
-residuals.dp_sosp <- function(object, ...) absent(no_rows)
+# By the generic of stats.
+no_public_answer <- c(
+  fitted = no_rows, residuals = no_rows, simulate = no_rows, weights = no_rows, influence = no_rows,
+  hatvalues = no_rows, cooks.distance = no_rows, rstandard = no_rows, rstudent = no_rows,
+  terms = no_terms, model.frame = no_terms, model.matrix = no_terms, # step() asks for terms first
+  deviance = no_loss, logLik = no_loss, extractAIC = no_loss, add1 = no_loss, drop1 = no_loss, anova = no_loss,
+  profile = no_loss # AIC() and BIC() ask for logLik()
+)
+no_certificate <- c("coef", "nobs", "predict", "formula", "vcov", "confint", "plot", names(no_public_answer))
 
-#' @importFrom stats model.frame
-#' @export
-model.frame.dp_sosp <- function(formula, ...) absent(no_terms)
+absent_methods <- list(
+  dp_sosp = no_public_answer, dp_network = c(no_public_answer, vcov = no_minimiser, confint = no_minimiser),
+  dp_certificate = stats::setNames(rep(no_model, length(no_certificate)), no_certificate)
+)
 
-#' @importFrom stats model.matrix
-#' @export
-model.matrix.dp_sosp <- function(object, ...) absent(no_terms)
+register_absent <- function() {
+  for (class in names(absent_methods)) {
+    why <- absent_methods[[class]]
+    for (generic in names(why)) registerS3method(generic, class, refusal_of(why[[generic]]), asNamespace("stats"))
+  }
+}
 
-# step() asks for these first.
-#' @importFrom stats terms
-#' @export
-terms.dp_sosp <- function(x, ...) absent(no_terms)
+refusal_of <- function(why) {
+  force(why)
+  function(...) absent(why, sys.call())
+}
 
-#' @importFrom stats deviance
-#' @export
-deviance.dp_sosp <- function(object, ...) absent(no_loss)
-
-# AIC() and BIC() ask for it.
-#' @importFrom stats logLik
-#' @export
-logLik.dp_sosp <- function(object, ...) absent(no_loss)
-
-#' @importFrom stats extractAIC
-#' @export
-extractAIC.dp_sosp <- function(fit, scale, k, ...) absent(no_loss)
-
-#' @importFrom stats add1
-#' @export
-add1.dp_sosp <- function(object, scope, ...) absent(no_loss)
-
-#' @importFrom stats drop1
-#' @export
-drop1.dp_sosp <- function(object, scope, ...) absent(no_loss)
-
-#' @importFrom stats anova
-#' @export
-anova.dp_sosp <- function(object, ...) absent(no_loss)
-
-#' @export
-confint.dp_network <- function(object, parm, level = 0.95, ...) absent(no_minimiser)
-
-#' @export
-vcov.dp_network <- function(object, ...) absent(no_minimiser)
+#' @exportS3Method generics::tidy
+tidy.dp_network <- function(x, ...) absent(no_weight)

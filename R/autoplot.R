@@ -47,7 +47,7 @@ autoplot_gradients <- function(fit) {
     ggplot2::geom_line(data = all[!drawn, ]) +
     ggplot2::geom_hline(ggplot2::aes(yintercept = value, linetype = series, colour = series), target) +
     ggplot2::scale_shape_manual(values = styles$symbol, limits = names) +
-    ggplot2::scale_linetype_manual(values = ifelse(is.na(styles$line), 0, styles$line), limits = names) +
+    ggplot2::scale_linetype_manual(values = no_line(styles$line), limits = names) +
     ggplot2::scale_colour_manual(values = styles$colour, limits = names) +
     ggplot2::scale_y_log10() + ggplot2::scale_x_continuous(breaks = whole_ticks) +
     ggplot2::guides(colour = key_rows(), linetype = key_rows(), shape = key_rows()) +

@@ -125,6 +125,9 @@ fit_and_certify <- function(job, start, storage, others) {
 }
 
 #' @export
+dp_ledger.dp_certificate <- function(x) x$privacy$ledger
+
+#' @export
 print.dp_certificate <- function(x, ...) {
   check_dots()
   cat("<dp_certificate> of the ", x$of, ", from ", x$n, " other records\n", sep = "")

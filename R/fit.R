@@ -254,10 +254,15 @@ nobs.dp_sosp <- function(object, ...) {
 #' @export
 formula.dp_sosp <- function(x, ...) {
   check_dots()
-  if (is_matrix_design(x$design)) {
-    abort("argument", "This fit was made from a matrix: it has no formula.", call = sys.call(-1))
+  design_formula(x$design)
+}
+
+# Of a network without a formula there is no design.
+design_formula <- function(design, call = sys.call(-1)) {
+  if (is.null(design) || is_matrix_design(design)) {
+    abort("argument", "This fit was made from a matrix: it has no formula.", call = call)
   }
-  stats::formula(x$design$terms)
+  stats::formula(design$terms)
 }
 
 #' @rdname dp_sosp-methods

@@ -2,6 +2,7 @@
 
 .onLoad <- function(libname, pkgname) {
   check_arithmetic(.Call(ffi_arithmetic_check))
+  register_absent()
   when_loaded("parsnip", register_engines)
   when_loaded("marginaleffects", register_class)
 }

@@ -84,8 +84,8 @@ new_network_fit <- function(job, answer) {
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: one entry, or row, per record, `NA` where a number is missing. `coef()`: a list with a matrix
 #'   for each layer that has weights: a row for each of its outputs, a column for each number that is summed, the
-#'   constant last. `nobs()`: n. `print()`, `summary()` and `plot()` return their argument invisibly, `autoplot()` a
-#'   plot of ggplot2: see [dp_sosp-methods].
+#'   constant last. `nobs()`: n. `formula()`: the formula, without its environment. `print()`, `summary()` and `plot()`
+#'   return their argument invisibly, `autoplot()` a plot of ggplot2: see [dp_sosp-methods].
 #' @name dp_network-methods
 NULL
 
@@ -131,6 +131,13 @@ coef.dp_network <- function(object, ...) {
 nobs.dp_network <- function(object, ...) {
   check_dots()
   object$n
+}
+
+#' @rdname dp_network-methods
+#' @export
+formula.dp_network <- function(x, ...) {
+  check_dots()
+  design_formula(x$design)
 }
 
 #' @export

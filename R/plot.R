@@ -80,9 +80,11 @@ plot_gradients <- function(x) {
   }
   graphics::abline(h = x$target$eps_g, lty = gradient_styles["target", "line"])
   shown <- gradient_styles[c(names(parts), if (!is.null(x$target)) "target"), ]
-  legend_above("Gradients", rownames(shown), pch = shown$symbol, lty = shown$line,
-               col = shown$colour)
+  legend_above("Gradients", rownames(shown), pch = shown$symbol, lty = no_line(shown$line), col = shown$colour)
 }
+
+# As graphics call it.
+no_line <- function(type) ifelse(is.na(type), 0, type)
 
 point_size <- function(n) if (n > plot_many) 0.5 else 1
 

@@ -15,8 +15,8 @@ packages=(
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
   r-cran-rsqlite postgresql libpq-dev                          # sources: databases, and RPostgres below
   r-cran-bit64 r-cran-blob r-cran-hms r-cran-lubridate         # what RPostgres imports
-  r-cran-ipred r-cran-clock r-cran-timedate r-cran-tidyr       # what workflows imports, and emmeans, marginaleffects
-  r-cran-data.table r-cran-mvtnorm r-cran-checkmate r-cran-formula
+  r-cran-ipred r-cran-clock r-cran-timedate r-cran-tidyr       # what workflows, emmeans and marginaleffects import
+  r-cran-mvtnorm r-cran-formula
   r-cran-lintr r-cran-spelling                                 # style and spelling
   pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and the help's HTML
   "$@"
