@@ -1,11 +1,25 @@
 # SQL as databases speak it.
 
-# Without arrays.
-case_code <- function(x, levels) {
-  paste("CASE", x, paste("WHEN", levels, "THEN", seq_along(levels), collapse = " "), "END")
+# Without arrays and joins.
+case_code <- function(x, levels, as) {
+  list(code = paste("CASE", x, paste("WHEN", levels, "THEN", seq_along(levels), collapse = " "), "END"))
 }
 case_at <- function(k, values) {
   paste("CASE", k, paste("WHEN", seq_along(values) - 1L, "THEN", values, collapse = " "), "END")
+}
+
+# What DuckDB and Spark have in common.
+double_dialect <- function(text, known, int, total, begin, end) {
+  double <- function(e) sprintf("CAST(%s AS DOUBLE)", e)
+  list(
+    class = NULL, log = "LN", float = "DOUBLE", fence = "",
+    number = function(x) double(sprintf("%.16e", x)),
+    int = function(e) sprintf("CAST(%s(%s) AS BIGINT)", int, e),
+    total = function(e) double(sprintf("SUM(%s)", total(e))),
+    known = known, double = function(x, type) double(x),
+    text = function(x, type) sprintf("CAST(%s AS %s)", x, text), code = case_code, at = case_at,
+    guard = function(x, e) e, begin = begin, end = end, most = 1600, characters = 5e7
+  )
 }
 
 # What sql.R and push.R need to know of each:
@@ -19,7 +33,9 @@ case_at <- function(k, values) {
 #   known       types of columns that are numbers, text and truth values; NULL: values have types, columns have none
 #   double(x, type)  a column that is a number, as a double; no value of it is an error
 #   text(x, type)    a column that is text or an integer, as text
-#   code(x, levels)  the place of the text x among quoted ones, from one on
+#   code(x, levels, as)  the place of the text x among quoted ones, from one on: an expression, and, where code is an
+#                    expression of it, join: a table to be joined by this name, with one row for each level and so at
+#                    most one for each record
 #   at(k, values)    the k-th of numbers, from zero on
 #   guard(x, e)      e, an expression of the number x; missing where x is no number
 #   begin, end  of one read-only snapshot; probe: works inside of a transaction only, where begin does not tell
@@ -36,7 +52,12 @@ dialects <- list(
       switch(type, float8 = x, numeric = sprintf(postgres_numeric, x), sprintf("CAST(%s AS double precision)", x))
     },
     text = function(x, type) if (type == "text") x else sprintf("CAST(%s AS text)", x),
-    code = function(x, levels) sprintf("array_position(CAST(ARRAY[%s] AS text[]), %s)", toString(levels), x),
+    # Bytes are compared: no collation makes two levels equal.
+    code = function(x, levels, as) {
+      rows <- toString(sprintf("(CAST(%s AS text), %d)", levels, seq_along(levels)))
+      list(code = paste0(as, ".code"),
+           join = sprintf("LEFT JOIN (VALUES %s) AS %s(level, code) ON (%s) COLLATE \"C\" = %2$s.level", rows, as, x))
+    },
     at = function(k, values) sprintf("(CAST(ARRAY[%s] AS double precision[]))[%s + 1]", toString(values), k),
     guard = function(x, e) e,
     probe = "SAVEPOINT dpsosp",
@@ -62,28 +83,14 @@ dialects <- list(
     begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), most = 1800,
     characters = 9e5
   ),
-  duckdb = list(
-    class = NULL, log = "LN", float = "DOUBLE", fence = "",
-    number = function(x) sprintf("CAST(%.16e AS DOUBLE)", x),
-    int = function(e) paste0("CAST(ROUND(", e, ") AS BIGINT)"),
-    total = function(e) paste0("CAST(SUM(", e, ") AS DOUBLE)"),
-    known = list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
-    double = function(x, type) sprintf("CAST(%s AS DOUBLE)", x),
-    text = function(x, type) sprintf("CAST(%s AS VARCHAR)", x), code = case_code, at = case_at,
-    guard = function(x, e) e,
-    begin = "BEGIN TRANSACTION", end = "ROLLBACK", most = 1600, characters = 5e7
+  duckdb = double_dialect(
+    "VARCHAR", list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
+    int = "ROUND", total = identity, begin = "BEGIN TRANSACTION", end = "ROLLBACK"
   ),
-  spark = list(
-    class = NULL, log = "LN", float = "DOUBLE", fence = "",
-    number = function(x) sprintf("CAST(%.16e AS DOUBLE)", x),
-    int = function(e) paste0("CAST(RINT(", e, ") AS BIGINT)"),
-    total = function(e) paste0("CAST(SUM(CAST(", e, " AS DECIMAL(38, 0))) AS DOUBLE)"),
-    known = list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"),
-                 truth = "boolean"),
-    double = function(x, type) sprintf("CAST(%s AS DOUBLE)", x),
-    text = function(x, type) sprintf("CAST(%s AS STRING)", x), code = case_code, at = case_at,
-    guard = function(x, e) e,
-    begin = NULL, end = NULL, most = 1600, characters = 5e7
+  spark = double_dialect(
+    "STRING", list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"),
+                   truth = "boolean"),
+    int = "RINT", total = function(e) sprintf("CAST(%s AS DECIMAL(38, 0))", e), begin = NULL, end = NULL
   )
 )
 

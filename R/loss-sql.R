@@ -1,20 +1,21 @@
 # Losses in SQL, as functions of a predictor {t} and a response y.
 #
-# steps: columns that are computed first, each from those before it; in all expressions a name in braces stands for the
-# step's column or for a number of parameters(), {log} for a logarithm of any base. value, slope, curvature, majorant:
-# expressions; a majorant that is missing is a constant, the bound of the curvature. zero: l(0, 0).
-# range(p, reach): the least and the largest value, less l(0, 0), where predictors are at most reach.
+# steps: columns that are computed first; short: expressions that are not, each from those before it. In all expressions
+# a name in braces stands for a step's column, a short expression or a number of parameters(), {log} for a logarithm of
+# any base. value, slope, curvature, majorant: expressions; a majorant that is missing is a constant, the bound of the
+# curvature. zero: l(0, 0). range(p, reach): the least and the largest value, less l(0, 0), where predictors are at most
+# reach.
 #
 # No expression fails on data. Arguments of EXP lie in [-300, 0], so that products of two of its values are no smaller
 # than 1e-261; differences that may be near zero are rounded to multiples of 2^-52, so that their squares are not.
 
 exponent <- function(size) sprintf("EXP(-CASE WHEN %1$s > 3e2 THEN 3e2 ELSE %1$s END)", size)
 above <- "CASE WHEN {m} < 0e0 THEN 1e0 ELSE {e} END"
-margin_steps <- list(m = "y * {t}", s = "ABS({m})", e = exponent("{s}"))
+margin <- list(m = "(y * {t})", s = "ABS({m})")
 
 sql_losses <- list(
   logistic = list(
-    steps = margin_steps, parameters = function(c) NULL,
+    short = margin, steps = list(e = exponent("{s}")), parameters = function(c) NULL,
     value = "{log}(1e0 + {e}) / {log}(2.718281828459045e0) + CASE WHEN {m} < 0e0 THEN {s} ELSE 0e0 END",
     slope = sprintf("-y * (%s) / (1e0 + {e})", above),
     curvature = "{e} / ((1e0 + {e}) * (1e0 + {e}))",
@@ -23,7 +24,7 @@ sql_losses <- list(
     range = function(c, reach) c(log1p(exp(-reach)), reach + log1p(exp(-reach))) - log(2)
   ),
   sigmoid = list(
-    steps = margin_steps, parameters = function(c) NULL,
+    short = margin, steps = list(e = exponent("{s}")), parameters = function(c) NULL,
     value = sprintf("(%s) / (1e0 + {e})", above),
     slope = "-y * {e} / ((1e0 + {e}) * (1e0 + {e}))",
     curvature = paste("CASE WHEN {m} < 0e0 THEN -1e0 ELSE 1e0 END * {e} * (1e0 - {e}) /",
@@ -32,7 +33,7 @@ sql_losses <- list(
     range = function(c, reach) c(-1, 1) * tanh(reach / 2) / 2
   ),
   bounded_logistic = list(
-    steps = c(margin_steps, list(g = exponent("{k} * {s}"))),
+    short = margin, steps = list(e = exponent("{s}"), g = exponent("{k} * {s}")),
     parameters = function(c) bounded_numbers(c),
     value = paste("CASE WHEN {m} < 0e0 THEN {c} - {q} + {c} * {s} - {r} * (1e0 - {g})",
                   "ELSE {e} * ({c} - {q} * {g}) END"),
@@ -46,7 +47,8 @@ sql_losses <- list(
     }
   ),
   huber = list(
-    steps = list(u = "{t} - y", s = "(ABS({u}) + 1e0) - 1e0", d = "CASE WHEN {s} < {c} THEN {s} ELSE {c} END"),
+    short = list(u = "({t} - y)", s = "((ABS({u}) + 1e0) - 1e0)"),
+    steps = list(d = "CASE WHEN {s} < {c} THEN {s} ELSE {c} END"),
     parameters = function(c) list(c = c),
     value = "{d} * ({s} - {d} / 2e0)",
     slope = "CASE WHEN {u} < 0e0 THEN -{d} ELSE {d} END",
@@ -54,8 +56,8 @@ sql_losses <- list(
     range = function(c, reach) c(0, huber_at(c, 1 + reach))
   ),
   huber_svm = list(
-    steps = list(v = "1e0 - y * {t}", r = "CASE WHEN {v} > {h} THEN {h} WHEN {v} < -{h} THEN -{h} ELSE {v} END",
-                 s = "(({r} + {h}) / (2e0 * {h}) + 1e0) - 1e0"),
+    short = list(v = "(1e0 - y * {t})", r = "CASE WHEN {v} > {h} THEN {h} WHEN {v} < -{h} THEN -{h} ELSE {v} END"),
+    steps = list(s = "(({r} + {h}) / (2e0 * {h}) + 1e0) - 1e0"),
     parameters = function(c) list(h = c),
     value = "{h} * {s} * {s} + CASE WHEN {v} > {h} THEN {v} - {h} ELSE 0e0 END",
     slope = "-y * {s}",

@@ -159,13 +159,15 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
     map_number(push, design$predictors[[variable]], design$ranges[variable, ], scale[[j, "centre"]], scale[[j, "half"]])
   }, "")
   indicators <- vapply(factors, function(variable) sum(columns$variable == variable), 0L)
-  k <- vapply(factors, function(variable) {
-    levels <- design$levels[[variable]]
-    map_codes(push, design$predictors[[variable]], levels, length(levels) - indicators[[variable]])
-  }, "")
-  list(dialect = push$dialect, from = push$from, v = v, k = unname(k), indicators = unname(indicators),
-       y = map_response(push, design$response_expression, response), n = n, loss = loss, intercept = intercept,
-       radius = radius)
+  k <- lapply(seq_along(factors), function(i) {
+    levels <- design$levels[[factors[i]]]
+    map_codes(push, design$predictors[[factors[i]]], levels, length(levels) - indicators[[i]], paste0("code", i))
+  })
+  y <- map_response(push, design$response_expression, response)
+  joins <- unlist(lapply(c(k, list(y)), `[[`, "join"))
+  list(dialect = push$dialect, from = paste(c(push$from, "AS t", joins), collapse = " "), v = v,
+       k = vapply(k, `[[`, "", "code"), indicators = unname(indicators), y = y$code, n = n, loss = loss,
+       intercept = intercept, radius = radius)
 }
 
 # Quoted, and of the table: SQLite takes an unknown name in quotes for a text.
@@ -190,30 +192,36 @@ map_number <- function(push, e, range, centre, half) {
   ))
 }
 
-# The place among the levels, less what comes before the first indicator; NULL of another value.
-map_codes <- function(push, e, levels, less) {
+# The place among the levels, less what comes before the first indicator, NULL of another value; as: the name of what
+# may have to be joined for it.
+map_codes <- function(push, e, levels, less, as) {
   column <- push_column(push, e)
   type <- push$types[[as.character(e)]]
-  code <- if (is_truth(push, type)) {
-    sprintf("CASE WHEN %1$s THEN 2 WHEN NOT %1$s THEN 1 END", column)
+  found <- if (is_truth(push, type)) {
+    list(code = sprintf("CASE WHEN %1$s THEN 2 WHEN NOT %1$s THEN 1 END", column))
   } else {
-    push$dialect$code(push$dialect$text(column, type), DBI::dbQuoteString(push$connection, enc2utf8(levels)))
+    push$dialect$code(push$dialect$text(column, type), DBI::dbQuoteString(push$connection, enc2utf8(levels)), as)
   }
-  sprintf("%s - %d", code, less)
+  found$code <- sprintf("%s - %d", found$code, less)
+  found
 }
 
 is_truth <- function(push, type) !is.na(type) && type == push$dialect$known$truth
 
 map_response <- function(push, e, response) {
-  if (response$kind == "bounded") return(map_number(push, e, response$bounds, response$centre, response$half))
   number <- push$dialect$number
+  if (response$kind == "bounded") {
+    return(list(code = map_number(push, e, response$bounds, response$centre, response$half)))
+  }
   if (response$kind != "numeric") {
-    return(sprintf("2 * (%s) - %s", map_codes(push, e, as.character(response$labels), 1L), number(1)))
+    found <- map_codes(push, e, as.character(response$labels), 1L, "codey")
+    found$code <- sprintf("2 * (%s) - %s", found$code, number(1))
+    return(found)
   }
   column <- push_column(push, e)
   x <- push$dialect$double(column, push$types[[as.character(e)]])
-  push$dialect$guard(column, sprintf("CASE WHEN %1$s = 1 THEN %2$s WHEN %1$s = 0 OR %1$s = -1 THEN %3$s END", x,
-                                     number(1), number(-1)))
+  sided <- sprintf("CASE WHEN %1$s = 1 THEN %2$s WHEN %1$s = 0 OR %1$s = -1 THEN %3$s END", x, number(1), number(-1))
+  list(code = push$dialect$guard(column, sided))
 }
 
 # ---- asking ----

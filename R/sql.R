@@ -1,18 +1,19 @@
 # A sum over the rows of a table as one SELECT (proofs: push-down).
 #
 # Layers, dpsosp1, dpsosp2, ... of a WITH, are SELECTs of the one before, with a fence of the dialect, as else a
-# database would merge them and compute what many sums use once for each. (Nested they would be too deep for SQLite.)
+# database would merge them and compute what many sums use once for each. (Nested they would be too deep for SQLite.) As
+# a layer costs time for each column, what is used once has none.
 #   v, k, y   columns mapped to [-1, 1], codes of factors, the response; NULL where a record has none
-#   c         where rows may be longer than the radius: what clips them
+#   c         only where rows may be longer than the radius: what clips them
 #   z, u      integers: the clipped row times 2^20, u where the row has a one, for an intercept and for indicators
 #   t         the predictors; NULL where the squares of the integers add up to more than 2^40: a null record
-#   steps     of the loss; f, the record's weight in units of its bound
-#   g         f rounded to an integer and no larger than its bound
+#   steps     of the loss; w, the record's weight in units of its bound
+#   g         w rounded to an integer and no larger than its bound
 # What is summed are products of the integers g, z and u; SUM leaves NULL out. Codes of factors group the rows, so that
 # sums over indicators are those of cells.
 #
-# A plan has all that is not asked: dialect, from (the table), v, k, y (expressions), indicators (of each k), intercept,
-# radius, loss, n.
+# A plan has all that is not asked: dialect, from (the table, as t, and what is joined), v, k, y (expressions),
+# indicators (of each k), intercept, radius, loss, n.
 
 unit <- 2^20 # of a row's numbers, and of a weight that they are multiplied by
 fine <- 2^40 # of a weight that is summed as it is
@@ -86,22 +87,28 @@ new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL
 sql_layers <- function(plan, what, weights) {
   number <- function(letter, all) paste0(letter, seq_along(all), recycle0 = TRUE)
   names <- list(v = number("v", plan$v), k = number("k", plan$k), z = number("z", plan$v))
-  rows <- c(named(plan$v, names$v), named(plan$k, names$k), named(plan$y, "y"))
-  layers <- paste("SELECT", toString(rows), "FROM", plan$from, "AS t", plan$dialect$fence)
-  kept <- c(names$v, names$k, "y")
-  layers <- clip_layers(plan, layers, names, kept)
-  clip <- if (is_clipped(plan)) "c" else plan$dialect$number(reach(plan) / plan$radius)
-  whole <- c(named(plan$dialect$int(paste(names$v, "*", clip, recycle0 = TRUE)), names$z),
-             named(plan$dialect$int(clip), "u"))
-  kept <- c(names$z, "u", names$k, "y")
-  layers <- layer(plan, layers, c(whole, names$k, "y"))
-  layers <- layer(plan, layers, c(kept, predictors(plan, what, weights, names)))
+  rest <- c(named(plan$k, names$k), named(plan$y, "y"))
+  kept <- c(names$k, "y")
+  if (is_clipped(plan)) {
+    layers <- clip_layers(plan, first_layer(plan, c(named(plan$v, names$v), rest)), names, c(names$v, kept))
+    layers <- layer(plan, layers, c(whole(plan, names$v, "c", names), kept))
+  } else {
+    clip <- plan$dialect$number(reach(plan) / plan$radius)
+    layers <- first_layer(plan, c(whole(plan, plan$v, clip, names), rest))
+  }
+  layers <- layer(plan, layers, c(names$z, "u", kept, predictors(plan, what, weights, names)))
   kept <- c(if (!weights$form %in% c("each", "squares")) c(names$z, "u"), names$k,
             if (weights$form == "squares") "q")
   layers <- loss_layers(plan, layers, what, weights, kept)
   bounded <- sprintf("CASE WHEN %1$s > %2$s THEN %2$s WHEN %1$s < %3$s THEN %3$s ELSE %1$s END",
                      sub("g", "w", weights$names), plan$dialect$number(weights$high), plan$dialect$number(weights$low))
   layer(plan, layers, c(kept, named(plan$dialect$int(bounded), weights$names)))
+}
+
+first_layer <- function(plan, items) paste("SELECT", toString(items), "FROM", plan$from, plan$dialect$fence)
+
+whole <- function(plan, v, clip, names) {
+  c(named(plan$dialect$int(paste0("(", v, ") * ", clip, recycle0 = TRUE)), names$z), named(plan$dialect$int(clip), "u"))
 }
 
 layer <- function(plan, layers, items) {
@@ -128,7 +135,6 @@ reach <- function(plan) unit - sqrt(length(plan$v) + length(plan$k) + plan$inter
 has_indicator <- function(k, yes) sprintf("CASE WHEN %1$s > 0 THEN %2$s WHEN %1$s = 0 THEN 0 * %2$s END", k, yes)
 
 clip_layers <- function(plan, layers, names, kept) {
-  if (!is_clipped(plan)) return(layers)
   number <- plan$dialect$number
   squares <- c(if (plan$intercept) number(1), paste(names$v, "*", names$v, recycle0 = TRUE),
                has_indicator(names$k, number(1)))
@@ -138,12 +144,12 @@ clip_layers <- function(plan, layers, names, kept) {
   layer(plan, layers, c(kept, named(clip, "c")))
 }
 
-# t; of a search the direction's predictor a; of a trace the squares q.
+# t0; of a search the direction's predictor a; of a trace the squares q.
 predictors <- function(plan, what, weights, names) {
   ones <- c(if (plan$intercept) "u * u", has_indicator(names$k, "u * u"))
   q <- add_up(c(ones, paste(names$z, "*", names$z, recycle0 = TRUE)))
   sound <- sprintf("CASE WHEN %s <= %.0f AND y IS NOT NULL THEN %s END", q, unit^2, predictor(plan, what$at, names))
-  c(named(sound, "t"), if (what$word == "decreases") named(predictor(plan, what$along, names), "a"),
+  c(named(sound, "t0"), if (what$word == "decreases") named(predictor(plan, what$along, names), "a"),
     if (weights$form == "squares") named(q, "q"))
 }
 
@@ -163,7 +169,7 @@ predictor <- function(plan, w, names) {
            ones))
 }
 
-# Predictors t0, ...; the steps of the loss for each; then the weights, in units, as w.
+# Of a search the predictors t1, ...; the steps of the loss for each; then the weights, in units, as w.
 loss_layers <- function(plan, layers, what, weights, kept) {
   loss <- sql_losses[[plan$loss$name]]
   number <- plan$dialect$number
@@ -171,12 +177,12 @@ loss_layers <- function(plan, layers, what, weights, kept) {
   steps[steps < 1e-100] <- 0
   at <- 0:length(steps)
   have <- paste0("t", at)
-  layers <- layer(plan, layers, c(kept, "y", named(c("t", paste("t +", number(steps), "* a", recycle0 = TRUE)), have)))
-  fill <- function(e) vapply(at, function(i) fill_in(e, loss, plan, i), "")
-  for (step in names(loss$steps)) {
-    layers <- layer(plan, layers, c(kept, "y", have, named(fill(loss$steps[[step]]), paste0(step, at))))
-    have <- c(have, paste0(step, at))
+  if (length(steps) > 0L) {
+    layers <- layer(plan, layers, c(kept, "y", "t0", named(paste("t0 +", number(steps), "* a"), have[-1])))
   }
+  fill <- function(e) vapply(at, function(i) fill_in(e, loss, plan, i), "")
+  columns <- unlist(lapply(names(loss$steps), function(step) named(fill(loss$steps[[step]]), paste0(step, at))))
+  layers <- layer(plan, layers, c(kept, "y", have, columns))
   f <- weights$f
   if (!is.null(weights$steps)) {
     layers <- layer(plan, layers, c(kept, named(fill(weights$steps), paste0("f", at))))
@@ -191,6 +197,7 @@ loss_layers <- function(plan, layers, what, weights, kept) {
 
 fill_in <- function(e, loss, plan, i) {
   numbers <- loss$parameters(plan$loss$parameter)
+  for (name in rev(names(loss$short))) e <- gsub(sprintf("{%s}", name), loss$short[[name]], e, fixed = TRUE)
   e <- gsub("{log}", plan$dialect$log, e, fixed = TRUE)
   for (name in names(numbers)) e <- gsub(sprintf("{%s}", name), plan$dialect$number(numbers[[name]]), e, fixed = TRUE)
   for (name in c("t", names(loss$steps))) e <- gsub(sprintf("{%s}", name), paste0(name, i), e, fixed = TRUE)

@@ -184,7 +184,8 @@ expect_bounded <- function(source, losses, sizes = c(0, 1, 40, 1e30), bounds = f
         most <- allowed(word, all[[word]], limits, loss)
         for (id in seq_len(source$n)) {
           one <- function(made) {
-            made$from <- sprintf("(SELECT * FROM %s AS t WHERE id = %d)", made$from, id)
+            made$from <- sub(" AS t", sprintf(" AS t WHERE id = %d) AS t", id), paste("(SELECT * FROM", made$from),
+                             fixed = TRUE)
             made$n <- 1
             plan(made)
           }
