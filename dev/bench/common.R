@@ -8,10 +8,12 @@ bench_open <- function() {
   dir.create(folder, FALSE, TRUE)
   object <- file.path(folder, "bench.so")
   config <- function(what) trimws(system2("R", c("CMD", "config", what), stdout = TRUE))
+  compiler <- strsplit(config("CC"), " +")[[1]] # it may be a command with arguments, such as ccache gcc
   # Debian keeps R's reference BLAS and OpenBLAS behind one name, so the library path chooses
-  status <- system2(config("CC"), c(
-    "-std=gnu99", config("CFLAGS"), "-fopenmp -fPIC -shared -DUSE_FC_LEN_T -DSTRICT_R_HEADERS -Isrc",
-    config("--cppflags"), Sys.glob("src/*/*.c"), "dev/bench/bench.c dev/bench/networks.c", "-o", object,
+  status <- system2(compiler[1], c(
+    compiler[-1], "-std=gnu99", config("CFLAGS"), "-fvisibility=hidden", "-fopenmp -fPIC -shared",
+    "-DUSE_FC_LEN_T -DSTRICT_R_HEADERS -Isrc", config("--cppflags"), Sys.glob("src/*/*.c"),
+    "dev/bench/bench.c dev/bench/networks.c", "-o", object,
     config("BLAS_LIBS"), config("LAPACK_LIBS"), config("--ldflags")
   ))
   if (status != 0) stop("the benchmarks do not compile")

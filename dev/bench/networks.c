@@ -42,7 +42,9 @@ static void plain_factors(size_t rows, size_t dim, double clip, const double *sq
 #undef network_predict
 #undef model_network
 
-/* ---- what R calls ---- */
+/* ---- what R calls; all else is hidden, as in the package ---- */
+
+#pragma GCC visibility push(default)
 
 struct bench_network {
   struct network *network;

@@ -2,9 +2,10 @@
 # held-out records and objective against eps, and evaluations against the sampling rate. Zero-out, delta = 1e-8, nothing
 # tuned but what a row says.
 #   Rscript chen-lee.R FOLDER RESULTS.csv [SEEDS [LIBRARY]]
-# SEEDS (3) are of logistic regression on Adult, but for Newton's method; all else has one. FOLDER holds a9a.csv.xz
-# (Adult in Platt's binary coding) and bank.csv.xz; where the two come from is in their README.
+# SEEDS (3), but one of published constants away from logistic regression on Adult, as these take half a minute each.
+# FOLDER holds a9a.csv.xz (Adult in Platt's binary coding) and bank.csv.xz; where the two come from is in their README.
 # Then: Rscript chen-lee.R --summary RESULTS.csv
+# And the study of single settings, on Adult: Rscript chen-lee.R --study FOLDER STUDY.csv [SEEDS]
 # Accuracy and objective are exact and NOT PRIVATE. gradients and values: of records, as the core computes them.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
@@ -38,19 +39,34 @@ losses <- list(logistic = logistic_loss, huber_svm = huber_svm)
 
 # label: method, search and, where it is not the default, the expected part of the records in a batch.
 settings <- function(n) {
-  search <- function(kind = "svt", rate = NULL) {
-    dpsosp::control_line_search(kind, batch = if (!is.null(rate)) rate * n)
+  search <- function(kind = "svt", rate = NULL, ...) {
+    dpsosp::control_line_search(kind, batch = if (!is.null(rate)) rate * n, ...)
   }
   list(
-    blsgd = list("blsgd", search()), "blsgd gaussian" = list("blsgd", search("gaussian")),
+    blsgd = list("blsgd", search()), "blsgd-ac" = list("blsgd-ac", search()),
+    "blsgd published" = list("blsgd", search(constants = "published")),
+    "blsgd gaussian" = list("blsgd", search("gaussian")),
     blgd = list("blgd", search()), agd = list("agd", search("exponential")), sgd = list("sgd", NULL),
     newton = list("newton", NULL), "blsgd 0.01" = list("blsgd", search(rate = 0.01)),
     "blsgd 0.03" = list("blsgd", search(rate = 0.03)), "blsgd 0.3" = list("blsgd", search(rate = 0.3))
   )
 }
 
-# All that is run of the Huber SVM and of Bank, with one seed.
-in_short <- c("blsgd", "blgd", "sgd", "newton")
+# All that is run of the Huber SVM and of Bank.
+in_short <- c("blsgd", "blsgd-ac", "blsgd published", "blgd", "sgd", "newton")
+
+# The values of the study, each beside the defaults of "blsgd" for all others: what is required over what the gradient
+# promises (alpha in the paper), the ratio of steps (beta), the kind of noise, the rate of batches (q; 1: all records),
+# and with "blsgd-ac" the part by which the clip falls (zeta).
+study_values <- list(sufficient = c(0.1, 0.3, 0.5, 0.7, 0.9), ratio = c(0.5, 0.65, 0.8, 0.9),
+                     noise = c("svt", "gaussian"), rate = c(0.01, 0.03, 0.1, 0.3, 1), decay = c(0, 0.05, 0.2))
+
+study_setting <- function(name, value, n) {
+  control <- function(...) dpsosp::control_line_search(...)
+  switch(name, sufficient = list("blsgd", control(sufficient = value)), ratio = list("blsgd", control(ratio = value)),
+         noise = list("blsgd", control(value)), decay = list("blsgd-ac", control(clip_decay = value)),
+         rate = if (value == 1) list("blgd", control()) else list("blsgd", control(batch = value * n)))
+}
 
 fit <- function(problem, setting, eps, loss) {
   suppressWarnings(suppressMessages(dpsosp::dp_sosp(
@@ -70,6 +86,15 @@ evaluations <- function(fit) {
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
+judged <- function(problem, setting, eps, loss, seed) {
+  set.seed(seed)
+  made <- fit(problem, setting, eps, loss)
+  margin <- problem$y * drop(cbind(1, problem$x) %*% stats::coef(made))
+  c(list(accuracy = signif(mean(margin[!problem$train] > 0), 4),
+         objective = signif(mean(losses[[loss]](margin[problem$train])), 4)),
+    as.list(signif(evaluations(made) / sum(problem$train), 4)))
+}
+
 run <- function(folder, path, seeds) {
   out <- results_file(path, c("set", "loss", "eps", "label", "seed"))
   for (set in c("adult", "bank")) {
@@ -79,16 +104,23 @@ run <- function(folder, path, seeds) {
     for (loss in names(losses)) for (eps in c(0.1, 0.4, 1.6)) for (label in names(settings(n))) {
       main <- set == "adult" && loss == "logistic"
       if (grepl("[0-9]", label) && eps != 0.4 || !main && !label %in% in_short) next
-      for (seed in seq_len(if (main && label != "newton") seeds else 1)) {
+      for (seed in seq_len(if (main || label != "blsgd published") seeds else 1)) {
         row <- list(set = set, loss = loss, eps = eps, label = label, seed = seed)
-        if (out$has(row)) next
-        set.seed(seed)
-        made <- fit(problem, settings(n)[[label]], eps, loss)
-        margin <- problem$y * drop(cbind(1, problem$x) %*% stats::coef(made))
-        out$add(c(row, list(accuracy = signif(mean(margin[!problem$train] > 0), 4),
-                            objective = signif(mean(losses[[loss]](margin[problem$train])), 4)),
-                  as.list(signif(evaluations(made) / n, 4))))
+        if (!out$has(row)) out$add(c(row, judged(problem, settings(n)[[label]], eps, loss, seed)))
       }
+    }
+  }
+}
+
+study <- function(folder, path, seeds) {
+  out <- results_file(path, c("setting", "value", "eps", "seed"))
+  problem <- read_adult(folder)
+  dimnames(problem$x) <- NULL
+  for (name in names(study_values)) for (value in study_values[[name]]) for (eps in c(0.05, 0.2)) {
+    for (seed in seq_len(seeds)) {
+      row <- list(setting = name, value = value, eps = eps, seed = seed)
+      setting <- study_setting(name, value, sum(problem$train))
+      if (!out$has(row)) out$add(c(row, judged(problem, setting, eps, "logistic", seed)))
     }
   }
 }
@@ -105,6 +137,8 @@ summary_of <- function(path) {
 
 if (arguments[1] == "--summary") {
   print(summary_of(arguments[2]), row.names = FALSE)
+} else if (arguments[1] == "--study") {
+  study(arguments[2], arguments[3], if (length(arguments) > 3) as.integer(arguments[4]) else 3L)
 } else {
   if (length(arguments) > 3) .libPaths(c(arguments[4], .libPaths()))
   run(arguments[1], arguments[2], if (length(arguments) > 2) as.integer(arguments[3]) else 3L)
