@@ -1,0 +1,55 @@
+# Ten data frames as a new user would try them: accuracy, area under the ROC curve and log-loss (mean logistic loss) of
+# glm(), of method = "auto" and of "2opt-ls" at three eps; no setting but eps, replace-one, delta = 1/n^2, private
+# ranges. What is written is exact and NOT PRIVATE.
+#   Rscript newcomer.R RESULTS.csv FOLDER [SET ...]      runs that are not in the file yet; all sets by default
+#   Rscript newcomer.R --summary RESULTS.csv             means over the seeds, and the cells that miss a goal
+# FOLDER as in raw.R. Each fit predicts for a fifth of the rows; counted are those that it and glm() predict for.
+library(dpsosp)
+
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+for (file in c("common.R", "frames.R")) source(file.path(dirname(this_file), file))
+
+grid <- expand.grid(seed = 1:3, eps = c(0.5, 1, 3), method = c("auto", "2opt-ls"), stringsAsFactors = FALSE)
+
+run <- function(path, folder, chosen) {
+  out <- results_file(path, c("set", "method", "eps", "seed"))
+  for (name in chosen) {
+    set <- split_set(name, folder)
+    if (is.null(set)) next
+    for (i in seq_len(nrow(grid))) {
+      row <- c(list(set = name, n = nrow(set$train)), as.list(grid[i, c("method", "eps", "seed")]))
+      if (out$has(row)) next
+      run <- timed_fit(set, row$eps, row$seed, method = row$method)
+      link <- predict(run$fit, set$test)
+      both <- !is.na(link) & !is.na(set$exact$glm)
+      out$add(c(row, list(chosen = run$fit$method), quality_of(link, both, set),
+                glm = quality_of(set$exact$glm, both, set),
+                constant = quality_of(set$exact$constant, both, set)[c("accuracy", "loss")],
+                list(tested = sum(both), seconds = run$seconds)))
+    }
+  }
+}
+
+# Goals: at eps = 1 within 2 points of the accuracy of glm() from 5,000 rows on, of Adult and Bank within 1; nowhere a
+# mean log-loss above that of the constant prediction.
+summarise <- function(path) {
+  x <- utils::read.csv(path)
+  measures <- c("accuracy", "auc", "loss")
+  x$method <- factor(x$method, unique(x$method))
+  means <- stats::aggregate(x[c(measures, paste0("glm.", measures), "constant.loss")],
+                            x[c("eps", "method", "set", "n")], mean)
+  print(means, digits = 4)
+  allowed <- ifelse(means$set %in% c("adult", "bank"), 0.01, ifelse(means$n / 0.8 >= 5000, 0.02, Inf))
+  means$accuracy.gap <- means$glm.accuracy - means$accuracy
+  means$loss.gap <- means$loss - means$constant.loss
+  missed <- (means$eps == 1 & means$accuracy.gap > allowed) | means$loss.gap > 0
+  cat("\nMissed:", sum(missed), "of", nrow(means), "cells\n")
+  print(means[missed, c("set", "method", "eps", "accuracy.gap", "loss.gap")], digits = 3, row.names = FALSE)
+}
+
+if (identical(arguments[1], "--summary")) {
+  summarise(arguments[2])
+} else {
+  run(arguments[1], arguments[2], if (length(arguments) > 2) arguments[-(1:2)] else names(sets))
+}
