@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The package's tests with a shared object built with the address and undefined-behaviour sanitizers: what the C tests
-# cannot see is the glue. R itself is not instrumented, so leaks are not reported (its own would be).
+# cannot see is the glue. R itself is not instrumented, so leaks are not reported (its own would be). Tests that take
+# long are skipped, as in R CMD check: what they call is called by others.
 #   dev/asan.sh [filter of test files]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,6 +15,7 @@ END
 R_MAKEVARS_USER=$PWD/build/asan/Makevars R CMD INSTALL --no-docs --no-test-load --library=build/asan/lib \
   build/dpsosp_*.tar.gz > build/asan/install.log 2>&1 || { cat build/asan/install.log >&2; exit 1; }
 
+export NOT_CRAN=false
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
   Rscript dev/rtests.R build/asan/lib "$@"

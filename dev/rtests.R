@@ -5,7 +5,7 @@
 args <- commandArgs(TRUE)
 .libPaths(c(normalizePath(args[1]), .libPaths()))
 filter <- if (length(args) > 1) args[2]
-Sys.setenv(NOT_CRAN = "true")
+if (Sys.getenv("NOT_CRAN") == "") Sys.setenv(NOT_CRAN = "true")
 if (Sys.getenv("DPSOSP_SHARED") == "" && dir.exists("../shared")) {
   Sys.setenv(DPSOSP_SHARED = normalizePath("../shared"))
 }

@@ -80,6 +80,7 @@ test_that("Gaussian with Laplace, and batches without replacement", {
 })
 
 test_that("calibration", {
+  skip_on_cran() # it takes long
   for (i in seq_len(nrow(rows <- golden("calibrate_gaussian")))) {
     times <- field("T", rows$params[i])
     eps <- field("eps", rows$params[i])
@@ -236,6 +237,7 @@ test_that("sparse vector: 0.11 eps^2 for up to 20 queries follows from its diver
 # ---- properties ----
 
 test_that("more noise, less eps; order of composition does not matter; copies are repetitions", {
+  skip_on_cran() # it takes long
   set.seed(7)
   random_event <- function(noise) {
     neighbours <- "zero-out"
@@ -319,6 +321,7 @@ test_that("exponential mechanism: the profile dominates mechanisms of its range,
 })
 
 test_that("extremes: an answer or an honest Inf, never below the optimistic bound", {
+  skip_on_cran() # it takes long
   for (neighbours in c("zero-out", "replace-one")) for (sigma in c(1e-3, 1, 1e6)) for (rate in c(1e-8, 0.1, 1)) {
     for (times in c(1, 1e7)) for (delta in c(1e-300, 1e-6, 0.5)) {
       profile <- dp_account(event_repeat(event_subsample(event_gaussian(sigma, neighbours), rate), times))

@@ -30,6 +30,7 @@ chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive
             "noise")
 
 test_that("every numeric setting of every control is refused before charges, or leads to a result", {
+  skip_on_cran() # it takes long
   of_newton <- names(formals(control_newton))
   for (pair in controls) {
     settings <- names(formals(pair[[2]]))
@@ -84,6 +85,7 @@ test_that("more coefficients than rounding allows for a lambda0 are refused befo
 })
 
 test_that("a problem too large for Hessians is refused before its ranges are charged, and runs where none are needed", {
+  skip_on_cran() # it takes long
   wide <- as.data.frame(matrix(0, 4, 8192))
   wide$y <- c(0, 1, 0, 1)
   budget <- dp_budget(rho = 1)

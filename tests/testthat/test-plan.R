@@ -85,6 +85,7 @@ test_that("the path of newton has the mean and the variance of simulated ones", 
 })
 
 test_that("excess loss and target agree with fits by both methods", {
+  skip_on_cran() # it takes long
   beta <- c(0.7, -0.7, 0.7, 0.7, -0.7)
   n <- 3000
   set.seed(1)

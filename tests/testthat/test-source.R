@@ -51,6 +51,7 @@ test_that("a fit to a table or query of PostgreSQL is the one in memory", {
 })
 
 test_that("every method, with declared bounds or none, gives the fit in memory", {
+  skip_on_cran() # it takes long
   source <- dp_source(in_chunks(d, 25))
   # in memory records that are read once have a random order
   for (method in setdiff(dpsosp:::methods_without("batch"), dpsosp:::methods_with("fresh"))) {
