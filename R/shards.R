@@ -68,6 +68,7 @@
 #' }
 #' @export
 dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, ...) {
+  require_given()
   call <- sys.call()
   check_dots(call)
   if (!requireNamespace("mirai", quietly = TRUE)) {
