@@ -1,8 +1,8 @@
 # Wang & Xu (2021), section 5: accuracy, optimality gap and gradient norm against eps, and the gap against time.
 #
 # Rscript wang-xu.R [--data FOLDER] [--out FOLDER] [--runs 10] [--sets ijcnn1,covertype] [--eps 0.2,0.4,...]
-# Then: Rscript wang-xu.R --summary RESULTS.csv SUMMARY.csv writes the means over runs, and of what the vignette draws the
-# 10 and 90 percent quantiles.
+# Then: Rscript wang-xu.R --summary RESULTS.csv SUMMARY.csv writes the means over runs and, of what the vignette draws,
+# the 10 and 90 percent quantiles.
 #
 # FOLDER holds covertype.rds (classes 1 and 2) and ijcnn1.csv.xz, of which 35,000 random rows are taken; without it the
 # package's sample of Covertype is used. Rows as in gao-wright.R. Writes wang-xu.csv, a row per run, and goes on where
