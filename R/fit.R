@@ -81,9 +81,9 @@ new_privacy <- function(job) {
 #' @details Rows to predict are clipped and mapped as those of the fit were.
 #'
 #'   What would hold data or be another release is refused, with the class `dpsosp_error_absent`: `terms()`,
-#'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `deviance()`, `logLik()` and with it `AIC()` and
-#'   `BIC()`, `step()`, `add1()`, `drop1()` and `anova()`; so are `vcov()` and `confint()` of a fit that bought
-#'   no intervals ([dp_inference()]).
+#'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and its
+#'   like, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
+#'   `profile()`; so are `vcov()` and `confint()` of a fit that bought no intervals ([dp_inference()]).
 #'
 #'   `plot()` has two panels. The left one shows the norms of released gradients, those of batches or of differences
 #'   as open circles, with their upper confidence bounds and the target: a run may stop where a bound is below it. The
