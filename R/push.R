@@ -46,9 +46,12 @@ hold_snapshot <- function(push) {
   begin <- push$dialect$begin
   if (has_transaction(push) || fails(run(begin[1]))) refuse_snapshot()
   push$state$open <- TRUE
+  # After an interrupt another may be pending, which must not leave the transaction open.
   end <- function() {
-    push$state$open <- FALSE
-    fails(run(push$dialect$end))
+    suspendInterrupts({
+      push$state$open <- FALSE
+      fails(run(push$dialect$end))
+    })
   }
   if (fails(run(begin[-1]))) {
     end()

@@ -142,7 +142,7 @@ new_key <- function() {
 # The answers of all shards, in their order; an error where one is missing. Nothing that was begun is left running.
 ask_workers <- function(shards, step, request) {
   tasks <- send_workers(shards, step, request)
-  on.exit(lapply(tasks, mirai::stop_mirai))
+  on.exit(suspendInterrupts(lapply(tasks, mirai::stop_mirai)))
   lapply(seq_along(tasks), function(i) check_answer(mirai::call_mirai(tasks[[i]])$data, shards, i, step))
 }
 
@@ -276,7 +276,7 @@ check_opened <- function(answers, source, columns) {
 }
 
 # What frees the workers' memory at the end of a fit, if they can be asked; nobody waits for them.
-close_shards <- function(shards) function() try(send_workers(shards, "close"), silent = TRUE)
+close_shards <- function(shards) function() suspendInterrupts(try(send_workers(shards, "close"), silent = TRUE))
 
 # Stands for a list of columns in private_ranges(), as stream_columns().
 shard_columns <- function(source, design) {

@@ -20,6 +20,7 @@ main <- function() {
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
     audit_network(), audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
+    audit_pushed(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -132,6 +133,28 @@ audit_classes <- function() {
     dp_audit(release, list(NA, "a"), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)
+}
+
+# The same gradient where a database sums: of tables that differ in one record, all others null.
+audit_pushed <- function() {
+  mu <- dp_convert(eps = eps, delta = delta, to = "mu")
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(connection))
+  labels <- c("no", "yes")
+  sources <- lapply(stats::setNames(nm = labels), function(label) {
+    DBI::dbWriteTable(connection, label, data.frame(a = 1, y = c(label, rep(NA, n - 1))))
+    dp_source(connection, label, levels = list(y = labels), push = TRUE)
+  })
+  release <- function(label) {
+    problem <- dpsosp:::problem_source(y ~ a - 1, sources[[label]], "sigmoid", list(a = c(-1, 1)), 1, NULL, NULL)
+    oracle <- dpsosp:::new_oracle(problem$records(problem), problem$loss, dp_budget(mu = mu * (1 + 1e-9)), 1, FALSE,
+                                  "replace-one", "secure")
+    as.vector(dp_gradient(oracle, 0, mu = mu))
+  }
+  repeat_audit("one gradient, summed by a database", "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
+    dp_audit(release, as.list(labels), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds && a$bound > 0.1 * eps)
 }
 
 # All of the budget for the gradient of the sigmoid loss at zero, on a record and on its opposite, the others null: the

@@ -35,7 +35,7 @@ levels_of <- function(d) lapply(Filter(is.factor, d), levels)
 
 # All that a fit would ask, with next to no noise.
 oracle_of <- function(source, bounds) {
-  problem <- dpsosp:::problem_source(y ~ ., source, "logistic", bounds, NULL, NULL)
+  problem <- dpsosp:::problem_source(y ~ ., source, "logistic", bounds, NULL, NULL, NULL)
   dpsosp:::new_oracle(problem$records(problem), problem$loss, budget(), problem$design$radius, TRUE, "replace-one",
                       "reproducible")
 }
@@ -86,7 +86,7 @@ peak <- function() {
 
 # A row of a message has a head of seven bytes, a field one of four.
 pushed_bytes <- function(source, public) {
-  problem <- dpsosp:::problem_source(y ~ ., source, "logistic", public$bounds, NULL, NULL)
+  problem <- dpsosp:::problem_source(y ~ ., source, "logistic", public$bounds, NULL, NULL, NULL)
   plan <- dpsosp:::push_plan(source$push, problem$design, problem$response, source$n, problem$loss, TRUE,
                              problem$design$radius)
   w <- cos(seq_len(length(plan$v) + sum(plan$indicators) + 1))

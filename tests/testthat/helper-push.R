@@ -11,7 +11,7 @@ push_pair <- function(connection, data, name = "people", levels = levels_of(data
 # All that a fit would ask, with next to no noise.
 push_oracle <- function(source, formula, loss = "logistic", bounds = frame_bounds, radius = NULL, mu = 1e9,
                         neighbours = "replace-one") {
-  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, contrasts = NULL, call = NULL))
+  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, NULL, NULL))
   dpsosp:::new_oracle(problem$records(problem), problem$loss, dp_budget(mu = mu), problem$design$radius,
                       problem$design$intercept, neighbours, "reproducible")
 }
@@ -38,7 +38,7 @@ expect_pushed <- function(pair, formula, ..., curved = TRUE, size = 1) {
 # The integers of one SELECT.
 push_sum <- function(source, formula, what, loss = dpsosp:::loss_logistic(), bounds = frame_bounds, radius = NULL,
                      plan = identity) {
-  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, contrasts = NULL, call = NULL))
+  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, NULL, NULL))
   made <- plan(dpsosp:::push_plan(source$push, problem$design, problem$response, source$n, problem$loss,
                                   problem$design$intercept, problem$design$radius))
   query <- dpsosp:::sql_sum(made, what)

@@ -55,6 +55,32 @@ test_that("an interrupt of a statement ends the fit as one", {
   expect_false(source$push$state$open)
 })
 
+test_that("an interrupt that comes while another ends the fit leaves no transaction", {
+  skip_on_os("windows")
+  connection <- sqlite_connection()
+  source <- push_pair(connection, d)$push
+  ending <- FALSE
+  before_statement(function(at) {
+    ending <<- at == 2
+    if (ending) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  })
+  original <- dpsosp:::fails
+  put <- function(value) utils::assignInNamespace("fails", value, "dpsosp")
+  put(function(code) {
+    if (ending) tools::pskill(Sys.getpid(), tools::SIGINT)
+    original(code)
+  })
+  withr::defer(put(original))
+  # The second one is not for the handler that the first one came to.
+  interrupted <- function(code) tryCatch(code, interrupt = function(e) "interrupt")
+  interrupted({
+    interrupted(fit(source, dp_budget(eps = 1, delta = 1e-6)))
+    Sys.sleep(0.1)
+  })
+  expect_true(ending)
+  expect_no_error(DBI::dbWithTransaction(connection, DBI::dbExecute(connection, "UPDATE people SET b = b")))
+})
+
 # ---- names and values ----
 
 test_that("names and levels that are code or none at all are names and levels", {

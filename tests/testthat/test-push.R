@@ -74,11 +74,28 @@ test_that("a fit keeps nothing of the connection, and a fit or an error leaves n
   expect_no_error(DBI::dbWithTransaction(connection, DBI::dbExecute(connection, "UPDATE people SET b = b")))
 })
 
+test_that("certificates and intervals of a fit come from a table, too", {
+  pair <- push_pair(sqlite_connection(), d)
+  fit <- quiet_fit(y ~ a + b + f, d, method = "newton", eps = 50, delta = 1e-6, bounds = frame_bounds,
+                   noise = "reproducible")
+  again <- function(what, data) {
+    set.seed(3)
+    suppressMessages(what(fit, data, eps = 50, delta = 1e-6, noise = "reproducible"))
+  }
+  certificates <- lapply(pair, again, what = dp_certify)
+  expect_identical(certificates$push[names(certificates$push) != "call"],
+                   certificates$chunks[names(certificates$chunks) != "call"])
+  intervals <- lapply(list(pair$push, d), again, what = dp_inference)
+  expect_equal(confint(intervals[[1]]), confint(intervals[[2]]), tolerance = 1e-4)
+  expect_same_ledger(intervals[[1]], intervals[[2]])
+  expect_false(pair$push$push$state$open)
+})
+
 # ---- text of the dialects ----
 
 test_that("every dialect writes one SELECT, balanced, with its own casts and fences", {
   source <- push_pair(sqlite_connection(), d)$push
-  problem <- suppressMessages(dpsosp:::problem_source(y ~ a + b + f, source, "logistic", frame_bounds, 1, NULL))
+  problem <- suppressMessages(dpsosp:::problem_source(y ~ a + b + f, source, "logistic", frame_bounds, 1, NULL, NULL))
   what <- asks(5)$gradient
   what$at[4] <- 1e-200
   for (name in names(dpsosp:::dialects)) {
