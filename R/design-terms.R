@@ -21,7 +21,6 @@ design_terms <- function(formula, data, call) {
     abort("argument", "`formula` is not one that terms() understands: ", conditionMessage(e), call = call)
   })
   if (attr(terms, "response") == 0L) abort("argument", "`formula` must have a response.", call = call)
-  if (!is.null(attr(terms, "offset"))) abort("argument", "`formula` must not have an offset().", call = call)
   if (deparse1(attr(terms, "variables")[[2]]) %in% attr(terms, "term.labels")) {
     abort("argument", "`formula` has its response among the predictors.", call = call)
   }
@@ -38,10 +37,13 @@ several_constants <- c(names(declared_arguments), "bs", "ns")
 # The formula with the values of constants, such as k of I(x / k), from its environment, in the place of their names:
 # they are public as it is, and a fit keeps no environment. A column goes before a constant; a bare name is a term.
 put_constants <- function(formula, columns, environment, call) {
-  value <- function(name, several) constant_value(name, columns, environment, several, call)
-  formula[[2]] <- put_values(formula[[2]], value, character())
-  formula[[3]] <- put_values(formula[[3]], value, formula_operators)
+  formula[[2]] <- put_environment(formula[[2]], columns, environment, call)
+  formula[[3]] <- put_environment(formula[[3]], columns, environment, call, formula_operators)
   formula
+}
+
+put_environment <- function(e, columns, environment, call, operators = character()) {
+  put_values(e, function(name, several) constant_value(name, columns, environment, several, call), operators)
 }
 
 put_values <- function(e, value, operators) {

@@ -14,7 +14,7 @@
 
 # frame: what the caller calls the data frame; NULL for a source.
 design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data",
-                            contrasts = NULL) {
+                            extras = list()) {
   check_data(data, "data", call)
   terms <- design_terms(formula, data, call)
   expressions <- term_expressions(terms, call)
@@ -22,12 +22,21 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   # Of a basis its argument is evaluated.
   arguments <- Map(function(e, basis) if (is.null(basis)) e else basis$x, expressions, bases)
   response <- attr(terms, "variables")[[2]]
-  schema <- row_wise_schema(c(list(response), arguments), data, call)
+  offset <- offset_expressions(terms, call)
+  subset <- record_expression(extras$subset, formula, data, call)
+  weights <- record_expression(extras$weights, formula, data, call)
+  of_records <- c(list(subset = subset), list(weights = weights), offset)
+  of_records <- of_records[!vapply(of_records, is.null, NA)]
+  schema <- row_wise_schema(c(list(response), arguments, of_records), data, call)
   if (is.call(response)) row_wise_empty(response, schema, call)
   if (is.name(response)) refuse_time(data[[as.character(response)]], as.character(response), call)
   empty <- lapply(arguments, row_wise_empty, schema = schema, call = call)
   check_characters(response, empty, schema, frame, call)
-  variables <- design_variables(expressions, bases, empty, contrasts, call)
+  for (name in names(of_records)) {
+    check_record_values(row_wise_empty(of_records[[name]], schema, call), name,
+                        if (name == "subset") is.logical else is.numeric, call)
+  }
+  variables <- design_variables(expressions, bases, empty, extras$contrasts, call)
   expanded <- expand_terms(terms, variables, call)
   intercept <- attr(terms, "intercept") == 1L
   columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
@@ -38,7 +47,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   design <- structure(class = "dp_design", list(
     terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
     schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
-    ranges = NULL, radius = radius, intercept = intercept
+    ranges = NULL, radius = radius, intercept = intercept, subset = subset, weights = weights, offset = offset
   ))
   declare_ranges(design, bounds, names(expressions), names(expanded$blocks), call)
 }
@@ -66,14 +75,19 @@ declare_ranges <- function(design, bounds, variables, known, call) {
   of <- intersect(unlist(design$products), c(predictors, variables))
   used <- intersect(unlist(lapply(design$predictors[predictors], all.vars)), names(design$schema))
   used <- used[vapply(design$schema[used], function(column) column$kind == "numeric", NA)]
-  open <- setdiff(unique(c(predictors, of, used)), known)
+  shifting <- intersect(unlist(lapply(design$offset, all.vars)), names(design$schema))
+  open <- setdiff(unique(c(predictors, of, used, shifting, names(design$offset))), known)
   ranges <- check_bounds(bounds, open, names(design$levels), call, lapply(design$schema, `[[`, "time"))
   declared <- rownames(ranges)[!is.na(ranges[, "lower"])]
-  rows <- unique(c(predictors, of, declared))
+  rows <- unique(c(predictors, of, intersect(declared, used)))
   design$ranges <- matrix(NA_real_, length(rows), 2L, dimnames = list(rows, c("lower", "upper")))
-  design$ranges[declared, ] <- ranges[declared, ]
+  there <- intersect(declared, rows)
+  design$ranges[there, ] <- ranges[there, ]
   design <- fill_ranges(design)
-  for (name in setdiff(declared, c(predictors, of))) check_used(design, name, predictors, call)
+  for (name in setdiff(declared, c(predictors, of, shifting, names(design$offset)))) {
+    check_used(design, name, predictors, call)
+  }
+  design$shift <- offset_ranges(design$offset, known_ranges(list(ranges = ranges)), call)
   design
 }
 
@@ -159,7 +173,15 @@ design_private_columns <- function(design, data, call = sys.call(-1)) {
 }
 
 design_private_column <- function(design, name, data, call) {
-  as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
+  column <- as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
+  if (!is.null(design$subset)) column[!design_kept(design, data, "data", call)] <- NA
+  column
+}
+
+# Columns of the data that the expressions use, with those that say which records count.
+columns_used <- function(design, expressions) {
+  of_records <- c(design$subset, design$weights, design$offset)
+  intersect(unlist(lapply(c(expressions, of_records), all.vars)), names(design$schema))
 }
 
 # ranges: lower and upper, rows named by the columns that they belong to.
@@ -235,7 +257,15 @@ design_start <- function(design, coefficients) {
 
 # ---- response ----
 
+# That of a record that does not count is missing.
 design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
+  y <- design_answers(design, data, arg, call)
+  if (!is.null(design$subset) || has_weights(design)) y[!design_kept(design, data, arg, call)] <- NA
+  y
+}
+
+# Of all records.
+design_answers <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)
   row_wise_evaluate(design$response_expression, data, design$schema, arg, call)
 }

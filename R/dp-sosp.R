@@ -38,6 +38,9 @@
 #' * Splines: `bs(x, knots = c(...), Boundary.knots = c(lower, upper))` and `ns()` likewise, from the package splines,
 #'   which need not be attached. Values beyond the boundary knots are moved to them.
 #' * Dates (`Date`) are numbers of days since 1970, times (`POSIXct`) of seconds; their `bounds` may be dates and times.
+#' * `offset(log(time))`: added to the linear predictor, with the coefficient one, clipped to its range, which must be
+#'   declared: `bounds = list(time = c(1, 50))`, or by the text of the term. `predict()` adds it, too. With
+#'   `loss_huber()` it is in the units of the response. Data frames only, not sources.
 #'
 #' A range that is declared for a column holds for expressions of it, too, where it follows by interval arithmetic: from
 #' `income = c(1, 1e6)` that of `log(income)`. An expression may be declared by its text, as in
@@ -99,6 +102,13 @@
 #'   unless its released second moment says that it surely varies less.
 #' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: names of R's
 #'   contrast functions, or matrices with a row for each declared level. `NULL`: see the section Formulas.
+#' @param subset A condition on columns, such as `age >= 18`: a record for which it is not `TRUE` is a null record,
+#'   which adds nothing. `n` stays the number of all records, as how many are in the subset is private, and the noise is
+#'   in proportion to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` does not look at it.
+#' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w of what it
+#'   would add, so that noise stays that of weights of one: scale weights by a public maximum. A record with another
+#'   weight, or a missing one, is a null record. Data frames only, not sources.
+#' @param na.action Must be left out: a record with a missing value is a null record, and n stays as it is.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
 #' @param target From [sosp()]: the run stops at the first certified point, and what is left of its
@@ -204,13 +214,15 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             noise = c("secure", "reproducible"), progress = interactive(),
                             storage = c("double", "single"), geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
-                            certificate = c("own", "population"), contrasts = NULL, ...) {
+                            certificate = c("own", "population"), subset = NULL, weights = NULL, na.action = NULL,
+                            contrasts = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
+  extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   if (!is.null(model)) {
     model <- check_network(model, call)
-    problem <- network_formula(formula, data, model, loss, bounds, contrasts, call)
+    problem <- network_formula(formula, data, model, loss, bounds, extras, call)
     return(fit_network(problem, model, eps, delta, method, control, budget, neighbours, noise, progress))
   }
   if (!is.null(radius)) radius <- check_radius(radius, call)
@@ -218,7 +230,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   out <- rows_to_certify(certificate, method, budget, frame_rows(data, call), call)
   others <- if (!is.null(out)) list(data = data[out, , drop = FALSE])
   rows <- if (is.null(out)) data else data[!out, , drop = FALSE]
-  problem <- make(formula, rows, loss, bounds, radius, contrasts, call)
+  problem <- make(formula, rows, loss, bounds, radius, extras, call)
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
   fit_and_certify(job, start, storage, others)

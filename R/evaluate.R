@@ -177,7 +177,7 @@ check_y <- function(y, fit, newdata, call) {
 
 formula_y <- function(y, fit, newdata, call) {
   if (!is.null(y)) abort("argument", "`y` is for a fit to a matrix; a formula's is a column of `newdata`.", call = call)
-  design_response(fit$design, newdata, "newdata", call)
+  design_answers(fit$design, newdata, "newdata", call)
 }
 
 # ---- release ----

@@ -292,7 +292,9 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
 # ones predict better.
 predicted_link <- function(fit, newdata, call) {
   coefficients <- response_start(fit$response, prediction_coef(fit), fit$design$intercept)
-  response_link(fit$response, design_link(fit$design, coefficients, newdata, call))
+  link <- response_link(fit$response, design_link(fit$design, coefficients, newdata, call))
+  if (length(fit$design$offset) > 0L) link <- link + design_offset(fit$design, newdata, "newdata", call)
+  link
 }
 
 prediction_coef <- function(fit) fit$predictor %||% fit$coefficients

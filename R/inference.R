@@ -125,6 +125,7 @@ other_job <- function(fit, data, y, noise, promise, call) {
 again_formula <- function(fit, data, y, call) {
   if (!is.null(y)) abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
   if (is_source(data, "data", call)) {
+    refuse_weights(fit$design, "a source, whose rows are not kept: `data` must be a data frame.", call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, fit$loss, call)
     return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data),
                 records = function(job) source_records(data, job$design, job$response, call)))
@@ -132,7 +133,8 @@ again_formula <- function(fit, data, y, call) {
   response <- response_code(fit$response, design_response(fit$design, data, call = call))
   check_rows(nrow(data), call)
   list(n = nrow(data), hold = hold_nothing, records = function(job) {
-    list(rows = design_rows(job$design, data, "double", call), y = response)
+    list(rows = design_rows(job$design, data, "double", call), y = response,
+         weighing = design_weighing(job$design, job$response, data, call))
   })
 }
 

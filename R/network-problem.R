@@ -6,7 +6,7 @@
 
 # What dp_sosp() takes for a linear model only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate")
+                      "certificate", "weights")
 
 check_network <- function(model, call) {
   given <- intersect(names(call), linear_arguments)
@@ -31,7 +31,7 @@ network_array <- function(x, y, model, loss, bounds, call) {
 }
 
 # The columns of its matrix are inputs.
-network_formula <- function(formula, data, model, loss, bounds, contrasts, call) {
+network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   if (is_source(data, "data", call)) {
     abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
           "memory.", call = call)
@@ -40,7 +40,8 @@ network_formula <- function(formula, data, model, loss, bounds, contrasts, call)
     abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
-  problem <- problem_formula(formula, data, loss, bounds, NULL, contrasts, call)
+  problem <- problem_formula(formula, data, loss, bounds, NULL, extras, call)
+  refuse_weights(problem$design, "`model`, only with the linear model.", call)
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$input <- c(1L, 1L, columns)

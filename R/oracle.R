@@ -98,12 +98,14 @@ radius_advice <- paste0(
   "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
 )
 
-# records: rows and y, or, of rows that come in chunks or have workers, a feed and n (stream.R) and the rows of a chunk
-# that has none; move (shards.R).
+# records: rows and y and, where they have weights or offsets, weighing (design-records.R); or, of rows that come in
+# chunks or have workers, a feed and n (stream.R) and the rows of a chunk that has none; move (shards.R).
 # Rows are as in rows.R.
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
+  weighing <- records$weighing
+  if (!is.null(weighing)) .Call(ffi_oracle_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$move))
 }

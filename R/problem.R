@@ -12,23 +12,29 @@
 # The functions take the job that the problem has become part of (job.R), whose design may know more ranges. They hold
 # the data; nothing else does.
 
-problem_formula <- function(formula, data, loss, bounds, radius, contrasts, call) {
-  design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), contrasts)
+problem_formula <- function(formula, data, loss, bounds, radius, extras, call) {
+  design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), extras)
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
   loss <- check_loss(loss, design$intercept, call, y)
+  if (length(design$offset) > 0L && identical(loss$name, "multinomial")) {
+    abort("argument", "An offset() does not go with the multinomial loss, which has a predictor for each class.",
+          call = call)
+  }
   new_problem(
     nrow(data), loss, response_template(y, design$response, call, loss), design, call,
     columns = function(job) design_private_columns(job$design, data, call),
     records = function(job) {
-      list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y))
+      list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y),
+           weighing = design_weighing(job$design, job$response, data, call))
     },
     responses = function(job) bare_records(job, y)
   )
 }
 
-problem_source <- function(formula, source, loss, bounds, radius, contrasts, call) {
-  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, contrasts)
+problem_source <- function(formula, source, loss, bounds, radius, extras, call) {
+  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, extras)
+  refuse_weights(design, "a source, whose rows are not kept: `data` must be a data frame.", call)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
   loss <- check_loss(loss, design$intercept, call, y)

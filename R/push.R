@@ -81,6 +81,7 @@ refuse_snapshot <- function() {
 # Before anything is charged; of public facts alone.
 check_pushed <- function(push, design, response, loss, call) {
   refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
+  if (!is.null(design$subset)) refuse("`subset` is not computed in a database: give a view of the records, or")
   if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
   expressions <- c(design$predictors[unique(design$columns$variable)], list(design$response_expression))
   for (e in expressions) {

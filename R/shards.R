@@ -252,7 +252,7 @@ shard_records <- function(source, design, response, bare = FALSE) {
   rows <- if (bare) matrix(0, 0L, 0L) else design_rows(design, source$schema, "double", NULL)
   shards$id <- new_key()
   open <- function(loss, intercept, radius) {
-    used <- if (bare) intersect(all.vars(design$response_expression), names(design$schema)) else names(design$schema)
+    used <- if (bare) columns_used(design, list(design$response_expression)) else names(design$schema)
     answers <- ask_workers(shards, "open", list(
       schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
       intercept = intercept, radius = radius

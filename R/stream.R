@@ -161,7 +161,7 @@ stream_responses <- function(source, design, response, call) {
     list(rows = matrix(0, nrow(data), 0),
          y = response_code(response, design_response(design, data, call = call)))
   }
-  used <- intersect(all.vars(design$response_expression), names(design$schema))
+  used <- columns_used(design, list(design$response_expression))
   list(feed = stream_feed(source, used, map), n = source$n, rows = matrix(0, 0, 0))
 }
 
@@ -208,8 +208,7 @@ stream_columns <- function(source, design, call) {
       columns <- lapply(some, function(name) design_private_column(design, name, data, call))
       list(rows = do.call(cbind, columns))
     }
-    used <- unique(unlist(lapply(design$predictors[some], all.vars)))
-    stream_feed(source, intersect(used, names(design$schema)), map)
+    stream_feed(source, columns_used(design, design$predictors[some]), map)
   }
   structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = source$n,
             feed = feed)

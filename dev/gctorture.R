@@ -136,6 +136,7 @@ geometry <- function() {
   }
   compare("ffi_oracle_moments", function() list(oracle(), rep(1, 3), 0.1, TRUE))
   compare("ffi_oracle_move", function() list(oracle(), moved))
+  compare("ffi_oracle_weigh", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))
   none <- list(kind = "none", lambda = 0, skip = 1L)
   method("newton-ridge", dpsosp::control_newton_ridge(iterations = 3), there, NULL, none,
          list(geometry = moved, loss = dpsosp::loss_logistic(), n = 20, dim = 4))

@@ -251,6 +251,17 @@ SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
   return R_NilValue;
 }
 
+static const double *arg_records(SEXP x, const struct bundle *b) {
+  return x == R_NilValue ? NULL : arg_doubles(x, (R_xlen_t)data_rows(b->engine.rows));
+}
+
+/* A weight and an offset for each record, or NULL; most: of the offsets. */
+SEXP ffi_oracle_weigh(SEXP oracle, SEXP weight, SEXP offset, SEXP most) {
+  struct bundle *b = arg_bundle(oracle);
+  glue_check(oracle_weigh(b->oracle, arg_records(weight, b), arg_records(offset, b), arg_double(most)));
+  return R_NilValue;
+}
+
 SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP rho, SEXP reproducible) {
   R_xlen_t k = XLENGTH(steps);
   const struct ask search = {

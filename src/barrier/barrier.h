@@ -84,6 +84,9 @@ int oracle_create(const struct engine *engine, const struct model *model, struct
 void oracle_free(struct oracle *oracle);
 /* From now on coefficients and answers are in these coordinates (data/data.h), which must outlive the oracle. Once. */
 int oracle_move(struct oracle *oracle, const struct coordinates *coordinates);
+/* Before that, and before any query: records have these weights and offsets, one each or NULL, and no offset is larger
+ * than most, which is public. Where the engine has no such records, or the model, BASE_ERR_ARGUMENT. */
+int oracle_weigh(struct oracle *oracle, const double *weight, const double *offset, double most);
 
 /* Public facts: no charge. */
 size_t oracle_dim(const struct oracle *oracle);     /* coefficients */

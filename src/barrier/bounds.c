@@ -22,7 +22,8 @@
  *     and the linear parts and the sum of the few logarithms take the rest;
  *     For the other losses see their files: a term is good to 12 u times its
  *     bound, and n - 1 additions are n - 1 roundings of at most the sum;
- *   - weights, products and the division by n add less than 8 u;
+ *   - weights, products and the division by n add less than 8 u; weights and offsets of records (model/record.c) less
+ *     than 8 u more;
  *   - a term takes part in at most a additions, which the engine counts (engine_additions());
  *   - so many u times the sum of absolute values, whose norm is at most n times
  *     the bound of one term, because each row has norm at most one.
@@ -87,6 +88,8 @@ static double rounding_in(const struct scope *s, double added, double lip, doubl
     w_norm *= 2 * model_stretch(&s->oracle->model);
     added += 16;
   }
+  /* That of t + o, in up to four predictors of a term. */
+  if (s->oracle->model.offset > 0) w_norm += w_norm + 4 * s->oracle->model.offset;
   if (s->oracle->model.outputs > 1) added += 2 * (double)s->oracle->model.outputs;
   return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);
 }

@@ -45,6 +45,14 @@ int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
   return BASE_OK;
 }
 
+int oracle_weigh(struct oracle *o, const double *weight, const double *offset, double most) {
+  struct model weighed = o->model;
+  int status = o->engine.kind->weigh ? model_weigh(&weighed, offset ? most : 0) : BASE_ERR_ARGUMENT;
+  if (status == BASE_OK) status = o->engine.kind->weigh(&o->engine, weight, offset, most);
+  if (status == BASE_OK) o->model = weighed;
+  return status;
+}
+
 size_t oracle_dim(const struct oracle *o) { return o->model.dim; }
 size_t oracle_outputs(const struct oracle *o) { return o->model.outputs; }
 size_t oracle_columns(const struct oracle *o) { return o->model.columns; }

@@ -22,9 +22,9 @@ static void add_start(const struct task *task, const struct data_block *b, doubl
   for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
     struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, t);
-    loss_eval(m->loss, tile.rows, tile.y, t, NULL, weight, NULL);
+    model_eval(m, &tile, t, NULL, weight, NULL);
     m->kind->pull(m, &tile, weight, scaled, sum);
-    loss_eval(m->loss, tile.rows, tile.y, t, NULL, NULL, weight);
+    model_eval(m, &tile, t, NULL, NULL, weight);
     m->kind->curve(m, &tile, weight, scaled, work[U], work[LEFT], sum + m->dim);
   }
 }
@@ -52,9 +52,9 @@ static void add_difference(const struct task *task, const struct data_block *b, 
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, work[T]);
-    loss_eval(m->loss, tile.rows, tile.y, work[T], NULL, weight, NULL);
+    model_eval(m, &tile, work[T], NULL, weight, NULL);
     m->kind->predict(m, &tile, task->ask->along, work[T]);
-    loss_eval(m->loss, tile.rows, tile.y, work[T], NULL, before, NULL);
+    model_eval(m, &tile, work[T], NULL, before, NULL);
     for (size_t i = 0; i < tile.rows; i++) weight[i] -= before[i];
     m->kind->pull(m, &tile, weight, work[WEIGHT], sum);
   }

@@ -65,7 +65,7 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, work[T]);
-    loss_eval(m->loss, tile.rows, tile.y, work[T], NULL, work[V], NULL);
+    model_eval(m, &tile, work[T], NULL, work[V], NULL);
     clip_slopes(m, &tile, task->ask->clip, work[U], work[V]);
     m->kind->pull(m, &tile, work[V], work[WEIGHT], sum);
   }
@@ -102,7 +102,7 @@ static size_t width_both(const struct task *task) { return 1 + task->model->dim;
 /* The gradient leaves the block's predictors behind. */
 static void add_both(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   add(task, b, work, sum + 1);
-  *sum += loss_sum(task->model->loss, b->rows, b->y, work[T]);
+  *sum += model_sum(task->model, b, work[T]);
 }
 
 const struct sum sum_value_gradient = {SUM_GRADIENT, width_both, add_both, NULL, "value and gradient"};
@@ -118,8 +118,8 @@ static void add_model(const struct task *task, const struct data_block *b, doubl
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, t);
     m->kind->predict(m, &tile, task->ask->along, along);
-    loss_eval(m->loss, tile.rows, tile.y, t, NULL, weight, NULL);
-    loss_eval(m->loss, tile.rows, tile.y, t, NULL, NULL, work[WEIGHT]);
+    model_eval(m, &tile, t, NULL, weight, NULL);
+    model_eval(m, &tile, t, NULL, NULL, work[WEIGHT]);
     for (size_t i = 0; i < tile.rows; i++) weight[i] += work[WEIGHT][i] * along[i];
     m->kind->pull(m, &tile, weight, work[WEIGHT], sum);
   }

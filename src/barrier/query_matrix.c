@@ -24,19 +24,19 @@ typedef void weights_of(const struct task *task, const struct data_block *b, dou
 static void weights_hessian(const struct task *task, const struct data_block *b, double *t, double *weight) {
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
-  loss_eval(m->loss, b->rows, b->y, t, NULL, NULL, weight);
+  model_eval(m, b, t, NULL, NULL, weight);
 }
 
 static void weights_majorant(const struct task *task, const struct data_block *b, double *t, double *weight) {
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
-  loss_upper_curvature(m->loss, b->rows, t, weight);
+  model_upper_curvature(m, b, t, weight);
 }
 
 static void weights_products(const struct task *task, const struct data_block *b, double *t, double *weight) {
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
-  loss_eval(m->loss, b->rows, b->y, t, NULL, weight, NULL);
+  model_eval(m, b, t, NULL, weight, NULL);
   for (size_t i = 0; i < b->rows; i++) weight[i] *= weight[i];
 }
 

@@ -51,11 +51,11 @@ static void add(const struct task *task, const struct data_block *b, double *con
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, ask->at, t);
     m->kind->predict(m, &tile, ask->along, along);
-    double here = loss_sum(m->loss, tile.rows, tile.y, t);
+    double here = model_sum(m, &tile, t);
     for (size_t c = 0; c < ask->k; c++) {
       data_fetch_behind(&tile, c, ask->k);
       move(tile.rows, t, ask->step[c], along, candidate);
-      sum[c] += here - loss_sum(m->loss, tile.rows, tile.y, candidate);
+      sum[c] += here - model_sum(m, &tile, candidate);
     }
   }
 }
@@ -86,7 +86,7 @@ static int check(const struct scope *s, const struct ask *a) {
 static double most_decrease(const struct model *m, const struct ask *a, size_t i) {
   double length = fabs(a->step[i]) * la_norm(m->dim, a->along);
   if (m->network) return a->clip * length;
-  return fmin(model_bounds(m)->lipschitz * length, loss_range(m->loss, la_norm(m->dim, a->at) + length));
+  return fmin(model_bounds(m)->lipschitz * length, model_range(m, la_norm(m->dim, a->at) + length));
 }
 
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {

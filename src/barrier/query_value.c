@@ -11,9 +11,9 @@ static void add(const struct task *task, const struct data_block *b, double *con
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, m->outputs == 1 ? work[T] + start : work[T]);
-    if (m->outputs > 1) *sum += loss_sum(m->loss, tile.rows, tile.y, work[T]);
+    if (m->outputs > 1) *sum += model_sum(m, &tile, work[T]);
   }
-  if (m->outputs == 1) *sum += loss_sum(m->loss, b->rows, b->y, work[T]);
+  if (m->outputs == 1) *sum += model_sum(m, b, work[T]);
 }
 
 /* Replace-one: the range of l over |t| <= |w|, / n. Zero-out: at most L |w| + s, / n, where the null record's loss is
@@ -21,7 +21,7 @@ static void add(const struct task *task, const struct data_block *b, double *con
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
-  double norm = la_norm(m->dim, a->at), range = loss_range(m->loss, norm);
+  double norm = la_norm(m->dim, a->at), range = model_range(m, norm);
   double change = scope_replaces(s) ? range : fmin(range, b->lipschitz * norm + b->zero_spread);
   (void)i;
   return bounds_sensitivity(s, change, bounds_rounding(s, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));

@@ -15,6 +15,7 @@
 static size_t rows_of(const struct data *data, const struct batch *batch);
 static struct data_block block_of(const struct data *data, size_t first, size_t rows);
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block);
+static const double *gather_one(const double *from, const size_t *row, size_t rows, double *to);
 static void block_clips(void *context, size_t index, int worker);
 static void block_lengths(void *context, size_t index, int worker);
 static void measure(struct data *data, size_t index);
@@ -47,6 +48,8 @@ void data_free(struct data *data) {
   data->kind->free(data->own);
   base_free(data->clip);
   base_free(data->y);
+  base_free(data->weight);
+  base_free(data->offset);
   base_free(data->length);
   base_free(data->broken);
   base_free(data);
@@ -63,8 +66,8 @@ size_t data_block_rows(const struct data *data, const struct batch *batch) {
   return rows < DATA_BLOCK ? rows : DATA_BLOCK;
 }
 
-/* Columns: the storage's, clip and y. */
-size_t data_buffer(const struct data *data) { return data->kind->width(data) + 2; }
+/* Columns: the storage's, clip, y, weight and offset. */
+size_t data_buffer(const struct data *data) { return data->kind->width(data) + 4; }
 
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer) {
   size_t first = index * DATA_BLOCK, left = rows_of(data, batch) - first;
@@ -86,6 +89,8 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
   tile.rows = block->rows - start < most ? block->rows - start : most;
   tile.clip += start;
   tile.y += start;
+  if (tile.weight) tile.weight += start;
+  if (tile.offset) tile.offset += start;
   if (tile.length) tile.length += start;
   if (tile.codes) tile.codes += start;
   if (tile.x) tile.x += start;
@@ -114,17 +119,28 @@ static struct data_block block_of(const struct data *data, size_t first, size_t 
                              .rows = rows,
                              .clip = data->clip + first,
                              .y = data->y + first,
+                             .weight = data->weight ? data->weight + first : NULL,
+                             .offset = data->offset ? data->offset + first : NULL,
                              .length = data->length ? data->length + first : NULL,
                              .start = first};
 }
 
-/* Clips and responses and, from records by row, columns as well. */
+/* NULL of NULL. */
+static const double *gather_one(const double *from, const size_t *row, size_t rows, double *to) {
+  if (!from) return NULL;
+  for (size_t i = 0; i < rows; i++) to[i] = from[row[i]];
+  return to;
+}
+
+/* Clips, responses, weights and offsets and, from records by row, columns as well. */
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block) {
   const struct data *data = block->data;
   double *clip = buffer + data->kind->width(data) * block->rows, *y = clip + block->rows;
   block->clip = clip;
   block->y = y;
   block->row = row;
+  block->weight = gather_one(data->weight, row, block->rows, y + block->rows);
+  block->offset = gather_one(data->offset, row, block->rows, y + 2 * block->rows);
   if (batch->records) {
     records_gather(batch->records, row, block->rows, buffer, clip, y);
     block->x = buffer;
@@ -212,6 +228,22 @@ static void block_clips(void *context, size_t index, int worker) {
   data_squares_add(&block, NULL, NULL, data->clip + first);
   data_finish_clips(data, index);
   if (data->coordinates) measure(data, index);
+}
+
+/* ---- weights and offsets ---- */
+
+int data_weigh(struct data *data, const double *weight, const double *offset, double most) {
+  size_t n = data->n;
+  if (data->weight || data->offset) return BASE_ERR_ARGUMENT;
+  if (weight) data->weight = base_alloc(n, sizeof(double));
+  if (offset) data->offset = base_alloc(n, sizeof(double));
+  if ((weight && !data->weight) || (offset && !data->offset)) return BASE_ERR_MEMORY;
+  for (size_t i = 0; i < n; i++) {
+    int null = !(data->clip[i] > 0);
+    if (weight) data->weight[i] = null ? 1 : fmax(0, fmin(weight[i], 1));
+    if (offset) data->offset[i] = null || isnan(offset[i]) ? 0 : fmax(-most, fmin(offset[i], most));
+  }
+  return BASE_OK;
 }
 
 /* ---- lengths in other coordinates: coordinates.c ---- */

@@ -50,6 +50,8 @@ struct data {
   double radius;
   double *clip;                          /* n: clips the row and divides it by the radius; 0 for a null record */
   double *y;                             /* n; 0 for a null record */
+  double *weight;                        /* n: in [0, 1], one for a null record; NULL: all are one */
+  double *offset;                        /* n: of the predictors, zero for a null record; NULL: all are zero */
   const struct coordinates *coordinates; /* or NULL */
   double *length;                        /* n: of the rows there, at least; NULL unless they are weighted */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
@@ -59,6 +61,10 @@ struct data {
 
 /* Clips, null records, broken blocks and lengths of the rows that are there now. */
 void data_clip(struct data *data);
+
+/* From now on records have these weights and offsets, n of them that are copied, or NULL: moved to [0, 1] and to at
+ * most most in absolute value. Once. */
+int data_weigh(struct data *data, const double *weight, const double *offset, double most);
 
 /* From now on rows have these coordinates, which are kept by reference and must be of such rows. Once. */
 int data_move(struct data *data, const struct coordinates *coordinates);
@@ -90,10 +96,10 @@ struct data_block {
   size_t rows;
   const double *clip;
   const double *y;
-  const double *length; /* as of the data */
-  const size_t *row;    /* which rows they are, */
-  size_t start;         /* or without a list, the first of them */
-  int tile;             /* a part of a block: the next one is fetched while this one is summed */
+  const double *weight, *offset, *length; /* as of the data */
+  const size_t *row;                      /* which rows they are, */
+  size_t start;                           /* or without a list, the first of them */
+  int tile;                               /* a part of a block: the next one is fetched while this one is summed */
   /* Where the storage has them: */
   const double *x; /* rows x dense columns */
   size_t ld;

@@ -41,7 +41,11 @@ static int move_rows(const struct engine *e, const struct coordinates *coordinat
   return data_move(e->own, coordinates);
 }
 
-static const struct engine_kind memory = {.can = can, .sum = sum_rows, .move = move_rows};
+static int weigh_rows(const struct engine *e, const double *weight, const double *offset, double most) {
+  return data_weigh(e->own, weight, offset, most);
+}
+
+static const struct engine_kind memory = {.can = can, .sum = sum_rows, .move = move_rows, .weigh = weigh_rows};
 
 struct engine engine_memory(struct data *rows) {
   return (struct engine){.kind = &memory, .rows = rows, .own = rows};

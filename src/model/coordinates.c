@@ -14,7 +14,7 @@
 #include <math.h>
 
 const struct loss_bounds *model_bounds(const struct model *m) {
-  return model_weighted(m) || m->network ? &m->own : loss_bounds_of(m->loss);
+  return model_weighted(m) || m->network || m->offset > 0 ? &m->own : loss_bounds_of(m->loss);
 }
 
 int model_weighted(const struct model *m) { return m->coordinates && m->coordinates->spec.weighted; }
@@ -27,10 +27,11 @@ void model_slope_bounds(const struct model *m, double *size, double *lipschitz) 
 }
 
 int model_move(struct model *m, const struct coordinates *coordinates) {
-  const struct loss_bounds *b = loss_bounds_of(m->loss);
+  const struct loss_bounds *b = model_bounds(m);
   if (m->network || m->outputs > 1 || (coordinates->spec.weighted && b->curv_lower > 0)) return BASE_ERR_ARGUMENT;
   m->coordinates = coordinates;
   m->own = *b;
+  if (!coordinates->spec.weighted) return BASE_OK;
   m->own.lipschitz = coordinates->spec.bound * (1 + 0x1p-48);
   m->own.curv_upper = m->own.third = INFINITY; /* of long rows */
   return BASE_OK;
@@ -57,12 +58,12 @@ SIMD_CLONES static void weigh(size_t n, double most, const double *length, doubl
 
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1) {
   if (!model_weighted(m)) {
-    loss_eval(m->loss, b->rows, b->y, t, NULL, d1, NULL);
+    model_eval(m, b, t, NULL, d1, NULL);
     return;
   }
   double bound = m->coordinates->spec.bound, least = loss_least_slope(m->loss);
   own_slopes(b->rows, bound, least, b->length, c);
-  loss_own_slopes(m->loss, b->rows, b->y, t, c, d1);
+  model_own_slopes(m, b, t, c, d1);
   weigh(b->rows, bound / least, b->length, d1);
 }
 

@@ -41,7 +41,8 @@ struct model {
   size_t side;                           /* coefficients of one output */
   size_t dim;                            /* of all of them, one output after the other */
   const struct coordinates *coordinates; /* that the coefficients are in; NULL: those of the rows */
-  struct loss_bounds own;                /* of weighted rows, and of networks, which have none */
+  double offset;                         /* no record's is larger in absolute value */
+  struct loss_bounds own;                /* of weighted rows, of offsets, and of networks, which have none */
   const struct network *network;         /* or NULL */
   size_t tape;                           /* numbers that a thread needs for it */
 };
@@ -51,6 +52,18 @@ struct model {
 struct model model_linear(const struct data *rows, const struct loss *loss);
 /* square_i <- |z_i|^2, of a tile */
 void model_squares(const struct data_block *b, double *square);
+
+/* ---- record.c: losses of a block's records, with their weights and offsets; t as predict() has it ---- */
+
+/* Records have offsets of at most this, and may have weights. Before there are coordinates. */
+int model_weigh(struct model *m, double most);
+/* As loss_eval(), loss_sum(), loss_own_slopes(), loss_upper_curvature() and loss_range(). */
+void model_eval(const struct model *m, const struct data_block *b, const double *t, double *value, double *d1,
+                double *d2);
+double model_sum(const struct model *m, const struct data_block *b, const double *t);
+void model_own_slopes(const struct model *m, const struct data_block *b, const double *t, const double *c, double *d1);
+void model_upper_curvature(const struct model *m, const struct data_block *b, const double *t, double *c);
+double model_range(const struct model *m, double t_max);
 
 /* ---- coordinates.c: what a record adds, and from coefficients to those of the rows and back ---- */
 

@@ -55,7 +55,7 @@ test_that("contrasts are as glm() takes them", {
   for (contrasts in cases) {
     for (formula in list(y ~ f + o, y ~ f * o, y ~ f * a)) {
       used <- contrasts[intersect(names(contrasts), all.vars(formula))]
-      design <- design_template(formula, d, bounds_of(formula), contrasts = used)
+      design <- design_template(formula, d, bounds_of(formula), extras = list(contrasts = used))
       expected <- stats::model.matrix(formula, d, contrasts.arg = used)
       got <- original(design, d)
       expect_equal(got[, colnames(expected)], expected, ignore_attr = TRUE)
@@ -190,9 +190,9 @@ test_that("what would be read from the data is refused with the form to write", 
   }
   refused(y ~ log(poly(a, 2, raw = TRUE)), "a term of its own")
   wrong <- function(code, text) expect_error(code, text, class = "dpsosp_error_argument")
-  wrong(design_template(y ~ f, d, contrasts = list(g = "contr.sum")), "no factor")
-  wrong(design_template(y ~ f, d, contrasts = list(f = "contr.summ")), "Did you mean")
-  wrong(design_template(y ~ f, d, contrasts = list(f = diag(2))), "3 rows")
+  wrong(design_template(y ~ f, d, extras = list(contrasts = list(g = "contr.sum"))), "no factor")
+  wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = "contr.summ"))), "Did you mean")
+  wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = diag(2)))), "3 rows")
   d$when <- as.POSIXct(d$day)
   wrong(design_template(y ~ when, d, list(when = basis_bounds$day)), "class Date")
   wrong(quiet_fit(day ~ a, d, eps = 1), "a response must be")

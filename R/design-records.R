@@ -1,0 +1,100 @@
+# What glm() calls subset, weights and offset, as a record has them: functions of this record alone. A design has
+#   subset   expression, TRUE for the records that count; or NULL
+#   weights  expression of numbers in [0, 1]; or NULL
+#   offset   expressions by the text of their terms; of length zero without any
+#   shift    their ranges, rows of lower and upper
+# A record that does not count, or that has no such weight or no offset, is a null record: n stays as it is.
+
+# Arguments of dp_sosp() that are about the frame: expressions are those that the user wrote.
+frame_arguments <- function(contrasts, subset, weights, na.action, call) {
+  if (!is.null(na.action)) {
+    abort("argument", "`na.action` must be left out: na.omit() would let one record's missing value change n, which ",
+          "is public, and na.fail() would tell of it. A record with a missing value is a null record, which adds ",
+          "nothing.", call = call)
+  }
+  list(contrasts = contrasts, subset = subset, weights = weights)
+}
+
+# With constants of the formula's environment.
+record_expression <- function(e, formula, data, call) {
+  if (is.null(e)) return(NULL)
+  if (!is.name(e)) return(put_environment(e, names(data), environment(formula), call))
+  check_name(as.character(e), names(data), call)
+  e
+}
+
+# The expressions of offset() terms.
+offset_expressions <- function(terms, call) {
+  variables <- as.list(attr(terms, "variables"))[-1][attr(terms, "offset")]
+  for (e in variables) {
+    if (length(e) != 2L) abort("argument", "`", deparse1(e), "` in `formula` must be of one column.", call = call)
+  }
+  stats::setNames(lapply(variables, `[[`, 2L), vapply(variables, deparse1, ""))
+}
+
+# empty: as row_wise_empty() gives it.
+check_record_values <- function(empty, arg, wanted, call) {
+  if (wanted(empty)) return(invisible())
+  abort("argument", "`", arg, "` must give one ", if (identical(wanted, is.logical)) "logical value" else "number",
+        " per row, not ", describe_column(empty), ".", call = call)
+}
+
+# known: ranges by the text of expressions.
+offset_ranges <- function(offset, known, call) {
+  ranges <- matrix(NA_real_, length(offset), 2L, dimnames = list(names(offset), c("lower", "upper")))
+  for (name in names(offset)) {
+    declared <- known[[name]]
+    ranges[name, ] <- if (is.null(declared)) interval(offset[[name]], known) else declared
+    if (anyNA(ranges[name, ])) {
+      abort("argument", "`", name, "` in `formula` needs a public range: declare that of its columns, or ",
+            "`bounds = list(`", name, "` = c(lower, upper))`.", call = call)
+    }
+  }
+  ranges
+}
+
+# ---- values ----
+
+# Does the record count? Never NA.
+design_kept <- function(design, data, arg, call) {
+  kept <- rep(TRUE, nrow(data))
+  if (!is.null(design$subset)) kept <- row_wise_evaluate(design$subset, data, design$schema, arg, call) %in% TRUE
+  if (!is.null(design$weights)) {
+    weight <- design_weight(design, data, arg, call)
+    kept <- kept & !is.na(weight) & weight > 0 & weight <= 1
+  }
+  if (length(design$offset) > 0L) kept <- kept & !is.na(design_offset(design, data, arg, call))
+  kept
+}
+
+design_weight <- function(design, data, arg, call) {
+  as.double(row_wise_evaluate(design$weights, data, design$schema, arg, call))
+}
+
+# Each clipped to its range.
+design_offset <- function(design, data, arg, call) {
+  sum <- numeric(nrow(data))
+  for (name in names(design$offset)) {
+    value <- as.double(row_wise_evaluate(design$offset[[name]], data, design$schema, arg, call))
+    value[!is.finite(value)] <- NA
+    sum <- sum + pmin(pmax(value, design$shift[name, 1]), design$shift[name, 2])
+  }
+  sum
+}
+
+has_weights <- function(design) !is.null(design$weights) || length(design$offset) > 0L
+
+# For ffi_oracle_weigh(), or NULL. Predictors of a response in bounds are on its mapped scale.
+design_weighing <- function(design, response, data, call) {
+  if (!has_weights(design)) return(NULL)
+  unit <- if (response$kind == "bounded") response$half else 1
+  offset <- if (length(design$offset) > 0L) design_offset(design, data, "data", call) / unit
+  list(weight = if (!is.null(design$weights)) design_weight(design, data, "data", call), offset = offset,
+       most = sum(apply(abs(design$shift), 1L, max)) / unit)
+}
+
+# What takes no weights or offsets: nothing of them may be left out silently.
+refuse_weights <- function(design, what, call) {
+  if (!has_weights(design)) return(invisible())
+  abort("argument", "`weights` and offset() do not go with ", what, call = call)
+}

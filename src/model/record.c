@@ -1,0 +1,77 @@
+/*
+ * A record's loss with its offset o and its weight v in [0, 1], both of this record alone: v l(y, t + o) + (1 - v) l(0,
+ * 0). So what a record adds to a sum lies between what it would add without its weight and what a null record adds, and
+ * a weight moves no sensitivity; an offset moves predictors by a public bound at most (proofs: weights-offsets).
+ */
+#include "model/model.h"
+
+static double null_value(const struct model *m);
+static const double *shifted(const struct data_block *b, const double *t, double *room);
+static void weigh(const struct model *m, const struct data_block *b, double *d);
+
+int model_weigh(struct model *m, double most) {
+  if (m->network || m->coordinates || (m->outputs > 1 && most > 0) || !(most >= 0 && most <= 1e100)) {
+    return BASE_ERR_ARGUMENT;
+  }
+  m->offset = most;
+  m->own = *loss_bounds_of(m->loss);
+  m->own.at_zero += m->own.lipschitz * most;
+  m->own.zero_spread += m->own.lipschitz * most;
+  return BASE_OK;
+}
+
+double model_range(const struct model *m, double t_max) { return loss_range(m->loss, t_max + m->offset); }
+
+void model_eval(const struct model *m, const struct data_block *b, const double *t, double *value, double *d1,
+                double *d2) {
+  double room[DATA_BLOCK];
+  loss_eval(m->loss, b->rows, b->y, shifted(b, t, room), value, d1, d2);
+  if (!b->weight) return;
+  if (d1) weigh(m, b, d1);
+  for (size_t i = 0; d2 && i < b->rows; i++) d2[i] *= b->weight[i];
+  if (!value) return;
+  const double null = null_value(m);
+  for (size_t i = 0; i < b->rows; i++) value[i] = null + b->weight[i] * (value[i] - null);
+}
+
+/* Of several outputs l(y, 0) is the same for all responses. */
+static double null_value(const struct model *m) {
+  const double zero = 0;
+  double value = loss_bounds_of(m->loss)->at_zero;
+  if (m->outputs == 1) loss_eval(m->loss, 1, &zero, &zero, &value, NULL, NULL);
+  return value;
+}
+
+double model_sum(const struct model *m, const struct data_block *b, const double *t) {
+  double room[DATA_BLOCK], sum = 0;
+  if (!b->weight) return loss_sum(m->loss, b->rows, b->y, shifted(b, t, room));
+  double value[DATA_BLOCK];
+  model_eval(m, b, t, value, NULL, NULL);
+  for (size_t i = 0; i < b->rows; i++) sum += value[i];
+  return sum;
+}
+
+void model_own_slopes(const struct model *m, const struct data_block *b, const double *t, const double *c, double *d1) {
+  double room[DATA_BLOCK];
+  loss_own_slopes(m->loss, b->rows, b->y, shifted(b, t, room), c, d1);
+  if (b->weight) weigh(m, b, d1);
+}
+
+void model_upper_curvature(const struct model *m, const struct data_block *b, const double *t, double *c) {
+  double room[DATA_BLOCK];
+  loss_upper_curvature(m->loss, b->rows, shifted(b, t, room), c);
+  for (size_t i = 0; b->weight && i < b->rows; i++) c[i] *= b->weight[i];
+}
+
+static const double *shifted(const struct data_block *b, const double *t, double *room) {
+  if (!b->offset) return t;
+  for (size_t i = 0; i < b->rows; i++) room[i] = t[i] + b->offset[i];
+  return room;
+}
+
+/* Slopes, of several outputs a column for each. */
+static void weigh(const struct model *m, const struct data_block *b, double *d) {
+  for (size_t k = 0; k < m->outputs; k++) {
+    for (size_t i = 0; i < b->rows; i++) d[i + k * b->rows] *= b->weight[i];
+  }
+}
