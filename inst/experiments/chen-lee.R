@@ -2,7 +2,8 @@
 # held-out records and objective against eps, and evaluations against the sampling rate. Zero-out, delta = 1e-8, nothing
 # tuned but what a row says.
 #   Rscript chen-lee.R FOLDER RESULTS.csv [SEEDS [LIBRARY]]
-# SEEDS (3), but one of published constants away from logistic regression on Adult, as these take half a minute each.
+# SEEDS (3), but one of published constants away from logistic regression on Adult, as these take half a minute each;
+# the results have fewer of these and of Bank.
 # FOLDER holds a9a.csv.xz (Adult in Platt's binary coding) and bank.csv.xz; where the two come from is in their README.
 # Then: Rscript chen-lee.R --summary RESULTS.csv
 # And the study of single settings, on Adult: Rscript chen-lee.R --study FOLDER STUDY.csv [SEEDS]
