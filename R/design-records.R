@@ -15,9 +15,13 @@ frame_arguments <- function(contrasts, subset, weights, na.action, call) {
   list(contrasts = contrasts, subset = subset, weights = weights)
 }
 
-# With constants of the formula's environment.
-record_expression <- function(e, formula, data, call) {
+# With constants of the formula's environment. A vector of values would be no function of a record.
+record_expression <- function(e, arg, formula, data, call) {
   if (is.null(e)) return(NULL)
+  if (length(all.vars(e)) == 0L) {
+    abort("argument", "`", arg, "` must be a column of the data or an expression of columns, not values of its own.",
+          call = call)
+  }
   if (!is.name(e)) return(put_environment(e, names(data), environment(formula), call))
   check_name(as.character(e), names(data), call)
   e

@@ -23,8 +23,8 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   arguments <- Map(function(e, basis) if (is.null(basis)) e else basis$x, expressions, bases)
   response <- attr(terms, "variables")[[2]]
   offset <- offset_expressions(terms, call)
-  subset <- record_expression(extras$subset, formula, data, call)
-  weights <- record_expression(extras$weights, formula, data, call)
+  subset <- record_expression(extras$subset, "subset", formula, data, call)
+  weights <- record_expression(extras$weights, "weights", formula, data, call)
   of_records <- c(list(subset = subset), list(weights = weights), offset)
   of_records <- of_records[!vapply(of_records, is.null, NA)]
   schema <- row_wise_schema(c(list(response), arguments, of_records), data, call)

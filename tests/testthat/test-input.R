@@ -91,8 +91,6 @@ test_that("an unknown argument is named though it cannot be evaluated", {
   refused <- function(call, name) {
     expect_error(call, paste0("Unknown argument: ", name), fixed = TRUE, class = "dpsosp_error_argument")
   }
-  refused(dp_sosp(y ~ a, d, budget = budget, weights = b), "`weights`")
-  refused(dp_sosp(y ~ a, d, budget = budget, subset = a > not_there), "`subset`")
   refused(dp_sosp(p$x, p$y, budget = budget, radius = 2, weights = not_there), "`weights`")
   # Names that functions inside have for arguments of their own.
   refused(dp_sosp(y ~ a, d, budget = budget, topic = 1), "`topic`")

@@ -117,7 +117,7 @@ test_that("wrong arguments are refused before anything is charged", {
   }
   refused(y ~ a, d, subset = f, text = "logical value")
   refused(y ~ a, d, subset = mean(a) > 0, text = "row by row")
-  refused(y ~ a, d, subset = 1:10, text = "row by row")
+  refused(y ~ a, d, subset = 1:10, text = "expression of columns")
   refused(y ~ a, d, subset = not_there > 1, text = "not a column")
   refused(y ~ a, d, weights = ww, text = "not a column")
   refused(y ~ a, d, weights = f, text = "number")
