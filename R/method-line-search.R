@@ -83,7 +83,8 @@
 #' @param clip_decay For `"blsgd-ac"`: the part of it by which it falls, in \[0, 0.5\]; `NULL`: 0.05, the paper's.
 #' @param seed For networks: a whole number, public, from which the weights follow that a fit starts at.
 #' @inheritParams control_opt
-#' @return An object of class `dp_control_line_search`; its `batch_share` is the fraction of the budget that attempts have.
+#' @return An object of class `dp_control_line_search`; its `batch_share` is the fraction of the budget that attempts
+#'   have.
 #' @references Chen and Lee (2020), Stochastic adaptive line search for differentially private optimization,
 #'   algorithms 1 to 3 and the adaptation of clipping thresholds: the line search, the test of angles, the first step
 #'   and the clip that falls, with other noise and accounting.
