@@ -85,7 +85,7 @@ check_pushed <- function(push, design, response, loss, call) {
   if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
   expressions <- c(design$predictors[unique(design$columns$variable)], list(design$response_expression))
   for (e in expressions) {
-    if (!is.name(e)) refuse("`", deparse1(e), "` is not a column of the table: give a view that has it, or")
+    if (!is.name(e)) refuse("`", deparse1(e), "` is not a column of the table, but may be one of a view")
   }
   kinds <- pushed_kinds(design, response)
   for (name in names(kinds)) {
