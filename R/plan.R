@@ -1,8 +1,9 @@
 #' What a budget will buy, before there are data
 #'
 #' From public numbers alone: the noise of a release, the excess loss to be expected, the target that can be certified,
-#' how much wider intervals are than without privacy, and the smallest n or eps that reaches a goal. Nothing is read but
-#' the arguments, so a plan costs nothing. The numbers are what is typical of the columns that are described, not a bound.
+#' how much wider intervals are than without privacy, and the smallest n or eps that reaches a goal. Nothing is read
+#' but the arguments, so a plan costs nothing. The numbers are what is typical of the columns that are described, not a
+#' bound.
 #'
 #' @details
 #' Planned is a logistic regression under `"replace-one"`, with declared ranges, [dp_sosp()]'s defaults and a budget of
