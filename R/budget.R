@@ -137,6 +137,8 @@ budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
 #'   included), `scale` (of the noise: standard deviation, Laplace scale or
 #'   temperature) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
 #'   budget of a fit that owned it.
+#' @section Errors: `dpsosp_error_argument` for what is none of the three; `dpsosp_error_restored` for an oracle that
+#'   was saved.
 #' @examples
 #' budget <- dp_budget(mu = 0.5)
 #' x <- matrix(runif(200, -1, 1), 100)

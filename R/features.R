@@ -40,6 +40,8 @@
 #' @return A matrix of doubles, a row for each image: channels in the order above, each with its windows row by row.
 #'   Columns are named such as `"fine3[1,2]"` for the first row and second column of windows. An image with a missing or
 #'   infinite pixel has `NaN` in all columns: [dp_sosp()] takes it for a null record.
+#' @section Errors: `dpsosp_error_argument` for a missing argument, a size that is not that of the images, bounds
+#'   that are not two numbers. No value of a pixel is an error.
 #' @references Bruna and Mallat (2013), Invariant scattering convolution networks. *IEEE Transactions on Pattern
 #'   Analysis and Machine Intelligence* 35(8), 1872-1886. Tramer and Boneh (2021), Differentially private learning needs
 #'   better features (or much more data). *International Conference on Learning Representations*.

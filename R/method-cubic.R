@@ -22,6 +22,8 @@
 #' @param confidence Of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_cubic`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
 #'   second-order methods, algorithms 1 and 2, with corrected noise; Nesterov and Polyak (2006), Cubic regularization of
 #'   Newton method and its global performance.

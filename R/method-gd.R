@@ -13,6 +13,8 @@
 #' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_gd`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Wang, Chen and Xu (2019), Differentially private empirical risk minimization with non-convex
 #'   loss functions; Wang and Xu (2021), section 5; Abadi et al. (2016), Deep learning with differential
 #'   privacy.

@@ -85,6 +85,8 @@
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_line_search`; its `batch_share` is the fraction of the budget that attempts
 #'   have.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Chen and Lee (2020), Stochastic adaptive line search for differentially private optimization,
 #'   algorithms 1 to 3 and the adaptation of clipping thresholds: the line search, the test of angles, the first step
 #'   and the clip that falls, with other noise and accounting.

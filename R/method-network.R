@@ -17,6 +17,8 @@
 #'   alone.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_network`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Abadi et al. (2016), Deep learning with differential privacy; Kingma and Ba (2015), Adam.
 #' @examples
 #' control_network(epochs = 10)

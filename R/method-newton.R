@@ -88,6 +88,8 @@
 #' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_newton`; its `batch_share` is the fraction of the budget that steps have.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references
 #' Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
 #'   second-order methods, algorithm 3, lemma 5.1, sections 5.2 and 6.4; the sensitivity of `"clip"` is corrected.

@@ -72,6 +72,8 @@
 #' @param batch_share Largest fraction of the budget for steps on batches, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_opt`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Gao and Wright (2023), algorithms 1 to 3, equations (7), (10), (14)
 #'   to (17), section 3.4.
 #' @examples

@@ -33,6 +33,8 @@
 #' @param confidence Of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_perturbation`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references
 #' Kifer, Smith and Thakurta (2012), Private convex empirical risk minimization and high-dimensional regression.
 #'

@@ -34,6 +34,8 @@
 #' @param confidence Of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_newton_ridge`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
 #'   second-order methods: the quadratic upper bound. Slopes, weights, geometry and ridge are this package's.
 #' @seealso [dp_sosp()], [geometry_public()].

@@ -48,6 +48,8 @@
 #' @param value_share Share of the records, in (0, 1), for the loss at a start other than zero, which bounds the gap.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_spider`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Liu and Talwar (2024), Adaptive batch size for privately finding second-order stationary points. Fang,
 #'   Li, Lin and Zhang (2018), SPIDER: near-optimal non-convex optimization via stochastic path-integrated differential
 #'   estimator. But with published constants, the escape along a released eigenvector, the plan and the stages are this

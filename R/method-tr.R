@@ -33,6 +33,8 @@
 #' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_tr`.
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take.
 #' @references Wang and Xu (2021), Escaping saddle points of empirical risk privately and scalably via
 #'   DP-trust region method, algorithm 1 and theorem 2; Gao and Wright (2023), section 4.
 #' @seealso [trust_region_step()] for the subproblem.

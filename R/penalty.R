@@ -11,6 +11,7 @@
 #'
 #' @param lambda Strength, a number of at least 0.
 #' @return An object of class `dp_penalty`.
+#' @section Errors: `dpsosp_error_argument` for a `lambda` that is not a number of at least 0.
 #' @references Gao and Wright (2023), section 4.
 #' @examples
 #' penalty_ridge(1e-3)

@@ -23,6 +23,7 @@
 #' @param n Number of records; where `d` is 2, a multiple of 1000.
 #' @param d Number of coordinates, at least 2.
 #' @return A list of `x` (n x d matrix), `y` (-1 and 1) and `start`.
+#' @section Errors: `dpsosp_error_argument` for an `n` or a `d` that is not such a number.
 #' @examples
 #' problem <- saddle_problem()
 #' fit <- function(method, control) {

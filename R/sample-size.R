@@ -15,6 +15,7 @@
 #' @param gap The initial gap, positive.
 #' @param smooth,third G and M: Lipschitz constants of the gradient and of the Hessian, positive.
 #' @return A whole number.
+#' @section Errors: `dpsosp_error_argument` for a number that is out of its range.
 #' @references Gao and Wright (2023), equations (6) and (10); Wang and Xu (2021), theorem 2.
 #' @examples
 #' planned_iterations("tr", eps_g = 0.06, gap = log(2), third = 0.1)
@@ -57,6 +58,7 @@ planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NUL
 #' @param failure \eqn{\zeta}, the error probability.
 #' @param constant \eqn{C}, which the papers do not give.
 #' @return A whole number of rows.
+#' @section Errors: `dpsosp_error_argument` for a number that is out of its range.
 #' @section Errors: `dpsosp_error_argument`.
 #' @references Gao and Wright (2023), theorems 4 and 8; Wang and Xu (2021), equation (5).
 #' @seealso [planned_iterations()], [sufficient_batch()].

@@ -9,6 +9,7 @@
 #'   \eqn{eps_h = \sqrt{M \alpha}}{eps_h = sqrt(M alpha)}, with M the Lipschitz
 #'   constant of the Hessian, as in the theory.
 #' @return An object of class `dp_target`.
+#' @section Errors: `dpsosp_error_argument` for targets that are missing, not positive, or given in both ways.
 #' @references Gao and Wright (2023), definition 1.
 #' @examples
 #' sosp(0.06, 0.245)

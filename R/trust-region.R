@@ -11,6 +11,8 @@
 #' @return A list: `step` (d numbers, no longer than `radius`), `dual` (the dual variable, not negative:
 #'   \eqn{(H + \lambda I) s = -g}{(H + lambda I) s = -g} with \eqn{H + \lambda I}{H + lambda I} positive
 #'   semidefinite, and zero where the step is shorter than `radius`) and `eigenvalue` (the smallest one of `hessian`).
+#' @section Errors: `dpsosp_error_argument` for a Hessian that is not symmetric or not of the gradient's size, and
+#'   for a radius that is not positive.
 #' @references Conn, Gould and Toint (2000), Trust-region methods, chapter 7; Gould, Lucidi, Roma and Toint
 #'   (1999), Solving the trust-region subproblem using the Lanczos method.
 #' @examples
