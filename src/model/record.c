@@ -43,9 +43,8 @@ static double null_value(const struct model *m) {
 }
 
 double model_sum(const struct model *m, const struct data_block *b, const double *t) {
-  double room[DATA_BLOCK], sum = 0;
-  if (!b->weight) return loss_sum(m->loss, b->rows, b->y, shifted(b, t, room));
-  double value[DATA_BLOCK];
+  double value[DATA_BLOCK], sum = 0;
+  if (!b->weight) return loss_sum(m->loss, b->rows, b->y, shifted(b, t, value));
   model_eval(m, b, t, value, NULL, NULL);
   for (size_t i = 0; i < b->rows; i++) sum += value[i];
   return sum;
