@@ -17,6 +17,7 @@ packages=(
   r-cran-bit64 r-cran-blob r-cran-hms r-cran-lubridate         # what RPostgres imports
   r-cran-ipred r-cran-clock r-cran-timedate r-cran-tidyr       # what workflows, emmeans and marginaleffects import
   r-cran-mvtnorm r-cran-formula
+  r-cran-broom                                                 # what modelsummary asks for
   r-cran-lintr r-cran-spelling                                 # style and spelling
   pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and the help's HTML
   "$@"

@@ -66,6 +66,7 @@ test_that("insight: what needs no data; the data are not looked for", {
 
 test_that("modelsummary: a table of estimates, with standard errors where they were bought", {
   skip_if_not_installed("modelsummary")
+  skip_if_not_installed("broom") # which modelsummary asks for whatever the model is
   table <- function(...) suppressWarnings(modelsummary::modelsummary(..., output = "data.frame", fmt = 6))
   with <- table(fit)
   expect_equal(as.numeric(with[with$statistic == "estimate", ncol(with)]), unname(coef(fit)), tolerance = 1e-5)
