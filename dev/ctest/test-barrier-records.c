@@ -12,6 +12,7 @@ enum { N = 60, P = 3, DIM = P + 1 };
 static void sums(const char *loss, int batch);
 static void neighbours_move(const char *loss, enum oracle_neighbours neighbours);
 static void zero_is_null(const char *loss);
+static void same_curvatures(const struct scope *s, const struct scope *other, const double *w);
 static void refused(void);
 
 void test_barrier_records(void) {
@@ -129,8 +130,21 @@ static void zero_is_null(const char *loss) {
   CHECK(sums_gradient(&s, w, g) == BASE_OK && sums_gradient(&other, w, want) == BASE_OK);
   CHECK_NEAR(value[0], value[1], 1e-14);
   for (size_t j = 0; j < DIM; j++) CHECK_NEAR(g[j], want[j], 1e-14);
+  same_curvatures(&s, &other, w);
   fixture_close(&f);
   fixture_close(&null);
+}
+
+/* Hessians, and majorants where the loss is convex. */
+static void same_curvatures(const struct scope *s, const struct scope *other, const double *w) {
+  const struct query *const queries[] = {&query_hessian, &query_majorant};
+  const struct ask ask = {.at = w};
+  double h[DIM * DIM], want[DIM * DIM];
+  for (size_t k = 0; k <= (loss_bounds_of(s->oracle->model.loss)->curv_lower == 0); k++) {
+    CHECK(scope_mean(s, &queries[k]->sum, &ask, h) == BASE_OK);
+    CHECK(scope_mean(other, &queries[k]->sum, &ask, want) == BASE_OK);
+    for (size_t j = 0; j < DIM * DIM; j++) CHECK_NEAR(h[j], want[j], 1e-13);
+  }
 }
 
 /* Weights outside of [0, 1] are moved into it; once only, and of a loss of several predictors no offsets. */

@@ -179,6 +179,7 @@ test_that("what would be read from the data is refused with the form to write", 
   refused(y ~ poly(a, 0, raw = TRUE), "`degree`")
   refused(y ~ poly(f, 2, raw = TRUE), "numbers")
   refused(y ~ ns(a, df = 4), "ns\\(x, knots = c\\(...\\), Boundary.knots = c\\(lower, upper\\)\\)")
+  refused(y ~ ns(a, df = 4, knots = 0.5, Boundary.knots = c(0, 1)), "and no `df`")
   refused(y ~ bs(a), "no `df`")
   refused(y ~ splines::bs(a, knots = 0), "Boundary.knots")
   refused(y ~ bs(a, knots = b, Boundary.knots = c(0, 1)), "constants")
