@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz bench docs lint site format clean
+.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts bench docs lint site format clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -78,6 +78,11 @@ SECONDS = 600
 fuzz:
 	dev/setup.sh clang libclang-rt-dev
 	dev/fuzz.sh $(SECONDS)
+
+## make hosts        shards on two hosts, network namespaces of this machine, over TLS; needs root
+hosts: setup
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	dev/hosts.sh
 
 ## make bench        every script of dev/bench, with the package as it is
 bench: setup
