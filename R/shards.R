@@ -17,8 +17,9 @@
 #'                remote = mirai::ssh_config("ssh://host", tunnel = TRUE))
 #' ```
 #' or, without a tunnel, encrypted: `url = mirai::host_url(tls = TRUE)`. It takes a moment to connect: wait until
-#' `mirai::status(.compute = "c")$connections` is 1. dpsosp must be installed there in the same version. A worker uses as many threads as its own `options(dpsosp.threads)` and `OMP_NUM_THREADS` allow; set the
-#' latter to one where several workers share the processors of a machine.
+#' `mirai::status(.compute = "c")$connections` is 1. dpsosp must be installed there in the same version. A worker uses
+#' as many threads as its own `options(dpsosp.threads)` and `OMP_NUM_THREADS` allow; set the latter to one where
+#' several workers share the processors of a machine.
 #'
 #' Sums are exact and not private, and whoever can talk to a worker can read its data: hosts and network must be
 #' trusted as this process is.
