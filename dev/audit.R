@@ -154,7 +154,7 @@ audit_pushed <- function() {
   repeat_audit("one gradient, summed by a database", "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
     dp_audit(release, as.list(labels), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
-  }, function(a) !a$exceeds && a$bound > 0.1 * eps)
+  }, function(a) !a$exceeds, least = 0.1 * eps)
 }
 
 # All of the budget for the gradient of the sigmoid loss at zero, on a record and on its opposite, the others null: the
