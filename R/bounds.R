@@ -49,9 +49,5 @@ check_bounds_names <- function(bounds, numeric, factors, call) {
     abort("argument", "`bounds` names `", declared[1], "`, which is a factor: only numeric columns have a range.",
           call = call)
   }
-  unknown <- setdiff(known, numeric)
-  if (length(unknown) > 0L) {
-    abort("argument", "`bounds` names `", unknown[1], "`, which is no numeric column of the model.",
-          did_you_mean(unknown[1], numeric), call = call)
-  }
+  check_known(known, numeric, "bounds", "numeric column of the model", call)
 }

@@ -140,9 +140,5 @@ check_contrasts <- function(contrasts, factors, call) {
     abort("argument", "`contrasts` must be a list such as list(f = \"contr.sum\"), each factor once, not ",
           describe(contrasts), ".", call = call)
   }
-  unknown <- setdiff(named, factors)
-  if (length(unknown) > 0L) {
-    abort("argument", "`contrasts` names `", unknown[1], "`, which is no factor of the formula.",
-          did_you_mean(unknown[1], factors), call = call)
-  }
+  check_known(named, factors, "contrasts", "factor of the formula", call)
 }

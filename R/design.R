@@ -166,16 +166,14 @@ design_private_names <- function(design) {
   names[!vapply(names, follows_from, NA, design = design)]
 }
 
-# They, evaluated, as doubles.
-design_private_columns <- function(design, data, call = sys.call(-1)) {
-  lapply(stats::setNames(nm = design_private_names(design)), design_private_column, design = design, data = data,
-         call = call)
-}
-
-design_private_column <- function(design, name, data, call) {
-  column <- as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
-  if (!is.null(design$subset)) column[!design_kept(design, data, "data", call)] <- NA
-  column
+# They, or some of them, evaluated, as doubles.
+design_private_columns <- function(design, data, call = sys.call(-1), names = design_private_names(design)) {
+  left_out <- if (!is.null(design$subset)) !design_kept(design, data, "data", call)
+  lapply(stats::setNames(nm = names), function(name) {
+    column <- as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
+    column[left_out] <- NA
+    column
+  })
 }
 
 # Columns of the data that the expressions use, with those that say which records count.

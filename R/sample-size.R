@@ -59,7 +59,6 @@ planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NUL
 #' @param constant \eqn{C}, which the papers do not give.
 #' @return A whole number of rows.
 #' @section Errors: `dpsosp_error_argument` for a number that is out of its range.
-#' @section Errors: `dpsosp_error_argument`.
 #' @references Gao and Wright (2023), theorems 4 and 8; Wang and Xu (2021), equation (5).
 #' @seealso [planned_iterations()], [sufficient_batch()].
 #' @examples

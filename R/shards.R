@@ -152,7 +152,8 @@ send_workers <- function(shards, step, request = list()) {
     if (!has_worker(shards$compute[i])) abort_shard(shards, i, "its worker has ended")
   }
   lapply(seq_along(shards$where), function(i) {
-    request <- c(request, list(step = step, shard = shards$where[[i]], key = paste(shards$key, i), id = shards$id))
+    request <- c(request, list(step = step, shard = shards$where[[i]], n = shards$n[i], key = paste(shards$key, i),
+                               id = shards$id))
     mirai::mirai(getNamespace("dpsosp")$worker_answer(request), request = request, .timeout = 1000 * shards$timeout,
                  .compute = shards$compute[i])
   })

@@ -224,11 +224,7 @@ check_types <- function(types, columns, call) {
     abort("argument", "`types` must name columns, each once, as \"numeric\", \"logical\", \"character\", \"Date\" or ",
           "\"POSIXct\", not ", describe(types), ".", call = call)
   }
-  unknown <- setdiff(known, columns)
-  if (length(unknown) > 0L) {
-    abort("argument", "`types` names `", unknown[1], "`, which is no column of the source.",
-          did_you_mean(unknown[1], columns), call = call)
-  }
+  check_known(known, columns, "types", "column of the source", call)
 }
 
 check_levels <- function(levels, columns, call) {
@@ -238,11 +234,7 @@ check_levels <- function(levels, columns, call) {
     abort("argument", "`levels` must be a list such as list(sex = c(\"f\", \"m\")), each column once, not ",
           describe(levels), ".", call = call)
   }
-  unknown <- setdiff(known, columns)
-  if (length(unknown) > 0L) {
-    abort("argument", "`levels` names `", unknown[1], "`, which is no column of the source.",
-          did_you_mean(unknown[1], columns), call = call)
-  }
+  check_known(known, columns, "levels", "column of the source", call)
   for (name in known) {
     x <- levels[[name]]
     if (!is.atomic(x) || length(x) == 0L || anyNA(as_labels(x)) || anyDuplicated(x) > 0L) {

@@ -205,8 +205,7 @@ stream_columns <- function(source, design, call) {
   names <- design_private_names(design)
   feed <- function(some) {
     map <- function(data) {
-      columns <- lapply(some, function(name) design_private_column(design, name, data, call))
-      list(rows = do.call(cbind, columns))
+      list(rows = do.call(cbind, unname(design_private_columns(design, data, call, some))))
     }
     stream_feed(source, columns_used(design, design$predictors[some]), map)
   }

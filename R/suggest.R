@@ -23,6 +23,14 @@ did_you_mean <- function(name, known, show = quote_names) {
   if (is.null(near)) "" else paste0(" Did you mean ", show(near), "?")
 }
 
+# Names that the argument arg gives to what there is not.
+check_known <- function(names, known, arg, what, call) {
+  unknown <- setdiff(names, known)
+  if (length(unknown) == 0L) return(invisible())
+  abort("argument", "`", arg, "` names `", unknown[1], "`, which is no ", what, ".", did_you_mean(unknown[1], known),
+        call = call)
+}
+
 quote_names <- function(x) paste0("`", x, "`", collapse = ", ")
 
 # For a function whose `...` takes nothing, but what `also` names: anything else there is an error. The arguments are

@@ -82,17 +82,18 @@ glance_privacy <- function(privacy, later = NULL) {
 #' @exportS3Method generics::augment
 augment.dp_sosp <- function(x, newdata = NULL, type.predict = c("link", "response", "class"), ...) {
   check_dots()
-  augment_fit(x, newdata, check_choice(type.predict, c("link", "response", "class"), "type.predict"))
+  augment_fit(x, newdata, type.predict)
 }
 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::augment
 augment.dp_network <- function(x, newdata = NULL, type.predict = c("link", "response", "class"), ...) {
   check_dots()
-  augment_fit(x, newdata, check_choice(type.predict, c("link", "response", "class"), "type.predict"))
+  augment_fit(x, newdata, type.predict)
 }
 
 augment_fit <- function(fit, newdata, type, call = sys.call(-1)) {
+  type <- check_choice(type, c("link", "response", "class"), "type.predict", call)
   if (is.null(newdata)) {
     absent(paste("A private fit keeps no training data, which it could add columns to: give `newdata`. Fitted values",
                  "of training data would be another release."), call)

@@ -4,6 +4,7 @@
 # A request is a list of
 #   step     a name of worker_steps
 #   shard    a function that returns a data frame, or paths of files
+#   n        its number of rows, once that is known
 #   key, id  of the shard, and of what was opened of it: a sum is of what the asker opened, or an error
 # and of what the step needs.
 
@@ -29,10 +30,9 @@ worker_steps <- list(
   # In the cells of each column; what lies in none counts nowhere.
   counts = function(request) {
     data <- shard_data(request)
-    counts <- Map(function(name, breaks) {
-      column <- design_private_column(request$design, name, data, NULL)
+    counts <- Map(function(column, breaks) {
       tabulate(findInterval(column, breaks, rightmost.closed = TRUE), length(breaks) - 1L)
-    }, request$names, request$breaks)
+    }, design_private_columns(request$design, data, NULL, request$names), request$breaks)
     list(n = nrow(data), sum = as.double(unlist(counts)))
   },
   move = function(request) {
@@ -83,7 +83,7 @@ one_chunk <- function(data) {
 
 # Its columns as the schema says (stream.R).
 shard_data <- function(request) {
-  open <- if (is.function(request$shard)) shard_opener(request$shard) else dp_source(request$shard)$open
+  open <- if (is.function(request$shard)) shard_opener(request$shard) else dp_source(request$shard, n = request$n)$open
   reader <- open(request$columns)
   on.exit(close_reader(reader))
   source <- list(schema = request$schema)

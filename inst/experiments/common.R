@@ -113,6 +113,25 @@ covertype_matrix <- function(folder = NULL) {
   list(x = x / 4, y = y)
 }
 
+# So many records of IJCNN, the same in every run, its rows divided by 3.
+ijcnn1_matrix <- function(folder, n) {
+  d <- utils::read.csv(file.path(folder, "ijcnn1.csv.xz"))
+  d <- d[d$split == "train", ]
+  set.seed(98)
+  d <- d[sample(nrow(d), n), ]
+  list(x = unname(as.matrix(d[, -(1:2)])) / 3, y = d$label)
+}
+
+# Of system.time().
+processor_seconds <- function(used) used[["user.self"]] + used[["sys.self"]]
+
+# How often a fit has read all records: once for a release on the full data, for one on a batch in proportion to it.
+passes <- function(fit) {
+  if (any(fit$trace$query == "fresh records")) return(1)
+  batch <- grepl("^batch", fit$trace$query)
+  sum(!batch) + sum(batch) * (if (is.null(fit$batch)) 0 else fit$batch$rate)
+}
+
 # The numbers of a file of the format idx: after two zeros, their type (a byte) and how many sizes there are come the
 # sizes.
 read_idx <- function(file) {

@@ -23,14 +23,6 @@ read_all <- function(folder) {
   data
 }
 
-processor_seconds <- function(used) used[["user.self"]] + used[["sys.self"]]
-
-passes <- function(fit) {
-  if (any(fit$trace$query == "fresh records")) return(1)
-  batch <- grepl("^batch", fit$trace$query)
-  sum(!batch) + sum(batch) * (if (is.null(fit$batch)) 0 else fit$batch$rate)
-}
-
 one_fit <- function(run, eps, train, test) {
   used <- system.time(fit <- suppressWarnings(suppressMessages(
     dp_sosp(cover ~ ., train, eps = eps, method = run$method, loss = run$loss, geometry = "private",

@@ -119,3 +119,23 @@ timed_fit <- function(set, eps, seed, ...) {
 
 # Of rows that both a fit and glm() predict for.
 quality_of <- function(link, both, set) lapply(judge(link[both], set$positive[both]), signif, 5)
+
+# The runs of grid (eps, seed and method) that the results do not have yet, for the chosen sets. row_of(name, set, run):
+# what names a run in the results, as a list.
+run_sets <- function(out, chosen, folder, grid, row_of) {
+  for (name in chosen) {
+    set <- split_set(name, folder)
+    if (is.null(set)) next
+    for (i in seq_len(nrow(grid))) {
+      row <- row_of(name, set, as.list(grid[i, ]))
+      if (out$has(row)) next
+      run <- timed_fit(set, grid$eps[i], grid$seed[i], method = grid$method[i])
+      link <- predict(run$fit, set$test)
+      both <- !is.na(link) & !is.na(set$exact$glm)
+      out$add(c(row, list(chosen = run$fit$method), quality_of(link, both, set),
+                glm = quality_of(set$exact$glm, both, set),
+                constant = quality_of(set$exact$constant, both, set)[c("accuracy", "loss")],
+                list(tested = sum(both), seconds = run$seconds)))
+    }
+  }
+}

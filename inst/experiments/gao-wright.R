@@ -27,6 +27,7 @@ methods <- c("opt", "opt-ls", "2opt", "2opt-ls")
 targets <- list(loose = c(0.060, 0.245), tight = c(0.030, 0.173))
 targets_sigmoid <- list(loose = c(0.040, 0.200), tight = c(0.020, 0.141))
 lambda <- 1e-3
+ijcnn_records <- 4999 # as many as the paper has
 
 control_of <- function(method, constants) {
   if (startsWith(method, "tr")) return(control_tr(constants))
@@ -87,15 +88,6 @@ shard_path <- function(name) {
   file.path(out, if (shard[2] > 1) paste0(name, "-", shard[1], ".csv") else paste0(name, ".csv"))
 }
 
-# As many records of IJCNN as the paper has, its rows divided by 3.
-ijcnn_matrix <- function() {
-  d <- utils::read.csv(file.path(folder, "ijcnn1.csv.xz"))
-  d <- d[d$split == "train", ]
-  set.seed(98)
-  d <- d[sample(nrow(d), 4999), ]
-  list(x = unname(as.matrix(d[, -(1:2)])) / 3, y = d$label)
-}
-
 # Both problems, their targets, and the rows of each for a grid of methods.
 problems <- function(name = "covertype", d = covertype_matrix(folder), first = targets) {
   stats::setNames(list(c(do.call(logistic, d), list(targets = first)),
@@ -121,7 +113,7 @@ if (part %in% c("tight", "published")) {
     run_all(both$covertype, grid_of("covertype", "published", on_batches, targets["loose"], c(0.2, 0.6, 1), seed), path)
   }
 } else if (part == "ijcnn") {
-  both <- problems("ijcnn1", ijcnn_matrix(), targets_sigmoid)
+  both <- problems("ijcnn1", ijcnn1_matrix(folder, ijcnn_records), targets_sigmoid)
   for (constants in c("tight", "published")) {
     for (seed in 1:5) {
       run_both(both, constants, c(rev(methods), "opt-b", "2opt-b", "tr", "tr-b"), seed, shard_path("gao-wright-ijcnn"))
@@ -136,7 +128,7 @@ if (part %in% c("tight", "published")) {
   published <- grid_of("covertype-tenth", "published", "2opt-ls", targets["tight"], 0.2)
   run_all(problem, rbind(tenth, published), shard_path("gao-wright-beyond"))
   if (!is.null(folder)) {
-    problem <- do.call(logistic, ijcnn_matrix())
+    problem <- do.call(logistic, ijcnn1_matrix(folder, ijcnn_records))
     grid <- rbind(grid_of("ijcnn1", "tight", methods, list(loose = c(0.040, 0.200)), 0.2),
                   grid_of("ijcnn1", "published", methods, list(loose = c(0.040, 0.200)), 0.2))
     run_all(problem, grid, shard_path("gao-wright-beyond"))

@@ -21,18 +21,6 @@ runs <- rbind(
               stringsAsFactors = FALSE)
 )
 
-# The columns without the intercept, which comes last, and the radius that they were divided by.
-fitted_at <- function(problem, eps, run, geometry) {
-  last <- ncol(problem$X)
-  radius <- 1 / max(problem$X[, last])
-  fit <- suppressWarnings(suppressMessages(dp_sosp(
-    problem$X[, -last] * radius, problem$y, eps = eps, radius = radius, method = run$method, loss = run$loss,
-    geometry = geometry, noise = "reproducible", progress = FALSE
-  )))
-  w <- unname(coef(fit))
-  radius * c(w[-1], w[1])
-}
-
 simulate <- function(path, sizes) {
   out <- results_file(path, c("loss", "method", "geometry", "n", "shape", "signal", "rare", "eps"))
   for (n in sizes) for (i in seq_len(nrow(problems))) {
@@ -45,7 +33,8 @@ simulate <- function(path, sizes) {
       row <- c(as.list(runs[j, ]), list(geometry = geometry, n = n), as.list(p[c("shape", "signal", "rare", "eps")]))
       if (out$has(row)) next
       set.seed(n + i)
-      there <- margin(fitted_at(problem, p$eps, runs[j, ], geometry))
+      w <- synthetic_fit(problem, p$eps, method = runs$method[j], loss = runs$loss[j], geometry = geometry)
+      there <- margin(w)
       out$add(c(row, list(excess = signif(mean(logistic_loss(there)) - mean(logistic_loss(margin(least))), 4),
                           wrong = signif(mean(there <= 0) - mean(margin(least) <= 0), 4))))
     }

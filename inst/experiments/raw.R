@@ -21,22 +21,10 @@ for (file in c("common.R", "frames.R")) source(file.path(dirname(this_file), fil
 eps_values <- c(0.5, 1, 3)
 
 run <- function(path, version, folder, seeds, chosen) {
-  out <- results_file(path, c("version", "set", "eps", "seed"))
-  for (name in chosen) {
-    set <- split_set(name, folder)
-    if (is.null(set)) next
-    for (eps in eps_values) for (seed in seq_len(seeds)) {
-      row <- list(version = version, set = name, eps = eps, seed = seed)
-      if (out$has(row)) next
-      run <- timed_fit(set, eps, seed)
-      link <- predict(run$fit, set$test)
-      both <- !is.na(link) & !is.na(set$exact$glm)
-      out$add(c(row, list(chosen = run$fit$method), quality_of(link, both, set),
-                glm = quality_of(set$exact$glm, both, set),
-                constant = quality_of(set$exact$constant, both, set)[c("accuracy", "loss")],
-                list(tested = sum(both), seconds = run$seconds)))
-    }
-  }
+  grid <- expand.grid(seed = seq_len(seeds), eps = eps_values, method = "auto", stringsAsFactors = FALSE)
+  run_sets(results_file(path, c("version", "set", "eps", "seed")), chosen, folder, grid, function(name, set, run) {
+    list(version = version, set = name, eps = run$eps, seed = run$seed)
+  })
 }
 
 # By version, in the order of the file; ratio: the last to the first.

@@ -28,25 +28,19 @@ population <- function() {
   nonprivate_problem(rbind(z, mirrored), 1, loss = "sigmoid")
 }
 
-records_read <- function(fit) {
-  if (any(fit$trace$query == "fresh records")) return(1)
-  sum(fit$trace$query %in% c("gradient", "hessian", "line search", "value")) +
-    sum(grepl("^batch", fit$trace$query)) * (if (is.null(fit$batch)) 0 else fit$batch$rate)
-}
-
 measured <- function(fit, exact, seconds) {
   w <- unname(coef(fit))
   certificate <- fit$certificate
   data.frame(certified = alpha_of(certificate$gradient[["upper"]], certificate$eigenvalue[["lower"]]),
              true = alpha_of(exact$gradient_norm(w), exact$eigen_min(w)), loss = exact$loss(w), status = fit$status,
-             target = fit$target$eps_g, passes = records_read(fit), seconds = seconds)
+             target = fit$target$eps_g, passes = passes(fit), seconds = seconds)
 }
 
 fitted_in <- function(x, y, method, ...) {
   used <- system.time(fit <- suppressWarnings(suppressMessages(
     dp_sosp(x, y, delta = 1e-7, method = method, loss = "sigmoid", radius = 1, intercept = FALSE, progress = FALSE, ...)
   )))
-  list(fit = fit, seconds = used[["user.self"]] + used[["sys.self"]])
+  list(fit = fit, seconds = processor_seconds(used))
 }
 
 # ---- the saddle ----

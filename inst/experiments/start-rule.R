@@ -23,14 +23,9 @@ settings <- list(
   "sd .005, at most 10 %" = list(constant_sd = 0.005, constant_share = 0.1)
 )
 
-# The columns without the intercept, which comes last, and the radius that they were divided by.
 fit <- function(problem, eps, setting) {
-  last <- ncol(problem$X)
-  radius <- 1 / max(problem$X[, last])
-  with_constants(settings[[setting]], suppressWarnings(suppressMessages(dp_sosp(
-    problem$X[, -last] * radius, problem$y, eps = eps, radius = radius, method = "newton",
-    start = if (setting == "zero") numeric(last), noise = "reproducible", progress = FALSE
-  ))))
+  start <- if (setting == "zero") numeric(ncol(problem$X))
+  with_constants(settings[[setting]], synthetic_fit(problem, eps, method = "newton", start = start))
 }
 
 simulate <- function(path, sizes) {
@@ -46,9 +41,8 @@ simulate <- function(path, sizes) {
       row <- list(setting = setting, n = n, shape = p$shape, signal = p$signal, rare = p$rare, eps = p$eps)
       if (out$has(row)) next
       set.seed(n + i)
-      w <- coef(fit(problem, p$eps, setting))
-      radius <- 1 / max(problem$X[, ncol(problem$X)])
-      loss <- mean(logistic_loss(problem$y * as.vector(problem$X %*% (radius * c(w[-1], w[1])))))
+      w <- fit(problem, p$eps, setting)
+      loss <- mean(logistic_loss(problem$y * as.vector(problem$X %*% w)))
       out$add(c(row, list(excess = signif(loss - least, 4), over = signif(loss - constant, 4))))
     }
   }

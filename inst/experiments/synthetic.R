@@ -54,6 +54,17 @@ synthetic_minimum <- function(problem) {
   list(w = w, value = value(w), excess = function(v) value(v) - value(w))
 }
 
+# Coefficients of a fit to a problem, in the order of its columns, of which the intercept is the last one.
+synthetic_fit <- function(problem, eps, ...) {
+  last <- ncol(problem$X)
+  radius <- 1 / max(problem$X[, last])
+  fit <- suppressWarnings(suppressMessages(dpsosp::dp_sosp(
+    problem$X[, -last] * radius, problem$y, eps = eps, radius = radius, noise = "reproducible", progress = FALSE, ...
+  )))
+  w <- unname(stats::coef(fit))
+  radius * c(w[-1], w[1])
+}
+
 even_shares <- function(levels) lapply(levels, function(k) rep(1 / k, k))
 
 # What dp_plan() describes, as a function that draws n records: independent numeric columns with a variance (of beta

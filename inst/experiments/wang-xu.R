@@ -27,21 +27,13 @@ controls <- list(tr = control_tr, gd = control_gd)
 
 main <- function() {
   problems <- list(covertype = covertype_matrix(folder))
-  if (!is.null(folder)) problems$ijcnn1 <- ijcnn1_matrix()
+  if (!is.null(folder)) problems$ijcnn1 <- ijcnn1_matrix(folder, 35000)
   problems <- problems[intersect(strsplit(option("sets", "ijcnn1,covertype"), ",")[[1]], names(problems))]
   judges <- new.env()
   # All of one seed first: what is there when a run is stopped is balanced.
   for (seed in seq_len(runs)) for (set in names(problems)) for (loss in c("logistic", "sigmoid")) {
     run_seed(set, problems[[set]], loss, seed, judges)
   }
-}
-
-ijcnn1_matrix <- function() {
-  d <- utils::read.csv(file.path(folder, "ijcnn1.csv.xz"))
-  d <- d[d$split == "train", ]
-  set.seed(98)
-  d <- d[sample(nrow(d), 35000), ]
-  list(x = unname(as.matrix(d[, -(1:2)])) / 3, y = d$label)
 }
 
 run_seed <- function(set, problem, loss, seed, judges) {

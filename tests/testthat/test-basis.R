@@ -217,14 +217,7 @@ test_that("fits agree with glm() where noise is small, predict, and are the same
   exact <- stats::glm(formula, stats::binomial, d)
   expect_equal(coef(fit)[names(coef(exact))], coef(exact), tolerance = 0.02)
   expect_equal(predict(fit, d, type = "response"), unname(stats::fitted(exact)), tolerance = 0.01)
-  rows <- split(d, rep(1:3, each = 300))
-  source <- dp_source(function() {
-    at <- 0
-    function() {
-      at <<- at + 1
-      if (at <= 3) rows[[at]]
-    }
-  })
+  source <- dp_source(in_chunks(d, 300))
   ours <- function(data) {
     set.seed(2)
     coef(quiet_fit(update(formula, . ~ . + day), data, eps = 1, bounds = basis_bounds[c("b", "day")], method = "newton",

@@ -28,6 +28,10 @@ test_that("emmeans: means of the linear predictor over a grid, with their covari
 
 test_that("marginaleffects: predictions and slopes on new data, by the delta method", {
   skip_if_not_installed("marginaleffects")
+  # marginaleffects 1.0.0 takes this function from R 4.4, though it installs on R 3.6; it then fails for glm() too
+  if (!exists("%||%", baseenv())) {
+    withr::local_environment(list2env(list(`%||%` = function(x, y) if (is.null(x)) y else x)))
+  }
   predicted <- marginaleffects::predictions(fit, newdata = grid)
   link <- as.vector(basis %*% coef(fit))
   expect_equal(predicted$estimate, plogis(link), tolerance = 1e-6)

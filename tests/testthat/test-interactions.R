@@ -73,14 +73,7 @@ test_that("fits with interactions predict, and agree with glm() where noise is s
   fit <- quiet_fit(y ~ a * f + f:g, d, eps = 1e4, delta = 1e-5, bounds = interactions_bounds["a"], method = "newton")
   exact <- stats::glm(y ~ a * f + f:g, stats::binomial, d)
   expect_equal(predict(fit, d, type = "response"), unname(stats::fitted(exact)), tolerance = 1e-2)
-  rows <- split(d, rep(1:4, each = 500))
-  source <- dp_source(function() {
-    at <- 0
-    function() {
-      at <<- at + 1
-      if (at <= 4) rows[[at]]
-    }
-  })
+  source <- dp_source(in_chunks(d, 500))
   ours <- function(data) {
     set.seed(2)
     coef(quiet_fit(y ~ a * f, data, eps = 1, bounds = interactions_bounds["a"], method = "newton",

@@ -91,14 +91,7 @@ test_that("an offset counts up to its range, and as missing where it is none", {
 
 test_that("sources take subsets, and refuse what they cannot", {
   d <- records_data(300)
-  rows <- split(d, rep(1:3, each = 100))
-  source <- dp_source(function() {
-    at <- 0
-    function() {
-      at <<- at + 1
-      if (at <= 3) rows[[at]]
-    }
-  })
+  source <- dp_source(in_chunks(d, 100))
   ours <- function(data) {
     set.seed(2)
     coef(quiet_fit(y ~ a, data, eps = 1, subset = f == "u" & b > 0.5, noise = "reproducible", method = "newton"))
