@@ -17,10 +17,13 @@ scrub_call <- function(call, name) {
 # What a function passed on as ..1, ..2: names of nothing outside.
 is_dots <- function(x) grepl("^[.][.][0-9]+$", as.character(x))
 
+# The empty argument of a call, as the one before the comma in m[, 1], or a formal argument without default.
+is_empty <- function(x) identical(x, quote(expr = )) # nolint
+
 scrub <- function(x) {
   if (is.call(x)) {
     parts <- as.list(x)
-    empty <- vapply(parts, identical, NA, quote(expr = )) # as in m[, 1]
+    empty <- vapply(parts, is_empty, NA)
     parts[!empty] <- lapply(parts[!empty], scrub)
     return(as.call(parts))
   }

@@ -38,7 +38,7 @@ declared_basis <- function(e, term, call) {
   refuse <- function(...) abort("argument", "`", term, "` in `formula`: ", ..., call = call)
   given <- tryCatch(as.list(match.call(basis_prototypes[[kind]], e))[-1],
                     error = function(e) refuse(conditionMessage(e), "."))
-  if (is.null(given$x) || identical(given$x, quote(expr = ))) refuse("there is no column.")
+  if (is.null(given$x) || is_empty(given$x)) refuse("there is no column.")
   constants <- given[names(given) != "x"]
   for (name in names(constants)) if (!is_constants(constants[[name]])) refuse("`", name, "` must be constants.")
   basis <- c(list(kind = kind, x = given$x), lapply(constants, eval, row_wise))

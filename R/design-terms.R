@@ -50,7 +50,7 @@ put_values <- function(e, value, operators) {
   if (!is.call(e)) return(e)
   head <- function_name(e)
   parts <- as.list(e)
-  inner <- which(!vapply(parts, identical, NA, quote(expr = )))[-1] # but empty arguments, as in m[, 1]
+  inner <- which(!vapply(parts, is_empty, NA))[-1]
   for (i in inner) {
     parts[i] <- list(if (head %in% operators) put_values(parts[[i]], value, operators)
                      else if (is.name(parts[[i]])) value(parts[[i]], head %in% several_constants)
@@ -140,7 +140,7 @@ check_row_wise <- function(e, columns, term, call) {
 # Names such as na.rm take one value for all rows; the first row's would do.
 check_arguments <- function(e, term, call) {
   arguments <- as.list(e)[-1]
-  empty <- vapply(arguments, identical, NA, quote(expr = ))
+  empty <- vapply(arguments, is_empty, NA)
   named <- setdiff(names(arguments), c("", "x", "base", "digits", "test", "yes", "no"))
   set <- as.character(e[[1]]) == "%in%"
   if (any(empty) || length(named) > 0L || (set && (length(arguments) != 2L || !is.null(names(arguments))))) {

@@ -3,7 +3,7 @@
 # Called first of all by an exported function: an argument without a default must be given.
 require_given <- function() {
   frame <- parent.frame()
-  needed <- names(Filter(function(default) identical(default, quote(expr = )), formals(sys.function(-1L))))
+  needed <- names(Filter(is_empty, formals(sys.function(-1L))))
   for (name in setdiff(needed, "...")) {
     if (!eval(call("missing", as.name(name)), frame)) next
     abort("argument", "`", name, "` is missing: give ", what_to_give[[name]], ".", call = sys.call(-1L))

@@ -91,7 +91,7 @@ environments_in <- function(x, path = "x", found = character()) {
   if (typeof(x) == "externalptr") return(c(found, paste0(path, "(pointer)")))
   if (is.recursive(x) && !is.function(x)) {
     parts <- as.list(x)
-    empty <- vapply(parts, identical, NA, quote(expr = ))
+    empty <- vapply(parts, identical, NA, quote(expr = )) # nolint
     for (i in which(!empty)) found <- environments_in(parts[[i]], paste0(path, "[[", i, "]]"), found)
   }
   for (name in names(attributes(x))) found <- environments_in(attr(x, name), paste0(path, "@", name), found)
