@@ -288,24 +288,27 @@ answers <- function(oracle) {
        exponential = search("exponential"), ledger = dp_ledger(oracle))
 }
 
-# Two fits from a budget, the second of which takes what is left, and its ledger.
 networks <- function() {
   set.seed(4)
   x <- array(runif(300 * 7 * 7), c(300, 7, 7))
   y <- factor(sample(c("a", "b", "c"), 300, TRUE), levels = c("a", "b", "c"))
+  network <- function(model, method, neighbours, control) {
+    run(paste("network", model$name, method, neighbours), {
+      fit <- dp_sosp(x, y, model = model, method = method, bounds = c(0, 1), eps = 2, delta = 1e-6,
+                     noise = "reproducible", neighbours = neighbours, control = control)
+      list(weights = fit$weights, ledger = dp_ledger(fit), link = predict(fit, x, type = "link"))
+    })
+  }
   cnn <- model_cnn(channels = c(3, 2), kernel = c(3, 2), stride = c(2, 1), padding = c(1, 0), pool = c(2, 1),
                    hidden = 4)
   for (neighbours in c("replace-one", "zero-out")) {
-    for (method in c("sgd", "adam")) {
-      run(paste("network", method, neighbours), {
-        fit <- dp_sosp(x, y, model = cnn, method = method, bounds = c(0, 1), eps = 2, delta = 1e-6,
-                       noise = "reproducible", neighbours = neighbours, control = control_network(epochs = 3))
-        list(weights = fit$weights, ledger = dp_ledger(fit), link = predict(fit, x, type = "link"))
-      })
-    }
+    for (method in c("sgd", "adam")) network(cnn, method, neighbours, control_network(epochs = 3))
+    network(model_mlp(c(6, 4)), "sgd", neighbours, control_network(epochs = 3))
+    network(model_mlp(5), "blsgd", neighbours, control_line_search(attempts = 10))
   }
 }
 
+# Two fits from a budget, the second of which takes what is left, and its ledger.
 budgets <- function() {
   plan <- event_repeat(event_subsample(event_gaussian(2), 0.1), 100)
   kinds <- list(gdp = dp_budget(2, 1e-6), zcdp = dp_budget(2, 1e-6, accountant = "zcdp"), rho = dp_budget(rho = 0.2),
