@@ -75,8 +75,8 @@ odd_formula <- function() {
     y ~ a, y ~ ., ~a, y ~ 0, y ~ a + 0, y ~ f, y ~ a:b, a ~ y, y ~ a + a, y ~ log(a), y ~ nothing, y ~ nothing(a),
     y ~ NULL, y ~ "a", cbind(y, a) ~ b, y ~ I(a^2), y ~ poly(a, 2), y ~ a | b, y ~ a %in% b, y ~ offset(a),
     y ~ stop("in a formula"), y ~ 1, y ~ -1, y ~ a + NA, y ~ mean(a), y ~ rev(a), y ~ (function(x) x)(a), y ~ a[1],
-    y ~ .data$a, log(y) ~ a, factor(y) ~ a, (y == "yes") ~ a, y ~ a - a, y ~ T, ~ ., y ~ `a`, y ~ exp(exp(exp(a))), # nolint
-    y ~ I(a / numbers), y ~ I(a * T), y ~ (a > run), y ~ I(a + letters), # nolint
+    y ~ .data$a, log(y) ~ a, factor(y) ~ a, (y == "yes") ~ a, y ~ a - a, y ~ T, ~ ., y ~ `a`, # nolint
+    y ~ exp(exp(exp(a))), y ~ I(a / numbers), y ~ I(a * T), y ~ (a > run), y ~ I(a + letters), # nolint
     y ~ ifelse(b > 0, a, NA), y ~ y
   ), 1)[[1]]
 }
