@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
 
-.PHONY: help setup demo test check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts bench docs lint site format clean
+.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts bench docs lint site format clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -17,6 +17,10 @@ demo: setup
 ## make test         all checks
 test:
 	@dev/test.sh
+
+## make test-long    the same with the whole of R CMD check, and all R tests under the sanitizers
+test-long:
+	@dev/test.sh --long
 
 ## make check        R CMD check of the built package alone
 check: setup

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # R CMD check --as-cran of a built package, with the wish: no error, no warning, no note but that the submission is new.
-#   dev/check.sh tarball
+#   dev/check.sh tarball [options of R CMD check]
 # Ends with "N passed, N failed", one for each item of the check's log.
 set -uo pipefail
 . "$(dirname "$0")/env.sh"
 
 tarball=$(realpath "$1") || exit 2
+shift
 out=$(dirname "$tarball")
 log=$out/dpsosp.Rcheck/00check.log
 
 rm -rf "$out/dpsosp.Rcheck"
-(cd "$out" && R CMD check --as-cran --no-manual "$tarball") < /dev/null > "$out/check.out" 2>&1
+(cd "$out" && R CMD check --as-cran --no-manual "$@" "$tarball") < /dev/null > "$out/check.out" 2>&1
 code=$?
 
 # Items start with "* "; what follows belongs to them. A new submission's note has the maintainer's line and that only.

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { SHOWN = 12 }; /* of the slowest tests */
 
 struct entry {
   const char *name;
@@ -26,8 +29,10 @@ static const struct entry entries[] = {
 #undef ENTRY
 
 static int passed, failed;
+static double seconds[sizeof entries / sizeof *entries]; /* of processor time */
 
 static int run(const struct entry *entry);
+static void print_slowest(void);
 static int wanted(const struct entry *entry, int argc, char **argv);
 
 int main(int argc, char **argv) {
@@ -35,6 +40,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
     if (wanted(&entries[i], argc, argv)) ran += run(&entries[i]);
   if (ran == 0) ctest_check(0, "at least one test has the name asked for", __FILE__, __LINE__);
+  print_slowest();
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }
@@ -72,6 +78,7 @@ int ctest_extended(void) {
 /* Each test starts from the same stream and the default host, whatever ran before it. A test without a check fails. */
 static int run(const struct entry *entry) {
   int before = passed + failed;
+  clock_t begin = clock();
   ctest_seed(1);
   ctest_system_set(CTEST_SYSTEM_SOUND);
   base_set_host(NULL);
@@ -79,7 +86,21 @@ static int run(const struct entry *entry) {
   fflush(stdout);
   entry->run();
   if (passed + failed == before) ctest_check(0, "the test checks something", entry->name, 0);
+  seconds[entry - entries] = (double)(clock() - begin) / CLOCKS_PER_SEC;
   return 1;
+}
+
+static void print_slowest(void) {
+  printf("slowest:");
+  for (int shown = 0; shown < SHOWN; shown++) {
+    size_t slowest = 0;
+    for (size_t i = 1; i < sizeof entries / sizeof *entries; i++)
+      if (seconds[i] > seconds[slowest]) slowest = i;
+    if (seconds[slowest] == 0) break;
+    printf("%s %s %.1f", shown > 0 ? "," : "", entries[slowest].name, seconds[slowest]);
+    seconds[slowest] = 0;
+  }
+  printf("\n");
 }
 
 static int wanted(const struct entry *entry, int argc, char **argv) {

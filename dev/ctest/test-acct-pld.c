@@ -49,7 +49,7 @@ static long double gaussian_log_delta(long double mu, long double eps) {
 }
 
 static void gaussians(void) {
-  for (int i = 0; i < ctest_size(6, 3); i++) {
+  for (int i = 0; i < ctest_size(6, 2); i++) {
     double times = floor(power_of_ten(0, 6)), mu = power_of_ten(-1.3, 0.8) / sqrt(times);
     struct acct_leaf leaf[] = {{ACCT_GAUSSIAN, mu, 0, 0, 1}, {ACCT_GAUSSIAN, 0.7 * mu, 0, 0, 2}};
     struct acct_round round[] = {{leaf, 1, ACCT_PLAIN, 1, times}, {leaf + 1, 1, ACCT_PLAIN, 1, times}};
@@ -157,7 +157,7 @@ static long double worse_direction(enum acct_kind kind, long double a, long doub
 
 static void sampled_once(void) {
   static const enum acct_kind kinds[] = {ACCT_GAUSSIAN, ACCT_LAPLACE, ACCT_PURE};
-  for (int i = 0; i < ctest_size(18, 6); i++) {
+  for (int i = 0; i < ctest_size(18, 3); i++) {
     enum acct_kind kind = kinds[i % 3];
     double q = i % 4 ? power_of_ten(-4, -0.1) : 0.9, a = power_of_ten(-1, 0.5);
     struct acct_leaf leaf = {kind, a, 0, 0, 1};
@@ -194,7 +194,7 @@ static long double twice(const struct sampled *s) {
 }
 
 static void sampled_twice(void) {
-  for (int i = 0; i < ctest_size(6, 2); i++) {
+  for (int i = 0; i < ctest_size(6, 1); i++) {
     double q = i % 3 ? power_of_ten(-1.7, -0.1) : 0.8, mu = power_of_ten(-1, 0.4);
     struct acct_leaf leaf = {ACCT_GAUSSIAN, mu, 0, 0, 1};
     struct acct_round round = {&leaf, 1, ACCT_MIXTURE, q, 2};

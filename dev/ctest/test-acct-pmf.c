@@ -78,7 +78,7 @@ static struct sampled draw(int i) {
 /* With slack a, P <= e^a P^ and Q >= e^-a Q^, hence delta(eps) <= e^a delta^(eps - 2 a). */
 static void brackets(void) {
   double error = ctest_extended() ? 1e-13 : 1e-11;
-  for (int i = 0; i < ctest_size(160, 16); i++) {
+  for (int i = 0; i < ctest_size(160, 8); i++) {
     struct sampled x = draw(i);
     struct acct_pmf above, below;
     discretise(&x, ACCT_PESSIMISTIC, 1, &above);
@@ -103,7 +103,7 @@ static void brackets(void) {
 
 /* P's masses are kept, Q's are no more than one. */
 static void masses(void) {
-  for (int i = 0; i < ctest_size(64, 32); i++) {
+  for (int i = 0; i < ctest_size(64, 8); i++) {
     struct sampled x = draw(i);
     for (int bound = 0; bound < 2; bound++) {
       struct acct_pmf pmf;

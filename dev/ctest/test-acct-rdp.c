@@ -81,7 +81,7 @@ static long double laplace_rdp(long double a, long double order, long double rat
 
 static void single_releases(void) {
   double laplace = 0, pure = 0, under = 0, over = 0, worst = reference_tolerance(1e-11);
-  for (int i = 0; i < ctest_size(150, 30); i++) {
+  for (int i = 0; i < ctest_size(150, 4); i++) {
     double a = power_of_ten(-4, 0.7), order = 1 + power_of_ten(-3, 1.5);
     long double exact = laplace_rdp(a, order, 1, 0), response = two_points(a, a, order);
     double value = leaf_rdp(ACCT_LAPLACE, a, order);
@@ -199,7 +199,7 @@ static long double sampled_rdp(long double q, long double mu, long double order)
 
 static void sampled_gaussian_real_orders(void) {
   double worst = 0, integer = 0;
-  for (int i = 0; i < ctest_size(60, 15); i++) {
+  for (int i = 0; i < ctest_size(60, 4); i++) {
     double q = i % 10 ? power_of_ten(-8, 0) : 1, mu = power_of_ten(-2, 0.7), order = 1 + power_of_ten(-4, 1.8);
     long double exact = sampled_rdp(q, mu, order);
     double value = step_rdp(ACCT_GAUSSIAN, mu, ACCT_MIXTURE, q, order);
@@ -244,7 +244,7 @@ static long double profile_rdp(enum acct_kind kind, long double a, long double r
 
 static void replace_one(void) {
   static const enum acct_kind kinds[] = {ACCT_GAUSSIAN, ACCT_LAPLACE};
-  for (int i = 0; i < ctest_size(60, 12); i++) {
+  for (int i = 0; i < ctest_size(60, 4); i++) {
     enum acct_kind kind = kinds[i % 2];
     double q = power_of_ten(-6, 0), a = power_of_ten(-2, 0.5), order = 1 + power_of_ten(-2, 1.8);
     double exact = (double)profile_rdp(kind, a, q, order), value = step_rdp(kind, a, ACCT_PROFILE, q, order);
@@ -269,7 +269,7 @@ static void replace_one(void) {
 /* ---- sampled Laplace, zero-out ---- */
 
 static void sampled_laplace(void) {
-  for (int i = 0; i < ctest_size(60, 15); i++) {
+  for (int i = 0; i < ctest_size(60, 4); i++) {
     double q = i % 10 ? power_of_ten(-5, 0) : 1, a = power_of_ten(-2, 0.8), order = 1 + power_of_ten(-2, 1.5);
     double forward = (double)laplace_rdp(a, order, q, 0), backward = (double)laplace_rdp(a, order, q, 1);
     double exact = fmax(forward, backward), value = step_rdp(ACCT_LAPLACE, a, ACCT_MIXTURE, q, order);

@@ -144,7 +144,7 @@ static void short_runs(void) {
 static void long_runs(void) {
   double rho = 0.01, order = 1.5, most = 0;
   struct game *g = base_alloc(1, sizeof *g);
-  g->k = ctest_size(3000, 1500);
+  g->k = ctest_size(3000, 300);
   g->leaf = gaussian(sqrt(1.5 / rho), g->k, sqrt(3 / rho));
   for (int place = 40; place <= 65; place += ctest_size(10, 25)) {
     for (int i = 0; i < g->k; i++) g->q[i] = -place, g->shift[i] = i % 2 ? 1 : -1;
@@ -237,7 +237,7 @@ static void shape(void) {
 /* At most 0.11 eps^2 for k <= 20, over all orders (proofs: sparse-vector-cost). */
 static void zcdp_constant(void) {
   static const double grid[] = {0.002, 0.02, 0.1, 0.3, 0.7, 1, 1.5, 2};
-  for (size_t i = 0; i < sizeof grid / sizeof *grid; i += (size_t)ctest_size(1, 3)) {
+  for (size_t i = 0; i < sizeof grid / sizeof *grid; i += (size_t)ctest_size(1, 7)) {
     double eps = grid[i];
     for (double k = 1; k <= 20; k += 19) {
       struct acct_leaf leaf = laplace(eps, k);

@@ -90,7 +90,7 @@ static void costs(enum oracle_neighbours neighbours, enum scheme scheme, double 
 /* Their mean over batches and noise is the gradient of all rows, and their variance that of noise and sampling. */
 static void answers(enum oracle_neighbours neighbours, enum scheme scheme) {
   const struct sampling how = {scheme, 100};
-  int runs = ctest_size(3000, 50);
+  int runs = ctest_size(3000, 20);
   double w[DIM] = {0.5, -1, 0.2}, exact[DIM], g[DIM], mean = 0, square = 0, sd = 0;
   double h[DIM * DIM], sd_h, exact_h[DIM * DIM], mean_h = 0, square_h = 0;
   struct fixture f;
@@ -151,7 +151,7 @@ static void newton_answers(void) {
   static const double no_penalty[DIM] = {0};
   const struct sampling how = {SCHEME_POISSON, 100};
   const struct oracle_newton newton = {CURVATURE_HESSIAN, MODIFY_ADD, 0.2, no_penalty};
-  int runs = ctest_size(1000, 30);
+  int runs = ctest_size(1000, 10);
   double w[DIM] = {0.5, -1, 0.2}, g[DIM] = {0.1, -0.2, 0.3}, direction[DIM], exact[DIM], h[DIM * DIM];
   double trace, sd_t, sd_d, square_t = 0, square_d = 0;
   struct fixture f;

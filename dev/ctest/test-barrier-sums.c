@@ -40,7 +40,7 @@ static void problems(const char *loss) {
       problem(loss, 40, 3, intercept, broken, 0);
       problem(loss, DATA_BLOCK, 5, intercept, broken, 1e-6);
       problem(loss, (size_t)ctest_size(3 * DATA_BLOCK + 17, DATA_BLOCK + 17), 7, intercept, broken, 4);
-      problem(loss, 300, 60, intercept, broken, 40);
+      problem(loss, (size_t)ctest_size(300, 70), 60, intercept, broken, 40);
       problem(loss, 300, 4, intercept, broken, 1e80);
     }
   }
@@ -178,7 +178,7 @@ static double claimed_products(struct oracle *o, const struct loss_bounds *b, do
 /* What the sensitivities have beyond the exact formulas is twice this bound. */
 static void bound_is_added(void) {
   struct fixture f;
-  size_t n = 100000; /* the formulas are small, so the bound keeps some digits of the difference */
+  size_t n = (size_t)ctest_size(100000, 5000); /* small formulas: the bound keeps some digits of the difference */
   fixture_open(&f, "logistic", n, 2, 1, ORACLE_REPLACE_ONE, 1);
   struct oracle *o = f.oracle;
   double w[3] = {300, -400, 1200}, direction[3] = {3, 0, -4}, norm = 1300;

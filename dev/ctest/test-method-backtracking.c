@@ -111,7 +111,7 @@ static void descends(enum opt_line_search search, int batches) {
  * the noise: in some of the runs. */
 static void costs_rise(enum opt_line_search search, int batches) {
   int rises = 0, ended_early = 0;
-  for (int i = 0; i < 6; i++) {
+  for (int i = ctest_size(0, 4); i < 6; i++) {
     ctest_seed((uint64_t)i);
     rises_in_run(search, batches, &rises, &ended_early);
   }
@@ -143,7 +143,7 @@ static void rises_in_run(enum opt_line_search search, int batches, int *rises, i
  * ledger has the noise of it. */
 static void clip_falls(int batches) {
   int cuts = 0, later = 0;
-  for (int i = 0; i < 6; i++) {
+  for (int i = ctest_size(0, 4); i < 6; i++) {
     struct fixture f;
     struct opt_result r;
     double w[DIM] = {0}, rho = 2e-4, n = 2000;

@@ -9,7 +9,7 @@ static int run_newton(const struct fixture *f, enum newton_curvature curvature, 
                       struct opt_result *r) {
   const struct newton_options o = {.curvature = curvature,
                                    .adaptive = 1,
-                                   .iterations = curvature == NEWTON_LAZY ? 60 : 12,
+                                   .iterations = curvature == NEWTON_LAZY ? ctest_size(60, 30) : 12,
                                    .eps_g = 0.1,
                                    .confidence = 0.9999,
                                    .curvature_share = curvature == NEWTON_LAZY ? 0.1 : 0.5,
@@ -30,7 +30,7 @@ static int run_way(const struct fixture *f, int way, const struct penalty *penal
   struct tr_options t = run_options_tr(way == 4, 0);
   struct gd_options g = run_options_gd();
   o.batch = t.batch = g.batch = batch;
-  o.max_iterations = t.max_iterations = g.max_iterations = 60;
+  o.max_iterations = t.max_iterations = g.max_iterations = ctest_size(60, 20);
   o.eps_g = t.eps_g = g.eps_g = ctest_size(1, 0) ? 0.06 : 0.1;
   o.eps_h = t.eps_h = g.eps_h = eps_h;
   if (way < 3) return opt_run(f->oracle, penalty, &o, rho, w, r);
@@ -80,7 +80,7 @@ static void check_run(const struct fixture *f, const struct opt_result *r, const
 static void certifies(int way) {
   int penalised = way < WAYS;
   static const struct penalty penalties[] = {{PENALTY_NONE, 0, 0, 0}, {PENALTY_NONCONVEX, 0.1, 1, 0}};
-  for (int k = 0; k <= penalised; k++) {
+  for (int k = ctest_size(0, penalised); k <= penalised; k++) {
     struct fixture f;
     struct opt_result r;
     double w[DIM] = {0}, rho = 1;
@@ -185,7 +185,7 @@ static int stop_after_polls(void) { return polls_left-- <= 0; }
 static void fails(int way) {
   struct base_host host = {stop_after_polls, NULL};
   long live = ctest_live_allocations();
-  for (int k = 0; k < 6; k++) {
+  for (int k = 0; k < ctest_size(6, 3); k++) {
     struct fixture f;
     struct opt_result r;
     double w[DIM] = {0};
