@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { BLOCKS = BASE_STREAM_BYTES / 64 }; /* of a call */
+
 static void vector_of_the_standard(void);
 static void vector_of_zeros(void);
 static void counter(void);
@@ -55,25 +57,25 @@ static void counter(void) {
   s.state[12] = 0xfffffffe;
   t = s;
   base_stream_next(&s, byte);
-  CHECK(s.state[12] == 2 && s.state[13] == 1);
+  CHECK(s.state[12] == BLOCKS - 2 && s.state[13] == 1);
   t.state[12] = 0;
   t.state[13] = 1;
   base_stream_next(&t, again);
-  CHECK(memcmp(byte + 128, again, 128) == 0);
+  CHECK(memcmp(byte + 128, again, sizeof byte - 128) == 0);
   s.state[12] = s.state[13] = 0xffffffff;
   base_stream_next(&s, byte);
-  CHECK(s.state[12] == 3 && s.state[13] == 0);
+  CHECK(s.state[12] == BLOCKS - 1 && s.state[13] == 0);
 }
 
 static void every_block_is_another(void) {
-  enum { CALLS = 16, BLOCKS = CALLS * BASE_STREAM_BYTES / 64 };
-  static unsigned char block[BLOCKS][64];
+  enum { CALLS = 16, ALL = CALLS * BLOCKS };
+  static unsigned char block[ALL][64];
   struct base_stream s;
   unsigned char key[BASE_KEY_BYTES] = {1};
   int equal = 0;
   base_stream_open(&s, key);
-  for (int i = 0; i < CALLS; i++) base_stream_next(&s, block[i * (BLOCKS / CALLS)]);
-  for (int i = 0; i < BLOCKS; i++) {
+  for (int i = 0; i < CALLS; i++) base_stream_next(&s, block[i * BLOCKS]);
+  for (int i = 0; i < ALL; i++) {
     for (int j = 0; j < i; j++) equal += memcmp(block[i], block[j], 64) == 0;
   }
   CHECK(equal == 0);

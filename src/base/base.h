@@ -61,7 +61,7 @@ extern const struct base_entropy base_entropy_system;
 
 /* Bytes that follow from a key, by ChaCha20. Who opens a stream wipes it. */
 #define BASE_KEY_BYTES 32
-#define BASE_STREAM_BYTES 256 /* at once */
+#define BASE_STREAM_BYTES 512 /* at once */
 struct base_stream {
   uint32_t state[16];
   uint32_t work[16][BASE_STREAM_BYTES / 64]; /* the key could be computed from it */

@@ -39,7 +39,26 @@ SIMD_INLINE void quarter_round(uint32_t x[][LANES], int a, int b, int c, int d) 
   mix(x[c], x[d], x[b], 7);
 }
 
-SIMD_CLONES static void permute(uint32_t x[][LANES]) {
+/* One word of all blocks. */
+SIMD_INLINE void spread(uint32_t *restrict x, uint32_t v) {
+  SIMD_LOOP
+  for (int i = 0; i < LANES; i++) x[i] = v;
+}
+
+SIMD_INLINE void plus(uint32_t *restrict x, uint32_t v) {
+  SIMD_LOOP
+  for (int i = 0; i < LANES; i++) x[i] += v;
+}
+
+SIMD_INLINE void plus_each(uint32_t *restrict x, const uint32_t *restrict v) {
+  SIMD_LOOP
+  for (int i = 0; i < LANES; i++) x[i] += v[i];
+}
+
+/* x: word by word, of the blocks whose words 12 and 13 are count. */
+SIMD_CLONES static void blocks(const uint32_t *state, uint32_t count[][LANES], uint32_t x[][LANES]) {
+  for (int k = 0; k < WORDS; k++) spread(x[k], state[k]);
+  memcpy(x[12], count, 2 * sizeof *count);
   for (int i = 0; i < DOUBLE_ROUNDS; i++) {
     quarter_round(x, 0, 4, 8, 12);
     quarter_round(x, 1, 5, 9, 13);
@@ -50,27 +69,27 @@ SIMD_CLONES static void permute(uint32_t x[][LANES]) {
     quarter_round(x, 2, 7, 8, 13);
     quarter_round(x, 3, 4, 9, 14);
   }
-}
-
-/* Of the i-th block from here on; the counter is the words 12 and 13. */
-static uint32_t input(const struct base_stream *s, int word, int i) {
-  const uint64_t counter = ((uint64_t)s->state[13] << 32 | s->state[12]) + (uint64_t)i;
-  if (word == 12) return (uint32_t)counter;
-  return word == 13 ? (uint32_t)(counter >> 32) : s->state[word];
+  for (int k = 0; k < WORDS; k++) {
+    if (k != 12 && k != 13) plus(x[k], state[k]);
+  }
+  plus_each(x[12], count[0]);
+  plus_each(x[13], count[1]);
 }
 
 void base_stream_next(struct base_stream *s, unsigned char *byte) {
-  for (int k = 0; k < WORDS; k++) {
-    for (int i = 0; i < LANES; i++) s->work[k][i] = input(s, k, i);
+  uint32_t count[2][LANES];
+  uint64_t next = (uint64_t)s->state[13] << 32 | s->state[12];
+  for (int i = 0; i < LANES; i++, next++) {
+    count[0][i] = (uint32_t)next;
+    count[1][i] = (uint32_t)(next >> 32);
   }
-  permute(s->work);
+  blocks(s->state, count, s->work);
+  s->state[12] = (uint32_t)next;
+  s->state[13] = (uint32_t)(next >> 32);
   for (int i = 0; i < LANES; i++) {
     for (int k = 0; k < WORDS; k++, byte += 4) {
-      const uint32_t v = s->work[k][i] + input(s, k, i);
+      const uint32_t v = s->work[k][i];
       for (int j = 0; j < 4; j++) byte[j] = (unsigned char)(v >> (8 * j));
     }
   }
-  const uint32_t low = input(s, 12, LANES), high = input(s, 13, LANES);
-  s->state[12] = low;
-  s->state[13] = high;
 }

@@ -1,5 +1,10 @@
 /* Random bits, small uniform integers and Bernoulli(exp(-g)) trials, all exact. See private.h. */
+#include <string.h>
+
 #include "mech/private.h"
+
+/* Bytes that are asked of a source which cannot be expanded: the end of a buffer. */
+enum { FILL = 256 };
 
 static void open_stream(struct mech_bits *b);
 static void wipe(void *memory, size_t bytes);
@@ -28,8 +33,7 @@ static void wipe(void *memory, size_t bytes) {
 void mech_bits_allow(struct mech_bits *b, size_t buffers) { b->patience = buffers; }
 
 /* The values left after the largest multiple of n are drawn again. */
-uint32_t mech_below(struct mech_bits *b, uint32_t n) {
-  if ((n & (n - 1)) == 0 && n <= 256) return mech_byte(b) & (n - 1); /* nothing is left */
+uint32_t mech_below_any(struct mech_bits *b, uint32_t n) {
   const uint64_t range = n <= 256 ? 256 : UINT64_C(1) << 32;
   const uint64_t fair = range - range % n;
   uint32_t v;
@@ -51,6 +55,10 @@ int mech_bernoulli_exp(struct mech_bits *b, uint64_t a) {
   return j % 2;
 }
 
+/* By the bits of mech_bernoulli_exp_half(), first one last. */
+const struct mech_outcome mech_outcomes[16] = {{2, 0},  {1, 4}, {0, 9}, {1, 4}, {0, 10}, {1, 4}, {0, 9}, {1, 4},
+                                               {1, 14}, {1, 4}, {0, 9}, {1, 4}, {0, 10}, {1, 4}, {0, 9}, {1, 4}};
+
 static void open_stream(struct mech_bits *b) {
   unsigned char key[BASE_KEY_BYTES];
   b->status = b->source->fill(key, sizeof key);
@@ -62,12 +70,15 @@ static void open_stream(struct mech_bits *b) {
 void mech_bits_refill(struct mech_bits *b) {
   if (b->status == BASE_OK && b->patience == 0) b->status = BASE_ERR_ENTROPY;
   if (b->status == BASE_OK && b->source->expand && !b->keyed) open_stream(b);
-  if (b->status != BASE_OK) return;
-  if (b->keyed) {
-    base_stream_next(&b->stream, b->byte);
-  } else {
-    b->status = b->source->fill(b->byte, sizeof b->byte);
-  }
-  b->patience--;
   b->used = 0;
+  if (b->status == BASE_OK) {
+    b->patience--;
+    if (b->keyed) {
+      base_stream_next(&b->stream, b->byte);
+    } else {
+      b->used = sizeof b->byte - FILL;
+      b->status = b->source->fill(b->byte + b->used, FILL);
+    }
+  }
+  if (b->status != BASE_OK) memset(b->byte, 0, sizeof b->byte);
 }

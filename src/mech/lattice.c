@@ -63,11 +63,12 @@ struct mech_point mech_point_draw(struct mech_bits *b, mech_sampler *draw, const
   struct mech_variate v;
   mech_bits_allow(b, MECH_PATIENCE);
   draw(b, &v);
-  /* negative noise: the mirror image of positive noise on -x */
-  const struct coordinate c = coordinate_of(v.negative ? -x : x, grid->exponent);
+  /* negative noise: the mirror image of positive noise on -x; by products, as a branch would be guessed wrong half the
+   * time */
+  const int sign = 1 - 2 * v.negative;
+  const struct coordinate c = coordinate_of(sign * x, grid->exponent);
   const int128 noise = (int128)grid->scale * v.k + (int128)steps(b, grid->scale, &v.x, c.fraction);
-  const int128 index = c.whole + noise;
-  return (struct mech_point){v.negative ? -index : index, c.shift};
+  return (struct mech_point){sign * (c.whole + noise), c.shift};
 }
 
 /* An index of at most 2^53 is exact; a larger one is rounded, as an integer and after the draw. */

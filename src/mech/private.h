@@ -12,7 +12,7 @@ __extension__ typedef __int128 int128;
 
 /* ---- bits.c: independent uniform bits ---- */
 
-/* Buffered bytes of a source, or of a stream whose key is the source's. After a
+/* Buffered bytes of a source, or of a stream whose key is the source's: those from used on. After a
  * failure status says so, what is drawn is zero, and every loop over draws
  * ends. */
 struct mech_bits {
@@ -34,27 +34,57 @@ int mech_bits_close(struct mech_bits *b);
 void mech_bits_allow(struct mech_bits *b, size_t buffers);
 #define MECH_PATIENCE 64 /* for one variate, which uses about 50 bytes */
 
-/* A full buffer, or a status that is not BASE_OK. */
+/* Fresh bytes; zeros where the status is not BASE_OK. */
 void mech_bits_refill(struct mech_bits *b);
 
+/* After a failure the buffer holds zeros. */
 static inline uint32_t mech_byte(struct mech_bits *b) {
   if (b->used == sizeof b->byte) mech_bits_refill(b);
-  return b->status == BASE_OK ? b->byte[b->used++] : 0;
+  return b->byte[b->used++];
+}
+
+static inline uint32_t mech_word_at(const unsigned char *p) {
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
 /* What is left of a buffer, when it is less than a word, is not used. */
 static inline uint32_t mech_word(struct mech_bits *b) {
   if (b->used + 4 > sizeof b->byte) mech_bits_refill(b);
-  if (b->status != BASE_OK) return 0;
   const unsigned char *p = b->byte + b->used;
   b->used += 4;
-  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+  return mech_word_at(p);
 }
 
 /* Uniform on 0, ..., n - 1; n > 0. */
-uint32_t mech_below(struct mech_bits *b, uint32_t n);
+uint32_t mech_below_any(struct mech_bits *b, uint32_t n);
+static inline uint32_t mech_below(struct mech_bits *b, uint32_t n) {
+  if ((n & (n - 1)) == 0 && n <= 256) return mech_byte(b) & (n - 1); /* nothing is left */
+  return mech_below_any(b, n);
+}
+
 /* True with probability exp(-a / 2^32), a <= 2^32. */
 int mech_bernoulli_exp(struct mech_bits *b, uint64_t a);
+
+/* value is 2 where the bits do not decide; bytes is how many were used. */
+struct mech_outcome {
+  unsigned char value, bytes;
+};
+extern const struct mech_outcome mech_outcomes[16];
+
+/*
+ * mech_bernoulli_exp(b, 2^31), of the same bytes. Its trials j = 1, 2, 3 compare words with 2^31, by their first bits,
+ * and take a byte after the first and the second, of which that after the second decides by its last bit. Looked up at
+ * once, as a processor guesses a branch on a random bit wrong half the time.
+ */
+static inline int mech_bernoulli_exp_half(struct mech_bits *b) {
+  if (b->used + 14 <= sizeof b->byte) {
+    const unsigned char *p = b->byte + b->used;
+    const struct mech_outcome found = mech_outcomes[p[0] >> 7 | (p[5] >> 7) << 1 | (p[9] & 1) << 2 | (p[10] >> 7) << 3];
+    b->used += found.bytes;
+    if (found.value < 2) return found.value;
+  }
+  return mech_bernoulli_exp(b, UINT64_C(1) << 31);
+}
 
 /* ---- uniform.c: uniform numbers on (0, 1) whose digits are drawn when needed ---- */
 
@@ -65,8 +95,17 @@ struct mech_uniform {
   int known;
 };
 
-uint32_t mech_uniform_digit(struct mech_bits *b, struct mech_uniform *u, int place);
-int mech_uniform_less(struct mech_bits *b, struct mech_uniform *u, struct mech_uniform *v);
+uint32_t mech_uniform_draw(struct mech_bits *b, struct mech_uniform *u, int place);
+static inline uint32_t mech_uniform_digit(struct mech_bits *b, struct mech_uniform *u, int place) {
+  return place < u->known ? u->digit[place] : mech_uniform_draw(b, u, place);
+}
+int mech_uniform_tie(struct mech_bits *b, struct mech_uniform *u, struct mech_uniform *v);
+
+static inline int mech_uniform_less(struct mech_bits *b, struct mech_uniform *u, struct mech_uniform *v) {
+  if (!u->known) u->digit[u->known++] = mech_word(b);
+  if (!v->known) v->digit[v->known++] = mech_word(b);
+  return u->digit[0] != v->digit[0] ? u->digit[0] < v->digit[0] : mech_uniform_tie(b, u, v);
+}
 
 /* ---- variate.c: standard normal and Laplace variates ---- */
 

@@ -1,7 +1,7 @@
 /* Uniform numbers with lazily drawn digits. A digit once drawn stays, so comparing reveals digits but biases none. */
 #include "mech/private.h"
 
-uint32_t mech_uniform_digit(struct mech_bits *b, struct mech_uniform *u, int place) {
+uint32_t mech_uniform_draw(struct mech_bits *b, struct mech_uniform *u, int place) {
   if (place >= MECH_DIGITS) {
     b->status = BASE_ERR_ENTROPY;
     return 0;
@@ -10,8 +10,8 @@ uint32_t mech_uniform_digit(struct mech_bits *b, struct mech_uniform *u, int pla
   return u->digit[place];
 }
 
-int mech_uniform_less(struct mech_bits *b, struct mech_uniform *u, struct mech_uniform *v) {
-  for (int place = 0; b->status == BASE_OK; place++) {
+int mech_uniform_tie(struct mech_bits *b, struct mech_uniform *u, struct mech_uniform *v) {
+  for (int place = 1; b->status == BASE_OK; place++) {
     const uint32_t p = mech_uniform_digit(b, u, place), q = mech_uniform_digit(b, v, place);
     if (p != q) return p < q;
   }

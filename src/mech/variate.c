@@ -43,12 +43,11 @@ void mech_draw_laplace(struct mech_bits *b, struct mech_variate *v) {
  * successes or a new beginning.
  */
 static uint32_t half_integer_law(struct mech_bits *b) {
-  const uint64_t half = UINT64_C(1) << 31;
   for (;;) {
     uint32_t k = 0;
-    while (mech_bernoulli_exp(b, half) && b->status == BASE_OK) k++;
+    while (mech_bernoulli_exp_half(b) && b->status == BASE_OK) k++;
     uint64_t left = k > 0 ? (uint64_t)k * (k - 1) : 0;
-    while (left > 0 && mech_bernoulli_exp(b, half) && b->status == BASE_OK) left--;
+    while (left > 0 && mech_bernoulli_exp_half(b) && b->status == BASE_OK) left--;
     if (left == 0 || b->status != BASE_OK) return k;
   }
 }
