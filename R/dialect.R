@@ -30,7 +30,8 @@ double_dialect <- function(text, known, int, total, begin, end) {
 #   float       type of a double; number(x)
 #   int(e)      the double e, rounded to an integer
 #   total(e)    the sum of an integer e of at most 60 bits: exact, then a double
-#   known       types of columns that are numbers, text and truth values; NULL: values have types, columns have none
+#   known       types of columns that are numbers, text, truth values, dates and times; NULL: values have types, columns
+#               have none
 #   double(x, type)  a column that is a number, as a double; no value of it is an error
 #   text(x, type)    a column that is text or an integer, as text
 #   code(x, levels, as)  the place of the text x among quoted ones, from one on: an expression, and, where code is an
@@ -47,9 +48,14 @@ dialects <- list(
     int = function(e) paste0("CAST(", e, " AS bigint)"),
     total = function(e) paste0("CAST(SUM(", e, ") AS double precision)"),
     known = list(number = c("float8", "float4", "int2", "int4", "int8", "numeric"),
-                 text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool"),
+                 text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool", Date = "date",
+                 POSIXct = "timestamptz"),
+    # Of infinite times there are no differences.
     double = function(x, type) {
-      switch(type, float8 = x, numeric = sprintf(postgres_numeric, x), sprintf("CAST(%s AS double precision)", x))
+      switch(type, float8 = x, numeric = sprintf(postgres_numeric, x),
+             date = sprintf("CASE WHEN isfinite(%1$s) THEN CAST(%1$s - DATE '1970-01-01' AS double precision) END", x),
+             timestamptz = sprintf("CASE WHEN isfinite(%1$s) THEN date_part('epoch', %1$s) END", x),
+             sprintf("CAST(%s AS double precision)", x))
     },
     text = function(x, type) if (type == "text") x else sprintf("CAST(%s AS text)", x),
     # Bytes are compared: no collation makes two levels equal.

@@ -81,13 +81,8 @@ refuse_snapshot <- function() {
 # Before anything is charged; of public facts alone.
 check_pushed <- function(push, design, response, loss, call) {
   refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
-  if (!is.null(design$subset)) refuse("`subset` is not computed in a database: give a view of the records, or")
   if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
-  expressions <- c(design$predictors[unique(design$columns$variable)], list(design$response_expression))
-  for (e in expressions) {
-    if (!is.name(e)) refuse("`", deparse1(e), "` is not a column of the table, but may be one of a view")
-  }
-  kinds <- pushed_kinds(design, response)
+  kinds <- pushed_kinds(design)
   for (name in names(kinds)) {
     if (!has_kind(push, name, kinds[[name]])) {
       refuse("`", name, "` has the type ", push$types[[name]], ", which is not read as ", kinds[[name]], " there")
@@ -96,30 +91,33 @@ check_pushed <- function(push, design, response, loss, call) {
   for (name in rownames(design$ranges)) {
     if (!is_wide(design$ranges[name, ])) refuse("The bounds of `", name, "` are too large or too close for a database")
   }
-  if (length(kinds) + 4L > push$dialect$most) {
-    refuse("A statement may have ", push$dialect$most, " items; ", length(kinds), " columns are too many")
+  items <- max(length(pushed_expressions(design)), check_expressions(push, design, refuse))
+  if (items + 4L > push$dialect$most) {
+    refuse("A statement may have ", push$dialect$most, " items; ", items, " columns are too many")
   }
   if (pushed_cells(design) > most_cells) {
     refuse("The factors have ", pushed_cells(design), " combinations of levels; the most are ", most_cells)
   }
 }
 
-# Of predictors and the response: what columns are read as.
-pushed_kinds <- function(design, response) {
-  variables <- unique(design$columns$variable)
-  kinds <- lapply(stats::setNames(nm = vapply(design$predictors[variables], as.character, "")), function(name) {
-    kind_of_schema[[design$schema[[name]]$kind]]
-  })
-  kinds[[as.character(design$response_expression)]] <-
-    switch(response$kind, factor = "text", logical = "truth", "number")
-  kinds
+# What columns are read as.
+pushed_kinds <- function(design) {
+  used <- intersect(unlist(lapply(pushed_expressions(design), all.vars)), names(design$schema))
+  lapply(design$schema[used], function(column) column$time %||% kind_of_schema[[column$kind]])
 }
 
-kind_of_schema <- list(numeric = "number", factor = "text", logical = "truth")
+kind_of_schema <- list(numeric = "number", factor = "text", logical = "truth", character = "text")
+
+# Items of the widest statement that computes expressions.
+check_expressions <- function(push, design, refuse) {
+  tryCatch(with_expressions(push, design)$widest, dpsosp_untranslated = function(e) {
+    refuse(conditionMessage(e), ": a view of the table may have it as a column, and")
+  })
+}
 
 has_kind <- function(push, name, kind) {
   known <- push$dialect$known
-  if (is.null(known)) kind != "truth" else push$types[[name]] %in% known[[kind]]
+  if (is.null(known)) kind %in% c("number", "text") else push$types[[name]] %in% known[[kind]]
 }
 
 # Such that a mapped column does not exceed one by more than rounding, and nothing over- or underflows.
@@ -132,8 +130,17 @@ is_wide <- function(range) {
 # Groups of a statement, at most as many as the additions that the sensitivities count.
 most_cells <- 1000
 pushed_cells <- function(design) {
-  factors <- design$columns$variable[design$columns$kind == "indicator"]
-  prod(table(factors) + 1)
+  factors <- unique(design$columns$variable[design$columns$kind == "indicator"])
+  sizes <- unlist(lapply(factors, function(name) factor_sizes(design$predictors[[name]], design$levels[[name]])))
+  if (length(sizes) == 0L) return(1)
+  prod(tapply(sizes, names(sizes), max))
+}
+
+# By the factor; of an interaction of its factors, which decide its level.
+factor_sizes <- function(e, levels) {
+  if (!is.call(e) || !identical(e[[1]], quote(crossed))) return(stats::setNames(length(levels), expression_text(e)))
+  of <- seq(3L, length(e), 2L)
+  stats::setNames(lengths(as.list(e)[of + 1L]) + 1, vapply(as.list(e)[of], expression_text, ""))
 }
 
 # ---- plans ----
@@ -154,6 +161,7 @@ push_sums <- function(push, design, response, n, loss, intercept, radius) {
 }
 
 push_plan <- function(push, design, response, n, loss, intercept, radius) {
+  push <- with_expressions(push, design)
   columns <- design$columns
   scale <- design_scale(design)
   numeric <- which(columns$kind == "numeric")
@@ -169,26 +177,57 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
   })
   y <- map_response(push, design$response_expression, response)
   joins <- unlist(lapply(c(k, list(y)), `[[`, "join"))
-  list(dialect = push$dialect, from = paste(c(push$from, "AS t", joins), collapse = " "), v = v,
-       k = vapply(k, `[[`, "", "code"), indicators = unname(indicators), y = y$code, n = n, loss = loss,
+  list(dialect = push$dialect, before = push$before, from = paste(c(push$from, "AS t", joins), collapse = " "), v = v,
+       k = vapply(k, `[[`, "", "code"), indicators = unname(indicators), y = of_subset(push, design, y$code), n = n,
+       loss = loss,
        intercept = intercept, radius = radius)
 }
 
-# Quoted, and of the table: SQLite takes an unknown name in quotes for a text.
-push_column <- function(push, e) paste0("t.", DBI::dbQuoteIdentifier(push$connection, enc2utf8(as.character(e))))
+# Of predictors, the response and records, by their text.
+pushed_expressions <- function(design) {
+  e <- c(design$predictors[unique(design$columns$variable)], design$response_expression, design$subset)
+  e <- stats::setNames(e, vapply(e, expression_text, ""))
+  e[!duplicated(names(e))]
+}
+
+# Where there is more than columns all that is needed of the table is computed first. before: layers; from: the last of
+# them; defined: what columns of it are.
+with_expressions <- function(push, design) {
+  e <- pushed_expressions(design)
+  if (all(vapply(e, is.name, NA))) return(push)
+  made <- define_expressions(push, design$schema, e)
+  push[c("defined", "before", "widest")] <- made[c("nodes", "layers", "widest")]
+  push$from <- names(made$layers)[length(made$layers)]
+  push
+}
+
+# A column of the table, or what was computed, as a number: the column and its value.
+push_number <- function(push, e) {
+  node <- push$defined[[expression_text(e)]]
+  if (!is.null(node)) return(list(column = paste0("t.", node$sql), x = paste0("t.", node$sql)))
+  column <- push_column(push, e)
+  list(column = column, x = push$dialect$double(column, push$types[[as.character(e)]]))
+}
+
+# Missing in a record that does not count.
+of_subset <- function(push, design, y) {
+  if (is.null(design$subset)) return(y)
+  kept <- push$defined[[expression_text(design$subset)]]$sql %||% push_column(push, design$subset)
+  sprintf("CASE WHEN %s THEN %s END", kept, y)
+}
 
 # (x clipped to the range - centre) / half, 0 for half = 0; NULL where x is missing or not finite. What is far is
 # compared only. A number is added first that puts x on a lattice: what is left is zero or not tiny, so that products do
 # not underflow, which would be an error that a record causes.
 map_number <- function(push, e, range, centre, half) {
   number <- push$dialect$number
-  column <- push_column(push, e)
-  x <- push$dialect$double(column, push$types[[as.character(e)]])
+  value <- push_number(push, e)
+  x <- value$x
   far <- 3 * max(abs(range), 1e-100)
   factor <- if (half > 0) 1 / half else 0
   ends <- pmin(pmax((range - centre) * factor, -1), 1)
   largest <- number(.Machine$double.xmax)
-  push$dialect$guard(column, sprintf(
+  push$dialect$guard(value$column, sprintf(
     paste("CASE WHEN %1$s > %3$s THEN CASE WHEN %1$s <= %8$s THEN %5$s END",
           "WHEN %1$s < %2$s THEN CASE WHEN %1$s >= -%8$s THEN %4$s END ELSE ((%1$s + %6$s) - %7$s) * %9$s END"),
     x, number(range[1]), number(range[2]), number(ends[1]), number(ends[2]), number(far), number(far + centre), largest,
@@ -199,18 +238,15 @@ map_number <- function(push, e, range, centre, half) {
 # The place among the levels, less what comes before the first indicator, NULL of another value; as: the name of what
 # may have to be joined for it.
 map_codes <- function(push, e, levels, less, as) {
-  column <- push_column(push, e)
-  type <- push$types[[as.character(e)]]
-  found <- if (is_truth(push, type)) {
-    list(code = sprintf("CASE WHEN %1$s THEN 2 WHEN NOT %1$s THEN 1 END", column))
+  node <- push$defined[[expression_text(e)]]
+  found <- if (is.null(node)) {
+    column_code(push, push_column(push, e), push$types[[as.character(e)]], levels, as)
   } else {
-    push$dialect$code(push$dialect$text(column, type), DBI::dbQuoteString(push$connection, enc2utf8(levels)), as)
+    list(code = if (node$kind == "truth") truth_code(paste0("t.", node$sql)) else paste0("t.", node$sql))
   }
   found$code <- sprintf("%s - %d", found$code, less)
   found
 }
-
-is_truth <- function(push, type) !is.na(type) && type == push$dialect$known$truth
 
 map_response <- function(push, e, response) {
   number <- push$dialect$number
@@ -222,10 +258,10 @@ map_response <- function(push, e, response) {
     found$code <- sprintf("2 * (%s) - %s", found$code, number(1))
     return(found)
   }
-  column <- push_column(push, e)
-  x <- push$dialect$double(column, push$types[[as.character(e)]])
-  sided <- sprintf("CASE WHEN %1$s = 1 THEN %2$s WHEN %1$s = 0 OR %1$s = -1 THEN %3$s END", x, number(1), number(-1))
-  list(code = push$dialect$guard(column, sided))
+  value <- push_number(push, e)
+  sided <- sprintf("CASE WHEN %1$s = 1 THEN %2$s WHEN %1$s = 0 OR %1$s = -1 THEN %3$s END", value$x, number(1),
+                   number(-1))
+  list(code = push$dialect$guard(value$column, sided))
 }
 
 # ---- asking ----

@@ -39,13 +39,20 @@
 #' of few columns are one SELECT each, whose answer is some kilobytes, whatever the number of rows. It is for PostgreSQL
 #' (RPostgres) on another machine or with more processors, and works with SQLite (RSQLite), where reading is quicker.
 #'
-#' Predictors and response are columns of the table (or of a view or a query that computes them). Numbers of the mapped
-#' rows are rounded to multiples of 2^-20 of the radius, and what a record adds to a sum likewise, such that sums are
-#' exact and no sensitivity grows: fits agree with those in memory to about six digits. What the database is not asked
-#' for (ranges, Hessians of many columns, a geometry, batches of `"spider"`) is read in chunks. A fit is one read-only
-#' transaction, in which all rows are as they were at its beginning; the connection must have none open. What cannot be
-#' pushed down is refused before anything is charged. With RPostgres, `check_interrupts = TRUE` of `DBI::dbConnect()`
-#' lets an interrupt end a statement.
+#' Predictors, response and `subset` are columns of the table, or expressions of them that the database computes:
+#' interactions; `+ - * / ^` (powers 0.5 and whole numbers from -20 to 20), `log`, `log2`, `log10`, `log1p`, `exp`,
+#' `sqrt`, `abs`, `sign`, `pmin`, `pmax`; comparisons, `& | !`, `xor`, `is.na`, `%in%`, `ifelse`; `cut`, `factor` with
+#' their breaks and levels; `poly(raw = TRUE)`, and `bs` and `ns` with their knots, up to degree 5; contrasts. For any
+#' other, whose name an error says, make a view of the table that has it as a column. In PostgreSQL columns may be
+#' dates and times (`date`, `timestamptz`). What is not finite on the way, or is computed with and exceeds 1e150, counts
+#' as missing, and what is computed with counts as zero below 1e-150. Else values are those of R up to rounding errors.
+#'
+#' Numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and what a record adds to a sum likewise,
+#' such that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits. What the
+#' database is not asked for (ranges, Hessians of many columns, a geometry, batches of `"spider"`) is read in chunks. A
+#' fit is one read-only transaction, in which all rows are as they were at its beginning; the connection must have none
+#' open. What cannot be pushed down is refused before anything is charged. With RPostgres, `check_interrupts = TRUE` of
+#' `DBI::dbConnect()` lets an interrupt end a statement.
 #'
 #' # Types and levels
 #' Names and types of columns, and levels of factors, are public, as those of a data frame are. Where `types` and

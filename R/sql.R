@@ -12,8 +12,9 @@
 # What is summed are products of the integers g, z and u; SUM leaves NULL out. Codes of factors group the rows, so that
 # sums over indicators are those of cells.
 #
-# A plan has all that is not asked: dialect, from (the table, as t, and what is joined), v, k, y (expressions),
-# indicators (of each k), intercept, radius, loss, n.
+# A plan has all that is not asked: dialect, before (layers that compute expressions, or NULL: R/sql-expression.R), from
+# (the table or the last of them, as t, and what is joined), v, k, y (expressions), indicators (of each k), intercept,
+# radius, loss, n.
 
 unit <- 2^20 # of a row's numbers, and of a weight that they are multiplied by
 fine <- 2^40 # of a weight that is summed as it is
@@ -28,9 +29,10 @@ sql_sum <- function(plan, what) {
   codes <- paste0("k", seq_along(plan$k), recycle0 = TRUE)
   items <- c(codes, sprintf("CAST(COUNT(*) AS %s)", plan$dialect$float), vapply(sums, plan$dialect$total, ""))
   layers <- sql_layers(plan, what, weights)
-  names <- layer_name(seq_along(layers))
-  sql <- paste0("WITH ", toString(sprintf("%s AS (%s)", names, layers)), " SELECT ",
-                toString(sprintf("%s AS r%d", items, seq_along(items))), " FROM ", names[length(names)],
+  names(layers) <- layer_name(seq_along(layers))
+  layers <- c(plan$before, layers)
+  sql <- paste0("WITH ", toString(sprintf("%s AS (%s)", names(layers), layers)), " SELECT ",
+                toString(sprintf("%s AS r%d", items, seq_along(items))), " FROM ", names(layers)[length(layers)],
                 if (length(codes) > 0L) " GROUP BY ", toString(codes))
   list(sql = sql, read = function(rows) read_sum(plan, weights, as.matrix(rows)))
 }

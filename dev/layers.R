@@ -10,7 +10,7 @@ layers <- list(
   privacy = c("convert", "event", "account", "neighbours", "budget"),
   problem = c("loss", "penalty", "sosp", "response", "bounds", "row-wise", "design", "design-basis",
               "design-interactions", "design-ranges", "design-records", "design-terms", "rows", "dialect", "loss-sql",
-              "sql", "push",
+              "sql", "push-columns", "sql-expression", "push",
               "source", "source-dbi", "source-files", "stream", "worker", "shards", "problem", "features-constants",
               "features", "model", "network-problem"),
   oracle = c("oracle", "ranges"),

@@ -10,8 +10,9 @@ push_pair <- function(connection, data, name = "people", levels = levels_of(data
 
 # All that a fit would ask, with next to no noise.
 push_oracle <- function(source, formula, loss = "logistic", bounds = frame_bounds, radius = NULL, mu = 1e9,
-                        neighbours = "replace-one") {
-  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, NULL, NULL))
+                        neighbours = "replace-one", subset = NULL) {
+  extras <- list(subset = subset)
+  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, extras, NULL))
   dpsosp:::new_oracle(problem$records(problem), problem$loss, dp_budget(mu = mu), problem$design$radius,
                       problem$design$intercept, neighbours, "reproducible")
 }
@@ -37,12 +38,65 @@ expect_pushed <- function(pair, formula, ..., curved = TRUE, size = 1) {
 
 # The integers of one SELECT.
 push_sum <- function(source, formula, what, loss = dpsosp:::loss_logistic(), bounds = frame_bounds, radius = NULL,
-                     plan = identity) {
-  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, NULL, NULL))
+                     plan = identity, subset = NULL) {
+  extras <- list(subset = subset)
+  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, extras, NULL))
   made <- plan(dpsosp:::push_plan(source$push, problem$design, problem$response, source$n, problem$loss,
                                   problem$design$intercept, problem$design$radius))
   query <- dpsosp:::sql_sum(made, what)
   query$read(DBI::dbGetQuery(source$push$connection, query$sql))
+}
+
+# ---- expressions ----
+
+# The rows of a small table, in their order, as the database maps them and as R does: numbers, codes and the response.
+mapped_rows <- function(source, formula, bounds, subset = NULL, loss = "logistic") {
+  extras <- list(subset = subset)
+  problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, NULL, extras, NULL))
+  design <- problem$design
+  plan <- dpsosp:::push_plan(source$push, design, problem$response, source$n, problem$loss, design$intercept,
+                             design$radius)
+  items <- c(plan$v, plan$k, plan$y)
+  names <- c(sprintf("v%d", seq_along(plan$v)), sprintf("k%d", seq_along(plan$k)), "y")
+  defined <- sprintf("%s AS (%s)", names(plan$before), plan$before)
+  sql <- paste(if (length(defined) > 0L) paste("WITH", toString(defined)), "SELECT",
+               toString(paste(items, "AS", names)), "FROM", plan$from)
+  sql_rows <- as.matrix(DBI::dbGetQuery(source$push$connection, sql))
+  storage.mode(sql_rows) <- "double"
+  data <- read_rows(source)
+  numbers <- as.matrix(data[vapply(data, is.numeric, NA)])
+  list(sql = unname(sql_rows), r = unname(mapped_in_r(data, problem)), numbers = numbers)
+}
+
+is_tame <- function(numbers) {
+  rowSums(abs(numbers) > 1e100 | (abs(numbers) < 1e-100 & numbers != 0), na.rm = TRUE) == 0
+}
+
+read_rows <- function(source) {
+  reader <- source$open(NULL)
+  on.exit(reader$close())
+  dpsosp:::next_chunk(source, reader, names(source$schema))
+}
+
+mapped_in_r <- function(data, problem) {
+  design <- problem$design
+  x <- suppressWarnings(dpsosp:::design_matrix(design, data))
+  factors <- unique(design$columns$variable[design$columns$kind == "indicator"])
+  codes <- lapply(factors, function(variable) {
+    ones <- x[, design$columns$variable == variable, drop = FALSE]
+    drop(ones %*% seq_len(ncol(ones)))
+  })
+  y <- dpsosp:::response_code(problem$response, dpsosp:::design_response(design, data))
+  cbind(x[, design$columns$kind == "numeric", drop = FALSE], do.call(cbind, c(list(NULL), codes)), y)
+}
+
+# Where no number is infinite, very large or very near zero they are the same; else a database may have a null record.
+expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss = "logistic") {
+  rows <- mapped_rows(source, formula, bounds, subset, loss)
+  tame <- is_tame(rows$numbers)
+  testthat::expect_equal(is.na(rows$sql)[tame, ], is.na(rows$r)[tame, ], info = deparse1(formula))
+  testthat::expect_equal(rows$sql[tame, ], rows$r[tame, ], tolerance = 1e-9, info = deparse1(formula))
+  testthat::expect_true(all(colMeans(is.na(rows$sql)) < 0.7))
 }
 
 # ---- fits ----
@@ -175,21 +229,15 @@ allowed <- function(word, what, bounds, loss) {
 
 # Each record by itself: a table of one row, in a SELECT with its number.
 expect_bounded <- function(source, losses, sizes = c(0, 1, 40, 1e30), bounds = frame_bounds, plan = identity,
-                           radius = 1.3) {
+                           radius = 1.3, formula = y ~ a + b + f, dim = 5, subset = NULL) {
   for (loss in losses) {
     limits <- dpsosp:::loss_bounds(loss)
     for (size in sizes) {
-      all <- asks(5, size)
+      all <- asks(dim, size)
       for (word in names(all)) {
         most <- allowed(word, all[[word]], limits, loss)
         for (id in seq_len(source$n)) {
-          one <- function(made) {
-            made$from <- sub(" AS t", sprintf(" AS t WHERE id = %d) AS t", id), paste("(SELECT * FROM", made$from),
-                             fixed = TRUE)
-            made$n <- 1
-            plan(made)
-          }
-          sum <- push_sum(source, y ~ a + b + f, all[[word]], loss, bounds, radius, one)
+          sum <- push_sum(only_row(source, id), formula, all[[word]], loss, bounds, radius, plan, subset)
           testthat::expect_identical(sum[1], 1)
           part <- sum[-1]
           if (word == "value") part <- part - dpsosp:::sql_losses[[loss$name]]$zero(loss$parameter)
@@ -201,8 +249,130 @@ expect_bounded <- function(source, losses, sizes = c(0, 1, 40, 1e30), bounds = f
   }
 }
 
+only_row <- function(source, id) {
+  source$push$from <- sprintf("(SELECT * FROM %s AS t WHERE id = %d)", source$push$from, id)
+  source$n <- 1L
+  source
+}
+
 hostile_rows <- function(n, seed = 3) {
   set.seed(seed)
   data.frame(id = seq_len(n), a = sample(c(hostile, 10, 20, 30), n, TRUE), b = sample(c(hostile, -0.5, 0.7), n, TRUE),
              f = factor(sample(c("u", "v", "w", NA), n, TRUE)), y = factor(sample(c("no", "yes", NA), n, TRUE)))
+}
+
+# ---- formulas ----
+
+# Values of each kind with each other, in columns of numbers; and few others.
+expression_rows <- function() {
+  values <- c(hostile, -2, 3, 0.5, 7, 12.25, 1e-7, 720, -720)
+  rows <- expand.grid(a = values, b = values)
+  rows <- data.frame(id = seq_len(nrow(rows)), rows)
+  rows$c <- rep(c(1, 2, NA, 3, 0), length.out = nrow(rows))
+  rows$f <- factor(rep(c("u", "v", NA, "w"), length.out = nrow(rows)))
+  rows$g <- factor(rep(c("p", "q", "p", NA, "q"), length.out = nrow(rows)))
+  rows$y <- factor(rep(c("no", "yes", "yes"), length.out = nrow(rows)))
+  rows
+}
+
+expression_formulas <- list(
+  y ~ log(a) + log(b, 2) + log2(a) + log10(b) + log1p(a) + exp(b) + sqrt(a) + abs(b) + sign(a),
+  y ~ I(a + b) + I(a - b) + I(-a) + I(a / b) + I(2 * a / 3 + 1) + I(1 / (a - b)) + I(pi * a),
+  y ~ I(a^2) + I(b^3) + I(a^-1) + I(b^-2) + I(a^0.5) + poly(a / 10, 3, raw = TRUE) + I(b^20),
+  y ~ exp(log(a + 9) - log(b)) + sqrt(abs(a)) + log(abs(a) + 1) + I(exp(a) / (1 + exp(a))) + exp(-a^2),
+  y ~ (a > 1) + (b <= 0.5) + (a == b) + (c != 2) + (a > 0 & b > 0) + (a > 0 | b > 0) + xor(a > 0, b < 7) + !(a > 1),
+  y ~ is.na(a) + is.na(f) + I(c %in% c(1, 3)) + I(f %in% c("u", "w", "z")) + (f == "v") +
+    (f != "z") + (f == "u" & a > 0),
+  y ~ ifelse(a > 1, b, 0) + pmin(a, 5) + pmax(a, b, 1) + as.numeric(a > 1) + as.numeric(f) + ifelse(c == 1, a, -b),
+  y ~ a:b + a:f + c:a:f - 1, y ~ a * b, y ~ f * g, y ~ f * a + g, y ~ f:g - 1, y ~ f * (a > 0) + b,
+  y ~ cut(a, c(-2, 0, 1, 7)) + cut(b, c(-Inf, 0, 1, Inf), right = FALSE, labels = c("l", "m", "h")),
+  y ~ cut(a, c(0, 1, 7), include.lowest = TRUE, labels = FALSE) + factor(c, levels = c(1, 3)) + b,
+  y ~ factor(f, levels = c("w", "u")) + factor(c, c(0, 1, 2), c("n", "o", "n")) + a,
+  y ~ splines::bs(a, knots = c(0, 1), Boundary.knots = c(-2, 12)) + splines::ns(b, knots = 2, Boundary.knots = c(0, 7)),
+  (a > 1) ~ b, factor(c, levels = c(1, 2)) ~ a + b
+)
+
+# Ranges of all that may have one.
+expression_bounds <- function(formula, source) {
+  design <- dpsosp:::design_template(formula, source$schema, frame = NULL)
+  open <- grep("^splines", design$columns$name[design$columns$kind == "numeric"], value = TRUE, invert = TRUE)
+  stats::setNames(rep(list(c(-5, 12)), length(open)), open)
+}
+
+expect_expressions <- function(connection) {
+  rows <- expression_rows()
+  source <- push_pair(connection, rows)$push
+  for (formula in expression_formulas) expect_mapped(source, formula, expression_bounds(formula, source))
+}
+
+# Of columns of PostgreSQL's own types, with values that its casts and functions fail on.
+expect_expression_types <- function(connection) {
+  rows <- expression_rows()[1:200, ]
+  DBI::dbWriteTable(connection, "people", rows, overwrite = TRUE)
+  run <- function(...) DBI::dbExecute(connection, sprintf(...))
+  run("ALTER TABLE people ALTER COLUMN a TYPE numeric, ALTER COLUMN c TYPE int8")
+  run("ALTER TABLE people ADD COLUMN truth bool, ADD COLUMN day date, ADD COLUMN time timestamptz")
+  run("UPDATE people SET truth = b > 0, day = DATE '2020-01-01' + CAST(id AS int)")
+  run("UPDATE people SET time = TIMESTAMPTZ '2026-05-31 12:00:00Z' - id * interval '1 hour'")
+  odd <- "CASE id WHEN 1 THEN '1e4000' WHEN 2 THEN '1e-4000' WHEN 3 THEN 'NaN' ELSE '-Infinity' END"
+  run("UPDATE people SET a = CAST(%s AS numeric) WHERE id < 5", odd)
+  run("UPDATE people SET c = 9223372036854775807 WHERE id = 6")
+  run("UPDATE people SET day = 'infinity', time = '-infinity' WHERE id = 7")
+  run("UPDATE people SET day = '5874897-12-31', time = '294276-12-31 23:59:59' WHERE id = 8")
+  source <- dp_source(connection, "people", levels = levels_of(rows), types = c(c = "numeric"), push = TRUE)
+  for (formula in list(y ~ log(a) + I(c^2) + c:truth, y ~ I(day / 365) + I(time / 3600) + (day > 18300),
+                       truth ~ day + I(a * 2), y ~ (truth == TRUE) + xor(truth, a > 0) + f:truth)) {
+    rows <- mapped_rows(source, formula, expression_bounds(formula, source), quote(a > 0 | !truth))
+    usual <- which(rows$numbers[, "id"] > 8 & is_tame(rows$numbers))
+    testthat::expect_equal(rows$sql[usual, ], rows$r[usual, ], tolerance = 1e-9, info = deparse1(formula))
+    testthat::expect_true(all(abs(rows$sql) < 20, na.rm = TRUE))
+  }
+}
+
+# Calls of what has a rule, of columns and constants, of numbers.
+random_expression <- function(depth) {
+  if (depth == 0) return(sample(list(quote(a), quote(b), quote(c), 2, 0.5, -3), 1)[[1]])
+  part <- function() random_expression(sample(0:(depth - 1), 1))
+  f <- sample(c("+", "-", "*", "/", "^", "log", "exp", "sqrt", "abs", "log1p", "sign", "pmin", "ifelse"), 1)
+  switch(f,
+    "+" = , "-" = , "*" = , "/" = , pmin = call(f, part(), part()),
+    "^" = call("^", part(), sample(c(-2, 2, 3, 0.5), 1)),
+    ifelse = call("ifelse", call(sample(c("<", ">=", "=="), 1), part(), part()), part(), part()),
+    call(f, part())
+  )
+}
+
+# Where R has numbers within limits on the way, too, they are the same but for rounding.
+expect_random_expressions <- function(connection, seeds) {
+  rows <- expression_rows()
+  rows$y <- NULL
+  source <- push_pair(connection, rows)$push
+  data <- read_rows(source)
+  computed <- 0
+  for (seed in seeds) {
+    set.seed(seed)
+    e <- call("+", quote(a), random_expression(4))
+    made <- tryCatch(
+      dpsosp:::define_expressions(source$push, dpsosp:::row_wise_schema(list(e), source$schema, NULL), list(e)),
+      dpsosp_untranslated = function(e) NULL
+    )
+    if (is.null(made)) next # a constant such as sqrt(-3)
+    computed <- computed + 1
+    got <- DBI::dbGetQuery(connection, paste("WITH", toString(sprintf("%s AS (%s)", names(made$layers), made$layers)),
+                                             "SELECT", made$nodes[[1]]$sql, "FROM", utils::tail(names(made$layers), 1)))
+    wanted <- suppressWarnings(eval(e, data, dpsosp:::row_wise))
+    testthat::expect_true(all(is.finite(got[[1]]) | is.na(got[[1]])), info = deparse1(e))
+    tame <- !is.na(got[[1]]) & tame_on_the_way(e, data)
+    testthat::expect_false(anyNA(wanted[tame]), info = deparse1(e))
+    testthat::expect_equal(got[[1]][tame], wanted[tame], tolerance = 1e-6, info = deparse1(e))
+  }
+  testthat::expect_gt(computed, 0.8 * length(seeds))
+}
+
+tame_on_the_way <- function(e, data) {
+  if (is.numeric(e)) return(rep(TRUE, nrow(data)))
+  value <- suppressWarnings(as.double(eval(e, data, dpsosp:::row_wise)))
+  tame <- is.finite(value) & (value == 0 | (abs(value) > 1e-60 & abs(value) < 1e60))
+  parts <- if (is.call(e)) lapply(as.list(e)[-1], tame_on_the_way, data)
+  Reduce(`&`, parts, rep_len(tame, nrow(data)))
 }

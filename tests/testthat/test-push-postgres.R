@@ -41,6 +41,14 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   source <- dp_source(connection, "people", levels = levels, push = TRUE)
   expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = c(1, 1e30))
 
+  expect_expressions(connection)
+  expect_random_expressions(connection, 1:60)
+  expect_expression_types(connection)
+  DBI::dbWriteTable(connection, "people", hostile_rows(6), overwrite = TRUE)
+  source <- dp_source(connection, "people", levels = levels, push = TRUE)
+  expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = 1, formula = y ~ exp(b) + a:b + I(b / a) + f, dim = 6,
+                 bounds = c(frame_bounds, list("exp(b)" = c(0, 2), "I(b/a)" = c(-1, 1))), subset = quote(log(a) < 5))
+
   # A database whose EXP is wrong gives wrong answers, not larger ones: all slopes are at their bound.
   DBI::dbExecute(connection, "CREATE SCHEMA wrong")
   DBI::dbExecute(connection, paste("CREATE FUNCTION wrong.exp(double precision) RETURNS double precision AS",
