@@ -111,7 +111,7 @@ kind_of_schema <- list(numeric = "number", factor = "text", logical = "truth", c
 # Items of the widest statement that computes expressions.
 check_expressions <- function(push, design, refuse) {
   tryCatch(with_expressions(push, design)$widest, dpsosp_untranslated = function(e) {
-    refuse(conditionMessage(e), ": a view of the table may have it as a column, and")
+    refuse(conditionMessage(e), " (a view of the table may have it as a column)")
   })
 }
 
