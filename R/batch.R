@@ -14,7 +14,7 @@ batch_control <- function(batch, sampling, batch_share, call) {
   )
 }
 
-# rho: what the budget would buy if all releases were Gaussian and about all rows.
+# rho: what the budget would buy if all releases were Gaussian and on the full data.
 new_batch <- function(job, rho) {
   control <- job$control
   zero_out <- job$neighbours == "zero-out"
@@ -59,7 +59,7 @@ default_batch <- function(job, rho, steps) {
 }
 
 # The planned run as an event: steps on batches, Gaussian or in part a sparse vector on a batch of its own, which is
-# accounted for by its eps, then Gaussian releases about all rows. Costs in proportion to the square of the rate are
+# accounted for by its eps, then Gaussian releases on the full data. Costs in proportion to the square of the rate are
 # what an amplified step comes to at best, so the noise is scaled until (eps, delta) allows it.
 batch_event <- function(batch, rho, eps, delta, neighbours) {
   on_batch <- function(event) event_repeat(event_subsample(event, batch$rate, batch$scheme), batch$steps)

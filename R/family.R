@@ -12,10 +12,10 @@
 # steps       function(job): planned steps on batches
 # least_batches, most_batches  functions(control): a default batch has at most n / least_batches records, and at least
 #             n / most_batches
-# chosen      function(control): share of a step on batches for a sparse vector on a batch of its own
+# chosen      function(control): fraction of a step on batches for a sparse vector on a batch of its own
 # constant    function(control): does a run that is given no start begin at the constant prediction (job-constant.R)?
 # weighted    function(control), of a method that takes rows with weights of their own, in a geometry
-#             (job-geometry.R): the share of its budget that gradients have; or NULL
+#             (job-geometry.R): the fraction of its budget that gradients have; or NULL
 # planned     function(a, eps_h): iterations that its paper plans for (papers.R), if any
 # needed      function(method, a, eps_h): rows that its paper asks for, if any
 # certifies   "sample": the objective on these records; "population": its expectation

@@ -1,4 +1,4 @@
-# The fit: released answers and public facts, nothing else.
+# The fit: releases and public facts, nothing else.
 
 # job: after job_run(); no more of it is kept than this.
 new_fit <- function(job) {

@@ -1,13 +1,13 @@
 # The stage of a job that finds a start where none was given. It is zero or, for methods that want it (constant in
 # family.R), the constant prediction where there are an intercept and the logistic loss, of any slope: the log-odds of
-# the second class's share p.
+# the second class's fraction p.
 #
-# That share is worth a release of its own. Rows have norm at most one, and the intercept is one coordinate 1 / radius
+# It is worth a release of its own. Rows have norm at most one, and the intercept is one coordinate 1 / radius
 # of them: in a gradient of all coefficients it has 2 radius times the noise that p needs. The problem without columns
 # has the mean logistic loss log(1 + e) - p at the intercept 1, which one record changes by 1 / n at most
 # (proofs: constant-prediction). A null record counts there as .62 of one of the second class.
 
-# p is released with this standard deviation, but for no more than this share of the job's budget: the best of those
+# p is released with this standard deviation, but for no more than this fraction of the job's budget: the best of those
 # tried in inst/experiments/start-rule.R.
 constant_sd <- 0.01
 constant_share <- 0.05
@@ -35,5 +35,5 @@ constant_prediction <- function(job) {
   log_odds(log1p(exp(1)) - value, attr(value, "sd"))
 }
 
-# Of a share that is known to within sd: not nearer than that to 0 and 1.
+# Of a fraction that is known to within sd: not nearer than that to 0 and 1.
 log_odds <- function(share, sd) stats::qlogis(min(max(share, min(sd, 0.5)), 1 - min(sd, 0.5)))

@@ -2,7 +2,7 @@
 # solution, in the coordinates of the mapped rows. It adds to the job
 #   inference  NULL where none was asked for, else
 #     type          "sandwich" or "model"
-#     released      point and noisy answers (one-step.R), n
+#     released      point and noisy releases (one-step.R), n
 #     coefficients, vcov, reason, predictor  (step_intervals())
 
 # Fractions of what intervals cost; without the products the others have theirs.

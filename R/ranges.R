@@ -36,7 +36,7 @@
 ranges_octaves_share <- 0.75
 ranges_error <- 0.01    # probability that noise passes for a column's core
 # reach: probability that noise passes for data in the next octave; across: standard deviations that are evidence of
-# values on the other side; tail: share of n below which an octave is left out anyway; outside: share of n that may lie
+# values on the other side; tail: fraction of n below which an octave is left out anyway; outside: fraction that may lie
 # between zero and a range off zero; surely: must the counts say so, and show nothing there, with ranges_doubt standard
 # deviations?
 ranges_cutting <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)

@@ -1,7 +1,7 @@
-# The best of a random number of runs: laws of that number, and what one run may cost.
+# The best of a random number of runs: distributions of that number, and what one run may cost.
 #
-# k candidates are drawn with replacement. Of Poisson's law the mean is such that each of them is run with probability
-# 0.9 at least, of the geometric law with about that.
+# k candidates are drawn with replacement. The mean is such that each of them is run with probability
+# 0.9 at least (Poisson) or about that (geometric).
 
 selection_laws <- c("poisson", "geometric")
 

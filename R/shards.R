@@ -159,7 +159,7 @@ send_workers <- function(shards, step, request = list()) {
   })
 }
 
-# A profile without daemons would start a process for each question.
+# A profile without daemons would start a process for each query.
 has_worker <- function(compute) mirai::daemons_set(compute) && mirai::status(compute)$connections > 0L
 
 check_answer <- function(answer, shards, i, step) {

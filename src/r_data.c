@@ -321,7 +321,7 @@ static SEXP kept_list(const struct oracle *o, enum keep keep) {
   return out;
 }
 
-/* The last gradient and the last matrix about all rows. */
+/* The last gradient and the last matrix on the full data. */
 SEXP ffi_oracle_kept(SEXP oracle) {
   static const char *const names[] = {"gradient", "matrix"};
   const struct oracle *o = arg_bundle(oracle)->oracle;

@@ -82,11 +82,11 @@ int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho);
 /* The eps of a pure mechanism that on such a batch costs at most this much. */
 double acct_sampled_eps(const struct acct_sampled *s, double cost);
 
-/* The best of so many runs of a mu-GDP mechanism, of Poisson's law but for zero, or geometric: its Renyi divergence. */
+/* Renyi divergence of the best of a random number of runs of a mu-GDP mechanism: Poisson without zero, or geometric. */
 enum acct_runs { ACCT_POISSON_RUNS, ACCT_GEOMETRIC_RUNS };
 struct acct_selection {
   enum acct_runs law;
-  double mean; /* of Poisson's law with zero, and of the geometric one */
+  double mean; /* of the Poisson distribution with zero, and of the geometric one */
   double mu;
 };
 double acct_selection_rdp(const struct acct_selection *s, double order);

@@ -7,7 +7,7 @@
  *                       with masses (1 - s) P + s Q and P of the base's loss v;
  *   replace-one:        the profile s delta(v) at e^t = g(v) (Balle, Barthe &
  *                       Gaboardi 2018) has minus its derivative Q(L > v) and the
- *                       mass s P(L > v) + (1 - s) Q(L > v) above t: the same law
+ *                       mass s P(L > v) + (1 - s) Q(L > v) above t: the same distribution
  *                       above zero, continued by symmetry, the rest at zero.
  *
  * Rounding: v(t) is good to a few units in the last place, which moves an edge
@@ -108,7 +108,7 @@ static double loss_below(double s, double t) {
   return gone < 1.0 ? -log1p(-gone) : INFINITY;
 }
 
-/* A loss beyond which both laws (P above, Q below) have no more than this mass. */
+/* A loss beyond which both distributions (P above, Q below) have no more than this mass. */
 static double reach(const struct acct_round *round, const struct acct_pair *base, int above, double log_mass) {
   double mass = exp(fmax(log_mass, -740.0)), in = 0.0, out = 1e-9;
   for (; out < 1e9; in = out, out *= 2.0) {

@@ -62,7 +62,7 @@ static double log_delta_swapped(double eps, double mu) { return acct_gdp_log_del
 static double log_delta_limit(double mu, double eps) {
   if (mu < 0.0 || mu == INFINITY || eps == -INFINITY) return 0.0;
   if (eps == INFINITY) return -INFINITY;
-  return eps < 0.0 ? log(-expm1(eps)) : -INFINITY; /* mu = 0: the two laws are equal */
+  return eps < 0.0 ? log(-expm1(eps)) : -INFINITY; /* mu = 0: the two distributions are equal */
 }
 
 /* The pair is symmetric: delta(eps) = 1 - exp(eps) (1 - delta(-eps)). */

@@ -1,7 +1,7 @@
 /*
  * Renyi divergences of single releases, with the worst neighbours of each.
  * Mironov 2017 (Gaussian); the exponential mechanism by its bounded range (Dong
- * et al. 2020), where the worst law of a likelihood ratio in [R e^-a, R] has two
+ * et al. 2020), where the worst distribution of a likelihood ratio in [R e^-a, R] has two
  * points, and R is optimised here.
  */
 #include "acct/private.h"

@@ -1,5 +1,5 @@
 /*
- * Dominating pairs (Zhu, Dong & Wang 2022). A pair (P, Q) is known by the law
+ * Dominating pairs (Zhu, Dong & Wang 2022). A pair (P, Q) is known by the distribution
  * of its privacy loss; all of these are symmetric, so losses above zero are
  * enough: Q(-L in A) = P(L in A).
  *

@@ -2,11 +2,11 @@
  * Privacy loss distributions (Koskela et al. 2020; Gopi et al. 2021), composed
  * by FFT, with a bracket of the exact answer.
  *
- * Discretisation. pmf.c gives laws on the grid h Z that dominate, or are
+ * Discretisation. pmf.c gives distributions on the grid h Z that dominate, or are
  * dominated by, those of the rounds; domination survives composition (Zhu, Dong
  * & Wang 2022, theorem 10).
  *
- * Tilting. The laws are multiplied by exp(theta l), with theta near the saddle
+ * Tilting. The distributions are multiplied by exp(theta l), with theta near the saddle
  * point, before the transform and divided by it after, so that delta keeps its
  * relative accuracy at any size and the window holds a few standard deviations.
  *
@@ -14,7 +14,7 @@
  *  - masses and edges of a round are off by a relative slack_s: if P <= e^a P^
  *    and Q >= e^-a Q^, then delta(eps) <= e^a delta^(eps - 2 a); a = sum T_s slack_s;
  *  - a spectrum X^ = X + e with |e| <= eta gives X^T within (|X^| + eta)^T -
- *    |X^|^T, summed over frequencies after the fact: an error of the tilted law
+ *    |X^|^T, summed over frequencies after the fact: an error of the tilted distribution
  *    in the first norm, hence of delta by that times the largest tilted weight;
  *  - mass beyond the window wraps around: it only adds to the pessimistic
  *    answer, which also gets a Chernoff bound of what lies above; the optimistic
@@ -178,7 +178,7 @@ static void plan_free(struct plan *plan) {
 static double log_cut(const struct grid *grid) { return grid->log_delta - log(grid->total) - 12.0; }
 
 /* The largest loss of one round that delta does not allow to be cut off, or the
- * normal law of the sum. */
+ * normal distribution of the sum. */
 static double natural_size(const struct plan *plan, const struct grid *grid) {
   double largest = 0.5 * grid->variance + sqrt(-2.0 * grid->variance * grid->log_delta);
   for (size_t i = 0; i < plan->rounds; i++) {
@@ -205,7 +205,7 @@ static int discretise(const struct acct_round *round, const struct acct_pair *ba
   return status;
 }
 
-/* log E exp(theta L), and mean and variance under the tilted law. */
+/* log E exp(theta L), and mean and variance under the tilted distribution. */
 static double log_moment(const struct acct_pmf *pmf, double h, double theta, double *mean, double *variance) {
   double top = -INFINITY, s0 = 0.0, s1 = 0.0, s2 = 0.0;
   for (size_t i = 0; i < pmf->n; i++) {
@@ -229,7 +229,7 @@ static double total_log_moment(const struct plan *plan, double h, double theta) 
   return sum;
 }
 
-/* How far the tilted law is from the point aimed at: zero at the saddle point,
+/* How far the tilted distribution is from the point aimed at: zero at the saddle point,
  * decreasing in theta. With K = log E exp(theta L) that is eps - K', or K - theta K' - log delta. */
 static double off_target(const struct plan *plan, const struct grid *grid, double theta, double *sd) {
   double log_m = 0.0, mean = 0.0, variance = 0.0;
@@ -346,7 +346,7 @@ static double raised(double log_size, double bump) {
   return by < 1.0 ? exp(log_size) * expm1(by) : exp(log_size + by);
 }
 
-/* The tilted law, at start and after, in x; the bound of its error in the first norm. */
+/* The tilted distribution, at start and after, in x; the bound of its error in the first norm. */
 static int transform(const struct plan *plan, const struct grid *grid, long start, size_t n, struct acct_complex *x,
                      double *noise) {
   size_t half = n / 2 + 1;

@@ -2,8 +2,8 @@
  * A pair on the grid h Z from its bins.
  *
  * Pessimistic: what lies in a bin is split between the bin's two ends so that
- * both laws keep their mass ("connect the dots", Doroshenko et al. 2022): the
- * profile becomes the chords between its values on the grid. The share of the
+ * both distributions keep their mass ("connect the dots", Doroshenko et al. 2022): the
+ * profile becomes the chords between its values on the grid. The fraction of the
  * upper end is rounded up, which only adds to the profile.
  *
  * Optimistic: neighbouring outcomes are merged, which is data processing, in

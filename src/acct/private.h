@@ -42,7 +42,7 @@ int acct_curve_epsilon(const struct acct_curve *curve, double delta, double *eps
 int acct_curve_log_delta(const struct acct_curve *curve, double eps, double *log_delta, double *order);
 double acct_order_log_delta(double order, double rdp, double eps);
 
-/* A symmetric dominating pair (P, Q) of a composition of leaves, by the law of
+/* A symmetric dominating pair (P, Q) of a composition of leaves, by the distribution of
  * its privacy loss L = log(P / Q) above zero. */
 struct acct_pair {
   enum { PAIR_GAUSSIAN, PAIR_LAPLACE, PAIR_EXPONENTIAL, PAIR_DISCRETE } kind;
@@ -94,7 +94,7 @@ struct acct_pmf {
 int acct_pmf_create(const struct acct_bins *bins, double h, enum acct_bound bound, struct acct_pmf *pmf);
 void acct_pmf_free(struct acct_pmf *pmf);
 /* Of the P-mass of losses in (low, low + width], what goes to the upper end when
- * both laws keep their mass on the two ends; rounded up. */
+ * both distributions keep their mass on the two ends; rounded up. */
 double acct_share_above(struct acct_masses bin, double low, double width);
 
 /* RDP of a subsampled round at n ascending orders. */

@@ -5,7 +5,7 @@
  *                       of which a Gaussian needs the first only (Mironov, Talwar &
  *                       Zhang 2019, theorem 5);
  *   replace-one:        1 + E_Q psi(g(L)) over L > 0, psi = g^alpha + g^(1 - alpha) - 1 - g,
- *                       by the law of bins.c; by parts, the integral of
+ *                       by the distribution of bins.c; by parts, the integral of
  *                       s delta(v) (proofs: profile-divergence).
  *
  * All integrands are convex in e^v, so replacing the base by its chords between
@@ -96,7 +96,7 @@ static void point(struct points *points, double rate, double v, double log_w) {
 /* ---- the base by its chords ---- */
 
 /* Edges in loss. Gaussian: in standard deviations, dense where small orders look, and none where the masses of either
- * law would be denormal numbers. */
+ * distribution would be denormal numbers. */
 static double edge(const struct acct_pair *base, size_t i) {
   double u = (double)i / NODES;
   if (base->kind == PAIR_DISCRETE) return base->loss[i];

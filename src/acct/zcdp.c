@@ -51,7 +51,7 @@ static double log_delta_swapped(double eps, double rho) { return acct_zcdp_log_d
 static double log_delta_limit(double rho, double eps) {
   if (rho < 0.0 || rho == INFINITY || eps == -INFINITY) return 0.0;
   if (eps == INFINITY) return -INFINITY;
-  return eps < 0.0 ? log(-expm1(eps)) : -INFINITY; /* rho = 0: the two laws are equal */
+  return eps < 0.0 ? log(-expm1(eps)) : -INFINITY; /* rho = 0: the two distributions are equal */
 }
 
 static double log_delta_at(double x, double rho, double eps) {

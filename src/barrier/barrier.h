@@ -1,9 +1,9 @@
 /*
  * barrier: the only place where data, noise and budget meet.
  *
- * A method asks the oracle; the oracle charges the ledger, draws the noise and
- * only then answers. Whatever is done with the answers, the run is private.
- * An answer that cannot be paid for is refused with BASE_ERR_BUDGET and
+ * A method sends queries to the oracle, which charges the ledger, draws noise
+ * and only then releases. Whatever is done with releases, the run is private.
+ * A query that cannot be paid for is refused with BASE_ERR_BUDGET and
  * charges nothing; an error or an interrupt after the charge refunds nothing.
  *
  * Costs are rho. A Gaussian release of sensitivity D with standard deviation s
@@ -103,9 +103,9 @@ double oracle_third(const struct oracle *oracle);      /* M: Hessian Lipschitz, 
 double oracle_floor(const struct oracle *oracle);      /* lower bound of the loss */
 double oracle_at_zero(const struct oracle *oracle);    /* no loss at w = 0 is larger */
 
-/* ---- release.c: answers ---- */
+/* ---- release.c: releases ---- */
 
-/* What a release is about: all rows, or those of the open step's batch. */
+/* The records of a release: the full data, or the open step's batch. */
 struct scope;
 struct scope *oracle_all(struct oracle *oracle);
 struct scope *oracle_step(struct oracle *oracle);
@@ -183,7 +183,7 @@ struct kept {
   double *at, *value;
   double sd; /* as of the answer */
 };
-/* The last such answer about all rows, or NULL. */
+/* The last such release on the full data, or NULL. */
 const struct kept *oracle_kept(const struct oracle *oracle, enum keep keep);
 
 /* ---- schedule.c: steps on a random part of the rows, whose cost is amplified by the sampling ---- */
@@ -287,7 +287,7 @@ struct epoch_sd epoch_noise(struct oracle *oracle, double rho, const struct epoc
 enum selection_law { SELECTION_POISSON, SELECTION_GEOMETRIC };
 struct selection {
   enum selection_law law;
-  uint32_t mean; /* of the number of runs; of Poisson's law that with zero, which is then drawn anew */
+  uint32_t mean; /* of the number of runs; of the Poisson distribution that with zero, which is then drawn anew */
   uint32_t candidates;
   double mu; /* each run is mu-GDP, whichever candidate it is of */
 };

@@ -5,7 +5,7 @@
  *
  * The record that is replaced is in one leaf, which moves by at most the sensitivity of the first one, so that all y
  * together move by at most that times the norm of C's column, and the noise is in proportion to it. That later leaves
- * depend on released answers changes nothing, nor does it when an epoch ends: the next one has further records and
+ * depend on releases changes nothing, nor does it when an epoch ends: the next one has further records and
  * noise of its own (proofs: fresh-records, prefix-sums).
  *
  * The Hessian of the first leaf's records is released once, or stays in here and so many products with it are released,

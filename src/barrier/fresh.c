@@ -1,7 +1,7 @@
 /*
- * Fresh records: each is in at most one leaf, whatever is asked. Which records a leaf has follows from a random order
- * that does not depend on them and from the numbers of records of the leaves before, which follow from released
- * answers; so a record that is replaced changes one leaf, and what it costs there is the cost of all
+ * Fresh records: each is in at most one leaf, whatever the queries. The records of a leaf follow from a random order
+ * that does not depend on them and from the sizes of earlier leaves, which follow from releases; so replacing a record
+ * changes one leaf, and its cost there is the cost of all queries
  * (proofs: fresh-records). A stream gives its records in the order in which they come.
  */
 #include "barrier/private.h"

@@ -1,5 +1,5 @@
-/* What was released and paid for stays of use: the last gradient and the last matrix about all rows are kept, so that
- * nobody pays for them again. They are released answers, with noise (proofs: post-processing). */
+/* What was released and paid for stays of use: the last gradient and the last matrix on the full data are kept, so that
+ * nobody pays for them again. They are releases, with noise (proofs: post-processing). */
 #include "barrier/private.h"
 
 #include <string.h>

@@ -144,7 +144,7 @@ void ledger_step_begin(struct ledger *ledger) { ledger->in_step = 1; }
 
 void ledger_step_end(struct ledger *ledger) { ledger->in_step = 0; }
 
-/* A charge of all that is left may exceed the capacity by its rounding, and be refused: this share is left out. */
+/* A charge of all that is left may exceed the capacity by its rounding, and be refused: this fraction is left out. */
 #define CLOSE_SLACK 1e-11
 
 int ledger_close(struct ledger *ledger, enum oracle_neighbours neighbours, double keep) {

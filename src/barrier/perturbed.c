@@ -9,7 +9,7 @@
  *
  *   sum_i l(y_i, z_i'w) + n sum_j q_j w_j^2 / 2 + v'w,   v ~ N(0, s^2 I).
  *
- * w* determines v. Between neighbours the law of w* changes by a ratio of determinants, within a factor of
+ * w* determines v. Between neighbours the distribution of w* changes by a ratio of determinants, within a factor of
  * e^kappa of one when n q_j >= b / (e^kappa - 1) for every j, and by a Gaussian factor whose v is shifted by at most
  * 2 L (zero-out: L). As the shift depends on v, the tail of the privacy loss is that of a Gaussian release,
  * mu = shift / s, times four, after kappa is taken off (proofs: objective-perturbation): kappa and the four

@@ -125,7 +125,7 @@ struct query {
   const char *name; /* in the ledger */
   struct sum sum;
   const struct mechanism *mechanism;
-  enum keep keep; /* of answers about all rows */
+  enum keep keep; /* of releases on the full data */
   enum moved moved;
   int several;  /* may a linear model have several outputs? */
   int networks; /* may it be a network? */

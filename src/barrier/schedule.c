@@ -2,28 +2,28 @@
  * Steps on batches. What is charged is the Renyi divergence, at the ledger's
  * order, of everything that a step may release on its batch, amplified once
  * (proofs: amplification): the base mechanism is the adaptive composition of a
- * gradient and second-order answers, all Gaussian, so Gaussian itself with
+ * gradient and second-order releases, all Gaussian, so Gaussian itself with
  * mu^2 = mu_g^2 + mu_H^2. Under replace-one its pair of neighbouring batches
  * is amplified whatever the scheme, under zero-out Poisson's alone
  * (proofs: replace-one-batches, zero-out-batches).
  *
  * Or it is a sparse vector alone, an eps-DP mechanism, which is amplified as
- * such under both relations and schemes (proofs: pure-batches). Beside a
- * gradient on the same batch it could not be: given the gradient that batch is
- * no longer a fresh one.
+ * such under both relations and schemes (proofs: pure-batches). It cannot
+ * share a batch with a gradient: conditional on the gradient, the batch gives
+ * no further amplification.
  *
- * Second-order answers are a Hessian, or the trace and the direction of
+ * Second-order releases are a Hessian, or the trace and the direction of
  * Newton's method (proofs: steps-on-batches). That a direction's noise has a
  * scale which follows from what the step released before it changes nothing: given that, the scale is the
  * same for both neighbours and the means differ by at most the sensitivity, so
- * one random map takes the pair N(0, 1), N(mu, 1) to the step's answers on any
+ * one random map takes the pair N(0, 1), N(mu, 1) to the step's releases on any
  * two neighbouring batches, and takes the mixtures of that pair with it.
  *
- * The divergence of a composition on one batch is more than the sum of the
- * parts', and cannot be charged as answers are asked for: a filter adds up
- * conditional divergences, and given the first answer the batch is no longer a
- * fresh one. Hence a step is charged when it is opened, and the ledger takes no
- * other charge before it is closed.
+ * The divergence of a composition on one batch exceeds the sum of the parts'
+ * and cannot be charged release by release: a filter adds up conditional
+ * divergences, and conditional on the first release the batch gives no further
+ * amplification. Hence a step is charged when it is opened, and the ledger
+ * takes no other charge before it is closed.
  *
  * A batch depends on no record, so its number of rows may be known; but sums
  * are divided by the public size (proofs: batch-divisor).
@@ -35,7 +35,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A copy by rows costs as much as gathering this share of all rows from their columns. */
+/* A copy by rows costs as much as gathering this fraction of all rows from their columns. */
 #define COPY_SHARE 0.25
 
 static int check_sampling(const struct oracle *o, const struct sampling *how) {

@@ -24,8 +24,8 @@ enum { FEATURES_LEAST_SIDE = 4, FEATURES_MOST_SIDE = 256 };
 /* Which channels of order two: none, a third of them, all. */
 enum features_order { FEATURES_FIRST, FEATURES_MID, FEATURES_FULL };
 
-/* Channels of one kind have the same law on images without a preferred direction: the local mean, order one by scale,
- * order two by the angle between its two wavelets, from 0 to 90 degrees. */
+/* Channels of one kind have the same distribution on images without preferred direction: the local mean, order one by
+ * scale, order two by the angle between its two wavelets, from 0 to 90 degrees. */
 enum { FEATURES_KINDS = 8 };
 
 /* How a feature is mapped: its square root minus centre, divided by scale, both by kind; then an image's features are

@@ -13,7 +13,7 @@
  * that between gradients of successive points usually is, gradients are raised; where it is far narrower it is the
  * search that failed, and searches are. After an exponential mechanism, which chose to stay, gradients always are.
  * Where gradients are clipped (BLSGD-AC there), what they are clipped to falls the first time that they
- * are raised at a point. All of this looks at released answers only (proofs: post-processing). Searches compare the
+ * are raised at a point. All of this looks at releases only (proofs: post-processing). Searches compare the
  * loss as it is: how far it falls is bounded by the length of a step. Of a network it is not, and what gradients are
  * clipped to is also what a record's loss may fall by, over that length; nothing is certified there.
  *
@@ -41,7 +41,7 @@ struct costs {
 };
 
 struct descent {
-  struct objective *f; /* on batches, or about all rows */
+  struct objective *f; /* on batches, or on the full data */
   const struct backtracking_options *o;
   struct opt_result *result;
   int attempt, steps;

@@ -1,4 +1,4 @@
-/* What the released answers say about the exact quantities: post-processing. */
+/* What the releases say about the exact quantities: post-processing. */
 #include "method/private.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  *     Adam       m <- .9 m + .1 g;  v <- .999 v + .001 g^2;  w <- w - step (m / (1 - .9^t)) / (sqrt(v / (1 - .999^t)) +
  * 1e-8) return the last w
  *
- * All but g is a function of released answers (proofs: post-processing). Nothing is certified: a network has no bounds
+ * All but g is a function of releases (proofs: post-processing). Nothing is certified: a network has no bounds
  * that a certificate could follow from.
  */
 #include "la/la.h"

@@ -6,7 +6,7 @@
  *   return the iterate whose released gradient was the shortest
  *
  * DP-SGD (Abadi et al. 2016, with batches that are drawn and divided as the oracle does): each step takes a gradient on
- * a fresh batch, and the last iterate is returned. The budget's rest pays for a gradient about all rows there.
+ * a fresh batch, and the last iterate is returned. The budget's rest pays for a gradient on the full data there.
  *
  * The choice looks at released norms only, which is free (proofs: post-processing). A part of
  * the budget is kept for one Hessian, at the iterate chosen: it can show that this

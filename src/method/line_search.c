@@ -12,7 +12,7 @@
  *   Gaussian      the largest lower bound, if positive: noise sd times the
  *                 normal quantile of DOUBT / k
  *   sparse vector passes a decrease of at least the margin that the two
- *                 Laplace laws leave open
+ *                 Laplace distributions leave open
  *   exponential   its choice is worse than the best candidate by at most
  *                 temperature * log(k / DOUBT): the largest candidates are left
  *                 out until the shortest is expected to bring as much
@@ -37,7 +37,7 @@ struct candidates {
   double *step, *offset, *noisy, *sd, *scratch;
 };
 
-/* Of the normal law, exceeded by one of k with at most this probability. */
+/* Of the normal distribution, exceeded by one of k with at most this probability. */
 static double quantile(double error, size_t k) { return -base_qnorm(error / (double)k); }
 static void set_steps(const struct line_search *s, const struct candidates *c);
 static void fill(const struct objective *f, const struct line_search *s, const double *w, const double *direction,

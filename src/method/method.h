@@ -62,10 +62,10 @@ enum opt_status {
   OPT_RECORDS     /* all fresh records are used */
 };
 
-/* How a run draws batches: for steps only. What they find is certified by answers about all rows. */
+/* How a run draws batches: for steps only. What they find is certified by releases on the full data. */
 struct batch_options {
   struct sampling sampling; /* size 0: no batches */
-  double share;             /* largest share of the budget for steps on batches */
+  double share;             /* largest fraction of the budget for steps on batches */
 };
 
 struct opt_options {
@@ -78,8 +78,8 @@ struct opt_options {
   double gap;            /* public bound on f(w0) - inf f; NaN: see opt_gap() */
   double gap_share;      /* of the budget, when the gap is estimated */
   double phase1_share;   /* of the budget, in two-phase runs */
-  double search_share;   /* largest share of an iteration's budget for its line search */
-  double hessian_share;  /* largest share of what is left for one Hessian */
+  double search_share;   /* largest fraction of an iteration's budget for its line search */
+  double hessian_share;  /* largest fraction of what is left for one Hessian */
   int max_iterations;    /* upper bound of the planned number */
   double mult_g, mult_h; /* first candidate step over the short step (b_g, b_H) */
   double back_g, back_h; /* ratio of successive candidates (beta_g, beta_H) */
@@ -215,7 +215,7 @@ struct ridge_options {
   double reach;             /* time constants that the slowest direction has */
   double wander;            /* largest variance of the predictors while the iterates wander */
   double least;             /* of what is added to the matrix, over the norm of its noise */
-  double tail;              /* share of the last iterates whose mean is the solution */
+  double tail;              /* fraction of the last iterates whose mean is the solution */
 };
 /* For convex losses without a penalty, of weighted rows in coordinates of their own; w is the centre of the ridge. */
 int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options, double rho,
@@ -227,7 +227,7 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
 
 /* Of a network first and clip are as they are, not in proportion to 1 / G and to the longest gradient. */
 struct backtracking_options {
-  enum opt_line_search search; /* not OPT_SHORT_STEP; OPT_EXPONENTIAL about all rows only */
+  enum opt_line_search search; /* not OPT_SHORT_STEP; OPT_EXPONENTIAL on the full data only */
   int attempts;                /* that are planned: what one costs at the beginning */
   int candidates;              /* of a search, the first of first / G, the others by this ratio */
   double first, ratio;

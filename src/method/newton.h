@@ -31,7 +31,7 @@ struct newton_options {
   double certificate_share; /* of the whole budget, for the gradient at the solution */
   double lambda0;           /* NaN: adaptive, see newton_step.c */
   double lambda_scale;      /* of an adaptive one */
-  double tail;              /* share of the last iterates whose mean is the solution; 0: the last one */
+  double tail;              /* fraction of the last iterates whose mean is the solution; 0: the last one */
   struct sampling batch;    /* size 0: all rows; not for damped steps */
 };
 

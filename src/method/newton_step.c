@@ -107,7 +107,7 @@ static int double_noise(struct newton *s, double rho) {
 /*
  * The cube root is the paper's rule and 1 / n its least value; its gain is that of a gradient along eigenvalues near
  * lambda0. For a gradient along large ones the gain is only |g|^2 / (2 tr) or more, and the direction's noise, tr / 2
- * times its variance (c / lambda0^2 |g|)^2 / (2 rho), must stay below the share NOISE_SHARE of that: lambda0^2 >= c tr
+ * times its variance (c / lambda0^2 |g|)^2 / (2 rho), must stay below NOISE_SHARE times that: lambda0^2 >= c tr
  * / sqrt(2 NOISE_SHARE rho). Without it large budgets make runs diverge.
  */
 static int adaptive_lambda0(struct newton *s, enum curvature curvature, double rho, double rho_direction,

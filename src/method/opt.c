@@ -8,14 +8,14 @@
  *
  * OPT-B, 2OPT-B (section 3.3, appendix B): these phases take a batch in each
  * step. What an answer on a batch shows is no certificate for all rows, so
- * that a point which passes there is handed on to two phases about all rows,
+ * that a point which passes there is handed on to two phases on the full data,
  * with the constants of the loss and the budget kept for them.
  *
  * An iteration asks for a gradient; where it is small enough, for a Hessian;
  * and steps along the one or the other, or is done.
  *
  * Where a line search asks for values of the objective and the budget is to be
- * spent, a share of it measures the decrease between the start and the point
+ * spent, a fraction of it measures the decrease between the start and the point
  * found, which is given up if it is surely worse.
  */
 #include "method/private.h"

@@ -27,7 +27,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Below this share of its budget a phase has nothing left. */
+/* Below this fraction of its budget a phase has nothing left. */
 #define NOTHING_LEFT 1e-9
 
 /* Bound on the probability that noise alone is as long as a gradient that a step is taken against. On synthetic
@@ -93,7 +93,7 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
     struct phase phase = phases[i];
     if (phase.batch && s.candidate) continue;
     s.f = phase.batch ? &on_batch : f;
-    if (i > 0 && phases[i - 1].batch) arrive(&s); /* what batches said is not about all rows */
+    if (i > 0 && phases[i - 1].batch) arrive(&s); /* batches released nothing on the full data */
     /* From a certified point on the worst case no longer has to be planned for. */
     if (s.certified) {
       phase.iterations = phases[i - 1].iterations;
@@ -308,7 +308,7 @@ static void arrive(struct state *s) {
 }
 
 /* Cost at which a gradient would have this sd (a decrease's sd over step times
- * norm is the same multiple of 2 L / n), at most the share of what finding the
+ * norm is the same multiple of 2 L / n), at most the fraction of what finding the
  * direction cost; zero when that would leave five times the noise. A choice by
  * the exponential mechanism is of use only where its noise is small beside what
  * the shortest step brings: it takes all. */

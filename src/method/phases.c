@@ -28,9 +28,9 @@ int plan_iterations(const struct objective *f, const struct opt_options *o, doub
 }
 
 /*
- * Gao & Wright, section 3.4: phase 1 gambles a share of the budget on the square root of the
+ * Gao & Wright, section 3.4: phase 1 gambles a fraction of the budget on the square root of the
  * iterations; phase 2 has the planned number and everything left.
- * With batches: such phases on batches, with their share of the budget, and
+ * With batches: such phases on batches, with their fraction of the budget, and
  * then two on all rows with the rest, and what the batches left, to certify.
  */
 int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,

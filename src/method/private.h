@@ -49,25 +49,25 @@ struct objective {
   double third;                 /* M: the Hessian is M-Lipschitz */
   double steepest;              /* no gradient of the loss is longer, for any data */
   double lower;                 /* no eigenvalue of the Hessian is below -lower, for any data */
-  const struct sampling *batch; /* an answer is about a fresh batch; NULL: about all rows */
+  const struct sampling *batch; /* releases are on a fresh batch; NULL: on the full data */
   double clip;                  /* no record's part of a gradient is longer; 0: they are as they are */
 };
-/* About all rows. */
+/* On the full data. */
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty);
 /* On a batch *sd is that of noise and sampling error together, as if this were Gaussian and the same in all directions:
  * good for choosing steps, not for certificates. */
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
 int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
-/* Of a gradient that has a share of what rho buys. */
+/* Of a gradient that has a fraction of what rho buys. */
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share);
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
-/* Of an answer about all rows. */
+/* Of a release on the full data. */
 double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho);
 /* A step that asks for several answers, which opening it pays for on a batch: rho of an answer is then disregarded but
- * for a trace, and a Hessian or a direction takes all that is left. About all rows each answer pays, and opening and
+ * for a trace, and a Hessian or a direction takes all that is left. On the full data each answer pays, and opening and
  * closing do nothing. sd as above; those of traces and directions are of the noise alone. */
 int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share);
-/* Of a gradient and, for this share of what the cost buys, noisy decreases. */
+/* Of a gradient and, for this fraction of what the cost buys, noisy decreases. */
 int objective_step_open_search(const struct objective *f, const double *w, double rho, double search_share);
 void objective_step_close(const struct objective *f);
 int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
@@ -82,7 +82,7 @@ int objective_step_decreases(const struct objective *f, const struct ask *ask, d
 int objective_first_step(const struct objective *f, const struct ask *ask, double rho, size_t *index);
 /* Of its noise; infinite where it would be refused. */
 double objective_scale_first(const struct objective *f, const struct ask *ask, double rho);
-/* What an open step on a batch has left for second-order answers. */
+/* What an open step on a batch has left for second-order releases. */
 double objective_step_left(const struct objective *f);
 /* That sums are divided by. */
 double objective_rows(const struct objective *f);

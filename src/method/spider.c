@@ -9,7 +9,7 @@
  *   new epoch  when differences had b records in all, as b new ones are no dearer then, after so many leaves, or where
  *              the gradient is below 3/4 alpha
  *   kept       a new plan for what is left, as if the gap were an eighth of what it was
- *   end        what is left, a share of the records at least, certifies the point that was kept last or, if none was,
+ *   end        what is left, a fraction of the records at least, certifies the last point kept or, if none was,
  *              the last one (population.c)
  *
  * With published constants (spider_published.c) there is one plan, an epoch ends when gradients along the way add up to

@@ -1,4 +1,4 @@
-/* The trace: one row a released answer. */
+/* The trace: one row a release. */
 #include "method/private.h"
 
 #include <string.h>

@@ -215,7 +215,7 @@ static int certifies(const void *wish, double alpha) {
 
 /* ---- the run ---- */
 
-/* The plan is about all rows; on batches noise and sampling error come on top. */
+/* The plan is on the full data; on batches noise and sampling error come on top. */
 static int run_batches(struct state *s, const struct wish *c) {
   const struct certificate none = {NAN, NAN, NAN, NAN};
   s->on_batch = *s->f;
@@ -291,7 +291,7 @@ static void next_phase(struct state *s) {
   }
 }
 
-/* This share of what is left, in equal parts. As costs now depend on answers, averages begin anew. */
+/* This fraction of what is left, in equal parts. As costs now depend on answers, averages begin anew. */
 static void begin(struct state *s, int phase, int iterations, double share) {
   double slice = share * (oracle_left(s->f->oracle) - s->end) * ALMOST / iterations;
   double share_h = s->costs.rho_h / (s->costs.rho_g + s->costs.rho_h);
