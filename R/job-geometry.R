@@ -5,11 +5,11 @@
 #   oracle    with these coordinates
 #   geometry  of them: centre, scale, constant, cap, bound, radius, intercept
 
-# The floor and the growth are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
+# Floor, constant and growth are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
 geometry_share <- 0.09   # of the budget, for the moments
 geometry_floor <- 2      # standard deviations of a variance's noise that are added to it
 geometry_surely <- 2     # standard deviations by which a second moment must be below what an indicator would have
-geometry_constant <- 3   # the intercept's coordinate is this over sqrt(d)
+geometry_constant <- 1.5 # the intercept's coordinate is this over sqrt(d); that of the start is known
 geometry_noise <- 0.005  # d / (n mu) up to which rows longer than one are let be
 geometry_growth <- 1 / 3 # the length of those that are grows with this power of one over d / (n mu)
 

@@ -16,9 +16,10 @@
 #'    what gradients have. Where it does not exceed its noise level, the ridge below is up to five times as large.
 #' 3. `iterations` gradients share the rest. The steps minimise the mean loss plus a ridge around the start, with
 #'    kappa_j in proportion to the noise of a gradient and to the scale of the column: a prior between equal
-#'    coefficients per unit and equal ones per standard deviation. Their matrix is M plus a diagonal that makes them as
-#'    long as the ridge needs and short enough for the noise of a step. More steps cost time, not accuracy. The solution
-#'    is the mean of the last 85 percent of the iterates.
+#'    coefficients per unit and equal ones per standard deviation; the intercept's is a quarter of their mean. The
+#'    matrix of the steps is M plus a diagonal that makes them as long as the ridge needs and short enough for the
+#'    noise of a step. More steps cost time, not accuracy. The solution is the mean of the last 85 percent of the
+#'    iterates.
 #' 4. A last gradient, with `certificate_share` of the budget, certifies the solution: of the weighted loss and the
 #'    ridge, in the coordinates of the geometry.
 #'
@@ -71,10 +72,11 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# Size, guard and wander are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
+# Size, intercept, guard and wander are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
 ridge_curvature <- 0.3  # of the logistic loss and those with smaller slopes, on average, where classes are balanced
 ridge_rare <- 0.5       # of a rare class it is lower by this factor at most
 ridge_size <- 16        # norm of the solution that the ridge is for, of rows with a norm of one
+ridge_intercept <- 0.25 # of the intercept, over the others' mean; its coordinate is short
 ridge_guard <- 5
 ridge_reach <- 2        # time constants that the slowest direction has
 ridge_wander <- 0.03    # variance of the predictors while the iterates wander, over sqrt(d)
@@ -86,8 +88,8 @@ ridge_options <- function(job, rho) {
   control <- unclass(job$control)
   if (is.na(control$iterations)) control$iterations <- if (job$n <= ridge_few) 80L else 160L
   curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
-  c(list(curvature = curved, size = ridge_size * job$geometry$cap, guard = ridge_guard, reach = ridge_reach,
-         wander = ridge_wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
+  c(list(curvature = curved, size = ridge_size * job$geometry$cap, intercept = ridge_intercept, guard = ridge_guard,
+         reach = ridge_reach, wander = ridge_wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
 }
 
 # The curvature of the logistic loss at the constant prediction, over its largest. With much noise steps stay short;

@@ -200,7 +200,7 @@ ridge_excess <- function(s) {
 ridge_kappa <- function(run, geometry, d, intercept) {
   units <- c(if (intercept) exp(mean(log(geometry$scale))), geometry$scale)
   kappa <- run$steps_sd * sqrt(d) / run$options$size * units / mean(units)
-  if (intercept) kappa[1] <- run$steps_sd * sqrt(d) / run$options$size
+  if (intercept) kappa[1] <- run$steps_sd * sqrt(d) / run$options$size * run$options$intercept
   kappa
 }
 

@@ -86,6 +86,7 @@ static inline struct ridge_options run_options_ridge(void) {
                             .first_share = 0.15,
                             .curvature = 0.3,
                             .size = 16,
+                            .intercept = 1,
                             .guard = 5,
                             .reach = 2,
                             .wander = 0.06,

@@ -211,6 +211,7 @@ struct ridge_options {
   double first_share;       /* of what gradients have, for the one at the start */
   double curvature;         /* second derivative of the loss that the matrix is taken with */
   double size;              /* norm of the solution that the ridge is for */
+  double intercept;         /* ridge of the intercept, over the others' mean */
   double guard;             /* the ridge is at most so many times as large */
   double reach;             /* time constants that the slowest direction has */
   double wander;            /* largest variance of the predictors while the iterates wander */

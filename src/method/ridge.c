@@ -5,7 +5,7 @@
  *   matrix    M = curvature times the positive part of the noisy weighted matrix
  *   ridge     kappa_j = base scale_j / mean scale, base = s sqrt(d) / size, s the noise that one gradient would have
  *             with all that the steps have: a prior between equal coefficients per unit and equal ones per standard
- *             deviation. The intercept's is base.
+ *             deviation. The intercept's is base times the option intercept.
  *   guard     the first gradient, at the start, is compared with its noise; where it does not exceed it kappa is up to
  *             guard times as large
  *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
@@ -118,7 +118,7 @@ static int find_ridge(struct run *r) {
   for (size_t j = skip; j < dim; j++) total += scale[j - skip];
   if (skip) total += exp(logs / (double)(dim - skip));
   for (size_t j = 0; j < dim; j++) {
-    r->kappa[j] = j < skip ? base : base * scale[j - skip] * (double)dim / total;
+    r->kappa[j] = j < skip ? base * r->o->intercept : base * scale[j - skip] * (double)dim / total;
     r->added[j] = fmax(4 * r->kappa[j], r->least);
   }
   int status = measure(r, r->rho_first, &sd);
@@ -268,7 +268,7 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
     FIELD(ridge_options, NUMBER, guard),              FIELD(ridge_options, NUMBER, reach),
     FIELD(ridge_options, NUMBER, wander),             FIELD(ridge_options, NUMBER, least),
-    FIELD(ridge_options, NUMBER, tail),
+    FIELD(ridge_options, NUMBER, tail),               FIELD(ridge_options, NUMBER, intercept),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)
