@@ -7,6 +7,11 @@ scrub_call <- function(call, name) {
   for (argument in intersect(names(call), c("data", "newdata", "x", "y", "budget"))) {
     if (!is.symbol(call[[argument]]) || is_dots(call[[argument]])) call[[argument]] <- as.name(argument)
   }
+  # Of these an expression is needed to fit again.
+  for (argument in intersect(names(call), c("weights", "offset"))) {
+    given <- call[[argument]]
+    if (!is.language(given) || (is.symbol(given) && is_dots(given))) call[[argument]] <- as.name(argument)
+  }
   call[[1]] <- name
   parts <- as.list(call)
   language <- vapply(parts, is.language, NA)

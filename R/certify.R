@@ -21,7 +21,8 @@
 #' @param data Other records with the same columns: a data frame, a source ([dp_source()]), which is read once, or for a
 #'   fit to a matrix a matrix.
 #' @param eps,delta,budget The privacy budget of these records, as in [dp_sosp()].
-#' @param y For a fit to a matrix: the response.
+#' @param y,weights,offset For a fit to a matrix: the response and, where the fit had them, weights and offset of the
+#'   rows. A fit of a formula finds them in the data.
 #' @param confidence Of both bounds together, in (0, 1).
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
 #' @param ... Not used; anything in it is an error.
@@ -39,7 +40,7 @@
 #' dp_certify(fit, covertype[out, ], eps = 1, delta = 1e-8)
 #' @export
 dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = NULL, confidence = 0.95,
-                       noise = c("secure", "reproducible"), ...) {
+                       noise = c("secure", "reproducible"), weights = NULL, offset = NULL, ...) {
   require_given()
   call <- scrub_call(match.call(), quote(dp_certify))
   check_dots(call)
@@ -50,7 +51,8 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   check_fit(fit, call)
   confidence <- check_share(confidence, "confidence", call)
   check_certifiable(fit$loss, fit$design, call)
-  job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
+  job <- other_job(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
+                   check_promise(eps, delta, budget, call), call)
   if (isTRUE(job$shards)) {
     abort("argument", "A certificate of the population reads records in one order; shards are summed each by its ",
           "worker: give `data` as a data frame or as a source in chunks.", call = call)
@@ -112,14 +114,14 @@ frame_rows <- function(data, call) {
   nrow(data)
 }
 
-# others: data, and the response where they are a matrix; or NULL.
+# others: data, and response, weights and offset where they are a matrix; or NULL.
 fit_and_certify <- function(job, start, storage, others) {
   if (is.null(others)) return(fit_job(job, start, storage))
   check_certifiable(job$loss, job$design, job$call)
   fit <- fit_job(job, start, storage)
   fit$population <- suppressMessages( # all has been said of the fit
     dp_certify(fit, others$data, job$eps, fit$privacy$delta, y = others$y, confidence = fit$certificate$confidence,
-               noise = job$noise)
+               noise = job$noise, weights = others$weights, offset = others$offset)
   )
   fit
 }

@@ -65,7 +65,7 @@ design_kept <- function(design, data, arg, call) {
   if (!is.null(design$subset)) kept <- row_wise_evaluate(design$subset, data, design$schema, arg, call) %in% TRUE
   if (!is.null(design$weights)) {
     weight <- design_weight(design, data, arg, call)
-    kept <- kept & !is.na(weight) & weight > 0 & weight <= 1
+    kept <- kept & counts_as_weight(weight)
   }
   if (length(design$offset) > 0L) kept <- kept & !is.na(design_offset(design, data, arg, call))
   kept
@@ -80,25 +80,43 @@ design_offset <- function(design, data, arg, call) {
   sum <- numeric(nrow(data))
   for (name in names(design$offset)) {
     value <- as.double(row_wise_evaluate(design$offset[[name]], data, design$schema, arg, call))
-    value[!is.finite(value)] <- NA
-    sum <- sum + pmin(pmax(value, design$shift[name, 1]), design$shift[name, 2])
+    sum <- sum + clipped_offset(value, design$shift[name, ])
   }
   sum
 }
 
-has_weights <- function(design) !is.null(design$weights) || length(design$offset) > 0L
+counts_as_weight <- function(weight) !is.na(weight) & weight > 0 & weight <= 1
 
-# For ffi_oracle_weigh(), or NULL. Predictors of a response in bounds are on its mapped scale.
-design_weighing <- function(design, response, data, call) {
-  if (!has_weights(design)) return(NULL)
-  unit <- if (response$kind == "bounded") response$half else 1
-  offset <- if (length(design$offset) > 0L) design_offset(design, data, "data", call) / unit
-  list(weight = if (!is.null(design$weights)) design_weight(design, data, "data", call), offset = offset,
-       most = sum(apply(abs(design$shift), 1L, max)) / unit)
+# Missing where it is no number.
+clipped_offset <- function(value, range) {
+  value[!is.finite(value)] <- NA
+  pmin(pmax(value, range[1]), range[2])
 }
 
-# What takes no weights or offsets: nothing of them may be left out silently.
-refuse_weights <- function(design, what, call) {
-  if (!has_weights(design)) return(invisible())
-  abort("argument", "`weights` and offset() do not go with ", what, call = call)
+has_weights <- function(design) !is.null(design$weights) || length(design$offset) > 0L
+
+# For ffi_oracle_weigh(), or NULL: those of the records of a data frame; of one without rows the same of rows that are
+# to come.
+design_weighing <- function(design, response, data, call) {
+  if (!has_weights(design)) return(NULL)
+  offset <- if (length(design$offset) > 0L) design_offset(design, data, "data", call)
+  weighing_of(if (!is.null(design$weights)) design_weight(design, data, "data", call), offset, design$shift, response)
+}
+
+# shift: ranges of what offsets are sums of. Predictors of a response in bounds are on its mapped scale.
+weighing_of <- function(weight, offset, shift, response) {
+  unit <- response_unit(response)
+  list(weight = weight, offset = if (!is.null(offset)) offset / unit, most = most_offset(shift) / unit)
+}
+
+response_unit <- function(response) if (response$kind == "bounded") response$half else 1
+
+# Of no offset zero.
+most_offset <- function(shift) if (is.null(shift)) 0 else sum(apply(abs(shift), 1L, max))
+
+check_offset <- function(loss, offset, call) {
+  if (!offset || !identical(loss$name, "multinomial")) return(invisible())
+  abort("argument", "An offset does not go with the multinomial loss, which has a predictor for each class: the same ",
+        "for all of them changes nothing. Take a response of two classes, or the offset's column as a predictor.",
+        call = call)
 }

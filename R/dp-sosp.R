@@ -40,7 +40,8 @@
 #' * Dates (`Date`) are numbers of days since 1970, times (`POSIXct`) of seconds; their `bounds` may be dates and times.
 #' * `offset(log(time))`: added to the linear predictor, with the coefficient one, clipped to its range, which must be
 #'   declared: `bounds = list(time = c(1, 50))`, or by the text of the term. `predict()` adds it, too. With
-#'   `loss_huber()` it is in the units of the response. Data frames only, not sources.
+#'   `loss_huber()` it is in the units of the response. Not with `loss_multinomial()`, which has a predictor for each
+#'   class.
 #'
 #' A range that is declared for a column holds for expressions of it, too, where it follows by interval arithmetic: from
 #' `income = c(1, 1e6)` that of `log(income)`. An expression may be declared by its text, as in
@@ -107,7 +108,10 @@
 #'   in proportion to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` does not look at it.
 #' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w of what it
 #'   would add, so that noise stays that of weights of one: scale weights by a public maximum. A record with another
-#'   weight, or a missing one, is a null record. Data frames only, not sources.
+#'   weight, or a missing one, is a null record. For a matrix a vector with a number for each row.
+#' @param offset For a matrix: a number for each row, which is added to its linear predictor, with the coefficient one;
+#'   in a formula write `offset()`. `predict()` needs that of the new rows.
+#' @param offset_range The public range of `offset`, `c(lower, upper)`, to which its numbers are clipped.
 #' @param na.action Must be left out: a record with a missing value is a null record, and n stays as it is.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
@@ -243,7 +247,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
                             intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
-                            certificate = c("own", "population"), ...) {
+                            certificate = c("own", "population"), weights = NULL, offset = NULL,
+                            offset_range = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (!is.null(model)) {
@@ -256,13 +261,15 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   if (is.null(radius)) abort("argument", radius_advice, call = call)
   intercept <- check_flag(intercept, "intercept", call)
   out <- rows_to_certify(certificate, method, budget, rows$n, call)
-  others <- if (!is.null(out)) list(data = x[out, , drop = FALSE], y = y[out])
+  vectors <- matrix_vectors(weights, offset, rows$n, "x", call)
+  others <- if (!is.null(out)) c(list(data = x[out, , drop = FALSE], y = y[out]), lapply(vectors, `[`, out))
   if (!is.null(out)) {
     check_length(y, rows$n, call)
     rows <- matrix_rows(x[!out, , drop = FALSE], storage, "x", call)
     y <- y[!out]
+    vectors <- lapply(vectors, `[`, !out)
   }
-  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, call)
+  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call)
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
   fit_and_certify(job, start, storage, others)

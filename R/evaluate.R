@@ -57,6 +57,8 @@
 #' @param y For a matrix: the response, one per row, coded as in the fit.
 #' @param neighbours The neighbour relation, see [dp_sosp()]; `NULL` is the fit's.
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
+#' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. There are no weights: records
+#'   count alike in an evaluation, also where they did not in the fit.
 #' @param x An evaluation.
 #' @param digits Significant digits of what is printed.
 #' @param row.names,optional Not used.
@@ -92,7 +94,7 @@
 #' plot(e)
 #' @export
 dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, metrics = NULL, clip = 0.01, cells = 20,
-                        y = NULL, neighbours = NULL, noise = c("secure", "reproducible"), ...) {
+                        y = NULL, neighbours = NULL, noise = c("secure", "reproducible"), offset = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_evaluate))
   check_dots(call)
   if (missing(fit) || missing(newdata)) {
@@ -106,7 +108,7 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
     neighbours = check_neighbours(neighbours %||% fit$privacy$neighbours, call), noise = check_noise(noise, call),
     call = call
   ))
-  records <- held_out_records(fit, newdata, y, call)
+  records <- held_out_records(fit, newdata, y, call, offset)
   job$n <- length(records$y)
   job <- job_claim(open_filter(job_delta(job), "auto"))
   new_evaluation(release_evaluation(job, fit, records, metrics, clip, cells))
@@ -145,13 +147,13 @@ held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n)
 # Of every record the predictor and the response, NA where there is none: link and y, in the response's units where it
 # is numeric, else log-odds and 1 or -1, of classes a row of predictors and the class' number. Each is a function of its
 # own row.
-held_out_records <- function(fit, newdata, y, call) {
+held_out_records <- function(fit, newdata, y, call, offset = NULL) {
   if (is_source(newdata, "newdata", call)) {
     abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",
           call = call)
   }
   raw <- if (is_matrix_design(fit$design)) check_y(y, fit, newdata, call) else formula_y(y, fit, newdata, call)
-  link <- predicted_link(fit, newdata, call)
+  link <- predicted_link(fit, newdata, call, offset)
   n <- NROW(link)
   if (n == 0L) abort("argument", "`newdata` has no rows.", call = call)
   if (length(raw) != n) {

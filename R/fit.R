@@ -70,6 +70,7 @@ new_privacy <- function(job) {
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
 #'   units, with `loss_poisson()` the logarithm of the expected count and this count; `"class"` is an error.
+#' @param offset Of a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Significant digits of what is printed; the guarantee's stay as they are.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.
 #' @param ... Not used; anything in it is an error.
@@ -268,7 +269,8 @@ design_formula <- function(design, call = sys.call(-1)) {
 #' @rdname dp_sosp-methods
 #' @importFrom stats predict
 #' @export
-predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, ...) {
+predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, offset = NULL,
+                            ...) {
   call <- sys.call()
   check_dots(call)
   if (check_flag(se.fit, "se.fit", call)) {
@@ -277,7 +279,7 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   type <- check_choice(type, c("link", "response", "class"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
-  link <- predicted_link(object, newdata, call)
+  link <- predicted_link(object, newdata, call, offset)
   if (type == "link") return(link)
   if (is_numeric_response(object$response)) return(response_mean(object$response, link))
   several <- object$response$kind == "classes"
@@ -289,10 +291,12 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
 }
 
 # The linear predictor, of a numeric response in its units. The estimates that intervals are about have no bias; shrunk
-# ones predict better.
-predicted_link <- function(fit, newdata, call) {
+# ones predict better. offset: of the rows of a matrix.
+predicted_link <- function(fit, newdata, call, offset = NULL) {
   coefficients <- response_start(fit$response, prediction_coef(fit), fit$design$intercept)
   link <- response_link(fit$response, design_link(fit$design, coefficients, newdata, call))
+  if (is_matrix_design(fit$design)) return(link + predicted_offset(fit$design, offset, NROW(link), call))
+  refuse_vectors(list(offset = offset), call)
   if (length(fit$design$offset) > 0L) link <- link + design_offset(fit$design, newdata, "newdata", call)
   link
 }

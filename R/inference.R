@@ -60,7 +60,8 @@
 #'   records are asked again; one [dp_budget()] for both counts them together.
 #' @param type `"sandwich"`: right whether the model is or not; `"model"`: narrower by up to 4 percent, right only if it
 #'   is.
-#' @param y For a fit to a matrix: its response.
+#' @param y,weights,offset For a fit to a matrix: the response and, where the fit had them, weights and offset of the
+#'   rows. A fit of a formula finds them in the data.
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
 #' @param object A fit that bought intervals.
 #' @param complete Should there be rows of `NA` for what is not resolved? Else they are left out.
@@ -90,7 +91,7 @@
 #' confint(dp_inference(fit, d, eps = 1, delta = 1e-8))
 #' @export
 dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich", "model"), budget = NULL, y = NULL,
-                         noise = c("secure", "reproducible"), ...) {
+                         noise = c("secure", "reproducible"), weights = NULL, offset = NULL, ...) {
   require_given()
   call <- scrub_call(match.call(), quote(dp_inference))
   check_dots(call)
@@ -102,7 +103,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   check_one_output(fit$loss, "Intervals are", call)
   type <- check_choice(type, inference_types, "type", call)
   check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
-  job <- other_job(fit, data, y, check_noise(noise, call), check_promise(eps, delta, budget, call), call)
+  job <- other_job(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
+                   check_promise(eps, delta, budget, call), call)
   if (!is.null(job$once)) refuse_once(call)
   end <- job$hold()
   on.exit(end())
@@ -115,17 +117,20 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   fit
 }
 
-# The fit's problem with these data, which may be others.
-other_job <- function(fit, data, y, noise, promise, call) {
-  problem <- if (is_matrix_design(fit$design)) again_matrix(fit, data, y, call) else again_formula(fit, data, y, call)
+# The fit's problem with these data, which may be others. beside: y, weights and offset of a matrix.
+other_job <- function(fit, data, beside, noise, promise, call) {
+  again <- if (is_matrix_design(fit$design)) again_matrix else again_formula
+  problem <- again(fit, data, beside, call)
   c(problem, promise, list(design = fit$design, response = fit$response, loss = fit$loss, noise = noise, call = call,
                            neighbours = fit$privacy$neighbours))
 }
 
-again_formula <- function(fit, data, y, call) {
-  if (!is.null(y)) abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
+again_formula <- function(fit, data, beside, call) {
+  if (!is.null(beside$y)) {
+    abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
+  }
+  refuse_vectors(beside, call)
   if (is_source(data, "data", call)) {
-    refuse_weights(fit$design, "a source, whose rows are not kept: `data` must be a data frame.", call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, fit$loss, call)
     return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data),
                 records = function(job) source_records(data, job$design, job$response, call)))
@@ -138,12 +143,15 @@ again_formula <- function(fit, data, y, call) {
   })
 }
 
-again_matrix <- function(fit, data, y, call) {
+again_matrix <- function(fit, data, beside, call) {
+  y <- beside$y
   rows <- matrix_rows(matrix_newdata(fit$design, data, call, "data"), "double", "data", call)
   template <- response_template(y, "y", call, fit$loss)
   if (!identical(template$labels, fit$response$labels) || length(y) != rows$n) {
     abort("argument", "`y` must be the response as the fit had it, with one entry per row of `data`, ", rows$n, ".",
           call = call)
   }
-  list(n = rows$n, hold = hold_nothing, records = function(job) list(rows = rows$core, y = response_code(template, y)))
+  vectors <- again_vectors(fit$design, beside, rows$n, "data", call)
+  list(n = rows$n, hold = hold_nothing,
+       records = function(job) matrix_records(rows$core, y, vectors, fit$design$shift, template))
 }

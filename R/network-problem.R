@@ -6,7 +6,7 @@
 
 # What dp_sosp() takes for a linear model only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate", "weights")
+                      "certificate", "weights", "offset", "offset_range")
 
 check_network <- function(model, call) {
   given <- intersect(names(call), linear_arguments)
@@ -41,7 +41,10 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
   problem <- problem_formula(formula, data, loss, bounds, NULL, extras, call)
-  refuse_weights(problem$design, "`model`, only with the linear model.", call)
+  if (has_weights(problem$design)) {
+    abort("argument", "An offset() does not go with `model`, only with the linear model: give its column as an input.",
+          call = call)
+  }
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$input <- c(1L, 1L, columns)

@@ -17,10 +17,7 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call) {
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
   loss <- check_loss(loss, design$intercept, call, y)
-  if (length(design$offset) > 0L && identical(loss$name, "multinomial")) {
-    abort("argument", "An offset() does not go with the multinomial loss, which has a predictor for each class.",
-          call = call)
-  }
+  check_offset(loss, length(design$offset) > 0L, call)
   new_problem(
     nrow(data), loss, response_template(y, design$response, call, loss), design, call,
     columns = function(job) design_private_columns(job$design, data, call),
@@ -34,10 +31,10 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call) {
 
 problem_source <- function(formula, source, loss, bounds, radius, extras, call) {
   design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, extras)
-  refuse_weights(design, "a source, whose rows are not kept: `data` must be a data frame.", call)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
   loss <- check_loss(loss, design$intercept, call, y)
+  check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   if (!is.null(source$push)) check_pushed(source$push, design, response, loss, call)
   new_problem(
@@ -67,15 +64,20 @@ source_hold <- function(source) {
 }
 
 # rows: of matrix_rows()
-problem_matrix <- function(rows, y, loss, intercept, radius, bounds, call) {
+problem_matrix <- function(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call) {
   loss <- check_loss(loss, intercept, call, y)
   response <- response_template(y, "y", call, loss)
   check_length(y, rows$n, call)
   radius <- check_radius(radius, call)
-  design <- matrix_design(rows, intercept, radius, check_box(bounds, rows$columns, call) / radius)
+  check_offset(loss, !is.null(vectors$offset), call)
+  shift <- check_shift(offset_range, vectors$offset, call)
+  design <- matrix_design(rows, intercept, radius, check_box(bounds, rows$columns, call) / radius,
+                          !is.null(vectors$weights), shift)
   new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
-              records = function(job) list(rows = rows$core, y = response_code(job$response, y)),
-              responses = function(job) bare_records(job, y))
+              records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
+              responses = function(job) {
+                matrix_records(matrix(0, job$n, 0), y, vectors, shift, job$response)[c("rows", "y")]
+              })
 }
 
 check_length <- function(y, n, call) {
@@ -99,11 +101,12 @@ check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no ro
 
 # ---- coefficients ----
 
-# The design of a matrix, whose columns are taken as they are.
-matrix_design <- function(rows, intercept, radius, box) {
+# The design of a matrix, whose columns are taken as they are. weighted, shift: see matrix-records.R.
+matrix_design <- function(rows, intercept, radius, box, weighted, shift) {
   box <- pmin(pmax(box, -1), 1)
   structure(class = "dp_matrix_design", list(
-    radius = radius, intercept = intercept, box = box, labels = c(if (intercept) "(Intercept)", column_labels(rows))
+    radius = radius, intercept = intercept, box = box, labels = c(if (intercept) "(Intercept)", column_labels(rows)),
+    weighted = weighted, shift = shift
   ))
 }
 

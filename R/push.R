@@ -81,6 +81,7 @@ refuse_snapshot <- function() {
 # Before anything is charged; of public facts alone.
 check_pushed <- function(push, design, response, loss, call) {
   refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
+  if (has_weights(design)) refuse("`weights` and offset() are not computed in a database")
   if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
   kinds <- pushed_kinds(design)
   for (name in names(kinds)) {

@@ -214,8 +214,8 @@ worker_failure <- function(e) {
   "A worker could not be asked. No answer was released; what was charged stays charged."
 }
 
-# Rows have a norm of at most one (src/barrier/words.c has the words).
-most_of_sum <- function(loss, columns, intercept) {
+# Rows have a norm of at most one, and no offset is larger than shift (src/barrier/words.c has the words).
+most_of_sum <- function(loss, columns, intercept, shift) {
   bounds <- loss_bounds(loss)
   slope <- bounds[["lipschitz"]]
   curvature <- max(bounds[c("curv_lower", "curv_upper")])
@@ -223,7 +223,7 @@ most_of_sum <- function(loss, columns, intercept) {
   dim <- side * loss_outputs(loss)
   function(what) {
     size <- function(x) sqrt(sum(x^2))
-    value <- bounds[["at_zero"]] + slope * size(what$at)
+    value <- bounds[["at_zero"]] + slope * (size(what$at) + shift)
     decreases <- function() {
       length <- max(what$steps) * size(what$along)
       list(length = length(what$steps), size = slope * length + 1e-6 * (value + slope * length)) # with its rounding
@@ -252,6 +252,7 @@ most_of_sum <- function(loss, columns, intercept) {
 shard_records <- function(source, design, response, bare = FALSE) {
   shards <- source$shards
   rows <- if (bare) matrix(0, 0L, 0L) else design_rows(design, source$schema, "double", NULL)
+  weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)
   shards$id <- new_key()
   open <- function(loss, intercept, radius) {
     used <- if (bare) columns_used(design, list(design$response_expression)) else names(design$schema)
@@ -261,10 +262,10 @@ shard_records <- function(source, design, response, bare = FALSE) {
     ))
     check_opened(answers, source, used)
     columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
-    list(ask = shard_answer(shards, "sum", list(), most_of_sum(loss, columns, intercept)), words = character(),
-         shards = length(shards$where))
+    list(ask = shard_answer(shards, "sum", list(), most_of_sum(loss, columns, intercept, weighing$most %||% 0)),
+         words = character(), shards = length(shards$where))
   }
-  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open,
+  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing,
        move = function(geometry) ask_workers(shards, "move", list(geometry = geometry)))
 }
 

@@ -142,11 +142,13 @@ reader_failure <- function(e, pass) {
 # The records of a source under a design, for new_oracle().
 stream_records <- function(source, design, response, call) {
   map <- function(data) {
-    list(rows = design_rows(design, data, "double", call),
-         y = response_code(response, design_response(design, data, call = call)))
+    c(list(rows = design_rows(design, data, "double", call),
+           y = response_code(response, design_response(design, data, call = call))),
+      design_weighing(design, response, data, call)[c("weight", "offset")])
   }
   list(feed = stream_feed(source, names(design$schema), map), n = source$n,
-       rows = design_rows(design, source$schema, "double", call), push = stream_push(source, design, response))
+       rows = design_rows(design, source$schema, "double", call), push = stream_push(source, design, response),
+       weighing = design_weighing(design, response, source$schema, call))
 }
 
 # Of a source whose database takes sums: function(loss, intercept, radius), what it is asked.

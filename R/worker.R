@@ -23,6 +23,8 @@ worker_steps <- list(
     made <- map_records(request, data)
     pointer <- .Call(ffi_shard_create, made$rows, request$intercept, request$radius, made$y, request$loss$name,
                      request$loss$parameter)
+    weighing <- made$weighing
+    if (!is.null(weighing)) .Call(ffi_shard_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
     assign(request$key, list(id = request$id, n = nrow(data), pointer = pointer), opened)
     list(n = nrow(data), schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
@@ -100,7 +102,7 @@ shard_opener <- function(shard) {
 map_records <- function(request, data) {
   y <- response_code(request$response, design_response(request$design, data, call = NULL))
   rows <- if (request$bare) matrix(0, nrow(data), 0L) else design_rows(request$design, data, "double", NULL)
-  list(rows = rows, y = y)
+  list(rows = rows, y = y, weighing = if (!request$bare) design_weighing(request$design, request$response, data, NULL))
 }
 
 # Of names, kinds and levels.

@@ -251,14 +251,18 @@ SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
   return R_NilValue;
 }
 
-static const double *arg_records(SEXP x, const struct bundle *b) {
-  return x == R_NilValue ? NULL : arg_doubles(x, (R_xlen_t)data_rows(b->engine.rows));
+const double *bundle_records(const struct bundle *b, SEXP x) {
+  if (x == R_NilValue) return NULL;
+  return arg_doubles(x, b->data ? (R_xlen_t)data_rows(b->data) : 0);
 }
 
-/* A weight and an offset for each record, or NULL; most: of the offsets. */
+/* A weight and an offset for each record, or NULL; of rows in chunks no numbers, as they come with these. most: of the
+ * offsets. */
 SEXP ffi_oracle_weigh(SEXP oracle, SEXP weight, SEXP offset, SEXP most) {
   struct bundle *b = arg_bundle(oracle);
-  glue_check(oracle_weigh(b->oracle, arg_records(weight, b), arg_records(offset, b), arg_double(most)));
+  b->source.weights = weight != R_NilValue;
+  b->source.offsets = offset != R_NilValue;
+  glue_check(oracle_weigh(b->oracle, bundle_records(b, weight), bundle_records(b, offset), arg_double(most)));
   return R_NilValue;
 }
 

@@ -31,6 +31,8 @@ SEXP bundle_keeps(SEXP rows);
 void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter);
 /* list(weighted, scale, centre, constant, cap, bound), once. */
 void bundle_coordinates(struct bundle *b, SEXP coordinates);
+/* A number for each record in memory, or NULL. */
+const double *bundle_records(const struct bundle *b, SEXP x);
 void bundle_open(struct bundle *b, struct ledger *budget, SEXP neighbours, SEXP reproducible);
 
 #endif

@@ -26,6 +26,16 @@ SEXP ffi_shard_move(SEXP shard, SEXP coordinates) {
   return R_NilValue;
 }
 
+/* As ffi_oracle_weigh(). */
+SEXP ffi_shard_weigh(SEXP shard, SEXP weight, SEXP offset, SEXP most) {
+  struct bundle *b = arg_shard(shard);
+  const double *v = bundle_records(b, weight), *o = bundle_records(b, offset);
+  double bound = arg_double(most);
+  glue_check(model_weigh(&b->model, o ? bound : 0));
+  glue_check(b->engine.kind->weigh(&b->engine, v, o, bound));
+  return R_NilValue;
+}
+
 /* Of what was not sent, zeros. */
 static const double *sent(SEXP what, const char *name, size_t n) {
   SEXP x = arg_element(what, name);

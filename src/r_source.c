@@ -31,6 +31,7 @@ SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t fa
   source->dense = dense;
   source->factors = factors;
   source->responses = responses;
+  source->weights = source->offsets = 0;
   source->feed = (struct data_feed){open_pass, next_chunk, close_pass, source};
   UNPROTECT(1);
   return keep;
@@ -58,9 +59,17 @@ static void ask(void *argument) {
   UNPROTECT(1);
 }
 
-/* A list of rows (R/rows.R), a matrix or with codes of factors as well, and of responses y if they are wanted. */
+/* Of the chunk's list, a number for each row, if they are wanted; else NULL. */
+static int read_numbers(SEXP value, const char *name, int wanted, int rows, const double **out) {
+  SEXP x = glue_element(value, name);
+  if (wanted && (TYPEOF(x) != REALSXP || XLENGTH(x) != rows)) return BASE_ERR_SOURCE;
+  *out = wanted ? REAL(x) : NULL;
+  return BASE_OK;
+}
+
+/* A list of rows (R/rows.R), a matrix or with codes of factors as well, of responses y, weights and offsets. */
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
-  SEXP rows_of = glue_element(value, "rows"), y = glue_element(value, "y");
+  SEXP rows_of = glue_element(value, "rows");
   SEXP x = TYPEOF(rows_of) == VECSXP ? glue_element(rows_of, "x") : rows_of, codes = glue_element(rows_of, "codes");
   if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != s->dense) return BASE_ERR_SOURCE;
   int rows = Rf_nrows(x);
@@ -68,11 +77,13 @@ static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) 
                          (size_t)Rf_ncols(codes) != s->factors)) {
     return BASE_ERR_SOURCE;
   }
-  if (s->responses && (TYPEOF(y) != REALSXP || XLENGTH(y) != rows)) return BASE_ERR_SOURCE;
+  int status = read_numbers(value, "y", s->responses, rows, &chunk->y);
+  if (status == BASE_OK) status = read_numbers(value, "weight", s->weights, rows, &chunk->weight);
+  if (status == BASE_OK) status = read_numbers(value, "offset", s->offsets, rows, &chunk->offset);
+  if (status != BASE_OK) return status;
   SET_VECTOR_ELT(s->held, 0, value);
   chunk->rows = (size_t)rows;
   chunk->x = REAL(x);
   chunk->codes = s->factors > 0 ? INTEGER(codes) : NULL;
-  chunk->y = s->responses ? REAL(y) : NULL;
   return BASE_OK;
 }

@@ -10,6 +10,7 @@ struct r_source {
   SEXP held;             /* a list of one: the chunk that the core reads */
   size_t dense, factors; /* columns of a chunk */
   int responses;         /* does it have them? */
+  int weights, offsets;  /* and these? */
   struct data_feed feed;
 };
 

@@ -10,6 +10,7 @@ enum { P = 5, MOST = P + 1, INDICATORS = 3 };
 /* Rows of a matrix, so many at a time, and what goes wrong in which pass. */
 struct rows {
   const double *x, *y;
+  const double *weight, *offset; /* both, or NULL */
   const int *codes;
   size_t n, dense, factors, chunk;
   double *copy; /* of the chunk's rows: it is gone when the next one comes */
@@ -43,7 +44,7 @@ static inline int rows_next(void *context, struct data_chunk *chunk) {
   }
   base_free(r->copy);
   base_free(r->copy_codes);
-  r->copy = base_alloc(rows * (r->dense + 1), sizeof(double));
+  r->copy = base_alloc(rows * (r->dense + 3), sizeof(double));
   r->copy_codes = base_alloc(rows * r->factors, sizeof(int));
   if (!r->copy || !r->copy_codes) return BASE_ERR_MEMORY;
   for (size_t i = 0; i < rows; i++) {
@@ -51,11 +52,15 @@ static inline int rows_next(void *context, struct data_chunk *chunk) {
     for (size_t j = 0; j < r->dense; j++) r->copy[i + j * rows] = r->x[from + j * r->n];
     for (size_t f = 0; f < r->factors; f++) r->copy_codes[i + f * rows] = r->codes[from + f * r->n];
     r->copy[i + r->dense * rows] = r->y ? r->y[from] : 0;
+    r->copy[i + (r->dense + 1) * rows] = r->weight ? r->weight[from] : NAN;
+    r->copy[i + (r->dense + 2) * rows] = r->weight ? r->offset[from] : NAN;
   }
   chunk->rows = rows;
   chunk->x = r->copy;
   chunk->codes = r->copy_codes;
   chunk->y = r->copy + r->dense * rows;
+  chunk->weight = chunk->y + rows;
+  chunk->offset = chunk->weight + rows;
   r->at += rows;
   return BASE_OK;
 }

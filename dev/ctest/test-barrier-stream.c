@@ -14,6 +14,7 @@ static void asked_from_inside(void);
 static void arguments(void);
 static void allocations(void);
 static void counts(void);
+static void weighed(size_t chunk);
 
 void test_barrier_stream(void) {
   static const size_t chunks[] = {1, 7, 1000, DATA_BLOCK, 1000000};
@@ -34,6 +35,7 @@ void test_barrier_stream(void) {
   arguments();
   allocations();
   counts();
+  for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k++) weighed(chunks[k]);
 }
 
 struct answers {
@@ -229,6 +231,35 @@ static void allocations(void) {
     CHECK(ctest_live_allocations() == before);
   }
   CHECK(status == BASE_OK);
+}
+
+/* ---- weights and offsets ---- */
+
+/* They come with the rows: the sums are those in memory, to the last bit, also of numbers that are none. */
+static void weighed(size_t chunk) {
+  enum { N = 3000 };
+  static const double wrong[] = {-2, 3, NAN, INFINITY, -INFINITY, 0};
+  static double weight[N], offset[N];
+  struct pair s;
+  double w[MOST], value[2], g[2][MOST];
+  for (size_t i = 0; i < N; i++) {
+    weight[i] = i % 7 == 0 ? wrong[i / 7 % 6] : ctest_uniform();
+    offset[i] = i % 5 == 0 ? wrong[i / 5 % 6] : ctest_normal();
+  }
+  for (size_t j = 0; j < MOST; j++) w[j] = ctest_normal();
+  pair_open(&s, "logistic", 1, 1, N, P, chunk);
+  s.rows.weight = weight;
+  s.rows.offset = offset;
+  CHECK(oracle_weigh(s.memory.oracle, weight, offset, 1.5) == BASE_OK);
+  CHECK(oracle_weigh(&s.stream, weight, offset, 1.5) == BASE_OK);
+  const struct scope *of[] = {oracle_all(s.memory.oracle), oracle_all(&s.stream)};
+  for (int k = 0; k < 2; k++) {
+    CHECK(sums_value(of[k], w, &value[k]) == BASE_OK && sums_gradient(of[k], w, g[k]) == BASE_OK);
+  }
+  CHECK(isfinite(value[0]) && memcmp(&value[0], &value[1], sizeof value[0]) == 0);
+  CHECK(memcmp(g[0], g[1], sizeof g[0]) == 0);
+  CHECK(oracle_weigh(&s.stream, weight, offset, 1.5) == BASE_ERR_ARGUMENT);
+  pair_close(&s);
 }
 
 /* ---- ranges ---- */

@@ -17,6 +17,7 @@ static struct data_block block_of(const struct data *data, size_t first, size_t 
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block);
 static const double *gather_one(const double *from, const size_t *row, size_t rows, double *to);
 static void block_clips(void *context, size_t index, int worker);
+static void finish_weights(struct data *data, size_t first, size_t rows);
 static void block_lengths(void *context, size_t index, int worker);
 static void measure(struct data *data, size_t index);
 
@@ -227,23 +228,36 @@ static void block_clips(void *context, size_t index, int worker) {
   for (size_t i = 0; i < block.rows; i++) data->clip[first + i] = data->intercept;
   data_squares_add(&block, NULL, NULL, data->clip + first);
   data_finish_clips(data, index);
+  finish_weights(data, first, block.rows);
   if (data->coordinates) measure(data, index);
 }
 
 /* ---- weights and offsets ---- */
 
 int data_weigh(struct data *data, const double *weight, const double *offset, double most) {
-  size_t n = data->n;
-  if (data->weight || data->offset) return BASE_ERR_ARGUMENT;
-  if (weight) data->weight = base_alloc(n, sizeof(double));
-  if (offset) data->offset = base_alloc(n, sizeof(double));
-  if ((weight && !data->weight) || (offset && !data->offset)) return BASE_ERR_MEMORY;
-  for (size_t i = 0; i < n; i++) {
-    int null = !(data->clip[i] > 0);
-    if (weight) data->weight[i] = null ? 1 : fmax(0, fmin(weight[i], 1));
-    if (offset) data->offset[i] = null || isnan(offset[i]) ? 0 : fmax(-most, fmin(offset[i], most));
-  }
+  int status = data_weigh_later(data, weight != NULL, offset != NULL, most);
+  if (status != BASE_OK) return status;
+  if (weight) memcpy(data->weight, weight, data->n * sizeof(double));
+  if (offset) memcpy(data->offset, offset, data->n * sizeof(double));
+  finish_weights(data, 0, data->n);
   return BASE_OK;
+}
+
+int data_weigh_later(struct data *data, int weight, int offset, double most) {
+  if (data->weight || data->offset) return BASE_ERR_ARGUMENT;
+  if (weight) data->weight = base_alloc(data->n, sizeof(double));
+  if (offset) data->offset = base_alloc(data->n, sizeof(double));
+  data->most = most;
+  return (weight && !data->weight) || (offset && !data->offset) ? BASE_ERR_MEMORY : BASE_OK;
+}
+
+static void finish_weights(struct data *data, size_t first, size_t rows) {
+  double *weight = data->weight, *offset = data->offset, most = data->most;
+  for (size_t i = first; i < first + rows; i++) {
+    int null = !(data->clip[i] > 0);
+    if (weight) weight[i] = null ? 1 : fmax(0, fmin(weight[i], 1));
+    if (offset) offset[i] = null || isnan(offset[i]) ? 0 : fmax(-most, fmin(offset[i], most));
+  }
 }
 
 /* ---- lengths in other coordinates: coordinates.c ---- */

@@ -53,6 +53,7 @@ struct data_chunk {
   const double *x;  /* rows x dense, column-major */
   const int *codes; /* rows x factors */
   const double *y;  /* rows of them */
+  const double *weight, *offset; /* the same, where records have them */
 };
 struct data_feed {
   int (*open)(void *context); /* a pass begins, from the first row on */

@@ -52,6 +52,7 @@ struct data {
   double *y;                             /* n; 0 for a null record */
   double *weight;                        /* n: in [0, 1], one for a null record; NULL: all are one */
   double *offset;                        /* n: of the predictors, zero for a null record; NULL: all are zero */
+  double most;                           /* no offset is larger in absolute value */
   const struct coordinates *coordinates; /* or NULL */
   double *length;                        /* n: of the rows there, at least; NULL unless they are weighted */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
@@ -59,12 +60,14 @@ struct data {
   void *own; /* what the storage keeps */
 };
 
-/* Clips, null records, broken blocks and lengths of the rows that are there now. */
+/* Clips, null records, broken blocks, weights, offsets and lengths of the rows that are there now. */
 void data_clip(struct data *data);
 
 /* From now on records have these weights and offsets, n of them that are copied, or NULL: moved to [0, 1] and to at
  * most most in absolute value. Once. */
 int data_weigh(struct data *data, const double *weight, const double *offset, double most);
+/* The same where they come with the rows, which are not there yet: room for them, written before data_clip(). */
+int data_weigh_later(struct data *data, int weight, int offset, double most);
 
 /* From now on rows have these coordinates, which are kept by reference and must be of such rows. Once. */
 int data_move(struct data *data, const struct coordinates *coordinates);

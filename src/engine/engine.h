@@ -50,7 +50,8 @@ struct engine_kind {
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
   /* Rows have these coordinates, which are kept by reference, from now on; once. NULL: there are no models. */
   int (*move)(const struct engine *e, const struct coordinates *coordinates);
-  /* Records have these weights and offsets from now on, see data_weigh(). NULL: they cannot. */
+  /* Records have these weights and offsets from now on, see data_weigh(); of rows in chunks the arrays are looked at no
+   * further than whether they are NULL. NULL: they cannot. */
   int (*weigh)(const struct engine *e, const double *weight, const double *offset, double most);
   /* Where rows are read on: a reading begins at the first row, or ends. Between the two, sums are about batches that
    * have next set, each of which takes the records behind those of the one before; no row is read twice. Both NULL:

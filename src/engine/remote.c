@@ -64,6 +64,12 @@ static int move_away(const struct engine *e, const struct coordinates *coordinat
   return a->chunks.kind->move(&a->chunks, coordinates);
 }
 
+/* What takes the sums has them; so have the chunks. */
+static int weigh_away(const struct engine *e, const double *weight, const double *offset, double most) {
+  struct away *a = e->own;
+  return a->chunks.kind->weigh(&a->chunks, weight, offset, most);
+}
+
 static int begin_reading(const struct engine *e) {
   struct away *a = e->own;
   int status = a->chunks.kind->begin(&a->chunks);
@@ -86,7 +92,8 @@ static void free_away(struct engine *e) {
 }
 
 static const struct engine_kind away = {
-    .can = can, .sum = sum_away, .move = move_away, .begin = begin_reading, .end = end_reading, .free = free_away};
+    .can = can, .sum = sum_away, .move = move_away, .weigh = weigh_away, .begin = begin_reading, .end = end_reading,
+    .free = free_away};
 
 /* A batch would need the rows' numbers. */
 static int can_shards(const struct sum *sum, const struct task *task) { return sum->word && !task->of; }
@@ -97,7 +104,8 @@ static int sum_shards(const struct engine *e, const struct sum *sum, const struc
   return remote_sum(&a->remote, sum->word, task, sum->width(task), data_rows(e->rows), answer);
 }
 
-static const struct engine_kind shards = {.can = can_shards, .sum = sum_shards, .move = move_away, .free = free_away};
+static const struct engine_kind shards = {
+    .can = can_shards, .sum = sum_shards, .move = move_away, .weigh = weigh_away, .free = free_away};
 
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {
   struct away *a = base_alloc(1, sizeof *a);

@@ -106,9 +106,17 @@ static int move_stream(const struct engine *e, const struct coordinates *coordin
   return status;
 }
 
+/* They come with the rows, in chunks. */
+static int weigh_stream(const struct engine *e, const double *weight, const double *offset, double most) {
+  struct stream *s = e->own;
+  s->window->n = s->room;
+  return data_weigh_later(s->window, weight != NULL, offset != NULL, most);
+}
+
 static const struct engine_kind stream = {.can = can,
                                           .sum = sum_stream,
                                           .move = move_stream,
+                                          .weigh = weigh_stream,
                                           .begin = begin_reading,
                                           .end = end_reading,
                                           .free = free_stream};
@@ -219,6 +227,8 @@ static void take(struct stream *s, size_t at, size_t rows) {
     memcpy(s->codes + f * w->n + at, s->chunk.codes + f * s->chunk.rows + s->taken, rows * sizeof(int));
   }
   memcpy(w->y + at, s->chunk.y + s->taken, rows * sizeof(double));
+  if (w->weight) memcpy(w->weight + at, s->chunk.weight + s->taken, rows * sizeof(double));
+  if (w->offset) memcpy(w->offset + at, s->chunk.offset + s->taken, rows * sizeof(double));
   s->taken += rows;
 }
 
