@@ -91,7 +91,7 @@ test_that("an unknown argument is named though it cannot be evaluated", {
   refused <- function(call, name) {
     expect_error(call, paste0("Unknown argument: ", name), fixed = TRUE, class = "dpsosp_error_argument")
   }
-  refused(dp_sosp(p$x, p$y, budget = budget, radius = 2, weights = not_there), "`weights`")
+  refused(dp_sosp(p$x, p$y, budget = budget, radius = 2, subset = not_there), "`subset`")
   # Names that functions inside have for arguments of their own.
   refused(dp_sosp(y ~ a, d, budget = budget, topic = 1), "`topic`")
   refused(dp_sosp(y ~ a, d, budget = budget, call = 1), "`call`")
