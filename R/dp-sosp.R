@@ -126,9 +126,10 @@
 #'   against a null record, for half the noise in a gradient. n is public under both.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
 #'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). Where there are an
-#'   intercept and the logistic loss, `"newton-ridge"`, and `"newton"` and `"newton-b"` with `"lazy"` curvature, then
-#'   start at the constant prediction: at the log-odds of the second class, whose fraction is released for at most 5
-#'   percent of the budget.
+#'   intercept and the logistic loss, some methods then start at the constant prediction: at the log-odds of the second
+#'   class, whose fraction (of records, whatever they weigh) is released. That takes at most 5 percent of the budget
+#'   with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature; at most 10 percent with the
+#'   methods of [control_opt()] with tight constants, which may end there.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?

@@ -7,11 +7,6 @@
 # has the mean logistic loss log(1 + e) - p at the intercept 1, which one record changes by 1 / n at most
 # (proofs: constant-prediction). A null record counts there as .62 of one of the second class.
 
-# p is released with this standard deviation, but for no more than this fraction of the job's budget: the best of those
-# tried in inst/experiments/start-rule.R.
-constant_sd <- 0.01
-constant_share <- 0.05
-
 job_constant <- function(job) {
   if (!is.null(job$start)) return(job)
   job$start <- numeric(job$dim)
@@ -23,15 +18,15 @@ job_constant <- function(job) {
 }
 
 has_constant <- function(job) {
-  job$design$intercept && is_logistic(job$loss) && job$method$family$constant(job$control)
+  job$design$intercept && is_logistic(job$loss) && !is.null(job$method$family$constant(job$control))
 }
 
-# Of rho.
-constant_cost <- function(n, rho) min(constant_share * rho, 1 / (2 * (n * constant_sd)^2))
+# Of rho. fine: start_coarse or start_fine (family.R).
+constant_cost <- function(n, rho, fine) min(fine[["share"]] * rho, 1 / (2 * (n * fine[["sd"]])^2))
 
 constant_prediction <- function(job) {
   oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)
-  value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho))
+  value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho, job$method$family$constant(job$control)))
   log_odds(log1p(exp(1)) - value, attr(value, "sd"))
 }
 

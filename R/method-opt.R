@@ -9,7 +9,7 @@
 #' the penalty themselves exclude eigenvalues below `-eps_h`, no Hessian is
 #' asked for. With `"published"` the runs follow the paper's experiments
 #' (G = M = 1, tests on the noisy quantities, sparse vector line search), made
-#' private at the stated budget; they are for reproduction.
+#' private at the stated budget and starting at zero; they are for reproduction.
 #'
 #' The line search tries the steps `b * beta^i` times the short step, i = 0, 1,
 #' ..., down to the short step:
@@ -51,8 +51,8 @@
 #'   the methods `"opt-ls"` and `"2opt-ls"`.
 #' @param gap A public upper bound on the objective at the start minus its
 #'   infimum, positive. `NULL`: at a start of zero it is known without looking at the
-#'   data; for another start it is estimated with the fraction `gap_share` of
-#'   the budget (published constants take 0.5).
+#'   data; for another start, such as the constant prediction (see `start` of [dp_sosp()]), it is estimated with the
+#'   fraction `gap_share` of the budget (published constants take 0.5).
 #' @param confidence Of the certificate, in (0, 1): all confidence bounds of a run
 #'   hold together with this probability.
 #' @param max_iterations Upper bound of the planned number of iterations.
@@ -119,9 +119,12 @@ check_candidates <- function(b, beta, kind, call) {
 family_opt <- function() {
   new_family("opt", function(method, loss) control_opt(), opt_options, accountant = opt_accountant,
              matrices = function(control) control$constants == "published", least_batches = opt_least_batches,
-             most_batches = opt_most_batches, planned = iterations_short_step,
+             most_batches = opt_most_batches, constant = opt_constant, planned = iterations_short_step,
              needed = function(method, a, eps_h) (if (method$search) rows_line_search else rows_short_step)(a, eps_h))
 }
+
+# Published runs start at zero, as the paper's do.
+opt_constant <- function(control) if (control$constants == "tight") start_fine
 
 opt_least_batches <- function(control) if (control$constants == "published") 50 else 20
 opt_most_batches <- function(control) if (control$constants == "published") 50 else 200

@@ -22,7 +22,7 @@ plan_frame <- function(columns, intercept, shares, variance, radius) {
 }
 
 # What the start at the constant prediction leaves (R/job-constant.R), and what the method has of it.
-after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho) else s$rho
+after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho, start_coarse) else s$rho
 method_rho <- function(s) after_start(s) * if (s$inference) inference_path else 1
 
 # Of a positive matrix, whose diagonal may span many orders of magnitude.

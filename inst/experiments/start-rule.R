@@ -1,6 +1,7 @@
-# Where is Newton's method with one curvature matrix to start: at zero, or at the constant prediction, and how much of
-# the budget may that take? SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2, from which R/job-constant.R
-# has its constants.
+# Where is a run to start: at zero, or at the constant prediction, and how much of the budget may that take? Newton's
+# method with one curvature matrix and 2OPT-LS, on SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2, from
+# which R/family.R has its constants. The first mends its intercept in steps that it takes anyway; the second may end
+# where it started, which then should be a good prediction.
 #   Rscript start-rule.R RESULTS.csv [N ...]
 # Then: Rscript start-rule.R --summary RESULTS.csv
 # excess: of the mean loss over the least one; over: the same less that of the constant prediction, so what is positive
@@ -15,21 +16,25 @@ shapes <- c(synthetic_shapes, list(wide = list(numeric = 80, levels = integer())
 problems <- expand.grid(eps = c(0.5, 2), rare = c(0.4, 0.06), signal = c(0.3, 1, 3), shape = names(shapes),
                         stringsAsFactors = FALSE)
 
-# Constants of R/job-constant.R; none: the start is zero.
+# A standard deviation of the second class's share and the largest share of the budget for it; none: the start is zero.
 settings <- list(
-  zero = NULL, "sd .01, at most 5 %" = list(constant_sd = 0.01, constant_share = 0.05),
-  "sd .01, at most 10 %" = list(constant_sd = 0.01, constant_share = 0.1),
-  "sd .01, at most 20 %" = list(constant_sd = 0.01, constant_share = 0.2),
-  "sd .005, at most 10 %" = list(constant_sd = 0.005, constant_share = 0.1)
+  zero = NULL, "sd .01, at most 5 %" = c(sd = 0.01, share = 0.05), "sd .01, at most 10 %" = c(sd = 0.01, share = 0.1),
+  "sd .01, at most 20 %" = c(sd = 0.01, share = 0.2), "sd .005, at most 10 %" = c(sd = 0.005, share = 0.1),
+  "sd .002, at most 5 %" = c(sd = 0.002, share = 0.05), "sd .002, at most 10 %" = c(sd = 0.002, share = 0.1),
+  "sd .002, at most 20 %" = c(sd = 0.002, share = 0.2), "sd .001, at most 10 %" = c(sd = 0.001, share = 0.1)
 )
+# The last four are for 2OPT-LS alone.
+runs <- rbind(data.frame(method = "newton", setting = names(settings)[1:5]),
+              data.frame(method = "2opt-ls", setting = names(settings)))
 
-fit <- function(problem, eps, setting) {
+fit <- function(problem, eps, method, setting) {
   start <- if (setting == "zero") numeric(ncol(problem$X))
-  with_constants(settings[[setting]], synthetic_fit(problem, eps, method = "newton", start = start))
+  as_set <- list(start_coarse = settings[[setting]], start_fine = settings[[setting]])
+  with_constants(Filter(length, as_set), synthetic_fit(problem, eps, method = method, start = start))
 }
 
 simulate <- function(path, sizes) {
-  out <- results_file(path, c("setting", "n", "shape", "signal", "rare", "eps"))
+  out <- results_file(path, c("method", "setting", "n", "shape", "signal", "rare", "eps"))
   for (n in sizes) for (i in seq_len(nrow(problems))) {
     p <- problems[i, ]
     set.seed(n + i)
@@ -37,11 +42,11 @@ simulate <- function(path, sizes) {
     least <- synthetic_minimum(problem)$value
     share <- mean(problem$y > 0)
     constant <- constant_loss(share)
-    for (setting in names(settings)) {
-      row <- list(setting = setting, n = n, shape = p$shape, signal = p$signal, rare = p$rare, eps = p$eps)
+    for (j in seq_len(nrow(runs))) {
+      row <- c(as.list(runs[j, ]), list(n = n, shape = p$shape, signal = p$signal, rare = p$rare, eps = p$eps))
       if (out$has(row)) next
       set.seed(n + i)
-      w <- fit(problem, p$eps, setting)
+      w <- fit(problem, p$eps, runs$method[j], runs$setting[j])
       loss <- mean(logistic_loss(problem$y * as.vector(problem$X %*% w)))
       out$add(c(row, list(excess = signif(loss - least, 4), over = signif(loss - constant, 4))))
     }
@@ -50,7 +55,14 @@ simulate <- function(path, sizes) {
 
 summarise <- function(path) {
   x <- utils::read.csv(path)
-  x$setting <- factor(x$setting, names(settings))
+  for (method in unique(x$method)) {
+    cat("\n==== ", method, "\n", sep = "")
+    summarise_method(x[x$method == method, ])
+  }
+}
+
+summarise_method <- function(x) {
+  x$setting <- factor(x$setting, intersect(names(settings), x$setting))
   show <- function(title, value, by) {
     cat("\n", title, "\n", sep = "")
     print(round(tapply(value, list(x$setting, by), mean), 4))

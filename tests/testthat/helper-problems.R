@@ -109,3 +109,9 @@ child <- function(code, env = character()) {
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE, stderr = TRUE,
           env = c("OPENBLAS_NUM_THREADS=1", env))
 }
+
+# Of what the start and the gap leave, the share that a run's first phase spends.
+share_of_first <- function(fit) {
+  ledger <- dp_ledger(fit)
+  sum(fit$trace$rho[fit$trace$phase == 1]) / (fit$privacy$rho - sum(ledger$rho[ledger$what == "value"]))
+}

@@ -68,7 +68,8 @@ no_public <- function(values) {
   values[!round_number(values) & !round_number(values * sqrt(3)) & !round_number(values / log(2))]
 }
 
-# Value and derivatives of the loss at the solution of a fit to the matrix of a and b.
+# Value and derivatives of the loss at the solution of a fit to the matrix of a and b. Where its slopes are zero, rows
+# that are not clipped have the released intercept as their predictor.
 solution_numbers <- function(fit, data) {
   z <- secret_rows(data)[[1]]
   y <- 2 * data$y - 1
@@ -76,7 +77,9 @@ solution_numbers <- function(fit, data) {
   gradient <- exact_gradient(z, y, w, fit$loss$name)
   hessian <- exact_hessian(z, y, w, fit$loss$name)
   value <- exact_value(z, y, w, fit$loss$name)
-  no_public(c(value, gradient, norm(gradient, "2"), hessian, eigen(hessian)$values, z %*% w))
+  predictor <- as.vector(z %*% w)
+  if (all(w[-1] == 0)) predictor <- predictor[abs(predictor - coef(fit)[[1]]) > 1e-9]
+  no_public(c(value, gradient, norm(gradient, "2"), hessian, eigen(hessian)$values, predictor))
 }
 holds_string <- function(bytes, text) {
   length(grepRaw(text, bytes, fixed = TRUE)) > 0L

@@ -55,6 +55,33 @@ test_that("the start is the log-odds of the share in the problem without columns
   expect_equal(dpsosp:::log_odds(0.3, 7), 0)
 })
 
+test_that("methods that may end at their start release the share for up to a tenth, and pay for the gap from there", {
+  for (method in c("2opt-ls", "2opt", "opt-ls", "opt")) {
+    fit <- study(method = method)
+    first <- dp_ledger(fit)[1:2, ]
+    expect_equal(first$what, c("value", "value"))
+    expect_equal(first$sensitivity[1] * 800, 1, tolerance = 1e-6)
+    expect_equal(first$rho / fit$privacy$rho, c(0.1, 0.9 * 0.02), tolerance = 1e-9)
+    expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
+  }
+  expect_equal(dp_ledger(study(eps = 60, method = "opt"))$scale[1], 0.002, tolerance = 1e-6)
+  # Columns that say nothing: the start is what is returned, about as good as the constant prediction.
+  fit <- study(method = "2opt-ls", eps = 4)
+  constant <- -0.05 * log(0.05) - 0.95 * log(0.95)
+  expect_lt(mean_loss(fit), constant + 0.01)
+  expect_gt(mean_loss(study(method = "2opt-ls", eps = 4, start = numeric(31))), constant + 0.1)
+})
+
+test_that("on batches the share is released once, on all records, and the run keeps to its budget", {
+  for (method in c("opt-b", "2opt-b")) {
+    fit <- study(method = method)
+    ledger <- dp_ledger(fit)
+    expect_equal(ledger$what[1], "value")
+    expect_equal(ledger$rho[1] / fit$privacy$rho, 0.1, tolerance = 1e-9)
+    expect_lte(sum(ledger$rho), fit$privacy$rho * (1 + 1e-9))
+  }
+})
+
 test_that("nothing is spent on a start where there is no constant prediction, or the start is given", {
   expect_equal(asked()[1], "value")
   expect_false("value" %in% asked(start = numeric(31)))
@@ -62,19 +89,23 @@ test_that("nothing is spent on a start where there is no constant prediction, or
   expect_false("value" %in% asked(loss = "huber_svm"))
   expect_false("value" %in% asked(method = "newton", control = control_newton("qu", iterations = 3)))
   expect_false("value" %in% asked(method = "gd"))
+  expect_false("value" %in% asked(method = "2opt-ls", start = numeric(31)))
+  expect_false("value" %in% asked(method = "2opt-ls", loss = "sigmoid"))
+  expect_false("value" %in% asked(method = "2opt", control = control_opt("published")))
 })
 
 test_that("data frames, sources and rows in single precision start alike, whatever the response is called", {
   data <- problem_frame(400)
   names(data)[names(data) == "y"] <- "answer"
-  fit <- function(data, ...) {
+  fit <- function(data, ..., method = "newton", control = control_newton(iterations = 3)) {
     set.seed(1)
     suppressMessages(dp_sosp(answer == "yes" ~ a + f, data, eps = 2, delta = 1e-6, bounds = list(a = c(10, 30)),
-                             method = "newton", control = control_newton(iterations = 3), noise = "reproducible",
-                             progress = FALSE, ...))
+                             method = method, control = control, noise = "reproducible", progress = FALSE, ...))
   }
   whole <- fit(data)
   expect_equal(dp_ledger(whole)$what[1:2], c("value", "majorant"))
   expect_identical(coef(fit(dp_source(in_chunks(data, 150)))), coef(whole))
   expect_equal(coef(fit(data, storage = "single")), coef(whole), tolerance = 1e-3)
+  stays <- function(...) coef(fit(..., method = "2opt-ls", control = NULL))
+  expect_identical(stays(dp_source(in_chunks(data, 150))), stays(data))
 })

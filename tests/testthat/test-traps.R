@@ -120,7 +120,7 @@ test_that("real interrupts between and in questions end a run at each of its ite
     "  }, 'dpsosp')",
     "  budget <- dp_budget(eps = 40, delta = 1e-6)",
     "  end <- tryCatch({",
-    "    dp_sosp(x, y, radius = 2, budget = budget, method = 'opt', target = sosp(1e-9, 1))",
+    "    dp_sosp(x, y, radius = 2, budget = budget, method = 'opt', target = sosp(1e-9, 1), start = numeric(3))",
     "    'finished'",
     "  }, interrupt = function(e) 'interrupt')",
     "  cat('run', end, calls == k, nrow(dp_ledger(budget)) == k, '\\n')",
