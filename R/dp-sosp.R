@@ -108,7 +108,8 @@
 #'   in proportion to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` does not look at it.
 #' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w of what it
 #'   would add, so that noise stays that of weights of one: scale weights by a public maximum. A record with another
-#'   weight, or a missing one, is a null record. For a matrix a vector with a number for each row.
+#'   weight, or a missing one, is a null record. For a matrix a vector with a number for each row. Of a source, each
+#'   chunk or shard has its own; networks and `push = TRUE` refuse weights.
 #' @param offset For a matrix: a number for each row, which is added to its linear predictor, with the coefficient one;
 #'   in a formula write `offset()`. `predict()` needs that of the new rows.
 #' @param offset_range The public range of `offset`, `c(lower, upper)`, to which its numbers are clipped.

@@ -46,6 +46,7 @@
 #' other, whose name an error says, make a view of the table that has it as a column. In PostgreSQL columns may be
 #' dates and times (`date`, `timestamptz`). What is not finite on the way, or is computed with and exceeds 1e150, counts
 #' as missing, and what is computed with counts as zero below 1e-150. Else values are those of R up to rounding errors.
+#' `weights` and `offset()` are refused: they need `push = FALSE`.
 #'
 #' Numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and what a record adds to a sum likewise,
 #' such that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits. What the
