@@ -254,6 +254,7 @@ shards <- function() {
   compare("ffi_shard_sum", function() list(shard(), what))
   compare("ffi_shard_sum", function() list(shard(), replace(what, "word", "moments")))
   compare("ffi_shard_move", function() list(shard(), geometry))
+  compare("ffi_shard_weigh", function() list(shard(), rep(0.5, 20), rep(0.1, 20), 0.2))
 }
 
 ranges <- function() {

@@ -11,7 +11,7 @@ packages=(
   valgrind binutils                                            # C tests: memory; nm for the rooms
   cppcheck                                                     # static analysis, beside gcc's
   r-cran-matrix r-cran-cli r-cran-generics r-cran-ggplot2      # imported or suggested
-  r-cran-nloptr                                                # the R tests compare the trust-region step with it
+  r-cran-nloptr r-cran-nnet                                    # R tests compare with them
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
   r-cran-rsqlite postgresql libpq-dev                          # sources: databases, and RPostgres below
   r-cran-bit64 r-cran-blob r-cran-hms r-cran-lubridate         # what RPostgres imports

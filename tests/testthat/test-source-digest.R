@@ -12,9 +12,10 @@ giving <- function(passes, chunk = 20) {
     in_chunks(passes[[min(pass, length(passes))]], chunk)()
   })
 }
-outcome <- function(passes, ..., formula = y ~ a + f + (s == "p")) {
+# From a start that is given, so that each pass is one of the method's.
+outcome <- function(passes, ..., formula = y ~ a + f + (s == "p"), start = numeric(5)) {
   budget <- dp_budget(eps = 20, delta = 1e-6)
-  end <- tryCatch(quiet_fit(formula, giving(passes), budget = budget, ...), error = identity)
+  end <- tryCatch(quiet_fit(formula, giving(passes), budget = budget, start = start, ...), error = identity)
   list(end = end, charged = nrow(dp_ledger(budget)))
 }
 refused <- function(passes, charged, ...) {
@@ -43,10 +44,10 @@ test_that("a pass with another row, value or order fails after its charge, with 
 
 test_that("the rows that ranges were found of must be those of the fit", {
   other <- transform(d, a = replace(a, 3, 11))
-  refused(list(d, d, other), 2L, formula = y ~ a)
-  refused(list(d, d, d, other), 3L, formula = y ~ a)
+  refused(list(d, d, other), 2L, formula = y ~ a, start = numeric(2))
+  refused(list(d, d, d, other), 3L, formula = y ~ a, start = numeric(2))
   # a column that the ranges do not read is not known yet
-  expect_s3_class(outcome(list(d, d, transform(d, y = rev(y))), formula = y ~ a)$end, "dp_sosp")
+  expect_s3_class(outcome(list(d, d, transform(d, y = rev(y))), formula = y ~ a, start = numeric(2))$end, "dp_sosp")
 })
 
 test_that("what a source gave to one fit it must give to the next, and to an oracle", {
@@ -83,7 +84,9 @@ test_that("chunks, types that stand for the same values, and passes that were gi
       reader()
     }
   })
-  run <- function() quiet_fit(y ~ a + f + (s == "p"), source, eps = 20, delta = 1e-6, bounds = bounds)
+  run <- function() {
+    quiet_fit(y ~ a + f + (s == "p"), source, eps = 20, delta = 1e-6, bounds = bounds, start = numeric(5))
+  }
   expect_error(run(), "in its pass 2", class = "dpsosp_error_source")
   expect_s3_class(run(), "dp_sosp")
   expect_gt(pass, 8)

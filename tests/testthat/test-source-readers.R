@@ -17,7 +17,8 @@ in_pass <- function(k, act) {
 }
 run <- function(source, budget) {
   set.seed(4)
-  quiet_fit(y ~ a + f, source, budget = budget, bounds = frame_bounds["a"], noise = "reproducible")
+  quiet_fit(y ~ a + f, source, budget = budget, bounds = frame_bounds["a"], noise = "reproducible",
+            start = numeric(4))
 }
 whole <- local({
   budget <- dp_budget(eps = 20, delta = 1e-6)

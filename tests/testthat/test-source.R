@@ -177,7 +177,7 @@ failure <- function(change, ..., from = 25) {
       if (changed) change(d[rows, ]) else d[rows, ]
     }
   })
-  error <- tryCatch(quiet_fit(y ~ a + f, source, ..., budget = budget), error = identity)
+  error <- tryCatch(quiet_fit(y ~ a + f, source, ..., budget = budget, start = numeric(4)), error = identity)
   list(error = error, ledger = dp_ledger(budget))
 }
 
