@@ -4,13 +4,11 @@
 # only as a name; of what else was computed in the call, names and single values are kept. Arguments that came as
 # values are public settings. The errors of a run show the same call, so that they quote no data either.
 scrub_call <- function(call, name) {
-  for (argument in intersect(names(call), c("data", "newdata", "x", "y", "budget"))) {
-    if (!is.symbol(call[[argument]]) || is_dots(call[[argument]])) call[[argument]] <- as.name(argument)
-  }
-  # Of these an expression is needed to fit again.
-  for (argument in intersect(names(call), c("weights", "offset"))) {
+  for (argument in intersect(names(call), c("data", "newdata", "x", "y", "weights", "offset", "budget"))) {
     given <- call[[argument]]
-    if (!is.language(given) || (is.symbol(given) && is_dots(given))) call[[argument]] <- as.name(argument)
+    # Beside a formula these are expressions of columns, which are needed to fit again.
+    if (argument %in% c("weights", "offset") && "formula" %in% names(call) && is.call(given)) next
+    if (!is.symbol(given) || is_dots(given)) call[[argument]] <- as.name(argument)
   }
   call[[1]] <- name
   parts <- as.list(call)

@@ -67,7 +67,7 @@ vectors_kept <- function(vectors) {
 # The list for new_oracle(); y: the response as it came.
 matrix_records <- function(rows, y, vectors, shift, response) {
   kept <- vectors_kept(vectors)
-  if (!all(kept)) y[!kept] <- NA
+  y[!kept] <- NA
   list(rows = rows, y = response_code(response, y), weighing = vectors_weighing(vectors, shift, response))
 }
 

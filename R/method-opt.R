@@ -52,7 +52,8 @@
 #' @param gap A public upper bound on the objective at the start minus its
 #'   infimum, positive. `NULL`: at a start of zero it is known without looking at the
 #'   data; for another start, such as the constant prediction (see `start` of [dp_sosp()]), it is estimated with the
-#'   fraction `gap_share` of the budget (published constants take 0.5).
+#'   fraction `gap_share` of the budget (published constants take 0.5). One that was found for a start of zero needs
+#'   that start: `start = numeric(p)`.
 #' @param confidence Of the certificate, in (0, 1): all confidence bounds of a run
 #'   hold together with this probability.
 #' @param max_iterations Upper bound of the planned number of iterations.

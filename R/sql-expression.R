@@ -79,7 +79,7 @@ hold <- function(made, node) {
 }
 
 translate <- function(made, e) {
-  if (all(all.vars(e) == "pi") && is.null(made$schema$pi)) return(constant_node(made, e))
+  if (all(all.vars(e) == "pi") && !"pi" %in% names(made$schema)) return(constant_node(made, e))
   if (is.name(e)) return(column_node(made, as.character(e)))
   rule <- if (is.name(e[[1]])) sql_rules[[as.character(e[[1]])]]
   if (is.null(rule)) refuse_expression(e, deparse1(e[[1]]), "() is not computed in a database")
@@ -263,6 +263,7 @@ in_set <- function(made, e, x, y) {
   x <- translate(made, x)
   set <- eval(y, row_wise)
   if (anyNA(set)) refuse_expression(e, "NA in the set")
+  if (is.numeric(set) && !all(is.finite(set))) refuse_expression(e, "an infinite number in the set")
   if (x$kind == "number") {
     if (!is.numeric(set)) refuse_expression(e, "numbers are looked for among text")
     items <- made$push$dialect$number(set)

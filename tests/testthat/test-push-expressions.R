@@ -94,6 +94,7 @@ test_that("what has no rule is refused with its reason, before anything is charg
   refused(y ~ a, "text needs declared levels", quote(word == "x"))
   refused(y ~ a, "compared with text", quote(a == "x"))
   refused(y ~ a, "NA in the set", quote(a %in% c(1, NA)))
+  refused(y ~ a, "infinite number in the set", quote(a %in% c(1, Inf)))
   refused(y ~ factor(a, levels = c(0.5, 1)), "whole numbers")
   deep <- Reduce(function(e, i) call("*", call("+", e, 1), quote(b)), 1:40, quote(a))
   refused(eval(call("~", quote(y), call("I", deep))), "more than 20 calls")

@@ -152,14 +152,17 @@ test_that("intervals, certificates and records kept out have them, too", {
 })
 
 test_that("a fit to a matrix is fitted again with them, and holds none of them", {
-  w <- d$w
+  w <- d$w / 2
+  o <- d$o
   set.seed(1)
-  fit <- suppressMessages(dp_sosp(x, d$y, eps = 1, delta = 1e-5, radius = sqrt(3), weights = w / 2, offset = d$o,
+  fit <- suppressMessages(dp_sosp(x, d$y, eps = 1, delta = 1e-5, radius = sqrt(3), weights = w, offset = o,
                                   offset_range = c(-1, 1.5), noise = "reproducible"))
   set.seed(1)
   again <- suppressMessages(stats::update(fit, y = d$y))
   same_numbers(again, fit)
-  expect_identical(as.list(fit$call)[c("weights", "offset")], list(weights = quote(w / 2), offset = quote(d$o)))
+  expect_identical(as.list(fit$call)[c("weights", "offset")], list(weights = quote(w), offset = quote(o)))
+  written <- quiet_fit(x[1:2, ], c(0, 1), eps = 1, radius = sqrt(3), weights = c(0.25, 0.5))
+  expect_identical(written$call$weights, quote(weights))
   literal <- do.call(quiet_fit, list(x, d$y, eps = 1, radius = sqrt(3), weights = d$w))
   expect_identical(literal$call$weights, quote(weights))
   expect_identical(unserialize(serialize(literal, NULL))$n, nrow(d))
