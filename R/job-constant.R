@@ -21,8 +21,8 @@ has_constant <- function(job) {
   job$design$intercept && is_logistic(job$loss) && !is.null(job$method$family$constant(job$control))
 }
 
-# Of rho. fine: start_coarse or start_fine (family.R).
-constant_cost <- function(n, rho, fine) min(fine[["share"]] * rho, 1 / (2 * (n * fine[["sd"]])^2))
+# Of rho. known: how well, start_coarse or start_fine (family.R).
+constant_cost <- function(n, rho, known) min(known[["share"]] * rho, 1 / (2 * (n * known[["sd"]])^2))
 
 constant_prediction <- function(job) {
   oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)

@@ -64,17 +64,23 @@ vectors_kept <- function(vectors) {
   if (is.null(vectors$offset)) kept else kept & is.finite(vectors$offset)
 }
 
+# The response, missing where the record does not count.
+kept_response <- function(y, vectors) {
+  y[!vectors_kept(vectors)] <- NA
+  y
+}
+
 # The list for new_oracle(); y: the response as it came.
 matrix_records <- function(rows, y, vectors, shift, response) {
-  kept <- vectors_kept(vectors)
-  y[!kept] <- NA
-  list(rows = rows, y = response_code(response, y), weighing = vectors_weighing(vectors, shift, response))
+  list(rows = rows, y = response_code(response, kept_response(y, vectors)),
+       weighing = vectors_weighing(vectors, shift, response))
 }
 
 # The offset of rows to predict, in the units of predictions.
 predicted_offset <- function(design, offset, n, call) {
-  check_again(!is.null(design$shift), check_one_each(offset, "offset", n, "newdata", call), "offset", "newdata", call)
-  if (is.null(offset)) 0 else clipped_offset(as.double(offset), design$shift)
+  offset <- check_one_each(offset, "offset", n, "newdata", call)
+  check_again(!is.null(design$shift), offset, "offset", "newdata", call)
+  if (is.null(offset)) 0 else clipped_offset(offset, design$shift)
 }
 
 vectors_weighing <- function(vectors, shift, response) {

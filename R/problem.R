@@ -75,9 +75,7 @@ problem_matrix <- function(rows, y, loss, intercept, radius, bounds, vectors, of
                           !is.null(vectors$weights), shift)
   new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
               records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
-              responses = function(job) {
-                matrix_records(matrix(0, job$n, 0), y, vectors, shift, job$response)[c("rows", "y")]
-              })
+              responses = function(job) bare_records(job, kept_response(y, vectors)))
 }
 
 check_length <- function(y, n, call) {

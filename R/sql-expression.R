@@ -415,14 +415,10 @@ sql_rules <- list(
   "/" = divide, "^" = power,
   "==" = comparison("="), "!=" = comparison("<>"), "<" = comparison("<"), ">" = comparison(">"),
   "<=" = comparison("<="), ">=" = comparison(">="),
-  "&" = logical_rule("AND"), "|" = logical_rule("OR"),
+  "&" = logical_rule("AND"), "|" = logical_rule("OR"), xor = logical_rule("<>"),
   "!" = function(made, e, x) {
     x <- truth_of(made, x)
     new_node("truth", sprintf("(NOT %s)", x$sql), list(x))
-  },
-  xor = function(made, e, x, y) {
-    arguments <- list(truth_of(made, x), truth_of(made, y))
-    new_node("truth", sprintf("(%s <> %s)", arguments[[1]]$sql, arguments[[2]]$sql), arguments)
   },
   is.na = function(made, e, x) {
     x <- translate(made, x)
