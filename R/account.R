@@ -1,23 +1,23 @@
 #' Account for an event
 #'
-#' A privacy profile: epsilon as a function of delta and delta as a function of
-#' epsilon, before any data is touched.
+#' The privacy profile of an event: epsilon as a function of delta and delta as a function of
+#' epsilon, before any data are touched.
 #'
 #' | accountant | takes | result |
 #' |---|---|---|
 #' | `"gdp"` | compositions of Gaussians and trees | exact |
-#' | `"pld"` | everything | pessimistic, and optimistic on request |
-#' | `"rdp"` | everything; a batch that mixes Gaussian with other noise is not amplified | pessimistic |
-#' | `"zcdp"` | what is not subsampled, without Gaussian sparse vector | pessimistic |
+#' | `"pld"` | everything | an upper bound, and a lower bound on request |
+#' | `"rdp"` | everything; a batch that mixes Gaussian with other noise is not amplified | an upper bound |
+#' | `"zcdp"` | events without subsampling and without Gaussian sparse vector | an upper bound |
 #' | `"auto"` | everything | the smallest of the valid ones, and which it was |
 #'
 #' @param event An event; see [events].
 #' @param accountant One of the accountants above.
-#' @param neighbours The neighbour relation that the result is wanted for. It
-#'   must be the event's own; leave it out to take that.
+#' @param neighbours The neighbour relation that the result is for. It
+#'   must be the event's own, which is also the default.
 #' @return `dp_account()`: an object of class `dpsosp_profile`. `epsilon()` and
 #'   `delta()`: a numeric vector, with the accountants used as attribute
-#'   `"accountant"`. `Inf` (or 1 for delta) is a result: nothing was proven. `plot()` and `autoplot()` show delta
+#'   `"accountant"`; `Inf` (or 1 for delta) means that nothing was proven. `plot()` and `autoplot()` show delta
 #'   against eps, as claimed and by each accountant.
 #' @section Errors: `dpsosp_error_relation` when `neighbours` is not the event's,
 #'   `dpsosp_error_unsupported` when the accountant cannot take the event, with
@@ -65,9 +65,8 @@ refusal <- function(accountant, plan) {
 #' @param p A profile from `dp_account()`.
 #' @param delta Numbers in (0, 1).
 #' @param eps Numbers, at least 0.
-#' @param bound `"pessimistic"`, which is the guarantee, or `"optimistic"`: a
-#'   lower bound of what any accountant could prove, by the PLD of a pair of
-#'   neighbours that are attained.
+#' @param bound `"pessimistic"`, the guarantee, or `"optimistic"`: a lower bound on what any accountant could
+#'   prove, by the PLD of a pair of neighbouring data sets that attains the sensitivity.
 #' @param ... Not used; anything in it is an error.
 #' @export
 epsilon <- function(p, ...) {
@@ -165,13 +164,14 @@ dp_rdp <- function(event, order) {
 #' The order of a Renyi filter
 #'
 #' Adaptive mini-batch runs are stopped by a filter on the sum of Renyi
-#' divergences at one order, which must be fixed before the run: from the public
-#' schedule that is planned. Never "some order still has budget".
+#' divergences at one order. The order must be fixed before the run, from the
+#' planned public schedule: a run that stops when no order has budget left has no such guarantee.
 #'
 #' @param event The planned schedule; see [events].
 #' @param eps,delta The budget.
-#' @return A list: `order`, `budget` (the divergence that (`eps`, `delta`)
-#'   allows at this order), `cost` (of the planned schedule), `fits`.
+#' @return A list: `order`; `budget`, the divergence that (`eps`, `delta`)
+#'   allows at this order; `cost`, that of the planned schedule; `fits`: is the cost at most the budget?
+#' @section Errors: `dpsosp_error_argument` for an argument out of its range.
 #' @references Feldman & Zrnic (2021) for the filter; Canonne, Kamath & Steinke
 #'   (2020) for the budget.
 #' @examples
@@ -191,16 +191,18 @@ dp_filter_order <- function(event, eps, delta) {
 
 #' Calibrate an event
 #'
-#' @param family A function of one number that gives an event, more private the
-#'   larger the number (a noise scale).
+#' Finds the least noise with which an event is (`eps`, `delta`)-differentially private.
+#'
+#' @param family A function of one number (a noise scale) that returns an event, which must be more private
+#'   the larger the number is.
 #' @param eps,delta The guarantee wanted.
-#' @param range Where to look for the number.
+#' @param range Interval that is searched for the number.
 #' @param accountant See [dp_account()].
-#' @param tolerance Relative, of the number found.
+#' @param tolerance Relative tolerance of the number found.
 #' @return The smallest number, up to the tolerance and never smaller than
 #'   allowed, whose event is (`eps`, `delta`)-differentially private.
 #' @section Errors: `dpsosp_error_unreachable` when the largest number in `range`
-#'   does not do.
+#'   is not enough; `dpsosp_error_argument` for an argument out of its range.
 #' @examples
 #' dp_calibrate(function(s) event_repeat(event_gaussian(s), 10), eps = 1, delta = 1e-6)
 #' @export

@@ -1,9 +1,9 @@
 #' An empirical lower bound on epsilon
 #'
-#' A proof bounds epsilon from above. An audit bounds it from below: it plays the game that differential privacy is
-#' about, guesses from what a mechanism releases which data it was given, and turns the guesses into a lower bound
-#' that holds with the stated confidence. A bound above the claim shows a mistake, in the proof or in the code. A bound
-#' below it shows nothing but that this attack did not find one.
+#' A proof bounds epsilon from above. An audit bounds it from below: it plays the game that defines differential
+#' privacy, guesses from the releases of a mechanism which data it was given, and turns the guesses into a lower bound
+#' that holds with the stated confidence. A bound above the claim shows a mistake in the proof or in the code. A bound
+#' below the claim shows only that this attack did not find one.
 #'
 #' @section Pairs:
 #' The mechanism runs `runs` times on each of two neighbouring data sets; each release becomes one number. Half of the
@@ -13,38 +13,40 @@
 #'       eps >= log((1 - delta - FP) / FN) and eps >= log((1 - delta - FN) / FP)}
 #' (`tradeoff = "dp"`). When delta is small this needs very many runs. For a mechanism that claims Gaussian differential
 #' privacy, \eqn{\mu \ge \Phi^{-1}(1 - FP) - \Phi^{-1}(FN)}{mu >= qnorm(1 - FP) - qnorm(FN)} needs few
-#' (`tradeoff = "gdp"`); the bound on mu is then stated as the epsilon that it means at `delta`, and one above
-#' the claim disproves the Gaussian claim.
+#' (`tradeoff = "gdp"`). The bound on mu is then stated as the epsilon that it implies at `delta`; a bound above
+#' the claim disproves the claim of Gaussian privacy.
 #'
 #' @section One run:
-#' Of `canaries` records, each is put into the data in one of two versions by a fair coin, which the mechanism must
-#' hide. It runs once. The `guesses` highest and lowest scores are guessed, the others not. If the mechanism is
-#' (eps, delta)-private, so many right guesses have at most the probability of theorem 5.2 of Steinke, Nasr and
-#' Jagielski (2023); the bound is the least epsilon at which it is not below `1 - conf`. Only with many
-#' near-orthogonal canaries, which do not interfere, so with many columns, does this see much.
+#' Canaries are records put into the data for the audit. A fair coin decides for each of `canaries` canaries which of
+#' two versions goes into the data; the mechanism must not reveal it. The mechanism runs once and gives each canary a
+#' score. The `guesses` highest and lowest scores are guessed, the others not. If the mechanism is (eps, delta)-private,
+#' so many right guesses have at most the probability of theorem 5.2 of Steinke, Nasr and Jagielski (2023); the bound
+#' is the least epsilon for which this probability is at least `1 - conf`. The test is strong only with many canaries
+#' that are nearly orthogonal, and so do not interfere; this needs many columns.
 #'
 #' @section Fits:
 #' The audit of a fit runs [dp_sosp()] again with the fit's settings, on matrices made from public facts: n records, of
-#' which all are null records but one, of the largest norm, along the first column, whose label is 1 or -1
-#' (`"replace-one"`) or that is or is not a null record (`"zero-out"`). The statistic is the projection
-#' of the released coefficients on that record. In one run, canary j lies along column j in the same
-#' two versions. The user's data are not needed and not touched. Runs start at zero, take columns as mapped, pay for
-#' the moments of a geometry where the fit has one, and spend on the optimisation what private ranges would have taken.
-#' A fit with Gaussian accounting is held to its Gaussian claim.
+#' which all but one are null records. The other has the largest norm, along the first column, and its label is 1 or -1
+#' (`"replace-one"`), or it is or is not a null record (`"zero-out"`). The statistic is the projection of the released
+#' coefficients on that record. In one run, canary j lies along column j in the same two versions. The user's data are
+#' neither needed nor touched. Runs start at zero, use columns as mapped, pay for the moments of a geometry where the
+#' fit has one, and spend on the optimisation what private ranges would have taken. The claim of a fit with Gaussian
+#' accounting is Gaussian differential privacy.
 #'
 #' @section What an audit cannot see:
 #' Other pairs of data sets than the one given, other functions of the release than the statistic, running time and
 #' memory, the low-order bits of the numbers, and whatever was chosen by looking at the data before the call.
 #'
-#' @param x A fit of class `dp_sosp`, or a function. For `"pairs"`: of a data set, returning the release. For
-#'   `"one-run"`: of a vector of `canaries` signs, 1 or -1, that say which version of each canary to use, returning a
-#'   score per canary, higher where 1 is likelier. It draws fresh noise in every run, from a budget of its own.
+#' @param x A fit of class `dp_sosp`, or a function. For `"pairs"`: a function of a data set that returns the release.
+#'   For `"one-run"`: a function of a vector of `canaries` signs, 1 or -1, which say which version of each canary to
+#'   use; it returns a score for each canary, higher where 1 is likelier. The function must draw fresh noise in every
+#'   run, from a budget of its own.
 #' @param pair A list of two data sets, neighbours in the relation of the claim, in any form that `x` takes.
 #' @param eps,delta The claim, `eps >= 0`, `0 <= delta < 1`. In one run `delta` is at most 1 / (2 canaries).
 #' @param method `"pairs"` or `"one-run"`.
 #' @param runs Runs on each data set of the pair, at least 10.
 #' @param statistic A function of a release, returning one number.
-#' @param tradeoff `"dp"` or `"gdp"` (pairs only, `delta > 0`): what the claim is taken to be.
+#' @param tradeoff `"dp"` or `"gdp"` (pairs only, `delta > 0`): the kind of claim, see the section Pairs.
 #' @param canaries Number of canaries, for a fit at most n (`NULL`: one per column).
 #' @param guesses Even number of guesses, at most `canaries`; fixed beforehand. `NULL` is a quarter of them.
 #' @param conf Confidence of the bound, in (0, 1).
@@ -52,13 +54,13 @@
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dpsosp_audit`, a list with `bound` (the lower bound on epsilon), `exceeds` (is it above
 #'   the claim?), `eps`, `delta`, `conf`, `method`, `tradeoff`, `mu` (lower bound, for `"gdp"`) and `counts`: false
-#'   positives and negatives among the runs that test (pairs), or right guesses, guesses and canaries (one run).
+#'   positives and negatives in the testing half of the runs (pairs), or right guesses, guesses and canaries (one run).
 #'
-#'   `autoplot()` shows the test's error rates and those that the claim excludes (pairs), or how likely so many right
-#'   guesses are at most, by epsilon (one run).
+#'   `autoplot()` shows the test's error rates and the region that the claim excludes (pairs), or the largest possible
+#'   probability of so many right guesses against epsilon (one run).
 #' @param object An audit.
-#' @section Errors: `dpsosp_error_argument` for wrong arguments, and when all runs on a data set return the
-#'   same and the data sets differ: then there is no noise, or its seed is fixed in `x`.
+#' @section Errors: `dpsosp_error_argument` for wrong arguments, and when all runs on each data set return the
+#'   same value although the data sets differ: then there is no noise, or its seed is fixed in `x`.
 #' @references
 #' Jagielski, Ullman and Oprea (2020), Auditing differentially private machine learning: how private is private SGD?
 #'

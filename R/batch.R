@@ -89,10 +89,10 @@ batch_text <- function(batch) {
 
 #' How large batches must be
 #'
-#' The least batch size for which, by a vector and a matrix Bernstein bound, the sampling errors of gradient and
-#' Hessian take no more than half of what the analysis of the short-step method lets its noise take, in all planned
-#' iterations together. It is what a worst case needs, often more than there are records; runs of [dp_sosp()] do not
-#' rest on it, since releases on the full data certify what the batches found.
+#' The least batch size for which, by vector and matrix Bernstein bounds, the sampling errors of gradient and
+#' Hessian are at most half of the error that the analysis of the short-step method allows their noise, in all planned
+#' iterations together. It is a worst-case bound, often larger than the number of records. Runs of [dp_sosp()] do not
+#' rely on it, since releases on the full data certify what the batches found.
 #'
 #' \deqn{m \ge \max\{64 B_g^2 (\log(2 d T / \eta) + 1/4) \max(c_1^{-2} \epsilon_g^{-2}, M^2 c_2^{-2} \epsilon_H^{-4}),
 #'   32 B_H^2 \log(2 d T / \eta) c^{-2} \epsilon_H^{-2}\}}{m >= max(64 B_g^2 (log(2 d T / eta) + 1/4)

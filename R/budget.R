@@ -13,31 +13,31 @@
 #' A budget in (eps, delta) can be counted in two ways. While all releases are
 #' Gaussian, their total is converted exactly (`accountant = "gdp"`); this buys
 #' 15 to 30 percent less noise. With a sparse vector or an exponential mechanism
-#' among them, zCDP is needed (`accountant = "zcdp"`). Which of the two must not
+#' among them, zCDP is needed (`accountant = "zcdp"`). The choice must not
 #' depend on what was released, so `"auto"` lets the first charge decide; after
 #' that, a mechanism that does not fit is refused.
 #'
-#' Mini-batch methods release subsampled steps, whose cost is linear in neither
-#' unit. Their filter counts the Renyi divergence at one order, which is fixed
-#' before the run from the schedule that is planned: give that as `plan`
-#' ([dp_filter_order()] shows the order and what the plan costs). The run may
+#' The cost of a subsampled step of a mini-batch method is linear in neither
+#' unit. The filter for such methods counts the Renyi divergence at one order, which is fixed
+#' before the run from the planned schedule: give it as `plan`
+#' ([dp_filter_order()] shows the order and the cost of the plan). The run may
 #' depart from the plan in any way; only the order is taken from it.
 #'
-#' A budget holds under one neighbour relation: what was charged under `"zero-out"` costs up to four times as much `rho`
-#' under `"replace-one"`. The first charge fixes the relation, or the plan; a fit or an oracle under the other one is
+#' A budget holds under one neighbour relation: a release under `"zero-out"` costs up to four times as much `rho`
+#' under `"replace-one"`. The first charge, or the plan, fixes the relation; a fit or an oracle under the other one is
 #' refused before anything is charged.
 #'
-#' A budget does not copy: `b <- budget` is the same budget. It cannot be saved
+#' Assignment does not copy a budget: after `b <- budget`, `b` is the same budget. It cannot be saved
 #' and restored, nor used in a forked process.
 #'
 #' @param eps,delta Privacy parameters, `eps > 0` and `0 < delta < 0.1`. A fit or an oracle of n records warns where
-#'   `delta` is 1/n or more: publishing one of n records unprotected would keep such a promise.
+#'   `delta` is 1/n or more: publishing one of n records unprotected would satisfy such a guarantee.
 #' @param rho zCDP parameter, positive.
 #' @param mu Gaussian-DP parameter, positive.
 #' @param accountant `"auto"`, `"gdp"`, `"zcdp"` or `"renyi"`; only for `eps`
 #'   and `delta`. `"renyi"` needs a `plan`, and a `plan` implies it.
-#' @param plan An event, see [events]: the public schedule that the Renyi order
-#'   is chosen for. The budget then holds under the plan's neighbour relation only.
+#' @param plan An event, see [events]: the public schedule from which the Renyi order
+#'   is chosen. The budget then holds under the plan's neighbour relation only.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_budget`.
 #' @seealso [dp_ledger()] for what was spent, [dp_convert()] between the units.
@@ -125,10 +125,10 @@ check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
 
 budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
 
-#' What was charged to a budget
+#' Charges to a budget
 #'
-#' One row for every release, in the order made. The amounts are accounting: the
-#' guarantee is the whole budget, also when part of it is unused.
+#' One row for every release, in the order in which they were made. The guarantee is the whole budget, also when part
+#' of it is unused: the amounts only show how it was spent.
 #'
 #' @param x A budget, an oracle or a fit.
 #' @return A data frame with the columns `what` (the query), `mechanism`,
@@ -137,7 +137,7 @@ budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
 #'   included), `scale` (of the noise: standard deviation, Laplace scale or
 #'   temperature) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
 #'   budget of a fit that owned it.
-#' @section Errors: `dpsosp_error_argument` for what is none of the three; `dpsosp_error_restored` for an oracle that
+#' @section Errors: `dpsosp_error_argument` for an `x` of any other class; `dpsosp_error_restored` for an oracle that
 #'   was saved.
 #' @examples
 #' budget <- dp_budget(mu = 0.5)

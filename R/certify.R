@@ -2,34 +2,37 @@
 
 #' Certify a fit for the population
 #'
-#' The certificate of a fit is about the mean loss on its own records (but for `method = "spider"`): its solution was
-#' chosen by them, so they say less about the population that they were drawn from. Records that had no part in the fit
-#' say it. `dp_certify()` asks them for the gradient and the Hessian at the solution and adds the error of sampling to
-#' that of the noise, as [control_spider()] does for its own.
+#' The certificate of a fit refers to the mean loss on its own records (except for `method = "spider"`). The solution
+#' was chosen by these records, so they tell less about the population from which they were drawn. `dp_certify()` uses
+#' records that had no part in the fit: it releases their gradient and Hessian at the solution, and adds the error of
+#' sampling to that of the noise, as [control_spider()] does for its own fit.
 #'
-#' Keep them out before the fit, at random: `fit <- dp_sosp(y ~ ., d[-out, ], ...)`, `dp_certify(fit, d[out, ], ...)`,
-#' with `out <- sample(nrow(d), 0.15 * nrow(d))`; or let `dp_sosp(certificate = "population")` keep every so many out.
-#' The two budgets do not add: a record is in one of the two data sets, and who looks at both results has seen no more
-#' about it than the larger of the budgets pays for. (One [dp_budget()] for both would count their sum.) With records
-#' that the fit has seen, the bounds may be wrong, and the budgets add.
+#' Keep such records out before the fit, at random: `out <- sample(nrow(d), 0.15 * nrow(d))`,
+#' `fit <- dp_sosp(y ~ ., d[-out, ], ...)`, `dp_certify(fit, d[out, ], ...)`; or let
+#' `dp_sosp(certificate = "population")` keep a fixed fraction of them out. The two budgets do not add: a record is in
+#' one of the two data sets, so both results together tell about it only what the larger of the two budgets allows. (One
+#' [dp_budget()] for both would count their sum.) If records of the fit are used again, the bounds may be wrong, and
+#' the budgets add.
 #'
-#' The bounds hold with probability `confidence` for the gradient and the smallest eigenvalue of the *expected*
+#' The bounds hold together with probability `confidence` for the gradient and the smallest eigenvalue of the *expected*
 #' objective of a record as the fit maps it, in the coordinates of the mapped rows (without `geometry`), if the records
-#' are independent draws of one distribution, whatever it is. Privacy needs no such thing.
+#' are independent draws from one distribution, whatever it is. Privacy does not need this assumption.
 #'
 #' @param fit A fit from [dp_sosp()], by any method.
-#' @param data Other records with the same columns: a data frame, a source ([dp_source()]), which is read once, or for a
-#'   fit to a matrix a matrix.
+#' @param data Other records with the same columns: a data frame or a source ([dp_source()]), which is read once; for a
+#'   fit to a matrix, a matrix.
 #' @param eps,delta,budget The privacy budget of these records, as in [dp_sosp()].
-#' @param y,weights,offset For a fit to a matrix: the response and, where the fit had them, weights and offset of the
-#'   rows. A fit of a formula finds them in the data.
-#' @param confidence Of both bounds together, in (0, 1).
+#' @param y,weights,offset For a fit to a matrix: the response and, if the fit had them, weights and offset of the
+#'   rows. A fit with a formula finds them in the data.
+#' @param confidence Probability of both bounds together, in (0, 1).
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_certificate`, a list of `gradient` (`estimate` of its norm and `upper` bound),
-#'   `eigenvalue` (`estimate` and `lower` bound; known from the loss where it is convex, `eigenvalue_known`), `of`,
-#'   `confidence`, `n` and `privacy`, as that of a fit.
+#'   `eigenvalue` (`estimate` and `lower` bound), `eigenvalue_known` (is the bound known from a convex loss?), `of`,
+#'   `confidence`, `n`, and `privacy` as in a fit.
 #' @section Errors: `dpsosp_error_argument` before anything is charged, for a network `dpsosp_error_network` and for a
+#'   loss of several predictors `dpsosp_error_several` as well; `dpsosp_error_source` for a source that fails.
+#' @references The bounds are proved in `vignette("proofs")`, "Certificate of the population".
 #'   loss of several predictors `dpsosp_error_several` as well; `dpsosp_error_source` for a source that fails.
 #' @seealso [dp_sosp()], [dp_evaluate()] for how well a fit predicts, [dp_inference()] for intervals.
 #' @examples

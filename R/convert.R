@@ -18,14 +18,14 @@
 #' | `rho`, `order` and `delta` | `eps`, by the conversion at this order |
 #' | `eps` and `delta` | the largest `mu` that Gaussian releases may spend, and the largest `rho` that any may spend |
 #'
-#' In the last row `mu` and `rho` are alternatives: all-Gaussian releases may
-#' spend `mu`, that is more than `rho`, because their conversion is exact.
-#' A `rho` given together with `eps` or `delta` is one of any releases and has
-#' no `mu`: that is `NA` in the result.
+#' In the last row `mu` and `rho` are alternatives: Gaussian releases alone may
+#' spend `mu`, which is more than `rho`, because their conversion is exact.
+#' A `rho` that is given together with `eps` or `delta` may come from any releases. It then has
+#' no `mu`, which is `NA` in the result.
 #'
-#' Every number errs on the safe side in its last bits: the `mu` or `rho` that
-#' is returned never leads to more than `delta`. The neighbour relation does not
-#' enter: all parameters belong to the one relation that they are stated for.
+#' Every number is rounded to the safe side: the `mu` or `rho` that
+#' is returned never leads to more than `delta`. The conversion is the same for each neighbour relation; all
+#' parameters refer to one relation.
 #'
 #' @param eps Epsilon, at least 0 (`Inf` allowed).
 #' @param delta Delta, between 0 and 1.
@@ -33,17 +33,17 @@
 #' @param mu The Gaussian DP parameter, sensitivity over standard deviation, at
 #'   least 0 (`Inf` allowed). For several Gaussian releases it is
 #'   `sqrt(sum(mu^2))`.
-#' @param to `NULL`, or the one of `"eps"`, `"delta"`, `"rho"`, `"mu"` that is
-#'   wanted as a plain numeric vector.
-#' @param order Renyi order, above 1. `rho` is then the divergence at this one order over the order, as [dp_ledger()]
-#'   has it for a fit on batches, whose order is `fit$privacy$order`.
+#' @param to `NULL`, or one of `"eps"`, `"delta"`, `"rho"` and `"mu"`: return this column
+#'   as a plain numeric vector.
+#' @param order Renyi order, above 1. `rho` is then the divergence at this order divided by the order, as in the
+#'   [dp_ledger()] of a fit on batches, whose order is `fit$privacy$order`.
 #' @param ... Not used; anything in it is an error.
 #' @return A data frame of class `dpsosp_conversion` with the columns `eps`,
 #'   `delta`, `rho` and `mu` and one row for each element of the arguments
 #'   (those of length one are recycled), `NA` where there is no result; with
 #'   `to`, a numeric vector.
 #' @section Errors: `dpsosp_error_argument` when an argument is out of its
-#'   range, when lengths do not fit, when the combination is none of those above
+#'   range, when lengths differ, when the combination is none of those above
 #'   or cannot give what `to` asks for.
 #' @references
 #' Balle & Wang (2018), Improving the Gaussian mechanism for differential

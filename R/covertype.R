@@ -23,12 +23,12 @@
 #' | `soil` | factor | soil type, by its number in the source | 40 levels: 1 to 40 |
 #' | `cover` | factor | forest cover | 2 levels: lodgepole pine, spruce/fir |
 #'
-#'   The second level of `cover`, spruce/fir, is the one whose probability a binary model describes. All levels of the
-#'   source are declared, also soil types that no row has: which ones occur is a property of the rows.
+#'   A binary model describes the probability of the second level of `cover`, spruce/fir. All levels of the
+#'   source are declared, including soil types that no row has: which ones occur is a property of the rows.
 #'
 #' @section Licence:
-#' The data are no part of the package's own licence. Copyright Jock A. Blackard and Colorado State University; reuse
-#' is unlimited with retention of this copyright notice. The UCI repository distributes them under CC BY 4.0
+#' The data are not covered by the package's own licence. Copyright Jock A. Blackard and Colorado State University;
+#' reuse is unlimited with retention of this copyright notice. The UCI repository distributes them under CC BY 4.0
 #' (<https://creativecommons.org/licenses/by/4.0/>). Changed here: two of seven classes, a sample of their rows, and
 #' indicator columns put together as factors.
 #'

@@ -1,60 +1,60 @@
 #' Loss against epsilon
 #'
-#' Fits over a grid of eps, methods and repetitions, and how good each is on held-out records: what another eps would
-#' have bought. On public or simulated data it is free; on private data every point is paid for.
+#' Fits models over a grid of eps, methods and repetitions, and evaluates each on held-out records: what would another
+#' eps have bought? On public or simulated data this is free; on private data every point is paid for.
 #'
 #' # Public data
 #' With `public = TRUE` fits and evaluations cost nothing, because the data need no protection: they must be public, or
-#' simulated. The numbers are exact; bands are over the repetitions, whose noise differs. Lines show the best constant
+#' simulated. The numbers are exact; bands show the repetitions, whose noise differs. Lines show the best constant
 #' prediction and a fit without privacy, [stats::glm()] with the binomial family.
 #'
 #' # Private data
-#' With `public = FALSE` all is paid for out of `budget`. There is one fit per point, no line (both would be further
-#' releases), and bands are two standard errors of the evaluation ([dp_evaluate()]) to both sides: they say nothing
-#' about the noise of the fit. Fits at eps_i cost \eqn{\mu^2 = \sum_i \mu_i^2}{mu^2 = sum mu_i^2} together,
-#' \eqn{\mu_i} that of eps_i and `delta` ([dp_convert()]). The evaluations, on other records, compose with the fits in
-#' parallel: each of m gets \eqn{\mu / \sqrt m}{mu / sqrt(m)} and nothing is added. The total is printed before
-#' anything is charged, and refused where `budget` has less. A choice of eps by such a curve is a use of the released
-#' points alone. It costs much: eps from 0.1 to 1 in four points 1.2, from 0.1 to 5 in six 5.6; [dp_plan()] costs
-#' nothing.
+#' With `public = FALSE` everything is paid for out of `budget`. There is one fit per point and no line (the two lines
+#' would be further releases). Bands are two standard errors of the evaluation ([dp_evaluate()]) to both sides: they
+#' do not show the noise of the fit. Fits at eps_i cost \eqn{\mu^2 = \sum_i \mu_i^2}{mu^2 = sum mu_i^2} together, where
+#' \eqn{\mu_i} belongs to eps_i and `delta` ([dp_convert()]). The evaluations use other records, so they compose with
+#' the fits in parallel: each of m evaluations gets \eqn{\mu / \sqrt m}{mu / sqrt(m)}, and nothing is added. The total
+#' is printed before anything is charged, and refused where `budget` has less. Choosing eps by such a curve is
+#' post-processing. The price is high: four points from eps = 0.1 to 1 cost eps = 1.2, six points from 0.1 to 5 cost
+#' 5.6; [dp_plan()] costs nothing.
 #'
 #' # Held-out records
-#' The record in row i is held out where floor(i `holdout`) > floor((i - 1) `holdout`), every fifth one by default: by
-#' its row number, which is public, never by its value. With `newdata` all of `data` are fitted.
+#' The record in row i is held out where floor(i `holdout`) > floor((i - 1) `holdout`), by default every fifth one: the
+#' row number, which is public, decides, never a value. With `newdata` all of `data` are used for fitting.
 #'
-#' @param formula As of [dp_sosp()], with a response of two values.
+#' @param formula As in [dp_sosp()], with a response of two values.
 #' @param data A data frame.
-#' @param eps Different positive numbers.
+#' @param eps Distinct positive numbers.
 #' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data.
-#' @param reps Repetitions of each point, at least 1; on private data 1.
+#' @param reps Number of repetitions of each point, at least 1; on private data 1.
 #' @param metric `"log_loss"`, `"brier"` or `"accuracy"`, see [dp_evaluate()].
-#' @param newdata Other records to evaluate on, instead of a part of `data`; in private use of other persons.
+#' @param newdata Other records to evaluate on, instead of a part of `data`; in private use from other persons.
 #' @param public Are the data public or simulated?
 #' @param budget From [dp_budget()]: pays for private data.
 #' @param holdout Fraction of the rows that are held out, between 0 and 1.
-#' @param cores Processes that fit at the same time; above 1 the package mirai is needed, and data must be public.
-#' @param delta Of each fit; `NULL`: that of `budget`, else 1/n^2, n the number of records that are fitted.
+#' @param cores Number of processes that fit at the same time. More than 1 needs the package mirai and public data.
+#' @param delta Delta of each fit; `NULL`: that of `budget`, else 1/n^2, n the number of records that are fitted.
 #' @param clip Public bound of probabilities in the log-loss, see [dp_evaluate()].
-#' @param noise,progress,... As of [dp_sosp()]; in `...` for example `bounds`, `loss`, `penalty` or `neighbours`. With
+#' @param noise,progress,... As in [dp_sosp()]; in `...` for example `bounds`, `loss`, `penalty` or `neighbours`. With
 #'   reproducible noise the points do not depend on `cores`.
 #' @param x,object A curve.
-#' @param digits Significant digits.
+#' @param digits Number of significant digits.
 #' @param row.names,optional Not used.
 #' @return An object of class `dp_curve`, a list with
-#'   * `points`: a data frame with a row per fit: `method` as asked for, `chosen` (the one that `"auto"` took), `eps`,
-#'     `rep`, `value` of the metric, a mean over held-out records, and `se`, the standard error of a private evaluation
-#'     (else `NA`);
+#'   * `points`: a data frame with a row per fit: `method` as requested, `chosen` (the method that `"auto"` took),
+#'     `eps`, `rep`, `value` of the metric, a mean over held-out records, and `se`, the standard error of a private
+#'     evaluation (else `NA`);
 #'   * `lines`: the metric of the constant prediction and of the non-private fit (public data only);
 #'   * `metric`, `public`, `noise`, `n` and `tested` (numbers of records), `delta`;
-#'   * `cost` (private data only): `mu`, `rho` and `eps` of all together, and `evaluations`, the rho of the evaluations
-#'     alone, on the held-out records.
+#'   * `cost` (private data only): `mu`, `rho` and `eps` of everything together, and `evaluations`, the rho of the
+#'     evaluations alone, on the held-out records.
 #'
 #'   `as.data.frame()` gives `points`. `plot()` and `autoplot()` show them against eps, on a logarithmic axis: medians
 #'   and bands from the 10 to the 90 percent quantile of the repetitions, or two standard errors.
 #' @section Errors: `dpsosp_error_argument`, before anything is charged; on private data also where the total exceeds
 #'   what `budget` has left.
-#' @references Dong, Roth and Su (2022), Gaussian differential privacy, for the sum; for fits and evaluations on
-#'   different records `vignette("proofs")`.
+#' @references Dong, Roth and Su (2022), Gaussian differential privacy, for the composition; for fits and evaluations on
+#'   different records see `vignette("proofs")`.
 #' @seealso [dp_plan()], [dp_evaluate()], `vignette("planning")`.
 #' @examples
 #' \donttest{
@@ -65,7 +65,7 @@
 #' curve
 #' plot(curve)
 #' }
-#' # Were it private
+#' # The same as if the data were private
 #' dp_curve(cover ~ elevation, covertype[1:5000, ], eps = c(0.5, 1),
 #'          bounds = list(elevation = c(1850, 3900)), budget = dp_budget(eps = 2, delta = 1e-8))
 #' @export

@@ -1,136 +1,135 @@
 #' Differentially private second-order stationary points
 #'
 #' Fits a model by minimising its regularised mean loss under differential privacy,
-#' and certifies how near to a local minimum (not a saddle point) the result is. What is certified is that the objective
+#' and certifies how near the result is to a local minimum (not a saddle point). The certificate says that the objective
 #' is flat there, not that it is small.
 #'
-#' The data are seen by a noisy oracle only ([dp_oracle()]): each query is charged to
-#' a budget that is fixed before the run, which is therefore private at exactly
-#' that budget whatever the algorithm does.
+#' No method sees the data. It sends queries to a noisy oracle ([dp_oracle()]), which charges each query to a budget
+#' that is fixed before the run. So the run is private at exactly that budget, whatever the method does.
 #'
 #' # Preprocessing
-#' Numeric columns are clipped to their range and mapped to \[-1, 1\]; factors become
-#' indicators of their *declared* levels; rows are clipped to norm `radius` (default
-#' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors, which no row
-#' exceeds whose values lie within the ranges) and divided by it. See the section Formulas for other terms.
-#' Ranges leak unless they are public or paid
-#' for: `bounds = "private"` finds them with five percent of the budget, a named
-#' list such as `list(age = c(17, 90))` declares public ones, which cost nothing;
-#' columns not in the list are found privately. Ranges are read off noisy counts: one is wider where noise could
-#' hide values beyond it, and about 5 percent of the values may be clipped at an end. A column of which no range
+#' Numeric columns are clipped to their range and mapped to \[-1, 1\]; factors become indicators of their *declared*
+#' levels; rows are clipped to norm at most `radius` and divided by it. The default radius is
+#' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors: no row whose values lie within the ranges is
+#' longer. The section Formulas explains other terms.
+#'
+#' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with five percent of the budget; a
+#' named list such as `list(age = c(17, 90))` declares public ranges, which cost nothing. Ranges of columns that are not
+#' in the list are found privately, from noisy counts. Such a range is wider where noise could hide values beyond it,
+#' and about 5 percent of the values may be clipped at an end. A column for which no range
 #' exceeds the noise level gets \[-1, 1\], with a warning that prints the list to fill in.
-#' Character columns are an error, which shows the code that declares their levels; levels are public, so write them
-#' down without looking at the data. A row with a missing value is replaced by a null
-#' record, so that n stays public. A value counts as missing when it is infinite, not among the declared levels, no
-#' text in its encoding, or, in a numeric response of two classes, not 1, 0 or -1. Coefficients are reported on the
-#' original scale.
+#'
+#' Character columns are an error, which shows the code that declares their levels. Levels are public, so write them
+#' down without looking at the data. A row with a missing value is replaced by a null record, which adds nothing to any
+#' sum, so that n stays public. A value counts as missing when it is infinite, is not among the declared levels, is not
+#' valid text in its encoding, or, in a numeric response of two classes, is not 1, 0 or -1. Coefficients are reported on
+#' the original scale.
 #'
 #' # Formulas
 #' Terms and coefficients are those of [glm()]. A formula may use columns, constants, and functions that work row by
-#' row, such as `log()`, `I()`, `ifelse()` and `pmin()`. What [glm()] would read from all rows has to be declared:
+#' row, such as `log()`, `I()`, `ifelse()` and `pmin()`. What [glm()] would compute from all rows must be declared:
 #' levels, breaks, knots, centres and scales are public, so choose them without looking at the data.
-#' * Interactions `a:b`, `a * b`, `(a + b)^2`: products of numeric columns, and a numeric column within each level of a
-#'   factor; pairs of levels of factors are those of one factor.
+#' * Interactions `a:b`, `a * b`, `(a + b)^2`: products of numeric columns, a numeric column within each level of a
+#'   factor, or the pairs of levels of two factors.
 #' * Factors: `factor(x, levels = c(...))`, `cut(x, breaks = c(...))`. Contrasts as in [glm()], also in the argument
 #'   `contrasts` and set by [contrasts()]: an ordered factor has polynomials (`"contr.poly"`), others an indicator for
 #'   each level but the first.
 #' * Polynomials: `poly(x, 3, raw = TRUE)` or, better scaled, `poly((x - centre) / scale, 3, raw = TRUE)`.
 #' * Splines: `bs(x, knots = c(...), Boundary.knots = c(lower, upper))` and `ns()` likewise, from the package splines,
 #'   which need not be attached. Values beyond the boundary knots are moved to them.
-#' * Dates (`Date`) are numbers of days since 1970, times (`POSIXct`) of seconds; their `bounds` may be dates and times.
-#' * `offset(log(time))`: added to the linear predictor, with the coefficient one, clipped to its range, which must be
-#'   declared: `bounds = list(time = c(1, 50))`, or by the text of the term. `predict()` adds it, too. With
-#'   `loss_huber()` it is in the units of the response. Not with `loss_multinomial()`, which has a predictor for each
-#'   class.
+#' * Dates (`Date`) are numbers of days since 1970, times (`POSIXct`) numbers of seconds. Their `bounds` may be dates
+#'   and times.
+#' * `offset(log(time))` is added to the linear predictor, with coefficient one. It is clipped to its range, which must
+#'   be declared: `bounds = list(time = c(1, 50))`, or under the text of the term. `predict()` adds it, too. With
+#'   `loss_huber()` it is in the units of the response. `loss_multinomial()`, which has a predictor for each class,
+#'   takes no offset.
 #'
-#' A range that is declared for a column holds for expressions of it, too, where it follows by interval arithmetic: from
-#' `income = c(1, 1e6)` that of `log(income)`. An expression may be declared by its text, as in
+#' A range that is declared for a column also holds for expressions of it, where it follows by interval arithmetic:
+#' `income = c(1, 1e6)` gives the range of `log(income)`. An expression may also be declared by its text, as in
 #' ``bounds = list(`log(income)` = c(8, 13))``. Ranges of interactions and powers follow from those of their columns.
-#' The default `radius` counts each numeric column, each factor, each power and each spline once, as no row of a
-#' spline's columns, or of a contrast's, has a norm above one.
+#' The default `radius` counts each numeric column, each factor, each power and each spline once, because the columns of
+#' one spline, or of one contrast, together have norm at most one in every row.
 #'
 #' # Geometry
-#' A column that lies far from the middle of its range, or varies little in it, would be lost in the noise. So most fits
-#' centre and scale the mapped columns, by their means and variances. With `geometry = "private"` these are released:
-#' the mean of every column and, unless it is an indicator, the mean of its square, in one Gaussian release, with 9
-#' percent of the budget; the variance of an indicator follows from its mean. `geometry_public()` declares means and
-#' standard deviations that are public, which cost nothing. `geometry = "none"` leaves rows as they were mapped.
+#' A column whose values lie far from the middle of its range, or vary little in it, would be lost in the noise.
+#' Therefore most fits centre and scale the mapped columns by their means and variances. With `geometry = "private"`
+#' these are released with 9 percent of the budget, in one Gaussian release: the mean of every column and, unless the
+#' column is an indicator, the mean of its square. The variance of an indicator follows from its mean.
+#' `geometry_public()` declares means and standard deviations that are public, which cost nothing.
+#' `geometry = "none"` leaves rows as they were mapped.
 #'
-#' In a geometry a row's norm is about one. A longer row keeps its length with the method `"newton-ridge"`, which
-#' bounds its influence by the slope and the weight of its loss; with the other methods it is clipped to norm one.
-#' Coefficients are on the original scale as ever; gradients, the target and the certificate are of the problem in the
+#' In a geometry a typical row has norm about one. With the method `"newton-ridge"` a longer row keeps its length, and
+#' its influence is bounded by the slope and the weight of its loss; with the other methods it is clipped to norm one.
+#' Coefficients are still on the original scale; gradients, the target and the certificate refer to the problem in the
 #' geometry. See [geometry_public()].
 #'
-#' A method that is named takes the rows as they were mapped, from any kind of data and as its paper does. Where
-#' coefficients are to predict well, ask for `geometry = "private"`: on synthetic problems with 20,000 records it about
+#' A method that is chosen by name uses the rows as they were mapped, as in its paper. If coefficients are to predict
+#' well, ask for `geometry = "private"`: on synthetic problems with 20,000 records it about
 #' halves the excess loss of most methods (`inst/experiments/geometry-rule.R`).
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
-#' (eps, delta)-differentially private. Assumed public: n, the formula, names, types and
-#' declared levels of the columns, the arguments of the call. Not covered: running time and
-#' memory. With `noise = "reproducible"` the noise can be recomputed by whoever knows
-#' the seed: such a fit is for study, not for release.
+#' (eps, delta)-differentially private. The following is assumed to be public: n, the formula, names, types and
+#' declared levels of the columns, and the arguments of the call. Running time and memory are not covered. With
+#' `noise = "reproducible"` anyone who knows the seed can recompute the noise: such a fit is for study, not for release.
 #'
 #' @param formula A formula such as `y ~ .` or `y ~ a * f + log(b)`, see the section Formulas. A name in an
 #'   expression that is no column, such as `k` in `I(a / k)`, is a constant of
-#'   the formula's environment: one number, string or logical value, taken as public; the fit keeps its value. Or, for
-#'   the matrix method, `x`.
-#' @param x A numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row per record, columns taken as
-#'   they are.
-#' @param y The response, one per row of `x`: a factor with two levels (the second is modelled) or more, logical,
-#'   numeric (1 is modelled, 0 and -1 are the other class, said in a message), or numbers for a regression loss. `NA`
-#'   makes its row a null record, and so does a number that is none of the three: the type decides how a response is
-#'   coded, no value does.
-#' @param data A data frame, or a source of one in chunks, see [dp_source()].
+#'   the formula's environment: one number, string or logical value. It is public, and the fit keeps it.
+#' @param x A formula, or for the matrix method a numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row
+#'   per record, whose columns are used as they are.
+#' @param y The response, one per row of `x`: a factor with two levels (the second is modelled) or more; logical;
+#'   numeric with two classes (1 is modelled, 0 or -1 is the other class; a message says so); or numbers for a
+#'   regression loss. A record whose response is `NA`, or a number other than these three, is a null record. The type
+#'   decides how a response is coded; no value does.
+#' @param data A data frame, or a source that yields one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is
-#'   1/n^2, said in a message. From 1/n on, `delta` brings a warning: publishing one of n records unprotected would keep
-#'   such a promise. With `budget`, the part of it that this fit may spend
-#'   (default: all that is left).
-#' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty; for other convex
-#'   problems, with `geometry = "none"` and with `inference`, `"newton"`, or `"objpert"` where a budget of its own
-#'   leaves little noise; where the problem is not convex `"2opt-ls"`; with more than 1,000 coefficients (4,000 for
-#'   each class, with `loss_multinomial()`) a method that asks for gradients only. The rule knows n, the number of
-#'   columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`). The fit's `method`
-#'   and `print()` name what it took. For the others see the section Methods.
+#'   1/n^2, and a message says so. A `delta` of 1/n or more brings a warning: publishing one of n records unprotected
+#'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left).
+#' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty. For other convex
+#'   problems, with `geometry = "none"` and with `inference`, it takes `"newton"`, or `"objpert"` where the fit has a
+#'   budget of its own that leaves little noise; for problems that are not convex `"2opt-ls"`; and with more than 1,000
+#'   coefficients (4,000 for each class with `loss_multinomial()`) a method that needs gradients only. The rule uses n,
+#'   the number of columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`).
+#'   `method` and `print()` of the fit name the method taken. The section Methods lists all of them.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`.
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
-#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. For a matrix, which is taken as it is,
-#'   bounds serve a private geometry only, whose noise in a variance is in proportion to the larger absolute value:
-#'   `NULL`, `c(lower, upper)` of all columns, or a matrix with these two rows and the columns of `x`. Numbers outside
-#'   are not clipped. A column whose lower bound is not negative counts as an indicator of two values, its bounds,
-#'   unless its released second moment says that it surely varies less.
+#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. For a matrix, whose columns are used as
+#'   they are, bounds only serve a private geometry, where the noise in a variance is proportional to the larger
+#'   absolute bound: `NULL`, `c(lower, upper)` for all columns, or a matrix with these two rows and the columns of `x`.
+#'   Numbers outside are not clipped. A column whose lower bound is at least 0 counts as an indicator of two values, its
+#'   bounds, unless its released second moment shows that it varies less.
 #' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: names of R's
 #'   contrast functions, or matrices with a row for each declared level. `NULL`: see the section Formulas.
-#' @param subset A condition on columns, such as `age >= 18`: a record for which it is not `TRUE` is a null record,
-#'   which adds nothing. `n` stays the number of all records, as how many are in the subset is private, and the noise is
-#'   in proportion to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` does not look at it.
-#' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w of what it
-#'   would add, so that noise stays that of weights of one: scale weights by a public maximum. A record with another
-#'   weight, or a missing one, is a null record. For a matrix a vector with a number for each row. Of a source, each
+#' @param subset A condition on columns, such as `age >= 18`: a record for which it is not `TRUE` is a null record.
+#'   `n` stays the number of all records, because the number in the subset is private, and the noise is
+#'   proportional to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` ignores it.
+#' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w times what
+#'   it would add, so the noise is that of weights of one. Scale weights by a public maximum. A record whose
+#'   weight is missing or outside \[0, 1\] is a null record. For a matrix: a vector with a number for each row.
 #'   chunk or shard has its own; networks and `push = TRUE` refuse weights.
-#' @param offset For a matrix: a number for each row, which is added to its linear predictor, with the coefficient one;
-#'   in a formula write `offset()`. `predict()` needs that of the new rows.
-#' @param offset_range The public range of `offset`, `c(lower, upper)`, to which its numbers are clipped.
+#' @param offset For a matrix: a number for each row, which is added to its linear predictor, with coefficient one;
+#'   in a formula write `offset()`. `predict()` needs the offset of the new rows.
+#' @param offset_range The public range of `offset`, `c(lower, upper)`, to which it is clipped.
 #' @param na.action Must be left out: a record with a missing value is a null record, and n stays as it is.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
-#' @param target From [sosp()]: the run stops at the first certified point, and what is left of its
-#'   budget is unused. `NULL`: the smallest target that the plan's noise can certify, chosen from
-#'   n, the number of columns and the budget, never from the data; the run goes on from certified
-#'   points until its budget is spent and returns the newest of them. The method `"gd"` always spends its budget.
-#' @param control The method's settings, made by the function that the section Methods names with it; `NULL` is its
+#' @param target From [sosp()]: the run stops at the first certified point, and the rest of its
+#'   budget is unused. `NULL`: the smallest target that the planned noise can certify, which follows from
+#'   n, the number of columns and the budget, never from the data; the run then continues from certified
+#'   points until its budget is spent and returns the last of them. The method `"gd"` always spends its budget.
+#' @param control The method's settings, made by the function that the section Methods names with it; `NULL` is the
 #'   defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits.
 #' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
 #'   against a null record, for half the noise in a gradient. n is public under both.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
-#'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). Where there are an
-#'   intercept and the logistic loss, some methods then start at the constant prediction: at the log-odds of the second
-#'   class, whose fraction (of records, whatever they weigh) is released. That takes at most 5 percent of the budget
-#'   with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature; at most 10 percent with the
-#'   methods of [control_opt()] with tight constants, which may end there.
+#'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). With an
+#'   intercept and the logistic loss, some methods instead start at the constant prediction: the log-odds of the second
+#'   class, whose fraction of the records (regardless of weights) is released. That takes at most 5 percent of the
+#'   budget with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature; at most 10 percent with
+#'   the methods of [control_opt()] with tight constants, which may end at their start.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
@@ -138,38 +137,41 @@
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
 #'   [geometry_public()], or `NULL`, which is `"private"` with `"newton-ridge"`, and where `"auto"` takes `"2opt-ls"` or
 #'   `"gd"`, else `"none"`.
-#' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()], which
-#'   then has three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
-#' @param certificate `"population"`: every so many records (15 percent, by their numbers) are kept out of the fit, and
-#'   [dp_certify()] has them certify its solution for the population, at the same `eps` and `delta`, which do not add,
-#'   as no record is in both parts; `"own"`: the method's own certificate alone. That of `"spider"` is one of the
-#'   population anyway. Sources cannot be split so, nor can a `budget`: give `dp_certify()` other records.
+#' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()]. They
+#'   take three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
+#' @param certificate `"own"`: the method's own certificate only. `"population"`: 15 percent of the records, chosen by
+#'   their row numbers, are kept out of the fit, and [dp_certify()] uses them to certify the solution for the
+#'   population. Both parts have the same `eps` and `delta`, which do not add, because no record is in both. The
+#'   certificate of `"spider"` is about the population anyway. Sources cannot be split so, nor can a `budget`: give
+#'   `dp_certify()` other records.
 #' @param model A network in place of the linear model, see [networks], which also says what `x`, `data` and `bounds`
-#'   are then. The methods are `"sgd"`, which `"auto"` is, and `"adam"`, see [control_network()], `"blsgd"`,
+#'   are then. The methods are `"sgd"`, which `"auto"` takes, and `"adam"`, see [control_network()], and `"blsgd"`,
 #'   `"blsgd-ac"` and `"blgd"`, see [control_line_search()]; the fit is a `dp_network`, see [dp_network-methods].
-#'   `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference` and `certificate` do not go
-#'   with it.
+#'   `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference` and `certificate` cannot
+#'   be given with it.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
-#'   * `status`: `"sosp"` (certified stationary), `"budget"`, `"iterations"` or `"records"` (spent, done, or all read,
-#'     before that), or `"start"` (nothing better than the start was found; it is what is returned);
+#'   * `status`: `"sosp"` (certified stationary); `"budget"`, `"iterations"` or `"records"` (the budget was spent, the
+#'     iterations done, or all records read before that); or `"start"` (nothing better than the start was found, and
+#'     the start is returned);
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says
 #'     whether they are about the objective on the `"sample"` or in the `"population"`;
-#'   * `population`: with `certificate = "population"` what [dp_certify()] returns;
-#'   * `decrease`: how far the objective there is below its value at the start, at least, with the certificate's
-#'     confidence (for itself); `NA` where no release says so, as with methods that never pay for values;
+#'   * `population`: with `certificate = "population"` the value of [dp_certify()];
+#'   * `decrease`: a lower bound on how far the objective at the solution is below that at the start, with the
+#'     certificate's confidence (for this bound alone); `NA` where no release tells, as with methods that release no
+#'     values;
 #'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
 #'     sum [dp_convert()] computes eps;
 #'   * `trace`: one row per release;
-#'   * `released`: of the mean loss of all rows, without the penalty, the last `gradient` and the last `matrix` that
-#'     the fit paid for, `NULL` where there was none: a list of `query` (such as `"gradient"` or `"hessian"`),
-#'     where it was asked (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
+#'   * `released`: the last `gradient` and the last `matrix` that the fit paid for, of the mean loss on the full data
+#'     without the penalty, `NULL` where there was none. Each is a list of `query` (such as `"gradient"` or
+#'     `"hessian"`), the point (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
 #'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows or of their geometry; matrices of more
 #'     than 1024 rows are not kept;
-#'   * `inference`: what the intervals follow from, with the releases that they paid for, see [dp_inference()]; `NULL`
-#'     without them;
+#'   * `inference`: the releases that intervals were computed from and their cost, see [dp_inference()]; `NULL` without
+#'     intervals;
 #'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
@@ -177,18 +179,20 @@
 #'
 #'   It holds no rows, residuals or environments, and depends on the data through the
 #'   releases only.
-#' @section Errors: All have the class `dpsosp_error`; wrong arguments
-#'   `dpsosp_error_argument`, raised before anything is charged, which follow from arguments, n, names, types and
-#'   declared levels alone, never from a record's value; a non-convex problem, where a method needs
-#'   a convex one, `dpsosp_error_nonconvex` as well; a method that needs a Hessian of more than 8192 coefficients
-#'   (as certificates of problems that are not convex do, unless `eps_h` of the `target` allows their curvature)
-#'   `dpsosp_error_size` as well; what is for losses of one predictor only, with `loss_multinomial()`,
-#'   `dpsosp_error_several` as well; what can have no intervals `dpsosp_error_inference` as well; a loss whose second
-#'   derivative jumps, where a method needs Hessians, `dpsosp_error_nonsmooth` as well; a spent budget
-#'   `dpsosp_budget_exhausted`.
+#' @section Errors: All errors have the class `dpsosp_error`. Wrong arguments have the class `dpsosp_error_argument`;
+#'   they are found before anything is charged and follow from arguments, n, names, types and declared levels only,
+#'   never from a record's value. Some have a second class:
+#'   * `dpsosp_error_nonconvex`: a non-convex problem, where a method needs a convex one;
+#'   * `dpsosp_error_size`: a method that needs a Hessian of more than 8192 coefficients (as certificates of non-convex
+#'     problems do, unless `eps_h` of the `target` allows their curvature);
+#'   * `dpsosp_error_several`: with `loss_multinomial()`, an option that exists for losses of one predictor only;
+#'   * `dpsosp_error_inference`: a fit that cannot have intervals;
+#'   * `dpsosp_error_nonsmooth`: a loss whose second derivative jumps, where a method needs Hessians.
+#'
+#'   A budget that is spent is `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
-#'   `vignette("dpsosp")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
+#'   `vignette("gao-wright")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
 #'   scalably via DP-trust region method, algorithm 1.
 #' @seealso [control_opt()], [control_tr()], [control_gd()], [control_line_search()], [control_newton()],
 #'   [control_newton_ridge()], [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].

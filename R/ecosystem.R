@@ -4,20 +4,20 @@
 #' Fits in other packages
 #'
 #' Methods for packages that work on fits: insight, marginaleffects, emmeans and, through [dp_sosp-tidy], modelsummary.
-#' A fit keeps no data, so that whatever these packages would look up there is to be given.
+#' A fit keeps no data, so the data that these packages would look up in a fit must be given.
 #'
 #' * **marginaleffects**: `predictions()`, `slopes()`, `comparisons()` and `hypotheses()`, with a data frame as
-#'   `newdata`. Standard errors are those that the fit bought ([dp_inference()]); of other fits take `vcov = FALSE`.
-#'   Predictions are those of `coef()`, which standard errors are about; `predict()` of a fit with intervals shrinks
+#'   `newdata`. Standard errors need a fit with intervals ([dp_inference()]); for other fits use `vcov = FALSE`.
+#'   Predictions are those of `coef()`, to which the standard errors refer; `predict()` of a fit with intervals shrinks
 #'   them.
-#' * **emmeans**: `emmeans()` and `ref_grid()`, of a fit with intervals and a formula, with a data frame as `data`, of
-#'   whose columns the grid takes levels and means.
-#' * **insight**: `find_formula()` and its like, `get_parameters()`, `get_varcov()`, `model_info()`, `link_function()`,
-#'   `link_inverse()`, `n_obs()`; what needs data, such as `get_data()`, says that there are none.
+#' * **emmeans**: `emmeans()` and `ref_grid()` for a fit with intervals and a formula. They need a data frame as `data`,
+#'   whose levels and means make the grid.
+#' * **insight**: `find_formula()` and similar functions, `get_parameters()`, `get_varcov()`, `model_info()`,
+#'   `link_function()`, `link_inverse()`, `n_obs()`. Functions that need data, such as `get_data()`, are an error.
 #' * **modelsummary**: `modelsummary()`, with `statistic = NULL` and `conf_level = NULL` for fits without intervals.
 #'
-#' Give new data that are public, such as a grid that is written down: what is computed from the training data, such as
-#' an average of predictions for them, is a further release that nobody has paid for.
+#' Give new data that are public, such as a grid that you write down. A number that is computed from the training data,
+#' such as an average of predictions for them, is a further release that nobody has paid for.
 #' @section Errors: `dpsosp_error_absent` where data or standard errors are needed that a fit does not have.
 #' @examplesIf requireNamespace("emmeans", quietly = TRUE)
 #' fit <- dp_sosp(cover ~ elevation + wilderness, covertype, eps = 2, delta = 1e-6,

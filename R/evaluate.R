@@ -1,81 +1,83 @@
 #' How good a fit is on held-out data, privately
 #'
-#' Releases the mean loss, the accuracy and a table of predictions against responses on data that were held out, with
-#' noise, and reads calibration, confusion counts and the area under the ROC curve off the table. Every number comes
-#' with its standard error.
+#' Releases the mean loss, the accuracy and a table of predictions against responses on held-out data, with
+#' noise, and computes calibration, confusion counts and the area under the ROC curve from the table. Every number has
+#' a standard error.
 #'
 #' # What is released
-#' With noise that is counted against the budget, half of it each (all of it where only one is asked for):
-#' * the means of the metrics asked for, scaled to \[0, 1\], in one Gaussian release. One of n records moves each mean
+#' Two noisy releases, each with half of the budget (or one with all of it, where only one is asked for):
+#' * the means of the requested metrics, scaled to \[0, 1\], in one Gaussian release. One of n records moves each mean
 #'   of k by at most 1/n, so the sensitivity is \eqn{\sqrt{k}/n};
-#' * `"table"`: how many records are in each of `cells` cells of the predicted log-odds with either response. A record
-#'   that is replaced leaves one count and enters another: sensitivity \eqn{\sqrt 2} (1 under `"zero-out"`).
+#' * `"table"`: how many records are in each of `cells` cells of the predicted log-odds, for each of the two responses.
+#'   A replaced record leaves one count and enters another: sensitivity \eqn{\sqrt 2} (1 under `"zero-out"`).
 #'
-#' With \eqn{\mu} the Gaussian parameter of eps and delta, the standard error of accuracy is
+#' Let \eqn{\mu} be the Gaussian parameter of eps and delta. The standard error of accuracy is then
 #' \eqn{\sqrt{k}/(n \mu \sqrt{1/2})}{sqrt(k) / (n mu sqrt(1/2))}, k = 3 by default, and that of log-loss
-#' \eqn{\log((1-clip)/clip)} times as much, 4.6 for `clip = 0.01`. So ask for what is needed only:
+#' \eqn{\log((1-clip)/clip)} times as much, 4.6 for `clip = 0.01`. So request only what you need:
 #' `metrics = "accuracy"` has 0.41 times the standard error of the default.
 #'
 #' # Metrics
-#' For responses with two values, p the predicted probability of the modelled one and q that of the response which came:
+#' For responses with two values, with p the predicted probability of the modelled one and q that of the observed one:
 #' * `"log_loss"`: the mean of \eqn{-\log q}, q clipped to \[clip, 1 - clip\], which bounds it;
 #' * `"brier"`: the mean of \eqn{(1 - q)^2}, not clipped;
 #' * `"accuracy"`: the fraction of records whose class is predicted correctly, as `predict(type = "class")` does;
-#' * `"table"`, with which `auc` is among the estimates; pairs in one cell count one half.
+#' * `"table"`, which adds `auc` to the estimates; pairs in one cell count one half.
 #'
-#' Of fits with `loss_huber_svm()`, which have no probabilities, there is accuracy only; of those with
-#' `loss_multinomial()` there is no table.
+#' Fits with `loss_huber_svm()`, which have no probabilities, have accuracy only; fits with
+#' `loss_multinomial()` have no table.
 #'
-#' For numeric responses, in their units, predictions clipped to the response's declared bounds: `"absolute_error"` and
-#' `"squared_error"`, means both.
+#' For numeric responses, in their units, with predictions clipped to the declared bounds of the response:
+#' `"absolute_error"` and `"squared_error"`, both means.
 #'
 #' # Records that cannot be predicted
-#' A record with a missing value, an undeclared level or no response is a null record. n is public, so it is not left
-#' out of the means: it counts as one that was predicted one half (log-loss log 2, Brier score 1/4, half right); with a
-#' numeric response as an error of half of the bounds' width. In the table it counts nowhere. Where many values are
-#' missing, fill them in beforehand, row by row.
+#' A record with a missing value, an undeclared level or no response is a null record. Because n is public, it still
+#' counts in the means: as a record whose predicted probability is one half (log-loss log 2, Brier score 1/4, accuracy
+#' 1/2), or for a numeric response as an error of half the width of the bounds. In the table it is not counted. Where
+#' many values are missing, impute them beforehand, row by row.
 #'
 #' # Which records, which budget
 #' `newdata` should be other records than those of the fit: the loss on training records is too small. A replaced
 #' record is then in one of the two parts, so the parts compose in parallel: a fit at (eps, delta) and
-#' an evaluation at (eps, delta) are together (eps, delta)-private, if which records are held out does not depend on
-#' their values (take row numbers, or a random draw). So the evaluation gets its own `eps`. Every further evaluation on
-#' the same held-out records adds to what they have paid, so let them share one `budget`. With
-#' training rows among `newdata` budgets add up as well: give fit and evaluation one `budget`.
+#' an evaluation at (eps, delta) are together (eps, delta)-private, if the choice of held-out records does not depend on
+#' their values (use row numbers, or a random draw). Therefore the evaluation has its own `eps`. Every further
+#' evaluation on the same held-out records adds to their cost, so let them share one `budget`. If `newdata` contains
+#' training rows, the budgets of fit and evaluation add up, too: give both the same `budget`.
 #'
 #' @param fit A fit of class `dp_sosp`.
 #' @param newdata The held-out records: a data frame with the response, for a fit to a formula; a matrix, for a fit to a
 #'   matrix. At least one row.
-#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2, said in a message, n the
+#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2 (a message says so), n the
 #'   number of rows of `newdata`. With `budget`, the part of it that may be spent (default: all that is left).
 #' @param budget From [dp_budget()], shared with other releases about the same records.
 #' @param metrics Names from the section Metrics; `NULL` is all that the fit's response and loss have.
 #' @param clip Public number from 1e-6 to 0.4 that bounds the log-loss.
-#' @param cells Number of cells of the table, even, from 2 to 200: of equal width in the log-odds from -4 to 4, the
-#'   first and the last one open. One edge is at zero, where the predicted class changes. 2 cells give the confusion
-#'   counts with the least noise.
+#' @param cells Number of cells of the table, even, from 2 to 200. They have equal width in the log-odds from -4 to 4;
+#'   the first and the last cell are open. One edge is at zero, where the predicted class changes. 2 cells give the
+#'   confusion counts with the least noise.
 #' @param y For a matrix: the response, one per row, coded as in the fit.
 #' @param neighbours The neighbour relation, see [dp_sosp()]; `NULL` is the fit's.
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
-#' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. There are no weights: records
-#'   count alike in an evaluation, also where they did not in the fit.
+#' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. There are no weights: in an
+#'   evaluation all records count alike, even if they did not in the fit.
 #' @param x An evaluation.
-#' @param digits Significant digits of what is printed.
+#' @param digits Number of significant digits that are printed.
 #' @param row.names,optional Not used.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_evaluation`, a list with
-#'   * `estimates`: a data frame with a row for each metric, and `auc` with a table: `metric`, `estimate`, `se` (its
-#'     standard error from this release's noise) and `sampling` (that of a sample of a larger population, computed
-#'     from released numbers; `NA` where they do not say). Estimates other than `auc` are unbiased, so with much noise
-#'     they may lie outside of their range; `auc` is `NA` where a class does not exceed the noise level;
+#'   * `estimates`: a data frame with a row for each metric, and `auc` with a table: `metric`, `estimate`, `se` (the
+#'     standard error from the noise of this release) and `sampling` (the standard error as a sample of a larger
+#'     population, computed from released numbers; `NA` where they do not suffice). Estimates other than `auc` are
+#'     unbiased, so with much noise they may lie outside their range; `auc` is `NA` where a class does not exceed the
+#'     noise level;
 #'   * `table`: `lower` and `upper` ends of the cells as probabilities, noisy counts `other` and
-#'     `modelled` of the two responses, and `share` of the modelled one with its standard error `se`, `NA`
-#'     where the cell's count is below four standard deviations; `table_sd`, the standard deviation of each count;
+#'     `modelled` of the two responses, and `share`, the fraction of the modelled one, with its standard error `se`,
+#'     both `NA` where the cell's count is below four standard deviations;
+#'   * `table_sd`: the standard deviation of each count;
 #'   * `confusion`: a matrix of noisy counts, responses in rows, predicted classes in columns; `confusion_se`;
-#'   * `n`, `clip`, `labels`, and `privacy` as a fit has it.
+#'   * `n`, `clip`, `labels`, and `privacy` as in a fit.
 #'
-#'   `as.data.frame()` gives `estimates`. `plot()` shows calibration: fractions against predictions, with two standard
-#'   errors of the noise.
+#'   `as.data.frame()` gives `estimates`. `plot()` shows calibration: observed fractions against predicted
+#'   probabilities, with two standard errors of the noise.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, before anything is charged;
 #'   `dpsosp_budget_exhausted` when `budget` has nothing left.
 #' @references Dong, Roth and Su (2022), Gaussian differential privacy, for the accounting.

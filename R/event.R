@@ -1,9 +1,9 @@
 #' Privacy events
 #'
-#' What a mechanism releases, in numbers, apart from how it is accounted for.
-#' Noise is in units of "noise over sensitivity", where the sensitivity is the
-#' one under the neighbour relation that `neighbours` names: an event carries
-#' its relation, relations do not mix in a composition, and [dp_account()]
+#' Describes what a mechanism releases in numbers, separately from the accounting.
+#' Noise is stated as "noise over sensitivity", where the sensitivity is the
+#' one under the neighbour relation that `neighbours` names. An event carries
+#' its relation; relations do not mix in a composition, and [dp_account()]
 #' refuses an event under another relation. So no factor of two is lost or gained.
 #'
 #' @param sigma Standard deviation of the Gaussian noise over the L2
@@ -13,7 +13,7 @@
 #' @param eps Epsilon of a pure mechanism.
 #' @param range Bounded range of the exponential mechanism: the range over
 #'   candidates of the change of scores between neighbours, over the temperature.
-#' @param k Number of queries, at most, before sparse vector stops at its first
+#' @param k Largest number of queries; sparse vector stops at its first
 #'   positive answer.
 #' @param threshold,query For sparse vector with Gaussian noise: standard
 #'   deviations of the threshold's and of the queries' noise over the sensitivity.
@@ -26,7 +26,7 @@
 #'   the batch size over n (without replacement).
 #' @param scheme `"poisson"` or `"wor"` (without replacement).
 #' @param times How often the event is repeated. Inside `event_subsample()` the
-#'   repetitions share one batch, outside every one draws its own.
+#'   repetitions share one batch; outside, each draws its own batch.
 #' @param ... Events, composed (adaptively).
 #' @param neighbours `"replace-one"`: one record is changed. `"zero-out"`: one record is replaced by a null record. n is
 #'   public under both, so `"add-remove"` is refused.

@@ -1,9 +1,9 @@
 #' Public features of images
 #'
-#' Describes grey images by a fixed wavelet scattering transform of two scales and eight directions, on whose output a
-#' linear model classifies images much better than on pixels. Nothing in it is learned from data and it costs no
-#' budget: a row of the result follows from the same row of `x` alone, to the last bit, so that data sets which differ
-#' in one image have features which differ in one row.
+#' Describes grey images by a fixed wavelet scattering transform of two scales and eight directions. A linear model
+#' classifies images much better on these features than on pixels. Nothing in the transform is learned from data, and it
+#' costs no budget: a row of the result is a function of the same row of `x` alone, so data sets which differ in one
+#' image have features which differ in one row.
 #'
 #' # The transform
 #' Pixels are clipped to `bounds` and mapped to \[0, 1\]. The image u that this gives is convolved with Morlet wavelets
@@ -11,36 +11,36 @@
 #' \deqn{\psi(r) = (e^{i \xi r_1} - \kappa) e^{-(r_1^2 + r_2^2 / 4) / (2 s^2)} / (4 \pi s^2), \quad s = 0.8 \cdot 2^j,
 #' \; \xi = 3 \pi / 4 / 2^j,}{psi(r) = (exp(i xi r1) - kappa) exp(-(r1^2 + r2^2 / 4) / (2 s^2)) / (4 pi s^2), with
 #' s = 0.8 2^j and xi = (3 pi / 4) / 2^j,}
-#' where the pixel r lies r_1 along \eqn{\theta} and r_2 across it, at most \eqn{6.4 \cdot 2^j}{6.4 2^j} away; kappa
-#' makes the sum zero. Beyond its borders an image is continued by its mirror image. Channels are
+#' where the pixel r lies r_1 along \eqn{\theta} and r_2 across it, at most \eqn{6.4 \cdot 2^j}{6.4 2^j} away, and kappa
+#' makes the sum zero. Beyond its borders an image is continued by its mirror image. The channels are
 #' * `low`: u;
 #' * `fine1` to `fine8` and `coarse1` to `coarse8`: moduli of the convolutions of u, by direction;
 #' * `fine1coarse1` to `fine8coarse8`: moduli of the convolutions of the fine moduli with the coarse wavelets; of these
 #'   `"mid"` has the pairs with angles of 0, 45 and 90 degrees from the first to the second direction.
 #'
-#' Coarse ones are computed at every second pixel. Each channel is averaged by Gaussian windows of standard deviation
-#' 1.6 pixels whose centres are 4 pixels apart: 7 x 7 windows for 28 x 28 pixels. Of the averages square roots are
-#' taken, centred and scaled by public constants, which come from synthetic images (random ellipses and boxes), and the
-#' features of an image are brought to length 3.
+#' Coarse channels are computed at every second pixel. Each channel is averaged by Gaussian windows of standard
+#' deviation 1.6 pixels whose centres are 4 pixels apart: 7 x 7 windows for 28 x 28 pixels. The square roots of the
+#' averages are centred and scaled by public constants, which come from synthetic images (random ellipses and boxes),
+#' and the features of each image are scaled to length 3.
 #'
 #' # In a fit
 #' With the intercept's 1 a row has norm \eqn{\sqrt{10}}{sqrt(10)}: `radius = sqrt(10)` clips no row, and the intercept
-#' has a tenth of the squared length. Without an intercept the radius is 3. With `geometry = "none"` no budget goes into
-#' centring and scaling the columns again. Features of new images, which must have the same size and `bounds`, are
-#' computed by the same call. Many images may be computed in parts, such as the chunks of a [dp_source()]: 60,000 of
-#' 28 x 28 pixels have a `"mid"` matrix of 1 GB.
+#' has a tenth of the squared length. Without an intercept the radius is 3. With `geometry = "none"` no budget is spent
+#' on centring and scaling the columns again. Features of new images, which must have the same size and `bounds`, are
+#' computed by the same call. Many images may be computed in parts, such as the chunks of a [dp_source()]: for 60,000
+#' images of 28 x 28 pixels the `"mid"` matrix has 1 GB.
 #'
 #' @param x Images, one per row: a numeric matrix, pixels row by row from the top left, or an array n x height x width.
 #' @param bounds Public range `c(lower, upper)` of a pixel, such as `c(0, 255)`, with 0 for black; values outside are
 #'   clipped to it.
-#' @param order Which channels: `"first"` has 17, `"mid"` 41, `"full"` 81. For 28 x 28 pixels that makes 833, 2009 and
+#' @param order Which channels: `"first"` has 17, `"mid"` 41, `"full"` 81. For 28 x 28 pixels these are 833, 2009 and
 #'   3969 columns.
 #' @param size `c(height, width)` of an image, between 4 and 256 pixels each; needed where `x` is a matrix whose images
 #'   are not square.
 #' @return A matrix of doubles, a row for each image: channels in the order above, each with its windows row by row.
-#'   Columns are named such as `"fine3[1,2]"` for the first row and second column of windows. An image with a missing or
-#'   infinite pixel has `NaN` in all columns: [dp_sosp()] takes it for a null record.
-#' @section Errors: `dpsosp_error_argument` for a missing argument, a size that is not that of the images, bounds
+#'   Column names are such as `"fine3[1,2]"`, for the first row and second column of windows. An image with a missing or
+#'   infinite pixel has `NaN` in all columns, which [dp_sosp()] treats as a null record.
+#' @section Errors: `dpsosp_error_argument` for a missing argument, a size that does not match the images, or bounds
 #'   that are not two numbers. No value of a pixel is an error.
 #' @references Bruna and Mallat (2013), Invariant scattering convolution networks. *IEEE Transactions on Pattern
 #'   Analysis and Machine Intelligence* 35(8), 1872-1886. Tramer and Boneh (2021), Differentially private learning needs

@@ -66,32 +66,34 @@ new_privacy <- function(job) {
 #'   training data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
-#'   label (for a numeric response 1, or 0 for the other class, also where that was coded -1). With
+#'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
+#'   label (for a numeric response 1 or 0, where 0 also stands for -1). With
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
 #'   units, with `loss_poisson()` the logarithm of the expected count and this count; `"class"` is an error.
-#' @param offset Of a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
+#' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
+#' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
 #' @param digits Significant digits of what is printed; the guarantee's stay as they are.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.
 #' @param ... Not used; anything in it is an error.
-#' @return `predict()`: a vector with one entry per row of `newdata` (a matrix with a row each), `NA` where a
-#'   predictor is missing or a level was not declared. `coef()`: named numbers on the original scale; with
+#' @return `predict()`: a vector with one entry for each row of `newdata` (or a matrix with a row for each), `NA` where
+#'   a predictor is missing or a level was not declared. `coef()`: named numbers on the original scale; with
 #'   `loss_multinomial()` a matrix with a column for each class. `nobs()`: n. `formula()`: the formula, without its
-#'   environment. `print()`, `summary()` and `plot()` return their argument invisibly (`summary()` an object to
-#'   print); `autoplot()` returns a plot of ggplot2.
-#' @details Rows to predict are clipped and mapped as those of the fit were.
+#'   environment. `print()` and `plot()` return their argument invisibly; `summary()` returns an object to
+#'   print, `autoplot()` a plot of ggplot2.
+#' @details Rows to predict are clipped and mapped like those of the fit.
 #'
-#'   What would hold data or be another release is refused, with the class `dpsosp_error_absent`: `terms()`,
-#'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and its
-#'   like, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
-#'   `profile()`; so are `vcov()` and `confint()` of a fit that bought no intervals ([dp_inference()]).
+#'   Generics that need the data, or would be a further release, are an error of class `dpsosp_error_absent`: `terms()`,
+#'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
+#'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
+#'   `profile()`; also `vcov()` and `confint()` of a fit that bought no intervals ([dp_inference()]).
 #'
-#'   `plot()` has two panels. The left one shows the norms of released gradients, those of batches or of differences
-#'   as open circles, with their upper confidence bounds and the target: a run may stop where a bound is below it. The
-#'   gradients are noisy, so norms do not fall below that of the noise. Of many gradients there are running medians of
-#'   norms and bounds, and the bound of the last one. A released minimiser has a bound only. The right one shows which
-#'   fraction of the budget was spent after each release, and what for. `autoplot()` gives one of the two as a plot of
-#'   ggplot2.
+#'   `plot()` has two panels. The left panel shows the norms of released gradients, with their upper confidence bounds
+#'   and the target: a run may stop where a bound is below the target. Open circles are gradients on batches or
+#'   differences of gradients. The gradients are noisy, so their norms do not fall below that of the noise. Where there
+#'   are many gradients, running medians of norms and bounds are shown, and the bound of the last one. A released
+#'   minimiser has a bound only. The right panel shows which fraction of the budget was spent after each release, and
+#'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2.
 #' @examples
 #' d <- covertype[1:2000, ]
 #' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,

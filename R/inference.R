@@ -2,82 +2,84 @@
 
 #' Standard errors, tests and intervals
 #'
-#' How sure is a coefficient, with the noise of the mechanism and the sampling of the records together? The result is
-#' a release of its own. `dp_sosp(inference = "sandwich")` buys it with a part of the fit's budget, `dp_inference()`
-#' later, with another charge. Then [summary()][dp_sosp-methods] has standard errors, z and p values, `confint()`
-#' intervals, `vcov()` the covariance of the coefficients.
+#' Standard errors and intervals of the coefficients, which include both the noise of the mechanism and the sampling of
+#' the records. They need a release of their own: `dp_sosp(inference = "sandwich")` buys it with a part of the fit's
+#' budget, `dp_inference()` buys it later, for another charge. Then [summary()][dp_sosp-methods] shows standard errors,
+#' z and p values, `confint()` intervals, and `vcov()` the covariance of the coefficients.
 #'
 #' # What is released
-#' Three releases at the fit's solution w, all Gaussian, in the coordinates of the mapped rows z, |z| <= 1: the mean
+#' Three Gaussian releases at the fit's solution w, in the coordinates of the mapped rows z, |z| <= 1: the mean
 #' gradient g, the mean Hessian H and, for `"sandwich"`, the mean J of the second moments l'^2 z z' of the records'
 #' gradients. With \eqn{|l'| \le L} and \eqn{0 \le l'' \le b} their sensitivities are 2 L / n,
 #' \eqn{\sqrt2 b / n}{sqrt(2) b / n} and \eqn{\sqrt2 L^2 / n}{sqrt(2) L^2 / n} (under `"zero-out"` L / n, b / n, L^2 /
-#' n). They have the cost in the proportions 40 : 30 : 5. In `dp_sosp()` the method that finds w takes a quarter of the
-#' budget. Known zeros and equal entries of H and J (indicators of one factor are never one together, an indicator is
-#' its own square) make their noise smaller, for free.
+#' n). Their costs have the proportions 40 : 30 : 5. In `dp_sosp()` the method that finds w has a quarter of the
+#' budget. Known zeros and equal entries of H and J (two indicators of one factor are never both one; the square of an
+#' indicator is the indicator) reduce the noise at no cost.
 #'
 #' # Estimates and covariance
 #' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is
 #' \deqn{H^{-1} \left(J / n + s_g^2 I + \mathrm{Cov}(E v)\right) H^{-1}}{H^-1 (J / n + s_g^2 I + Cov(E v)) H^-1}
-#' with s_g the standard deviation of the noise of g and E the noise of H; `"model"` has H for J, which is right only if
-#' the model is. All of it is mapped to the scale of the columns as they are. The error left out is of second order in
-#' the distance from w to the minimiser.
+#' where s_g is the standard deviation of the noise of g, and E is the noise of H. With `"model"`, H replaces J, which
+#' is right only if the model is. Everything is mapped to the original scale of the columns. The neglected error is of
+#' second order in the distance from w to the minimiser.
 #'
-#' Eigenvalues of H below a quarter of the norm of its noise cannot be told from zero: there the budget resolves
-#' nothing. `NA` in `summary()`, `vcov()` and `confint()` is a coefficient
-#' * more than a quarter of whose variance comes from such directions;
-#' * whose standard error exceeds what it would be thought to be without any data: 1.5 for that of a column in \[-1, 1\]
-#'   (the columns of a matrix are taken as they are);
-#' * of a numeric column whose own curvature does not exceed the noise level of H by three standard deviations, because
-#'   its range is much too wide for its values or the budget too small; and the intercept, where that range has its
-#'   centre elsewhere than at zero, as it says what is where the column is zero.
+#' Eigenvalues of H below a quarter of the norm of its noise cannot be distinguished from zero: in these directions the
+#' budget resolves nothing. `summary()`, `vcov()` and `confint()` show `NA` for a coefficient
+#' * if more than a quarter of its variance comes from such directions;
+#' * if its standard error exceeds the prior standard deviation, 1.5 for a column in \[-1, 1\]
+#'   (the columns of a matrix are used as they are);
+#' * if it belongs to a numeric column whose own curvature does not exceed the noise level of H by three standard
+#'   deviations, because its range is much too wide for its values or the budget is too small. Then the intercept is
+#'   `NA` too, unless the range has its centre at zero, because the intercept refers to the value zero of the column.
 #'
-#' `unresolved = "wide"` shows its interval all the same, widened by that prior standard deviation; it rests on the
-#' prior. A column that is not resolved is as good as left out: the other coefficients are nearly those of the model
-#' without it.
+#' `unresolved = "wide"` shows such an interval all the same, widened by the prior standard deviation; it relies on the
+#' prior. A column that is not resolved is almost as if it were left out: the other coefficients are nearly those of the
+#' model without it.
 #'
 #' # What intervals are about
-#' The coefficients with the least expected loss of rows as the fit takes them: numeric columns clipped to their ranges,
-#' rows to norm `radius`, which clips none by default for a formula. So declare wide ranges. Private ones keep what the
-#' noisy counts show, and cut off only values that the noise hides. Those of a fit without `inference` cut off up to
-#' some percent of the values, as it predicts the better for it: intervals that `dp_inference()` buys for such a fit are
-#' about the columns so clipped. With a slope below one ([loss_logistic()]) the loss is another one, with the same
-#' minimiser if the model is right.
+#' The intervals are for the coefficients with the least expected loss of rows as the fit maps them: numeric columns
+#' clipped to their ranges, and rows to norm at most `radius`, which by default clips none for a formula. So declare
+#' wide ranges. Private ranges of a fit with `inference` cut off only values that the noise hides. Those of a fit
+#' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
+#' `dp_inference()` buys for such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
+#' loss is another one, with the same minimiser if the model is right.
 #'
-#' Intervals are for large n: they are normal, and the step's remainder must be small. In `inst/experiments/inference.R`
-#' they cover as often as they say, with few records and little budget more often (`vignette("intervals")`). Levels with
-#' few records make small eigenvalues and `NA`: merge them first.
+#' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
+#' `inst/experiments/inference.R` their coverage is as stated, or higher with few records and a small budget
+#' (`vignette("intervals")`). Levels with few records make small eigenvalues and `NA`: merge them first.
 #'
 #' # Predictions
-#' Unbiased coefficients do not predict best. Those of `predict()` are shrunk by their covariance, for free, where the
-#' fit bought its intervals; after `dp_inference()` they stay the fit's.
+#' Unbiased coefficients are not the best for prediction. `predict()` uses coefficients that are shrunk by their
+#' covariance, at no cost, where the fit itself bought its intervals; after `dp_inference()` it uses those of the fit.
 #'
-#' @param fit A fit from [dp_sosp()], by any method: of a convex loss whose second derivative does not jump, without a
-#'   penalty. Its solution is public; what is asked there is charged anew.
+#' @param fit A fit from [dp_sosp()], by any method, with a convex loss whose second derivative does not jump and
+#'   without a penalty. Its solution is public; the releases at the solution are charged anew.
 #' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
 #'   for a fit to a matrix the matrix.
-#' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to the fit's, whose
-#'   records are asked again; one [dp_budget()] for both counts them together.
-#' @param type `"sandwich"`: right whether the model is or not; `"model"`: narrower by up to 4 percent, right only if it
-#'   is.
-#' @param y,weights,offset For a fit to a matrix: the response and, where the fit had them, weights and offset of the
-#'   rows. A fit of a formula finds them in the data.
+#' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to that of the fit if the
+#'   records are the same; one [dp_budget()] for both counts them together.
+#' @param type `"sandwich"`: valid whether the model is right or not; `"model"`: narrower by up to 4 percent, valid only
+#'   if it is right.
+#' @param y,weights,offset For a fit to a matrix: the response and, if the fit had them, weights and offset of the
+#'   rows. A fit with a formula finds them in the data.
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
 #' @param object A fit that bought intervals.
-#' @param complete Should there be rows of `NA` for what is not resolved? Else they are left out.
-#' @param parm Names or numbers of coefficients; all where it is missing.
-#' @param level Of the intervals, in (0, 1).
-#' @param unresolved `"NA"` or `"wide"`, see below.
+#' @param complete Should coefficients that are not resolved have rows of `NA`? Otherwise they are left out.
+#' @param parm Names or numbers of coefficients; default: all.
+#' @param level Confidence level of the intervals, in (0, 1).
+#' @param unresolved `"NA"` or `"wide"`, see the section on estimates and covariance.
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
 #'   `n`; in the coordinates of the mapped rows, factors last), `vcov` (widened, without `NA`), `reason` (why a
-#'   coefficient is not shown, or `NA`) and `privacy`, as that of a fit. `vcov()`: a matrix. `confint()`: a matrix with
+#'   coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`: a matrix. `confint()`: a matrix with
 #'   the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
-#'   second derivative jumps, a penalty, a fit that has intervals, a network; in `dp_sosp()` also methods on batches and
-#'   `"objpert"`, whose accountants pay for nothing else. `dpsosp_error_several`: the multinomial loss. `confint()` and
-#'   `vcov()` of a fit without: `dpsosp_error_absent`.
+#'   second derivative jumps, a penalty, a fit that already has intervals, a network; in `dp_sosp()` also methods on
+#'   batches and `"objpert"`, whose accountants cannot pay for other releases. `dpsosp_error_several`: the multinomial
+#'   loss. `dpsosp_error_absent`: `confint()` and `vcov()` of a fit without intervals.
+#' @references White (1982), Maximum likelihood estimation of misspecified models: the sandwich covariance. Its terms
+#'   for the noise are this package's, see `vignette("intervals")`.
 #' @seealso [dp_sosp()], [tidy()][dp_sosp-tidy].
 #' @examples
 #' d <- covertype[1:10000, ]

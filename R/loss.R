@@ -1,11 +1,11 @@
 #' Losses
 #'
-#' The loss of one record, as a function of the linear predictor t and the response y. Each comes with the public
-#' bounds from which the sensitivities, and so the noise, are computed.
+#' The loss of one record, as a function of the linear predictor t and the response y. Each loss has public bounds,
+#' from which the sensitivities, and so the noise, are computed.
 #'
 #' For a response with two values, y is -1 or 1:
 #' * `loss_logistic()`: log(1 + exp(-y t)), convex; \eqn{|l'| \le 1},
-#'   \eqn{0 \le l'' \le 1/4}. With `slope` below 1 another loss for the same log-odds, see the section Bounded slope.
+#'   \eqn{0 \le l'' \le 1/4}. A `slope` below 1 gives another loss for the same log-odds, see the section Bounded slope.
 #' * `loss_sigmoid()`: 1 / (1 + exp(y t)), bounded and non-convex;
 #'   \eqn{|l'| \le 1/4}, \eqn{|l''| \le 1/(6\sqrt{3})}{|l''| <= 1/(6 sqrt 3)}.
 #' * `loss_huber_svm(h)`: the hinge loss of a support vector machine with its corner rounded off, convex. With
@@ -16,56 +16,59 @@
 #' * `loss_multinomial()`: one predictor \eqn{t_k}{t_k} for each class, \eqn{l = \log \sum_k e^{t_k} - t_y}{l = log
 #'   sum_k exp(t_k) - t_y}, convex; its gradient in t is no longer than \eqn{\sqrt 2}{sqrt(2)}, and its Hessian's
 #'   eigenvalues lie in \[0, 1/2\]. The default for a factor with three levels or more. Coefficients are a matrix with a
-#'   column for each class, whose rows sum to zero: a constant that is added to a row changes no probability. There are
-#'   the methods `"newton"` (the default, see [control_newton()]), `"gd"` and `"sgd"`, without a penalty or with
-#'   `penalty_ridge()`, and no intervals.
+#'   column for each class, whose rows sum to zero: a constant that is added to a row changes no probability. Available
+#'   are the methods `"newton"` (the default, see [control_newton()]), `"gd"` and `"sgd"`, without a penalty or with
+#'   `penalty_ridge()`, but no intervals.
 #'
 #' For a numeric response in public bounds, a robust linear regression:
 #' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
 #'   convex. Responses are clipped to `response`, and then, like the columns, mapped to \[-1, 1\]: the middle of the
-#'   bounds is subtracted, and half their width, s, is the unit (without an intercept nothing is subtracted, and s is
-#'   the larger absolute value of the two). The loss is that of the mapped response, with c / s for c:
+#'   convex. Responses are clipped to `response` and then mapped to \[-1, 1\], like the columns: the middle of the
+#'   bounds is subtracted, and the result is divided by half their width, s (without an intercept nothing is subtracted,
+#'   and s is the larger absolute value of the two bounds). The loss is that of the mapped response, with c / s for c:
 #'   \eqn{|l'| \le c / s}, \eqn{0 \le l'' \le 1}. So the noise grows with `c`, and with the width of the bounds.
 #'   Coefficients and predictions are on the original scale of the response, certificates and targets on the mapped
-#'   one. Without `start` a run begins at the middle of the bounds.
+#'   scale. Without `start` a run begins at the middle of the bounds.
 #'
-#' For counts up to a public one, a regression of their logarithm:
+#' For counts up to a public maximum, a log-linear regression:
 #' * `loss_poisson(max)`: counts are clipped to \[0, `max`\], and the negative log-likelihood of a Poisson distribution
-#'   with the mean \eqn{e^t}{exp(t)} is divided by `max`, \eqn{(e^t - y t) / \code{max}}{(exp(t) - y t) / max}, convex.
-#'   Where \eqn{e^t}{exp(t)} is above `max` it goes on as a straight line, which no expected count needs;
-#'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1}. Coefficients are those of logarithms, `predict(type = "response")` is the
-#'   expected count. One record weighs as much as `max` events: a count that few records have should not set it.
+#'   with mean \eqn{e^t}{exp(t)} is divided by `max`, \eqn{(e^t - y t) / \code{max}}{(exp(t) - y t) / max}, convex.
+#'   Where \eqn{e^t}{exp(t)} exceeds `max` the loss continues as a straight line; no expected count is that large.
+#'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1}. The model is linear in the logarithm of the expected count;
+#'   `predict(type = "response")` is the expected count. One record can weigh as much as `max` events, so `max` should
+#'   not be a count that few records reach.
 #'
-#' These three have second derivatives that jump. What rounding does to sums of these has no bound, so no Hessian
-#' is released, and methods that need one, or its Lipschitz constant, refuse the loss (`dpsosp_error_nonsmooth`). There
-#' are the methods `"newton"` and `"newton-b"` with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`,
-#' `"sgd"` and `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity gives.
+#' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a
+#' summed Hessian is then unbounded, so no Hessian is released, and methods that need one, or its Lipschitz constant,
+#' refuse the loss (`dpsosp_error_nonsmooth`). Available are the methods `"newton"` and `"newton-b"` with `curvature`
+#' `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"` and `"auto"`; penalties must be convex. With
+#' `sosp(alpha)` the target's `eps_h` is 0, which convexity guarantees.
 #'
 #' @section Bounded slope:
-#' `loss_logistic(slope = c)` with c < 1 is convex, has the slope \eqn{-y s(y t)},
+#' `loss_logistic(slope = c)` with c < 1 is convex. Its slope is \eqn{-y s(y t)},
 #' \deqn{s(m) = (c - (c - 1/2) e^{-k |m|}) e^{-\max(m, 0)}, \quad k = 1 / (4 c - 2),}{%
 #'   s(m) = (c - (c - 1/2) e^(-k |m|)) e^-max(m, 0), k = 1 / (4 c - 2),}
-#' and at t = 0 the slope and the curvature of the logistic loss. \eqn{|l'| \le c}; \eqn{0 \le l'' \le b < 1/2},
+#' and at t = 0 it has the slope and the curvature of the logistic loss. \eqn{|l'| \le c}; \eqn{0 \le l'' \le b < 1/2},
 #' \deqn{b = \frac{c k}{1 + k} \left(\frac{c}{c + k / 4}\right)^{1/k},}{%
 #'   b = c k / (1 + k) (c / (c + k / 4))^(1 / k),}
-#' 0.44 for c = 0.51 and 0.26 for c = 0.99; \eqn{|l'''| \le k / 4}. As \eqn{s(m) = e^{-m} s(-m)}, the true log-odds have
-#' the least expected loss: coefficients and probabilities estimate the same numbers as those of the logistic loss, and
-#' read like them.
+#' 0.44 for c = 0.51 and 0.26 for c = 0.99; \eqn{|l'''| \le k / 4}. Because \eqn{s(m) = e^{-m} s(-m)}, the true log-odds
+#' have the least expected loss: coefficients and probabilities estimate the same numbers as with the logistic loss, and
+#' have the same interpretation.
 #'
-#' One record changes a gradient by at most 2 c / n instead of 2 / n: it gets c times the noise, little more than half
-#' at the least. Noise of Hessians is in proportion to b, so there is more. What it costs without any noise is
-#' efficiency: records with a large loss count less than the likelihood would have them count. On four public data sets
+#' One record changes a gradient by at most 2 c / n instead of 2 / n, so the noise is c times that of the logistic loss,
+#' slightly more than half at the least. Noise of Hessians is proportional to b, so it is larger. The price without any
+#' noise is efficiency: records with a large loss count less than in the likelihood. On four public data sets
 #' the exact minimiser's mean logistic loss was above the least one by 0.00007 to 0.0006 for c = 0.51, by 0.00006 to
 #' 0.0005 for c = 0.55 and by less than 0.00013 from c = 0.75 on (`inst/experiments/slope.R`).
 #'
 #' @param slope The largest slope, a number from 0.51 to 1; 1 is the logistic loss itself.
 #' @param h Half the width of the rounded corner, a number from 0.01 to 1.
 #' @param response Public bounds of the response, `c(lower, upper)`, in its units; chosen without looking at the data.
-#' @param c Where the loss becomes linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a tenth of
-#'   the width of the bounds.
+#' @param c Residual from which on the loss is linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a
+#'   tenth of the width of the bounds.
 #' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data.
-#' @return An object of class `dp_loss`. Where a loss is an argument its name,
-#'   such as `"logistic"` or `"huber_svm"`, stands for the object; `"huber"` and `"poisson"` need their bounds.
+#' @return An object of class `dp_loss`. Where a loss is an argument, its name,
+#'   such as `"logistic"` or `"huber_svm"`, may stand for the object; `"huber"` and `"poisson"` need their bounds.
 #' @section Errors: `dpsosp_error_argument` for a parameter out of its range.
 #' @references Gao and Wright (2023), section 4 and appendix E.
 #'
@@ -74,8 +77,8 @@
 #'
 #' Huber (1964), Robust estimation of a location parameter.
 #'
-#' Reid and Williamson (2010), Composite binary losses: which losses have the true probabilities as their minimisers.
-#'   The one of bounded slope is among them; its bounds are proved in `vignette("proofs")`.
+#' Reid and Williamson (2010), Composite binary losses: the losses whose minimisers are the true probabilities.
+#'   The loss of bounded slope is one of them; its bounds are proved in `vignette("proofs")`.
 #' @examples
 #' loss_logistic()
 #' loss_logistic(slope = 0.6)

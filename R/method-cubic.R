@@ -1,25 +1,25 @@
 #' Settings of the cubic-regularised Newton method
 #'
-#' For `method = "cubic"`, which minimises convex objectives: each iteration minimises the quadratic model at the
-#' iterate plus \eqn{M/6 \, |v|^3}{(M/6) |v|^3}, M the Lipschitz constant of the Hessian, an upper bound of the
-#' objective. All settings are public: they must not be chosen by looking at the data.
+#' For `method = "cubic"`, which minimises convex objectives. Each iteration minimises an upper bound of the objective:
+#' the quadratic model at the iterate plus \eqn{M/6 \, |v|^3}{(M/6) |v|^3}, with M the Lipschitz constant of the
+#' Hessian. All settings are public: they must not be chosen by looking at the data.
 #'
-#' * `solver = "direct"`: gradient and Hessian are released, the Hessian with symmetric Gaussian noise, and the
-#'   model, raised by that noise's expected norm so that it remains an upper bound, is minimised exactly.
-#' * `solver = "inner"`: the published one. The model's gradient is released at each of `inner_steps` points, with
-#'   sensitivity (2 L + b |v|) / n (`"zero-out"`: (L + b |v|) / n) at a distance |v| from the iterate; the printed noise
-#'   has the diameter for |v| and lacks the division by n. Steps need strong convexity: a ridge penalty and no
-#'   intercept.
+#' * `solver = "direct"`: gradient and Hessian are released, the Hessian with symmetric Gaussian noise. The expected
+#'   norm of that noise is added to the model, so that it remains an upper bound, and the model is minimised exactly.
+#' * `solver = "inner"`: the published solver. The model's gradient is released at each of `inner_steps` points. At a
+#'   distance |v| from the iterate its sensitivity is (2 L + b |v|) / n (`"zero-out"`: (L + b |v|) / n); the noise
+#'   printed in the paper has the diameter for |v| and lacks the division by n. This solver needs strong convexity: a
+#'   ridge penalty and no intercept.
 #'
 #' Iterates stay in a ball around zero of the given public diameter.
 #'
 #' @param solver `"direct"` or `"inner"`.
-#' @param iterations Number of models, a whole number; `NULL`: 6, or 3 with `"inner"`.
-#' @param inner_steps Points on each model, a whole number of at least 2; `"inner"` only.
-#' @param diameter Of the ball, positive, for rows of norm at most one; `"direct"` takes `Inf`, too.
-#' @param hessian_share Share of an iteration's budget for the Hessian, in (0, 1); `"direct"` only.
-#' @param certificate_share Share of the whole budget for the gradient at the solution, in (0, 1).
-#' @param confidence Of the certificate, in (0, 1).
+#' @param iterations Number of iterations, a whole number; `NULL`: 6, or 3 with `"inner"`.
+#' @param inner_steps Number of points on each model, a whole number of at least 2; `"inner"` only.
+#' @param diameter Diameter of the ball, positive, for rows of norm at most one; `"direct"` also takes `Inf`.
+#' @param hessian_share Fraction of an iteration's budget for the Hessian, in (0, 1); `"direct"` only.
+#' @param certificate_share Fraction of the whole budget for the gradient at the solution, in (0, 1).
+#' @param confidence Confidence of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_cubic`.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
@@ -30,6 +30,9 @@
 #' @seealso [dp_sosp()], [control_newton()].
 #' @examples
 #' control_cubic(iterations = 4)
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "cubic",
+#'         control = control_cubic(iterations = 4),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inner_steps = 20, diameter = 100,
                           hessian_share = 0.3, certificate_share = 0.05, confidence = 0.95, ...) {

@@ -1,16 +1,16 @@
 #' Settings of gradient descent
 #'
-#' `method = "gd"` of [dp_sosp()], the baseline: a planned number of steps against noisy gradients, each
-#' 1/G long per unit of gradient, after which the iterate with the shortest released gradient is returned. It
-#' does not leave saddle points by itself: one Hessian, paid for with a part of the budget that is kept for it, tells
-#' whether the point returned is certified. Where the loss and the penalty exclude eigenvalues below `-eps_h`,
-#' none is asked for. All settings are public: they must not be chosen by looking at the data.
+#' `method = "gd"` of [dp_sosp()], the baseline: a planned number of steps along noisy gradients with step size 1/G (G
+#' is the Lipschitz constant of the gradient); then the iterate with the shortest released gradient is returned. The
+#' method does not leave saddle points. At the end one Hessian, paid for with a reserved part of the budget, tells
+#' whether the returned point is certified. Where the loss and the penalty exclude eigenvalues below `-eps_h`, no
+#' Hessian is released. All settings are public: they must not be chosen by looking at the data.
 #'
-#' `method = "sgd"`, DP-SGD, takes each step on a fresh batch, for `batch_share` of the budget, and returns the last
-#' iterate; the rest of the budget tells whether this is certified. See [control_opt()] for batches.
+#' `method = "sgd"`, DP-SGD, takes each step on a fresh batch, with the fraction `batch_share` of the budget, and
+#' returns the last iterate; the rest of the budget tells whether it is certified. See [control_opt()] for batches.
 #'
-#' @param hessian_share Share of the budget that is kept for the Hessian, in (0, 1).
-#' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
+#' @param hessian_share Fraction of the budget that is kept for the Hessian, in (0, 1).
+#' @param gap_share Fraction of the budget, in (0, 1), for a noisy initial gap, where one is released.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_gd`.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
@@ -20,6 +20,9 @@
 #'   privacy.
 #' @examples
 #' control_gd(max_iterations = 100)
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "gd",
+#'         control = control_gd(max_iterations = 100),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_gd <- function(gap = NULL, confidence = 0.95, max_iterations = 1000, gap_share = 0.02, hessian_share = 0.25,
                        batch = NULL, sampling = NULL, batch_share = 0.5, ...) {

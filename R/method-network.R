@@ -1,20 +1,20 @@
 #' Settings of networks' methods
 #'
 #' For [dp_sosp()] with a `model`, see [networks]. `method = "sgd"` takes steps along the mean of the released
-#' gradients, m = `momentum` m + (1 - `momentum`) g, `"adam"` by Adam's rule with 0.9 and 0.999 for the means of
-#' gradients and of their squares. Each step's gradient is of a fresh batch; its cost is amplified by the sampling,
-#' and all steps share the budget evenly. The last iterate is the fit. What is done with released gradients costs
-#' nothing, so neither rule is more private than the other. All settings are public: they must not be chosen by
-#' looking at the data.
+#' gradients, m = `momentum` m + (1 - `momentum`) g; `"adam"` uses Adam's rule with 0.9 and 0.999 for the means of
+#' gradients and of their squares. Each step's gradient is computed on a fresh batch; its cost is amplified by the
+#' sampling, and all steps share the budget evenly. The last iterate is the fit. The rules differ only in the
+#' post-processing of released gradients, so neither is more private than the other. All settings are public: they must
+#' not be chosen by looking at the data.
 #'
-#' @param epochs Passes over the data, on average; the number of steps is `epochs` n / `batch`, rounded.
-#' @param batch Records of a batch, expected ones with Poisson sampling; `NULL`: a thirtieth of all.
-#' @param clip The norm that each record's gradient is clipped to.
-#' @param step Length of a step per unit of gradient; for `"adam"` of each coordinate. `NULL`: 8, for `"adam"` 0.01, the
+#' @param epochs Number of passes over the data, on average; the number of steps is `epochs` n / `batch`, rounded.
+#' @param batch Number of records in a batch, the expected one with Poisson sampling; `NULL`: n / 30.
+#' @param clip The norm to which each record's gradient is clipped.
+#' @param step Step size; for `"adam"` that of each coordinate. `NULL`: 8, for `"adam"` 0.01, the
 #'   best of those tried on synthetic images (`inst/experiments/network-rule.R`).
-#' @param momentum In \[0, 1).
-#' @param seed A whole number, public, from which the weights follow that a fit starts at; R's random numbers are left
-#'   alone.
+#' @param momentum A number in \[0, 1).
+#' @param seed A whole number, public, which determines the first weights; R's random number generator is not
+#'   used for them.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_network`.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for

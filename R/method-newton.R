@@ -3,89 +3,95 @@
 #' For the methods `"newton"`, `"newton-b"` and `"damped-newton"`, which minimise convex objectives. All settings are
 #' public: they must not be chosen by looking at the data.
 #'
-#' Each of `iterations` steps asks for a gradient and moves along a direction in which
-#' second-order information, `curvature`, has rescaled it:
-#' * `"hessian"`, `"qu"`: double noise. The direction of the exact Hessian (or of the matrix of a quadratic
-#'   upper bound of the loss at the iterate, with which Newton's method cannot overshoot) and the noisy gradient is
-#'   released with noise of its own, whose sensitivity follows from `lambda0`.
-#' * `"lazy"`: the quadratic upper bound at zero is released once, with symmetric Gaussian noise,
-#'   and serves all steps; the most accurate of the four in our experiments. It starts at the constant prediction, see
-#'   `start` of [dp_sosp()].
+#' Each of `iterations` steps releases a gradient and moves along a direction that
+#' second-order information, `curvature`, has rescaled:
+#' * `"hessian"`, `"qu"`: double noise. The released direction is computed from the noisy gradient and the exact Hessian
+#'   (or, with `"qu"`, the matrix of a quadratic upper bound of the loss at the iterate, with which Newton's method
+#'   cannot overshoot), and has noise of its own, whose sensitivity follows from `lambda0`.
+#' * `"lazy"`: the matrix of the quadratic upper bound at zero is released once, with symmetric Gaussian noise,
+#'   and serves all steps. It is the most accurate of the four in our experiments. It starts at the constant prediction,
+#'   see `start` of [dp_sosp()].
 #' * `"direct"`: each step releases the Hessian with symmetric Gaussian noise.
-#' * `"moment"`, for `loss_multinomial()` and its default there: see the section Several classes.
+#' * `"moment"`, for `loss_multinomial()` and the default there: see the section Several classes.
 #'
-#' `modify` says how small eigenvalues e are raised, to e + `lambda0` (`"add"`) or max(e, `lambda0`) (`"clip"`; with
-#' double noise to a little more, at most 8/7 of it, which is computed in a time that does not depend on the data). By
-#' default `lambda0` follows from what was released: with double noise from a noisy trace of the curvature,
-#' as \eqn{(s \, \mathrm{tr} \, (b/n)^2 / \rho)^{1/3}}{(s tr (b/n)^2 / rho)^(1/3)} and at least 1/n, with rho
-#' the cost of the direction, b the largest curvature of the loss and s = `lambda_scale`, and as what
-#' keeps the direction's noise from undoing its progress; with `"direct"` as \eqn{s \sqrt{2 d}}{s sqrt(2 d)} times
-#' the standard deviation of the matrix's noise; with `"lazy"` as \eqn{s T \sqrt{d}}{s T sqrt(d)} times that of a
-#' gradient which takes the budget of all T steps, where 1/s is the norm of the solution to be expected (rows have norm
-#' at most one), and at least \eqn{\sqrt{2 d}}{sqrt(2 d)} times that of the matrix's noise. There more iterations cost
-#' time, not accuracy. With `adaptive = TRUE` that lambda0 is halved, at most twelve times in a run, while the released
-#' gradients show that more is left to be found where it holds the steps back: a run starts cautiously and reaches
-#' further while gradients in damped directions exceed the noise level. This uses releases only and costs nothing.
+#' `modify` says how small eigenvalues e are raised: to e + `lambda0` (`"add"`) or to max(e, `lambda0`) (`"clip"`; with
+#' double noise to slightly more, at most 8/7 of it, which is computed in a time that does not depend on the data). By
+#' default `lambda0` follows from releases:
+#' * with double noise it is \eqn{(s \, \mathrm{tr} \, (b/n)^2 / \rho)^{1/3}}{(s tr (b/n)^2 / rho)^(1/3)} and at least
+#'   1/n, with tr a noisy trace of the curvature, rho the cost of the direction, b the largest curvature of the loss and
+#'   s = `lambda_scale`; it is also large enough that the direction's noise does not undo its progress;
+#' * with `"direct"` it is \eqn{s \sqrt{2 d}}{s sqrt(2 d)} times the standard deviation of the matrix's noise;
+#' * with `"lazy"` it is \eqn{s T \sqrt{d}}{s T sqrt(d)} times the standard deviation of the noise of a
+#'   single gradient that takes the budget of all T steps, and at least \eqn{\sqrt{2 d}}{sqrt(2 d)} times that of the
+#'   matrix's noise. 1/s is the expected norm of the solution (rows have norm at most one). More iterations then cost
+#'   time, not accuracy.
 #'
-#' `"damped-newton"` takes `curvature = "direct"` and chooses the length of each step, among 1, 1/2, ..., 1/32 of the
+#' With `adaptive = TRUE` the latter is halved, at most twelve times in a run, while the released gradients in damped
+#' directions exceed the noise level: a run starts cautiously, and reaches further only if there is more to be found.
+#' This uses releases only and costs nothing.
+#'
+#' `"damped-newton"` uses `curvature = "direct"` and chooses the length of each step, among 1, 1/2, ..., 1/32 of the
 #' direction, by noisy decreases of the objective.
 #'
-#' `"newton-b"` takes its steps on fresh batches, see below.
+#' `"newton-b"` takes its steps on fresh batches, see the section Batches.
 #'
 #' A ridge penalty is added to the curvature as it is: it depends on no record and can only
 #' raise the smallest eigenvalue, so the direction needs less noise.
 #'
-#' Sensitivity of the direction A^-1 g for n records, c = b / n and a smallest eigenvalue of A of at least m: for
-#' `"add"` c / (m (m + c)) |g| under both neighbour relations; for `"clip"` \eqn{\sqrt{2}}{sqrt(2)} k c |g| under
+#' Sensitivity of the direction A^-1 g for n records, with c = b / n and m a lower bound of the smallest eigenvalue of
+#' A: for `"add"` c / (m (m + c)) |g| under both neighbour relations; for `"clip"` \eqn{\sqrt{2}}{sqrt(2)} k c |g| under
 #' `"replace-one"`, where the published bound does not hold, and k c |g| under `"zero-out"`, with k the smaller of
 #' \eqn{0.47 / \lambda_0^2}{0.47 / lambda0^2} and one over the square of the ridge penalty's curvature. With
 #' `"direct"` and `"lazy"` the matrix has sensitivity \eqn{\sqrt{2}}{sqrt(2)} c (`"zero-out"`: c) in the Frobenius norm.
 #' All releases are Gaussian.
 #'
 #' @section Several classes:
-#' With `loss_multinomial()`, d coefficients for each of K classes, a Hessian would have (d K)^2 numbers. At every
-#' point it is at most \eqn{\frac12 (I - \frac1K 11') \otimes S}{(I - 11'/K) / 2 (x) S}, S the matrix of the rows'
-#' second moments, and `curvature = "moment"` releases S once, d x d numbers of sensitivity \eqn{\sqrt 2 / n}{sqrt(2)
-#' / n} (`"zero-out"`: 1 / n) whatever K is, for `curvature_share` of what steps have. Each step, of 60 by default,
-#' then asks for a gradient to which no record adds more than the norm `clip` / n, so that it has the sensitivity 2
-#' `clip` / n (`clip` / n), and moves along (S / 2 + r)^-1 times it, with a column for each class. r follows from what
-#' was released: the noise that all steps leave in a predictor is to have a standard deviation of 2. Clipped gradients
-#' certify nothing, so all steps are taken; the gradient at the last iterate, which is the solution, is not clipped.
-#' With a small `clip` the steps lead near a point that such records agree on, which need not be the minimum. Of the
-#' settings `iterations`, `curvature_share`, `certificate_share`, `clip` and `confidence` count.
+#' With `loss_multinomial()` and d coefficients for each of K classes, a Hessian would have (d K)^2 numbers. At every
+#' point it is at most \eqn{\frac12 (I - \frac1K 11') \otimes S}{(I - 11'/K) / 2 (x) S}, with S the matrix of the rows'
+#' second moments. `curvature = "moment"` releases S once: d x d numbers of sensitivity \eqn{\sqrt 2 / n}{sqrt(2)
+#' / n} (`"zero-out"`: 1 / n) whatever K is, with the fraction `curvature_share` of the budget of all steps. Each step,
+#' of 60 by default, then releases a gradient to which no record adds more than the norm `clip` / n, so that its
+#' sensitivity is 2 `clip` / n (`clip` / n), and moves along (S / 2 + r)^-1 times it, with a column for each class. r
+#' follows from releases: the noise that all steps leave in a predictor shall have a standard deviation of 2. Clipped
+#' gradients certify nothing, so all steps are taken; the gradient at the last iterate, which is the solution, is not
+#' clipped. With a small `clip` the steps may lead to a point other than the minimum. This method uses the settings
+#' `iterations`, `curvature_share`, `certificate_share`, `clip` and `confidence`.
+#'
 #' @section Batches:
 #' The method `"newton-b"` takes each step on a fresh random batch, drawn without replacement (`sampling = "wor"`,
-#' the default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the only one under
-#' `"zero-out"`, the paper's). Gradient, trace and direction, or gradient and Hessian, are of the same batch; the
-#' step is charged for all of them together before the batch is drawn, at the Renyi divergence that sampling leaves
-#' of their composition. Sums are divided by the batch's public size m, so sensitivities are those above with
-#' c = b / m. With `"lazy"` gradients only are on batches: the matrix, which is released once, is of all records. So
-#' is the last gradient, with `certificate_share` of the budget, and no other certifies: all planned steps are
-#' taken, with a target or without. Everything else is for steps.
+#' the default under `"replace-one"`) or with each record drawn independently (`"poisson"`, the default and the only
+#' scheme under `"zero-out"`, and the paper's). Gradient, trace and direction, or gradient and Hessian, use the same
+#' batch. Before the batch is drawn, the step is charged for all of them together: the Renyi divergence of their
+#' composition, amplified by the sampling. Sums are divided by the batch's public size m, so sensitivities are those
+#' above with c = b / m. With `"lazy"` only gradients use batches: the matrix is released once, on the full data. So is
+#' the last gradient, with the fraction `certificate_share` of the budget. No other gradient certifies a point, so all
+#' planned steps are taken, with a target or without. The rest of the budget is for steps.
 #'
 #' The default size makes a step's sampling error about as large as the noise of its gradient, see [control_opt()];
-#' it lies between n / 200 and n / 20, or n / 5 where steps have curvature of their own, which are few. Batches save
-#' time, not privacy: a step has about the noise that it would have on all records, and a sampling error besides.
+#' it lies between n / 200 and n / 20, or n / 5 where steps have curvature of their own, of which there are few. Batches
+#' save time, not privacy: a step has about the same noise as on the full data, and a sampling error besides.
 #'
 #' @param curvature `"lazy"`, `"hessian"`, `"qu"`, `"direct"` or `"moment"`.
 #' @param modify `"add"` or `"clip"`.
 #' @param iterations Number of steps, a whole number; `NULL`: a default of the `curvature`.
 #' @param lambda0 A public number of at least 1e-6, and at least 2.5e-13 d (d + 1) where directions of d coefficients
-#'   are released, for what rounding may do to them; or `NULL`: adaptive.
+#'   are released, because of rounding errors; or `NULL`: adaptive.
 #' @param lambda_scale Factor of an adaptive `lambda0`, at least 1e-6; `NULL`: a default of the `curvature`.
 #' @param adaptive Should `lambda0` fall during the run? `"lazy"` only, and only where `lambda0` is `NULL`.
-#' @param curvature_share Share of an iteration's budget (with `"lazy"` of the whole budget) for second-order
+#' @param curvature_share Fraction of an iteration's budget (with `"lazy"` of the whole budget) for second-order
 #'   information, in (0, 1); `NULL`: a default of the `curvature`.
-#' @param trace_share Share of that for the trace, in (0, 1); with double noise and an adaptive `lambda0` only.
-#' @param search_share Share of an iteration's budget for the length of its step, in (0, 1);
+#' @param trace_share Fraction of `curvature_share` for the trace, in (0, 1); with double noise and an adaptive
+#'   `lambda0` only.
+#' @param search_share Fraction of an iteration's budget for the length of its step, in (0, 1);
 #'   `"damped-newton"` only.
-#' @param certificate_share Share of the whole budget for the gradient at the solution, which certifies it, in (0, 1).
+#' @param certificate_share Fraction of the budget for the gradient at the solution, which certifies it, in (0, 1).
 #' @param tail The solution is the mean of this fraction of the last iterates, in \[0, 1\]; 0: the last iterate.
-#' @param clip With `"moment"`: no record's gradient is longer, a number from 1e-6 to 1e6; beyond \eqn{\sqrt 2}{sqrt(2)}
-#'   none is clipped.
-#' @param confidence Of the certificate, in (0, 1).
-#' @param batch For `"newton-b"`: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see below.
-#' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
+#' @param clip With `"moment"`: the norm to which each record's gradient is clipped, from 1e-6 to 1e6; from
+#'   \eqn{\sqrt 2}{sqrt(2)} on, no gradient is clipped.
+#' @param confidence Confidence of the certificate, in (0, 1).
+#' @param batch For `"newton-b"`: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see the
+#'   section Batches.
+#' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see the section Batches.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_newton`; its `batch_share` is the fraction of the budget that steps have.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
@@ -95,10 +101,13 @@
 #'   second-order methods, algorithm 3, lemma 5.1, sections 5.2 and 6.4; the sensitivity of `"clip"` is corrected.
 #'
 #' Avella-Medina, Bradshaw and Loh (2023), Differentially private inference via noisy optimization, section 4; there
-#'   the length of the step is not private.
+#'   the step length is chosen without privacy.
 #' @seealso [dp_sosp()].
 #' @examples
 #' control_newton(curvature = "qu", iterations = 5)
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "newton",
+#'         control = control_newton(curvature = "qu", iterations = 5),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
                            iterations = NULL, lambda0 = NULL, lambda_scale = NULL, curvature_share = NULL,

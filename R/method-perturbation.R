@@ -3,34 +3,34 @@
 #' For the methods `"objpert"` and `"outpert"`, which release one minimiser of a convex objective and nothing else. All
 #' settings are public: they must not be chosen by looking at the data.
 #'
-#' Both minimise the loss plus the penalty plus \eqn{\lambda |w|^2 / 2}{lambda |w|^2 / 2}, to the last bits and behind
-#' the barrier; the search itself costs nothing.
+#' Both minimise the loss plus the penalty plus \eqn{\lambda |w|^2 / 2}{lambda |w|^2 / 2}, to machine precision and
+#' inside the privacy barrier. The minimisation itself costs no budget.
 #' * `"objpert"` adds a random linear function \eqn{v'w / n} with \eqn{v \sim N(0, s^2 I)}{v ~ N(0, s^2 I)} to the
 #'   objective. Its privacy loss is \eqn{\kappa = \log(1 + b / (n \lambda))}{kappa = log(1 + b / (n lambda))}, with b
 #'   the largest curvature of the loss, plus that of a Gaussian release with four times its tails: \eqn{\delta \le
-#'   4 \delta_\mu(\epsilon - \kappa)}{delta <= 4 delta_mu(eps - kappa)}, where \eqn{\mu^2}{mu^2} sums
-#'   \eqn{(2 L / s)^2}{(2 L / s)^2} and the Gaussian releases beside it (private ranges, and a little noise on the
-#'   solution, which covers that it is computed in floating point). The budget must be the fit's own, in `eps` and
-#'   `delta`.
+#'   4 \delta_\mu(\epsilon - \kappa)}{delta <= 4 delta_mu(eps - kappa)}, where \eqn{\mu^2}{mu^2} is the sum of
+#'   \eqn{(2 L / s)^2}{(2 L / s)^2} and those of the other Gaussian releases (private ranges, and a little noise on the
+#'   solution, which covers its rounding error). The budget must be the fit's own, in `eps` and `delta`.
 #' * `"outpert"` adds noise to the minimiser, which one record moves by at most
-#'   \eqn{2 L / (n \lambda)}{2 L / (n lambda)}: Gaussian accounting as with the other methods.
+#'   \eqn{2 L / (n \lambda)}{2 L / (n lambda)}. It has Gaussian accounting, as the other methods have.
 #'
-#' By default bias and noise balance when the solution has a norm of about `size`. With nu =
+#' By default lambda balances bias and noise for a solution with norm about `size`. With nu =
 #' \eqn{2 L \sqrt{d} / (n \mu)}{2 L sqrt(d) / (n mu)} the length of the noise in the gradient, lambda is nu / `size`,
-#' and at least what keeps kappa below `kappa_share` of eps; for `"outpert"` it is
+#' and large enough that kappa is at most `kappa_share` times eps; for `"outpert"` it is
 #' \eqn{(2 b \nu^2 / (d \, size^2))^{1/3}}{(2 b nu^2 / (d size^2))^(1/3)}. The defaults were chosen by
 #' `inst/experiments/convex-rule.R` on synthetic problems.
 #'
-#' The certificate costs nothing: at the solution the gradient is minus the random linear part and lambda w, whose
-#' length has a bound that follows from s and the coefficients.
+#' The certificate costs nothing: at the solution the gradient of the objective is minus the random linear part and
+#' minus lambda w, and its norm has a bound that follows from s and the coefficients.
 #'
 #' @param lambda A number of at least 0, for rows of norm at most one, or `NULL`: by the rule above. `"objpert"` needs
 #'   kappa < eps; `"outpert"` takes 0 where a ridge penalty applies to every coefficient.
-#' @param size Norm of the solution to aim at, for rows of norm at most one, positive; `NULL`: the less noise, the more,
-#'   \eqn{20 (100 \nu)^{-0.3}}{20 (100 nu)^-0.3}, and 2 for `loss_huber()`, whose predictor stays in \[-1, 1\].
+#' @param size Expected norm of the solution, for rows of norm at most one, positive; `NULL`:
+#'   \eqn{20 (100 \nu)^{-0.3}}{20 (100 nu)^-0.3}, larger where there is less noise, and 2 for `loss_huber()`, whose
+#'   predictor stays in \[-1, 1\].
 #' @param kappa_share Largest fraction of eps that kappa may take by that rule, in (0, 1); `"objpert"` only.
-#' @param output_share Share of the budget for the noise on the solution of `"objpert"`, in (0, 1).
-#' @param confidence Of the certificate, in (0, 1).
+#' @param output_share Fraction of the budget for the noise on the solution of `"objpert"`, in (0, 1).
+#' @param confidence Confidence of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_perturbation`.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
@@ -45,6 +45,9 @@
 #' @seealso [dp_sosp()].
 #' @examples
 #' control_perturbation(size = 10)
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "objpert",
+#'         control = control_perturbation(size = 10),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_perturbation <- function(lambda = NULL, size = NULL, kappa_share = 0.3, output_share = 0.001,
                                  confidence = 0.95, ...) {

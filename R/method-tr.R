@@ -1,36 +1,37 @@
 #' Settings of the trust-region method
 #'
 #' `method = "tr"` of [dp_sosp()] releases a gradient and a Hessian at each point, minimises their
-#' quadratic model exactly within a radius, and goes there. All settings are public: they must
+#' quadratic model exactly within a radius, and moves there. All settings are public: they must
 #' not be chosen by looking at the data.
 #'
 #' @section What stops a run:
-#' * `"dual"`: the dual variable \eqn{\lambda} of the subproblem, as in the paper. At the point that a step s
-#'   leads to, the gradient is at most \eqn{\lambda |s| + M |s|^2 / 2} long and no
-#'   eigenvalue lies below that of the model less \eqn{M |s|}, plus and less what the noise may have done; the
-#'   run ends when these bounds meet the target. \eqn{\lambda \le \sqrt{\alpha M}} suffices.
+#' * `"dual"`: the dual variable \eqn{\lambda} of the subproblem, as in the paper. At the point to which a step s
+#'   leads, the norm of the gradient is at most \eqn{\lambda |s| + M |s|^2 / 2}, and no eigenvalue is smaller than the
+#'   smallest one of the model minus \eqn{M |s|}, each up to the noise. The run ends when these bounds, with the noise
+#'   included, meet the target; \eqn{\lambda \le \sqrt{\alpha M}} is sufficient.
 #' * `"explicit"`: bounds on gradient and smallest eigenvalue at the point itself, as for the method
 #'   `"opt"` (Gao and Wright's modification).
 #'
 #' @section Constants:
 #' The radius is \eqn{\sqrt{\alpha / M}} and the number of steps \eqn{T = 6 \sqrt{M} \Delta / \alpha^{1.5}} for
-#' an initial gap \eqn{\Delta} (see [planned_iterations()]); each step may cost a T-th of the budget.
-#' With `constants = "tight"` M follows from the loss and the penalty, and \eqn{\alpha} is the largest for which
-#' what the run would end with, noise included, meets the target. The budget of a step is divided between
-#' gradient and Hessian so that the error of the model is least. Where the gradient does not exceed its
-#' noise, the run stays and averages measurements. Without a target it goes on from the first certified point
-#' with all that is left: half of it to travel until a step ends inside the radius, the rest for three precise steps.
-#' With `"published"` \eqn{\alpha} = `eps_g`, M = 1, gradient and Hessian cost the same, the Hessian's noise has the
-#' published spectral norm, and the tests are on the noisy quantities; for reproduction.
+#' an initial gap \eqn{\Delta} (see [planned_iterations()]); each step may cost a fraction 1 / T of the budget.
+#' With `constants = "tight"` M follows from the loss and the penalty, and \eqn{\alpha} is the largest value for which
+#' the final bounds, noise included, meet the target. The budget of a step is divided between
+#' gradient and Hessian so that the error of the model is least. Where the gradient does not exceed its noise level,
+#' the run stays and averages measurements. Without a target it continues from the first certified point
+#' with the rest of the budget: half of it for further steps until one ends inside the radius, the other half for three
+#' precise steps. With `"published"` \eqn{\alpha} = `eps_g`, M = 1, gradient and Hessian cost the same, the Hessian's
+#' noise has the published spectral norm, and the tests use the noisy quantities; this is for reproduction.
 #'
 #' @section Batches:
-#' The method `"tr-b"` takes such steps with gradient and Hessian from two independent fresh batches, for
-#' `batch_share` of the budget at most, until the bounds meet the target as if the sampling error were noise. From there
-#' 20 iterations on all records, with what is left, certify the point or one near it. See [control_opt()] for batches.
+#' The method `"tr-b"` takes such steps with gradient and Hessian from two independent fresh batches, with at most the
+#' fraction `batch_share` of the budget, until the bounds meet the target as if the sampling error were noise. From
+#' there 20 iterations on the full data, with the rest of the budget, certify the point or one near it. See
+#' [control_opt()] for batches.
 #'
 #' @param constants `"tight"` or `"published"`.
-#' @param stop `"dual"` or `"explicit"`, see below.
-#' @param gap_share Share of the budget, in (0, 1), of a noisy initial gap, where one is paid for.
+#' @param stop `"dual"` or `"explicit"`, see the section What stops a run.
+#' @param gap_share Fraction of the budget, in (0, 1), for a noisy initial gap, where one is released.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_tr`.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
@@ -40,6 +41,9 @@
 #' @seealso [trust_region_step()] for the subproblem.
 #' @examples
 #' control_tr(stop = "explicit")
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "tr", loss = "sigmoid",
+#'         control = control_tr(stop = "explicit"),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_tr <- function(constants = c("tight", "published"), stop = c("dual", "explicit"), gap = NULL,
                        confidence = 0.95, max_iterations = NULL, gap_share = 0.02, batch = NULL, sampling = NULL,

@@ -2,15 +2,15 @@
 
 #' @section Methods:
 #' For all problems:
-#' * `"2opt-ls"`, `"2opt"`, `"opt-ls"`, `"opt"`: short steps or private line search (`-ls`), one phase or two (`2`); on
-#'   batches `"opt-b"`, `"2opt-b"`. See [control_opt()].
+#' * `"2opt-ls"`, `"2opt"`, `"opt-ls"`, `"opt"`: short steps, or a private line search (`-ls`), in one phase or two
+#'   (`2`); on batches `"opt-b"`, `"2opt-b"`. See [control_opt()].
 #' * `"tr"`, on batches `"tr-b"`: trust region. See [control_tr()].
-#' * `"spider"`: each record is read once, and what is certified is the population's objective. See [control_spider()].
+#' * `"spider"`: each record is used once, and the certificate is about the population. See [control_spider()].
 #' * `"gd"`, on batches `"sgd"`: gradient descent, a baseline. See [control_gd()].
 #'
 #' For convex problems:
-#' * `"newton-ridge"`: Newton's method on centred and scaled columns, with a ridge penalty that it chooses itself, for
-#'   losses without a penalty. See [control_newton_ridge()].
+#' * `"newton-ridge"`: Newton's method on centred and scaled columns, with a ridge penalty that it chooses itself; no
+#'   other penalty. See [control_newton_ridge()].
 #' * `"newton"`, `"damped-newton"`, on batches `"newton-b"`: Newton's method. See [control_newton()].
 #' * `"objpert"`, `"outpert"`: perturbation of the objective or of its minimiser. See [control_perturbation()].
 #' * `"cubic"`: cubic regularisation. See [control_cubic()].

@@ -1,39 +1,39 @@
 #' Networks
 #'
-#' Networks for [dp_sosp()], in place of its linear model: `model_mlp()` of dense layers, `model_cnn()` of
-#' convolutions, pooling and dense layers for images. A last dense layer has an output for each class (one for a
-#' response with two values). A model says how layers follow each other; it holds no weights and no data.
+#' Networks for [dp_sosp()], in place of its linear model: `model_mlp()` with dense layers, `model_cnn()` with
+#' convolutions, pooling and dense layers for images. The last dense layer has an output for each class (one for a
+#' response with two values). A model describes the sequence of layers; it holds no weights and no data.
 #'
 #' # What is private
-#' Each step takes the mean, over a random batch, of the records' gradients, each clipped to the norm `clip` of
-#' [control_network()], with noise: one record moves a sum by at most `clip` (`neighbours = "zero-out"`) or twice as
-#' much (`"replace-one"`), whatever the network is. No record's gradient is kept in memory: norms follow from the
-#' numbers that go into a layer and the slopes that come back to it. There is no batch normalisation, which would mix
-#' records. Weights start at random numbers that follow from the `seed` of [control_network()], of variance one over
-#' the number of inputs of a unit.
+#' Each step releases the mean, over a random batch, of the records' gradients, each clipped to the norm `clip` of
+#' [control_network()]. One record changes a sum by at most `clip` (`neighbours = "zero-out"`) or twice as
+#' much (`"replace-one"`), whatever the network is. Gradients of single records are not kept in memory: their norms are
+#' computed from the inputs of a layer and the derivatives with respect to its outputs. There is no batch normalisation,
+#' which would mix records. First weights are random numbers that follow from the `seed` of [control_network()], with
+#' variance one over the number of inputs of a unit.
 #'
 #' Line searches ([control_line_search()]) compare records' losses, whose decreases along a step are clipped as well.
 #'
-#' A network has no Lipschitz constants, no bounds of second derivatives and no convexity. So all else is refused:
-#' methods that need them, values, Hessians, certificates, perturbed objectives and intervals.
+#' A network has no Lipschitz constants, no bounds of second derivatives and no convexity. Therefore everything else is
+#' refused: methods that need these, values, Hessians, certificates, perturbed objectives and intervals.
 #'
 #' # Inputs
 #' `x` is a matrix with a row per record or, for `model_cnn()`, an array of images, records x height x width or
-#' records x height x width x channels; a matrix becomes images by `dim(x) <- c(nrow(x), height, width)`. The argument
-#' `bounds` of [dp_sosp()], `c(lower, upper)`, says publicly where all numbers lie, such as `c(0, 255)` for bytes:
-#' they are clamped to it and mapped to \[-1/2, 1/2\]. A record with a missing or infinite number, or a missing
+#' records x height x width x channels; `dim(x) <- c(nrow(x), height, width)` makes images of a matrix. The argument
+#' `bounds` of [dp_sosp()] declares a public range of all numbers, `c(lower, upper)`, such as `c(0, 255)` for bytes:
+#' they are clipped to it and mapped to \[-1/2, 1/2\]. A record with a missing or infinite number, or a missing
 #' response, is replaced by a null record, which adds nothing.
 #'
-#' Of a formula and a data frame, which `model_mlp()` takes, inputs are the columns as [dp_sosp()] maps them for its
+#' `model_mlp()` also takes a formula and a data frame. The inputs are then the columns as [dp_sosp()] maps them for its
 #' linear model: numeric ones from their range, found privately or declared in `bounds`, and an indicator for each
-#' declared level of a factor but the first.
+#' declared level of a factor except the first.
 #'
-#' @param hidden Units of the hidden dense layers, one number for each; `integer()` for none.
-#' @param activation Of all hidden layers: `"tanh"` or `"relu"`.
-#' @param channels Of each convolution, the number of its outputs.
-#' @param kernel,stride,padding Of each convolution: the side of its square window, the step between windows, and the
-#'   pixels of zeros around the image, fewer than `kernel`. One number for all or one for each.
-#' @param pool,pool_stride Of the pooling after each convolution, the largest number of each window: side of the
+#' @param hidden Numbers of units of the hidden dense layers; `integer()` for no hidden layer.
+#' @param activation Activation of all hidden layers: `"tanh"` or `"relu"`.
+#' @param channels Number of outputs of each convolution.
+#' @param kernel,stride,padding For each convolution: the side of its square window, the step between windows, and the
+#'   width in pixels of the border of zeros around the image, less than `kernel`. One number for all or one for each.
+#' @param pool,pool_stride For the pooling after each convolution, which takes the maximum of each window: side of the
 #'   window (1: no pooling) and step between windows.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_model`.

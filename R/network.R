@@ -70,22 +70,24 @@ new_network_fit <- function(job, answer) {
 
 #' Methods for fits of networks
 #'
-#' What [dp_sosp()] returns for a `model`, see [networks]: an object of class `dp_network`. It holds the weights,
-#' which are functions of released gradients, and what is public, no data; `saveRDS()` keeps it, and what is read back
-#' predicts as before.
+#' [dp_sosp()] with a `model`, see [networks], returns an object of class `dp_network`. It holds the weights,
+#' which are functions of released gradients, and public facts, but no data. It can be saved by `saveRDS()` and predicts
+#' the same when it is read back.
 #'
 #' @param x,object A fit of class `dp_network`.
-#' @param newdata A matrix or an array of as many numbers per record as the data had; of a fit of a formula a data
+#' @param newdata A matrix or an array with as many numbers per record as the data had; for a fit with a formula a data
 #'   frame.
-#' @param type `"class"`: the likeliest label; `"response"`: probabilities, a column for each class (of a response
+#' @param type `"class"`: the likeliest label; `"response"`: probabilities, a column for each class (for a response
 #'   with two values those of the second one); `"link"`: the outputs of the network. For a numeric response in bounds,
 #'   `"link"` and `"response"` are the predicted response.
-#' @param digits Significant digits of what is printed.
+#' @param digits Number of significant digits that are printed.
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: one entry, or row, per record, `NA` where a number is missing. `coef()`: a list with a matrix
-#'   for each layer that has weights: a row for each of its outputs, a column for each number that is summed, the
-#'   constant last. `nobs()`: n. `formula()`: the formula, without its environment. `print()`, `summary()` and `plot()`
+#'   for each layer that has weights: a row for each output, a column for each input, the constant in the last column.
+#'   `nobs()`: n. `formula()`: the formula, without its environment. `print()`, `summary()` and `plot()`
 #'   return their argument invisibly, `autoplot()` a plot of ggplot2: see [dp_sosp-methods].
+#' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_absent` for generics that need data,
+#'   standard errors or a likelihood.
 #' @name dp_network-methods
 NULL
 

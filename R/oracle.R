@@ -2,27 +2,28 @@
 #'
 #' An oracle holds data, loss and budget and answers queries about the mean
 #' loss with noise. Every query is charged to the budget before it is
-#' answered and refused when it cannot be paid for, so whatever an algorithm does
-#' with the answers, the run is private at the budget.
+#' answered, and is refused when the budget does not suffice. So whatever an algorithm does
+#' with the releases, the run is private at the budget.
 #'
 #' Rows are clipped to norm `radius` (with the intercept, if there is one) and divided
-#' by it, so an oracle's coefficients are those of the problem times `radius`. A row
-#' with a missing or infinite value, or a response that is none of its coding's values, is replaced by a null record,
+#' by it, so an oracle's coefficients are those of the problem times `radius`. A record
+#' with a missing or infinite value, or with a response that is not coded as `y` says, is replaced by a null record,
 #' which adds nothing to any gradient.
 #'
-#' Noise, for n records, under `"replace-one"` (half of it, and for the Hessian
-#' the last maximum only, under `"zero-out"`), with \eqn{|l'| \le L},
-#' \eqn{l'' \in [-a, b]}: the sensitivity of the gradient is 2 L / n, of the
-#' Hessian \eqn{\max(a + b, \sqrt{2} \max(a, b)) / n} in the Frobenius norm, of the
-#' value the range of the loss over linear predictors up to the norm of `w`, / n. A
+#' Sensitivities for n records under `"replace-one"`, with \eqn{|l'| \le L} and
+#' \eqn{l'' \in [-a, b]}: the gradient has 2 L / n, the
+#' Hessian \eqn{\max(a + b, \sqrt{2} \max(a, b)) / n} in the Frobenius norm, and the
+#' value the range of the loss over linear predictors up to the norm of `w`, divided by n. Under `"zero-out"`
+#' the gradient has L / n, the Hessian \eqn{\max(a, b) / n}, and the value the smaller of that range and L |w|, divided
+#' by n (for regression losses L |w| plus the spread of the loss at t = 0). A
 #' Gaussian release with cost mu has standard deviation sensitivity / mu.
 #'
 #' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
-#'   Matrix, whose entries are copied; time and memory are then in proportion to them. Or a source
-#'   from [dp_source()], whose columns but `y` are then those of the matrix.
+#'   Matrix, whose entries are copied; time and memory are then proportional to their number. Or a source
+#'   from [dp_source()], all of whose columns except `y` are then those of the matrix.
 #' @param y Response, one per row, coded as in [dp_sosp()]: a factor, logical, numeric with 1 for one
-#'   class and 0 or -1 for the other; numbers for a regression loss, whose problem is that of the mapped response, see
-#'   [losses]. For a source the name of its column.
+#'   class and 0 or -1 for the other; or numbers for a regression loss, which are mapped as [losses] says. For a source
+#'   the name of its column.
 #' @param loss A loss or its name, see [losses].
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
@@ -31,19 +32,19 @@
 #'   nothing. n is public under both.
 #' @param noise `"secure"`: exact sampling with the operating system's generator.
 #'   `"reproducible"`: R's generator, for study and not for release.
-#' @param storage `"single"` keeps a copy of a matrix in single precision, half as large: its numbers are
-#'   rounded to 24 bits before rows are clipped, all sums are taken in double precision, and sensitivities
-#'   stay the same. A number above 3.4e38 is then infinite. `"double"` for a sparse matrix.
+#' @param storage `"single"` keeps a copy of a matrix in single precision, half as large: numbers are
+#'   rounded to 24 bits before rows are clipped, all sums are computed in double precision, and sensitivities
+#'   stay the same. A number above 3.4e38 becomes infinite. A sparse matrix takes `"double"` only.
 #' @param ... Not used; anything in it is an error.
 #' @param oracle An oracle.
 #' @param w Coefficients, one per column (the intercept first); with `loss_multinomial()` those of the first class, then
-#'   those of the second, ...
+#'   those of the second, and so on.
 #' @param mu,rho Cost of the release: one of the two, `rho = mu^2 / 2`.
 #' @param direction Direction of the search, of the length of `w`.
-#' @param steps Candidate steps, positive, at most 1000; for `"svt"` the first one that passes
-#'   is taken, so give them in falling order.
-#' @param mechanism `"gaussian"` answers with all decreases; `"svt"` (sparse
-#'   vector) and `"exponential"` answer with a step only, and need zCDP
+#' @param steps Candidate steps, positive, at most 1000. `"svt"` takes the first one that passes, so give them in
+#'   decreasing order.
+#' @param mechanism `"gaussian"` releases all decreases; `"svt"` (sparse
+#'   vector) and `"exponential"` release a step only, and need zCDP
 #'   accounting.
 #' @param sufficient Required decrease per unit of step (only `"svt"`).
 #' @return `dp_oracle()`: an object of class `dp_oracle`. `dp_value()`: a number;
@@ -53,8 +54,8 @@
 #'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
 #'   chosen step, or `NA` when none passes.
 #' @section Errors: `dpsosp_error_argument` before anything is charged (a Hessian of more than 8192
-#'   coefficients is `dpsosp_error_size` as well, one of a loss whose second derivative jumps
-#'   `dpsosp_error_nonsmooth`); `dpsosp_budget_exhausted` when the answer cannot be paid for.
+#'   coefficients is `dpsosp_error_size` as well, that of a loss whose second derivative jumps
+#'   `dpsosp_error_nonsmooth`); `dpsosp_budget_exhausted` when the budget does not suffice.
 #' @references The design of barrier and filters: Smith and Thakurta (2022). Line
 #'   searches: Gao and Wright (2023), algorithm 2; Chen and Lee (2020).
 #' @examples

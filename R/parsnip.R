@@ -4,8 +4,7 @@
 #'
 #' With the package parsnip, `"dpsosp"` is an engine of `logistic_reg()`, `multinom_reg()`, `linear_reg()` and
 #' `poisson_reg()`. Arguments of [dp_sosp()] are arguments of `set_engine()`, such as `eps`, `delta`, `bounds`, `method`
-#' or `penalty`
-#' (from [penalty_ridge()]).
+#' or `penalty` (from [penalty_ridge()]).
 #'
 #' * `logistic_reg()`: a response of two levels. `multinom_reg()`: a factor with more levels ([loss_multinomial()]).
 #' * `linear_reg()` needs the public bounds of the response, `loss = loss_huber(response = c(lower, upper))`;
@@ -17,11 +16,13 @@
 #' `extract_fit_engine()` gives the fit of class `dp_sosp`.
 #'
 #' # What is private
-#' The engine's fit is private, as [dp_sosp()] says. What is done before is not: a step of a recipe that learns from
-#' the data (`step_normalize()`, `step_impute_mean()`, levels made of text), and a choice among fits by
-#' `tune_grid()` or on resamples, are further uses of the data that nobody has paid for. Declared ranges and levels need
-#' no such steps; [dp_tune()] and [dp_evaluate()] pay for choices. To publish a fit, take `extract_fit_engine()`: the
+#' The engine's fit is private, as [dp_sosp()] says. Steps before it are not: steps of a recipe that learn from
+#' the data (`step_normalize()`, `step_impute_mean()`, levels made from text), and a choice among fits by
+#' `tune_grid()` or on resamples, use the data without paying for it. Declared ranges and levels make such steps
+#' unnecessary; [dp_tune()] and [dp_evaluate()] pay for choices. To publish a fit, use `extract_fit_engine()`: the
 #' objects of parsnip and workflows around it may hold environments, and so data.
+#'
+#' @section Errors: Those of [dp_sosp()], raised by `fit()`.
 #'
 #' @examplesIf requireNamespace("workflows", quietly = TRUE) && requireNamespace("yardstick", quietly = TRUE)
 #' library(parsnip)
@@ -31,7 +32,7 @@
 #' flow <- workflows::workflow(cover ~ elevation + wilderness, spec) |>
 #'   fit(covertype[-held_out, ])
 #' predicted <- augment(flow, covertype[held_out, ])
-#' # Exact, so not private: covertype is public. Of private records take dp_evaluate().
+#' # These metrics are exact, so not private; covertype is public. For private records use dp_evaluate().
 #' yardstick::accuracy(predicted, cover, .pred_class)
 #' yardstick::mn_log_loss(predicted, cover, names(predicted)[2])
 #' workflows::extract_fit_engine(flow)

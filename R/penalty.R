@@ -1,7 +1,7 @@
 #' Penalties
 #'
-#' Added to the mean loss. A penalty depends on no record, so it costs no
-#' privacy. It applies to the coefficients of the mapped problem (columns in
+#' A penalty is added to the mean loss. It depends on no record, so it costs no
+#' budget. It applies to the coefficients of the mapped problem (columns in
 #' \[-1, 1\], rows divided by the radius), not to the intercept.
 #'
 #' * `penalty_ridge(lambda)`: \eqn{\lambda/2 \sum w_j^2}.
@@ -9,12 +9,15 @@
 #'   levels off for large coefficients.
 #' * `penalty_none()`.
 #'
-#' @param lambda Strength, a number of at least 0.
+#' @param lambda Strength of the penalty, a number of at least 0.
 #' @return An object of class `dp_penalty`.
 #' @section Errors: `dpsosp_error_argument` for a `lambda` that is not a number of at least 0.
 #' @references Gao and Wright (2023), section 4.
 #' @examples
 #' penalty_ridge(1e-3)
+#' d <- covertype[1:3000, ]
+#' dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6, penalty = penalty_ridge(1e-3),
+#'         bounds = list(elevation = c(1850, 3900)))
 #' @name penalties
 NULL
 

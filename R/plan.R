@@ -1,28 +1,28 @@
 #' What a budget will buy, before there are data
 #'
-#' From public numbers alone: the noise of a release, the excess loss to be expected, the target that can be certified,
-#' how much wider intervals are than without privacy, and the smallest n or eps that reaches a goal. Nothing is read
-#' but the arguments, so a plan costs nothing. The numbers are what is typical of the columns that are described, not a
-#' bound.
+#' Predicts from public numbers alone: the noise of a release, the expected excess loss, the target that can be
+#' certified, how much wider intervals are than without privacy, and the smallest n or eps that reaches a goal. A plan
+#' reads no data, so it costs nothing. Its numbers are typical for the columns that are described; they are not
+#' bounds.
 #'
 #' @details
-#' Planned is a logistic regression under `"replace-one"`, with declared ranges, [dp_sosp()]'s defaults and a budget of
-#' its own. Columns are mapped as there and taken to be independent: numeric ones to \[-1, 1\] with mean 0 and
-#' `variance`, factors to indicators of their levels but the first. With a a mapped row over the radius R,
-#' \eqn{\Sigma = E\, a a'}{S = E aa'}, d coefficients, \eqn{H = } `curvature` \eqn{\Sigma}{S} with eigenvalues
-#' \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
+#' The plan is for a logistic regression under `"replace-one"`, with declared ranges, the defaults of [dp_sosp()] and a
+#' budget of its own. Columns are mapped as there and taken to be independent: numeric ones to \[-1, 1\] with mean 0 and
+#' `variance`, factors to indicators of their levels but the first. Let a be a mapped row divided by the radius R,
+#' \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature` \eqn{\Sigma}{S} with
+#' eigenvalues \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
 #' * **Noise**: one gradient that takes the whole budget has noise of \eqn{\nu = 2 / (n \mu)}{nu = 2 / (n mu)} in each
 #'   coordinate.
 #' * **Excess loss**: of the mean logistic loss on new records over the least one. For `"newton"`
 #'   \deqn{\sum_j \frac{e_j}{2} \left((1 - f_j)^2 \omega_j^2 + \frac{f_j^2}{n e_j} + v_j\right),}{%
 #'     sum_j (e_j / 2) ((1 - f_j)^2 w_j^2 + f_j^2 / (n e_j) + v_j),}
-#'   along the eigenvectors of H, on which the solution is \eqn{\omega_j}{w_j} away from the constant prediction, by
-#'   slopes of the size `effect`: signal that the steps do not reach, the error of the sample where they do, and noise.
-#'   The fraction f_j of the way and the variance v_j follow the steps one by one, with the lambda0 that is to be
-#'   expected at each ([control_newton()]). For `"newton-ridge"` signal that its ridge holds back, noise and the bias of
-#'   bounded slopes, in the coordinates of its geometry, with its weights and slopes, times 1.2; and d / (2 n). That
-#'   factor is fitted on synthetic problems (`inst/experiments/plan-rule.R`); on others plans and mean
-#'   excess losses of fits agree within 25 percent, or are no farther apart than the error of those means explains
+#'   along the eigenvectors of H. There the solution is \eqn{\omega_j}{w_j} away from the constant prediction, for
+#'   slopes of the size `effect`. The terms are the signal that the steps do not reach, the sampling error where they
+#'   do, and the noise. The fraction f_j of the way and the variance v_j follow the steps one by one, with the lambda0
+#'   that is expected at each ([control_newton()]). For `"newton-ridge"` the terms are the signal that its ridge holds
+#'   back, the noise and the bias of bounded slopes, in the coordinates of its geometry, with its weights and slopes,
+#'   times 1.2; and d / (2 n). The factor 1.2 is fitted on synthetic problems (`inst/experiments/plan-rule.R`). On
+#'   others, plans and mean excess losses of fits agree within 25 percent or within the standard error of those means
 #'   (`inst/experiments/plan-check.R`).
 #' * **Target**: the default target of [dp_sosp()], by the same formula. The papers' bound ([required_rows()]), which is
 #'   printed beside it, is for the worst case; typical problems need far fewer records.
@@ -30,48 +30,51 @@
 #'   gradient and matrix, the variance
 #'   \deqn{H^{-1} (H / n + s_g^2 I + s_H^2 (\mathrm{tr} M\, I + M) / 2) H^{-1}}{%
 #'     H^-1 (H / n + s_g^2 I + s_H^2 (tr(M) I + M) / 2) H^-1}
-#'   over that without privacy, \eqn{H^{-1} / n}{H^-1 / n}; `ratio` is the root. Target and excess loss are then those
-#'   of such a fit, of whose budget the method has a quarter, and of its shrunk predictions ([dp_inference()]). Up to
-#'   six times the non-private width plans and simulated fits agree within 25 percent (`inst/experiments/plan-check.R`);
-#'   beyond, the plan is too small and says "at least".
+#'   divided by that without privacy, \eqn{H^{-1} / n}{H^-1 / n}; `ratio` is the square root. Target and excess loss are
+#'   then those of such a fit, whose method has a quarter of the budget, and of its shrunk predictions
+#'   ([dp_inference()]). Up to six times the non-private width, plans and simulated fits agree within 25 percent
+#'   (`inst/experiments/plan-check.R`); beyond that, the plan is too small, and its print says "at least".
 #'
 #' @param n Number of records, a whole number of at least 2.
 #' @param numeric Number of numeric columns.
 #' @param levels Numbers of levels of the factors, whole numbers of at least 2, such as `c(2, 4, 6)`.
-#' @param formula,schema Instead of `numeric` and `levels`: a formula, and a data frame of which names, types and
-#'   declared levels are looked at, no values; one without rows will do.
+#' @param formula,schema Instead of `numeric` and `levels`: a formula, and a data frame of which only names, types and
+#'   declared levels are used, no values; it may have no rows.
 #' @param eps Epsilon, positive.
 #' @param delta In (0, 0.1); `NULL` is 1/n^2.
-#' @param method `"newton-ridge"`, `"newton"` or `"auto"`: the first, but `"newton"` where there are intervals, which
-#'   belong to it, or no columns.
+#' @param method `"newton-ridge"`, `"newton"` or `"auto"`, which takes `"newton-ridge"`, but `"newton"` with intervals
+#'   or without columns.
 #' @param inference Are intervals bought as well (`inference = "sandwich"`)?
-#' @param variance Of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform on the
-#'   range, 0.1 typical of ranges that hold all values.
+#' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
+#'   on the range, 0.1 is typical of ranges that hold all values.
 #' @param curvature Mean of p (1 - p) over records, p the probability of the second class, in (0, 0.25\]: 0.25 is a fair
-#'   coin, 0.14 typical.
-#' @param shares Fractions of the levels of each factor, a list of numbers that sum to 1, in the order of the factors;
+#'   coin, 0.14 is typical.
+#' @param shares Fractions of the levels of each factor, a list of vectors that each sum to 1, in the order of the
+#'   factors; `NULL`: all levels are equally frequent.
 #'   `NULL`: all levels are equally frequent.
 #' @param effect Root mean square of the slopes of mapped columns, positive.
 #' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
 #'   positive. `NULL`: none.
 #' @param x A plan.
 #' @param object A plan.
-#' @param digits Significant digits.
+#' @param digits Number of significant digits.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_plan`, a list with
 #'   * `n`, `eps`, `delta`, `mu`, `method`, `d` (number of coefficients), `radius`;
 #'   * `noise`: \eqn{\nu}{nu};
-#'   * `excess`: the expected excess loss; `sampling`: what of it is there without privacy; `constant`: that of the best
-#'     constant prediction, `curvature` / 2 times the variance of the log-odds. In nats per record;
+#'   * `excess`: the expected excess loss; `sampling`: the part of it that remains without privacy; `constant`: the
+#'     excess loss of the best constant prediction, `curvature` / 2 times the variance of the log-odds. In nats per
+#'     record;
 #'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows for `"newton"`, of its geometry
-#'     for `"newton-ridge"`); `bound`: the records that the worst-case bound `required_rows("opt-ls")` asks for it;
+#'     for `"newton-ridge"`); `bound`: the number of records that the worst-case bound `required_rows("opt-ls")` asks
+#'     for it;
 #'   * `intervals`: a data frame with `column`, `group` and `ratio`, or `NULL`;
-#'   * `want`: the goal, with `n` and `eps`, each the smallest with the other as given (`NA`: none up to n = 1e12 or
-#'     eps = 100), or `NULL`.
+#'   * `want`: the goal, with `n` and `eps`: the smallest n at the given eps, and the smallest eps at the given n (`NA`:
+#'     none up to n = 1e12 or eps = 100); or `NULL`.
 #'
-#'   `plot()` and `autoplot()` show excess loss, and with intervals their median ratio, against eps; dashed, what is
-#'   there without privacy, and dotted, the loss of a constant prediction.
-#' @section Errors: `dpsosp_error_argument`.
+#'   `plot()` and `autoplot()` show the excess loss, and with intervals their median ratio, against eps. The dashed line
+#'   is the value without privacy, the dotted line the loss of a constant prediction.
+#' @section Errors: `dpsosp_error_argument` for an argument that is missing or out of its range.
 #' @seealso [dp_curve()] for what fits to public or simulated data reach; [required_rows()], the papers' bound;
 #'   `vignette("planning")`.
 #' @examples

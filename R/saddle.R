@@ -1,29 +1,29 @@
 #' A problem with a strict saddle point
 #'
-#' Synthetic data on which a method that follows gradients stays where it starts. The loss is
-#' [loss_sigmoid()], without penalty and intercept, rows of norm at most one:
+#' Synthetic data on which a method that follows gradients stays at its start. The loss is
+#' [loss_sigmoid()], without penalty and intercept, and rows have norm at most one:
 #'
 #' * 38.4 percent of the records are (0.9, 0) with response 1,
 #' * the others (0.3, 0.95) and (0.3, -0.95), in equal numbers, with response -1.
 #'
-#' At `start` = (2, 0) the pull of the first group along the first coordinate balances that of the second (the gradient
-#' is 0.0002 long), and along the second coordinate it vanishes by symmetry. The eigenvalues of the Hessian there are
-#' 0.023 and -0.037: a strict saddle point. Both ways along the second coordinate go down; the curvature exceeds -0.02
-#' from about 0.9 on, and is positive from about 1.8 on.
+#' At `start` = (2, 0) the first and the second group nearly balance along the first coordinate (the norm of the
+#' gradient is 0.0002), and along the second coordinate the gradient vanishes by symmetry. The eigenvalues of the
+#' Hessian there are 0.023 and -0.037: a strict saddle point. The objective decreases in both directions of the second
+#' coordinate; the smallest eigenvalue exceeds -0.02 from about 0.9 on, and is positive from about 1.8 on.
 #'
-#' Under noise, descent with steps of 1/G grows a deviation by the factor 1 + 0.037 / 0.096 a step, and so leaves the
-#' saddle after some steps more than a target of, say, `sosp(0.1, 0.02)` plans for; a negative eigenvalue seen once
-#' is enough for the methods of second order.
+#' Under noise, gradient descent with step size 1/G multiplies a deviation by 1 + 0.037 / 0.096 in each step. So it
+#' leaves the saddle point eventually, but after more steps than are planned for a target of, say, `sosp(0.1, 0.02)`.
+#' For second-order methods one released negative eigenvalue is enough.
 #'
 #' With more than two coordinates the records are drawn at random: 38.4 percent are (0.9, 0, 0) with response 1, the
-#' others (0.3, 0.85, 0.4 u) and (0.3, -0.85, 0.4 u) with response -1, u uniform on the unit sphere in the other
-#' coordinates. At `start` = (1.984, 0, 0) the expected gradient vanishes, and the smallest eigenvalue of the expected
-#' Hessian is -0.0295.
+#' others (0.3, 0.85, 0.4 u) and (0.3, -0.85, 0.4 u) with response -1, where u is uniform on the unit sphere in the
+#' other coordinates. At `start` = (1.984, 0, 0) the expected gradient vanishes, and the smallest eigenvalue of the
+#' expected Hessian is -0.0295.
 #'
 #' @param n Number of records; where `d` is 2, a multiple of 1000.
 #' @param d Number of coordinates, at least 2.
 #' @return A list of `x` (n x d matrix), `y` (-1 and 1) and `start`.
-#' @section Errors: `dpsosp_error_argument` for an `n` or a `d` that is not such a number.
+#' @section Errors: `dpsosp_error_argument` for an `n` or a `d` out of its range.
 #' @examples
 #' problem <- saddle_problem()
 #' fit <- function(method, control) {

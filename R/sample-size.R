@@ -2,8 +2,8 @@
 
 #' Iterations that the papers plan for
 #'
-#' How many iterations take a method from a point whose objective is `gap` above its infimum to a second-order
-#' stationary point, in the worst case and with noise small enough.
+#' The number of iterations that take a method from a point whose objective is `gap` above its infimum to a
+#' second-order stationary point, in the worst case and with sufficiently small noise.
 #'
 #' * `"opt"`: \eqn{\Delta / \min((1 - 2 c_1) \epsilon_g^2 / (2 G), 2 (1/3 - c_2 - c) \epsilon_H^3 / M^2)},
 #'   with c, c1 and c2 equal to 0.1;
@@ -32,9 +32,9 @@ planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NUL
 
 #' Rows that the papers ask for
 #'
-#' The number of records from which on the papers guarantee a second-order stationary point, in the worst case. What
-#' `constants = "tight"` certifies takes far fewer: a fit says what it can certify before anything is released (its
-#' default target).
+#' The number of records from which on the papers guarantee a second-order stationary point, in the worst case.
+#' `constants = "tight"` needs far fewer records for its certificate: a fit tells what it can certify before anything is
+#' released (its default target).
 #'
 #' With \eqn{T} the iterations of [planned_iterations()] (for `"opt-ls"` with the smaller decrease of a line search) and
 #' the papers' constants (\eqn{c = c_1 = 0.1}, \eqn{c_2 = 0.1} or 1/12 with line search, \eqn{c_g = 0.6},
@@ -44,8 +44,8 @@ planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NUL
 #'   \eqn{\sqrt{2 d} B_g \sigma \log(T / \zeta) / \min(c_1 \epsilon_g, c_2 \epsilon_H^2 / M)} and
 #'   \eqn{C \sqrt{d} B_H \sigma \log(T / \zeta) / (c\, \epsilon_H)}{C sqrt(d) B_H sigma log(T / zeta) / (c eps_H)},
 #'   \eqn{\sigma = \sqrt{T / \rho}};
-#' * `"opt-ls"`: the same with \eqn{\sigma = \sqrt{3 T / (2 \rho)}}, or what the sparse vector of the line search asks
-#'   for (their equation 16), if that is more;
+#' * `"opt-ls"`: the same with \eqn{\sigma = \sqrt{3 T / (2 \rho)}}, or the number that the sparse vector of the line
+#'   search requires (their equation 16), if that is larger;
 #' * `"tr"`: \eqn{C\, d \log(1 / \zeta) \sqrt{\log(1 / \delta)} / (\epsilon_g^{1.75} \epsilon)}{C d log(1 / zeta)
 #'   sqrt(log(1 / delta)) / (eps_g^1.75 eps)}.
 #'

@@ -1,55 +1,55 @@
 #' Data on several machines
 #'
-#' Rows may lie in parts, *shards*, in files on several machines, say. `dp_shards()` makes of them a source, which
-#' [dp_sosp()] takes for `data`. Workers, processes of the package mirai here or on other hosts, read the shards
-#' themselves and keep the rows in memory; each query is sent to all workers, and each answers with the sum over its
-#' rows, of some kilobytes. Rows do not travel. Budget, ledger and noise stay in this process.
+#' Rows may lie in parts, called *shards*, for example in files on several machines. `dp_shards()` makes a source of
+#' them, which [dp_sosp()] takes as `data`. Workers, which are processes of the package mirai on this or other hosts,
+#' read the shards themselves and keep the rows in memory. Each query is sent to all workers, and each returns the sum
+#' over its rows, a few kilobytes. Rows do not leave their worker. Budget, ledger and noise stay in this process.
 #'
 #' # Workers
-#' A worker is a daemon of mirai, one for each compute profile; shard i is of the profile `compute[i]`, or, where there
-#' are fewer profiles, `compute[(i - 1) %% length(compute) + 1]`, in every fit. Processes of this machine:
+#' A worker is a daemon of mirai, one for each compute profile. Shard i belongs to the profile `compute[i]` or, where
+#' there are fewer profiles, `compute[(i - 1) %% length(compute) + 1]`, in every fit. For processes on this machine:
 #' ```
 #' for (worker in c("a", "b")) mirai::daemons(1, .compute = worker)
 #' ```
-#' On another host, with which R is reached by ssh and sums come back through its tunnel:
+#' For another host, on which R is started by ssh and from which sums come back through its tunnel:
 #' ```
 #' mirai::daemons(1, url = mirai::local_url(tcp = TRUE), .compute = "c",
 #'                remote = mirai::ssh_config("ssh://host", tunnel = TRUE))
 #' ```
 #' or, without a tunnel, encrypted: `url = mirai::host_url(tls = TRUE)`. It takes a moment to connect: wait until
-#' `mirai::status(.compute = "c")$connections` is 1. dpsosp must be installed there in the same version. A worker uses
+#' `mirai::status(.compute = "c")$connections` is 1. The same version of dpsosp must be installed there. A worker uses
 #' as many threads as its own `options(dpsosp.threads)` and `OMP_NUM_THREADS` allow; set the latter to one where
 #' several workers share the processors of a machine.
 #'
-#' Sums are exact and not private, and whoever can talk to a worker can read its data: hosts and network must be
-#' trusted as this process is.
+#' Sums are exact and not private, and anyone who can talk to a worker can read its data: hosts and network must be
+#' trusted like this process.
 #'
 #' # What is checked
-#' Number of rows and types of columns of all shards are found when the source is made; all shards must have the
-#' columns of the first, whose types and levels hold for all, see [dp_source()]. In a fit each worker reads its shard
-#' anew, value by value as these types say, and reports the number of rows, a digest of names, types and levels and
-#' one of the values of each column: they must be those of the source and of earlier fits. Each sum comes with the
-#' number of rows, and must be finite, of the right length and no larger than that many rows can add up to.
+#' The numbers of rows and the types of columns of all shards are determined when the source is made. All shards must
+#' have the columns of the first one, whose types and levels hold for all, see [dp_source()]. In a fit each worker reads
+#' its shard again, value by value according to these types, and reports the number of rows, a digest of names, types
+#' and levels, and a digest of the values of each column. These must agree with the source and with earlier fits. Each
+#' sum comes with the number of rows, and must be finite, of the right length and no larger than so many rows can give.
 #'
-#' A worker that ends, does not answer within `timeout` seconds, or gives an answer that fails a check ends the fit
-#' with an error; what the other workers still do is cancelled. Nothing is released of the sum, and what was charged
-#' stays charged. No fit goes on with fewer rows.
+#' If a worker ends, does not answer within `timeout` seconds, or gives an answer that fails a check, the fit ends
+#' with an error, and the work of the other workers is cancelled. Nothing is released of the sum, and the charge
+#' stays. No fit continues with fewer rows.
 #'
-#' Shards are added in their order, so that a fit does not depend on which workers have them. Its answers are those of
-#' all rows in memory up to the rounding of sums, which the sensitivities count.
+#' Shards are added in their order, so a fit does not depend on which worker has which shard. Its releases are those of
+#' all rows in memory up to the rounding of sums, which the sensitivities include.
 #'
-#' Numbers of rows of shards are public: which shard a record is in must not depend on what is private of it. What
-#' [dp_source()] says of readers holds here: one row is one person's data.
+#' The numbers of rows of shards are public: the shard of a record must not depend on its private values. As
+#' [dp_source()] says of readers, one row must be one person's data.
 #'
-#' Methods on batches, `"spider"` and [dp_certify()] are refused, as they draw rows by their numbers or read them in one
-#' order; so are [dp_oracle()] and networks.
+#' Methods on batches, `"spider"` and [dp_certify()] are refused, because they draw rows by their numbers or read them
+#' in one order; [dp_oracle()] and networks are refused as well.
 #'
 #' @param x The shards: a list of functions without arguments, each of which returns a data frame and is run by the
 #'   worker (it is sent there with its environment, so it should read the data, not hold them); or paths of CSV or
-#'   Parquet files as the workers' hosts have them, a list of one or more for each shard, or one a shard.
-#' @param compute Names of mirai's compute profiles, see "Workers".
+#'   Parquet files on the workers' hosts: a vector with one path for each shard, or a list with one or more for each.
+#' @param compute Names of mirai's compute profiles, see the section Workers.
 #' @param levels,types Levels and types of columns, as in [dp_source()].
-#' @param timeout Seconds that an answer may take, the reading of a shard too.
+#' @param timeout Largest number of seconds for an answer, or for reading a shard.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, to be given to [dp_sosp()] or [dp_inference()] as data.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a worker or a shard that

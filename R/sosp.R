@@ -1,15 +1,15 @@
-#' The target: how near to a local minimum
+#' The target: how near to a local minimum a fit should come
 #'
 #' A point is an (eps_g, eps_h) second-order stationary point when the norm of
 #' the gradient is at most `eps_g` and no eigenvalue of the Hessian is below
 #' `-eps_h`. Both refer to the mapped problem, whose rows have norm at most one.
 #'
-#' @param eps_g,eps_h Positive numbers, both.
-#' @param alpha Instead of the two: `eps_g = alpha` and
+#' @param eps_g,eps_h Positive numbers.
+#' @param alpha In place of both: `eps_g = alpha` and
 #'   \eqn{eps_h = \sqrt{M \alpha}}{eps_h = sqrt(M alpha)}, with M the Lipschitz
 #'   constant of the Hessian, as in the theory.
 #' @return An object of class `dp_target`.
-#' @section Errors: `dpsosp_error_argument` for targets that are missing, not positive, or given in both ways.
+#' @section Errors: `dpsosp_error_argument` for targets that are missing, not positive, or given in both forms.
 #' @references Gao and Wright (2023), definition 1.
 #' @examples
 #' sosp(0.06, 0.245)

@@ -1,93 +1,94 @@
 #' Data larger than memory
 #'
-#' A source yields a data frame in chunks, anew for every pass. [dp_sosp()] takes it for `data`:
+#' A source yields a data frame in chunks, again for every pass. [dp_sosp()] takes it as `data`:
 #' each query is one pass over the data, and memory holds one chunk and some 64000 rows of the
-#' design at a time. The answers are those of the same rows in memory, to the last digits, and do
+#' design at a time. Releases are those of the same rows in memory, up to the last digits, and do
 #' not depend on the size of the chunks.
 #'
 #' # One pass
-#' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each reads the next rows. So it
-#' is the method for data that take long to read and, with `once = TRUE`, for rows that do not stay: those of a socket,
-#' of a pipe or of a program that makes them. From such a source nothing is read before the fit: `n`, and the `types`
-#' or `levels` of the columns that the fit uses, are declared here, their ranges in [dp_sosp()]. Whatever would need
-#' another pass is refused before anything is charged.
+#' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each query reads the next rows. So it
+#' is the method for data that take long to read and, with `once = TRUE`, for rows that can be read once only, such as
+#' those of a socket, of a pipe or of a program that generates them. Such a source is not read before the fit: declare
+#' `n`, and the `types` or `levels` of the columns that the fit uses, here, and their ranges in [dp_sosp()]. Anything
+#' that needs another pass is refused before anything is charged.
 #'
-#' Which query reads a row then depends on its place. So rows must not be in an order that values decide, sorted
-#' by a private column, say, where one person's value moves the rows of others. A key that says nothing about a row
-#' orders them well.
+#' The query that reads a row then depends on the row's place. So the order of the rows must not depend on private
+#' values: in data sorted by a private column, one person's value moves the rows of others. Sorting by a key that is
+#' unrelated to the values is safe.
 #'
 #' # A function
 #' `x()` begins a pass and returns a reader: a function without arguments that returns the next
 #' chunk, a data frame, each time it is called, and `NULL` at the end. Chunks may have any number of
-#' rows, columns in any order, and columns that the model does not use. A pass may be given up
+#' rows, columns in any order, and columns that the model does not use. A pass may stop
 #' before its end; the next one begins with another `x()`.
 #'
 #' # Files
-#' Parquet files (read by the package `nanoparquet`), one chunk each: write large data in several
-#' files. CSV files with a header, written as by [utils::write.csv()], `chunk` rows at a time; they are read by
-#' [scan()], which is slow, and every pass reads them anew: convert large ones to Parquet. After the header each
-#' line is a record, a blank one too (its values are missing), but for lines within quotes; what a line has beyond
-#' the header's columns is left out. All files have the same columns, of which the unused ones are not read.
+#' Parquet files (read by the package `nanoparquet`) are one chunk each: write large data in several
+#' files. CSV files need a header, as written by [utils::write.csv()], and are read `chunk` rows at a time. They are
+#' read by [scan()], which is slow, and every pass reads them again: convert large ones to Parquet. After the header
+#' each line is a record, also a blank line (its values are missing), except lines within quotes; fields beyond the
+#' header's columns are ignored. All files must have the same columns; columns that the fit does not use are not read.
 #'
 #' # A database
 #' `x` is a DBI connection (for example of RSQLite, or RPostgres with `bigint = "numeric"`), `query`
-#' the name of a table or an SQL query. A pass is one query, fetched `chunk` rows at a time. Every pass
-#' must see the rows in one order: if the database does not promise it, give a query with `ORDER BY` a unique key.
+#' the name of a table or an SQL query. A pass is one query, fetched `chunk` rows at a time. Every pass must return
+#' the rows in the same order: if the database does not guarantee this, give a query with `ORDER BY` a unique key.
 #'
 #' # Sums in the database
 #' With `push = TRUE` [dp_sosp()] does not fetch the rows: gradients, values, decreases of a line search and matrices
-#' of few columns are one SELECT each, whose answer is some kilobytes, whatever the number of rows. It is for PostgreSQL
-#' (RPostgres) on another machine or with more processors, and works with SQLite (RSQLite), where reading is quicker.
+#' of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows. It is meant for
+#' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
+#' is faster.
 #'
 #' Predictors, response and `subset` are columns of the table, or expressions of them that the database computes:
 #' interactions; `+ - * / ^` (powers 0.5 and whole numbers from -20 to 20), `log`, `log2`, `log10`, `log1p`, `exp`,
 #' `sqrt`, `abs`, `sign`, `pmin`, `pmax`; comparisons, `& | !`, `xor`, `is.na`, `%in%`, `ifelse`; `cut`, `factor` with
-#' their breaks and levels; `poly(raw = TRUE)`, and `bs` and `ns` with their knots, up to degree 5; contrasts. For any
-#' other, whose name an error says, make a view of the table that has it as a column. In PostgreSQL columns may be
-#' dates and times (`date`, `timestamptz`). What is not finite on the way, or is computed with and exceeds 1e150, counts
-#' as missing, and what is computed with counts as zero below 1e-150. Else values are those of R up to rounding errors.
+#' their breaks and levels; `poly(raw = TRUE)`, and `bs` and `ns` with their knots, up to degree 5; contrasts. An error
+#' names any other function; make a view of the table that has it as a column. In PostgreSQL columns may be
+#' dates and times (`date`, `timestamptz`). An intermediate result that is not finite, or exceeds 1e150 in an operation,
+#' counts as missing, and below 1e-150 as zero. Otherwise values are those of R up to rounding errors.
 #' `weights` and `offset()` are refused: they need `push = FALSE`.
 #'
-#' Numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and what a record adds to a sum likewise,
-#' such that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits. What the
-#' database is not asked for (ranges, Hessians of many columns, a geometry, batches of `"spider"`) is read in chunks. A
+#' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
+#' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
+#' Everything else (ranges, Hessians of many columns, a geometry, batches of `"spider"`) is read in chunks. A
 #' fit is one read-only transaction, in which all rows are as they were at its beginning; the connection must have none
-#' open. What cannot be pushed down is refused before anything is charged. With RPostgres, `check_interrupts = TRUE` of
-#' `DBI::dbConnect()` lets an interrupt end a statement.
+#' open. A model that cannot be pushed down is refused before anything is charged. With RPostgres, the argument
+#' `check_interrupts = TRUE` of `DBI::dbConnect()` lets an interrupt end a statement.
 #'
 #' # Types and levels
 #' Names and types of columns, and levels of factors, are public, as those of a data frame are. Where `types` and
-#' `levels` do not declare them they are those of the first chunk; for CSV files, those that its values show. So declare
+#' `levels` do not declare them, they are those of the first chunk; for CSV files, they follow from its values. Declare
 #' them where one record might decide: where its value could be a word in a column of numbers, or the only one that is
-#' not missing. Levels must not be read from the data: character columns and codes become factors with the levels
-#' declared.
+#' not missing. Levels must not be read from the data: character columns and codes become factors with the declared
+#' levels.
 #'
-#' Chunks are then read as the schema says, value by value. A value that is none of its column's type or levels is
-#' missing, and makes its row a null record; it is counted nowhere and said nowhere. Printing a source shows its types.
+#' Chunks are then read as the schema says, value by value. A value that does not have its column's type or levels is
+#' missing, and makes its row a null record; it is not counted or reported anywhere. Printing a source shows its types.
 #'
 #' # What is guaranteed
-#' n is public and fixed. A pass in which more or fewer rows come, or others than in an earlier pass over this source,
-#' or in another order, is an error and releases nothing;
-#' what it was charged stays charged. (A source keeps a digest of 64 bits of each column; for other data make another
-#' source.) Where one pass serves several releases it is at the end that more rows, or others, are noticed: what was
-#' answered before is released. The function, the files' readers and the database are trusted to be a function of the
-#' data set: a record of the guarantee is a row that they yield, so each person's data must be in one row, the
-#' same row in every pass, and a row must depend on one person alone. Do not sample,
+#' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,
+#' or with the rows in another order, is an error and releases nothing;
+#' its charge stays. (A source keeps a digest of 64 bits of each column; for other data make another
+#' source.) Where one pass serves several releases, wrong or missing rows are noticed at its end only: earlier releases
+#' of the pass are then already out. The result of the function, the files' readers or the database must be a function
+#' of the data set: a record of the guarantee is a row that they yield, so each person's data must be in one row, the
+#' same row in every pass, and a row must depend on one person only. Do not sample,
 #' filter, rank or deduplicate by values there unless this holds. Error messages and warnings of a
-#' reader may quote data: `dp_source()` shows them, a fit replaces them by a message that does not.
+#' reader may quote data: `dp_source()` shows them; a fit replaces them by a message that does not.
 #'
 #' @param x A function, the paths of files, or a DBI connection.
 #' @param query Name of a table or an SQL query.
-#' @param n Number of rows; `NULL` counts them, in a pass over functions and CSV files.
+#' @param n Number of rows; `NULL` counts them, for functions and CSV files in an extra pass.
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
 #' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"`, `"character"`,
 #'   `"Date"` or `"POSIXct"` (text such as 2026-05-31, and 2026-05-31 23:59:59 in UTC) whatever the first chunk shows.
-#' @param once Can the function be called once only? See "One pass".
-#' @param chunk Rows to read at a time, from CSV files and databases.
-#' @param push Does the database take the sums? See "Sums in the database".
+#' @param once Can the function be called once only? See the section One pass.
+#' @param chunk Number of rows to read at a time, from CSV files and databases.
+#' @param push Does the database compute the sums? See the section Sums in the database.
 #' @param ... Not used; anything in it is an error.
-#' @return An object of class `dp_source`, to be given to [dp_sosp()] as `data` or to [dp_oracle()] as `x`.
-#'   It holds no data but a digest of each column, and what the function or the connection holds.
+#' @return An object of class `dp_source`, for [dp_sosp()] as `data` or [dp_oracle()] as `x`.
+#'   It holds no data except a digest of each column, and what the function or the connection holds.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a source that
 #'   fails, in a fit too.
 #' @seealso [dp_sosp()], [dp_oracle()].

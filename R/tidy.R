@@ -2,25 +2,25 @@
 
 #' Fits as data frames
 #'
-#' Methods of `tidy()`, `glance()` and `augment()` of the package generics, which broom has, too.
+#' Methods for `tidy()`, `glance()` and `augment()` of the package generics, which broom exports, too.
 #'
 #' @param x A fit of class `dp_sosp`, or for `glance()` and `augment()` a network, of class `dp_network`.
-#' @param conf.int Should there be intervals, of a fit that bought them ([dp_inference()])?
-#' @param conf.level Their level.
-#' @param exponentiate Exponentiate the estimates and the ends of intervals? They are odds ratios then, with the
-#'   logistic loss. Standard errors stay those of the coefficients.
-#' @param newdata Records to predict for, as of `predict()`: a fit keeps none.
+#' @param conf.int Add intervals? The fit must have bought them ([dp_inference()]).
+#' @param conf.level Confidence level of the intervals.
+#' @param exponentiate Exponentiate the estimates and the ends of intervals? With the logistic loss they are then odds
+#'   ratios. Standard errors remain those of the coefficients.
+#' @param newdata Records to predict for, as for `predict()`: a fit keeps none.
 #' @param type.predict The type of prediction, see [dp_sosp-methods].
 #' @param ... Not used; anything in it is an error.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale; with
-#'   `loss_multinomial()` also `y.level`, the class); of a
+#'   `loss_multinomial()` also `y.level`, the class); for a
 #'   fit with intervals also `std.error`, `statistic` and `p.value`, and with `conf.int` the ends `conf.low` and
-#'   `conf.high`, `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row, of
+#'   `conf.high`, `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row:
 #'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; with that of
-#'   [dp_inference()] added) and how it was counted (`accountant`; `order`, the Renyi order of a fit on batches, else
+#'   [dp_inference()] added), its accounting (`accountant`; `order`, the Renyi order of a fit on batches, else
 #'   `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of
-#'   released `answers`; of a network without penalty and certificate. `augment()`: `newdata` as a data frame with a
-#'   column `.fitted`, or with a column for each class, such as `.fitted.yes`, where `predict()` has them.
+#'   releases, `answers`; for a network without penalty and certificate. `augment()`: `newdata` as a data frame with a
+#'   column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that were not bought and for
 #'   `augment()` without `newdata`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)

@@ -1,9 +1,8 @@
 #' The trust-region subproblem
 #'
-#' The global minimum of \eqn{g's + s'Hs/2} over \eqn{|s| \le r}, for a symmetric H of any
-#' signature: exact, by an eigen-decomposition and the secular equation, the hard case included; by Lanczos
-#' for more than 500 columns. For one's own algorithms on [dp_gradient()] and [dp_hessian()]: what was
-#' released may be worked on freely.
+#' The global minimum of \eqn{g's + s'Hs/2} over \eqn{|s| \le r}, for any symmetric H: exact, by an eigen-decomposition
+#' and the secular equation, including the hard case; by Lanczos for more than 500 columns. Use it in your own
+#' algorithms with [dp_gradient()] and [dp_hessian()]: computing with released numbers costs nothing.
 #'
 #' @param gradient d numbers, finite.
 #' @param hessian A symmetric d x d matrix, finite.

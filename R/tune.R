@@ -1,26 +1,28 @@
 #' Choose among settings, privately
 #'
 #' Fits several candidates, scores them on held-out records and returns the fit that does best, all for one budget.
-#' Which candidate does best is a fact about the data, so the choice is paid for: each fit gets less than the whole
-#' budget, and fewer records. The default of [dp_sosp()] (`method = "auto"`), which chooses by public facts for free, is
-#' what we recommend unless there is reason to expect a candidate to be much better.
+#' Which candidate does best is information about the data, so the choice costs budget: each fit gets less than the
+#' whole budget, and fewer records. We recommend the default of [dp_sosp()] (`method = "auto"`), which chooses by public
+#' facts at no cost, unless there is reason to expect a candidate to be much better.
 #'
 #' # How it is paid for
 #' Rows are held out by their number, every fifth by default. A record is in one of the two parts, so fits and scores
-#' do not add up: each part pays the whole budget. With k candidates and `strategy`
+#' do not add up: each part may spend the whole budget. With k candidates and `strategy`
 #' * `"split"`: all are fitted, each with \eqn{1/\sqrt k} of the budget in the unit mu (noise \eqn{\sqrt k} times as
 #'   large). The exponential mechanism chooses, with the whole of `eps`, by the mean scores of the h held-out records:
-#'   with probability 0.95 it gives away at most \eqn{2 B \log(k/0.05) / (h\,eps)}{2 B log(k / 0.05) / (h eps)}, B
-#'   the width of the score's range (half of that under `"zero-out"`);
+#'   with probability 0.95 the chosen score is within \eqn{2 B \log(k/0.05) / (h\,eps)}{2 B log(k / 0.05) / (h eps)} of
+#'   the best one, B the width of the score's range (half of that under `"zero-out"`);
 #' * `"poisson"`, `"geometric"`: candidates drawn at random are fitted and scored with noise, a random number of times,
-#'   and the best run is released, with its score. How many runs there were, of which candidates and what came of the
-#'   others stays secret, so that the price grows slowly with k (Papernot and Steinke 2022; `vignette("proofs")` has the
+#'   and the best run is released, with its score. The number of runs, their candidates and the results of the
+#'   others stay secret, so the cost grows slowly with k (Papernot and Steinke 2022; `vignette("proofs")` has the
 #'   bounds, which are exact where theirs are general). The Poisson number has the mean \eqn{k \log 10}, rounded up, and
-#'   is never zero, the geometric one \eqn{9 (k - 1)}: so each candidate is run with probability 0.9, and so many fits
-#'   take their time.
+#'   is never zero, the geometric one has the mean \eqn{9 (k - 1)}. Each candidate is then run with probability 0.9;
+#'   these many fits take time.
 #'
 #' `"split"` makes its choice with the least noise, and does best for up to eight candidates
-#' (`inst/experiments/evaluate.R`). For many more the others leave more to each fit.
+#' (`inst/experiments/evaluate.R`). For many more candidates the random strategies leave more budget to each fit.
+#'
+#' mu of a fit divided by that of the whole budget (eps = 1, n = 50,000, delta = 1/n^2); the noise is divided by it:
 #'
 #' mu of a fit over that of the whole budget (eps = 1, n = 50,000, delta = 1/n^2), by which its noise is divided:
 #'
@@ -30,43 +32,43 @@
 #' | `"poisson"` | 0.73 | 0.67 | 0.56 | 0.41 | 0.28 | 0.18 |
 #' | `"geometric"` | 0.59 | 0.55 | 0.52 | 0.49 | 0.46 | 0.44 |
 #'
-#' The running time of the random strategies is in proportion to the number of runs and tells it: where those who get
-#' the result may watch the clock, take `"split"`, the default.
+#' The running time of the random strategies is proportional to the number of runs and reveals it: where the recipients
+#' of the result can measure the time, use `"split"`, the default.
 #'
 #' @param candidates A named list of two to 1000 candidates, each a list of arguments of [dp_sosp()] for formulas, such
-#'   as `list(method = "newton", loss = loss_logistic(0.6))`, another `formula` too. Their methods must release with
-#'   Gaussian noise about all records: not those on batches, not `"objpert"`, and no searches with a sparse vector or
-#'   the exponential mechanism. `list()` is the default.
+#'   as `list(method = "newton", loss = loss_logistic(0.6))`; another `formula` is possible, too. `list()` is the
+#'   default fit. Methods must release with Gaussian noise on the full data: methods on batches, `"objpert"`, and
+#'   searches with a sparse vector or the exponential mechanism are refused.
 #' @param formula,data As in [dp_sosp()]; `data` is a data frame.
-#' @param eps,delta The privacy budget of it all, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2, said in a
-#'   message.
+#' @param eps,delta The privacy budget of everything together, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2,
+#'   and a message says so.
 #' @param score A metric of [dp_evaluate()] that all candidates have: `"log_loss"`, `"brier"`, `"accuracy"`,
 #'   `"absolute_error"` or `"squared_error"`.
 #' @param holdout Fraction of the records that is held out, from 0.01 to 0.9.
 #' @param strategy `"split"`, `"poisson"` or `"geometric"`.
 #' @param clip,neighbours,noise As in [dp_evaluate()] and [dp_sosp()].
 #' @param x What `dp_tune()` returns.
-#' @param digits Significant digits of what is printed.
+#' @param digits Number of significant digits that are printed.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_tune`, a list with
-#'   * `fit`: the chosen fit, whose `privacy` is that of it all; intervals that it may have do not know that it was
-#'     chosen;
+#'   * `fit`: the chosen fit, whose `privacy` is that of everything together; its intervals, if any, do not account for
+#'     the choice;
 #'   * `chosen`: the candidate's name; `candidates`: all names;
 #'   * `strategy`; for a random number of runs also `plan`: its distribution, mean, Renyi order, mu of a run;
-#'   * `score`: `metric`, and, where runs are scored with noise, the chosen run's `estimate`, too good as that of the
-#'     best of several, with the `se` of a single one; else `NA`;
-#'   * `resolution`: in units of the score, by how much the chosen one may be worse: with `"split"` the bound
-#'     above, else two standard errors of a difference of scores;
+#'   * `score`: `metric`, and, where runs are scored with noise, the chosen run's `estimate`, which is biased because it
+#'     is the best of several, with the `se` of a single one; else `NA`;
+#'   * `resolution`: in units of the score, by how much the chosen candidate may be worse than the best: with `"split"`
+#'     the bound above, else two standard errors of a difference of scores;
 #'   * `choice`: with `"split"` the ledger of the choice among held-out records, else `NULL`;
-#'   * `cost`: mu of a fit over that of the whole budget; `n`: numbers of records that train and are held out;
+#'   * `cost`: mu of a fit divided by that of the whole budget; `n`: numbers of records for training and held out;
 #'     `privacy`: that of the fit.
-#' @section Errors: `dpsosp_error_argument`, and others of [dp_sosp()], for what any candidate's arguments say, before
-#'   anything is charged; `dpsosp_error_tune` when a run fails afterwards, whichever it was.
+#' @section Errors: `dpsosp_error_argument`, and other classes of [dp_sosp()], for the arguments of any candidate,
+#'   before anything is charged; `dpsosp_error_tune` when a run fails afterwards, whichever run it was.
 #' @references Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, theorems 2 and 6.
 #'
 #'   McSherry and Talwar (2007), Mechanism design via differential privacy.
 #'
-#'   Liu and Talwar (2019), Private selection from private candidates: the first of its kind.
+#'   Liu and Talwar (2019), Private selection from private candidates: the first work on this problem.
 #' @seealso `vignette("evaluation")`.
 #' @examples
 #' candidates <- list(default = list(), newton = list(method = "newton"))
