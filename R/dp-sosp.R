@@ -107,8 +107,8 @@
 #'   proportional to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` ignores it.
 #' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w times what
 #'   it would add, so the noise is that of weights of one. Scale weights by a public maximum. A record whose
-#'   weight is missing or outside \[0, 1\] is a null record. For a matrix: a vector with a number for each row.
-#'   chunk or shard has its own; networks and `push = TRUE` refuse weights.
+#'   weight is missing or outside \[0, 1\] is a null record. For a matrix: a vector with a number for each row. In a
+#'   source each chunk or shard has its own. Networks refuse weights.
 #' @param offset For a matrix: a number for each row, which is added to its linear predictor, with coefficient one;
 #'   in a formula write `offset()`. `predict()` needs the offset of the new rows.
 #' @param offset_range The public range of `offset`, `c(lower, upper)`, to which it is clipped.

@@ -81,19 +81,17 @@ refuse_snapshot <- function() {
 # Before anything is charged; of public facts alone.
 check_pushed <- function(push, design, response, loss, call) {
   refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
-  if (has_weights(design)) refuse("`weights` and offset() are not computed in a database")
   if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
   kinds <- pushed_kinds(design)
   for (name in names(kinds)) {
-    if (!has_kind(push, name, kinds[[name]])) {
-      refuse("`", name, "` has the type ", push$types[[name]], ", which is not read as ", kinds[[name]], " there")
-    }
+    if (!has_kind(push, name, kinds[[name]])) refuse(refused_kind(name, push$types[[name]], kinds[[name]]))
   }
   for (name in rownames(design$ranges)) {
     if (!is_wide(design$ranges[name, ])) refuse("The bounds of `", name, "` are too large or too close for a database")
   }
+  if (any(abs(design$shift) > 1e100)) refuse("The range of an offset is too large for a database")
   items <- max(length(pushed_expressions(design)), check_expressions(push, design, refuse))
-  if (items + 4L > push$dialect$most) {
+  if (items + 6L > push$dialect$most) {
     refuse("A statement may have ", push$dialect$most, " items; ", items, " columns are too many")
   }
   if (pushed_cells(design) > most_cells) {
@@ -119,6 +117,11 @@ check_expressions <- function(push, design, refuse) {
 has_kind <- function(push, name, kind) {
   known <- push$dialect$known
   if (is.null(known)) kind %in% c("number", "text") else push$types[[name]] %in% known[[kind]]
+}
+
+refused_kind <- function(name, type, kind) {
+  if (!is.na(type)) return(paste0("`", name, "` has the type ", type, ", which is not read as ", kind, " there"))
+  paste0("`", name, "` is declared as ", kind, ", and this database has no types of columns: it reads numbers and text")
 }
 
 # Such that a mapped column does not exceed one by more than rounding, and nothing over- or underflows.
@@ -179,14 +182,16 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
   y <- map_response(push, design$response_expression, response)
   joins <- unlist(lapply(c(k, list(y)), `[[`, "join"))
   list(dialect = push$dialect, before = push$before, from = paste(c(push$from, "AS t", joins), collapse = " "), v = v,
-       k = vapply(k, `[[`, "", "code"), indicators = unname(indicators), y = of_subset(push, design, y$code), n = n,
-       loss = loss,
-       intercept = intercept, radius = radius)
+       k = vapply(k, `[[`, "", "code"), indicators = unname(indicators), y = of_subset(push, design, y$code),
+       weight = map_weight(push, design$weights), offset = map_offset(push, design, response_unit(response)),
+       shift = most_offset(design$shift) / response_unit(response), n = n, loss = loss, intercept = intercept,
+       radius = radius)
 }
 
 # Of predictors, the response and records, by their text.
 pushed_expressions <- function(design) {
-  e <- c(design$predictors[unique(design$columns$variable)], design$response_expression, design$subset)
+  e <- c(design$predictors[unique(design$columns$variable)], design$response_expression, design$subset, design$weights,
+         design$offset)
   e <- stats::setNames(e, vapply(e, expression_text, ""))
   e[!duplicated(names(e))]
 }
@@ -217,23 +222,43 @@ of_subset <- function(push, design, y) {
   sprintf("CASE WHEN %s THEN %s END", kept, y)
 }
 
-# (x clipped to the range - centre) / half, 0 for half = 0; NULL where x is missing or not finite. What is far is
-# compared only. A number is added first that puts x on a lattice: what is left is zero or not tiny, so that products do
-# not underflow, which would be an error that a record causes.
+# (x clipped to the range - centre) / half, 0 for half = 0.
 map_number <- function(push, e, range, centre, half) {
+  factor <- if (half > 0) 1 / half else 0
+  clip_number(push, e, range, centre, factor, pmin(pmax((range - centre) * factor, -1), 1))
+}
+
+# (x clipped to the range - centre) * factor, where it is clipped to the ends; NULL where x is missing or not finite.
+# What is far is compared only. A number is added first that puts x on a lattice: what is left is zero or not tiny, so
+# that products do not underflow, which would be an error that a record causes.
+clip_number <- function(push, e, range, centre, factor, ends) {
   number <- push$dialect$number
   value <- push_number(push, e)
-  x <- value$x
   far <- 3 * max(abs(range), 1e-100)
-  factor <- if (half > 0) 1 / half else 0
-  ends <- pmin(pmax((range - centre) * factor, -1), 1)
   largest <- number(.Machine$double.xmax)
   push$dialect$guard(value$column, sprintf(
     paste("CASE WHEN %1$s > %3$s THEN CASE WHEN %1$s <= %8$s THEN %5$s END",
           "WHEN %1$s < %2$s THEN CASE WHEN %1$s >= -%8$s THEN %4$s END ELSE ((%1$s + %6$s) - %7$s) * %9$s END"),
-    x, number(range[1]), number(range[2]), number(ends[1]), number(ends[2]), number(far), number(far + centre), largest,
-    number(factor)
+    value$x, number(range[1]), number(range[2]), number(ends[1]), number(ends[2]), number(far), number(far + centre),
+    largest, number(factor)
   ))
+}
+
+# In (0, 1], as a multiple of 2^-52; NULL of a record that does not count. NULL without weights.
+map_weight <- function(push, e) {
+  if (is.null(e)) return(NULL)
+  value <- push_number(push, e)
+  push$dialect$guard(value$column, sprintf("CASE WHEN %1$s > 0 AND %1$s <= 1 THEN (%1$s + %2$s) - %2$s END", value$x,
+                                           push$dialect$number(1)))
+}
+
+# The sum of the offsets, each clipped to its range; unit: of predictors. NULL without any.
+map_offset <- function(push, design, unit) {
+  terms <- vapply(names(design$offset), function(name) {
+    range <- design$shift[name, ]
+    clip_number(push, design$offset[[name]], range, 0, 1 / unit, range / unit)
+  }, "")
+  if (length(terms) > 0L) add_up(terms)
 }
 
 # The place among the levels, less what comes before the first indicator, NULL of another value; as: the name of what

@@ -40,14 +40,14 @@
 #' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
 #' is faster.
 #'
-#' Predictors, response and `subset` are columns of the table, or expressions of them that the database computes:
+#' Predictors, response, `subset`, `weights` and `offset()` are columns of the table, or expressions of them that the
+#' database computes:
 #' interactions; `+ - * / ^` (powers 0.5 and whole numbers from -20 to 20), `log`, `log2`, `log10`, `log1p`, `exp`,
 #' `sqrt`, `abs`, `sign`, `pmin`, `pmax`; comparisons, `& | !`, `xor`, `is.na`, `%in%`, `ifelse`; `cut`, `factor` with
 #' their breaks and levels; `poly(raw = TRUE)`, and `bs` and `ns` with their knots, up to degree 5; contrasts. An error
 #' names any other function; make a view of the table that has it as a column. In PostgreSQL columns may be
 #' dates and times (`date`, `timestamptz`). An intermediate result that is not finite, or exceeds 1e150 in an operation,
 #' counts as missing, and below 1e-150 as zero. Otherwise values are those of R up to rounding errors.
-#' `weights` and `offset()` are refused: they need `push = FALSE`.
 #'
 #' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
 #' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.

@@ -4,20 +4,22 @@
 # database would merge them and compute what many sums use once for each. (Nested they would be too deep for SQLite.) As
 # a layer costs time for each column, what is used once has none.
 #   v, k, y   columns mapped to [-1, 1], codes of factors, the response; NULL where a record has none
+#   p, o      only where there are weights and offsets: the record's
 #   c         only where rows may be longer than the radius: what clips them
 #   z, u      integers: the clipped row times 2^20, u where the row has a one, for an intercept and for indicators
-#   t         the predictors; NULL where the squares of the integers add up to more than 2^40: a null record
-#   steps     of the loss; w, the record's weight in units of its bound
+#   t         the predictors, t0 as a multiple of 2^-53; NULL where the squares of the integers add up to more than
+#             2^40: a null record
+#   steps     of the loss; w, what the record's row is multiplied by, in units of its bound
 #   g         w rounded to an integer and no larger than its bound
 # What is summed are products of the integers g, z and u; SUM leaves NULL out. Codes of factors group the rows, so that
 # sums over indicators are those of cells.
 #
 # A plan has all that is not asked: dialect, before (layers that compute expressions, or NULL: R/sql-expression.R), from
-# (the table or the last of them, as t, and what is joined), v, k, y (expressions), indicators (of each k), intercept,
-# radius, loss, n.
+# (the table or the last of them, as t, and what is joined), v, k, y (expressions), weight and offset (expressions, or
+# NULL), shift (the most that offsets move predictors by), indicators (of each k), intercept, radius, loss, n.
 
-unit <- 2^20 # of a row's numbers, and of a weight that they are multiplied by
-fine <- 2^40 # of a weight that is summed as it is
+unit <- 2^20 # of a row's numbers, and of what they are multiplied by
+fine <- 2^40 # of what is summed as it is
 
 # what: list(word, curvature, at, along, steps) of r_remote.c. The statement, and read(), which makes of its rows the
 # number of records and the sum.
@@ -39,8 +41,9 @@ sql_sum <- function(plan, what) {
 
 # ---- what a record weighs ----
 
-# form: what weights are summed with; f: expressions of them; low, high: bounds; scale: of one, and what the sum of all
-# records is more (constant).
+# By its loss, for short its weight. form: what weights are summed with; f: expressions of them; prior: how often the
+# record's own weight multiplies them; low, high: bounds; scale: of one, and what the sum of all records is more
+# (constant).
 sql_weights <- function(plan, what) {
   loss <- sql_losses[[plan$loss$name]]
   parameter <- plan$loss$parameter
@@ -48,19 +51,19 @@ sql_weights <- function(plan, what) {
   length_of <- function(x) sqrt(sum(x^2))
   switch(what$word,
     value = {
-      range <- loss$range(parameter, length_of(what$at))
+      range <- loss$range(parameter, length_of(what$at) + plan$shift)
       zero <- loss$zero(parameter)
       new_weights("each", sprintf("%s - %s", loss$value, plan$dialect$number(zero)), range, fine, plan$n * zero)
     },
     decreases = {
       length <- what$steps * length_of(what$along)
-      range <- vapply(length_of(what$at) + length, function(reach) diff(loss$range(parameter, reach)), 0)
+      range <- vapply(length_of(what$at) + plan$shift + length, function(reach) diff(loss$range(parameter, reach)), 0)
       most <- pmin(bounds[["lipschitz"]] * length, range)
       new_weights("each", sprintf("f%d - f%d", 0, seq_along(what$steps)), rbind(-most, most), fine, steps = loss$value)
     },
     gradient = new_weights("vector", loss$slope, c(-1, 1) * bounds[["lipschitz"]]),
-    products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", loss$slope), c(0, bounds[["lipschitz"]]^2)),
-    squares = new_weights("matrix", plan$dialect$number(1), c(0, 1)),
+    products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", loss$slope), c(0, bounds[["lipschitz"]]^2), prior = 2),
+    squares = new_weights("matrix", plan$dialect$number(1), c(0, 1), prior = 0),
     hessian = curvature_weights("matrix", "hessian", loss, bounds, plan),
     majorant = curvature_weights("matrix", "majorant", loss, bounds, plan),
     curvature = curvature_weights("matrix", what$curvature, loss, bounds, plan),
@@ -75,12 +78,12 @@ curvature_weights <- function(form, curvature, loss, bounds, plan) {
 }
 
 # range: for each weight a column of lower and upper. Weights that are all but zero are zero.
-new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL) {
+new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL, prior = 1) {
   range <- matrix(range, 2L)
   size <- pmax(-range[1, ], range[2, ])
   scale <- ifelse(size > 1e-200, units / size, 0)
   list(form = form, f = f, names = paste0("g", if (form == "each") seq_along(f)), steps = steps, constant = constant,
-       low = -floor(-range[1, ] * scale), high = floor(range[2, ] * scale), scale = scale,
+       prior = prior, low = -floor(-range[1, ] * scale), high = floor(range[2, ] * scale), scale = scale,
        worth = ifelse(scale > 0, size / units, 0))
 }
 
@@ -89,8 +92,8 @@ new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL
 sql_layers <- function(plan, what, weights) {
   number <- function(letter, all) paste0(letter, seq_along(all), recycle0 = TRUE)
   names <- list(v = number("v", plan$v), k = number("k", plan$k), z = number("z", plan$v))
-  rest <- c(named(plan$k, names$k), named(plan$y, "y"))
-  kept <- c(names$k, "y")
+  rest <- c(named(plan$k, names$k), named(plan$y, "y"), named(plan$weight, "p"), named(plan$offset, "o"))
+  kept <- c(names$k, "y", prior_weight(plan), if (!is.null(plan$offset)) "o")
   if (is_clipped(plan)) {
     layers <- clip_layers(plan, first_layer(plan, c(named(plan$v, names$v), rest)), names, c(names$v, kept))
     layers <- layer(plan, layers, c(whole(plan, names$v, "c", names), kept))
@@ -98,7 +101,7 @@ sql_layers <- function(plan, what, weights) {
     clip <- plan$dialect$number(reach(plan) / plan$radius)
     layers <- first_layer(plan, c(whole(plan, plan$v, clip, names), rest))
   }
-  layers <- layer(plan, layers, c(names$z, "u", kept, predictors(plan, what, weights, names)))
+  layers <- layer(plan, layers, c(names$z, "u", setdiff(kept, "o"), predictors(plan, what, weights, names)))
   kept <- c(if (!weights$form %in% c("each", "squares")) c(names$z, "u"), names$k,
             if (weights$form == "squares") "q")
   layers <- loss_layers(plan, layers, what, weights, kept)
@@ -106,6 +109,8 @@ sql_layers <- function(plan, what, weights) {
                      sub("g", "w", weights$names), plan$dialect$number(weights$high), plan$dialect$number(weights$low))
   layer(plan, layers, c(kept, named(plan$dialect$int(bounded), weights$names)))
 }
+
+prior_weight <- function(plan) if (!is.null(plan$weight)) "p"
 
 first_layer <- function(plan, items) paste("SELECT", toString(items), "FROM", plan$from, plan$dialect$fence)
 
@@ -150,7 +155,9 @@ clip_layers <- function(plan, layers, names, kept) {
 predictors <- function(plan, what, weights, names) {
   ones <- c(if (plan$intercept) "u * u", has_indicator(names$k, "u * u"))
   q <- add_up(c(ones, paste(names$z, "*", names$z, recycle0 = TRUE)))
-  sound <- sprintf("CASE WHEN %s <= %.0f AND y IS NOT NULL THEN %s END", q, unit^2, predictor(plan, what$at, names))
+  at <- add_up(c(predictor(plan, what$at, names), if (!is.null(plan$offset)) "o"))
+  sound <- sprintf("CASE WHEN %1$s <= %2$.0f AND y IS NOT NULL%3$s THEN (%4$s + %5$s) - %5$s END", q, unit^2,
+                   if (is.null(plan$weight)) "" else " AND p IS NOT NULL", at, plan$dialect$number(1))
   c(named(sound, "t0"), if (what$word == "decreases") named(predictor(plan, what$along, names), "a"),
     if (weights$form == "squares") named(q, "q"))
 }
@@ -179,21 +186,22 @@ loss_layers <- function(plan, layers, what, weights, kept) {
   steps[steps < 1e-100] <- 0
   at <- 0:length(steps)
   have <- paste0("t", at)
+  needed <- c(kept, prior_weight(plan))
   if (length(steps) > 0L) {
-    layers <- layer(plan, layers, c(kept, "y", "t0", named(paste("t0 +", number(steps), "* a"), have[-1])))
+    layers <- layer(plan, layers, c(needed, "y", "t0", named(paste("t0 +", number(steps), "* a"), have[-1])))
   }
   fill <- function(e) vapply(at, function(i) fill_in(e, loss, plan, i), "")
   columns <- unlist(lapply(names(loss$steps), function(step) named(fill(loss$steps[[step]]), paste0(step, at))))
-  layers <- layer(plan, layers, c(kept, "y", have, columns))
+  layers <- layer(plan, layers, c(needed, "y", have, columns))
   f <- weights$f
   if (!is.null(weights$steps)) {
-    layers <- layer(plan, layers, c(kept, named(fill(weights$steps), paste0("f", at))))
+    layers <- layer(plan, layers, c(needed, named(fill(weights$steps), paste0("f", at))))
   } else {
     f <- fill_in(f, loss, plan, 0)
   }
   # What does not depend on the predictor is missing where this is.
-  there <- sprintf("CASE WHEN %s IS NOT NULL THEN (%s) * %s END", if (is.null(weights$steps)) "t0" else "f0", f,
-                   number(weights$scale))
+  there <- sprintf("CASE WHEN %s IS NOT NULL THEN (%s)%s * %s END", if (is.null(weights$steps)) "t0" else "f0", f,
+                   strrep(" * p", length(prior_weight(plan)) * weights$prior), number(weights$scale))
   layer(plan, layers, c(kept, named(there, sub("g", "w", weights$names))))
 }
 

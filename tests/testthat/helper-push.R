@@ -10,8 +10,8 @@ push_pair <- function(connection, data, name = "people", levels = levels_of(data
 
 # All that a fit would ask, with next to no noise.
 push_oracle <- function(source, formula, loss = "logistic", bounds = frame_bounds, radius = NULL, mu = 1e9,
-                        neighbours = "replace-one", subset = NULL) {
-  extras <- list(subset = subset)
+                        neighbours = "replace-one", subset = NULL, weights = NULL) {
+  extras <- list(subset = subset, weights = weights)
   problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, extras, NULL))
   dpsosp:::new_oracle(problem$records(problem), problem$loss, dp_budget(mu = mu), problem$design$radius,
                       problem$design$intercept, neighbours, "reproducible")
@@ -38,8 +38,8 @@ expect_pushed <- function(pair, formula, ..., curved = TRUE, size = 1) {
 
 # The integers of one SELECT.
 push_sum <- function(source, formula, what, loss = dpsosp:::loss_logistic(), bounds = frame_bounds, radius = NULL,
-                     plan = identity, subset = NULL) {
-  extras <- list(subset = subset)
+                     plan = identity, subset = NULL, weights = NULL) {
+  extras <- list(subset = subset, weights = weights)
   problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, extras, NULL))
   made <- plan(dpsosp:::push_plan(source$push, problem$design, problem$response, source$n, problem$loss,
                                   problem$design$intercept, problem$design$radius))
@@ -218,26 +218,27 @@ asks <- function(dim, size = 1) {
   )
 }
 
-# The most that one record may add, by the bounds of the loss.
-allowed <- function(word, what, bounds, loss) {
+# The most that one record may add, by the bounds of the loss; shift: of an offset.
+allowed <- function(word, what, bounds, loss, shift) {
   norm <- sqrt(sum(what$at^2))
   switch(word, gradient = bounds[["lipschitz"]], hessian = max(bounds[c("curv_lower", "curv_upper")]),
          trace = bounds[["curv_upper"]], products = bounds[["lipschitz"]]^2, squares = 1,
-         value = max(abs(dpsosp:::sql_losses[[loss$name]]$range(loss$parameter, norm))),
+         value = max(abs(dpsosp:::sql_losses[[loss$name]]$range(loss$parameter, norm + shift))),
          decreases = bounds[["lipschitz"]] * what$steps * norm)
 }
 
 # Each record by itself: a table of one row, in a SELECT with its number.
 expect_bounded <- function(source, losses, sizes = c(0, 1, 40, 1e30), bounds = frame_bounds, plan = identity,
-                           radius = 1.3, formula = y ~ a + b + f, dim = 5, subset = NULL) {
+                           radius = 1.3, formula = y ~ a + b + f, dim = 5, subset = NULL, weights = NULL, shift = 0) {
   for (loss in losses) {
     limits <- dpsosp:::loss_bounds(loss)
     for (size in sizes) {
       all <- asks(dim, size)
       for (word in names(all)) {
-        most <- allowed(word, all[[word]], limits, loss)
+        most <- allowed(word, all[[word]], limits, loss, shift)
         for (id in seq_len(source$n)) {
-          sum <- push_sum(only_row(source, id), formula, all[[word]], loss, bounds, radius, plan, subset)
+          sum <- push_sum(only_row(source, id), formula, all[[word]], loss, bounds, radius, plan, subset,
+                          weights)
           testthat::expect_identical(sum[1], 1)
           part <- sum[-1]
           if (word == "value") part <- part - dpsosp:::sql_losses[[loss$name]]$zero(loss$parameter)

@@ -49,6 +49,24 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = 1, formula = y ~ exp(b) + a:b + I(b / a) + f, dim = 6,
                  bounds = c(frame_bounds, list("exp(b)" = c(0, 2), "I(b/a)" = c(-1, 1))), subset = quote(log(a) < 5))
 
+  expect_weighed(connection)
+  expect_weighed_bounded(connection, 16)
+  expect_small_predictors(connection)
+  for (type in c("numeric", "float4", "int2")) {
+    DBI::dbExecute(connection, "DROP TABLE people")
+    DBI::dbWriteTable(connection, "people", transform(weighed_frame(40), w = rep(c(1, NA, 0, 2), 10), o = 1:40))
+    for (column in c("w", "o")) {
+      DBI::dbExecute(connection, sprintf("ALTER TABLE people ALTER COLUMN %s TYPE %s", column, type))
+    }
+    if (type == "numeric") {
+      DBI::dbExecute(connection, "UPDATE people SET w = '1e-4000', o = '1e-4000' WHERE id = 1")
+      DBI::dbExecute(connection, "UPDATE people SET w = '1e4000', o = '1e4000' WHERE id = 3")
+    }
+    source <- dp_source(connection, "people", levels = levels, types = c(w = "numeric", o = "numeric"), push = TRUE)
+    expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = 1, bounds = c(frame_bounds, list(o = c(2, 9))),
+                   shift = 9, formula = y ~ a + b + f + offset(o), weights = quote(w))
+  }
+
   # A database whose EXP is wrong gives wrong answers, not larger ones: all slopes are at their bound.
   DBI::dbExecute(connection, "CREATE SCHEMA wrong")
   DBI::dbExecute(connection, paste("CREATE FUNCTION wrong.exp(double precision) RETURNS double precision AS",

@@ -183,11 +183,6 @@ test_that("what cannot be is refused with the reason, before anything is charged
   refused(class ~ a + offset(o), d, bounds = c(ends["a"], shift), text = "predictor for each class")
   source <- dp_source(in_chunks(d, 300), levels = levels_of(d))
   refused(class ~ a + offset(o), source, bounds = c(ends["a"], shift), text = "predictor for each class")
-  if (requireNamespace("RSQLite", quietly = TRUE)) {
-    pushed <- push_pair(sqlite_connection(), d)$push
-    refused(y ~ a, pushed, bounds = ends["a"], weights = w, text = "not computed in a database.*reads the rows in")
-    refused(y ~ a + offset(o), pushed, bounds = c(ends["a"], shift), text = "not computed in a database")
-  }
   refused(x, d$y, model = model_mlp(3), bounds = c(-1, 1), weights = d$w, text = "`weights` does not go with `model`")
   refused(x, d$y, model = model_mlp(3), bounds = c(-1, 1), offset = d$o, text = "`offset` does not go with `model`")
   expect_equal(nrow(dp_ledger(budget)), 0)
