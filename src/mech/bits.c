@@ -3,7 +3,7 @@
 
 #include "mech/private.h"
 
-/* Bytes that are asked of a source which cannot be expanded: the end of a buffer. */
+/* Number of bytes requested from a source that cannot be expanded; they fill the end of a buffer. */
 enum { FILL = 256 };
 
 static void open_stream(struct mech_bits *b);
@@ -32,7 +32,7 @@ static void wipe(void *memory, size_t bytes) {
 
 void mech_bits_allow(struct mech_bits *b, size_t buffers) { b->patience = buffers; }
 
-/* The values left after the largest multiple of n are drawn again. */
+/* Rejection: values beyond the largest multiple of n are drawn again. */
 uint32_t mech_below_any(struct mech_bits *b, uint32_t n) {
   const uint64_t range = n <= 256 ? 256 : UINT64_C(1) << 32;
   const uint64_t fair = range - range % n;
@@ -55,7 +55,7 @@ int mech_bernoulli_exp(struct mech_bits *b, uint64_t a) {
   return j % 2;
 }
 
-/* By the bits of mech_bernoulli_exp_half(), first one last. */
+/* Indexed by the four bits that mech_bernoulli_exp_half() reads; the first one is the lowest. */
 const struct mech_outcome mech_outcomes[16] = {{2, 0},  {1, 4}, {0, 9}, {1, 4}, {0, 10}, {1, 4}, {0, 9}, {1, 4},
                                                {1, 14}, {1, 4}, {0, 9}, {1, 4}, {0, 10}, {1, 4}, {0, 9}, {1, 4}};
 

@@ -3,16 +3,16 @@
  * differential privacy") by rejection: a candidate drawn uniformly is taken
  * with probability exp(-g), g = (max u - u_i) / temperature, exactly.
  *
- * g is first rounded to a multiple of 2^-32, after clamping at 2^19, where the
- * two roundings of the quotient are below 2^-33: with the grid's 2^-33, g is
- * off by at most 2^-32, and the range of two neighbours' scores, in units of
- * the temperature, grows by at most 4 * 2^-32 = 2^-30, for which the caller
- * leaves room. Clamping is max(u_i, max u - 2^19 temperature), which does not
+ * g is clamped at 2^19, where the two roundings of the quotient are below
+ * 2^-33, and rounded to a multiple of 2^-32, an error of at most 2^-33. So g has
+ * an error of at most 2^-32, and the range of two neighbours' scores, in units of
+ * the temperature, grows by at most 4 * 2^-32 = 2^-30, which the caller
+ * allows for. Clamping is max(u_i, max u - 2^19 temperature), which does not
  * enlarge the range.
  *
- * The candidate with the largest score is always taken, so a round ends the
- * search with probability at least 1 / k and at most k rounds are expected.
- * Their number depends on the scores: the running time is a side channel,
+ * The candidate with the largest score is always accepted, so a round ends the
+ * search with probability at least 1 / k, and the expected number of rounds is at
+ * most k. It depends on the scores: the running time is a side channel,
  * outside the guarantee.
  */
 #include <math.h>
@@ -32,7 +32,7 @@ int mech_exponential(const struct base_entropy *e, size_t k, const double *u, do
   if (status != BASE_OK) return status;
   struct mech_bits b;
   mech_bits_open(&b, e);
-  mech_bits_allow(&b, MECH_PATIENCE * (k + 1)); /* some 10 bytes a round: more than 1000 k rounds */
+  mech_bits_allow(&b, MECH_PATIENCE * (k + 1)); /* a round uses about 10 bytes: enough for more than 1000 k rounds */
   size_t i;
   do i = mech_below(&b, (uint32_t)k);
   while (!accept(&b, (top - u[i]) / temperature) && b.status == BASE_OK);
@@ -49,7 +49,7 @@ static int largest(size_t k, const double *u, double *out) {
   return BASE_OK;
 }
 
-/* True with probability exp(-gap): a trial of exp(-1) for each whole unit and one for the fraction. */
+/* True with probability exp(-gap): one trial with exp(-1) for each whole unit, and one for the fraction. */
 static int accept(struct mech_bits *b, double gap) {
   const uint64_t one = UINT64_C(1) << 32;
   uint64_t left = (uint64_t)rint(ldexp(gap < LARGEST_GAP ? gap : LARGEST_GAP, 32));

@@ -4,7 +4,7 @@
 
 #include "mech/private.h"
 
-/* Numbers of a long vector that have a key of their own, and may be drawn while others are. */
+/* A long vector is drawn in parts of this length. Each part has a key of its own, so parts can be drawn in parallel. */
 #define PART 4096
 
 static int add_part(const struct base_entropy *e, size_t n, double sd, double *x);
@@ -18,7 +18,7 @@ struct parts {
   int *status; /* of each thread */
 };
 
-/* All bytes of a source that cannot be expanded are drawn in one order. */
+/* Without keys, all bytes must come in one order, so the vector is not split. */
 int mech_gaussian(const struct base_entropy *e, size_t n, double sd, double *x) {
   if (!e->expand || n <= PART) return add_part(e, n, sd, x);
   const int threads = base_threads();
@@ -66,7 +66,7 @@ int mech_symmetric(const struct base_entropy *e, size_t d, double sd, double *h)
 }
 
 static int add_symmetric(struct mech_bits *b, size_t d, double sd, double *h) {
-  /* 0x1.6a09e667f3bcdp-1 is the double next above sqrt(1/2); nextafter makes up for the product's rounding */
+  /* This constant is the next double above sqrt(1/2); nextafter covers the rounding of the product. */
   const double off = nextafter(sd * 0x1.6a09e667f3bcdp-1, INFINITY);
   for (size_t j = 0; j < d; j++) {
     double *column = h + j * d;

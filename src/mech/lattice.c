@@ -1,18 +1,18 @@
 /*
  * Exact rounding of x + noise to the lattice.
  *
- * In lattice spacings the noisy value is F + S (k + x'), negated or not, where
- * S is an integer and x' = 0.d1 d2 ... in base 2^32 has as many digits as
- * were needed so far. F is x / 2^exponent, exact but for its fraction, which
- * is rounded to a multiple of 2^-52: x is a double, so F is an integer times a
- * power of two, and both its parts are found with integers. The nearest
+ * In units of the lattice spacing the noisy value is F + S (k + x'), or its
+ * negative, where S is an integer and x' = 0.d1 d2 ... in base 2^32 has as many
+ * digits as were needed so far. F is x / 2^exponent; only its fraction is
+ * rounded, to a multiple of 2^-52. Since x is a double, F is an integer times a
+ * power of two, and both parts are computed with integers. The nearest
  * lattice point is floor(F + 1/2 + S (k + x')). Two digits put the argument
- * between two multiples of 2^-64 that are S 2^-64 apart; unless they lie on
- * two sides of an integer (probability S 2^-64) the floor is known, else
+ * between two multiples of 2^-64 that are S 2^-64 apart. Unless they lie on
+ * both sides of an integer (probability S 2^-64) the floor is known; otherwise
  * further digits are compared with that integer. Nothing is approximated: the
- * index has exactly the law of the rounded continuous variable. Ties have
- * probability zero. See I. Mironov 2012, "On significance of the least
- * significant bits for differential privacy", for what floating-point noise
+ * index has exactly the distribution of the rounded continuous variable. Ties have
+ * probability zero. I. Mironov 2012, "On significance of the least
+ * significant bits for differential privacy", shows what floating-point noise
  * would leak.
  */
 #include <math.h>
@@ -41,7 +41,7 @@ int mech_grid_choose(double scale, struct mech_grid *grid) {
   if (!(scale > 0) || !isfinite(scale)) return BASE_ERR_ARGUMENT;
   int exponent;
   const double mantissa = frexp(scale, &exponent);   /* in [1/2, 1) */
-  grid->scale = (uint64_t)ceil(ldexp(mantissa, 31)); /* never less noise than asked for */
+  grid->scale = (uint64_t)ceil(ldexp(mantissa, 31)); /* rounded up: never less noise than requested */
   grid->exponent = exponent - 31;
   return ldexp(1, grid->exponent) > 0 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
@@ -63,23 +63,23 @@ struct mech_point mech_point_draw(struct mech_bits *b, mech_sampler *draw, const
   struct mech_variate v;
   mech_bits_allow(b, MECH_PATIENCE);
   draw(b, &v);
-  /* negative noise: the mirror image of positive noise on -x; by products, as a branch would be guessed wrong half the
-   * time */
+  /* Negative noise is the mirror image of positive noise on -x. Products instead of a branch, which would be predicted
+   * wrongly half the time. */
   const int sign = 1 - 2 * v.negative;
   const struct coordinate c = coordinate_of(sign * x, grid->exponent);
   const int128 noise = (int128)grid->scale * v.k + (int128)steps(b, grid->scale, &v.x, c.fraction);
   return (struct mech_point){sign * (c.whole + noise), c.shift};
 }
 
-/* An index of at most 2^53 is exact; a larger one is rounded, as an integer and after the draw. */
+/* An index of at most 2^53 is exact; a larger one is rounded after the draw. */
 double mech_point_value(const struct mech_grid *grid, struct mech_point point) {
   return ldexp((double)point.index, grid->exponent + point.shift);
 }
 
 /*
  * x = m 2^q with an integer |m| < 2^53. Beyond 2^122 spacings F is written as
- * m 2^70 times a power of two: noise, which stays below 2^64 spacings, cannot
- * move the nearest double either way.
+ * m 2^70 times a power of two: the noise, which is below 2^64 spacings, cannot
+ * change the nearest double there.
  */
 static struct coordinate coordinate_of(double x, int exponent) {
   int q;
@@ -113,7 +113,8 @@ static uint64_t steps(struct mech_bits *b, uint64_t scale, struct mech_uniform *
   return floor_start + (uint64_t)tail_reaches(b, scale, x, (uint64_t)gap);
 }
 
-/* Is S r >= gap, where r = 0.d3 d4 ... and 0 < gap < S? Digit by digit, the gap scaled up by 2^32 each time. */
+/* Is S r >= gap, where r = 0.d3 d4 ... and 0 < gap < S? Compared digit by digit; each time the gap is scaled by 2^32.
+ * */
 static int tail_reaches(struct mech_bits *b, uint64_t scale, struct mech_uniform *x, uint64_t gap) {
   for (int place = 2; b->status == BASE_OK; place++) {
     const uint64_t reached = scale * mech_uniform_digit(b, x, place), wanted = gap << 32;

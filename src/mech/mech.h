@@ -1,21 +1,20 @@
 /*
- * mech: the noise. Every function takes the exact (un-noised) values and a
- * scale that the barrier computed, and leaves what may be released.
+ * mech: the noise. Every function takes exact (un-noised) values and a
+ * scale that the barrier computed, and returns what may be released.
  *
  * Released numbers lie on the public lattice h Z with h = mech_lattice(scale),
- * a power of two at most scale / 2^30. What is drawn is exactly the law of
- * "x + noise, rounded to the nearest lattice point": rounding is
+ * a power of two at most scale / 2^30. They have exactly the distribution of
+ * "x + noise, rounded to the nearest lattice point". Rounding is
  * post-processing, so privacy is that of the continuous mechanism. Before the
- * draw x is rounded to a multiple of 2^-52 h; the barrier's slack covers it
- * (see SLACK in barrier/mechanism.c).
- */
+ * draw x is rounded to a multiple of 2^-52 h; the barrier's slack covers this
+ * (SLACK in barrier/mechanism.c).
 #ifndef DPSOSP_MECH_H
 #define DPSOSP_MECH_H
 
 #include "base/base.h"
 
-/* Lattice spacing for noise of this scale: a power of two. Zero for a scale that the draws refuse: not positive, not
- * finite, or below 2^-1044, where the spacing would be below the smallest double. */
+/* Lattice spacing for noise of this scale: a power of two. Zero for a scale that cannot be drawn: one that is not
+ * positive, not finite, or below 2^-1044, where the spacing would be below the smallest double. */
 double mech_lattice(double scale);
 
 /* x[i] <- x[i] + N(0, sd^2), i < n. */
@@ -39,19 +38,21 @@ int mech_sparse_vector(const struct base_entropy *e, size_t k, const double *q, 
  * exp(u[i] / temperature). */
 int mech_exponential(const struct base_entropy *e, size_t k, const double *u, double temperature, size_t *index);
 
-/* Subsets of 0, ..., n - 1 in ascending order, n < 2^32. All subsets of m with equal probability; row has m numbers. */
+/* Random subsets of 0, ..., n - 1, n < 2^32, in ascending order. Fixed: m numbers, all subsets equally likely; row has
+ * room for m. */
 int mech_subset_fixed(const struct base_entropy *e, size_t n, size_t m, size_t *row);
-/* Each number independently with the same probability, at most rate and below it by less than 2^-31; 0 < rate < 1. *row
- * is allocated: *count of its numbers are meant; the caller wipes and frees them. */
+/* Poisson: each number independently with the same probability, at most rate and less than 2^-31 below it, where
+ * 0 < rate < 1. *row is allocated and holds *count numbers; the caller wipes and frees it. */
 int mech_subset_poisson(const struct base_entropy *e, size_t n, double rate, size_t **row, size_t *count);
 
 /* 0, ..., n - 1 in a random order, all with equal probability; n < 2^32. */
 int mech_permutation(const struct base_entropy *e, size_t n, size_t *order);
 
-/* Numbers of runs: Poisson's law with this mean, and trials up to the first of success, mean of them on average. */
+/* Random numbers of runs. Poisson distribution with this mean. */
 int mech_poisson(const struct base_entropy *e, uint32_t mean, size_t *count);
+/* Geometric distribution: number of trials up to the first success, with this mean. */
 int mech_geometric(const struct base_entropy *e, uint32_t mean, size_t *count);
-/* On 0, ..., n - 1. */
+/* Uniform on 0, ..., n - 1. */
 int mech_uniform(const struct base_entropy *e, uint32_t n, size_t *index);
 
 #endif

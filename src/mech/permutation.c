@@ -1,9 +1,9 @@
-/* Random orders: integers alone decide, so that each order has the same probability. */
+/* Random orders. Only integers are used, so that all orders have exactly the same probability. */
 #include "mech/private.h"
 
 #include <string.h>
 
-/* Fisher and Yates: the i-th number goes to a uniform place up to i, and what was there behind all. */
+/* Fisher and Yates: number i goes to a uniform place up to i, and the number that was there goes to the end. */
 int mech_permutation(const struct base_entropy *e, size_t n, size_t *order) {
   if (n > UINT32_MAX) return BASE_ERR_ARGUMENT;
   struct mech_bits b;

@@ -1,6 +1,6 @@
 /*
- * mech, inside: random bits, exact samplers and the lattice. Only integers
- * decide: no floating-point number depends on what was drawn until a lattice
+ * mech, inside: random bits, exact samplers and the lattice. All decisions use
+ * integers: no floating-point number depends on a draw until a lattice
  * point is final and is written as a double.
  */
 #ifndef DPSOSP_MECH_PRIVATE_H
@@ -12,15 +12,15 @@ __extension__ typedef __int128 int128;
 
 /* ---- bits.c: independent uniform bits ---- */
 
-/* Buffered bytes of a source, or of a stream whose key is the source's: those from used on. After a
- * failure status says so, what is drawn is zero, and every loop over draws
+/* A buffer of random bytes, from a source or from a stream whose key comes from the source; bytes before `used` are
+ * spent. After a failure, status is set, draws are zero, and every loop over draws
  * ends. */
 struct mech_bits {
   const struct base_entropy *source;
-  struct base_stream stream; /* where the source is to be expanded */
+  struct base_stream stream; /* if the source can be expanded */
   int keyed;
   size_t used;     /* bytes of the buffer that are spent */
-  size_t patience; /* buffers left until mech_bits_allow() is called again */
+  size_t patience; /* number of buffers that may be filled until the next mech_bits_allow() */
   int status;
   unsigned char byte[BASE_STREAM_BYTES];
 };
@@ -28,16 +28,16 @@ struct mech_bits {
 void mech_bits_open(struct mech_bits *b, const struct base_entropy *source);
 /* Wipes the buffer and the key, and returns the status. */
 int mech_bits_close(struct mech_bits *b);
-/* The next draw may use this many buffers: a sound source exceeds what callers
- * allow with a probability below 2^-300, so a source that does is broken (say,
- * stuck) and the status becomes BASE_ERR_ENTROPY. */
+/* The next draw may use this many buffers. A working source exceeds the callers'
+ * limits with probability below 2^-300, so a source that exceeds them is broken (for
+ * example stuck), and the status becomes BASE_ERR_ENTROPY. */
 void mech_bits_allow(struct mech_bits *b, size_t buffers);
 #define MECH_PATIENCE 64 /* for one variate, which uses about 50 bytes */
 
-/* Fresh bytes; zeros where the status is not BASE_OK. */
+/* Fills the buffer; with zeros where the status is not BASE_OK. */
 void mech_bits_refill(struct mech_bits *b);
 
-/* After a failure the buffer holds zeros. */
+/* Zero after a failure. */
 static inline uint32_t mech_byte(struct mech_bits *b) {
   if (b->used == sizeof b->byte) mech_bits_refill(b);
   return b->byte[b->used++];
@@ -47,7 +47,7 @@ static inline uint32_t mech_word_at(const unsigned char *p) {
   return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* What is left of a buffer, when it is less than a word, is not used. */
+/* A rest of the buffer that is shorter than a word is skipped. */
 static inline uint32_t mech_word(struct mech_bits *b) {
   if (b->used + 4 > sizeof b->byte) mech_bits_refill(b);
   const unsigned char *p = b->byte + b->used;
@@ -58,23 +58,24 @@ static inline uint32_t mech_word(struct mech_bits *b) {
 /* Uniform on 0, ..., n - 1; n > 0. */
 uint32_t mech_below_any(struct mech_bits *b, uint32_t n);
 static inline uint32_t mech_below(struct mech_bits *b, uint32_t n) {
-  if ((n & (n - 1)) == 0 && n <= 256) return mech_byte(b) & (n - 1); /* nothing is left */
+  if ((n & (n - 1)) == 0 && n <= 256) return mech_byte(b) & (n - 1); /* n divides 256: no rejection */
   return mech_below_any(b, n);
 }
 
 /* True with probability exp(-a / 2^32), a <= 2^32. */
 int mech_bernoulli_exp(struct mech_bits *b, uint64_t a);
 
-/* value is 2 where the bits do not decide; bytes is how many were used. */
+/* value is 2 where these bits do not decide; bytes is the number of bytes used. */
 struct mech_outcome {
   unsigned char value, bytes;
 };
 extern const struct mech_outcome mech_outcomes[16];
 
 /*
- * mech_bernoulli_exp(b, 2^31), of the same bytes. Its trials j = 1, 2, 3 compare words with 2^31, by their first bits,
- * and take a byte after the first and the second, of which that after the second decides by its last bit. Looked up at
- * once, as a processor guesses a branch on a random bit wrong half the time.
+ * The same as mech_bernoulli_exp(b, 2^31), from the same bytes. Its trials j = 1, 2, 3 compare words with 2^31, which
+ * depends on their first bit, and use a byte after the first and the second trial; the byte after the second decides by
+ * its last bit. A table replaces the branches, because a processor predicts a branch on a random bit wrongly half the
+ * time.
  */
 static inline int mech_bernoulli_exp_half(struct mech_bits *b) {
   if (b->used + 14 <= sizeof b->byte) {
@@ -88,7 +89,7 @@ static inline int mech_bernoulli_exp_half(struct mech_bits *b) {
 
 /* ---- uniform.c: uniform numbers on (0, 1) whose digits are drawn when needed ---- */
 
-/* Base 2^32. Two numbers that agree in all places (2^-512) mean a broken source. */
+/* Base 2^32. Two numbers that agree in all places (probability 2^-512) mean a broken source. */
 #define MECH_DIGITS 16
 struct mech_uniform {
   uint32_t digit[MECH_DIGITS];
@@ -109,7 +110,7 @@ static inline int mech_uniform_less(struct mech_bits *b, struct mech_uniform *u,
 
 /* ---- variate.c: standard normal and Laplace variates ---- */
 
-/* (k + x), negated or not; the digits of x that no decision needed are still free. */
+/* k + x or its negative; only those digits of x are known that were needed. */
 struct mech_variate {
   int negative;
   uint32_t k;

@@ -1,11 +1,11 @@
 /*
- * Random numbers of runs, and which candidates they are of: integers alone decide, so that the laws are exact.
+ * Random numbers of runs, and of their candidates. Only integers are used, so that the distributions are exact.
  */
 #include "mech/private.h"
 
 static uint32_t poisson_one(struct mech_bits *b);
 
-/* The sum of Poisson variates of mean one. */
+/* A sum of Poisson variates with mean one. */
 int mech_poisson(const struct base_entropy *e, uint32_t mean, size_t *count) {
   struct mech_bits b;
   mech_bits_open(&b, e);
@@ -14,7 +14,7 @@ int mech_poisson(const struct base_entropy *e, uint32_t mean, size_t *count) {
   return mech_bits_close(&b);
 }
 
-/* Trials up to the first of success, whose probability is 1 / mean. */
+/* Trials up to the first success, which has probability 1 / mean. */
 int mech_geometric(const struct base_entropy *e, uint32_t mean, size_t *count) {
   if (mean == 0) return BASE_ERR_ARGUMENT;
   struct mech_bits b;
@@ -36,8 +36,8 @@ int mech_uniform(const struct base_entropy *e, uint32_t n, size_t *index) {
   return mech_bits_close(&b);
 }
 
-/* P(n) in proportion to 1 / n!: n heads before the first tail, with probability 2^-(n + 1), are kept with probability
- * 2^(n - 1) / n!, which is 1/2 for none and the product of 2 / j, j = 3, ..., n, for others. */
+/* P(n) is proportional to 1 / n!: the number n of heads before the first tail, with probability 2^-(n + 1), is accepted
+ * with probability 2^(n - 1) / n!, which is 1/2 for n = 0 and the product of 2 / j, j = 3, ..., n, for n > 0. */
 static uint32_t poisson_one(struct mech_bits *b) {
   for (;;) {
     mech_bits_allow(b, MECH_PATIENCE);

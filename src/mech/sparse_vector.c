@@ -3,13 +3,13 @@
  * algorithmic foundations of differential privacy", algorithm 1, theorem
  * 3.23), with eps / 2 for the threshold and eps / 2 for the queries.
  *
- * All noisy values lie on one lattice, that of the threshold's noise, where
- * the query's noise has exactly twice the scale: they are compared as
+ * All noisy values lie on one lattice, that of the threshold's noise; the scale of
+ * the query's noise is exactly twice as large. So values are compared as
  * integers. The proof shifts the noise of the threshold, and of the query that
- * passes, by the sensitivity; here the shift must be a multiple of the
+ * passes, by the sensitivity. Here the shift must be a multiple of the
  * spacing, at most sensitivity + spacing, which the caller's sensitivity
- * covers (barrier/mechanism.c). No draw is made after the first pass: how many
- * were made is the answer itself.
+ * covers (barrier/mechanism.c). Drawing stops at the first pass: the number of
+ * draws is the release itself.
  */
 #include <math.h>
 
@@ -33,7 +33,8 @@ int mech_sparse_vector(const struct base_entropy *e, size_t k, const double *q, 
   return status;
 }
 
-/* A point with shift > 0 is farther out than any noisy threshold: its index alone decides as well. */
+/* A point with shift > 0 is farther out than any noisy threshold, so comparing its index gives the right result, too.
+ * */
 static int first_above(struct mech_bits *b, size_t k, const double *q, struct mech_grid grid, size_t *index) {
   const int128 threshold = mech_point_draw(b, mech_draw_laplace, &grid, 0).index;
   grid.scale *= 2;

@@ -1,6 +1,6 @@
 /*
- * Random subsets of 0, ..., n - 1, ascending: the rows of a batch. Integers alone decide, so that the law is exact:
- * amplification by sampling holds for the rate that is accounted for, and a larger one would void it.
+ * Random subsets of 0, ..., n - 1, ascending: the rows of a batch. Only integers are used, so that the distribution is
+ * exact: amplification by sampling is accounted for at one rate, and a larger rate would make it invalid.
  */
 #include "mech/private.h"
 
@@ -14,9 +14,9 @@ static int keep(size_t **row, size_t *room, size_t count, size_t next);
 static void wipe(size_t *row, size_t room);
 
 /*
- * Floyd's algorithm (Bentley & Floyd 1987, "A sample of brilliance"): each j = n - m, ..., n - 1 brings in a uniform
- * number up to j or, if that one is there already, j itself. The marks put the rows in order; a bit a row, they cost
- * less than the rows' sums unless m is below some n / 10^4.
+ * Floyd's algorithm (Bentley & Floyd 1987, "A sample of brilliance"): for j = n - m, ..., n - 1, a uniform
+ * number up to j is added or, if it is already in the set, j itself. The marks put the rows in order; with one bit for
+ * each row they cost less time than the sums over the rows unless m is below about n / 10^4.
  */
 int mech_subset_fixed(const struct base_entropy *e, size_t n, size_t m, size_t *row) {
   if (n > MOST_ROWS || m > n) return BASE_ERR_ARGUMENT;
@@ -42,8 +42,9 @@ int mech_subset_fixed(const struct base_entropy *e, size_t n, size_t m, size_t *
 }
 
 /*
- * Each row with probability 1 - exp(-step / 2^32), step the largest integer for which this is at most rate. The gap
- * before the next row taken is then geometric, P(gap >= k) = exp(-k step / 2^32), so that only rows taken cost time.
+ * Each row has probability 1 - exp(-step / 2^32), where step is the largest integer for which this is at most rate. The
+ * gap before the next row is then geometric, P(gap >= k) = exp(-k step / 2^32), so the time depends on the rows taken
+ * only.
  */
 int mech_subset_poisson(const struct base_entropy *e, size_t n, double rate, size_t **row, size_t *count) {
   *row = NULL;
@@ -72,9 +73,9 @@ int mech_subset_poisson(const struct base_entropy *e, size_t n, double rate, siz
 }
 
 /*
- * floor(X / step) with P(X >= x) = exp(-x / 2^32): X = U + 2^32 V, U uniform on 0, ..., 2^32 - 1 and kept with
- * probability exp(-U / 2^32), V the successes of probability exp(-1) before the first failure (Canonne, Kamath &
- * Steinke 2020, algorithm 2).
+ * floor(X / step) with P(X >= x) = exp(-x / 2^32). X = U + 2^32 V, where U is uniform on 0, ..., 2^32 - 1 and accepted
+ * with probability exp(-U / 2^32), and V is the number of successes of probability exp(-1) before the first failure
+ * (Canonne, Kamath & Steinke 2020, algorithm 2).
  */
 static uint64_t gap_draw(struct mech_bits *b, uint64_t step) {
   const uint64_t one = UINT64_C(1) << 32;
@@ -86,7 +87,7 @@ static uint64_t gap_draw(struct mech_bits *b, uint64_t step) {
   return (u + one * v) / step;
 }
 
-/* *row[count] <- next, with twice the room where there is none. */
+/* Appends next; doubles the room when it is full. */
 static int keep(size_t **row, size_t *room, size_t count, size_t next) {
   if (count == *room) {
     size_t *more = base_alloc(2 * *room, sizeof *more);

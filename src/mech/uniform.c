@@ -1,4 +1,4 @@
-/* Uniform numbers with lazily drawn digits. A digit once drawn stays, so comparing reveals digits but biases none. */
+/* Uniform numbers whose digits are drawn when needed. A drawn digit is kept, so comparisons bias no number. */
 #include "mech/private.h"
 
 uint32_t mech_uniform_draw(struct mech_bits *b, struct mech_uniform *u, int place) {

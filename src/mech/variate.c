@@ -1,12 +1,12 @@
 /*
- * Exact normal and Laplace variates: comparisons of uniform numbers and
- * uniform integers alone (J. von Neumann 1951, "Various techniques used in
+ * Exact normal and Laplace variates by comparisons of uniform numbers and
+ * uniform integers (J. von Neumann 1951, "Various techniques used in
  * connection with random digits"; C. F. F. Karney 2016, "Sampling exactly from
  * the normal distribution", ACM TOMS 42(1), algorithms N and B).
  */
 #include "mech/private.h"
 
-static uint32_t half_integer_law(struct mech_bits *b);
+static uint32_t half_normal_integer(struct mech_bits *b);
 static int accept_fraction(struct mech_bits *b, uint32_t k, struct mech_uniform *x);
 static int descend(struct mech_bits *b, const uint32_t *k, struct mech_uniform *x);
 static int thin(struct mech_bits *b, uint32_t k, struct mech_uniform *x);
@@ -17,15 +17,16 @@ static int thin(struct mech_bits *b, uint32_t k, struct mech_uniform *x);
  */
 void mech_draw_normal(struct mech_bits *b, struct mech_variate *v) {
   do {
-    v->k = half_integer_law(b);
+    v->k = half_normal_integer(b);
     v->x.known = 0;
   } while (!accept_fraction(b, v->k, &v->x) && b->status == BASE_OK);
   v->negative = (int)mech_below(b, 2);
 }
 
 /*
- * Von Neumann: x is accepted with probability exp(-x); each refusal, of
- * probability exp(-1), adds one to k. Then k + x is standard exponential.
+ * Von Neumann: a uniform x is accepted with probability exp(-x); each
+ * rejection, which has probability exp(-1), adds one to k. Then k + x is
+ * standard exponential.
  */
 void mech_draw_laplace(struct mech_bits *b, struct mech_variate *v) {
   v->k = 0;
@@ -39,10 +40,10 @@ void mech_draw_laplace(struct mech_bits *b, struct mech_variate *v) {
 
 /*
  * k >= 0 with probability proportional to exp(-k^2 / 2) (steps N1 and N2): k
- * successes of probability exp(-1/2) and a failure, then k (k - 1) further
- * successes or a new beginning.
+ * successes of probability exp(-1/2) before a failure, then k (k - 1) further
+ * successes, or the procedure starts again.
  */
-static uint32_t half_integer_law(struct mech_bits *b) {
+static uint32_t half_normal_integer(struct mech_bits *b) {
   for (;;) {
     uint32_t k = 0;
     while (mech_bernoulli_exp_half(b) && b->status == BASE_OK) k++;
