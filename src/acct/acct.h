@@ -25,8 +25,8 @@ double acct_zcdp_rho(double eps, double delta);
 
 /* ---- events ---- */
 
-/* One release, in units of "noise over sensitivity" under the relation that is
- * accounted for. a and b are the parameters named here. */
+/* One release, with noise in units of "noise over sensitivity" under the relation that is
+ * accounted for. The comments say what a, b and c are. */
 enum acct_kind {
   ACCT_GAUSSIAN,    /* a: mu = sensitivity / sd */
   ACCT_LAPLACE,     /* a: sensitivity / scale */
@@ -64,29 +64,30 @@ double acct_svt_rdp(const struct acct_leaf *leaf, double alpha);
 
 /* RDP of a whole composition at n orders, ascending. */
 int acct_rdp_curve(const struct acct_round *round, size_t rounds, size_t n, const double *order, double *rdp);
-/* eps of delta and delta of eps from a curve, by the conversion of Canonne,
- * Kamath & Steinke at every order and refined between them; *order is the one taken. */
+/* eps of delta and delta of eps from a curve: the conversion of Canonne,
+ * Kamath & Steinke at every order, refined between orders; *order is the best one. */
 int acct_rdp_epsilon(const struct acct_round *round, size_t rounds, double delta, double *eps, double *order);
 int acct_rdp_log_delta(const struct acct_round *round, size_t rounds, double eps, double *log_delta, double *order);
 /* The RDP at this order that (eps, delta) allows. */
 double acct_rdp_budget(double order, double eps, double delta);
 
-/* A batch of size out of n records, fixed or expected, and the order at which a divergence is counted, over the order.
- */
+/* A batch of `size` out of n records (fixed or expected size), and the order at which the Renyi divergence is counted,
+ * divided by the order. */
 struct acct_sampled {
   double n, size, order;
   enum acct_amplification amplification;
 };
-/* The largest rho = mu^2 / 2 of Gaussian releases on such a batch that together cost at most this much. */
+/* The largest rho = mu^2 / 2 of Gaussian releases on such a batch that together cost at most `cost`. */
 int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho);
-/* The eps of a pure mechanism that on such a batch costs at most this much. */
+/* The largest eps of a pure mechanism that costs at most `cost` on such a batch. */
 double acct_sampled_eps(const struct acct_sampled *s, double cost);
 
-/* Renyi divergence of the best of a random number of runs of a mu-GDP mechanism: Poisson without zero, or geometric. */
+/* Renyi divergence of the best of a random number of runs of a mu-GDP mechanism: Poisson conditioned on at least one
+ * run, or geometric. */
 enum acct_runs { ACCT_POISSON_RUNS, ACCT_GEOMETRIC_RUNS };
 struct acct_selection {
   enum acct_runs law;
-  double mean; /* of the Poisson distribution with zero, and of the geometric one */
+  double mean; /* of the unconditioned Poisson distribution, or of the geometric one */
   double mu;
 };
 double acct_selection_rdp(const struct acct_selection *s, double order);
@@ -94,7 +95,7 @@ double acct_selection_rdp(const struct acct_selection *s, double order);
 enum acct_bound { ACCT_PESSIMISTIC, ACCT_OPTIMISTIC };
 
 /* The same from the privacy loss distribution. Infinity, or log delta = 0,
- * where the grid that memory allows cannot answer (0, minus infinity for the
+ * where the grid that memory allows is too coarse (0, or minus infinity for the
  * optimistic bound). */
 int acct_pld_epsilon(const struct acct_round *round, size_t rounds, double delta, enum acct_bound bound, double *eps);
 int acct_pld_log_delta(const struct acct_round *round, size_t rounds, double eps, enum acct_bound bound,

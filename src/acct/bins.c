@@ -10,9 +10,9 @@
  *                       mass s P(L > v) + (1 - s) Q(L > v) above t: the same distribution
  *                       above zero, continued by symmetry, the rest at zero.
  *
- * Rounding: v(t) is good to a few units in the last place, which moves an edge
- * by that times v dt / dv; the masses to about (32 + 4 m^2) of them, m the
- * number of standard deviations at the last edge.
+ * Rounding: v(t) is accurate to a few units in the last place, which moves an edge
+ * by that times v dt / dv; the masses are accurate to about (32 + 4 m^2) units, where
+ * m is the number of standard deviations at the last edge.
  */
 #include "acct/private.h"
 
@@ -43,7 +43,7 @@ int acct_bins_create(const struct acct_round *round, const struct acct_pair *bas
   bins->first = -downs;
   bins->n = n;
   bins->zero = acct_pair_zero(base);
-  for (long k = 0; k <= ups; k++) { /* the last one is open */
+  for (long k = 0; k <= ups; k++) { /* the last bin is open */
     struct acct_masses x = upper(round, base, h * (double)k, k < ups ? h * (double)(k + 1) : INFINITY);
     bins->p[downs + 1 + k] = x.p, bins->q[downs + 1 + k] = x.q;
   }

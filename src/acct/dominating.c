@@ -1,4 +1,5 @@
-/* Which pair dominates a composition of leaves: a closed form, randomised response, or the hull of a profile. */
+/* Chooses the pair that dominates a composition of leaves: a closed form, randomised response, or the hull of a
+ * profile. */
 #include "acct/private.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ int acct_pair_create(const struct acct_leaf *leaf, size_t leaves, enum acct_boun
   }
   int single = leaves == 1 && leaf->times == 1.0, optimistic = bound == ACCT_OPTIMISTIC;
   if (gaussians == leaves || (optimistic && gaussians > 0)) {
-    pair->kind = PAIR_GAUSSIAN; /* optimistic: the other releases told nothing */
+    pair->kind = PAIR_GAUSSIAN; /* optimistic: the other releases are ignored */
     pair->a = sqrt(mu2);
     return BASE_OK;
   }
@@ -33,7 +34,7 @@ int acct_pair_create(const struct acct_leaf *leaf, size_t leaves, enum acct_boun
   }
   if (optimistic || (single && leaf->kind == ACCT_PURE)) {
     if (acct_pair_alloc(1, pair)) return BASE_ERR_MEMORY;
-    /* Range a is attained by randomised response of a / 2; sparse vector: nothing claimed. */
+    /* Randomised response with a / 2 attains the range a; for sparse vector no lower bound is claimed. */
     double eps = leaf->kind == ACCT_PURE ? leaf->a : leaf->kind == ACCT_EXPONENTIAL ? 0.5 * leaf->a : 0.0;
     randomised_response(eps, pair);
     return BASE_OK;

@@ -40,7 +40,7 @@ double acct_gdp_epsilon(double mu, double delta) {
   if (!(delta > 0.0 && mu > 0.0 && mu < INFINITY)) return INFINITY;
   struct acct_target target = {log_delta_swapped, mu, acct_target_log(delta)};
   if (acct_meets(&target, 0.0)) return 0.0;
-  /* Phi(-a) <= exp(-a^2 / 2) / 2 */
+  /* from Phi(-a) <= exp(-a^2 / 2) / 2 */
   double good = 0.5 * mu * mu + mu * sqrt(-2.0 * target.log_delta_max);
   return acct_smallest(&target, good);
 }
@@ -50,7 +50,7 @@ double acct_gdp_mu(double eps, double delta) {
   if (delta >= 1.0 || eps == INFINITY) return INFINITY;
   if (!(delta > 0.0 && eps >= 0.0)) return 0.0;
   struct acct_target target = {acct_gdp_log_delta, eps, acct_target_log(delta)};
-  /* The bound above solved for mu; and delta(0) <= mu / sqrt(2 pi). */
+  /* The bound above, solved for mu; and delta(0) <= mu / sqrt(2 pi). */
   double a = sqrt(-2.0 * target.log_delta_max);
   double guess = 2.0 * eps / (a + sqrt(a * a + 2.0 * eps));
   return acct_largest(&target, fmax(guess, 2.5 * delta));
@@ -58,7 +58,7 @@ double acct_gdp_mu(double eps, double delta) {
 
 static double log_delta_swapped(double eps, double mu) { return acct_gdp_log_delta(mu, eps); }
 
-/* A mu below zero is no guarantee at all. */
+/* A negative mu stands for no guarantee. */
 static double log_delta_limit(double mu, double eps) {
   if (mu < 0.0 || mu == INFINITY || eps == -INFINITY) return 0.0;
   if (eps == INFINITY) return -INFINITY;

@@ -23,8 +23,8 @@ struct hull {
   double v[POINTS], delta[POINTS];
 };
 
-/* The profile that the atoms have differs from the hull's by their rounding: at most POINTS units in the last place,
- * because slopes, which telescope, are differences of a falling profile. */
+/* The rounding of the atoms changes the profile by at most POINTS units in the last place,
+ * because slopes are differences of a decreasing profile and their sum telescopes. */
 static const double raise = 1.0 + 1e-9;
 
 static int curve_of(const void *context, size_t n, const double *order, double *rdp);
@@ -82,8 +82,8 @@ static int profile_bound(const struct acct_leaf *leaf, size_t leaves, struct hul
 }
 
 /* By symmetry the profile continues below e^v = 1 as 1 - e^v + e^v delta(-v).
- * Where the two halves of the hull do not meet convexly, points near v = 0 are
- * left out until the chord from -v to v does. */
+ * Where the two halves of the hull are not convex together, points near v = 0 are
+ * removed until the chord from -v to v makes them convex. */
 static void convexify(struct hull *hull) {
   size_t n = 0;
   for (size_t j = 0; j < hull->n; j++) {
@@ -105,13 +105,13 @@ static double slope(const struct hull *hull, size_t i, size_t j) {
   return (hull->delta[j] - hull->delta[i]) * exp(-hull->v[i]) / expm1(hull->v[j] - hull->v[i]);
 }
 
-/* From the mirror image of the first point: rise delta - (1 - e^-v + e^-v delta) over e^v - e^-v. */
+/* The chord from the mirror image of the first point: its rise delta - (1 - e^-v + e^-v delta) over e^v - e^-v. */
 static double chord_across_zero(const struct hull *hull) {
   double v = hull->v[0];
   return v == 0.0 ? -0.5 * (1.0 - hull->delta[0]) : expm1(-v) * (1.0 - hull->delta[0]) / (exp(v) - exp(-v));
 }
 
-/* A kink of the profile at e^v is an atom whose mass under Q is the change of slope. */
+/* Each kink of the profile at e^v is an atom; its mass under Q is the change of slope. */
 static int to_atoms(const struct hull *hull, struct acct_pair *pair) {
   if (acct_pair_alloc(hull->n, pair)) return BASE_ERR_MEMORY;
   double above = 0.0;
@@ -122,7 +122,7 @@ static int to_atoms(const struct hull *hull, struct acct_pair *pair) {
     pair->p[k] = exp(hull->v[k]) * pair->q[k];
     above = below;
   }
-  /* The first point at zero: its atom is the mass of loss zero, which acct_pair_zero() finds. */
+  /* A first point at zero: its atom is the mass of loss zero, which acct_pair_zero() computes. */
   if (pair->loss[0] == 0.0) pair->p[0] = pair->q[0] = 0.0;
   pair->p_infinite = hull->delta[hull->n - 1];
   return BASE_OK;

@@ -1,7 +1,7 @@
 /*
- * Renyi divergences of single releases, with the worst neighbours of each.
- * Mironov 2017 (Gaussian); the exponential mechanism by its bounded range (Dong
- * et al. 2020), where the worst distribution of a likelihood ratio in [R e^-a, R] has two
+ * Renyi divergences of single releases, for the worst neighbours of each.
+ * Gaussian: Mironov 2017. Exponential mechanism: by its bounded range (Dong
+ * et al. 2020); the worst distribution of a likelihood ratio in [R e^-a, R] has two
  * points, and R is optimised here.
  */
 #include "acct/private.h"
@@ -73,17 +73,17 @@ static double exponential_rdp(double range, double alpha) {
   double log_r = fmin(fmax(log((alpha - 1.0) * a / (alpha * b)), 0.0), range);
   double power = (alpha - 1.0) * log_r, first = log(a - b * exp(log_r)), second = log(-expm1(-range));
   double rounding = 4.0 * DBL_EPSILON * (2.0 + alpha + power + fabs(first) + fabs(second));
-  double log_moment = power + first - second + rounding; /* which matters where the moment is nearly one */
+  double log_moment = power + first - second + rounding; /* rounding matters where the moment is nearly one */
   return fmin(fmin(log_moment / (alpha - 1.0), zcdp), acct_pure_rdp(range, alpha));
 }
 
-/* sup over alpha of D_alpha / alpha. D_alpha increases, so that D / alpha on
+/* sup over alpha of D_alpha / alpha. D_alpha increases, so D / alpha on
  * [low, high] is at most D_high / low; beyond the last order D <= eps. */
 static double svt_zcdp(const struct acct_leaf *leaf) {
   struct acct_leaf once = *leaf;
   once.times = 1.0;
   double worst = 0.0, low = 1.0;
-  if (leaf->kind == ACCT_SVT_GAUSSIAN) return INFINITY; /* no order bounds it beyond itself */
+  if (leaf->kind == ACCT_SVT_GAUSSIAN) return INFINITY; /* a divergence at one order bounds no larger order */
   double last = 1.0 + 60.0 / leaf->a;
   for (double high = 1.02; low < last; high *= 1.02) {
     worst = fmax(worst, acct_svt_rdp(&once, high) / low);

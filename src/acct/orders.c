@@ -4,8 +4,8 @@
  *
  *   eps = R(alpha) + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1).
  *
- * Every order gives a valid answer, so the search (a grid, geometric in
- * alpha - 1, and finer grids around the best) may stop anywhere.
+ * Every order gives a valid bound, so the search (a grid, geometric in
+ * alpha - 1, and finer grids around the best order) may stop anywhere.
  */
 #include "acct/private.h"
 

@@ -1,6 +1,6 @@
 /*
- * Dominating pairs (Zhu, Dong & Wang 2022). A pair (P, Q) is known by the distribution
- * of its privacy loss; all of these are symmetric, so losses above zero are
+ * Dominating pairs (Zhu, Dong & Wang 2022). A pair (P, Q) is described by the distribution
+ * of its privacy loss. All pairs here are symmetric, so losses above zero are
  * enough: Q(-L in A) = P(L in A).
  *
  * Gaussian: L / mu ~ N(mu / 2, 1) under P, N(-mu / 2, 1) under Q.
@@ -55,9 +55,9 @@ struct acct_masses acct_pair_between(const struct acct_pair *pair, double low, d
   return discrete_between(pair, low, high);
 }
 
-/* Standard normal mass of centre -+ half. A narrow interval by the average of
- * phi(m + t) = phi(m) sum_n He_n(m) (-t)^n / n!, which does not cancel; a wide
- * one by the difference of the smaller tails, whose ratio is far from one. */
+/* Standard normal mass of centre -+ half. A narrow interval: the average of
+ * phi(m + t) = phi(m) sum_n He_n(m) (-t)^n / n!, which has no cancellation; a wide
+ * one: the difference of the smaller tails, whose ratio is far from one. */
 static double normal_mass(double centre, double half) {
   static const double sqrt_2pi = 2.50662827463100050242;
   double m = fabs(centre);

@@ -1,6 +1,6 @@
 /*
  * Privacy loss distributions (Koskela et al. 2020; Gopi et al. 2021), composed
- * by FFT, with a bracket of the exact answer.
+ * by FFT, with an upper and a lower bound of the exact result.
  *
  * Discretisation. pmf.c gives distributions on the grid h Z that dominate, or are
  * dominated by, those of the rounds; domination survives composition (Zhu, Dong
@@ -10,17 +10,17 @@
  * point, before the transform and divided by it after, so that delta keeps its
  * relative accuracy at any size and the window holds a few standard deviations.
  *
- * Errors, all of them on the safe side of either bound:
+ * Errors, each on the safe side of the bound:
  *  - masses and edges of a round are off by a relative slack_s: if P <= e^a P^
  *    and Q >= e^-a Q^, then delta(eps) <= e^a delta^(eps - 2 a); a = sum T_s slack_s;
  *  - a spectrum X^ = X + e with |e| <= eta gives X^T within (|X^| + eta)^T -
  *    |X^|^T, summed over frequencies after the fact: an error of the tilted distribution
  *    in the first norm, hence of delta by that times the largest tilted weight;
- *  - mass beyond the window wraps around: it only adds to the pessimistic
- *    answer, which also gets a Chernoff bound of what lies above; the optimistic
- *    one loses a Chernoff bound of all of it.
- * They rest on exp, log and pnorm being good to the few units in the last place
- * that the constants below allow.
+ *  - mass beyond the window wraps around: this only increases the pessimistic
+ *    bound, to which a Chernoff bound of the mass above is added; from the optimistic
+ *    bound a Chernoff bound of all of it is subtracted.
+ * They assume that exp, log and pnorm are accurate to a few units in the last
+ * place, which the constants below include.
  */
 #include "acct/private.h"
 
@@ -32,7 +32,7 @@ enum { MAX_BINS = 1 << 16, MAX_WINDOW = 1 << 19, PASSES = 4, ATTEMPTS = 16 };
 static const double pi = 3.14159265358979323846;
 
 struct grid {
-  double h, eps, log_delta; /* the point aimed at: eps is NaN where it is unknown; delta decides what tail may be cut */
+  double h, eps, log_delta; /* the target: eps is NaN where it is unknown; delta decides which tail may be cut off */
   double theta, total;      /* total: number of rounds */
   double variance;          /* of the whole loss, about */
   enum acct_bound bound;
@@ -42,7 +42,7 @@ struct grid {
 struct answer {
   double shift, theta, log_scale, h;
   double extra, noise, slack;
-  double top; /* no finite loss above */
+  double top; /* there is no finite loss above it */
   long first;
   size_t n;
   double *a, *b;
@@ -64,7 +64,7 @@ static int compose(const struct plan *plan, int reverse, const struct grid *grid
 static double evaluate(const struct answer *answer, double eps, enum acct_bound bound);
 static double solve(const struct answer *answer, double log_delta, enum acct_bound bound);
 
-/* The grid follows a guess of eps: that of the Renyi divergences, then the answer
+/* The grid depends on a guess of eps: the one from Renyi divergences, then the result
  * itself where it is much smaller, or the natural size of the loss. */
 int acct_pld_epsilon(const struct acct_round *round, size_t rounds, double delta, enum acct_bound bound, double *eps) {
   double guess, order, log_delta;
@@ -74,7 +74,7 @@ int acct_pld_epsilon(const struct acct_round *round, size_t rounds, double delta
   *eps = bound == ACCT_PESSIMISTIC ? INFINITY : 0.0;
   if (!status) status = plan_create(round, rounds, bound, &plan);
   for (int pass = 0; pass < PASSES && !status; pass++) {
-    /* Where the largest loss is as good as any tail, the best order is too large to tilt by. */
+    /* Where the largest loss already has the mass of the tail, the best order is too large to tilt by. */
     if (guess > 0.0) order = fmin(order, 1.0 + (10.0 - 3.0 * log(delta)) / guess);
     status = prepare(round, rounds, guess, log(delta), order, bound, &grid, &usable);
     grid.eps = NAN;
@@ -101,7 +101,7 @@ int acct_pld_epsilon(const struct acct_round *round, size_t rounds, double delta
   return status == BASE_ERR_NUMERIC ? BASE_OK : status;
 }
 
-/* The tail may be cut at a guess of delta, which is repeated where the answer is far below. */
+/* The tail is cut off according to a guess of delta; repeated where the result is far below the guess. */
 int acct_pld_log_delta(const struct acct_round *round, size_t rounds, double eps, enum acct_bound bound,
                        double *log_delta) {
   double guess, order;
@@ -135,9 +135,9 @@ static int asymmetric(const struct acct_round *round, size_t rounds) {
   return 0;
 }
 
-/* The grid raises log E exp(theta L) by about theta (theta + 1) h^2 / 12 a
- * round, eps by (theta + 1) h^2 / 12: 4e-5 of it; and the variance, about twice
- * the divergence of order one, by 4e-4 of it. */
+/* For each round the grid raises log E exp(theta L) by about theta (theta + 1) h^2 / 12,
+ * and so eps by (theta + 1) h^2 / 12, a relative error of 4e-5; and the variance, about twice
+ * the divergence of order one, by a relative 4e-4. */
 static int prepare(const struct acct_round *round, size_t rounds, double eps, double log_delta, double order,
                    enum acct_bound bound, struct grid *grid, int *usable) {
   double total = 0.0, jumps = 0.0, near_one = 1.0 + 1e-4, divergence;
@@ -177,7 +177,7 @@ static void plan_free(struct plan *plan) {
 
 static double log_cut(const struct grid *grid) { return grid->log_delta - log(grid->total) - 12.0; }
 
-/* The largest loss of one round that delta does not allow to be cut off, or the
+/* The largest loss of one round that delta does not allow to cut off, or the same for the
  * normal distribution of the sum. */
 static double natural_size(const struct plan *plan, const struct grid *grid) {
   double largest = 0.5 * grid->variance + sqrt(-2.0 * grid->variance * grid->log_delta);
@@ -193,7 +193,7 @@ static int discretise(const struct acct_round *round, const struct acct_pair *ba
                       const struct grid *grid, struct acct_pmf *pmf) {
   struct acct_bins bins = {0};
   struct acct_round attained = *round;
-  /* Replace-one neighbours of which one contributes nothing are attained. */
+  /* Attained by replace-one neighbours of which one contributes nothing. */
   if (grid->bound == ACCT_OPTIMISTIC && round->amplification == ACCT_PROFILE) attained.amplification = ACCT_MIXTURE;
   double low, high;
   acct_bins_span(&attained, base, log_cut(grid), 1e-12 / grid->total, &low, &high);
@@ -229,8 +229,8 @@ static double total_log_moment(const struct plan *plan, double h, double theta) 
   return sum;
 }
 
-/* How far the tilted distribution is from the point aimed at: zero at the saddle point,
- * decreasing in theta. With K = log E exp(theta L) that is eps - K', or K - theta K' - log delta. */
+/* Distance of the tilted distribution from the target: zero at the saddle point,
+ * decreasing in theta. With K = log E exp(theta L) it is eps - K', or K - theta K' - log delta. */
 static double off_target(const struct plan *plan, const struct grid *grid, double theta, double *sd) {
   double log_m = 0.0, mean = 0.0, variance = 0.0;
   for (size_t i = 0; i < plan->rounds; i++) {
@@ -242,11 +242,11 @@ static double off_target(const struct plan *plan, const struct grid *grid, doubl
   return isnan(grid->eps) ? log_m - theta * mean - grid->log_delta : grid->eps - mean;
 }
 
-/* Keeps a tilt that is about right: any is valid. */
+/* An approximate tilt is enough: any tilt gives a valid bound. */
 static double choose_tilt(const struct plan *plan, const struct grid *grid) {
   double sd, off = off_target(plan, grid, grid->theta, &sd), low = grid->theta, high = low;
   if (fabs(off) <= (isnan(grid->eps) ? 0.3 * fabs(grid->log_delta) : 1.0 * sd)) return grid->theta;
-  /* Where the largest loss is likelier than delta there is no saddle point, or one between two points of the grid. */
+  /* If the largest loss is more probable than delta, there is no saddle point, or it lies between two grid points. */
   double narrow = 1.1 * grid->h * sqrt(grid->total);
   int spread = sd > narrow, gathered = 0;
   while (off > 0.0 && !gathered && high < 1e15) {
@@ -274,7 +274,7 @@ struct shape {
   double mean, log_m, outside, log_above, size;
 };
 
-/* The smallest power of two that leaves next to nothing outside, by Chernoff bounds. */
+/* The smallest power of two that leaves a negligible mass outside, by Chernoff bounds. */
 static int shape_of(const struct plan *plan, const struct grid *grid, struct shape *shape) {
   static const double tilts[] = {0.015, 0.05, 0.15, 0.5, 1.0, 2.0, 3.5, 5.0, 7.0, 10.0};
   enum { TILTS = sizeof tilts / sizeof *tilts };
@@ -294,7 +294,7 @@ static int shape_of(const struct plan *plan, const struct grid *grid, struct sha
   }
   for (; shape->size <= MAX_WINDOW; shape->size *= 2.0) {
     double half = 0.5 * (shape->size - 4.0) * h, above = 0.0, below = 0.0;
-    if (2.0 * support <= shape->size) { /* whatever its centre, it is inside */
+    if (2.0 * support <= shape->size) { /* inside, whatever the centre is */
       shape->outside = 0.0;
       shape->log_above = -INFINITY;
       return BASE_OK;
@@ -407,7 +407,7 @@ static int compose_pmfs(const struct plan *plan, const struct grid *grid, struct
   return status;
 }
 
-/* Grids that memory does not allow give way to coarser ones. */
+/* A grid that is too large for memory is replaced by a coarser one. */
 static int compose(const struct plan *plan, int reverse, const struct grid *grid, struct answer *answer) {
   struct grid coarse = *grid;
   int status = BASE_ERR_NUMERIC;
@@ -444,12 +444,12 @@ static double evaluate(const struct answer *x, double eps, enum acct_bound bound
   return top + log(exp(log_sum - top) + exp(log_extra - top)) + 4.0 * DBL_EPSILON;
 }
 
-/* Pessimistic: an eps that meets delta; optimistic: one that does not. */
+/* Pessimistic: an eps that satisfies delta; optimistic: an eps that does not. */
 static double solve(const struct answer *x, double log_delta, enum acct_bound bound) {
   double low = fmax(0.0, x->h * (double)x->first);
   double high = fmin(x->h * (double)(x->first + (long)x->n), x->top + 2.0 * x->slack + 1e-12 * fabs(x->top));
   if (!(high > 0.0)) return 0.0;
-  if (bound == ACCT_OPTIMISTIC) { /* far below the mean the bound is void: start where it holds */
+  if (bound == ACCT_OPTIMISTIC) { /* far below the mean the bound is invalid: start where it holds */
     double lowest = low, start = fmax(x->shift, low);
     for (int i = 0; i <= 64; i++) {
       low = start + (lowest - start) * i / 64.0;

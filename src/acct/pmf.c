@@ -1,13 +1,13 @@
 /*
  * A pair on the grid h Z from its bins.
  *
- * Pessimistic: what lies in a bin is split between the bin's two ends so that
- * both distributions keep their mass ("connect the dots", Doroshenko et al. 2022): the
+ * Pessimistic: the mass of a bin is split between the bin's two ends so that
+ * both distributions keep their total mass ("connect the dots", Doroshenko et al. 2022): the
  * profile becomes the chords between its values on the grid. The fraction of the
- * upper end is rounded up, which only adds to the profile.
+ * upper end is rounded up, which only increases the profile.
  *
- * Optimistic: neighbouring outcomes are merged, which is data processing, in
- * runs whose ratio P / Q is e^(h i). The error of either is of second order in h.
+ * Optimistic: neighbouring outcomes are merged, which is data processing, into
+ * runs whose ratio P / Q is e^(h i). Both errors are of second order in h.
  */
 #include "acct/private.h"
 
@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Losses from here on, and masses of Q below, are rounded to an end of their bin: exp() would overflow, or the ratio of
- * the masses is not known. */
+/* Losses from `far` on, and masses of Q below `faint`, are rounded to an end of their bin: there exp() would overflow,
+ * or the ratio of the masses is not accurate. */
 static const double far = 600.0, faint = 1e-300;
 
 static void connect_dots(const struct acct_bins *bins, double h, struct acct_pmf *pmf);
@@ -54,7 +54,7 @@ static void connect_dots(const struct acct_bins *bins, double h, struct acct_pmf
   pmf->infinite = bins->p[bins->n + 1];
 }
 
-/* Greedy, in ascending order, cut where P / Q reaches e^(h i). */
+/* Greedy, in ascending order; a run ends where P / Q reaches e^(h i). */
 static void merge_runs(const struct acct_bins *bins, double h, struct acct_pmf *pmf) {
   double run_p = 0.0, run_q = 0.0, *mass = pmf->log_mass;
   size_t i = 0, k = 0, length = 0, longest = 0;
@@ -64,7 +64,7 @@ static void merge_runs(const struct acct_bins *bins, double h, struct acct_pmf *
     while (rest_p > 0.0 && i < pmf->n) {
       double ratio = exp(h * (double)(pmf->first + (long)i));
       double missing = ratio * run_q - run_p, gain = rest_p - ratio * rest_q;
-      if (missing < 0.0) { /* rounding, or a first outcome above the point */
+      if (missing < 0.0) { /* rounding, or the first outcome is above the point */
         i++;
         continue;
       }

@@ -11,22 +11,22 @@
 double acct_mills(double x);
 double acct_mills_slope(double x);
 
-/* Does delta(x) stay at or below the one asked for? */
+/* Is delta(x) at most the target? */
 struct acct_target {
   double (*log_delta)(double x, double other);
   double other;
-  double log_delta_max; /* a little below the one asked for */
+  double log_delta_max; /* slightly below the target */
 };
-/* target for delta in (0, 1): lower by more than the rounding error of log_delta. */
+/* The target for delta in (0, 1), lowered by more than the rounding error of log_delta. */
 double acct_target_log(double delta);
 int acct_meets(const struct acct_target *target, double x);
-/* The smallest x that meets the target (delta decreasing in x, 0 does not meet it), from one that does but for
- * rounding. */
+/* The smallest x that meets the target (delta decreases in x, 0 does not meet it), starting from an x that meets it up
+ * to rounding. */
 double acct_smallest(const struct acct_target *target, double good);
-/* The largest x > 0 that meets the target (delta increasing in x), from a guess. */
+/* The largest x > 0 that meets the target (delta increases in x), starting from a guess. */
 double acct_largest(const struct acct_target *target, double guess);
 
-/* Worst case of all eps-DP mechanisms (randomised response), and Laplace noise of a = sensitivity / scale. */
+/* The worst eps-DP mechanism (randomised response), and Laplace noise with a = sensitivity / scale. */
 double acct_pure_rdp(double eps, double alpha);
 double acct_laplace_rdp(double a, double alpha);
 /* Of a composition. */
@@ -37,12 +37,12 @@ struct acct_curve {
   int (*at)(const void *context, size_t n, const double *order, double *rdp);
   const void *context;
 };
-/* As acct_rdp_epsilon() and acct_rdp_log_delta(), of a curve; and log delta of eps at one order. */
+/* Like acct_rdp_epsilon() and acct_rdp_log_delta(), for a curve; and log delta of eps at one order. */
 int acct_curve_epsilon(const struct acct_curve *curve, double delta, double *eps, double *order);
 int acct_curve_log_delta(const struct acct_curve *curve, double eps, double *log_delta, double *order);
 double acct_order_log_delta(double order, double rdp, double eps);
 
-/* A symmetric dominating pair (P, Q) of a composition of leaves, by the distribution of
+/* A symmetric dominating pair (P, Q) of a composition of leaves, described by the distribution of
  * its privacy loss L = log(P / Q) above zero. */
 struct acct_pair {
   enum { PAIR_GAUSSIAN, PAIR_LAPLACE, PAIR_EXPONENTIAL, PAIR_DISCRETE } kind;
@@ -55,13 +55,13 @@ struct acct_pair {
 struct acct_masses {
   double p, q;
 };
-/* optimistic: a pair that some mechanism of this description attains. */
+/* optimistic: a pair that some mechanism with this description attains. */
 int acct_pair_create(const struct acct_leaf *leaf, size_t leaves, enum acct_bound bound, struct acct_pair *pair);
 void acct_pair_free(struct acct_pair *pair);
-/* Room for n atoms; and the atoms of the hull of a proven profile, see hull.c. */
+/* Allocates n atoms; the second one computes the atoms of the hull of a proven profile (hull.c). */
 int acct_pair_alloc(size_t n, struct acct_pair *pair);
 int acct_hull_create(const struct acct_leaf *leaf, size_t leaves, struct acct_pair *pair);
-/* Masses of losses in (low, high], 0 <= low < high <= infinity, to ACCT_MASS_ERROR of each. */
+/* Masses of losses in (low, high], 0 <= low < high <= infinity, each with relative error ACCT_MASS_ERROR. */
 struct acct_masses acct_pair_between(const struct acct_pair *pair, double low, double high);
 /* Mass of loss zero, the same under both. */
 double acct_pair_zero(const struct acct_pair *pair);
@@ -83,17 +83,17 @@ void acct_bins_free(struct acct_bins *bins);
 /* The pair (Q, P) instead of (P, Q). */
 void acct_bins_reverse(struct acct_bins *bins);
 
-/* Laws on the grid h Z by the masses of P; Q's are exp(-h k) times these. */
+/* Distributions on the grid h Z by the masses of P; those of Q are exp(-h k) times as large. */
 struct acct_pmf {
   long first;
   size_t n;
   double *log_mass, infinite; /* of P */
   double slack;
 };
-/* Pessimistic: dominates the bins' pair. Optimistic: dominated. The answer owns log_mass. */
+/* Pessimistic: dominates the pair of the bins. Optimistic: is dominated by it. *pmf owns log_mass. */
 int acct_pmf_create(const struct acct_bins *bins, double h, enum acct_bound bound, struct acct_pmf *pmf);
 void acct_pmf_free(struct acct_pmf *pmf);
-/* Of the P-mass of losses in (low, low + width], what goes to the upper end when
+/* The part of the P-mass of losses in (low, low + width] that goes to the upper end when
  * both distributions keep their mass on the two ends; rounded up. */
 double acct_share_above(struct acct_masses bin, double low, double width);
 

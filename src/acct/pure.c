@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* log of p e^x + q e^y, p + q = 1, each to full accuracy: at small exponents the terms cancel but for the second order.
- */
+/* log of p e^x + q e^y, p + q = 1, accurately: for small exponents all terms but those of second order cancel. */
 static double log_mean_exp(double p, double x, double q, double y) {
   if (fmax(x, y) < 1.0) return log1p(p * expm1(x) + q * expm1(y));
   double top = fmax(x, y);

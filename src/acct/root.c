@@ -1,4 +1,4 @@
-/* Inverses of delta. Every x returned has been tested: rounding never leads to more delta than asked for. */
+/* Inverses of delta. Every x that is returned has been tested, so rounding never leads to more delta than allowed. */
 #include "acct/private.h"
 
 #include <float.h>
@@ -26,7 +26,7 @@ double acct_largest(const struct acct_target *target, double guess) {
   return bisect(target, good, bad);
 }
 
-/* Between good, which meets the target, and bad, which does not, down to neighbouring doubles: the last good one. */
+/* Bisects between good, which meets the target, and bad, which does not, down to neighbouring doubles; returns good. */
 static double bisect(const struct acct_target *target, double good, double bad) {
   for (;;) {
     double mid = good + 0.5 * (bad - good);

@@ -1,11 +1,11 @@
-/* What a cost buys on a batch, before it is amplified. */
+/* The releases on a batch that a cost allows, before amplification. */
 #include "acct/acct.h"
 
 #include <float.h>
 #include <math.h>
 
 #define MOST_TRIALS 60
-#define ACCURACY 1e-9 /* of the cost */
+#define ACCURACY 1e-9 /* relative to the cost */
 
 /* Rounded up. */
 static double rate_of(const struct acct_sampled *s) { return s->size / s->n * (1 + 0x1p-50); }
@@ -25,7 +25,7 @@ static int amplify(const struct acct_sampled *s, double rho, double *cost) {
   return status;
 }
 
-/* log of what releases of rho cost over what they may. */
+/* log of the cost of releases with rho divided by the allowed cost. */
 static int excess(const struct acct_sampled *s, double log_rho, double cost, double *value) {
   double there;
   int status = amplify(s, exp(log_rho), &there);
@@ -33,9 +33,9 @@ static int excess(const struct acct_sampled *s, double log_rho, double cost, dou
   return status;
 }
 
-/* It is at least the cost, and less than the cost over the square of the rate, as without amplification and to first
- * order in rho. Secants of the logarithms, one end's value halved when it stays (the Illinois method), now and then a
- * bisection; the lower end has been seen to cost no more. */
+/* rho is at least the cost (without amplification), and less than the cost over the square of the rate (to first order
+ * in rho). Secants of the logarithms; the value of an end that stays is halved (the Illinois method), with occasional
+ * bisections. The lower end has been tested to cost no more than allowed. */
 int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho) {
   double low = log(cost) - 1e-14, high = log(cost) + 2 * log(s->n / s->size) + log(2.0), below, above;
   int status = excess(s, low, cost, &below);
@@ -60,8 +60,8 @@ int acct_sampled_rho(const struct acct_sampled *s, double cost, double *rho) {
   return status;
 }
 
-/* With rate q an eps-DP release is eps'-DP, exp(eps') - 1 = q (exp(eps) - 1), under either relation, and of divergence
- * min(alpha eps'^2 / 2, eps') (proofs: pure-batches). Rounded down. */
+/* With rate q an eps-DP release is eps'-DP, exp(eps') - 1 = q (exp(eps) - 1), under both relations, and its divergence
+ * is min(alpha eps'^2 / 2, eps') (proofs: pure-batches). Rounded down. */
 double acct_sampled_eps(const struct acct_sampled *s, double cost) {
   double amplified = fmax(sqrt(2 * cost), s->order * cost) * (1 - 8 * DBL_EPSILON);
   return log1p(expm1(amplified) / rate_of(s)) * (1 - 8 * DBL_EPSILON);

@@ -1,7 +1,7 @@
 /*
  * The best of a random number of runs of a mu-GDP mechanism (Papernot & Steinke 2022), as a Renyi divergence. Their
  * theorems 2 and 6 bound it by the mechanism's divergence at a second order and by a pair (eps, delta); for Gaussian DP
- * what these bound is known itself (proofs: best-of-runs, best-of-poisson, best-of-geometric).
+ * the bounded quantities are known exactly (proofs: best-of-runs, best-of-poisson, best-of-geometric).
  */
 #include "acct/acct.h"
 

@@ -95,8 +95,8 @@ static void point(struct points *points, double rate, double v, double log_w) {
 
 /* ---- the base by its chords ---- */
 
-/* Edges in loss. Gaussian: in standard deviations, dense where small orders look, and none where the masses of either
- * distribution would be denormal numbers. */
+/* Edges in loss. Gaussian: in standard deviations, dense where small orders need them, and none where the masses of
+ * either distribution would be denormal numbers. */
 static double edge(const struct acct_pair *base, size_t i) {
   double u = (double)i / NODES;
   if (base->kind == PAIR_DISCRETE) return base->loss[i];
@@ -139,7 +139,7 @@ static void add_tails(struct log_sum *sum, const struct acct_pair *base, const s
 
 /* ---- the Gaussian exactly ---- */
 
-/* What lies further out is below 1e-300 of the sum. */
+/* The terms beyond are below 1e-300 of the sum. */
 static const double standard_deviations = 39.0;
 
 /* x = (L / mu + mu / 2) is standard normal under Q. */
@@ -180,7 +180,7 @@ static double weight(const struct log_sum *sum, const struct points *points, siz
   return sum->shift == 0.0 ? points->w[i] : exp(points->log_w[i] - sum->shift);
 }
 
-/* g^a - 1 - a (g - 1) >= 0, for a > 1 or a < 0; as a tends to one, or to zero, both terms of the differences do. */
+/* g^a - 1 - a (g - 1) >= 0, for a > 1 or a < 0; computed without cancellation as a tends to one or to zero. */
 static double excess(double log_g, double g1, double a) {
   if (fabs(a * g1) > 0.02 || fabs(g1) > 0.02) {
     double value = a > 1.0 ? (1.0 + g1) * expm1((a - 1.0) * log_g) - (a - 1.0) * g1 : expm1(a * log_g) - a * g1;

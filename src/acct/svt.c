@@ -73,18 +73,18 @@ static size_t envelope(size_t n, struct line *line) {
   qsort(line, n, sizeof *line, by_slope);
   for (size_t i = 0; i < n; i++) {
     struct line x = line[i];
-    while (kept > 0 && line[kept - 1].a <= x.a) kept--; /* never larger on v >= 0 */
+    while (kept > 0 && line[kept - 1].a <= x.a) kept--; /* not larger for any v >= 0 */
     while (kept > 1 && (line[kept - 1].a - x.a) * (line[kept - 1].b - line[kept - 2].b) <=
                            (line[kept - 2].a - line[kept - 1].a) * (x.b - line[kept - 1].b)) {
-      kept--; /* x passes it before it has passed the one below */
+      kept--; /* x exceeds it before it exceeds the one below */
     }
     line[kept++] = x;
   }
   return kept;
 }
 
-/* The largest line at v, or v, from the ends at infinity. The envelope's lines take turns as v grows: place moves up
- * only. */
+/* The largest line at v, or v, from the ends at infinity. As v grows, later lines of the envelope are the largest:
+ * place only increases. */
 static double next(double v, size_t n, const struct line *line, size_t *place) {
   size_t i = *place;
   while (i + 1 < n && line[i + 1].a + line[i + 1].b * v >= line[i].a + line[i].b * v) i++;
@@ -92,9 +92,9 @@ static double next(double v, size_t n, const struct line *line, size_t *place) {
   return fmax(v, line[i].a + line[i].b * v);
 }
 
-/* V_k - 1. A step's growth is convex in V, so over a stretch it is at most that
- * of either end: after the first steps they are taken as many at a time as let V
- * grow by one in a hundred. */
+/* V_k - 1. The growth in a step is convex in V, so over an interval it is at most that
+ * at either end: after the first steps, as many steps are taken together as let V
+ * grow by one percent. */
 static double grow(size_t k, size_t n, struct line *line) {
   double v = 0.0, left = (double)k;
   for (size_t i = 0; i < n; i++) {

@@ -31,7 +31,7 @@ double acct_zcdp_epsilon(double rho, double delta) {
   if (!(delta > 0.0 && rho > 0.0 && rho < INFINITY)) return INFINITY;
   struct acct_target target = {log_delta_swapped, rho, acct_target_log(delta)};
   if (acct_meets(&target, 0.0)) return 0.0;
-  /* Bun & Steinke 2016, proposition 1.3, is never smaller. */
+  /* Never smaller than the result: Bun & Steinke 2016, proposition 1.3. */
   double good = rho + 2.0 * sqrt(-rho * target.log_delta_max);
   return acct_smallest(&target, good);
 }

@@ -1,8 +1,8 @@
 /*
- * Is the arithmetic that this was compiled to, and that the process now runs,
- * IEEE 754's? base.h refuses the flags by which compilers say that it is not;
- * some say nothing, and a library that was loaded before may have changed the
- * processor's mode. Operands are volatile: the compiler must not know them.
+ * Is the compiled and running arithmetic that of IEEE 754? base.h refuses the
+ * flags that compilers announce; some do not announce them, and a library that was
+ * loaded before may have changed the processor's mode. Operands are volatile, so
+ * that the compiler cannot compute with them.
  */
 #include "base/base.h"
 
@@ -24,19 +24,19 @@ static int has_infinity(void) {
   return x > DBL_MAX && !isfinite(x) && !isfinite(-x);
 }
 
-/* What takes x + 0 for x answers -0. */
+/* A compiler that replaces x + 0 by x gives -0. */
 static int has_signed_zero(void) {
   double x = minus_zero;
   return signbit(x) && !signbit(x + 0.0);
 }
 
-/* What takes (x + y) - y for x answers 1. */
+/* A compiler that replaces (x + y) - y by x gives 1. */
 static int keeps_order(void) {
   double x = one, y = large;
   return (x + y) - y == 0;
 }
 
-/* 49 times the rounded 1 / 49 is less than 1. */
+/* 49 times the rounded 1 / 49 is less than 1; a true division gives 1. */
 static int divides(void) {
   double x = forty_nine;
   return x / 49.0 == 1;
@@ -57,7 +57,7 @@ const char *base_arithmetic_fault(void) {
     int (*holds)(void);
     const char *fault;
   } all[] = {
-      {rounds_to_nearest, "results are not rounded to nearest"}, /* first: the others take it for granted */
+      {rounds_to_nearest, "results are not rounded to nearest"}, /* first: the other tests assume it */
       {has_nan, "what is not a number compares as one"},
       {has_infinity, "infinity counts as finite"},
       {has_signed_zero, "the sign of zero is lost"},

@@ -1,9 +1,9 @@
 /*
- * base: what every room may use. Status codes and their messages, checked
- * allocation, "was a stop requested?", progress and entropy.
+ * base: what all rooms use. Status codes and their messages, checked
+ * allocation, interrupts, progress and entropy.
  *
- * The core knows no R object. Whoever runs it (the glue, a C test) sets the
- * host once; what differs between hosts is in the struct below.
+ * The core knows no R object. Its caller (the glue, or a C test) sets the
+ * host once; the struct below holds what differs between hosts.
  */
 #ifndef DPSOSP_BASE_H
 #define DPSOSP_BASE_H
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What privacy rests on needs it: checks find a NaN by comparing it, bounds are for sums as they are written. */
+/* Privacy needs IEEE arithmetic: checks find a NaN by comparing it, and bounds are for sums in the order written. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) ||                               \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__) || defined(_M_FP_FAST)
 #error "dpsosp needs IEEE 754 arithmetic: compile it without -ffast-math and its like (in ~/.R/Makevars, perhaps)"
 #endif
-/* The same where compilers do not say it: NULL, or a short text of what is wrong. */
+/* The same where compilers do not announce it: NULL, or a short text that describes the fault. */
 const char *base_arithmetic_fault(void);
 
 enum base_status {
@@ -31,13 +31,13 @@ enum base_status {
   BASE_ERR_NUMERIC,    /* LAPACK did not converge on a released matrix */
   BASE_ERR_SOURCE,     /* the host's source of rows failed */
   BASE_ERR_ROWS,       /* a pass over the source did not give n rows */
-  BASE_ERR_RELATION,   /* a budget that was charged under one neighbour relation was asked under another */
-  BASE_ERR_STEP,       /* a query between the answers of a step on a batch */
-  BASE_ERR_RECORDS,    /* fewer fresh records are left than were asked for */
+  BASE_ERR_RELATION,   /* a budget that was charged under one neighbour relation is used under another */
+  BASE_ERR_STEP,       /* a query between the releases of a step on a batch */
+  BASE_ERR_RECORDS,    /* fewer fresh records are left than requested */
   BASE_STATUS_COUNT
 };
 
-/* A word for the code, which names the class of its condition in R, and a short text; both depend on nothing else. */
+/* A word for the code, which names the class of its condition in R, and a short text; both depend on the code only. */
 const char *base_name(int status);
 const char *base_message(int status);
 
@@ -54,12 +54,12 @@ void base_progress(int done, int total);
 /* A source of random bytes: fill returns BASE_OK or BASE_ERR_ENTROPY. */
 struct base_entropy {
   int (*fill)(void *buffer, size_t bytes);
-  int expand; /* whoever needs bytes asks for a key, in any thread, and expands it (base_stream) */
+  int expand; /* 1: request a key of BASE_KEY_BYTES, in any thread, and expand it (base_stream) */
 };
 /* The operating system's generator, without any state in this process. */
 extern const struct base_entropy base_entropy_system;
 
-/* Bytes that follow from a key, by ChaCha20. Who opens a stream wipes it. */
+/* Bytes computed from a key by ChaCha20. The caller wipes the stream. */
 #define BASE_KEY_BYTES 32
 #define BASE_STREAM_BYTES 512 /* at once */
 struct base_stream {
@@ -69,17 +69,17 @@ struct base_stream {
 void base_stream_open(struct base_stream *s, const unsigned char *key);
 void base_stream_next(struct base_stream *s, unsigned char *byte);
 
-/* The same in a process' whole life; another one in a forked child. 0 where there is no fork. */
+/* Constant while a process lives; different in a forked child. 0 where there is no fork. */
 long base_process_id(void);
 
-/* Threads. Never more than limit (the last one given), than OMP_THREAD_LIMIT and OMP_NUM_THREADS allow, or than one in
- * a child of the process that first called base_limit_threads(). */
+/* Number of threads: at most limit (the last one given), OMP_THREAD_LIMIT and OMP_NUM_THREADS, and one in a
+ * child of the process that first called base_limit_threads(). */
 void base_limit_threads(int limit);
 int base_threads(void);
-/* Calls task(context, index, worker) for every index below count, in any order, from up to threads threads with the
- * numbers 0 <= worker < threads. BASE_ERR_STOPPED when a task has been told to stop. */
+/* Calls task(context, index, worker) for every index below count, in any order, from at most `threads` threads, with
+ * 0 <= worker < threads. BASE_ERR_STOPPED when a task was told to stop. */
 int base_parallel(size_t count, int threads, void (*task)(void *context, size_t index, int worker), void *context);
-/* For a task: is it to return as soon as possible? */
+/* For a task: should it return as soon as possible? */
 int base_parallel_stopped(int worker);
 
 /* Zeroed memory for count objects of size bytes, or NULL. */

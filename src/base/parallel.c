@@ -54,7 +54,7 @@ int base_parallel(size_t count, int threads, void (*task)(void *context, size_t 
   return stopped ? BASE_ERR_STOPPED : BASE_OK;
 }
 
-/* The host is asked in the thread that called base_parallel(), which is worker 0, and not again after it said stop. */
+/* The host is asked only in the thread that called base_parallel(), worker 0, and not again after it said stop. */
 int base_parallel_stopped(int worker) {
   int now = read_stopped();
   if (worker == 0 && !now && base_stop_requested()) {

@@ -1,12 +1,12 @@
 /*
- * simd: loops that the compiler is to vectorise, and functions that it compiles
- * once for each of several instruction sets, the best of which is taken when
+ * simd: loops that the compiler should vectorise, and functions that it compiles
+ * for several instruction sets; the best one is chosen when
  * the program starts.
  *
- * Without OpenMP or with another compiler the same loops run as they are
- * written. Results then differ in the last bits, as sums are taken in another
+ * Without OpenMP or with another compiler the same loops run as
+ * written. Results may then differ in the last bits, because sums have another
  * order and products may be fused: the bounds of barrier/bounds.c hold for every
- * order and with or without fusion.
+ * order, with and without fusion.
  */
 #ifndef DPSOSP_BASE_SIMD_H
 #define DPSOSP_BASE_SIMD_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h> /* __GLIBC__, too */
 
-/* The resolver of a clone runs before a sanitizer is ready, hence none with it. */
+/* Not with sanitizers: the function that chooses a clone runs before they are initialised. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                           \
     !defined(__SANITIZE_ADDRESS__)
 #if __GNUC__ >= 12
@@ -25,14 +25,14 @@
 #define SIMD_CLONES
 #endif
 
-/* A function that is compiled with the clone which calls it. */
+/* Inlined, so that it is compiled for the clone that calls it. */
 #ifdef __GNUC__
 #define SIMD_INLINE static inline __attribute__((always_inline))
 #else
 #define SIMD_INLINE static inline
 #endif
 
-/* Before a loop: its iterations are independent, or but for the sums (products) named. */
+/* Put before a loop whose iterations are independent, except for the named sums (products). */
 #ifdef _OPENMP
 #define SIMD_PRAGMA(text) _Pragma(#text)
 #define SIMD_LOOP SIMD_PRAGMA(omp simd)
@@ -44,24 +44,24 @@
 #define SIMD_PRODUCT_SUM(product, sum)
 #endif
 
-/* Four doubles, wherever they lie, for loops that do more than a pragma can say. Where registers are shorter the
- * compiler takes two. Eight would be kept in memory where registers hold four. */
+/* Four doubles at any address, for loops that a pragma cannot describe. Where registers are shorter the
+ * compiler uses two registers. Eight would be kept in memory where registers hold four. */
 #ifdef __GNUC__
 #define SIMD_VECTOR
 typedef double simd_vector __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
 #define SIMD_AT(address) (*(simd_vector *)(address))
 #define SIMD_ALL(x) {x, x, x, x}
 #else
-/* Elsewhere one. */
+/* With other compilers one double. */
 typedef double simd_vector;
 #define SIMD_AT(address) (*(address))
 #endif
 enum { SIMD_LANES = sizeof(simd_vector) / sizeof(double) };
 
-/* Doubles of a cache line. */
+/* Number of doubles in a cache line. */
 #define SIMD_LINE 8
 
-/* Has the cache line of an address on its way to a near cache. A number and not a pointer: there may be nothing. */
+/* Prefetches the cache line at an address. The address is a number because it may not be a valid pointer. */
 #ifdef __GNUC__
 #define SIMD_FETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 2)
 #else

@@ -1,9 +1,9 @@
 /*
- * ChaCha20 (D. J. Bernstein 2008; RFC 8439): from a key to bytes that nobody without it tells from random ones. This is
- * also what the generators of Linux and the BSDs do with their keys; here a key serves one call of a sampler. The
- * counter has 64 bits, as in Bernstein's paper.
+ * ChaCha20 (D. J. Bernstein 2008; RFC 8439) expands a key to bytes that cannot be distinguished from random ones
+ * without the key. The generators of Linux and the BSDs do the same with their keys; here a key serves one call of a
+ * sampler. The counter has 64 bits, as in Bernstein's paper.
  *
- * Some blocks are computed at once, one in each lane.
+ * Several blocks are computed at once, one in each lane.
  */
 #include "base/base.h"
 #include "base/simd.h"

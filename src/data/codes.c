@@ -1,8 +1,7 @@
 /*
- * Factors as codes: in row i of factor f the indicator code - 1 is one and the
- * others are zero, or all are where the code is 0. What a dense product adds
- * up over the indicators is then one addition, from or to where the code
- * points.
+ * Factors as codes: in row i of a factor the indicator number code - 1 is one and the
+ * others are zero; with code 0 all are zero. A product that a dense matrix would
+ * sum over the indicators is then one addition, at the place given by the code.
  */
 #include "base/simd.h"
 #include "data/private.h"
@@ -37,7 +36,7 @@ void codes_matvec_add(const struct data_block *b, const double *w, double *t) {
   }
 }
 
-/* Without a branch, which a processor could not foresee: where no indicator is one, zero is added to the first. */
+/* Without a branch, which would be predicted badly: where no indicator is one, zero is added to the first. */
 void codes_matvec_t_add(const struct data_block *b, const double *v, double *g) {
   const struct columns *columns = b->data->own;
   for (size_t f = 0; f < columns->factors; f++) {
@@ -47,7 +46,7 @@ void codes_matvec_t_add(const struct data_block *b, const double *v, double *g) 
   }
 }
 
-/* Rows of C that belong to a factor: under the dense columns, under the factors before it, and its diagonal. */
+/* The rows of C that belong to a factor: below the dense columns, below the factors before it, and its diagonal. */
 void codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc) {
   const struct columns *columns = b->data->own;

@@ -1,17 +1,17 @@
 /*
- * Rows in other coordinates: how long they are there. What is done to a record depends on this record and on public or
+ * Rows in other coordinates: their norms there. Everything depends on the record and on public or
  * released numbers alone, so it costs no privacy.
  *
- * With q = |z|^2 = clip^2 (sum_j (scale_j^2 x_j - 2 radius scale_j^2 centre_j) x_j + rest) for a row whose clipped
- * numbers are r_j = clip x_j, |r| <= 1: no part of it is larger than S = sum_j scale_j^2 (1 + |centre_j|)^2 +
- * constant^2, as radius r_0 <= 1, and each is good to (p + 16) u of that, so 4 (p + 16) u S is more than rounding takes
- * from q. Lengths are taken with that slack: no row is longer than its length says. What underflows is at most
- * 2^-1074 clip^2 <= 1e-223 a term, far below the slack, as neither scales nor the radius are smaller than LEAST; sums
- * that overflow are infinite, and no NaN, as no term is below -radius^2 scale_j^2.
+ * Let q = |z|^2 = clip^2 (sum_j (scale_j^2 x_j - 2 radius scale_j^2 centre_j) x_j + rest) for a row whose clipped
+ * numbers are r_j = clip x_j, |r| <= 1. No part of it is larger than S = sum_j scale_j^2 (1 + |centre_j|)^2 +
+ * constant^2, because radius r_0 <= 1, and each has an error of at most (p + 16) u of that, so rounding reduces
+ * q by less than 4 (p + 16) u S. This slack is added: no row is longer than its computed length. Underflow is at most
+ * 2^-1074 clip^2 <= 1e-223 for each term, far below the slack, because neither scales nor the radius are smaller than
+ * LEAST; sums that overflow are infinite and not NaN, because no term is below -radius^2 scale_j^2.
  *
- * A slope is no continuous function of a row's length (loss/bounded_logistic.c). So a row must have the same length, to
- * the last bit, whatever the other rows of its block are: rows are read as they lie, never from a copy that is made
- * where another one is null.
+ * The slope of a loss is not a continuous function of a row's length (loss/bounded_logistic.c). So a row must have the
+ * same length, to the last bit, whatever the other rows of its block are: rows are read in place, never from the copy
+ * that is made when another row is null.
  */
 #include "data/private.h"
 
@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a number of the coordinates may be. */
+/* The range of the numbers of coordinates. */
 #define LEAST 1e-50
 #define MOST 1e50
 

@@ -1,5 +1,5 @@
 /*
- * Rows and their clipping. Whatever is done to a record depends on this record
+ * Rows and their clipping. The result for a record depends on this record
  * and public constants alone, so it costs no privacy.
  */
 #include "base/simd.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Squares of numbers near a smaller radius would underflow: rows far outside it would pass for rows of norm zero. */
+/* Squares of numbers near a smaller radius would underflow: rows far outside it would seem to have norm zero. */
 #define LEAST_RADIUS 1e-140
 
 static size_t rows_of(const struct data *data, const struct batch *batch);
@@ -67,7 +67,7 @@ size_t data_block_rows(const struct data *data, const struct batch *batch) {
   return rows < DATA_BLOCK ? rows : DATA_BLOCK;
 }
 
-/* Columns: the storage's, clip, y, weight and offset. */
+/* Number of columns: those of the storage, clip, y, weight and offset. */
 size_t data_buffer(const struct data *data) { return data->kind->width(data) + 4; }
 
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer) {
@@ -103,9 +103,9 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
     simd_fetch((uintptr_t)(tile.y + tile.rows), tile.rows);
   }
   if (!data_needs_tiles(block)) return tile;
-  tile.x = buffer; /* free, as the block was not copied */
+  tile.x = buffer; /* unused so far, as the block was not copied */
   tile.ld = tile.rows;
-  tile.tile = 0; /* what lies behind it in the buffer is nothing */
+  tile.tile = 0; /* nothing to fetch lies behind it in the buffer */
   block->data->kind->tile(&tile, buffer);
   return tile;
 }
@@ -114,7 +114,7 @@ int data_needs_tiles(const struct data_block *block) { return block->data->kind-
 
 static size_t rows_of(const struct data *data, const struct batch *batch) { return batch ? batch->count : data->n; }
 
-/* Without its columns. */
+/* The block without its columns. */
 static struct data_block block_of(const struct data *data, size_t first, size_t rows) {
   return (struct data_block){.data = data,
                              .rows = rows,
@@ -126,14 +126,14 @@ static struct data_block block_of(const struct data *data, size_t first, size_t 
                              .start = first};
 }
 
-/* NULL of NULL. */
+/* NULL for NULL. */
 static const double *gather_one(const double *from, const size_t *row, size_t rows, double *to) {
   if (!from) return NULL;
   for (size_t i = 0; i < rows; i++) to[i] = from[row[i]];
   return to;
 }
 
-/* Clips, responses, weights and offsets and, from records by row, columns as well. */
+/* Clips, responses, weights and offsets and, if there is a copy by rows, the columns. */
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block) {
   const struct data *data = block->data;
   double *clip = buffer + data->kind->width(data) * block->rows, *y = clip + block->rows;
@@ -154,7 +154,7 @@ static void gather(const struct batch *batch, const size_t *row, double *buffer,
   }
 }
 
-/* ---- what depends on the storage ---- */
+/* ---- functions of the storage ---- */
 
 void data_matvec(const struct data_block *b, const double *w, double *t) { b->data->kind->matvec(b, w, t); }
 
@@ -280,7 +280,7 @@ static void block_lengths(void *context, size_t index, int worker) {
   measure(context, index);
 }
 
-/* Of the rows of a block that are there now; or their clips once more. */
+/* Lengths of the rows of a block that are in memory; without weights, clips in the new coordinates. */
 static void measure(struct data *data, size_t index) {
   const struct coordinates *c = data->coordinates;
   const struct data_block b = data_block_as_it_lies(data, index);

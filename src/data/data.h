@@ -4,11 +4,11 @@
  * at most one. A row with a missing value, in its columns or its response,
  * becomes a null record (all zero).
  *
- * Columns are kept in one of these ways, without changing what is answered:
- *   - dense, in double or single precision, read where they lie (no copy);
- *   - dense ones followed by factors, as integer codes;
+ * Columns are stored in one of these ways, with the same results:
+ *   - dense, in double or single precision, read in place (no copy);
+ *   - dense columns followed by factors, as integer codes;
  *   - sparse, as compressed rows, which are copied;
- *   - not kept: dense ones and factors come in chunks, anew for every pass.
+ *   - not stored: dense columns and factors come in chunks, again for every pass.
  */
 #ifndef DPSOSP_DATA_H
 #define DPSOSP_DATA_H
@@ -34,20 +34,20 @@ struct data_compressed {
 };
 
 enum data_fault { DATA_SOUND, DATA_LENGTHS, DATA_STARTS, DATA_RANGE, DATA_ORDER };
-/* What is wrong with them as an n x p matrix: does not depend on values. */
+/* What is wrong with them as an n x p matrix; does not depend on values. */
 enum data_fault data_check_compressed(const struct data_compressed *x, size_t n, size_t p);
 
-/* y: n responses in [-1, 1], others are clipped; copied. intercept: a column of ones is put before the others. */
+/* y: n responses, clipped to [-1, 1]; copied. intercept: a column of ones is put before the others. */
 int data_create(const double *x, size_t n, size_t p, int intercept, double radius, const double *y, struct data **out);
 int data_create_columns(const struct data_columns *columns, size_t n, int intercept, double radius, const double *y,
                         struct data **out);
-/* The same with dense columns in single precision: columns->x is not looked at. */
+/* The same with dense columns in single precision: columns->x is ignored. */
 int data_create_single(const float *x, const struct data_columns *columns, size_t n, int intercept, double radius,
                        const double *y, struct data **out);
 int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int intercept, double radius,
                        const double *y, struct data **out);
 
-/* Rows in chunks. Nothing of a chunk is used after the next call of next() or close(). */
+/* Rows in chunks. A chunk is not used after the next call of next() or close(). */
 struct data_chunk {
   size_t rows;      /* 0: there are no more */
   const double *x;  /* rows x dense, column-major */
@@ -58,7 +58,7 @@ struct data_chunk {
 struct data_feed {
   int (*open)(void *context); /* a pass begins, from the first row on */
   int (*next)(void *context, struct data_chunk *chunk);
-  void (*close)(void *context); /* the pass is over, or given up; called once for each open(), whatever that answered */
+  void (*close)(void *context); /* the pass is over or given up; called once for each open(), whatever it returned */
   void *context;
 };
 
@@ -67,15 +67,15 @@ struct data_feed {
  *
  *   z_0 = constant radius r_0,   z_j = scale_j (r_j - centre_j radius r_0),
  *
- * where radius r_0 is one but for rows that are clipped. All of it is public or was released. Rows that are longer than
- * cap in z are clipped to it; weighted ones keep their length, and the model bounds what each of them adds.
+ * where radius r_0 is one except for clipped rows. All of it is public or was released. Rows that are longer than
+ * cap in z are clipped to it; weighted rows keep their length, and the model bounds what each of them adds.
  */
 struct coordinates_spec {
   size_t p;
   int intercept; /* without one there are no centres and no z_0 */
   int weighted;
   double radius, constant, cap;
-  double bound;                 /* of a weighted row's gradient */
+  double bound;                 /* on a weighted row's gradient */
   const double *scale, *centre; /* p each */
 };
 struct coordinates;

@@ -1,4 +1,4 @@
-/* Dense columns in double precision, read where they lie, and the codes of factors after them (codes.c). */
+/* Dense columns in double precision, read in place, and the codes of factors after them (codes.c). */
 #include "base/simd.h"
 #include "data/private.h"
 #include "la/la.h"
@@ -39,7 +39,7 @@ struct records *data_records(const struct data *data) {
   return records_create(data, columns->x, columns->dense);
 }
 
-/* ---- what single.c shares ---- */
+/* ---- functions that single.c shares ---- */
 
 int columns_create(const struct rows_kind *kind, const void *x, const struct data_columns *columns, size_t n,
                    int intercept, double radius, const double *y, struct data **out) {
@@ -74,8 +74,9 @@ size_t columns_width(const struct data *data) {
   return columns->dense + columns->factors;
 }
 
-/* A term of dense columns: in its tile, then one a tile of its group and one a group, which is less than this in all
- * (engine/memory.c). One of factors is added to its group's sum at once. */
+/* A term of dense columns takes part in one addition for each row of its tile, one for each tile of its group and one
+ * for each group, fewer than this in total (engine/memory.c). A term of factors is added directly to its group's sum.
+ * */
 double columns_additions(const struct data *data, double blocks, double groups) {
   const struct columns *columns = data->own;
   return columns->factors > 0 ? DATA_BLOCK * blocks + groups : DATA_BLOCK + 2 * (double)data_blocks(data, NULL);

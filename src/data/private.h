@@ -3,27 +3,27 @@
 
 #include "data/data.h"
 
-/* Rows a block: small enough that a block's vectors stay in the first-level
- * cache, large enough that BLAS calls cost little. */
+/* Rows in a block: few enough that a block's vectors stay in the first-level
+ * cache, enough that the cost of BLAS calls is small. */
 #define DATA_BLOCK 1024
 
 struct data_block;
 
-/* A storage, which is a file with one of these: what it does with the rows that it keeps in data->own. Each is called
- * once a block or a tile, none once a row. Those that may be NULL then have nothing to do. */
+/* A storage is a file with one of these tables, which operates on the rows in data->own. Each function is called
+ * once for a block or a tile, never once for a row. Those marked so may be NULL. */
 struct rows_kind {
   void (*free)(void *own); /* of NULL, too */
-  /* Columns, as wide as doubles, of what block() copies. */
+  /* Number of columns that block() copies, each as wide as a double. */
   size_t (*width)(const struct data *data);
-  /* The columns of a block whose rows, clips and responses are known. copy: not as they lie, but in the buffer, of
-   * the rows of the list if there is one, zeros for null records. May be NULL. */
+  /* The columns of a block whose rows, clips and responses are known. copy: into the buffer instead of in place, only
+   * the rows of the list if there is one, with zeros for null records. May be NULL. */
   void (*block)(struct data_block *b, int copy, double *buffer);
-  /* Makes a tile of a block that was not copied in the buffer. NULL: the products read it as it lies. */
+  /* Makes in the buffer a tile of a block that was not copied. NULL: the products read it in place. */
   void (*tile)(struct data_block *tile, double *buffer);
   /* See the functions with these names below. */
   void (*matvec)(const struct data_block *b, const double *w, double *t);
   void (*matvec_t_add)(const struct data_block *b, const double *v, double *g);
-  /* Several of these at a time; NULL: one after the other. */
+  /* Several products at a time; NULL: one after the other. */
   void (*multiply)(const struct data_block *b, size_t k, const double *w, size_t ldw, double *t);
   void (*multiply_t_add)(const struct data_block *b, size_t k, const double *v, double *g, size_t ldg);
   void (*crossprod_add)(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
@@ -36,63 +36,64 @@ struct rows_kind {
 
 struct coordinates {
   struct coordinates_spec spec; /* with copies of its arrays */
-  double rest;                  /* part of |z|^2 that all rows have, before they are clipped */
-  double slack;                 /* more than rounding takes from a squared length */
-  double stretch;               /* bound of |z| / |r| */
+  double rest;                  /* part of |z|^2 that is the same for all rows, before clipping */
+  double slack;                 /* more than rounding can reduce a squared length */
+  double stretch;               /* bound on |z| / |r| */
   const double *square, *cross; /* scale^2, and 2 radius scale^2 centre */
   double *work;                 /* two points */
 };
 
 struct data {
   size_t n;
-  size_t p;      /* columns but the intercept */
+  size_t p;      /* columns without the intercept */
   int intercept; /* 1: a column of ones stands before them */
   double radius;
   double *clip;                          /* n: clips the row and divides it by the radius; 0 for a null record */
   double *y;                             /* n; 0 for a null record */
   double *weight;                        /* n: in [0, 1], one for a null record; NULL: all are one */
-  double *offset;                        /* n: of the predictors, zero for a null record; NULL: all are zero */
-  double most;                           /* no offset is larger in absolute value */
+  double *offset;                        /* n: added to the predictors, zero for a null record; NULL: all are zero */
+  double most;                           /* bound on the offsets' absolute values */
   const struct coordinates *coordinates; /* or NULL */
-  double *length;                        /* n: of the rows there, at least; NULL unless they are weighted */
+  double *length;                        /* n: bounds of lengths in the coordinates; NULL unless rows are weighted */
   unsigned char *broken; /* a block with a null record, whose values may be NaN: its columns must be copied */
   const struct rows_kind *kind;
   void *own; /* what the storage keeps */
 };
 
-/* Clips, null records, broken blocks, weights, offsets and lengths of the rows that are there now. */
+/* Computes clips, null records, broken blocks, weights, offsets and lengths of the rows that are in memory. */
 void data_clip(struct data *data);
 
-/* From now on records have these weights and offsets, n of them that are copied, or NULL: moved to [0, 1] and to at
- * most most in absolute value. Once. */
+/* Gives the records these weights and offsets: n of each, copied, or NULL. They are clipped to [0, 1] and to absolute
+ * values of at most `most`. May be called once. */
 int data_weigh(struct data *data, const double *weight, const double *offset, double most);
-/* The same where they come with the rows, which are not there yet: room for them, written before data_clip(). */
+/* The same where they come with the rows, later: allocates room for them, to be filled before data_clip(). */
 int data_weigh_later(struct data *data, int weight, int offset, double most);
 
-/* From now on rows have these coordinates, which are kept by reference and must be of such rows. Once. */
+/* Gives the rows these coordinates, which are kept by reference and must fit such rows. May be called once. */
 int data_move(struct data *data, const struct coordinates *coordinates);
 
-/* Rows that a pass reads instead of all of them. */
+/* The rows that a pass reads, where these are not all rows. */
 struct batch {
   size_t count;
   size_t *row;                   /* ascending; NULL where next is set */
-  double size;                   /* public: what the sums are divided by, whatever count is */
-  const struct records *records; /* where they are gathered from, or NULL: from the columns */
+  double size;                   /* public: the divisor of the sums, whatever count is */
+  const struct records *records; /* where rows are gathered from, or NULL: from the columns */
   int next;                      /* the next count records of a stream, in the order in which they come */
 };
 
 /* ---- records.c: a copy by rows, for batches ---- */
 
-/* NULL where the columns are not in double precision (dense.c), where the copy would be large, or without memory. */
+/* NULL where the columns are not in double precision (dense.c), where the copy would be too large, or without memory.
+ * */
 struct records *data_records(const struct data *data);
 void data_records_free(struct records *records);
 struct records *records_create(const struct data *data, const double *x, size_t dense);
-/* To x, count x dense, and to clip and y. */
+/* Copies records to x, count x dense, and to clip and y. */
 void records_gather(const struct records *records, const size_t *row, size_t count, double *x, double *clip, double *y);
 
 /* ---- data.c: blocks of rows ---- */
 
-/* One block of rows, read where it lies or, when it is broken or a batch's, from the
+/* One block of rows, read in place or, if it is broken or belongs to a batch, from the
  * caller's buffer of data_buffer() columns as long as the block. */
 struct data_block {
   const struct data *data;
@@ -100,10 +101,10 @@ struct data_block {
   const double *clip;
   const double *y;
   const double *weight, *offset, *length; /* as of the data */
-  const size_t *row;                      /* which rows they are, */
-  size_t start;                           /* or without a list, the first of them */
-  int tile;                               /* a part of a block: the next one is fetched while this one is summed */
-  /* Where the storage has them: */
+  const size_t *row;                      /* numbers of the rows, */
+  size_t start;                           /* or, without a list, of the first one */
+  int tile;                               /* part of a block: the next part is fetched while this one is summed */
+  /* If the storage has them: */
   const double *x; /* rows x dense columns */
   size_t ld;
   const int *codes; /* rows x factors */
@@ -111,16 +112,16 @@ struct data_block {
 };
 static inline size_t data_row(const struct data_block *b, size_t i) { return b->row ? b->row[i] : b->start + i; }
 
-/* batch: NULL stands for all rows. */
+/* batch: NULL means all rows. */
 size_t data_blocks(const struct data *data, const struct batch *batch);
 size_t data_block_rows(const struct data *data, const struct batch *batch); /* of the longest block */
 size_t data_buffer(const struct data *data);
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer);
-/* Null records too, whose numbers may be anything; takes data_squares_add() alone. */
+/* The block in place, null records included, whose numbers may be anything; for data_squares_add() only. */
 struct data_block data_block_as_it_lies(const struct data *data, size_t index);
-/* At most so many rows of the block from start on, in the form that the products below take. buffer is the block's. */
+/* At most `most` rows of the block from `start` on, in the form that the products below need. buffer is the block's. */
 struct data_block data_tile(const struct data_block *block, size_t start, size_t most, double *buffer);
-/* The products take this block in tiles only, not as a whole. */
+/* Do the products need this block in tiles? */
 int data_needs_tiles(const struct data_block *block);
 
 /* ---- products of a tile; x_i is a row before clipping, without the intercept ---- */
@@ -132,27 +133,28 @@ void data_matvec_t_add(const struct data_block *b, const double *v, double *g);
 /* The same of k columns: t <- X W, t as long as the tile, and G <- G + X'V. */
 void data_multiply(const struct data_block *b, size_t k, const double *w, size_t ldw, double *t);
 void data_multiply_t_add(const struct data_block *b, size_t k, const double *v, double *g, size_t ldg);
-/* Fetches a part of the dense columns' rows behind a tile, while others compute. */
+/* Prefetches a part of the dense columns' rows after a tile, while the tile is processed. */
 void data_fetch_behind(const struct data_block *b, size_t part, size_t parts);
-/* lower triangle of C (leading dimension ldc) <- C + X' diag(u v) X, as la_crossprod_add(); scratch: 4 doubles a row */
+/* lower triangle of C (leading dimension ldc) <- C + X' diag(u v) X, like la_crossprod_add(); scratch: 4 doubles a row
+ * */
 void data_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
-/* sum_i <- sum_i + sum_j (weight_j x_ij - linear_j) x_ij, of a tile or a block as it lies; where weight is NULL all are
- * one and linear is zero. Not finite where a value is missing. */
+/* sum_i <- sum_i + sum_j (weight_j x_ij - linear_j) x_ij, for a tile or a block in place; a NULL weight means
+ * weights of one and linear of zero. Not finite where a value is missing. */
 void data_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 /* g_j <- g_j + sum_i min(r_ij^2, most_j^2) / (2 most_j), r_i the clipped row, for columns with most_j > 0; of a tile */
 void data_moments_add(const struct data_block *b, const double *most, double *g);
 
-/* The most additions that a term of a sum takes part in, where a group has at most so many blocks and there are so
- * many groups. */
+/* The largest number of additions that a term of a sum takes part in, where a group has at most `blocks` blocks and
+ * there are `groups` groups. */
 double data_additions(const struct data *data, double blocks, double groups);
 
-/* ---- data.c: what the constructors share ---- */
+/* ---- data.c: functions that the constructors share ---- */
 
-/* Without what the storage keeps: own is NULL. */
+/* Leaves own, the data of the storage, NULL. */
 int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, double radius, const double *y,
               struct data **out);
-/* From squared norms of rows, intercept included, to clips; of the rows of one block. */
+/* From squared norms of rows, intercept included, to clips, for the rows of one block. */
 void data_finish_clips(struct data *data, size_t index);
 
 /* One term of data_moments_add(), for a number that is clipped. */

@@ -1,21 +1,21 @@
 /*
- * A copy of the dense columns by rows, for batches: a record's numbers lie n
- * apart where the columns lie, and each is a miss of the caches and of the page
- * table; here only the first of them is.
+ * A copy of the dense columns by rows, for batches. In the columns a record's numbers lie n
+ * apart, and each causes a miss of the caches and of the page
+ * table; here only the first one does.
  */
 #include "base/simd.h"
 #include "data/private.h"
 
 #include <string.h>
 
-/* Larger copies are not worth their memory: 1 GiB. */
+/* The largest copy: 1 GiB. */
 #define MOST_NUMBERS ((size_t)1 << 27)
-/* Records read at a time: so many numbers of a column make a cache line. */
+/* Records that are read together, because so many numbers of a column fill a cache line. */
 #define TOGETHER 8
 
 struct records {
   size_t n, width;
-  double at[]; /* of each record: clip, response, dense columns, which are zero where the record is null */
+  double at[]; /* for each record: clip, response, and dense columns, which are zero in a null record */
 };
 
 struct copying {
@@ -86,7 +86,7 @@ void records_gather(const struct records *records, const size_t *row, size_t cou
   }
 }
 
-/* The first of these records, as many as are read at a time. */
+/* Prefetches the first of these records, as many as are read together. */
 static void fetch(const struct records *records, const size_t *row, size_t count) {
   for (size_t k = 0; k < count && k < TOGETHER; k++) {
     simd_fetch((uintptr_t)(records->at + row[k] * records->width), records->width);

@@ -1,8 +1,8 @@
 /*
  * Dense columns in single precision. Tiles are widened to doubles, which is
- * exact, and all arithmetic is done on these: the answers are, to the last
- * bit, those of the rounded numbers kept in double precision. Rounding changes
- * a record by itself alone and before it is clipped, so it costs no privacy.
+ * exact, and all arithmetic is done on these: the results are, to the last
+ * bit, those of the rounded numbers stored in double precision. Rounding is applied to
+ * each record by itself and before it is clipped, so it costs no privacy.
  */
 #include "base/simd.h"
 #include "data/private.h"
@@ -35,7 +35,7 @@ int data_create_single(const float *x, const struct data_columns *columns, size_
   return columns_create(&single, x, columns, n, intercept, radius, y, out);
 }
 
-/* One that is not copied has no doubles: its tiles have. */
+/* A block that is not copied has no doubles; only its tiles have. */
 static void block(struct data_block *b, int copy, double *buffer) {
   const struct columns *columns = b->data->own;
   const float *x = columns->x;

@@ -1,7 +1,7 @@
 /*
  * Sparse columns, turned into compressed rows once: a pass reads whole rows,
- * for the predictor and again for the gradient or the Hessian, and a batch's
- * rows lie anywhere. Time and memory are in proportion to the entries.
+ * for the predictor and again for the gradient or the Hessian, and the rows of a batch
+ * may be anywhere. Time and memory are proportional to the number of entries.
  */
 #include "data/private.h"
 
@@ -25,7 +25,7 @@ static void moments_add(const struct data_block *b, const double *most, double *
 static double additions(const struct data *data, double blocks, double groups);
 static int compress_rows(struct data *data, const struct data_compressed *x);
 
-/* Rows are read where they lie, also those of a batch. */
+/* Rows are read in place, also those of a batch. */
 static const struct rows_kind sparse = {
     .free = free_rows,
     .width = width,
@@ -73,8 +73,8 @@ int data_create_sparse(const struct data_compressed *x, size_t n, size_t p, int 
   return BASE_OK;
 }
 
-/* start[i + 2] counts the entries of row i, then start[i + 1] is where its next one goes and ends as where row i + 1
- * begins. Columns are taken in order, so a row's columns rise. */
+/* start[i + 2] first counts the entries of row i; then start[i + 1] is the place of its next entry, and in the end the
+ * beginning of row i + 1. Columns are processed in order, so the columns in a row ascend. */
 static int compress_rows(struct data *data, const struct data_compressed *x) {
   struct sparse *rows = data->own = base_alloc(1, sizeof *rows);
   if (!rows) return BASE_ERR_MEMORY;
@@ -112,7 +112,7 @@ static size_t width(const struct data *data) {
   return 0;
 }
 
-/* A row's term is added to its group's sum at once. */
+/* A row's term is added directly to its group's sum. */
 static double additions(const struct data *data, double blocks, double groups) {
   (void)data;
   return DATA_BLOCK * blocks + groups;

@@ -1,4 +1,4 @@
-/* What is asked about the data, beside the kind of query: plain data, public or released. */
+/* The parameters of a query: plain data, public or released. */
 #ifndef DPSOSP_ASK_H
 #define DPSOSP_ASK_H
 
@@ -10,8 +10,8 @@ enum curvature {
 };
 
 enum modify {
-  MODIFY_ADD, /* eigenvalues e become e + lambda0 */
-  MODIFY_CLIP /* and max(e, lambda0) */
+  MODIFY_ADD, /* an eigenvalue e becomes e + lambda0 */
+  MODIFY_CLIP /* or max(e, lambda0) */
 };
 
 /* The matrix A of a Newton direction: (curvature at w + diag(penalty)), its eigenvalues modified. Its smallest
@@ -28,19 +28,19 @@ struct histogram {
   size_t cells;
 };
 
-/* A query looks at what it needs. */
+/* Each query uses the members that it needs. */
 struct ask {
   const double *at;    /* w */
-  const double *along; /* of a search and of a quadratic model the direction, of a Newton direction the gradient */
-  size_t k;            /* candidates of a search: w + step[i] along; columns that are counted */
+  const double *along; /* the direction of a search or of a quadratic model; the gradient of a Newton direction */
+  size_t k;            /* number of candidates of a search: w + step[i] along; or of columns that are counted */
   const double *step, *offset;
-  int scale_free;           /* compared after division by their step */
-  enum curvature curvature; /* of a trace and a Newton direction */
+  int scale_free;           /* decreases are divided by their step before they are compared */
+  enum curvature curvature; /* for a trace and a Newton direction */
   const struct modified *matrix;
-  double clip;                       /* no record's part of a clipped gradient is longer; of a network also no fall of a
-                                      * record's loss, over the length of the step */
-  const double *most;                /* of column moments: bounds of the clipped rows' numbers; 0: no second moment */
-  const struct histogram *histogram; /* of each column */
+  double clip;                       /* largest norm of a record's part of a clipped gradient; for a network also the
+                                      * largest decrease of a record's loss, divided by the length of the step */
+  const double *most;                /* for column moments: bounds of the clipped rows' numbers; 0: no second moment */
+  const struct histogram *histogram; /* for each column */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * engine: who adds up. A query says what a block of rows adds to its sum; the engine passes over the rows and gives the
- * sum, exact but for a rounding error that barrier/bounds.c bounds. Sums have no noise: they must not leave the
- * barrier.
+ * engine: computes sums over the rows. A query defines what a block of rows adds to its sum; the engine passes over the
+ * rows and returns the sum, exact up to a rounding error that barrier/bounds.c bounds. Sums have no noise: they must
+ * not leave the barrier.
  */
 #ifndef DPSOSP_ENGINE_H
 #define DPSOSP_ENGINE_H
@@ -16,16 +16,16 @@ struct task {
   const struct batch *of; /* NULL: all rows */
 };
 
-/* What a thread needs: a copy of a broken block or a batch's, vectors as long as a block, for each output, and what a
- * model asks for. */
+/* The memory of a thread: a copy of a block that is broken or belongs to a batch, vectors as long as a block for each
+ * output, and what the model needs. */
 enum work { BUFFER, T, U, V, WEIGHT, LEFT, TAPE, WORKS };
 
 enum sum_form {
   SUM_VECTOR,
-  SUM_GRADIENT, /* whose last numbers are one a coefficient, and go with these to other coordinates */
-  SUM_MATRIX,   /* square, symmetric, of the coefficients of one output: the lower triangle is added up */
-  SUM_BOTH,     /* one number a coefficient, a gradient, and behind it such a matrix */
-  SUM_COUNTS    /* of raw values: column by column, no models */
+  SUM_GRADIENT, /* its last numbers are one for each coefficient; together they are mapped to other coordinates */
+  SUM_MATRIX,   /* square, symmetric, for the coefficients of one output: the lower triangle is summed */
+  SUM_BOTH,     /* a gradient, one number for each coefficient, followed by such a matrix */
+  SUM_COUNTS    /* counts of raw values, column by column, without a model */
 };
 
 struct sum {
@@ -35,7 +35,7 @@ struct sum {
   void (*add)(const struct task *task, const struct data_block *b, double *const *work, double *sum);
   /* SUM_COUNTS: the same for n values of a column; NULL for the other forms */
   void (*count)(const struct task *task, size_t column, size_t n, const double *values, double *sum);
-  /* The word by which somebody else is asked for it (remote.c); NULL: nobody is. */
+  /* The word that names the sum to a database or worker (remote.c); NULL: these do not compute it. */
   const char *word;
 };
 
@@ -44,44 +44,45 @@ static inline int sum_has_matrix(enum sum_form form) { return form == SUM_MATRIX
 struct engine;
 
 struct engine_kind {
-  /* Does it give such sums? Public. */
+  /* Can the engine compute this sum? Public. */
   int (*can)(const struct sum *sum, const struct task *task);
-  /* answer: width numbers, not divided by anything. */
+  /* answer: width numbers, not divided by n. */
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
-  /* Rows have these coordinates, which are kept by reference, from now on; once. NULL: there are no models. */
+  /* Gives the rows these coordinates, which are kept by reference; may be called once. NULL: there is no model. */
   int (*move)(const struct engine *e, const struct coordinates *coordinates);
-  /* Records have these weights and offsets from now on, see data_weigh(); of rows in chunks the arrays are looked at no
-   * further than whether they are NULL. NULL: they cannot. */
+  /* Gives the records these weights and offsets, see data_weigh(); for rows in chunks only whether the arrays are NULL
+   * is used. NULL: not possible. */
   int (*weigh)(const struct engine *e, const double *weight, const double *offset, double most);
-  /* Where rows are read on: a reading begins at the first row, or ends. Between the two, sums are about batches that
-   * have next set, each of which takes the records behind those of the one before; no row is read twice. Both NULL:
+  /* For rows that are read once: begins a reading at the first row, or ends it. In between, sums are over batches with
+   * next set, each of which uses the records after those of the batch before; no row is read twice. Both NULL:
    * batches have row numbers. */
   int (*begin)(const struct engine *e);
   void (*end)(const struct engine *e);
-  void (*free)(struct engine *e); /* what it made; may be NULL */
+  void (*free)(struct engine *e); /* frees what the engine allocated; may be NULL */
 };
 
 struct engine {
   const struct engine_kind *kind;
-  const struct data *rows; /* what models see; where they come in chunks, none of their numbers; or NULL */
+  const struct data *rows; /* what models use; has no numbers where rows come in chunks; or NULL */
   void *own;
-  size_t shards; /* whose sums are added up; 0: the rows are in one place */
+  size_t shards; /* number of shards whose sums are added; 0: all rows are in one place */
 };
 
-/* All are kept by reference. */
+/* All arguments are kept by reference. */
 struct engine engine_memory(struct data *rows);
-/* Of n rows that are read anew in every pass: as data_create_columns(), of columns the arrays but indicators are not
- * looked at. A pass in which more or fewer rows come fails with BASE_ERR_ROWS. No batches. */
+/* An engine for n rows that are read again in every pass. Arguments like data_create_columns(), but of the columns'
+ * arrays only indicators is used. A pass with more or fewer rows fails with BASE_ERR_ROWS. No batches. */
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out);
-/* Candidates of a search that are asked for in one statement. */
+/* Number of candidates of a search in one statement. */
 #define REMOTE_STEPS 100
-/* Some sums of all rows as they are, those of these words (NULL ends them), are taken where the rows are; others by
- * chunks, which the engine owns from now on. sum() answers how many rows there were, and the sum, to which each record
- * adds what its sensitivity allows.
+/* Some sums over all rows, those with these words (NULL ends the list), are computed where the rows are; others from
+ * chunks, by an engine that this one owns. sum() returns the number of rows and the sum, to which each record
+ * adds at most what its sensitivity allows.
  *
- * Rows in shards do not come in chunks: all sums that have a word are asked for, others are refused, and of the chunks
- * only what is known without the rows' numbers is looked at. Each shard's sum is taken as by engine_memory(). */
+ * Rows in shards do not come in chunks: all sums with a word are computed by the workers, others are refused, and the
+ * chunks' engine only tells what is known without the rows' numbers. Each shard's sum is computed as by
+ * engine_memory(). */
 struct remote {
   const char *const *words; /* NULL of shards */
   int (*sum)(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer);
@@ -89,11 +90,11 @@ struct remote {
   size_t shards; /* 0: a database */
 };
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out);
-/* A sum over n rows, or no answer. */
+/* Returns a sum over n rows, or an error. */
 int remote_sum(const struct remote *remote, const char *word, const struct task *task, size_t width, size_t n,
                double *answer);
-/* Counts only, of columns of raw values: arrays with n of them, or chunks of a feed, as many in each pass, or counts
- * from elsewhere, asked for as "counts". */
+/* Counts of columns of raw values: arrays of n values, chunks of a feed with as many values in each pass, or counts
+ * from elsewhere, requested as "counts". */
 struct raw {
   size_t n, columns;
   const double *const *values;  /* or NULL: */
@@ -103,12 +104,12 @@ struct raw {
 struct engine engine_raw(const struct raw *raw);
 void engine_free(struct engine *e);
 
-/* The most additions that a term of a sum of so many numbers takes part in. */
+/* The largest number of additions that a term of a sum of this form and width takes part in. */
 double engine_additions(const struct engine *e, enum sum_form form, size_t width);
-/* The same of a vector where rows are added up in tiles of any size. */
+/* The same for a vector, with tiles of any size. */
 double engine_additions_any(const struct engine *e);
 
-/* ---- tiles.c: rows of a block that are taken together, so that they stay in the first-level cache ---- */
+/* ---- tiles.c: rows of a block that are processed together, so that they stay in the first-level cache ---- */
 
 #define MATRIX_TILE 256
 size_t tile_search(const struct data_block *b);

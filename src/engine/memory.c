@@ -1,9 +1,9 @@
 /*
- * A pass over the rows reads them once. The blocks of rows are dealt out, some
- * neighbours at a time, to groups, as many whatever the number of threads; a
- * thread takes a group at a time and adds its blocks up in order; the groups'
- * sums are added in order. So an answer does not depend on the number of
- * threads, nor on how much of the data is in memory at once (stream.c).
+ * A pass reads all rows once. Blocks of rows are dealt out to groups, a few
+ * neighbours at a time; the number of groups does not depend on the number of threads. A
+ * thread takes one group at a time and adds its blocks in order; then the groups'
+ * sums are added in order. So a sum depends neither on the number of
+ * threads nor on how much of the data is in memory at once (stream.c).
  */
 #include "engine/private.h"
 #include "la/la.h"
@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Groups of blocks that are summed apart, unless there are fewer blocks. */
+/* Number of groups of blocks, unless there are fewer blocks. */
 #define GROUPS 64
-/* Blocks dealt out at a time, at most. A stream has many times as many in memory, for as many threads. */
+/* Largest number of blocks dealt out at a time. A stream holds many times as many in memory, for as many threads. */
 #define MOST_NEIGHBOURS 8
-/* The sums of a matrix's groups take at most 32 MiB, or there are two. */
+/* The sums of a matrix's groups use at most 32 MiB; otherwise there are two groups. */
 #define MATRIX_NUMBERS ((size_t)1 << 22)
 
 static size_t most_groups(enum sum_form form, size_t width);
@@ -114,7 +114,7 @@ static size_t quotient_up(size_t x, size_t y) {
   return quotient > 0 ? quotient : 1;
 }
 
-/* Its blocks, of those that are in memory. */
+/* Adds the group's blocks that are in memory. */
 static void add_group(void *context, size_t group, int worker) {
   const struct pass *pass = context;
   const struct batch *of = pass->task->of;
@@ -147,12 +147,12 @@ static size_t work_size(const struct pass *pass) {
 }
 
 /*
- * One addition a row of the tile, one a tile of the group, and one a group, at most. Dealt out k at a time, k the least
- * of 8 and m / G rounded up, one of G groups of m blocks has at most M = k ceil(ceil(m / k) / G) <= m / G + 12 blocks,
- * and one when m <= G. With tiles of 64 to 512 rows and G = 64 that is 512 + 16 (m / 64 + 9) + 64 or, when m < 64,
- * 512 + 16 + m; for a matrix, tiles of 256 rows and G >= min(m, 2), 256 + 4 (m / G + 12) + 64. None exceeds
- * DATA_BLOCK + 2 m. With sparse rows and factors a row's term is added to its group's sum at once: one addition a row
- * of the group and one a group.
+ * A term takes part in at most one addition for each row of the tile, one for each tile of the group, and one for each
+ * group. Dealt out k at a time, where k is the smaller of 8 and m / G rounded up, one of G groups of m blocks has at
+ * most M = k ceil(ceil(m / k) / G) <= m / G + 12 blocks, and one block when m <= G. With tiles of 64 to 512 rows and G
+ * = 64 that is 512 + 16 (m / 64 + 9) + 64 or, when m < 64, 512 + 16 + m; for a matrix, tiles of 256 rows and G >=
+ * min(m, 2), 256 + 4 (m / G + 12) + 64. None exceeds DATA_BLOCK + 2 m. With sparse rows and factors a row's term is
+ * added directly to its group's sum: one addition for each row of the group and one for each group.
  *
  * All of these numbers grow with m: a shard's terms take part in no more additions than if all rows were in one place,
  * and in one more for each shard.
@@ -169,7 +169,7 @@ double engine_additions_any(const struct engine *e) {
   return DATA_BLOCK * longest + groups + (double)e->shards;
 }
 
-/* Blocks of the longest group, and how many groups there are. */
+/* The number of blocks in the longest group, and the number of groups. */
 static void dealt(const struct data *rows, size_t most, double *longest, double *groups) {
   size_t m = data_blocks(rows, NULL);
   double blocks = (double)m, neighbours = (double)dealt_out(m, most);

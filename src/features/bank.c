@@ -1,9 +1,9 @@
 /*
  * Convolutions with the wavelets of one scale. Rows above and below a pixel are
- * added and subtracted first; columns to its right and left are on the way, so
- * that a quarter of each filter is enough, and filters that mirror each other
- * share their parts. Beyond the borders a plane is its mirror image, in which
- * the line at the border does not come twice.
+ * added and subtracted first, then columns to its right and left, so
+ * that a quarter of each filter is enough; filters that are mirror images
+ * share their parts. Beyond its borders a plane is continued by its mirror image, in which
+ * the line at the border is not repeated.
  */
 #include "base/simd.h"
 #include "features/private.h"
@@ -19,7 +19,7 @@ static size_t mirrored(ptrdiff_t at, size_t side);
 static size_t line_size(const struct bank *bank) { return bank->stride * bank->length; }
 static size_t answer_size(const struct bank *bank) { return (bank->columns + BANK_STEP - 1) / BANK_STEP * BANK_STEP; }
 
-/* The continued plane, folded rows, parts of a row of answers. */
+/* The continued plane, folded rows, and parts of a row of the result. */
 size_t bank_scratch(const struct bank *bank) {
   return (bank->height + 2 * (bank->reach + 1)) * line_size(bank) + PARTS * OWN * answer_size(bank);
 }
@@ -65,7 +65,7 @@ SIMD_CLONES static void fold_rows(const struct bank *bank, const double *continu
   }
 }
 
-/* Twice SIMD_LANES answers of five filters at a time, whose sums stay in registers. */
+/* Twice SIMD_LANES results of five filters at a time, whose sums stay in registers. */
 SIMD_CLONES static void convolve(const struct bank *bank, enum part part, const double *rows, double sign,
                                  double *out) {
   const size_t answers = answer_size(bank);
@@ -90,7 +90,8 @@ SIMD_CLONES static void convolve(const struct bank *bank, enum part part, const 
   }
 }
 
-/* The real part of a filter is even in both or odd in both. In the mirror what is odd across changes its sign. */
+/* The real part of a filter is even in both directions or odd in both. In the mirror image parts that are odd in the
+ * horizontal direction change their sign. */
 SIMD_CLONES static void moduli_of_row(const struct bank *bank, const double *parts, size_t row, double *moduli) {
   const size_t answers = answer_size(bank), plane = bank->rows * bank->columns;
   for (size_t k = 0; k < OWN; k++) {
@@ -112,7 +113,7 @@ SIMD_CLONES static void moduli_of_row(const struct bank *bank, const double *par
   }
 }
 
-/* The line of a plane that stands for one beyond its borders. */
+/* The line of a plane whose mirror image lies at `at` beyond its borders. */
 static size_t mirrored(ptrdiff_t at, size_t side) {
   const ptrdiff_t last = (ptrdiff_t)side - 1;
   at = (at < 0 ? -at : at) % (2 * last);

@@ -1,7 +1,7 @@
 /*
- * features: numbers computed from an image by fixed, public filters. What is
- * computed of an image depends on this image alone, bit for bit, wherever it
- * stands among others: the features of neighbouring data sets are neighbours.
+ * features: numbers computed from an image by fixed, public filters. The features of an
+ * image depend on this image alone, bit for bit, whatever its place
+ * among others: neighbouring data sets have neighbouring features.
  */
 #ifndef DPSOSP_FEATURES_H
 #define DPSOSP_FEATURES_H

@@ -47,7 +47,7 @@ int bank_create(struct bank *bank, int scale, size_t height, size_t columns, siz
 
 void bank_free(struct bank *bank) { base_free(bank->tap); }
 
-/* How many pixels of a quarter of the disc, borders included, there are; sets their taps, unless these are NULL. */
+/* Number of pixels in a quarter of the disc, borders included; sets their taps unless these are NULL. */
 static size_t disc(int scale, struct tap *tap, const struct bank *bank, const struct wavelet *wavelets) {
   size_t taps = 0;
   for (size_t y = 0; y <= bank->reach; y++) {
@@ -60,7 +60,7 @@ static size_t disc(int scale, struct tap *tap, const struct bank *bank, const st
   return taps;
 }
 
-/* A pixel on an axis is read twice: its weight is half. */
+/* A pixel on an axis is read twice, so its weight is half. */
 static void set_tap(struct tap *tap, const struct bank *bank, const struct wavelet *wavelets, size_t x, size_t y) {
   const size_t right = bank->reach + x, left = bank->reach - x, row = y * bank->stride * bank->length;
   tap->plus = row + right % bank->stride * bank->length + right / bank->stride;
@@ -109,7 +109,7 @@ static double phase(const struct wavelet *w, double x, double y) {
 
 size_t features_windows(size_t side) { return side / WINDOW_STEP; }
 
-/* Windows lie in the middle of a side whose length they do not divide. */
+/* Windows are centred on a side whose length they do not divide. */
 int windows_create(struct windows *windows, size_t side, size_t stride) {
   *windows = (struct windows){.count = features_windows(side), .lines = (side + stride - 1) / stride};
   windows->weight = base_alloc(windows->count * windows->lines, sizeof *windows->weight);

@@ -1,9 +1,9 @@
-/* Images in, features out: blocks of images are shared out to threads, each image is computed by itself. */
+/* From images to features: blocks of images are distributed to threads; each image is processed by itself. */
 #include "features/private.h"
 
 #include <math.h>
 
-/* Images that are read and written together, as a cache line holds a pixel, or a feature, of several. */
+/* Images that are read and written together, because a cache line holds a pixel, or a feature, of several images. */
 enum { BLOCK = 16 };
 
 struct job {

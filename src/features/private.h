@@ -9,20 +9,20 @@
 enum { DIRECTIONS = 8, OWN = 5 };
 enum part { EVEN_EVEN, ODD_ODD, EVEN_ODD, ODD_EVEN, PARTS };
 
-/* What the pixels (x +- right, y +- down) count for: two entries of the rows y +- down, added or subtracted. */
+/* Weights of the pixels (x +- right, y +- down): two entries of the rows y +- down, added or subtracted. */
 struct tap {
   size_t plus, minus;
   double weight[PARTS][OWN];
 };
 
-/* Answers of a row are computed so many at a time. */
+/* Number of results of a row that are computed together. */
 enum { BANK_STEP = 8 };
 
 /* The wavelets of one scale, at every stride-th pixel of planes of height x width. Columns are continued beyond the
  * borders and dealt out to stride phases, of which each has length places in a row. */
 struct bank {
   size_t height, width, stride, reach;
-  size_t rows, columns; /* of the answers */
+  size_t rows, columns; /* of the result */
   size_t places, length;
   size_t taps;
   struct tap *tap;
@@ -43,7 +43,7 @@ struct windows {
 int windows_create(struct windows *windows, size_t side, size_t stride);
 void windows_free(struct windows *windows);
 
-/* Windows for the pixels that a bank answers for. */
+/* Windows for the pixels of a bank's result. */
 struct pool {
   struct windows down, across;
 };
@@ -57,7 +57,7 @@ struct scattering {
 
 int scattering_create(struct scattering *s, size_t height, size_t width, enum features_order order);
 void scattering_free(struct scattering *s);
-/* Doubles that scattering_image() needs. */
+/* Number of doubles that scattering_image() needs. */
 size_t scattering_scratch(const struct scattering *s);
 /* image: pixels by rows; out: channels x grid, by rows. */
 void scattering_image(const struct scattering *s, const double *image, double *scratch, double *out);

@@ -1,8 +1,8 @@
 /*
- * The scattering of one image: its means in Gaussian windows; those of the
- * moduli of its convolutions with wavelets of two scales; those of the moduli
- * of the finer ones' convolutions with the coarser wavelets (Bruna and Mallat,
- * 2013). Convolutions with coarse wavelets are taken at every second pixel.
+ * The scattering transform of one image (Bruna and Mallat, 2013): means in
+ * Gaussian windows of the image, of the moduli of its convolutions with wavelets
+ * of two scales, and of the moduli of the convolutions of the fine moduli with the coarse
+ * wavelets. Convolutions with coarse wavelets are computed at every second pixel.
  */
 #include "base/simd.h"
 #include "features/private.h"
@@ -60,7 +60,7 @@ void scattering_free(struct scattering *s) {
   windows_free(&s->second.across);
 }
 
-/* Moduli of the fine and of the coarse wavelets, and what a bank needs, more than pooling does. */
+/* The moduli of the fine and coarse wavelets, and the scratch of a bank, which is larger than that of pooling. */
 size_t scattering_scratch(const struct scattering *s) {
   return DIRECTIONS * (s->pixels + s->coarse.rows * s->coarse.columns) +
          larger(bank_scratch(&s->fine), bank_scratch(&s->coarse));
@@ -83,7 +83,7 @@ void scattering_image(const struct scattering *s, const double *image, double *s
   }
 }
 
-/* The plane's means in all windows; returns where the next ones go. */
+/* Writes the plane's means in all windows; returns the place of the next ones. */
 SIMD_CLONES static double *put(const struct pool *pool, const double *plane, double *scratch, double *out) {
   const size_t width = pool->across.lines;
   double *restrict line = scratch;
