@@ -1,13 +1,13 @@
 /*
- * Sums that are taken where the rows are: in a database, which is asked for a whole sum at a time. What a record adds
- * there is rounded to integers, so that sums are exact whatever their order, and never beyond what the sensitivities
- * allow (proofs: push-down). A sum over other than n rows is no answer.
+ * Sums that are computed where the rows are: in a database, which is asked for one sum at a time. There a record's
+ * contribution is rounded to integers, so that sums are exact in any order, and never exceeds what the sensitivities
+ * allow (proofs: push-down). A sum over a number of rows other than n is rejected.
  *
- * What the database is not asked for (batches, readings, other coordinates, sums without a word or too many of them) is
- * taken from the same rows in chunks.
+ * All other sums (batches, readings, other coordinates, sums without a word or with too many numbers) are
+ * computed from the same rows in chunks.
  *
- * Or rows are in shards, of each of which a worker takes the sum as memory.c does: the shards' sums are added in order
- * (proofs: shards), and there are no chunks.
+ * Rows may also be in shards. A worker computes the sum over each shard as memory.c does, and the shards' sums are
+ * added in order (proofs: shards); then there are no chunks.
  */
 #include "engine/engine.h"
 
@@ -44,7 +44,7 @@ int remote_sum(const struct remote *remote, const char *word, const struct task 
   return status;
 }
 
-/* While rows are being read nothing else can be asked. */
+/* During a reading no other sum is possible. */
 static int asked(const struct away *a, const struct sum *sum, const struct task *task) {
   if (!sum->word || task->of || a->reading || a->chunks.rows->coordinates) return 0;
   if (task->ask->k > REMOTE_STEPS) return 0;
@@ -64,7 +64,7 @@ static int move_away(const struct engine *e, const struct coordinates *coordinat
   return a->chunks.kind->move(&a->chunks, coordinates);
 }
 
-/* What takes the sums has them; so have the chunks. */
+/* The database or the workers have the weights; the chunks need them, too. */
 static int weigh_away(const struct engine *e, const double *weight, const double *offset, double most) {
   struct away *a = e->own;
   return a->chunks.kind->weigh(&a->chunks, weight, offset, most);
@@ -95,7 +95,7 @@ static const struct engine_kind away = {
     .can = can, .sum = sum_away, .move = move_away, .weigh = weigh_away, .begin = begin_reading, .end = end_reading,
     .free = free_away};
 
-/* A batch would need the rows' numbers. */
+/* A batch would need row numbers. */
 static int can_shards(const struct sum *sum, const struct task *task) { return sum->word && !task->of; }
 
 static int sum_shards(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {

@@ -1,40 +1,40 @@
 /*
  * Data larger than memory: rows come in chunks, from the start again for every
- * pass, and are held a window of blocks at a time.
+ * pass, and a window of some blocks is held in memory.
  *
- * Windows are cut by the number of rows alone, not by the chunks: block k of a
+ * Windows depend on the number of rows alone, not on the chunks: block k of a
  * stream holds the records that it would hold in memory. So the same numbers are added in the same order, and neither
- * an answer nor its sensitivity depends on how the rows came. A record enters a pass once, clipped as in memory. The
- * pass fails unless exactly n rows come: then nothing is answered.
+ * a sum nor its sensitivity depends on the chunks. A record enters a pass once, clipped as in memory. The
+ * pass fails unless exactly n rows come; then nothing is released.
  *
- * Or a reading goes on over several sums: each is of the next rows, as many as it says, as if these were all, and what
- * is left of a chunk or a window's rows is left to the next sum. No row enters two of them. Rows that it does not come
- * to are not looked at, nor counted; one that comes to the n-th row fails unless it is the last. After a sum that
- * failed it gives no other.
+ * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
+ * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum
+ * are neither read nor counted; a sum that includes the n-th row fails unless it is the last row of the feed. After a
+ * failed sum a reading gives no other.
  */
 #include "engine/private.h"
 
 #include <string.h>
 
-/* A window has 64 blocks, for eight threads (memory.c deals them out eight at a time), but at most so many numbers, or
- * one block. */
+/* A window has 64 blocks, for eight threads (memory.c deals them out eight at a time), but at most WINDOW_NUMBERS
+ * numbers unless one block has more. */
 #define WINDOW_BLOCKS 64
 #define WINDOW_NUMBERS ((size_t)1 << 22)
 
 struct stream {
   struct data_feed feed;
-  struct data all;     /* what is known without the rows' numbers */
-  struct data *window; /* the rows held, as data of their own */
+  struct data all;     /* everything that is known without the rows' numbers */
+  struct data *window; /* the rows in memory, as data of their own */
   size_t dense, factors;
-  double *x; /* theirs */
+  double *x; /* the window's numbers */
   int *codes;
-  size_t room; /* rows that fit */
+  size_t room; /* number of rows that fit */
   struct data_chunk chunk;
-  size_t taken; /* rows of the chunk that are in a window already */
-  size_t left;  /* rows that the pass or the reading has not come to; none once it failed */
-  int open;     /* is the feed? */
-  int busy;     /* is a sum being taken? */
-  int reading;  /* has one begun that has not ended? */
+  size_t taken; /* number of rows of the chunk that are in a window already */
+  size_t left;  /* number of rows that the pass or the reading has not reached; none after a failure */
+  int open;     /* is the feed open? */
+  int busy;     /* is a sum being computed? */
+  int reading;  /* has a reading begun and not ended? */
 };
 
 static int refuses(const struct stream *s, const struct batch *of);
@@ -48,12 +48,12 @@ static int fill_window(struct stream *s, size_t rows);
 static void take(struct stream *s, size_t at, size_t rows);
 static int next_chunk(struct stream *s);
 
-/* Rows cannot be asked for by their numbers. */
+/* Rows have no numbers here. */
 static int can(const struct sum *sum, const struct task *task) {
   return sum->form != SUM_COUNTS && (!task->of || task->of->next);
 }
 
-/* Of all rows or of the next ones, which are all that the pass is told of. */
+/* A sum over all rows or over the next ones, which are all rows for the pass. */
 static int sum_stream(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
   struct stream *s = e->own;
   if (refuses(s, task->of)) return BASE_ERR_SOURCE;
@@ -97,7 +97,7 @@ static void free_stream(struct engine *e) {
   *e = (struct engine){0};
 }
 
-/* The window measures its rows whenever it has new ones, as many as fit. */
+/* The window computes lengths whenever it has new rows. */
 static int move_stream(const struct engine *e, const struct coordinates *coordinates) {
   struct stream *s = e->own;
   s->window->n = s->room;
@@ -106,7 +106,7 @@ static int move_stream(const struct engine *e, const struct coordinates *coordin
   return status;
 }
 
-/* They come with the rows, in chunks. */
+/* Weights and offsets come with the rows, in chunks. */
 static int weigh_stream(const struct engine *e, const double *weight, const double *offset, double most) {
   struct stream *s = e->own;
   s->window->n = s->room;
@@ -156,8 +156,8 @@ static int open_window(struct stream *s, const struct data_columns *columns, int
   return status;
 }
 
-/* A feed that asks about its own data gets no answer, nor does a pass while a reading is open; what was begun goes
- * on. */
+/* Refuses a query about these data from within their own feed, and a pass during a reading; the pass or reading that
+ * is open continues. */
 static int refuses(const struct stream *s, const struct batch *of) {
   return s->busy || (of ? !s->reading || of->count > s->left : s->reading);
 }
@@ -175,7 +175,7 @@ static int add_windows(struct stream *s, struct pass *pass) {
   return status;
 }
 
-/* After the last row. */
+/* Called after the last row. */
 static int check_end(struct stream *s) {
   int status = next_chunk(s);
   return status == BASE_OK && s->chunk.rows > 0 ? BASE_ERR_ROWS : status;
@@ -217,7 +217,7 @@ static int fill_window(struct stream *s, size_t rows) {
   return BASE_OK;
 }
 
-/* The chunk's next rows become those of the window from at on. */
+/* Copies the chunk's next rows to the window from row `at` on. */
 static void take(struct stream *s, size_t at, size_t rows) {
   struct data *w = s->window;
   for (size_t j = 0; j < s->dense; j++) {
@@ -232,7 +232,7 @@ static void take(struct stream *s, size_t at, size_t rows) {
   s->taken += rows;
 }
 
-/* What is left of a chunk counts as rows beyond the last. */
+/* Rows that are left in a chunk count as rows beyond the last. */
 static int next_chunk(struct stream *s) {
   if (s->taken < s->chunk.rows) return BASE_OK;
   s->taken = 0;

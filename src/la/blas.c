@@ -1,6 +1,6 @@
 /*
- * The only file that names BLAS or LAPACK. Their integers are 32 bits wide:
- * long vectors go in parts, and the dimensions of a matrix must fit an int,
+ * The only file that names BLAS or LAPACK. Their integers have 32 bits:
+ * long vectors are split, and the dimensions of a matrix must fit an int,
  * as those of R's matrices do.
  */
 #include <limits.h>
@@ -65,10 +65,10 @@ int la_solve_definite(size_t d, double *a, double *x) {
   return info == 0 ? BASE_OK : BASE_ERR_NUMERIC;
 }
 
-/* dsyev, and not a faster driver: two products of orthogonal transformations, whose rounding errors are understood. */
+/* dsyev, not a faster driver: it uses products of orthogonal transformations, whose rounding errors are understood. */
 int la_eigen_all(size_t d, double *a, double *values) {
   if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
-  if (!la_all_finite(d * d, a)) return BASE_ERR_NUMERIC; /* LAPACK may not return */
+  if (!la_all_finite(d * d, a)) return BASE_ERR_NUMERIC; /* LAPACK might not return */
   const int n = (int)d, query = -1;
   int info = 0;
   double size = 0;
@@ -78,7 +78,7 @@ int la_eigen_all(size_t d, double *a, double *values) {
   double *work = base_alloc((size_t)lwork, sizeof *work);
   if (!work) return BASE_ERR_MEMORY;
   F77_CALL(dsyev)("V", "L", &n, a, &n, values, work, &lwork, &info FCONE FCONE);
-  memset(work, 0, (size_t)lwork * sizeof *work); /* a may be what must not stay in memory */
+  memset(work, 0, (size_t)lwork * sizeof *work); /* a may be un-noised, so no copy may stay in memory */
   base_free(work);
   return info == 0 ? BASE_OK : BASE_ERR_NUMERIC;
 }
@@ -109,8 +109,8 @@ int la_tridiagonal_all(size_t m, const double *diagonal, const double *off, doub
   return tridiagonal_pairs(m, diagonal, off, "A", (int)m, values, vectors);
 }
 
-/* The smallest ones ("I", one of them) or all ("A"). dsyevr reduces to tridiagonal form first; asked for one eigenpair
- * it then bisects and iterates inversely. */
+/* The smallest eigenpairs ("I", one of them) or all ("A"). dsyevr first reduces to tridiagonal form; for one eigenpair
+ * it then uses bisection and inverse iteration. */
 static int dense_pairs(size_t d, double *h, const char *range, int count, double *values, double *vectors) {
   if (d == 0 || d > INT_MAX) return BASE_ERR_ARGUMENT;
   const int n = (int)d, query = -1;

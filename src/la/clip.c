@@ -1,6 +1,6 @@
 /*
- * x <- h(A)^-1 x for a symmetric matrix A without negative eigenvalues, h nearly max(t, m), in a number of operations
- * that depends on the dimension alone: what A holds may be what nobody may learn from the time.
+ * x <- h(A)^-1 x for a symmetric matrix A without negative eigenvalues, where h is nearly max(t, m), in a number of
+ * operations that depends on the dimension alone: A may be un-noised, and the time must not reveal it.
  *
  *   h(t) = S_K(t) / S_(K-1)(t),  S_k(t) = sum_(j<=k) t^j m^(k-j),  K = 7.
  *
@@ -11,17 +11,17 @@
  *
  *   1 / h(t) = 1 / (K + 1) sum_j (1 - w_j) / (t - m w_j),
  *
- * a sum of solutions of shifted systems, taken here with a tridiagonal T = Q'AQ.
+ * a sum of solutions of shifted systems, computed here with a tridiagonal T = Q'AQ.
  *
- * Rounding, u = 2^-53, N a bound on the Frobenius norm of A and on m: T is that of a matrix off by less than
- * (10 d^2 + 100 d) u N: a reflection costs some (4 n + 60) u N and 12 n u N for its vector. Applied to x, reflections
- * cost (4 d^2 + 20 d) u |x|. Elimination without pivoting is stable: the values t - m w_j, t >= 0, lie in a sector of
- * half angle a = (pi - theta_j) / 2, so that T - m w_j = e^(ib) H^(1/2) (I + iM) H^(1/2), H > 0, |M| <= tan a. The k-th
- * pivot D is e_k'B v for its leading block B and the v with B v = D e_k, v_k = 1; D = v*B v, too, so
- * |D| <= (1 / cos a) sqrt(h_kk) sqrt(v*H v) <= (1 / cos a) sqrt(h_kk |D|), and |D| <= h_kk / cos^2 a < 7 N, or 11 N
- * where rounding leaves eigenvalues of -m / 4. With L and U of entries that small each solution is one of a system off
- * by some 32 (2 * 11 + 3) u N, and nearer to the real axis no pole lies than max(t, m) sin theta_j: all of them
- * together are off by 1000 u N / m^2. What is below TINY is zero: its squares would underflow.
+ * Rounding, with u = 2^-53 and N a bound on the Frobenius norm of A and on m: T belongs to a matrix within
+ * (10 d^2 + 100 d) u N of A; a reflection costs about (4 n + 60) u N, and 12 n u N for its vector. Applied to x,
+ * reflections cost (4 d^2 + 20 d) u |x|. Elimination without pivoting is stable: the values t - m w_j, t >= 0, lie in a
+ * sector of half angle a = (pi - theta_j) / 2, so that T - m w_j = e^(ib) H^(1/2) (I + iM) H^(1/2), H > 0,
+ * |M| <= tan a. The k-th pivot D is e_k'B v for its leading block B and the v with B v = D e_k, v_k = 1; also D = v*B
+ * v, so |D| <= (1 / cos a) sqrt(h_kk) sqrt(v*H v) <= (1 / cos a) sqrt(h_kk |D|), and |D| <= h_kk / cos^2 a < 7 N, or 11
+ * N where rounding leaves eigenvalues of -m / 4. With such bounds on the entries of L and U, each solution belongs to a
+ * system within about 32 (2 * 11 + 3) u N, and no pole is nearer to the real axis than max(t, m) sin theta_j: the total
+ * error is at most 1000 u N / m^2. Numbers below TINY are set to zero, because their squares would underflow.
  */
 #include "la/la.h"
 
@@ -32,9 +32,9 @@
 #include <string.h>
 
 #define TINY 1e-140
-#define HALF 0.70710678118654752440 /* its root */
+#define HALF 0.70710678118654752440 /* sqrt(1 / 2) */
 
-/* The roots of one above the real axis and -1, which is met once, not in pairs; twice 1 - w over K + 1. */
+/* The eighth roots of one above the real axis, and -1, which has no conjugate; twice (1 - w) / (K + 1). */
 enum { POLES = 4 };
 static const double root[POLES][2] = {{HALF, HALF}, {0, 1}, {-HALF, HALF}, {-1, 0}};
 static const double weight[POLES][2] = {
@@ -72,12 +72,13 @@ int la_solve_clipped(size_t d, double *a, double least, double *x) {
   for (size_t k = d - 1; k-- > 0;) {
     if (d - k - 1 >= 2) reflect(d - k - 1, a + k + 1 + k * d, x + k + 1);
   }
-  memset(pivot, 0, bytes); /* a may be what must not stay in memory */
+  memset(pivot, 0, bytes); /* a may be un-noised, so no copy may stay in memory */
   base_free(pivot);
   return BASE_OK;
 }
 
-/* v <- the v, of norm sqrt(2), with (I - v v') v's old value along the first axis, at the place returned. */
+/* Replaces v by the v of norm sqrt(2) for which (I - v v') maps the old v to a multiple of the first axis; returns the
+ * multiple. */
 SIMD_CLONES static double reflector(size_t n, double *v) {
   double squares = 0;
   SIMD_SUM(squares)

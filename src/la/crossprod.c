@@ -1,11 +1,11 @@
 /*
  * Products of the columns of tall, narrow blocks: the weighted cross-product of
- * one, in tiles of 4 x 3 entries
- * whose twelve sums stay in registers: as many as the sixteen vector registers
+ * a block, in tiles of 4 x 3 entries
+ * whose twelve sums stay in registers, the most that the sixteen vector registers
  * of most processors allow. Four weighted columns at a time are copied; the
- * others are read where they lie, so many columns at a time as a second-level
- * cache keeps of some hundred rows. On narrow matrices as fast as a tuned dsyrk
- * (dev/bench), with the weights and whatever BLAS is installed.
+ * others are read in place, as many columns at a time as fit a second-level
+ * cache with a few hundred rows. On narrow matrices this is as fast as a tuned dsyrk
+ * (dev/bench), includes the weights, and does not depend on the installed BLAS.
  */
 #include "base/simd.h"
 #include "la/la.h"
@@ -33,7 +33,7 @@ static void add_rows(size_t m, size_t n, const double *a, size_t lda, const doub
   for (size_t j = 0; j < end; j += LEFT) {
     for (size_t k = 0; k < LEFT; k++) {
       if (j + k < n) copy_weighted(m, u, v, a + (j + k) * lda, scratch + k * m);
-      left[k] = scratch + (j + k < n ? k : 0) * m; /* what an absent column adds up to is not used */
+      left[k] = scratch + (j + k < n ? k : 0) * m; /* sums for an absent column are not used */
     }
     for (size_t i = j > first ? j : first; i < end; i += RIGHT) {
       for (size_t k = 0; k < RIGHT; k++) right[k] = a + smaller(i + k, n - 1) * lda;
@@ -47,7 +47,7 @@ static void add_rows(size_t m, size_t n, const double *a, size_t lda, const doub
   }
 }
 
-/* Four columns of A stay in the first-level cache for all of X; what an absent column adds up to is not used. */
+/* Four columns of A stay in the first-level cache for all of X; sums for an absent column are not used. */
 void la_multiply_t_add(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *x, double *y,
                        size_t ldy) {
   const double *left[LEFT], *right[RIGHT];

@@ -4,9 +4,9 @@
 
 #include "la/private.h"
 
-/* Residual asked of Lanczos, relative to the norm: it bounds the eigenvalue's error. */
+/* Largest residual of Lanczos, relative to the norm: it bounds the eigenvalue's error. */
 #define LANCZOS_TOLERANCE 1e-12
-/* Of LAPACK's vectors, which have some d u, relative to the largest entry. */
+/* Largest residual of LAPACK's vectors, which is about d u, relative to the largest entry. */
 #define RESIDUAL 1e-11
 
 static double residual(size_t d, const double *h, double value, const double *vector, double *scratch);
@@ -19,18 +19,18 @@ int la_eigen_min(size_t d, const double *h, double *value, double *vector) {
 }
 
 int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector) {
-  if (!la_all_finite(d * d, h)) return BASE_ERR_NUMERIC; /* LAPACK may not return */
+  if (!la_all_finite(d * d, h)) return BASE_ERR_NUMERIC; /* LAPACK might not return */
   double *copy = base_alloc(d * d, sizeof *copy);
   if (!copy) return BASE_ERR_MEMORY;
   memcpy(copy, h, d * d * sizeof *copy);
   int status = la_dense_min(d, copy, value, vector);
-  /* On a badly scaled matrix inverse iteration may overflow or end elsewhere, and LAPACK reports no error. */
+  /* On a badly scaled matrix inverse iteration may overflow or fail to converge without an error from LAPACK. */
   if (status == BASE_OK && !(residual(d, h, *value, vector, copy) <= RESIDUAL * (double)d)) status = BASE_ERR_NUMERIC;
   base_free(copy);
   return status;
 }
 
-/* |h vector - value vector| relative to the largest entry of h, with a vector of scratch memory; 0 for h = 0. */
+/* |h vector - value vector| relative to the largest entry of h; 0 for h = 0. The last argument is scratch memory. */
 static double residual(size_t d, const double *h, double value, const double *vector, double *scratch) {
   double scale = 0;
   for (size_t i = 0; i < d * d; i++) scale = fmax(scale, fabs(h[i]));

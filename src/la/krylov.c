@@ -42,7 +42,7 @@ int krylov_extend(struct krylov *k) {
   return status == BASE_OK ? add_row(k) : status;
 }
 
-/* Below this the next column would be rounding error. */
+/* Is the norm of the next column only rounding error? */
 int krylov_invariant(const struct krylov *k) {
   return k->off[k->columns - 1] <= (double)k->op->dim * DBL_EPSILON * k->norm;
 }
@@ -64,7 +64,7 @@ static int add_column(struct krylov *k) {
   return BASE_OK;
 }
 
-/* The last row of T, and the next column, not yet of unit length. */
+/* Computes the last row of T, and the next column, not yet of unit length. */
 static int add_row(struct krylov *k) {
   const size_t d = k->op->dim, last = k->columns - 1;
   const double *column = k->blocks[last / BLOCK] + d * (last % BLOCK);
@@ -80,8 +80,8 @@ static int add_row(struct krylov *k) {
   return BASE_OK;
 }
 
-/* next <- (I - Q Q') next, block by block. What lies along `across` is rounding error, which a short next would blow up
- * to any size. */
+/* next <- (I - Q Q') next, block by block. Its component along `across` is rounding error, which scaling a short next
+ * to unit length would enlarge without bound, so it is removed, too. */
 static void orthogonalise(struct krylov *k) {
   const size_t d = k->op->dim;
   double coefficient[BLOCK];
@@ -95,5 +95,5 @@ static void orthogonalise(struct krylov *k) {
   }
 }
 
-/* Columns in use of the block that starts at this one, when m are in use. */
+/* Number of used columns of the block that starts at column first, when m are used. */
 static size_t block_columns(size_t m, size_t first) { return m - first < BLOCK ? m - first : BLOCK; }

@@ -15,10 +15,10 @@ void la_scale(size_t n, double a, double *x);
 
 /* y <- A x, and y <- y + A' x; A has m rows, n columns, leading dimension lda. */
 void la_matvec(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y);
-/* The same of a tile of rows that will be read again. It and la_matvec_t_add() fetch the next tile meanwhile. */
+/* The same for a tile of rows that will be read again. Like la_matvec_t_add() it prefetches the next tile. */
 void la_matvec_tile(size_t m, size_t n, const double *a, size_t lda, const double *x, double *restrict y);
 void la_matvec_t_add(size_t m, size_t n, const double *a, size_t lda, const double *x, double *y);
-/* Y <- A X, and Y <- Y + A' X, of k columns, for tiles of rows. Those of m rows lie one behind the other. */
+/* Y <- A X, and Y <- Y + A' X, with k columns, for tiles of rows. The columns of m numbers are contiguous. */
 void la_multiply(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *x, size_t ldx,
                  double *restrict y);
 void la_multiply_t_add(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *x, double *y,
@@ -28,8 +28,8 @@ void la_multiply_t_add(size_t m, size_t n, size_t k, const double *a, size_t lda
 void la_crossprod_add(size_t m, size_t n, const double *a, size_t lda, const double *u, const double *v,
                       double *scratch, double *c, size_t ldc);
 /* C <- C + sum_k x_k y_k', C with m rows, n columns, leading dimension ldc; the m numbers of x_k are at x + k ldx, the
- * n of y_k at y + k step_k + j step_n. Each row of C is computed alike, whatever the other rows are; for this x is
- * read up to the next multiple of LA_LANES. */
+ * n of y_k at y + k step_k + j step_n. Each row of C is computed by the same operations, whatever the other rows are;
+ * therefore x is read up to the next multiple of LA_LANES. */
 #define LA_LANES 8
 void la_lanes_add(size_t m, size_t n, size_t depth, const double *x, size_t ldx, const double *y, size_t step_k,
                   size_t step_n, double *c, size_t ldc);
@@ -39,11 +39,11 @@ void la_symmetrise(size_t n, double *c);
 /* x <- A^-1 x for the symmetric positive definite d x d matrix A, by Cholesky; its lower triangle is read and A is
  * overwritten. */
 int la_solve_definite(size_t d, double *a, double *x);
-/* The same for A with its eigenvalues e, none negative but for rounding, raised to h(e) between max(e, least) and 8/7
- * of that; least may be zero where A is definite. The number of operations depends on d alone (clip.c). */
+/* The same for A with its eigenvalues e, which are nonnegative up to rounding, raised to h(e) between max(e, least) and
+ * 8/7 of that; least may be zero where A is definite. The number of operations depends on d alone (clip.c). */
 int la_solve_clipped(size_t d, double *a, double least, double *x);
-/* All eigenvalues of the symmetric d x d matrix A in rising order; its lower triangle is read and A is overwritten
- * with the eigenvectors, one a column. */
+/* All eigenvalues of the symmetric d x d matrix A in ascending order; its lower triangle is read and A is overwritten
+ * with the eigenvectors, one in each column. */
 int la_eigen_all(size_t d, double *a, double *values);
 
 /* A symmetric linear operator: y <- A x. */
@@ -62,8 +62,8 @@ int la_eigen_min_lapack(size_t d, const double *h, double *value, double *vector
  * tol times the operator's norm. */
 int la_eigen_min_lanczos(const struct linop *op, double tol, double *value, double *vector);
 
-/* The global minimum of g's + s'Hs / 2 over |s| <= radius, H symmetric of any signature (h is left unchanged), with its
- * dual variable: (H + dual I) step = -g, H + dual I positive semidefinite, dual (|step| - radius) = 0. A by-product is
+/* The global minimum of g's + s'Hs / 2 over |s| <= radius, for any symmetric H (h is left unchanged), with its
+ * dual variable: (H + dual I) step = -g, H + dual I positive semidefinite, dual (|step| - radius) = 0; and
  * H's smallest eigenvalue. An eigen-decomposition for d <= LA_DENSE_LIMIT, Lanczos above it. */
 int la_trust_region(size_t d, const double *h, const double *g, double radius, double *step, double *dual,
                     double *eigen_min);

@@ -5,14 +5,14 @@
  * Q; the smallest eigenpair (theta, s) of T gives the Ritz pair (theta, Q s),
  * whose residual norm is beta_m |s_m|.
  *
- * A small residual shows that theta is near an eigenvalue, not that it is the
+ * A small residual shows that theta is near an eigenvalue, not that this is the
  * smallest one: a start (nearly) orthogonal to the wanted eigenvector misses
- * it, and so does an invariant subspace that does not hold it. Therefore an
- * answer counts only when a second run, from an independent start, finds
+ * it, and so does an invariant subspace that does not contain it. Therefore a
+ * result is accepted only when a second run, from an independent start, finds
  * nothing smaller. A random start has a component of order 1 / sqrt(d) along
  * any fixed vector (J. Kuczynski, H. Wozniakowski, SIAM J. Matrix Anal. Appl.
  * 13, 1992), so two such misses have a negligible probability. A run of d
- * steps has seen the whole space and needs no second one.
+ * steps spans the whole space and needs no second one.
  */
 #include <float.h>
 #include <math.h>
@@ -74,8 +74,8 @@ static int run_to_convergence(struct krylov *run, double tol, uint64_t *seed, do
   return status;
 }
 
-/* Fixed numbers, uniform on (-1, 1): SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Results are repeatable, and nothing
- * here concerns privacy. */
+/* Fixed numbers, uniform on (-1, 1): SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Results are reproducible; these
+ * numbers have nothing to do with privacy. */
 static void random_vector(uint64_t *seed, size_t n, double *x) {
   for (size_t i = 0; i < n; i++) {
     uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);

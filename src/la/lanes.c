@@ -1,18 +1,18 @@
 /*
  * Products in which the numbers of a vector register belong to different rows, so that each row goes through the same
- * operations, in the same order, whatever the other rows are and however many. BLAS promises no such thing.
+ * operations, in the same order, whatever the number and the values of the other rows. BLAS does not guarantee this.
  */
 #include "base/simd.h"
 #include "la/la.h"
 
-/* Columns that are computed together, and terms of a sum: what is packed of y fits the first-level cache. */
+/* Columns that are computed together, and terms of a sum: the packed part of y fits the first-level cache. */
 #define COLUMNS 4
 #define DEPTH 256
 #define ROWS (2 * SIMD_LANES)
 
 static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
-/* Columns that there are not are zero. */
+/* Absent columns are filled with zeros. */
 static void pack(size_t columns, size_t depth, const double *y, size_t step_k, size_t step_n, double *packed) {
   for (size_t k = 0; k < depth; k++) {
     for (size_t j = 0; j < COLUMNS; j++) packed[k * COLUMNS + j] = j < columns ? y[k * step_k + j * step_n] : 0;

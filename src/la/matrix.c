@@ -1,9 +1,9 @@
-/* Of dense matrices, what needs no BLAS. */
+/* Functions of dense matrices that need no BLAS. */
 #include <math.h>
 
 #include "la/private.h"
 
-/* In squares, so that the lines of memory that are read down a column are used before they are forgotten. */
+/* In squares, so that a cache line that is read down a column is used fully before it is evicted. */
 void la_symmetrise(size_t n, double *c) {
   enum { SQUARE = 32 };
   for (size_t first = 0; first < n; first += SQUARE) {

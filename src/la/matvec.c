@@ -1,12 +1,12 @@
 /*
- * Products of a tall, narrow block with a vector or some, four columns at a time. Not
+ * Products of a tall, narrow block with one or several vectors, four columns at a time. Not by
  * BLAS: a threaded dgemv wakes its threads for every block, which costs more
  * than the product, and a hundred times more when the other cores are busy.
  *
- * The products of a tile, which is near already, fetch the rows behind it while
- * the memory has nothing to do: a line after every line that is read, as the
- * processor waits when it asks for many at once. The transposed product takes
- * longer and fetches three quarters.
+ * The products of a tile, which is in a near cache, prefetch the rows after it while
+ * the memory is idle: one line for every line that is read, because the
+ * processor stalls when it requests many at once. The transposed product takes
+ * longer and prefetches three quarters.
  */
 #include "base/simd.h"
 #include "la/la.h"
@@ -55,7 +55,7 @@ SIMD_CLONES void la_matvec_tile(size_t m, size_t n, const double *a, size_t lda,
   add_columns(m, n, a, lda, x, y, j);
 }
 
-/* Two columns of Y at a time, so that what is read of A serves both and all that is constant stays in registers. */
+/* Two columns of Y at a time, so that A is read once for both and constants stay in registers. */
 SIMD_INLINE void add_to_two(size_t m, size_t n, const double *a, size_t lda, const double *x, size_t ldx,
                             double *restrict y0, double *restrict y1, size_t j) {
   const double *z = x + ldx;

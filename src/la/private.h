@@ -22,26 +22,26 @@ int la_all_finite(size_t n, const double *x);
 
 /* ---- krylov.c ---- */
 
-#define KRYLOV_CHECK 10 /* columns between two looks at what the basis gives */
+#define KRYLOV_CHECK 10 /* number of columns between two convergence checks */
 
 struct krylov {
   const struct linop *op;
-  const double *across; /* NULL, or a unit eigenvector that the basis keeps across to, as does the start */
+  const double *across; /* NULL, or a unit eigenvector to which the start and the basis are orthogonal */
   size_t columns;
-  double **blocks;  /* the basis, some columns a block */
+  double **blocks;  /* the basis, several columns in a block */
   double *diagonal; /* of T, the operator on the basis */
   double *off;      /* of T; the last one is the coupling to the next column */
   double *next;     /* before the first step: the start; then the next column, not of unit length */
   double norm;      /* estimate of the operator's norm: that of T by rows */
 };
-/* Free it also when it could not be created. */
+/* To be freed also when its creation failed. */
 int krylov_create(struct krylov *k, const struct linop *op, const double *across);
 void krylov_free(struct krylov *k);
-/* One more column. */
+/* Adds a column. */
 int krylov_extend(struct krylov *k);
-/* The operator does not lead out of the basis. */
+/* Is the span of the basis invariant under the operator? */
 int krylov_invariant(const struct krylov *k);
-/* There is no room for another column. */
+/* Does the basis span the whole space? */
 int krylov_complete(const struct krylov *k);
 /* vector <- basis times coefficients */
 void krylov_combine(const struct krylov *k, const double *coefficient, double *vector);

@@ -22,12 +22,12 @@
  *
  * Large d: the generalised Lanczos method (N. I. M. Gould, S. Lucidi, M. Roma,
  * Ph. L. Toint, SIAM J. Optim. 9, 1999), on the Krylov space of g. That space
- * does not hold the first eigenvector v in the hard case, and barely in nearly
- * hard ones. Therefore v is found first and split off: the problem on the span
- * of v and the Krylov space of the rest of g, in which H is theta_1 beside a
- * tridiagonal matrix, is the small one that is solved. Across v the matrix
- * H + lambda I is positive definite whatever lambda >= -theta_1 is, so that a small
- * residual there shows the global minimum.
+ * does not contain the first eigenvector v in the hard case, and almost misses it in nearly
+ * hard cases. Therefore v is computed first and split off: on the span
+ * of v and the Krylov space of the rest of g, H is theta_1 and a
+ * tridiagonal matrix, and the small problem there is solved. Orthogonally to v the matrix
+ * H + lambda I is positive definite for every lambda >= -theta_1, so a small
+ * residual there proves the global minimum.
  */
 #include <float.h>
 #include <math.h>
@@ -35,7 +35,7 @@
 
 #include "la/private.h"
 
-/* Residual asked of Lanczos, relative to that of s = 0 and of |s| = r. */
+/* Largest residual of Lanczos, relative to that of s = 0 and of |s| = r. */
 #define TOLERANCE 1e-13
 #define MOST_STEPS 200 /* of a safeguarded Newton method that needs about ten */
 
@@ -90,7 +90,7 @@ int la_trust_region_lanczos(const struct linop *op, const double *g, double radi
       const double along = la_dot(d, v, g);
       memcpy(k.next, g, d * sizeof *g);
       la_axpy(d, -along, v, k.next);
-      la_axpy(d, -la_dot(d, v, k.next), v, k.next); /* once more, for what cancelled */
+      la_axpy(d, -la_dot(d, v, k.next), v, k.next); /* again, because of cancellation */
       status = solve_across(&k, theta, along, la_norm(d, k.next), radius, step, &step_along, dual);
     }
     krylov_free(&k);
@@ -156,7 +156,7 @@ static double solve_cubic(struct secular *p, double third, double *s) {
   return hard ? -p->lowest : fmax(high - p->lowest, 0);
 }
 
-/* The root of |s(mu)| = radius, from a bound below it: each |s_i(mu)| is at most |s(mu)|, which is at most |c| / mu. */
+/* The root of |s(mu)| = radius, from a lower bound: each |s_i(mu)| is at most |s(mu)|, which is at most |c| / mu. */
 static double newton(const struct secular *p) {
   double low = fmax(p->lowest, 0), high = la_norm(p->n, p->c) / p->radius;
   for (size_t i = 0; i < p->n; i++) low = fmax(low, fabs(p->c[i]) / p->radius - (p->theta[i] - p->lowest));
@@ -190,7 +190,7 @@ static double length(const struct secular *p, double mu, double *newton_step) {
   return norm;
 }
 
-/* The hard case: up to the boundary along an eigenvector of the smallest eigenvalue. */
+/* The hard case: move to the boundary along an eigenvector of the smallest eigenvalue. */
 static void complete(const struct secular *p, double *s) {
   size_t first = 0;
   while (p->theta[first] != p->lowest) first++;
@@ -198,13 +198,13 @@ static void complete(const struct secular *p, double *s) {
   s[first] = sqrt(fmax((p->radius - norm) * (p->radius + norm), 0));
 }
 
-/* The minimum over the span of v and a Krylov space that grows until its part across v solves its equations. */
+/* The minimum over the span of v and a Krylov space that grows until the part orthogonal to v solves its equations. */
 static int solve_across(struct krylov *k, double theta, double along, double norm, double radius, double *step,
                         double *step_along, double *dual) {
   const size_t d = k->op->dim;
   double *y = base_alloc(d, sizeof *y);
   int status = y ? BASE_OK : BASE_ERR_MEMORY, converged = 0;
-  if (status == BASE_OK && !(norm > 0)) { /* g is along v */
+  if (status == BASE_OK && !(norm > 0)) { /* g is a multiple of v */
     status = solve_small(k, theta, along, 0, radius, y, step_along, dual);
     converged = 1;
   }

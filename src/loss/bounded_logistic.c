@@ -12,9 +12,9 @@
  * is at most c k / (1 + k) (c / (c + k / 4))^(1 / k), where its derivative is zero; |l'''| <= k / 4, at m = 0, where
  * both sides agree as h k = 1/4 (proofs: bounded-slope).
  *
- * Errors: e^-a is good to u (1 + 2.8 (e^a - 1)) relatively for a <= 0.34 and to 3 u beyond (loss/exp.h), k m is rounded
- * twice, differences of two numbers count with their parts. Added up, l is off by less than 7 u (c - q + c |m|), l' by
- * 4 u c and l'' by 10 u times its bound.
+ * Errors: e^-a has a relative error of u (1 + 2.8 (e^a - 1)) for a <= 0.34 and of 3 u beyond (loss/exp.h), k m is
+ * rounded twice, and errors of the two parts of a difference add. In total the error of l is less than
+ * 7 u (c - q + c |m|), that of l' 4 u c and that of l'' 10 u times its bound.
  */
 #include "base/simd.h"
 #include "loss/exp.h"
@@ -22,7 +22,7 @@
 
 #include <math.h>
 
-/* Below 1, which stands for the logistic loss itself. */
+/* The largest parameter is below 1; 1 means the logistic loss itself. */
 #define MOST 0x1.fffffffffffffp-1
 
 #define POWER(c) (1 / (4 * ((c)-0.5)))
@@ -36,7 +36,7 @@ static struct loss_bounds bounds_at(double c) {
                               .at_zero = c - TAIL(c)};
 }
 
-/* Without a branch, that loops over it are vectorised. */
+/* Without a branch, so that loops over it are vectorised. */
 static inline double value_at(double c, double h, double k, double q, double m) {
   double above = (fabs(m) + m) / 2, below = (fabs(m) - m) / 2;
   return exp_minus(above) * (c - q * exp_minus(k * above)) + c * below - h / k * (1 - exp_minus(k * below));

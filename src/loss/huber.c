@@ -8,16 +8,16 @@
  * values at t = 0 depend on y: they lie between 0, at y = 0 as for a null
  * record, and l(1, 0).
  *
- * Errors: the difference u is rounded once and so relatively; with m =
+ * Errors: the difference u has one relative rounding error; with m =
  * min(|u|, c), l = m (|u| - m / 2) has relative condition 2 in |u| and three
- * roundings more, 5 u together; l' has one.
+ * more roundings, together 5 u; l' has one rounding.
  */
 #include "base/simd.h"
 #include "loss/private.h"
 
 #include <math.h>
 
-/* l at a residual of this size, here and below. */
+/* l at a residual of this size; used below for bounds. */
 #define AT(c, size) ((size) <= (c) ? (size) * (size) / 2 : (c) * ((size) - (c) / 2))
 
 #define BOUNDS(c)                                                                                                      \

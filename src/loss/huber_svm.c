@@ -10,7 +10,7 @@
  * l(y, 0) = 1; so is the loss of a null record, whose y is 0.
  *
  * Errors: v is rounded once, by at most h u where |v| <= h, v + h by at most 2 h u
- * and the quotient by u: s is off by less than 3 u, which makes 8 u h of h s^2. Where
+ * and the quotient by u: s has an error below 3 u, which gives 8 u h in h s^2. Where
  * v > h, s = 1, and l has four roundings of at most u (1 + |t|) each.
  */
 #include "base/simd.h"
@@ -32,7 +32,7 @@ static inline double slope(double h, double v) {
   return (inside + h) / (2 * h);
 }
 
-/* Without a branch, that loops over it are vectorised. */
+/* Without a branch, so that loops over it are vectorised. */
 static inline double value_at(double h, double v) {
   double s = slope(h, v), beyond = v - h;
   return h * s * s + (beyond + fabs(beyond)) / 2;

@@ -27,30 +27,30 @@ struct loss_bounds {
 extern const struct loss *const losses_all[];
 /* The one of this name, with the default of its parameter if it has one; NULL for an unknown name. */
 const struct loss *loss_find(const char *name);
-/* The same with a parameter, which is described in the loss's file and not looked at where there is none.
+/* The same with a parameter, which the loss's file describes; ignored by a loss without one.
  * BASE_ERR_ARGUMENT where it is out of its range, and for an unknown name. */
 int loss_create(const char *name, double parameter, struct loss **out);
 void loss_free(struct loss *loss);
-/* Predictors of a row. Of several t and d1 below have a column for each of them, and there is no d2. */
+/* Number of predictors of a row. With several, t and d1 below have a column for each, and there is no d2. */
 size_t loss_outputs(const struct loss *loss);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);
-/* max l - min l over |t| <= t_max and all responses, 0 among them. */
+/* max l - min l over |t| <= t_max and all responses, including 0. */
 double loss_range(const struct loss *loss, double t_max);
 /* The sum of the values: faster than loss_eval, with a rounding error of at most (n + 12) u times the sum of their
  * bounds for n <= 1024, of several outputs (n + 12 + 2 loss_outputs()) u. */
 double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t);
-/* value, first and second derivative with respect to t; NULL is not computed. */
+/* Value, first and second derivative with respect to t; NULL for those not needed. */
 void loss_eval(const struct loss *loss, size_t n, const double *y, const double *t, double *value, double *d1,
                double *d2);
 /* Slopes with respect to t, of rows whose loss has a slope of at most c_i each, .51 <= c_i <= 1: that of
  * "bounded_logistic" with this parameter; c_i = 1: the logistic loss itself. */
 void loss_row_slopes(size_t n, const double *y, const double *t, const double *c, double *d1);
 
-/* Rows that are given slopes of their own: of the logistic loss, by loss_row_slopes(); for other losses, whose least
- * slope is the only one, c is not looked at. */
+/* For rows that have slopes of their own: for the logistic loss by loss_row_slopes(); other losses have one
+ * slope only, and ignore c. */
 void loss_own_slopes(const struct loss *loss, size_t n, const double *y, const double *t, const double *c, double *d1);
 double loss_least_slope(const struct loss *loss);
-/* l'' of such a row is no larger, whatever its c. */
+/* Bound on l'' of such a row, for every c. */
 double loss_own_curvature(const struct loss *loss);
 
 /* Curvature of a quadratic upper bound: l(y, s) <= l(y, t) + l'(y, t) (s - t) + c/2 (s - t)^2 for every s and all

@@ -8,9 +8,10 @@
  * range^3 / (6 sqrt(3)) with a range of at most sqrt(2) (proofs: multinomial). A response of 0, as a null record has it
  * whose predictors are zero, counts as the first class.
  *
- * Errors: predictors are shifted by the largest, which rounds a difference a by a u and so moves e^-a by .4 u at most;
- * e^-a is good to 3 u (loss/exp.h) and a sum of K of them, at least one, to (1.4 K + 3) u: shares to (1.4 K + 7) u, and
- * the logarithm of the sum to (1.4 K + 4) u, which is less than (2 K + 12) u log(K).
+ * Errors: predictors are shifted by the largest one, which rounds a difference a by a u and so changes e^-a by .4 u at
+ * most; e^-a has an error of 3 u (loss/exp.h) and a sum of K of them, which is at least one, of (1.4 K + 3) u:
+ * probabilities have an error of (1.4 K + 7) u, and the logarithm of the sum one of (1.4 K + 4) u, which is less than
+ * (2 K + 12) u log(K).
  */
 #include "base/simd.h"
 #include "loss/exp.h"
@@ -18,7 +19,7 @@
 
 #include <math.h>
 
-/* Rows that are taken together. */
+/* Number of rows that are processed together. */
 #define SOME 64
 
 #define THIRD 0.2721655269759087 /* 2 sqrt(2) / (6 sqrt(3)) */
@@ -28,7 +29,7 @@ static struct loss_bounds bounds_at(double classes) {
       .lipschitz = M_SQRT2, .curv_upper = 0.5, .third = THIRD, .at_zero = log(classes), .zero_spread = 0, .floor = 0};
 }
 
-/* l is log K at zero, has a slope of at most sqrt(2) and is not negative. */
+/* l is log K at t = 0, has a slope of at most sqrt(2) and is not negative. */
 static double range(double classes, double t_max) { return M_SQRT2 * t_max + fmin(M_SQRT2 * t_max, log(classes)); }
 
 static size_t class_of(double classes, double y) {
@@ -45,8 +46,8 @@ SIMD_CLONES static void largest(size_t classes, size_t rows, size_t n, const dou
   }
 }
 
-/* e <- e^(t - most) of one class, and added to total. Zeros of either sign may differ by -0, which exp_minus() does not
- * take. */
+/* e <- e^(t - most) for one class, and added to total. A difference of zeros may be -0, which exp_minus() does not
+ * accept. */
 SIMD_CLONES static void exponentials(size_t rows, const double *t, const double *most, double *restrict e,
                                      double *restrict total) {
   SIMD_LOOP

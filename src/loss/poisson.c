@@ -3,15 +3,16 @@
  *
  *   l = e^t / max - y t   for t <= log(max),   1 + t - log(max) - y t   beyond,
  *
- * which has the expected count e^t as its minimiser: as no count is above max, none is lost by the linear part. A
- * response below 0, which no record has, counts as 0.
+ * The expected count is e^t at the minimiser of the expected loss: no count is above max, so the linear part changes no
+ * minimiser. A response below 0, which no record has, counts as 0.
  *
  * l' = min(e^t / max, 1) - y, |l'| <= 1; l'' is e^t / max below log(max), at most 1, and 0 beyond, and does not exist
  * between: no Lipschitz constant of l'', third is infinite. l(y, 0) = 1 / max. l is linear in y, so its least and
  * largest values are at y = 0, where it rises, and y = 1, where it falls to 1 - log(max) and stays there.
  *
- * Errors: with a = max(log(max) - t, 0), whose rounding moves e^-a by less than u, e^-a is good to 4 u (loss/exp.h);
- * e^-a + max(t - log(max), 0) is at most 1 / max + |t|, and y t, the difference and the sums have a rounding each.
+ * Errors: with a = max(log(max) - t, 0), whose rounding changes e^-a by less than u, e^-a has an error of at most 4 u
+ * (loss/exp.h); e^-a + max(t - log(max), 0) is at most 1 / max + |t|, and y t, the difference and the sums have one
+ * rounding each.
  */
 #include "base/simd.h"
 #include "loss/exp.h"
@@ -31,7 +32,7 @@ static struct loss_bounds bounds_at(double max) {
                               .floor = fmin(0, 1 - log(max))};
 }
 
-/* x where it is positive, else 0; without a branch, that loops over it are vectorised. */
+/* max(x, 0); without a branch, so that loops over it are vectorised. */
 SIMD_INLINE double positive(double x) { return (x + fabs(x)) / 2; }
 
 /* top: log(max) */

@@ -1,10 +1,10 @@
 /*
  * From squared norms of records' gradients to the factors that clip them.
  *
- * |factor g| <= clip, g the gradient as it is computed: squares are sums of at most dim terms, none negative, and of
- * products of two such sums, so that their relative error is below 2 (dim + 8) u; root and quotient round once each,
- * and so does the product of the factor with a slope, or with a number of the gradient. All of them together are less
- * than what the factor is made smaller by (proofs: sensitivity-network).
+ * |factor g| <= clip, for the gradient g as it is computed: squares are sums of at most dim nonnegative terms, and of
+ * products of two such sums, so their relative error is below 2 (dim + 8) u; the root and the quotient have one
+ * rounding each, and so has the product of the factor with a slope, or with a number of the gradient. The factor is
+ * reduced by more than all of these together (proofs: sensitivity-network).
  */
 #include "model/private.h"
 

@@ -1,11 +1,11 @@
 /*
- * Coefficients in other coordinates of the rows (data/data.h): with z = T r a predictor is w'z = (T'w)'r, a gradient T
- * times that of the sum over r, and a Hessian T times that times T'. So rows and sums stay as they are.
+ * Coefficients in other coordinates of the rows (data/data.h): with z = T r a predictor is w'z = (T'w)'r, a gradient is
+ * T times the sum over r, and a Hessian is T times the sum over r times T'. So rows and sums stay as they are.
  *
- * A weighted row keeps its length s = |z|, and what it adds is bounded by its loss: with B the bound and c the least
- * slope that a loss can be given, it has the slope c_i = B / s, at least c and at most that of the loss, and the weight
- * min(1, B / (c s)). Then weight times slope times s is at most B for every response (proofs: row-slopes). A loss whose
- * slope cannot be chosen has weights only.
+ * A weighted row keeps its length s = |z|, and its contribution is bounded by its loss. With B the bound and c the
+ * smallest slope that a loss can be given, it has the slope c_i = B / s, clipped to the interval from c to the slope of
+ * the loss, and the weight min(1, B / (c s)). Then weight times slope times s is at most B for every response
+ * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only.
  */
 #include "base/simd.h"
 #include "la/la.h"
@@ -33,11 +33,11 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   m->own = *b;
   if (!coordinates->spec.weighted) return BASE_OK;
   m->own.lipschitz = coordinates->spec.bound * (1 + 0x1p-48);
-  m->own.curv_upper = m->own.third = INFINITY; /* of long rows */
+    m->own.curv_upper = m->own.third = INFINITY; /* rows may be long */
   return BASE_OK;
 }
 
-/* The largest slope of a row's loss. */
+/* The slope of each row's loss. */
 SIMD_CLONES static void own_slopes(size_t n, double bound, double least, const double *length, double *restrict c) {
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ SIMD_CLONES static void own_slopes(size_t n, double bound, double least, const d
   }
 }
 
-/* d1_i times a row's weight; from most on it is less than one. */
+/* d1_i times the row's weight, which is less than one for rows longer than `most`. */
 SIMD_CLONES static void weigh(size_t n, double most, const double *length, double *restrict d1) {
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ void model_gradient(const struct model *m, double *g) {
   if (skip) g[0] = s->constant * first;
 }
 
-/* Columns, then rows; exactly symmetric again. */
+/* Maps the columns, then the rows; then makes the matrix exactly symmetric again. */
 void model_matrix(const struct model *m, double *h) {
   if (!m->coordinates) return;
   size_t dim = m->dim;

@@ -1,11 +1,11 @@
 /*
  * A convolution: z_o(y, x) = sum over channels c and places (v, u) of a window of W_o(c, v, u) a_c(y s + v - p, x s + u
- * - p), plus a constant; s the stride, p the padding. In vector registers are the rows of a tile, so nothing is
+ * - p), plus a constant; s the stride, p the padding. Vector registers hold the rows of a tile, so nothing is
  * unfolded.
  *
- * The gradient of a row is a sum over the pixels of the output that may cancel, so its norm is taken of the sums as
- * they are computed. They are computed twice, for the norm and for what is added, by the same operations, and never
- * stored.
+ * The gradient of a row is a sum over the pixels of the output with possible cancellation, so its norm is computed from
+ * the computed sums. They are computed twice, for the norm and for the clipped gradient, by the same operations, and
+ * never stored.
  */
 #include "base/simd.h"
 #include "model/private.h"
@@ -23,13 +23,14 @@ struct range {
 
 static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
-/* Places of a window of this size that lie inside of in pixels where the window begins at start - padding. */
+/* The places of a window of this size that lie inside a line of `in` pixels, if the window begins at start - padding.
+ * */
 static struct range inside(const struct layer *l, size_t start, size_t in) {
   size_t end = in + l->padding - start;
   return (struct range){start < l->padding ? l->padding - start : 0, smaller(end, l->size)};
 }
 
-/* Windows, out of them, whose place v lies inside of in pixels. */
+/* The windows, of `out` in all, whose place v lies inside a line of `in` pixels. */
 static struct range windows(const struct layer *l, size_t v, size_t in, size_t out) {
   size_t first = v < l->padding ? (l->padding - v + l->stride - 1) / l->stride : 0;
   size_t end = in + l->padding > v ? (in + l->padding - v - 1) / l->stride + 1 : 0;
@@ -40,7 +41,7 @@ static size_t places(const struct layer *l) { return l->size * l->size; }
 
 /* ---- forward ---- */
 
-/* packed: the weights of some output channels, CHANNELS for each place of each input channel, and the constants. */
+/* packed: the weights of several output channels, CHANNELS for each place of each input channel, and the constants. */
 static void pack_outputs(const struct layer *l, const double *w, size_t o, double *packed) {
   size_t count = l->in.channels * places(l) + 1, outputs = l->out.channels;
   for (size_t k = 0; k < count; k++) {
@@ -48,7 +49,7 @@ static void pack_outputs(const struct layer *l, const double *w, size_t o, doubl
   }
 }
 
-/* The sums of one pixel for some rows. */
+/* The sums of one pixel for several rows. */
 SIMD_INLINE void window_sums(const struct layer *l, size_t rows, const double *packed, const double *a, size_t y,
                              size_t x, double sums[CHANNELS][ROWS]) {
   const struct range v = inside(l, y * l->stride, l->in.height), u = inside(l, x * l->stride, l->in.width);
@@ -101,7 +102,7 @@ static void forward(const struct layer *l, size_t rows, const double *w, const d
 
 /* ---- backward ---- */
 
-/* packed: the weights of some input channels, CHANNELS for each output channel of each place. */
+/* packed: the weights of several input channels, CHANNELS for each output channel of each place. */
 static void pack_inputs(const struct layer *l, const double *w, size_t c, double *packed) {
   size_t outputs = l->out.channels, count = places(l) * outputs;
   for (size_t k = 0; k < count; k++) {
@@ -111,7 +112,7 @@ static void pack_inputs(const struct layer *l, const double *w, size_t c, double
   }
 }
 
-/* below <- below + the weights of one place times the slopes of one pixel, for some input channels. */
+/* below <- below + the weights of one place times the slopes of one pixel, for several input channels. */
 SIMD_CLONES static void add_below(size_t rows, size_t outputs, size_t apart, const double *weight, const double *slope,
                                   size_t inputs, size_t between, double *below) {
   double sums[CHANNELS][ROWS] = {{0}};
@@ -135,7 +136,7 @@ SIMD_CLONES static void add_below(size_t rows, size_t outputs, size_t apart, con
   }
 }
 
-/* All places of all windows, for some input channels. */
+/* All places of all windows, for several input channels. */
 static void backward_inputs(const struct layer *l, size_t rows, const double *packed, const double *slope,
                             size_t inputs, double *below) {
   size_t between = shape_pixels(l->in) * rows, apart = shape_pixels(l->out) * rows, outputs = l->out.channels;
@@ -168,12 +169,12 @@ static void backward(const struct layer *l, size_t rows, const double *w, const 
 
 /* ---- gradients of rows ---- */
 
-/* One place of one input channel, or past the last the constant, and some output channels. */
+/* One place of one input channel (after the last one: the constant), and several output channels. */
 struct weight {
   struct range y, x;         /* windows */
-  size_t step, line;         /* between the inputs of two windows; 0 for the constant */
-  const double *a;           /* of the first window */
-  const double *d[CHANNELS]; /* slopes of the output channels; the last one again where there are no more */
+  size_t step, line;         /* distance between the inputs of two windows; 0 for the constant */
+  const double *a;           /* input of the first window */
+  const double *d[CHANNELS]; /* slopes of the output channels; the last one is repeated if there are fewer */
 };
 
 static struct weight weight_at(const struct layer *l, size_t rows, const double *a, const double *slope, size_t place,
@@ -194,7 +195,7 @@ static struct weight weight_at(const struct layer *l, size_t rows, const double 
   return at;
 }
 
-/* The derivatives along these weights, of some rows from the i-th on. */
+/* The derivatives with respect to these weights, for several rows from row i on. */
 SIMD_CLONES static void derivatives(const struct layer *l, size_t rows, const struct weight *at, size_t i,
                                     double sums[CHANNELS][ROWS]) {
   simd_vector s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, t0 = {0}, t1 = {0}, t2 = {0}, t3 = {0};

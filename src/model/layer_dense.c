@@ -1,5 +1,5 @@
-/* A dense layer: z = W (a, 1). The gradient of a row is slope (a, 1)', of squared norm |(a, 1)|^2 |slope|^2: no row's
- * gradient is formed. */
+/* A dense layer: z = W (a, 1). The gradient of a row is slope (a, 1)', with squared norm |(a, 1)|^2 |slope|^2, so no
+ * row's gradient is formed. */
 #include "base/simd.h"
 #include "model/private.h"
 
@@ -23,7 +23,7 @@ static void backward(const struct layer *l, size_t rows, const double *w, const 
   la_lanes_add(rows, inputs, outputs, slope, rows, w, 1, outputs, below, rows);
 }
 
-/* sum_i <- sum_i + the squares of row i */
+/* sum_i <- sum_i + |row i|^2 */
 SIMD_CLONES static void add_squares(size_t features, size_t rows, const double *x, double *restrict sum) {
   for (size_t j = 0; j < features; j++) {
     SIMD_LOOP
@@ -38,7 +38,7 @@ static void norms(const struct layer *l, size_t rows, const double *a, const dou
   for (size_t i = 0; i < rows; i++) square[i] += inputs[i] * slopes[i];
 }
 
-/* work: slopes times factors, row by row. */
+/* work: slopes times factors, by rows. */
 static void add(const struct layer *l, size_t rows, const double *a, const double *slope, const double *factor,
                 double *work, double *g) {
   size_t inputs = shape_size(l->in) + 1, outputs = l->out.channels, ld = padded(outputs);

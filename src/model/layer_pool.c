@@ -1,4 +1,4 @@
-/* Pooling: the largest number of each window, of each channel by itself. */
+/* Pooling: the maximum of each window, separately for each channel. */
 #include "base/simd.h"
 #include "model/private.h"
 
@@ -28,7 +28,7 @@ static void forward(const struct layer *l, size_t rows, const double *w, const d
   }
 }
 
-/* What is left of a window's slope goes to the number if it is the largest: to the first of several. */
+/* Gives a window's slope to its largest number; if there are several, to the first. left: slopes not yet given. */
 SIMD_CLONES static void give(size_t rows, const double *in, const double *out, double *restrict left,
                              double *restrict below) {
   SIMD_LOOP

@@ -67,7 +67,7 @@ static void pull_several(const struct model *m, const struct data_block *b, cons
   data_multiply_t_add(b, m->outputs, scaled, g + skip, m->side);
 }
 
-/* Scaled twice: the square of a clip may underflow, and that of a long row overflow. */
+/* Scaled twice, because the square of a clip may underflow, and that of a long row overflow. */
 void model_squares(const struct data_block *b, double *square) {
   for (size_t i = 0; i < b->rows; i++) square[i] = b->data->intercept;
   data_squares_add(b, NULL, NULL, square);

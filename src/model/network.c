@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a thread's numbers, at most: a tile is to stay in the second-level cache. */
+/* Largest number of doubles of a tile, which should stay in the second-level cache. */
 #define TILE_NUMBERS ((size_t)1 << 17)
 #define MOST_LAYERS 64
 #define MOST_WEIGHTS ((size_t)1 << 30)
-/* Beyond this numbers are clamped. */
+/* Numbers are clipped to this absolute value. */
 #define MOST 1e30
 
 struct network {
@@ -22,7 +22,7 @@ struct network {
   struct layer layer[];
 };
 
-/* Where the numbers of a tile are; the i-th is in front of the i-th layer. */
+/* Where the numbers of a tile are; entry i is before layer i. */
 struct tape {
   double *a[MOST_LAYERS + 1], *slope[MOST_LAYERS + 1], *work;
 };
@@ -65,7 +65,7 @@ void network_free(struct network *network) { base_free(network); }
 
 size_t network_dim(const struct network *network) { return network->dim; }
 
-/* Pixels of a window's outputs; 0: it does not fit. */
+/* Number of pixels of the output; 0: the window does not fit. */
 static size_t pixels_out(const struct layer_spec *spec, size_t in) {
   size_t across = in + 2 * spec->padding;
   if (spec->size == 0 || spec->stride == 0 || spec->padding >= spec->size || spec->size > across) return 0;
@@ -101,7 +101,7 @@ void network_fans(const struct network *network, double *fan) {
 
 /* ---- the numbers of a tile ---- */
 
-/* In front of each layer: its inputs and the constant. */
+/* Features before each layer: its inputs and the constant. */
 static size_t features_at(const struct network *net, size_t k) {
   return (k < net->layers ? shape_size(net->layer[k].in) : shape_size(net->layer[k - 1].out)) + 1;
 }
@@ -140,14 +140,14 @@ static struct tape tape_of(const struct network *net, double *memory) {
 
 SIMD_INLINE double clamped(double x, double lower, double upper) { return x > lower ? (x < upper ? x : upper) : lower; }
 
-/* What is not a number is clamped, too. */
+/* A NaN is clipped, too. */
 SIMD_CLONES static void load_column(size_t rows, const double *x, const double *scale, double lower, double upper,
                                     double *restrict a) {
   double centre = lower / 2 + upper / 2, unit = 1 / (upper - lower);
   for (size_t i = 0; i < rows; i++) a[i] = (clamped(x[i] * scale[i], lower, upper) - centre) * unit;
 }
 
-/* Rows that the tile does not have are zero. */
+/* Rows of the tile that do not exist are filled with zeros. */
 static void load(const struct network *net, size_t rows, const double *x, size_t ld, const double *scale, double *a) {
   size_t inputs = shape_size(net->layer[0].in);
   memset(a, 0, inputs * net->rows * sizeof *a);
@@ -200,7 +200,8 @@ SIMD_CLONES static void slopes_relu(size_t n, const double *a, double *restrict 
   for (size_t i = 0; i < n; i++) slope[i] = a[i] > 0 ? slope[i] : 0;
 }
 
-/* From the slopes along the outputs to those along what each layer sums, and the squared norms of gradients. */
+/* From the slopes with respect to the outputs to those with respect to each layer's sums, and the squared norms of
+ * gradients. */
 static void backward(const struct network *net, const double *w, const struct tape *tape, double *square) {
   memset(square, 0, net->rows * sizeof *square);
   for (size_t k = net->layers; k-- > 0;) {
@@ -218,7 +219,7 @@ static void backward(const struct network *net, const double *w, const struct ta
 
 /* ---- a block of rows ---- */
 
-/* The tile of the block from start on: what rows are multiplied by, of null records zero, and responses. */
+/* The tile of the block from row start on: the factors of the rows, zero for null records, and the responses. */
 static void load_tile(const struct model *m, const struct data_block *b, size_t start, const struct tape *tape,
                       double *factor, double *y) {
   const struct network *net = m->network;
@@ -252,7 +253,7 @@ static void clipped(const struct model *m, const struct data_block *b, const dou
   }
 }
 
-/* Each number in the same way, wherever in memory it is. */
+/* Each number is computed by the same operations, wherever it is in memory. */
 static void move(size_t n, const double *w, double step, const double *along, double *point) {
   for (size_t j = 0; j < n; j++) point[j] = w[j] + step * along[j];
 }
@@ -274,7 +275,7 @@ static void losses(const struct model *m, const struct data_block *b, const doub
 
 static const struct model_kind kind = {.clipped = clipped, .losses = losses};
 
-/* Nothing but what is clipped has a bound. */
+/* Only clipped quantities have a bound. */
 static const struct loss_bounds none = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, -INFINITY};
 
 struct model model_network(const struct data *rows, const struct loss *loss, const struct network *network) {

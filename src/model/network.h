@@ -1,7 +1,7 @@
 /*
- * Networks of dense, convolution and pooling layers, whose records' gradients are clipped to a norm that is public. The
- * rows of a tile, as many in each and of a number that fills vector registers, go through the same operations: what is
- * computed of a record depends on this record and on the weights alone, to the last bit. Numbers are clamped, so that
+ * Networks of dense, convolution and pooling layers, whose records' gradients are clipped to a public norm. The
+ * rows of a tile, always as many as fill vector registers, go through the same operations: the result for a
+ * record depends on this record and on the weights alone, to the last bit. Numbers are clipped, so that
  * none is infinite or NaN, whatever weights and records are.
  */
 #ifndef DPSOSP_MODEL_NETWORK_H
@@ -17,7 +17,7 @@ struct shape {
 enum layer_type { LAYER_DENSE, LAYER_CONVOLUTION, LAYER_POOL };
 enum activation { ACTIVATION_NONE, ACTIVATION_TANH, ACTIVATION_RELU };
 
-/* A layer looks at what it needs. */
+/* Each kind of layer uses the members that it needs. */
 struct layer_spec {
   enum layer_type type;
   size_t outputs;               /* units or channels */
@@ -25,8 +25,8 @@ struct layer_spec {
   enum activation activation;
 };
 
-/* Inputs are mapped from [lower, upper], to which they are clamped, to [-1/2, 1/2]. A dense layer with the loss's
- * outputs and no activation comes after the layers. */
+/* Inputs are clipped to [lower, upper] and mapped to [-1/2, 1/2]. A dense layer with the loss's
+ * outputs and no activation follows the layers. */
 struct network_spec {
   struct shape input;
   double lower, upper;
@@ -39,12 +39,13 @@ struct network;
 int network_create(const struct network_spec *spec, size_t outputs, struct network **out);
 void network_free(struct network *network);
 size_t network_dim(const struct network *network);
-/* Of each weight in order: the number of inputs that a unit of its layer sums; 0 for the weight of a constant. */
+/* For each weight in order: the number of inputs that a unit of its layer sums; 0 for the weight of a constant. */
 void network_fans(const struct network *network, double *fan);
-/* Independent normal weights of variance one over these numbers, zero for a constant's, the same for the same seed. */
+/* Independent normal weights with variance one over these numbers, zero for a constant; determined by the seed. */
 void network_start(const struct network *network, uint32_t seed, double *w);
 
-/* Of rows without intercept, dense ones; loss with as many outputs as the network. Kept by reference. */
+/* For dense rows without intercept; the loss has as many outputs as the network. All arguments are kept by reference.
+ * */
 struct model model_network(const struct data *rows, const struct loss *loss, const struct network *network);
 /* t, n x outputs: the predictors of n rows x, n x inputs, of finite numbers. */
 int network_predict(const struct network *network, size_t n, const double *x, const double *w, double *t);

@@ -5,18 +5,18 @@
 #include "la/la.h"
 #include "model/network.h"
 
-/* Rows of a tile, at most. */
+/* Largest number of rows of a tile. */
 #define NETWORK_MOST_ROWS 64
 
 struct layer;
 
-/* Numbers are those of a tile: rows of them, a multiple of LA_LANES, one feature after the other. The inputs a have one
- * feature more than the layer's, which is one: that of the constant. Weights of a layer: outputs of them for each of
- * what a unit sums, the constant's last. */
+/* The numbers of a tile are stored feature by feature: as many rows as the tile has, a multiple of LA_LANES. The inputs
+ * a have one feature more than the layer: the constant one. Weights of a layer: for each summed feature one for each
+ * output, those of the constant last. */
 struct layer_kind {
-  /* z <- what is summed */
+  /* z <- the layer's sums */
   void (*forward)(const struct layer *l, size_t rows, const double *w, const double *a, double *work, double *z);
-  /* below <- slopes along a, from those along z */
+  /* below <- slopes with respect to a, from those with respect to z */
   void (*backward)(const struct layer *l, size_t rows, const double *w, const double *a, const double *z,
                    const double *slope, double *work, double *below);
   /* square_i <- square_i + |gradient of row i|^2; NULL: there are no weights */
@@ -37,7 +37,7 @@ struct layer {
 
 extern const struct layer_kind layer_dense, layer_convolution, layer_pool;
 
-/* factor_i <- factor_i times what clips a gradient with this squared norm, of dim numbers. */
+/* factor_i <- factor_i times the factor that clips a gradient of dim numbers with this squared norm. */
 void clip_factors(size_t rows, size_t dim, double clip, const double *square, double *factor);
 
 static inline size_t shape_size(struct shape s) { return s.channels * s.height * s.width; }

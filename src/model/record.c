@@ -1,7 +1,7 @@
 /*
- * A record's loss with its offset o and its weight v in [0, 1], both of this record alone: v l(y, t + o) + (1 - v) l(0,
- * 0). So what a record adds to a sum lies between what it would add without its weight and what a null record adds, and
- * a weight moves no sensitivity; an offset moves predictors by a public bound at most (proofs: weights-offsets).
+ * The loss of a record with offset o and weight v in [0, 1], both of this record alone: v l(y, t + o) + (1 - v) l(0,
+ * 0). So a record's contribution to a sum lies between its contribution without weight and that of a null record, and
+ * a weight changes no sensitivity; an offset changes predictors by at most a public bound (proofs: weights-offsets).
  */
 #include "model/model.h"
 
@@ -34,7 +34,7 @@ void model_eval(const struct model *m, const struct data_block *b, const double 
   for (size_t i = 0; i < b->rows; i++) value[i] = null + b->weight[i] * (value[i] - null);
 }
 
-/* Of several outputs l(y, 0) is the same for all responses. */
+/* With several outputs l(y, 0) is the same for all responses. */
 static double null_value(const struct model *m) {
   const double zero = 0;
   double value = loss_bounds_of(m->loss)->at_zero;
@@ -68,7 +68,7 @@ static const double *shifted(const struct data_block *b, const double *t, double
   return room;
 }
 
-/* Slopes, of several outputs a column for each. */
+/* Slopes, one column for each output. */
 static void weigh(const struct model *m, const struct data_block *b, double *d) {
   for (size_t k = 0; k < m->outputs; k++) {
     for (size_t i = 0; i < b->rows; i++) d[i + k * b->rows] *= b->weight[i];

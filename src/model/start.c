@@ -1,4 +1,4 @@
-/* Where a network starts: normal weights that follow from a public seed and touch no generator of the host. */
+/* The first weights of a network: normal numbers that follow from a public seed, without the host's generator. */
 #include "model/network.h"
 
 #include <math.h>
