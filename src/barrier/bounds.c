@@ -1,49 +1,49 @@
 /*
- * Sensitivities: how far a record moves what a query sums, over what the sum is divided by, and the rounding error of
- * the sum, for rows of norm at most one. What a record moves is in the query's file: L, a, b, M and so on are the
- * model's bounds, |l'| <= L, l'' in [-a, b]; n the number of records or, for a batch, its public size.
+ * Sensitivities: the largest change of a sum by one record, over the divisor of the sum, and the rounding error of
+ * the sum, for rows of norm at most one. The change by a record is in the query's file: L, a, b, M and so on are the
+ * model's bounds, |l'| <= L, l'' in [-a, b]; n is the number of records or, for a batch, its public size.
  *
- * Rounding (proofs: rounding). What is released is noise on the computed sum, which differs from
+ * Rounding (proofs: rounding). A release is noise on the computed sum, which differs from
  * the exact one by at most E for every data set: its sensitivity is at most
  * the exact one plus 2 E. With u = 2^-53, m blocks of B rows, p columns, and
- * sums in any order within a tile; fused multiplications leave roundings out:
+ * sums in any order within a tile (fused multiplications only remove roundings):
  *   - the predictor t of a record has error at most (p + 3) u |w|, as
  *     |fl(z'w) - z'w| <= gamma_(p+2) |z|'|w| and |z| <= 1;
- *   - loss_eval is good to 12 u relative to the largest value of its result.
+ *   - loss_eval has an error of 12 u relative to the largest value of its result.
  *     exp_minus() has a relative error below 3 u (loss/exp.h). The worst case
  *     is the sigmoid's second derivative f = e q^3 (1 - e), q = 1 / (1 + e):
  *     two roundings in each q, four in the products, one in 1 - e, and 3 u in
  *     e, whose derivative is e q^4 (1 - 4 e + e^2): on [0, 1]
  *     11 |f| + 3 e q^4 |1 - 4 e + e^2| stays below 12 max |f|;
- *   - loss_sum of at most B terms is good to (B + 12) u times the sum of their
+ *   - loss_sum of at most B terms has an error of (B + 12) u times the sum of their
  *     bounds, each at least log 2 for the logistic loss: a factor 1 + e of its
  *     product and the multiplication by it have relative errors of
  *     3/2 u + u + u, which the logarithm makes absolute, its own error is 2 u,
- *     and the linear parts and the sum of the few logarithms take the rest;
- *     For the other losses see their files: a term is good to 12 u times its
+ *     and the rest covers the linear parts and the sum of the few logarithms.
+ *     For the other losses see their files: a term has an error of 12 u times its
  *     bound, and n - 1 additions are n - 1 roundings of at most the sum;
  *   - weights, products and the division by n add less than 8 u; weights and offsets of records (model/record.c) less
  *     than 8 u more;
  *   - a term takes part in at most a additions, which the engine counts (engine_additions());
- *   - so many u times the sum of absolute values, whose norm is at most n times
+ *   - this many u times the sum of absolute values, whose norm is at most n times
  *     the bound of one term, because each row has norm at most one.
- * Of K > 1 outputs t is a vector, |w| the norm of all coefficients: the errors of the predictors have a norm of at most
- * (p + 3) u |w|, and loss_eval and loss_sum are good to 2 K u relative to the bound more (loss/multinomial.c).
- * Of a network, a record's part is bounded as it is computed, from this record and the weights alone (model/network.h):
- * there is no error but that of the additions, E = (n / b) u (a + 32) size.
+ * With K > 1 outputs t is a vector, |w| the norm of all coefficients: the errors of the predictors have a norm of at
+ * most (p + 3) u |w|, and loss_eval and loss_sum have an additional error of 2 K u relative to the bound
+ * (loss/multinomial.c). For a network, a record's part is bounded as it is computed, from this record and the weights
+ * alone (model/network.h): the only error is that of the additions, E = (n / b) u (a + 32) size.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much, unless it is known
  * to have b rows.
- * Where l'' jumps, rounding of a predictor may change a weight l'' by all of its
- * range, in any number of records at once, as a null record may change how its
- * whole block is read: no bound, and what has such weights is refused. Sums of
- * l and l' need l' Lipschitz only, and an upper bound of the curvature its own constant.
+ * Where l'' jumps, rounding of a predictor may change a weight l'' by its whole
+ * range, in any number of records at once, because a null record may change how its
+ * whole block is read. Then there is no bound, and sums with such weights are refused. Sums of
+ * l and l' need only a Lipschitz l', and sums of a curvature bound need its own Lipschitz constant.
  * In other coordinates of the rows (model/coordinates.c) with z = T r, |T| <= S, the predictor is that of T'w, whose
  * norm is at most S |w| and whose rounding at most doubles the error above; sums are mapped by T, which multiplies
  * their error by S, that of a matrix by S^2, and rounds each number at most eight times.
  * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
- * constant of the summed function of t and size its bound. Second-order terms
- * are covered by the factor 2. Underflow does not count: what is rounded to a
- * multiple of 2^-1074 is later multiplied by less than 2^512.
+ * constant of the summed function of t and size its bound. The factor 2 covers second-order
+ * terms. Underflow is negligible: numbers that are rounded to a
+ * multiple of 2^-1074 are later multiplied by less than 2^512.
  */
 #include "barrier/private.h"
 
@@ -88,7 +88,7 @@ static double rounding_in(const struct scope *s, double added, double lip, doubl
     w_norm *= 2 * model_stretch(&s->oracle->model);
     added += 16;
   }
-  /* That of t + o, in up to four predictors of a term. */
+  /* The error of t + o, in up to four predictors of a term. */
   if (s->oracle->model.offset > 0) w_norm += w_norm + 4 * s->oracle->model.offset;
   if (s->oracle->model.outputs > 1) added += 2 * (double)s->oracle->model.outputs;
   return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);

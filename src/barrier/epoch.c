@@ -1,15 +1,15 @@
 /*
- * An epoch: a gradient on fresh records, differences of gradients on further ones, and their sums so far, with noise
- * that remembers. A leaf x_t is exact and stays in here; y_t = sum_j C_tj x_j + noise is an ordinary release, and the
- * answer sum_j B_tj y_j is computed from released numbers (factor.c).
+ * An epoch: a gradient on fresh records, differences of gradients on further ones, and their sums so far, with
+ * correlated noise. A leaf x_t is exact and stays inside; y_t = sum_j C_tj x_j + noise is an ordinary release, and the
+ * result sum_j B_tj y_j is computed from released numbers (factor.c).
  *
- * The record that is replaced is in one leaf, which moves by at most the sensitivity of the first one, so that all y
- * together move by at most that times the norm of C's column, and the noise is in proportion to it. That later leaves
- * depend on releases changes nothing, nor does it when an epoch ends: the next one has further records and
+ * A replaced record is in one leaf, which changes by at most the sensitivity of the first one, so that all y
+ * together change by at most that times the norm of C's column, and the noise is proportional to it. This holds
+ * although later leaves, and the end of an epoch, depend on releases: the next epoch has further records and
  * noise of its own (proofs: fresh-records, prefix-sums).
  *
- * The Hessian of the first leaf's records is released once, or stays in here and so many products with it are released,
- * which have as much of the cost each (proofs: sensitivity-product).
+ * The Hessian of the first leaf's records is released once, or kept inside; then `products` products with it are
+ * released, which share the cost equally (proofs: sensitivity-product).
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -64,7 +64,7 @@ int epoch_leaf(struct oracle *o, const double *w, size_t records, double *gradie
   int status = e->steps < e->how.leaves ? check_point(o, w) : BASE_ERR_ARGUMENT;
   if (status == BASE_OK && !(sensitivity_difference(&s, w, e->at) <= e->leaf)) status = BASE_ERR_ARGUMENT;
   if (status == BASE_OK) status = fresh_take(o, &batch);
-  if (status != BASE_OK) return status; /* nothing was read, and the epoch goes on */
+  if (status != BASE_OK) return status; /* nothing was read, and the epoch continues */
   const struct ask ask = {.at = w, .along = e->at};
   status = scope_mean(&s, &sum_difference, &ask, e->leaves + e->steps * dim);
   if (status == BASE_OK) status = add_leaf(o, w, gradient, sd);
@@ -94,7 +94,7 @@ int epoch_product(struct oracle *o, const double *v, double *product, double *sd
   return status;
 }
 
-/* What a difference changes falls with the records, its rounding error does not. */
+/* The change of a difference by one record falls with the number of records; its rounding error does not. */
 size_t epoch_records(struct oracle *o, const double *w) {
   if (!o->fresh || o->fresh->epoch.steps == 0) return SIZE_MAX;
   const struct epoch_sums *e = &o->fresh->epoch;
@@ -125,19 +125,19 @@ static int check_epoch(const struct oracle *o, const struct epoch *how, const do
   if (!o->fresh || how->records == 0 || how->leaves == 0 || how->leaves > EPOCH_MOST_LEAVES) return BASE_ERR_ARGUMENT;
   if (!(share >= 0) || !(share < 1) || released != (hessian != NULL)) return BASE_ERR_ARGUMENT;
   if (how->products > 0 && share == 0) return BASE_ERR_ARGUMENT;
-  if (model_weighted(&o->model)) return BASE_ERR_ARGUMENT; /* whose lengths a batch does not have */
+  if (model_weighted(&o->model)) return BASE_ERR_ARGUMENT; /* a batch does not have their lengths */
   if (share > 0 && o->model.dim > ORACLE_MOST_DIM) return BASE_ERR_ARGUMENT;
   if (how->records > fresh_left(o)) return BASE_ERR_RECORDS;
   return check_point(o, w);
 }
 
-/* Of an epoch's first leaf. */
+/* The scope of an epoch's first leaf. */
 static struct scope first_scope(struct oracle *o, const struct epoch *how, struct batch *batch) {
   *batch = (struct batch){.count = how->records, .size = (double)how->records};
   return fresh_scope(o, batch);
 }
 
-/* Of a leaf, of the encoded sums and of a Hessian that is released. */
+/* Noise scales of a leaf, of the encoded sums, and of a released Hessian. */
 static int scales(const struct scope *s, double rho, const struct epoch *how, const double *w, double *leaf,
                   struct epoch_sd *sd) {
   size_t dim = s->oracle->model.dim;
@@ -149,8 +149,8 @@ static int scales(const struct scope *s, double rho, const struct epoch *how, co
   return gaussian_scale(sensitivity_start_hessian(s, w), rho * how->curvature_share, dim * dim, &sd->hessian);
 }
 
-/* An encoded sum of m leaves, each at most 2 L long, with coefficients of at most one: m + 1 roundings of at most
- * 2 m L, in m sums of two neighbours; twice that for what is of second order. */
+/* Rounding of an encoded sum of m leaves, each of norm at most 2 L, with coefficients of at most one: m + 1 roundings
+ * of at most 2 m L, in m sums of two neighbours; doubled for terms of second order. */
 static double encoding_error(const struct scope *s, size_t leaves) {
   double m = (double)leaves, longest = 2 * model_bounds(&s->oracle->model)->lipschitz;
   return 4 * sqrt(m) * (m + 1) * m * (DBL_EPSILON / 2) * longest * model_stretch(&s->oracle->model);
@@ -166,7 +166,7 @@ static int make_room(struct epoch_sums *e, const struct epoch *how, size_t dim) 
   return e->leaves && e->sums && e->at && (e->hessian || how->products == 0) ? BASE_OK : BASE_ERR_MEMORY;
 }
 
-/* A record that is read on is read once: gradient and Hessian in one pass. */
+/* Records of a stream are read once, so gradient and Hessian are computed in one pass. */
 static int sum_first(struct scope *s, const double *w, double *leaf, double *hessian) {
   size_t dim = s->oracle->model.dim, width = dim * (dim + 1);
   const struct ask ask = {.at = w};
@@ -181,7 +181,7 @@ static int sum_first(struct scope *s, const double *w, double *leaf, double *hes
   return status;
 }
 
-/* Encodes the newest leaf with those before it, adds noise, and answers with the sum of all leaves. */
+/* Encodes the newest leaf with those before it, adds noise, and returns the sum of all leaves. */
 static int add_leaf(struct oracle *o, const double *w, double *gradient, double *sd) {
   struct epoch_sums *e = &o->fresh->epoch;
   size_t dim = e->dim, step = e->steps;

@@ -1,11 +1,11 @@
 /*
- * Prefix sums through a public factorisation: with x the leaves and A = B C the lower triangle of ones, y = C x gets
- * noise and the answers are B y. One leaf is in a column of C, whose norm the noise is in proportion to.
+ * Prefix sums through a public factorisation: with x the leaves and A = B C the lower triangle of ones, noise is added
+ * to y = C x, and the results are B y. One leaf is in one column of C, to whose norm the noise is proportional.
  *
  *   square root   B = C, the Toeplitz matrix with c_k = binomial(2 k, k) / 4^k on its k-th diagonal, as sum_k c_k z^k =
  *                 (1 - z)^(-1/2), whose square has ones
  *   tree          y_t is the sum of the leaves in (t - lowbit t, t], counted from one: the nodes of a binary tree that
- *                 are left children, and the roots; an answer adds the nodes of t's binary digits. A leaf is in at most
+ *                 are left children, and the roots; a result adds the nodes of t's binary digits. A leaf is in at most
  *                 floor(log2 leaves) + 1 of them
  *   independent   y = x
  */
@@ -19,7 +19,7 @@ static double binomial(size_t k) {
   return c;
 }
 
-/* Leaves in the node that ends with this step. */
+/* Number of leaves in the node that ends with this step. */
 static size_t node(size_t step) {
   size_t t = step + 1;
   return t & (~t + 1);
@@ -37,7 +37,7 @@ double factor_encode(enum factor factor, size_t step, size_t leaf) {
   }
 }
 
-/* Of a tree: is the sum's node one of those that t consists of? */
+/* For a tree: is the sum's node one of those that make up t? */
 double factor_decode(enum factor factor, size_t step, size_t sum) {
   if (sum > step) return 0;
   switch (factor) {

@@ -1,7 +1,7 @@
 /*
- * Fresh records: each is in at most one leaf, whatever the queries. The records of a leaf follow from a random order
- * that does not depend on them and from the sizes of earlier leaves, which follow from releases; so replacing a record
- * changes one leaf, and its cost there is the cost of all queries
+ * Fresh records: each is in at most one leaf, whatever the queries are. The records of a leaf follow from a random
+ * order that does not depend on them and from the sizes of earlier leaves, which follow from releases. So replacing a
+ * record changes one leaf, and the cost of this leaf is the cost of all queries
  * (proofs: fresh-records). A stream gives its records in the order in which they come.
  */
 #include "barrier/private.h"
@@ -29,13 +29,13 @@ static struct fresh *make(const struct oracle *o, double rho) {
   return NULL;
 }
 
-/* In units of the noise that an answer has, all answers together have this sensitivity. */
+/* All releases together have this sensitivity, in units of their noise. */
 static int charge(struct oracle *o, double rho) {
   const struct ledger_entry entry = {"fresh records", "gaussian", rho, sqrt(2 * rho), 1};
   return ledger_charge(o->ledger, o->neighbours, 1, &entry);
 }
 
-/* Does the engine give sums about such batches, and of a model whose leaves have bounds? */
+/* Can the engine sum such batches, and are the leaves of the model bounded? */
 static int can_open(const struct oracle *o) {
   if (o->model.outputs > 1 || o->model.network) return 0;
   const struct batch one = {.count = 1, .size = 1, .next = o->engine.kind->begin != NULL};
@@ -74,7 +74,7 @@ void fresh_end_epoch(struct fresh *f) {
   if (e->hessian) memset(e->hessian, 0, e->dim * e->dim * sizeof(double));
   base_free(e->leaves);
   base_free(e->hessian);
-  base_free(e->sums); /* released, as the point is */
+  base_free(e->sums); /* released, like the point, so not wiped */
   base_free(e->at);
   memset(e, 0, sizeof *e);
 }

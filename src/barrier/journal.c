@@ -1,10 +1,10 @@
-/* What was released and paid for stays of use: the last gradient and the last matrix on the full data are kept, so that
- * nobody pays for them again. They are releases, with noise (proofs: post-processing). */
+/* Keeps the last gradient and the last matrix that were released on the full data, so that they need not be paid for
+ * again. They are releases, with noise (proofs: post-processing). */
 #include "barrier/private.h"
 
 #include <string.h>
 
-/* Room for copies is taken before the charge; larger matrices are not kept. */
+/* Memory for copies is allocated before the charge; larger matrices are not kept. */
 int journal_open(struct oracle *o, const struct query *q, size_t k) {
   if (q->keep == KEEP_NOT || k > JOURNAL_MOST) return BASE_OK;
   struct kept *kept = &o->kept[q->keep];

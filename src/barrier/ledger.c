@@ -9,15 +9,15 @@
  * In rho = mu^2 / 2 = R(alpha) / alpha all are the same sum with different
  * capacities.
  *
- * Which filter applies must not depend on released values (the conversions
+ * The filter must not depend on released values (the conversions
  * differ, and a transcript that chooses between two guarantees has neither;
  * proofs: one-accountant), so it is decided by the first charge at the latest.
- * So is the neighbour relation: what was charged under zero-out costs more
- * under replace-one, and a sum of both is no cost under it (proofs:
+ * The same holds for the neighbour relation: a release under zero-out costs more
+ * under replace-one, so a sum of both is not a cost under it (proofs:
  * one-relation).
  *
- * The proof takes releases one after another. A step on a batch is one release
- * with several answers: while it is open there is no other (proofs: batch-step).
+ * The proof assumes one release after another. A step on a batch is one release
+ * with several parts: while it is open there is no other (proofs: batch-step).
  */
 #include "barrier/private.h"
 
@@ -34,12 +34,12 @@ struct ledger {
   enum oracle_neighbours neighbours; /* of the entries */
   int in_step;                       /* a step on a batch is open */
   double spent;
-  double shift; /* kappa of a perturbed minimiser that was not released yet */
-  double carry; /* what the last additions to spent lost to rounding (Kahan) */
+  double shift; /* kappa of a perturbed minimiser that has not been released yet */
+  double carry; /* rounding error of the additions to spent (Kahan) */
   struct ledger_entry *entries;
   size_t length;
   size_t room;
-  long owner; /* the process that may use it: a fork would spend the budget twice */
+  long owner; /* the process that may use it: a fork could spend the budget twice */
 };
 
 static int create(struct ledger **out);
@@ -74,7 +74,7 @@ int ledger_create_renyi(double order, double capacity, struct ledger **out) {
   return BASE_OK;
 }
 
-/* The run's delta is at most four times that of mu-GDP at eps - kappa. */
+/* The delta of the whole run is at most four times that of mu-GDP at eps - kappa. */
 int ledger_create_perturbed(double eps, double delta, double kappa, struct ledger **out) {
   *out = NULL;
   if (!(kappa > 0) || !(kappa < eps) || !(delta > 0)) return BASE_ERR_ARGUMENT;
@@ -144,7 +144,7 @@ void ledger_step_begin(struct ledger *ledger) { ledger->in_step = 1; }
 
 void ledger_step_end(struct ledger *ledger) { ledger->in_step = 0; }
 
-/* A charge of all that is left may exceed the capacity by its rounding, and be refused: this fraction is left out. */
+/* A charge of everything left might exceed the capacity by rounding, and be refused: this fraction is left out. */
 #define CLOSE_SLACK 1e-11
 
 int ledger_close(struct ledger *ledger, enum oracle_neighbours neighbours, double keep) {

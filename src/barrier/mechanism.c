@@ -1,13 +1,13 @@
 /*
  * Mechanisms: from a sensitivity and a cost rho to the scale of the noise, and the draw.
  *
- *   gaussian     rho = D^2 / (2 sd^2); of k numbers, each with a sensitivity of its own, sd_i = D_i sqrt(k / (2 rho)):
+ *   gaussian     rho = D^2 / (2 sd^2); for k numbers, each with its own sensitivity, sd_i = D_i sqrt(k / (2 rho)):
  *                sum D_i^2 / (2 sd_i^2) = rho (proofs: several-scales)
  *   symmetric    the same for a symmetric matrix and the Frobenius norm, with noise of sd on and sd / sqrt(2) off the
  *                diagonal (proofs: symmetric-noise)
  *   first        sparse vector with scales 2 D / eps and 4 D / eps, which is eps-DP: rho <= 0.11 eps^2 for at most 20
  *                queries (certified numerically) and eps^2 / 2 always (proofs: sparse-vector, sparse-vector-cost)
- *                The same with eps itself for the cost, where a batch amplifies eps
+ *                On a batch the cost is eps itself, which the sampling amplifies
  *   best         exponential mechanism on scores whose differences have range D: with temperature D / eta
  *                rho = eta^2 / 8 (proofs: exponential-mechanism)
  */
@@ -18,7 +18,7 @@
 
 /* ---- Gaussian noise ---- */
 
-/* The sampler rounds what it is given to 2^-52 of a lattice spacing of at most
+/* The sampler rounds its argument to 2^-52 of a lattice spacing of at most
  * sd / 2^30; over c coordinates this adds at most sqrt(c) 2^-82 sd to the
  * sensitivity, which the factor SLACK covers as long as mu >= sqrt(c) 2^-41. */
 #define SLACK (1 + 0x1p-40)
@@ -72,7 +72,7 @@ static int can_draw(double eps) { return eps >= 0x1p-18 && isfinite(eps); }
  * Noisy queries and threshold are compared on their lattices (spacing at most
  * 2^-30 of a scale of at most 4 D / eps): a shift by D becomes one by at most
  * D + 2^-27 D / eps on the lattice, hence the enlarged sensitivity. An eps so
- * small that this would dominate is refused: C3 is certified far from it only.
+ * small that this would dominate is refused, because C3 is certified only far from it.
  */
 static int scale_pure(size_t k, double eps, struct noise *noise) {
   (void)k;

@@ -3,24 +3,25 @@
  *
  *   F(w) = f(w) + sum_j q_j w_j^2 / 2 + c'w,   f the mean loss, l'' in [0, b], every q_j >= m > 0.
  *
- * What is released is the minimiser plus noise, and the noise is in proportion to the worst distance between the
+ * The minimiser plus noise is released, and the noise is proportional to the largest distance between the
  * computed and the true minimiser. So that distance must be bounded for all data, not measured:
  *
- *   ball      F(w) <= F(0) implies |w| <= W = (|c| + sqrt(|c|^2 + 2 m (f(0) - inf l))) / m, f(0) bounded
- *             for all data. All points that are looked at are at most 3 W long.
+ *   ball      F(w) <= F(0) implies |w| <= W = (|c| + sqrt(|c|^2 + 2 m (f(0) - inf l))) / m, with f(0) bounded
+ *             for all data. All points that are evaluated have norm at most 3 W.
  *   gradient  Within 3 W the computed gradient differs from the true one by at most E: the error of the sum
  *             (bounds.c) and at most eight roundings of its terms and those of q w and c.
- *   stop      F is m-strongly convex: a computed gradient of at most E is a true one of at most 2 E, at a distance of
- * at most 2 E / m. descent   G = b + max q. A gradient step of 1 / G from w shrinks the distance by 1 - m / G, and its
- * rounding and that of the gradient add at most (E + 16 u 3 W G) / G. Started at 0, at a distance of at most W, the
- * distance after T steps is at most (1 - m / G)^T W + E' / m, E' = E + 48 u W G; with T = (G / m) log(W m / E') that is
- * 2 E' / m, whatever the gradient there looks like.
+ *   stop      F is m-strongly convex: where the computed gradient is at most E, the true one is at most 2 E, and the
+ *             distance at most 2 E / m.
+ *   descent   G = b + max q. A gradient step of 1 / G from w shrinks the distance by 1 - m / G, and its
+ *             rounding and that of the gradient add at most (E + 16 u 3 W G) / G. From 0, at a distance of at most W,
+ *             the distance after T steps is at most (1 - m / G)^T W + E' / m, E' = E + 48 u W G; with T = (G / m) log(W
+ *             m / E') that is 2 E' / m, whatever the gradient there is.
  *
- * Newton's method with backtracking comes first: ten steps, up to a hundred where l'' jumps, instead of thousands. How
- * it got there does not matter, only that its stop was reached within 3 W: where l'' jumps, either value makes a matrix
- * between m and G and so a direction of descent. Where the stop was not reached, descent starts anew, and is what the
- * bound rests on. Either way the distance is at most 2 E' / m for every data set; which way was taken shows in the time
- * only (SECURITY.md).
+ * Newton's method with backtracking comes first: ten steps, up to a hundred where l'' jumps, instead of thousands. Only
+ * its stop within 3 W matters, not its path: where l'' jumps, either value gives a matrix
+ * between m and G and so a direction of descent. Where the stop was not reached, descent starts from zero, and the
+ * bound follows from it. In both cases the distance is at most 2 E' / m for every data set; which case it was shows in
+ * the time only (SECURITY.md).
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -32,9 +33,9 @@
 #define NEWTON_STEPS 200
 #define BACKTRACKS 50
 #define UNIT (DBL_EPSILON / 2)
-#define REACH 3 /* times the ball: how far the points lie that are looked at */
+#define REACH 3 /* norm of the farthest point that is evaluated, divided by the radius of the ball */
 
-/* A point with F and its gradient there, one after the other as a pass gives them. */
+/* A point with F and its gradient there, one after the other as a pass returns them. */
 struct point {
   double *w, *value, *gradient;
 };
@@ -71,7 +72,7 @@ int strong_init(const struct scope *s, const double *quadratic, const double *li
   return isfinite(strong_distance(problem)) ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-/* A little more, for the rounding of the bound itself and of the norm that is compared. */
+/* Slightly more, for the rounding of the bound itself and of the norm that is compared. */
 double strong_distance(const struct strong *problem) { return 2 * problem->error / problem->least * (1 + 0x1p-20); }
 
 int strong_minimise(const struct scope *scope, const struct strong *problem, double *w) {

@@ -1,4 +1,4 @@
-/* The oracle: rows, a model of them and a budget, and what is public about them. */
+/* The oracle: rows, a model of them, a budget, and public facts about them. */
 #include "barrier/private.h"
 
 #include <math.h>
@@ -32,8 +32,8 @@ struct scope *oracle_step(struct oracle *o) {
   return &o->step;
 }
 
-/* What was kept is in other coordinates, and a step's batch and the records that it is gathered from are of rows that
- * were clipped for others. */
+/* Kept releases are in other coordinates, and an open batch and the copy of the records hold rows that
+ * were clipped for other coordinates. */
 int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
   struct model moved = o->model;
   int status = o->engine.kind->move ? model_move(&moved, coordinates) : BASE_ERR_ARGUMENT;

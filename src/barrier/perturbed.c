@@ -1,23 +1,23 @@
 /*
  * Releases of whole minimisers of a strongly convex problem on the data (minimise.c).
  *
- * Output perturbation: w* + noise. For n records of norm at most one two neighbours' gradients differ by at most
- * 2 L / n (zero-out: L / n) everywhere, so their minimisers by at most that over m, and what is computed is off by
- * at most the distance that minimise.c bounds, in both data sets.
+ * Output perturbation: w* + noise. For n records of norm at most one, two neighbours' gradients differ by at most
+ * 2 L / n (zero-out: L / n) everywhere, so their minimisers differ by at most that over m, and the computed minimisers
+ * are within the distance that minimise.c bounds, in both data sets.
  *
  * Objective perturbation (Kifer, Smith & Thakurta 2012; Chaudhuri, Monteleoni & Sarwate 2011): the minimiser w* of
  *
  *   sum_i l(y_i, z_i'w) + n sum_j q_j w_j^2 / 2 + v'w,   v ~ N(0, s^2 I).
  *
- * w* determines v. Between neighbours the distribution of w* changes by a ratio of determinants, within a factor of
+ * w* determines v. Between neighbours the density of w* changes by a ratio of determinants, within a factor of
  * e^kappa of one when n q_j >= b / (e^kappa - 1) for every j, and by a Gaussian factor whose v is shifted by at most
- * 2 L (zero-out: L). As the shift depends on v, the tail of the privacy loss is that of a Gaussian release,
- * mu = shift / s, times four, after kappa is taken off (proofs: objective-perturbation): kappa and the four
- * are in the ledger's capacity (ledger_create_perturbed), mu is charged here.
+ * 2 L (zero-out: L). Because the shift depends on v, the tail of the privacy loss, minus kappa, is at most four times
+ * that of a Gaussian release with mu = shift / s (proofs: objective-perturbation): the ledger's capacity includes kappa
+ * and the four (ledger_create_perturbed), mu is charged here.
  *
- * What is computed is not w*, and not for v but for v rounded to its lattice, which shifts the gradient by at most
- * sqrt(d) h / 2. Given w*, and so v, it is a function of the data within tau of w*; released with noise it is one more
- * Gaussian release, of sensitivity 2 tau (approximate minima: Iyengar et al. 2019).
+ * The computed point is not exactly w*, and v is rounded to its lattice, which shifts the gradient by at most
+ * sqrt(d) h / 2. Given w*, and so v, the computed point is a function of the data within tau of w*; with noise it is
+ * one more Gaussian release, of sensitivity 2 tau (approximate minima: Iyengar et al. 2019).
  */
 #include "barrier/private.h"
 #include "la/la.h"
@@ -26,8 +26,8 @@
 #include <math.h>
 #include <string.h>
 
-/* P(|v| > s (sqrt(d) + 40)) <= e^-800, below the smallest double, as the norm is 1-Lipschitz: such a draw is one of a
- * broken generator, and the linear part of a perturbed objective has a public bound. */
+/* P(|v| > s (sqrt(d) + 40)) <= e^-800, below the smallest double, because the norm is 1-Lipschitz: such a draw means a
+ * broken generator. So the linear part of a perturbed objective has a public bound. */
 #define LONGEST 40
 
 static int minimise(struct oracle *o, const struct strong *problem, double sd, double *w);
@@ -96,7 +96,7 @@ static int minimise(struct oracle *o, const struct strong *problem, double sd, d
   return status;
 }
 
-/* Of the sum of the gradients. */
+/* Change of the sum of the gradients by one record. */
 static double record_change(const struct oracle *o) {
   return bounds_terms(&o->all) * model_bounds(&o->model)->lipschitz;
 }

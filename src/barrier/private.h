@@ -6,20 +6,20 @@
 
 #include "engine/engine.h"
 
-/* The rows that a release is about, and what is left there to be asked for. */
+/* The rows of a release, and what is left to be spent there. */
 struct scope {
   struct oracle *oracle;
   const struct batch *of; /* NULL: all rows */
-  double left[PARTS];     /* rho, of an open step; eps for PART_CHOICE */
-  int exact;              /* of fresh records: the batch has as many rows as its sums are divided by, */
-  double whole;           /* and this, rho, is left for any Gaussian query */
+  double left[PARTS];     /* in an open step: rho, or eps for PART_CHOICE */
+  int exact;              /* fresh records: the batch has exactly as many rows as the divisor of its sums, */
+  double whole;           /* and this rho is left for any Gaussian query */
 };
 
-/* What a cost buys before it is amplified. */
+/* The amount that a cost allows before amplification. */
 struct amplified {
   struct sampling how;
-  double cost; /* zero: none yet */
-  double rho;  /* eps, of a sparse vector */
+  double cost; /* zero: none computed yet */
+  double rho;  /* for a sparse vector eps */
 };
 
 struct oracle {
@@ -31,28 +31,28 @@ struct oracle {
   struct scope all, step;
   struct kept kept[KEEP_NOT];
   struct batch batch;             /* of the open step */
-  double drawn;                   /* rows of all batches so far */
-  struct records *records;        /* where they are gathered from once they are many, or NULL */
-  struct amplified bought[PARTS]; /* the newest, as a run asks for the same cost again and again */
+  double drawn;                   /* number of rows of all batches so far */
+  struct records *records;        /* a copy from which they are gathered once they are many, or NULL */
+  struct amplified bought[PARTS]; /* the last results, because a run uses the same cost again and again */
   struct fresh *fresh;            /* the open schedule of fresh records, or NULL */
 };
 
 /* ---- mechanism.c ---- */
 
 struct noise {
-  double sensitivity, scale; /* as the ledger has them */
-  double parameter;          /* the mechanism's own */
-  const double *each;        /* scales of the numbers, where each has its own */
+  double sensitivity, scale; /* as in the ledger */
+  double parameter;          /* of the mechanism */
+  const double *each;        /* scales of the numbers, if each has its own */
 };
 
 struct mechanism {
   const char *name;
-  int gaussian; /* the ledger may count it as such */
-  int each;     /* numbers have sensitivities and scales of their own */
-  int chooses;  /* answers with an index */
-  /* From noise->sensitivity and rho to the scale for k numbers, or a refusal. */
+  int gaussian; /* may the ledger count it as Gaussian? */
+  int each;     /* do numbers have sensitivities and scales of their own? */
+  int chooses;  /* is an index released? */
+  /* From noise->sensitivity and rho to the scale for k numbers, or an error. */
   int (*scale)(size_t k, double rho, struct noise *noise);
-  /* That scale, before a release is planned. */
+  /* The same scale, before a release is planned. */
   double (*guess)(size_t k, double sensitivity, double rho);
   int (*draw)(const struct base_entropy *e, size_t k, const struct noise *noise, double *x, size_t *index);
 };
@@ -60,49 +60,49 @@ extern const struct mechanism mechanism_gaussian;
 extern const struct mechanism mechanism_each;
 extern const struct mechanism mechanism_symmetric;
 extern const struct mechanism mechanism_first;
-extern const struct mechanism mechanism_first_pure; /* whose cost is eps instead of rho */
+extern const struct mechanism mechanism_first_pure; /* its cost is eps instead of rho */
 extern const struct mechanism mechanism_best;
 
-/* Standard deviation of the noise on so many coordinates, enlarged by what the sampler rounds off its argument; refused
+/* Standard deviation of the noise on so many coordinates, enlarged by the sampler's rounding of its argument; an error
  * where the noise would be too large for that. */
 int gaussian_scale(double sensitivity, double rho, size_t coordinates, double *sd);
 
 /* ---- fresh.c ---- */
 
-/* An open epoch: what it released and, until its end, the exact leaves and a Hessian that is multiplied. */
+/* An open epoch: its releases and, until its end, the exact leaves and the Hessian that is multiplied. */
 struct epoch_sums {
   struct epoch how;
-  double leaf;  /* sensitivity that no leaf exceeds */
+  double leaf;  /* bound on the sensitivity of a leaf */
   double sd;    /* of the noise on each number of an encoded sum */
-  size_t steps; /* leaves so far */
+  size_t steps; /* number of leaves so far */
   size_t dim;
   double *leaves, *sums; /* how.leaves vectors each: exact leaves; encoded sums with their noise */
   double *at;            /* the point of the last leaf */
   double *hessian;       /* exact, of the first leaf, or NULL */
-  double start;          /* norm of its point */
-  size_t products;       /* of it so far */
+  double start;          /* norm of the first leaf's point */
+  size_t products;       /* number of products with the Hessian so far */
 };
 
 struct fresh {
-  double rho;              /* of all that one record may be in */
-  size_t *order;           /* of the rows; NULL where the engine reads on */
+  double rho;              /* cost of all leaves together */
+  size_t *order;           /* of the rows; NULL where the engine reads a stream */
   long owner;              /* the process that may use it: a fork would draw other noise for the same records */
-  size_t used;             /* of them, from the first on */
-  struct epoch_sums epoch; /* without memory when there is none */
+  size_t used;             /* number of records used, from the first on */
+  struct epoch_sums epoch; /* without memory if there is none */
 };
-/* The scope of a leaf of so many records, before they are taken: for sensitivities. */
+/* The scope of a leaf with this batch, before its records are taken: for sensitivities. */
 struct scope fresh_scope(struct oracle *o, const struct batch *batch);
-/* The batch becomes the next so many fresh records, which are used up whatever happens then. BASE_ERR_RECORDS when
+/* Fills the batch with the next fresh records, which are used up whatever happens then. BASE_ERR_RECORDS when
  * fewer are left. */
 int fresh_take(struct oracle *o, struct batch *batch);
-/* Wipes and frees it. */
+/* Wipes and frees the epoch. */
 void fresh_end_epoch(struct fresh *f);
 
-/* ---- factor.c: prefix sums as answers = decode (encode leaves), lower triangular; steps count from zero ---- */
+/* ---- factor.c: prefix sums = decode (encode leaves), lower triangular; steps count from zero ---- */
 
 double factor_encode(enum factor factor, size_t step, size_t leaf);
 double factor_decode(enum factor factor, size_t step, size_t sum);
-/* At least the norm of each column of encode, for so many leaves. */
+/* An upper bound on the norm of each column of encode, for so many leaves. */
 double factor_column(enum factor factor, size_t leaves);
 /* The norm of a row of decode. */
 double factor_row(enum factor factor, size_t step);
@@ -118,7 +118,7 @@ void journal_free(struct oracle *o);
 
 #define PART_NONE (-1)
 
-/* In other coordinates, a query may be asked about clipped rows, about weighted ones as well, or not at all. */
+/* In other coordinates, a query works with clipped rows only, also with weighted rows, or not at all. */
 enum moved { MOVED_CLIPPED, MOVED_WEIGHTED, MOVED_NOT };
 
 struct query {
@@ -129,36 +129,36 @@ struct query {
   enum moved moved;
   int several;  /* may a linear model have several outputs? */
   int networks; /* may it be a network? */
-  int part;     /* of a step's cost that pays for it; PART_NONE: not asked on batches */
-  int (*check)(const struct scope *s, const struct ask *a); /* of the ask; NULL: nothing */
-  size_t (*answers)(const struct task *task);               /* numbers; NULL: as many as the sum has */
-  /* The l2 sensitivity of the computed answer or, for the i-th number alone, its own. Infinite, which refuses the
-   * release, where there is no bound. */
+  int part;     /* the part of a step's cost that pays for it; PART_NONE: not on batches */
+  int (*check)(const struct scope *s, const struct ask *a); /* checks the parameters; NULL: nothing to check */
+  size_t (*answers)(const struct task *task);               /* numbers released; NULL: as many as the sum has */
+  /* The l2 sensitivity of the computed result or, with `each`, of its i-th number. Infinite where there is no bound,
+   * which refuses the release. */
   double (*sensitivity)(const struct scope *s, const struct ask *a, size_t i);
-  /* From the mean to the answer; NULL: it is the mean. */
+  /* From the mean to the result; NULL: the result is the mean. */
   int (*finish)(const struct scope *s, const struct ask *a, double *mean, double *answer);
 };
 
-/* What query_matrix.c shares with other files. */
+/* Functions of query_matrix.c for other files. */
 int curvature_may_be_negative(const struct scope *s, enum curvature curvature);
 double curvature_lipschitz(const struct scope *s, enum curvature curvature);
 size_t matrix_width(const struct task *task);
 void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
                 double *sum);
 int matrix_check(const struct scope *s, const struct ask *a);
-/* Of a sum of Hessians, between neighbours: max(a + b, sqrt(2) max(a, b)), zero-out max(a, b), in the Frobenius norm
- * (proofs: sensitivity-hessian). */
+/* Change of a sum of Hessians between neighbours: max(a + b, sqrt(2) max(a, b)), zero-out max(a, b), in the Frobenius
+ * norm (proofs: sensitivity-hessian). */
 double hessian_change(const struct scope *s);
 
 /* Value and gradient in one pass. */
 extern const struct sum sum_value_gradient;
-/* The gradient and the Hessian at one point; the gradient at `at` minus that at `along`, which is a point, too. */
+/* The gradient and the Hessian at one point; the gradient at `at` minus that at `along`, which is a point here. */
 extern const struct sum sum_epoch_start;
 extern const struct sum sum_difference;
 double sensitivity_start_gradient(const struct scope *s, const double *w);
 double sensitivity_start_hessian(const struct scope *s, const double *w); /* infinite where l'' jumps */
 double sensitivity_difference(const struct scope *s, const double *w, const double *before);
-/* Of the Hessian at a point of this norm times v; infinite where l'' jumps. */
+/* Sensitivity of v times the Hessian at a point of this norm; infinite where l'' jumps. */
 double sensitivity_product(const struct scope *s, double norm, const double *v);
 /* Bound on the distance of the computed gradient from the true one at a w of this norm. */
 double bounds_gradient_error(const struct scope *s, double norm);
@@ -166,20 +166,20 @@ double bounds_gradient_error(const struct scope *s, double norm);
 /* ---- release.c ---- */
 
 size_t release_answers(const struct scope *s, const struct query *q, const struct ask *a);
-/* Can this be asked at all? Of public facts. */
+/* Can this query be made? Depends on public facts only. */
 int release_check(const struct scope *s, const struct query *q, const struct ask *a);
 
 /* ---- scope.c ---- */
 
 struct task scope_task(const struct scope *s, const struct ask *a);
-/* Widths of sums: one number, or one a coefficient. */
+/* Widths of sums: one number, or one for each coefficient. */
 size_t scope_width_one(const struct task *task);
 size_t scope_width_dim(const struct task *task);
-/* What sums are divided by: n, or the batch's public size. */
+/* The divisor of sums: n, or the batch's public size. */
 double scope_divisor(const struct scope *s);
-/* The sum over the divisor, without noise: it must not leave the barrier. */
+/* The sum divided by the divisor, without noise: it must not leave the barrier. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer);
-/* Out of what the open step, or the leaf, has left. */
+/* Pays from what is left of the open step, or of the leaf. */
 int scope_pay(struct scope *s, const struct query *q, double rho);
 /* Is w short enough for every exact sum to be finite? */
 int check_point(const struct oracle *o, const double *w);
@@ -189,19 +189,19 @@ int check_clip(const struct scope *s, const struct ask *a);
 /* ---- bounds.c ---- */
 
 int scope_replaces(const struct scope *s);
-/* Terms in which the sums of two neighbours differ: a record's two under replace-one, under zero-out its one. */
+/* Number of terms in which the sums of two neighbours differ: two under replace-one, one under zero-out. */
 double bounds_terms(const struct scope *s);
-/* change: of the sum, between neighbours; error: of the computed mean */
+/* change: of the sum, between neighbours; error: of the computed mean. */
 double bounds_sensitivity(const struct scope *s, double change, double error);
-/* Of the mean of a function of the predictors that is at most size, with Lipschitz constant lip, at a point of norm
- * w_norm. */
+/* Rounding error of the mean of a function of the predictors that is at most size, with Lipschitz constant lip, at a
+ * point of norm w_norm. */
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size);
-/* Of the mean of records' parts that are no longer than size as they are computed. */
+/* Rounding error of the mean of records' parts whose computed norms are at most size. */
 double bounds_sum_rounding(const struct scope *s, double size);
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size);
-/* Of a gradient that is summed in one pass with a matrix. */
+/* Rounding error of a gradient that is summed in one pass with a matrix. */
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);
-/* Rows over the divisor. */
+/* Bound on the number of rows divided by the divisor. */
 double bounds_most_rows(const struct scope *s);
 
 /* ---- minimise.c: the minimiser of a strongly convex problem; it must not leave the barrier ---- */
@@ -209,22 +209,22 @@ double bounds_most_rows(const struct scope *s);
 struct strong {
   const double *quadratic; /* the loss plus quadratic_j w_j^2 / 2 */
   const double *linear;    /* plus linear'w */
-  double least;            /* of quadratic */
-  double smooth;           /* the gradient's Lipschitz constant */
-  double ball;             /* the minimiser is no longer than this */
+  double least;            /* smallest quadratic_j */
+  double smooth;           /* Lipschitz constant of the gradient */
+  double ball;             /* bound on the norm of the minimiser */
   double error;            /* E' of minimise.c */
 };
-/* longest: bound on the norm of linear, whose values may come later; public, like all that is set here. Refused where
- * the loss may be concave or has several outputs, or a quadratic part is not positive. */
+/* longest: bound on the norm of linear, whose values may be set later; public, like everything set here. Refused where
+ * the loss may be concave or has several outputs, or a quadratic_j is not positive. */
 int strong_init(const struct scope *s, const double *quadratic, const double *linear, double longest,
                 struct strong *problem);
-/* How far what strong_minimise() finds may be from the minimiser, whatever the data. */
+/* Bound on the distance of the computed point from the minimiser, for all data. */
 double strong_distance(const struct strong *problem);
 int strong_minimise(const struct scope *s, const struct strong *problem, double *w);
 
 /* ---- ledger.c ---- */
 
-/* What a perturbed minimiser may shift the privacy loss by; zero where the ledger has no such release, or had it. */
+/* kappa, by which a perturbed minimiser may shift the privacy loss; zero where the ledger has no such release left. */
 double ledger_shift(const struct ledger *ledger);
 int ledger_take_shift(struct ledger *ledger);
 /* Between these two the ledger takes no charge. */

@@ -1,8 +1,8 @@
 /*
  * Histograms of k columns of raw values (proofs: private-ranges).
  *
- * In every column a record adds either nothing (its value is missing, infinite or outside the breaks) or one to one
- * cell: a vector that is zero or a unit vector e_i. So in one column the counts of two data sets differ by
+ * In every column a record adds either nothing (its value is missing, infinite or outside the breaks) or one to a
+ * single cell: its contribution is zero or a unit vector e_i. So in one column the counts of two data sets differ by
  *   replace-one   one of 0, +-e_i, e_i - e_j, of norm at most sqrt(2);
  *   zero-out      0 or e_i, of norm at most 1: a null record is in no cell.
  * The columns are disjoint sets of coordinates, so squared norms add up: sqrt(2 k) and sqrt(k). Both are attained, by
@@ -21,7 +21,7 @@ static size_t cells_before(const struct ask *a, size_t column) {
 
 static size_t width(const struct task *task) { return cells_before(task->ask, task->ask->k); }
 
-/* cells when there is none. */
+/* Returns the number of cells if the value is in none. */
 static size_t find_cell(const struct histogram *h, double value) {
   size_t low = 0, high = h->cells;
   if (!isfinite(value) || value < h->breaks[low] || value > h->breaks[high]) return h->cells;
@@ -55,7 +55,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   return sqrt(bounds_terms(s) * (double)a->k);
 }
 
-/* Two names in the ledger. */
+/* The same query under two names. */
 #define COUNTS(what)                                                                                                   \
   {                                                                                                                    \
     .name = what, .sum = {SUM_COUNTS, width, NULL, count, NULL}, .mechanism = &mechanism_gaussian, .keep = KEEP_NOT,   \

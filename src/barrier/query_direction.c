@@ -2,10 +2,10 @@
  * The direction of Newton's method with double noise (Ganesh et al. 2023, algorithm 3 and section 5.2, with other
  * sensitivities; proofs: sensitivity-direction).
  *
- * The direction is A^-1 g~ for a gradient g~ that was released: given g~ it is
- * a function of the data through A alone, so its sensitivity may be in
- * proportion to |g~|, and in an adaptive composition the two are private
- * together (proofs: gdp-filter). On a step's batch likewise (schedule.c), with
+ * The direction is A^-1 g~ for a released gradient g~. Given g~ it is
+ * a function of the data through A alone, so its sensitivity may be
+ * proportional to |g~|, and as an adaptive composition the two are private
+ * together (proofs: gdp-filter). The same holds on a step's batch (schedule.c), with
  * the gradient of the same batch.
  */
 #include "barrier/private.h"
@@ -32,7 +32,7 @@ static int check(const struct scope *s, const struct ask *a) {
 
 /*
  * A^-1 g with A >= m I, m known; a record changes A by a semidefinite matrix of
- * norm at most c = b / n. With both relations A^-1 changes by at most
+ * norm at most c = b / n. Under both relations A^-1 changes by at most
  *   add   c / (m (m + c)): each of the two inverses lies between (A0 + c I)^-1
  *         and A0^-1, A0 the matrix without the record
  *   clip  k |H - H'|_F <= sqrt(2) k c, zero-out k c: 1 / h, h of la/clip.c, is Lipschitz in the
@@ -41,11 +41,11 @@ static int check(const struct scope *s, const struct ask *a) {
  * in the spectral norm (proofs: sensitivity-direction). The penalty is added before either, and only raises m.
  *
  * Rounding. The matrix is summed with error E (as the Hessian's), and its entries are rounded by at most 9 u N each, N
- * a bound on its Frobenius norm: the curvature's is at most its trace. Cholesky then solves, exactly, a system whose
- * matrix is off by at most 4 d (3 d + 1) u N (Higham 2002, theorem 10.4 and (10.7)); la/clip.c has errors of (14 d^2 +
- * 120 d) u N and, for d > 1, 1000 u N. With eta = E + SOLVER d (d + 1) u N, much larger than both need, the direction
- * is off by at most eta / (m (m - eta)) |g| <= 2 eta / m^2 |g| when eta <= m / 4, which also keeps Cholesky from
- * breaking down; else the release is refused.
+ * a bound on its Frobenius norm: that of the curvature is at most its trace. Cholesky then solves exactly a system
+ * whose matrix is within 4 d (3 d + 1) u N (Higham 2002, theorem 10.4 and (10.7)); la/clip.c has errors of (14 d^2 +
+ * 120 d) u N and, for d > 1, 1000 u N. With eta = E + SOLVER d (d + 1) u N, much larger than both need, the error of
+ * the direction is at most eta / (m (m - eta)) |g| <= 2 eta / m^2 |g| when eta <= m / 4, which also keeps Cholesky from
+ * breaking down; otherwise the release is refused.
  */
 #define SOLVER 256
 #define CLIPPED 0.47
@@ -69,16 +69,15 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   return la_norm(dim, a->along) * (change + 2 * (2 * eta / (m * m)));
 }
 
-/* Bound on the Frobenius norm of the matrix, and on what clips it. */
+/* Bound on the Frobenius norm of the matrix, and on the level to which eigenvalues are raised. */
 static double size(const struct scope *s, const struct modified *how) {
   const struct model *m = &s->oracle->model;
   double curvature = model_bounds(m)->curv_upper * bounds_most_rows(s);
   return curvature + la_norm(m->dim, how->penalty) + sqrt((double)m->dim) * how->lambda0;
 }
 
-/* Its time must not depend on the matrix, which has no noise. So eigenvalues are clipped by la_solve_clipped(), and
- * entries are rounded to some multiple of the unit roundoff: what is far below it would be computed with more slowly.
- */
+/* The time must not depend on the un-noised matrix. So eigenvalues are clipped by la_solve_clipped(), and
+ * entries are rounded to a multiple of the unit roundoff, because processors are slower for numbers far below it. */
 static int finish(const struct scope *s, const struct ask *a, double *matrix, double *direction) {
   const struct modified *how = a->matrix;
   size_t dim = s->oracle->model.dim;

@@ -1,12 +1,12 @@
-/* What the leaves of an epoch sum (fresh.c): of each record the gradient and the Hessian at the epoch's start, and then
- * differences of gradients. One pass each, as a record that is read on is read once. */
+/* The sums of an epoch's leaves (fresh.c): for each record the gradient and the Hessian at the epoch's start, and then
+ * differences of gradients. Each is one pass, because records of a stream are read once. */
 #include "barrier/private.h"
 #include "la/la.h"
 
 #include <float.h>
 #include <math.h>
 
-/* More than squares that underflow take from a distance. */
+/* More than a distance loses when its squares underflow. */
 #define LEAST_DISTANCE 1e-150
 
 static double spread(const struct scope *s);
@@ -31,7 +31,7 @@ static void add_start(const struct task *task, const struct data_block *b, doubl
 
 const struct sum sum_epoch_start = {SUM_BOTH, width_start, add_start, NULL, NULL};
 
-/* Of a gradient at a w of this norm, on its own or with a matrix. */
+/* Rounding error of a gradient at w, alone or with a matrix. */
 static double gradient_error(const struct scope *s, const double *w) {
   double size, lipschitz, norm = la_norm(s->oracle->model.dim, w);
   model_slope_bounds(&s->oracle->model, &size, &lipschitz);
@@ -87,13 +87,13 @@ double sensitivity_product(const struct scope *s, double norm, const double *v) 
   return bounds_sensitivity(s, spread(s) * length, (error + (double)(m->dim + 8) * DBL_EPSILON * largest) * length);
 }
 
-/* Two records' curvatures, or one's and zero, are no farther apart. */
+/* Bound on the difference of two records' curvatures, or of one's and zero. */
 static double spread(const struct scope *s) {
   const struct loss_bounds *b = model_bounds(&s->oracle->model);
   return scope_replaces(s) ? b->curv_lower + b->curv_upper : fmax(b->curv_lower, b->curv_upper);
 }
 
-/* From before, or from zero. Rounded up: n + 2 roundings of relative size u. */
+/* Distance from before, or from zero. Rounded up: n + 2 roundings of relative size u. */
 static double distance(size_t dim, const double *w, const double *before) {
   double square = 0;
   for (size_t j = 0; j < dim; j++) {

@@ -24,7 +24,7 @@ double bounds_gradient_error(const struct scope *s, double norm) {
   return bounds_rounding(s, lipschitz, norm, size);
 }
 
-/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient); of weighted rows their bound is L (proofs: row-slopes) */
+/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient); for weighted rows L is their bound (proofs: row-slopes) */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   double change = bounds_terms(s) * model_bounds(m)->lipschitz;
@@ -43,7 +43,7 @@ const struct query query_gradient = {.name = "gradient",
 
 /* ---- the gradient with each record's part clipped ---- */
 
-/* Slopes of several outputs are a column each. A record whose slope or row is zero is left as it is. */
+/* With several outputs slopes have a column for each. A record whose slope or row is zero is unchanged. */
 static void clip_slopes(const struct model *m, const struct data_block *b, double clip, double *square, double *slope) {
   size_t n = b->rows;
   model_squares(b, square);
@@ -71,8 +71,8 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
   }
 }
 
-/* 2 C / n, zero-out C / n (proofs: sensitivity-clipped). Clipped slopes are as Lipschitz as slopes, and the computed
- * norms that they are clipped by are off by (p + K + 8) u at most. */
+/* 2 C / n, zero-out C / n (proofs: sensitivity-clipped). Clipped slopes have the Lipschitz constant of slopes, and the
+ * computed norms by which they are clipped have an error of at most (p + K + 8) u. */
 static double sensitivity_clipped(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   double most = fmin(a->clip, model_bounds(m)->lipschitz), numbers = (double)(m->columns + m->outputs);
@@ -99,7 +99,7 @@ const struct query query_clipped_gradient = {
 
 static size_t width_both(const struct task *task) { return 1 + task->model->dim; }
 
-/* The gradient leaves the block's predictors behind. */
+/* Uses the predictors of the block that the gradient has just computed. */
 static void add_both(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   add(task, b, work, sum + 1);
   *sum += model_sum(task->model, b, work[T]);
@@ -107,7 +107,7 @@ static void add_both(const struct task *task, const struct data_block *b, double
 
 const struct sum sum_value_gradient = {SUM_GRADIENT, width_both, add_both, NULL, "value and gradient"};
 
-/* ---- gradient + Hessian times along: the gradient of the quadratic model of at, at at + along ---- */
+/* ---- gradient + Hessian times along: the gradient at (at + along) of the quadratic model around at ---- */
 
 /* Weights l' + l'' z'along. */
 static void add_model(const struct task *task, const struct data_block *b, double *const *work, double *sum) {

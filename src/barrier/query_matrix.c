@@ -1,6 +1,6 @@
-/* Curvature matrices, (1/n) sum c_i z_i z_i': the Hessian, c_i = l''_i in [-a, b], and the majorant, c_i in [0, b] the
- * curvature of a quadratic upper bound; and their traces. Second moments of the rows' gradients, c_i = l'_i^2, and of
- * rows, weighted or not. */
+/* Curvature matrices, (1/n) sum c_i z_i z_i', and their traces: the Hessian, c_i = l''_i in [-a, b], and the majorant,
+ * with c_i in [0, b] the curvature of a quadratic upper bound. Also second moments of the records' gradients,
+ * c_i = l'_i^2, and of rows, weighted or not. */
 #include "barrier/private.h"
 #include "la/la.h"
 
@@ -11,7 +11,7 @@ int curvature_may_be_negative(const struct scope *s, enum curvature curvature) {
   return curvature == CURVATURE_HESSIAN && model_bounds(&s->oracle->model)->curv_lower > 0;
 }
 
-/* Of the c_i as functions of the predictor. */
+/* Lipschitz constant of the c_i as functions of the predictor. */
 double curvature_lipschitz(const struct scope *s, enum curvature curvature) {
   const struct model *m = &s->oracle->model;
   return curvature == CURVATURE_HESSIAN ? model_bounds(m)->third : loss_upper_lipschitz(m->loss);
@@ -126,8 +126,8 @@ static void add_products(const struct task *task, const struct data_block *b, do
   add_matrix(task, weights_products, b, work, sum);
 }
 
-/* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm. A square has twice the relative error of l', hence twice
- * its bound (proofs: sensitivity-products). */
+/* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm. A square has twice the relative error of l', so twice
+ * its bound is used (proofs: sensitivity-products). */
 static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
@@ -170,7 +170,7 @@ const struct query query_weighted = {.name = "weighted matrix",
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_weighted};
 
-/* ---- second moments of rows, of whatever loss ---- */
+/* ---- second moments of rows, for any loss ---- */
 
 static void weights_one(const struct task *task, const struct data_block *b, double *t, double *weight) {
   (void)task;

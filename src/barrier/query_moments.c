@@ -1,10 +1,11 @@
 /*
- * Column moments of the clipped rows r, |r| <= 1: the means of r_j and, of columns with a bound u_j > 0, those of
+ * Column moments of the clipped rows r, |r| <= 1: the means of r_j and, for columns with a bound u_j > 0, those of
  * f_j^2 / (2 u_j), f_j = min(|r_j|, u_j).
  *
- * Second moments are free. With a = r - r', b = r + r': |f_j - f'_j| <= |b_j| and f_j + f'_j <= 2 u_j, so that
- * (f_j^2 - f'_j^2)^2 / (4 u_j^2) <= b_j^2, and all that a replaced record changes has the squared norm |a|^2 + |b|^2 =
- * 2 |r|^2 + 2 |r'|^2 <= 4. Of a null record r' = 0, and f_j^4 / (4 u_j^2) <= r_j^2 / 4: at most 5/4
+ * Second moments add nothing to the sensitivity. With a = r - r', b = r + r': |f_j - f'_j| <= |b_j| and f_j + f'_j <= 2
+ * u_j, so that (f_j^2 - f'_j^2)^2 / (4 u_j^2) <= b_j^2, and the change by a replaced record has the squared norm |a|^2
+ * +
+ * |b|^2 = 2 |r|^2 + 2 |r'|^2 <= 4. For a null record r' = 0, and f_j^4 / (4 u_j^2) <= r_j^2 / 4: at most 5/4
  * (proofs: sensitivity-moments).
  */
 #include "barrier/private.h"

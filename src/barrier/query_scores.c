@@ -2,11 +2,11 @@
  * Scores of records, k raw columns of numbers from 0 to 1: their sums with Gaussian noise, and the column of the
  * largest sum by the exponential mechanism (proofs: sensitivity-scores, best-score).
  *
- * A score is clamped to [0, 1] and rounded to a multiple of 2^-20, so that sums of fewer than 2^32 scores are exact in
- * doubles: there is no rounding error to add. What is not finite adds nothing. A record, replaced by any other, moves
- * each sum by at most one: k sums by at most sqrt(k), attained by all zeros against all ones. The differences of two
- * columns' sums it moves by at most two. The null record has the same score in all columns, so that beside it the
- * differences move by at most one; of sums it is a record like others.
+ * A score is clipped to [0, 1] and rounded to a multiple of 2^-20, so that sums of fewer than 2^32 scores are exact in
+ * doubles and there is no rounding error to add. A number that is not finite adds nothing. A replaced record changes
+ * each sum by at most one: k sums by at most sqrt(k), attained by all zeros against all ones. It changes the
+ * differences of two columns' sums by at most two. The null record has the same score in all columns, so under zero-out
+ * the differences change by at most one; in the sums it counts like other records.
  */
 #include "barrier/private.h"
 

@@ -1,14 +1,14 @@
 /*
- * Line searches: decreases f(w) - f(w + step_i d) for k steps, with noise, or one of the steps, chosen by the sparse
+ * Line searches: decreases f(w) - f(w + step_i d) for k steps, with noise; or the choice of one step by the sparse
  * vector technique or the exponential mechanism.
  *
- * Of one decrease: 2 L |step d| / n, zero-out L |step d| / n (proofs: sensitivity-decrease). Of a network no L is
- * known: each record's decrease is clipped to C |step d| in its place, with the norm C that its gradients are clipped
- * to (proofs: sensitivity-network-decrease). The sparse vector asks for q_i = (decrease_i + offset_i) / step_i, which
- * is >= 0 when the condition holds and has the same sensitivity for every step, or for q_i itself with the sensitivity
- * of the largest step. The exponential mechanism's scores are decrease_i + offset_i: two neighbours' differ by a
- * function of the step with slope at most 2 L |d| / n, so their range is that times the spread of the steps (proofs:
- * sensitivity-spread).
+ * Sensitivity of one decrease: 2 L |step d| / n, zero-out L |step d| / n (proofs: sensitivity-decrease). For a network
+ * no L is known: each record's decrease is clipped to C |step d| instead, with the norm C to which its gradients are
+ * clipped (proofs: sensitivity-network-decrease). The queries of the sparse vector are q_i = (decrease_i + offset_i) /
+ * step_i, which is >= 0 when the condition holds and has the same sensitivity for every step, or for q_i itself with
+ * the sensitivity of the largest step. The exponential mechanism's scores are decrease_i + offset_i: two neighbours'
+ * differ by a function of the step with slope at most 2 L |d| / n, so their range is that times the spread of the steps
+ * (proofs: sensitivity-spread).
  */
 #include "barrier/private.h"
 #include "base/simd.h"
@@ -22,7 +22,7 @@ static size_t width(const struct task *task) { return task->ask->k; }
 static void move(size_t n, const double *t, double step, const double *u, double *restrict to);
 static double most_decrease(const struct model *m, const struct ask *a, size_t i);
 
-/* What is no number is clipped, too. */
+/* A NaN is clipped, too. */
 static double clipped(double x, double limit) { return x > -limit ? (x < limit ? x : limit) : -limit; }
 
 static void add_clipped(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
@@ -37,7 +37,7 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
   }
 }
 
-/* The candidates compute more than they read: each has a part of the next tile fetched. */
+/* Candidates need more computing than reading, so a part of the next tile is prefetched with each. */
 static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   const struct model *m = task->model;
   const struct ask *ask = task->ask;
@@ -82,7 +82,7 @@ static int check(const struct scope *s, const struct ask *a) {
 
 /* ---- noisy decreases ---- */
 
-/* One record's i-th decrease lies in [-c, c]; the null record's is zero. */
+/* One record's i-th decrease lies in [-c, c]; that of the null record is zero. */
 static double most_decrease(const struct model *m, const struct ask *a, size_t i) {
   double length = fabs(a->step[i]) * la_norm(m->dim, a->along);
   if (m->network) return a->clip * length;
@@ -110,15 +110,15 @@ const struct query query_decreases = {.name = "line search",
 
 /* ---- a step ---- */
 
-/* A decrease is at most n times its sensitivity; the sum with its offset, and the division by the step, round it once
- * each, in both data sets. */
+/* A decrease is at most n times its sensitivity. Adding the offset, and dividing by the step, each have one rounding,
+ * in both data sets. */
 static double rounding_of_score(const struct scope *s, double sensitivity, double offset) {
   return 4 * DBL_EPSILON * ((double)data_rows(s->oracle->engine.rows) * sensitivity + fabs(offset));
 }
 
 static double divided_by(const struct ask *a, size_t i) { return a->scale_free ? a->step[i] : 1; }
 
-/* Scores stay where the decreases are: what is released of them is an index. */
+/* Scores overwrite the decreases: only an index is released. */
 static int finish(const struct scope *s, const struct ask *a, double *decrease, double *score) {
   (void)s;
   (void)score;
@@ -126,7 +126,7 @@ static int finish(const struct scope *s, const struct ask *a, double *decrease, 
   return BASE_OK;
 }
 
-/* The largest of any query. */
+/* The largest sensitivity of the queries. */
 static double sensitivity_first(const struct scope *s, const struct ask *a, size_t i) {
   double most = 0;
   (void)i;
@@ -147,7 +147,7 @@ const struct query query_first_step = {.name = "line search",
                                        .sensitivity = sensitivity_first,
                                        .finish = finish};
 
-/* Only there is what is left eps: of all rows, and of fresh ones, it would count as rho. */
+/* Only on a batch is the remaining budget an eps: on all rows, and on fresh ones, it would count as rho. */
 static int check_batch(const struct scope *s, const struct ask *a) {
   return s->of && !s->exact ? check(s, a) : BASE_ERR_ARGUMENT;
 }
@@ -162,7 +162,7 @@ const struct query query_batch_step = {.name = "line search",
                                        .sensitivity = sensitivity_first,
                                        .finish = finish};
 
-/* Scores are not divided by their steps, and one may be that of staying. */
+/* Scores are not divided by their steps, and one step may be zero. */
 static int check_best(const struct scope *s, const struct ask *a) {
   (void)s;
   return a->scale_free ? BASE_ERR_ARGUMENT : check_steps(a);
@@ -185,7 +185,7 @@ static double sensitivity_best(const struct scope *s, const struct ask *a, size_
   return bounds_sensitivity(s, change, 2 * error) + 2 * more;
 }
 
-/* No database is asked for it: differences of its rounded decreases may be too large (proofs: push-down). */
+/* Not computed by a database: differences of its rounded decreases may be too large (proofs: push-down). */
 const struct query query_best_step = {.name = "line search",
                                       .sum = {SUM_VECTOR, width, add, NULL, "exact decreases"},
                                       .mechanism = &mechanism_best,

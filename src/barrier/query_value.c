@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* One output's predictors of a block are taken together, which is quicker. */
+/* With one output the predictors of a block are processed together, which is faster. */
 static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   const struct model *m = task->model;
   size_t most = tile_value(b);
@@ -16,8 +16,8 @@ static void add(const struct task *task, const struct data_block *b, double *con
   if (m->outputs == 1) *sum += model_sum(m, b, work[T]);
 }
 
-/* Replace-one: the range of l over |t| <= |w|, / n. Zero-out: at most L |w| + s, / n, where the null record's loss is
- * l(0, 0) and |l(y, 0) - l(0, 0)| <= s (proofs: sensitivity-value). */
+/* Replace-one: the range of l over |t| <= |w|, over n. Zero-out: at most (L |w| + s) / n, where the null record's loss
+ * is l(0, 0) and |l(y, 0) - l(0, 0)| <= s (proofs: sensitivity-value). */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);

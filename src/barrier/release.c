@@ -1,7 +1,7 @@
 /*
- * The one way on which an answer about the data leaves: check, sensitivity, scale of the noise, charge, exact sum,
- * draw. A query (query_*.c) says what is summed and how sensitive it is; no caller passes a sensitivity. All memory
- * that a release keeps is taken before the charge, and after it nothing is refunded.
+ * The only way for information about the data to leave: check, sensitivity, scale of the noise, charge, exact sum,
+ * draw. A query (query_*.c) defines the sum and its sensitivity; no caller passes a sensitivity. All memory
+ * that a release keeps is allocated before the charge, and after it nothing is refunded.
  */
 #include "barrier/private.h"
 
@@ -13,14 +13,15 @@ size_t release_answers(const struct scope *s, const struct query *q, const struc
   return q->answers ? q->answers(&task) : q->sum.width(&task);
 }
 
-/* Weighted rows of a batch have no lengths there. */
+/* Weighted rows of a batch have no lengths. */
 static int answers_moved(const struct scope *s, const struct query *q) {
   const struct model *m = &s->oracle->model;
   if (!m->coordinates) return 1;
   return model_weighted(m) ? q->moved == MOVED_WEIGHTED && !s->of : q->moved != MOVED_NOT;
 }
 
-/* What a record of several outputs adds is bounded for some queries only, and that of a network where it is clipped. */
+/* With several outputs a record's contribution is bounded for some queries only; for a network only where it is
+ * clipped. */
 static int answers_model(const struct scope *s, const struct query *q) {
   const struct model *m = &s->oracle->model;
   return m->network ? q->networks : q->several || m->outputs <= 1;
@@ -35,7 +36,7 @@ int release_check(const struct scope *s, const struct query *q, const struct ask
   return status == BASE_OK && q->check ? q->check(s, a) : status;
 }
 
-/* The ledger's entry of noise on each of several numbers has the largest of sensitivities and scales. */
+/* Where each number has its own noise, the ledger's entry has the largest of the sensitivities and scales. */
 static int find_noise(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
                       double *each, struct noise *noise) {
   *noise = (struct noise){.sensitivity = 0, .each = each};
@@ -54,7 +55,7 @@ static int find_noise(const struct scope *s, const struct query *q, const struct
   return BASE_OK;
 }
 
-/* What does not need the data. */
+/* Everything that does not need the data. */
 static int prepare(const struct scope *s, const struct query *q, const struct ask *a, double rho, size_t k,
                    const struct answer *out, struct noise *noise) {
   if (out->index) *out->index = k;
@@ -64,7 +65,7 @@ static int prepare(const struct scope *s, const struct query *q, const struct as
   return status;
 }
 
-/* An answer about a batch was paid for when its step was opened. */
+/* A release on a batch was paid for when its step was opened. */
 static int pay(struct scope *s, const struct query *q, double rho, const struct noise *noise) {
   struct oracle *o = s->oracle;
   const struct ledger_entry entry = {q->name, q->mechanism->name, rho, noise->sensitivity, noise->scale};

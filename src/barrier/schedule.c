@@ -1,28 +1,28 @@
 /*
- * Steps on batches. What is charged is the Renyi divergence, at the ledger's
+ * Steps on batches. The charge is the Renyi divergence, at the ledger's
  * order, of everything that a step may release on its batch, amplified once
  * (proofs: amplification): the base mechanism is the adaptive composition of a
- * gradient and second-order releases, all Gaussian, so Gaussian itself with
- * mu^2 = mu_g^2 + mu_H^2. Under replace-one its pair of neighbouring batches
- * is amplified whatever the scheme, under zero-out Poisson's alone
+ * gradient and second-order releases, all Gaussian, so it is Gaussian with
+ * mu^2 = mu_g^2 + mu_H^2. Under replace-one both schemes amplify its pair of neighbouring
+ * batches, under zero-out only Poisson does
  * (proofs: replace-one-batches, zero-out-batches).
  *
- * Or it is a sparse vector alone, an eps-DP mechanism, which is amplified as
+ * Or the step is a sparse vector alone, an eps-DP mechanism, which is amplified as
  * such under both relations and schemes (proofs: pure-batches). It cannot
  * share a batch with a gradient: conditional on the gradient, the batch gives
  * no further amplification.
  *
  * Second-order releases are a Hessian, or the trace and the direction of
- * Newton's method (proofs: steps-on-batches). That a direction's noise has a
- * scale which follows from what the step released before it changes nothing: given that, the scale is the
+ * Newton's method (proofs: steps-on-batches). The scale of a direction's noise depends on earlier releases of the step.
+ * This changes nothing: given these releases, the scale is the
  * same for both neighbours and the means differ by at most the sensitivity, so
  * one random map takes the pair N(0, 1), N(mu, 1) to the step's releases on any
- * two neighbouring batches, and takes the mixtures of that pair with it.
+ * two neighbouring batches, and the mixtures of that pair as well.
  *
  * The divergence of a composition on one batch exceeds the sum of the parts'
- * and cannot be charged release by release: a filter adds up conditional
+ * divergences and cannot be charged release by release: a filter adds conditional
  * divergences, and conditional on the first release the batch gives no further
- * amplification. Hence a step is charged when it is opened, and the ledger
+ * amplification. Therefore a step is charged when it is opened, and the ledger
  * takes no other charge before it is closed.
  *
  * A batch depends on no record, so its number of rows may be known; but sums
@@ -35,7 +35,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A copy by rows costs as much as gathering this fraction of all rows from their columns. */
+/* Copying the rows costs as much as gathering this fraction of all rows from their columns. */
 #define COPY_SHARE 0.25
 
 static int check_sampling(const struct oracle *o, const struct sampling *how) {
@@ -48,7 +48,7 @@ static int check_sampling(const struct oracle *o, const struct sampling *how) {
   return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-/* What the ledger describes of a step: its first query. */
+/* The part that the ledger's entry describes: the step's first query. */
 static int first_part(const struct schedule *how) {
   if (how->share[PART_CHOICE] > 0) return PART_CHOICE;
   return how->share[PART_SLOPE] > 0 ? PART_SLOPE : PART_CURVATURE;
@@ -60,7 +60,7 @@ static const struct query *first_query(int first, const struct ask *ask) {
   return first == PART_SLOPE && ask->clip > 0 ? &query_clipped_gradient : asked[first];
 }
 
-/* A sparse vector is alone, and noisy decreases have a gradient beside them. */
+/* A sparse vector must be alone, and noisy decreases need a gradient. */
 static int check_schedule(const struct schedule *how) {
   double total = 0;
   for (int part = 0; part < PARTS; part++) {
@@ -80,7 +80,7 @@ static int check_ask(struct oracle *o, const struct schedule *how, const struct 
   return release_check(&before, first_query(first_part(how), ask), ask);
 }
 
-/* first: the part that the step begins with. */
+/* first: the part with which the step begins. */
 static int find_base(const struct oracle *o, const struct sampling *how, int first, double cost,
                      struct amplified *found) {
   int status = check_sampling(o, how);
@@ -133,7 +133,7 @@ static int draw(struct oracle *o, const struct sampling *how) {
   return status;
 }
 
-/* Copied when as much time went into batches without it: at most twice what is best, however many follow. */
+/* Copies the rows once gathering without a copy has cost as much: at most twice the least possible time. */
 static void gather_from_records(struct oracle *o) {
   o->drawn += (double)o->batch.count;
   if (!o->records && o->drawn > COPY_SHARE * (double)data_rows(o->engine.rows))

@@ -1,4 +1,4 @@
-/* What releases are about: all rows, or those of a batch, with what its step has left. */
+/* The rows of a release: all rows, or those of a batch, with the remaining budget of its step. */
 #include "barrier/private.h"
 #include "la/la.h"
 
@@ -15,7 +15,7 @@ size_t scope_width_dim(const struct task *task) { return task->model->dim; }
 
 double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->engine.rows); }
 
-/* Points go to the coordinates of the rows, sums come back from these. */
+/* Maps points to the coordinates of the rows, and sums back. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
   const struct model *m = &s->oracle->model;
   struct ask of_rows = *a;
@@ -31,13 +31,13 @@ int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a
   return status;
 }
 
-/* Far below overflow, so that every exact sum is finite whatever the data are
+/* Far below overflow, so that every exact sum is finite for all data
  * and no later error depends on them. */
 int check_point(const struct oracle *o, const double *w) {
   return la_norm(o->model.dim, w) <= 1e100 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-/* Far above where the square of a short row would underflow. */
+/* Far above the level where the square of a short row would underflow. */
 int check_clip(const struct scope *s, const struct ask *a) {
   (void)s;
   return a->clip >= 1e-50 && a->clip <= 1e50 ? BASE_OK : BASE_ERR_ARGUMENT;

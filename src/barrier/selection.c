@@ -1,7 +1,7 @@
 /*
- * How often which candidates are run, when only the best of all runs is released: charged here, before the number is
- * drawn. The number and the candidates drawn are secret: they must not leave but through the run that is chosen. A
- * number of the Poisson distribution that is zero is drawn anew (proofs: best-of-runs, selection-order).
+ * Draws how often which candidates are run, when only the best of all runs is released. The cost is charged here,
+ * before the number is drawn. The number and the candidates are secret: they leave only through the chosen run. A
+ * Poisson number that is zero is drawn again (proofs: best-of-runs, selection-order).
  */
 #include "barrier/private.h"
 #include "acct/acct.h"

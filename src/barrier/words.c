@@ -1,9 +1,9 @@
-/* For those who are asked for a sum by its word: what it is. */
+/* The sums by name, for those who compute them elsewhere. */
 #include "barrier/private.h"
 
 #include <string.h>
 
-/* Of those that share a word the sums are the same. */
+/* Queries that share a name have the same sum. */
 static const struct sum *const sums[] = {
     &query_value.sum,    &query_gradient.sum,  &query_clipped_gradient.sum, &query_model_gradient.sum,
     &sum_value_gradient, &query_hessian.sum,   &query_majorant.sum,         &query_direction.sum,
