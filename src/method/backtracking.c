@@ -1,26 +1,26 @@
 /*
- * Gradient descent with private backtracking (BLSGD: Chen & Lee 2020, algorithm 2; of all rows, with an exponential
- * mechanism for the search, DP-AGD: Lee & Kifer 2018, algorithm 2):
+ * Gradient descent with private backtracking (BLSGD: Chen & Lee 2020, algorithm 2; on the full data, with an
+ * exponential mechanism for the search, DP-AGD: Lee & Kifer 2018, algorithm 2):
  *
  *   repeat until the next attempt cannot be paid for:
  *     fresh <- gradient at w
- *     where the attempt before moved nothing: adapt what attempts cost; g <- mean of the gradients at w
+ *     if the last attempt did not move: adapt the costs of attempts; g <- mean of the gradients at w
  *     step <- the first of longest * ratio^i, i < k, with f(w) - f(w - step g) >= sufficient * step * |g|^2
- *     where there is one: w <- w - step g; after every tenth: longest <- min(1.2 * longest of the ten, longest)
+ *     if there is one: w <- w - step g; after every tenth: longest <- min(1.2 * longest of the ten, longest)
  *   release the gradient at w with the rest of the budget: the certificate
  *
- * Costs are adapted by the angle between the fresh gradient and those released at the same w. Where it is wider than
- * that between gradients of successive points usually is, gradients are raised; where it is far narrower it is the
- * search that failed, and searches are. After an exponential mechanism, which chose to stay, gradients always are.
- * Where gradients are clipped (BLSGD-AC there), what they are clipped to falls the first time that they
- * are raised at a point. All of this looks at releases only (proofs: post-processing). Searches compare the
- * loss as it is: how far it falls is bounded by the length of a step. Of a network it is not, and what gradients are
- * clipped to is also what a record's loss may fall by, over that length; nothing is certified there.
+ * Costs are adapted by the angle between the fresh gradient and those released at the same w. If it is wider than
+ * usual between gradients of successive points, the cost of gradients is raised; if it is far narrower, the
+ * search failed, and the cost of searches is raised. After an exponential mechanism, which chose to stay, it is always
+ * that of gradients. If gradients are clipped (BLSGD-AC there), their clip falls the first time that their cost
+ * is raised at a point. All of this uses releases only (proofs: post-processing). Searches compare the loss
+ * unclipped: its decrease is bounded by the length of a step. For a network there is no such bound, so each record's
+ * decrease is clipped to the clip of gradients times that length; nothing is certified there.
  *
- * An attempt on batches draws a batch for its gradient. A sparse vector has one of its own; noisy decreases are about
- * the gradient's and paid for with it (proofs: pure-batches, steps-on-batches). The published run charges both on one
- * batch with its lemma 4, divides by the random number of rows, and stops when no order has budget left, which is
- * private at none of them; here the order is fixed before the run (proofs: renyi-filter).
+ * An attempt on batches draws a batch for its gradient. A sparse vector has a batch of its own; noisy decreases use
+ * the gradient's batch and are paid for with it (proofs: pure-batches, steps-on-batches). The published run charges
+ * both on one batch with its lemma 4, divides by the random number of rows, and stops when no order has budget left,
+ * which is private at no order; here the order is fixed before the run (proofs: renyi-filter).
  */
 #include "method/private.h"
 
@@ -29,12 +29,12 @@
 #include <math.h>
 #include <string.h>
 
-#define RAISE 1.3  /* of a cost */
-#define WIDE 1.1   /* an angle, over what is usual */
-#define NARROW 0.5 /* and a narrow one */
-#define USUAL 0.8  /* weight of the angles before */
-#define WINDOW 10  /* steps after which the longest candidate is looked at */
-#define LONGER 1.2 /* over the longest step of these, which it is at most */
+#define RAISE 1.3  /* factor of a cost */
+#define WIDE 1.1   /* a wide angle, relative to the usual one */
+#define NARROW 0.5 /* a narrow angle */
+#define USUAL 0.8  /* weight of earlier angles in the usual one */
+#define WINDOW 10  /* steps after which the longest candidate is adapted */
+#define LONGER 1.2 /* largest ratio of the longest candidate to the longest of these steps */
 
 struct costs {
   double gradient, search;
@@ -45,18 +45,18 @@ struct descent {
   const struct backtracking_options *o;
   struct opt_result *result;
   int attempt, steps;
-  struct costs next;                    /* attempt's */
-  int cut;                              /* was the clip, since the last step? */
-  double longest, taken;                /* candidate; step since it was looked at */
+  struct costs next;                    /* of the next attempt */
+  int cut;                              /* was the clip cut since the last step? */
+  double longest, taken;                /* longest candidate; longest step since it was adapted */
   double usual;                         /* angle between gradients of successive points, in degrees */
-  double *w, *fresh, *last, *direction; /* last: what the last step went against */
+  double *w, *fresh, *last, *direction; /* last: the gradient of the last step */
   double *scratch;
   struct pool here;                      /* gradients at w */
-  size_t k;                              /* candidates */
-  double *step, *offset, *decrease, *sd; /* of them */
+  size_t k;                              /* number of candidates */
+  double *step, *offset, *decrease, *sd; /* k each */
 };
 
-/* What the default target is to be certified with. */
+/* What certifies() needs to find the default target. */
 struct wish {
   const struct objective *f;
   double rho, error;
@@ -79,10 +79,10 @@ static int certify(struct descent *s, double rho);
 static int certifies(const void *wish, double alpha);
 
 static int by_decreases(const struct descent *s) { return s->o->search == OPT_GAUSSIAN; }
-/* By an exponential mechanism, which has staying among its candidates. */
+/* An exponential mechanism has staying among its candidates. */
 static int may_stay(const struct backtracking_options *o) { return o->search == OPT_EXPONENTIAL; }
 
-/* Which has no bounds. */
+/* A network has no bound on gradients. */
 static int of_network(const struct objective *f) { return isinf(f->steepest); }
 
 /* In degrees. */
@@ -144,7 +144,7 @@ double backtracking_default_alpha(struct oracle *oracle, const struct penalty *p
   return plan_smallest_alpha(certifies, &wish, f.steepest);
 }
 
-/* At a point with |g| = alpha / 2 and the mean of |g~|^2. */
+/* Assumes a point with |g| = alpha / 2 and the mean of |g~|^2. */
 static int certifies(const void *wish, double alpha) {
   const struct wish *c = wish;
   double sd = objective_sd_all(c->f, &query_gradient, c->w, c->rho);
@@ -152,7 +152,7 @@ static int certifies(const void *wish, double alpha) {
   return confidence_norm(seen, sd, c->f->dim, c->error) <= alpha;
 }
 
-/* end: what the ledger keeps. */
+/* end: what must stay in the ledger. */
 static int iterate(struct descent *s, double end) {
   int status = BASE_OK;
   while (status == BASE_OK && s->next.gradient + s->next.search <= oracle_left(s->f->oracle) - end) {
@@ -186,7 +186,7 @@ static int measure(struct descent *s, struct costs cost) {
   return trace_add(&s->result->trace, &row);
 }
 
-/* What the next attempts cost: this one is paid for as it was planned. */
+/* Sets the costs of the next attempts; this one is paid for as planned. */
 static void adapt(struct descent *s) {
   double between = angle(s->f->dim, s->fresh, s->here.mean);
   if (may_stay(s->o) || between > fmin(WIDE * s->usual, 90)) {
@@ -212,7 +212,7 @@ static int search(struct descent *s, double rho, double *step) {
   return trace_add(&s->result->trace, &row);
 }
 
-/* The offset is what is added to a decrease of the loss: the penalty's, less what is required. */
+/* The offset is added to a decrease of the loss: the penalty's decrease, minus the required decrease. */
 static void set_candidates(struct descent *s) {
   double required = may_stay(s->o) ? 0 : s->o->sufficient * pow(la_norm(s->f->dim, s->direction), 2);
   for (size_t i = 0; i < s->k; i++) {
@@ -233,7 +233,7 @@ static struct ask ask_of(const struct descent *s) {
                       .scale_free = s->o->search == OPT_SVT};
 }
 
-/* Of a sparse vector that is paid too little for noise to be drawn, before anything is charged. */
+/* Before anything is charged: is the budget of a sparse vector large enough to draw its noise? */
 static int can_search(struct descent *s) {
   set_candidates(s);
   const struct ask ask = ask_of(s);

@@ -1,4 +1,4 @@
-/* What the releases say about the exact quantities: post-processing. */
+/* Confidence bounds for exact quantities from releases: post-processing. */
 #include "method/private.h"
 
 #include <math.h>
@@ -6,23 +6,23 @@
 static double chi_upper(size_t dim, double beta);
 static double excess(double seen, double df, double length, double beta);
 
-/* Term number look of sum 6 / (pi j)^2 = 1. */
+/* Error probability of look number `look`: 6 / (pi j)^2 sums to one over j. */
 double confidence_share(double beta, int look) { return beta * 6 / pow(M_PI * look, 2); }
 
 /*
  * |g + e|^2 / sd^2 is non-central chi-square with d degrees of freedom and
  * non-centrality |g|^2 / sd^2; its cdf decreases in the latter. The bound is
- * the |g| at which what was seen has probability beta from below: it corrects
- * for the noise's own length, sqrt(d) sd, by which |g + e| is inflated. Where
- * even g = 0 would have given a longer |g + e|, the bound would tend to zero;
- * such luck shows nothing, so what was seen counts as at least d. Found by
+ * the |g| for which a norm of at most the observed one has probability beta: it corrects
+ * for the noise's own norm, sqrt(d) sd, which inflates |g + e|. If
+ * even g = 0 would probably give a larger |g + e|, the bound would tend to zero;
+ * this shows nothing, so the observation counts as at least d. Solved by
  * regula falsi in the Illinois variant; the upper end is a bound at every step.
  */
 double confidence_norm(double noisy_norm, double sd, size_t dim, double beta) {
   if (!(sd > 0)) return noisy_norm;
   double df = (double)dim, seen = fmax(noisy_norm / sd, sqrt(df));
   double triangle = seen + chi_upper(dim, beta);
-  if (seen * seen > 1e5) return triangle * sd; /* there the two agree closely */
+  if (seen * seen > 1e5) return triangle * sd; /* there both agree closely */
   double low = 0, high = triangle, at_low = excess(seen, df, low, beta), at_high = excess(seen, df, high, beta);
   int side = 0;
   for (int i = 0; i < 60 && at_high < 0 && high - low > 1e-12 * high; i++) {
@@ -40,13 +40,13 @@ double confidence_norm(double noisy_norm, double sd, size_t dim, double beta) {
   return high * sd;
 }
 
-/* Positive where a length is too likely for a bound. On the normal scale the cdf is nearly linear in the length. */
+/* Positive where a length is too probable for a bound. On the normal scale the cdf is nearly linear in the length. */
 static double excess(double seen, double df, double length, double beta) {
   double quantile = base_qnorm(base_pnchisq(seen * seen, df, length * length));
   return fmin(fmax(quantile, -40), 40) - base_qnorm(beta);
 }
 
-/* high is mostly what every point meets, but for the penalty. */
+/* high is usually a target that every point meets without the penalty. */
 double confidence_target(double left, double sd, size_t dim, double beta, double high) {
   double low = 0;
   for (int i = 0; i < 60; i++) {

@@ -5,16 +5,16 @@
  *
  *   phi(v) = g'v + v'Hv / 2 + (M / 6) |v|^3 >= f(w + v) - f(w)
  *
- * is minimised over a ball around zero that holds w + v.
+ * is minimised over a ball around zero that contains w + v.
  *
  * Direct: g and H are released, H with symmetric Gaussian noise E (proofs: symmetric-noise). |E| is about
- * e = sqrt(2 d) sd, and with H + E + e I the model remains an upper bound; its minimum is found exactly (la_cubic), all
- * of it post-processing, and projected.
+ * e = sqrt(2 d) sd, and with H + E + e I the model remains an upper bound; it is minimised exactly (la_cubic), which is
+ * post-processing, and the result is projected.
  *
- * Inner steps: the printed solver releases the gradient of phi at each of its N points, g + H v, with noise in
- * proportion to its sensitivity at |v| (printed with the diameter for |v| and without 1 / n), and takes steps of 2 / (m
- * (i + 2)), m the strong convexity of the penalty. Its mean has weights 2 (i + 1) / (N (N + 1)); the printed 2 i do not
- * sum to one.
+ * Inner steps: the published solver releases the gradient of phi at each of its N points, g + H v, with noise
+ * proportional to its sensitivity at |v| (printed with the diameter for |v| and without 1 / n), and takes steps of 2 /
+ * (m (i + 2)), with m the strong convexity of the penalty. Its mean has weights 2 (i + 1) / (N (N + 1)); the printed
+ * weights 2 i do not sum to one.
  */
 #include "method/private.h"
 
@@ -87,7 +87,7 @@ static int iterate(struct cubic *s, double end, double rho) {
   return status;
 }
 
-/* All looks at points that may end a run share the error probability. */
+/* All points that may end a run share the error probability. */
 static int measure(struct cubic *s, double rho, double *sd) {
   struct opt_result *r = s->result;
   double beta = (1 - s->o->confidence) / (s->o->spend_all || s->o->inner ? 1 : s->o->iterations + 1);
@@ -142,7 +142,7 @@ static int inner_steps(struct cubic *s, double rho) {
   return BASE_OK;
 }
 
-/* Of phi at point - w. */
+/* The gradient of phi at point - w. */
 static int model_gradient(struct cubic *s, double rho, double *sd) {
   size_t dim = s->f->dim;
   memcpy(s->step, s->point, dim * sizeof(double));

@@ -3,11 +3,12 @@
  *
  *   repeat a planned number of times, on a fresh batch: g <- noisy mean of the records' clipped gradients at w
  *     momentum   m <- momentum m + (1 - momentum) g;  w <- w - step m
- *     Adam       m <- .9 m + .1 g;  v <- .999 v + .001 g^2;  w <- w - step (m / (1 - .9^t)) / (sqrt(v / (1 - .999^t)) +
- * 1e-8) return the last w
+ *     Adam       m <- .9 m + .1 g;  v <- .999 v + .001 g^2;
+ *                w <- w - step (m / (1 - .9^t)) / (sqrt(v / (1 - .999^t)) + 1e-8)
+ *   return the last w
  *
- * All but g is a function of releases (proofs: post-processing). Nothing is certified: a network has no bounds
- * that a certificate could follow from.
+ * Everything except g is a function of releases (proofs: post-processing). Nothing is certified, because a network has
+ * none of the bounds that a certificate needs.
  */
 #include "la/la.h"
 #include "method/private.h"
@@ -88,7 +89,7 @@ int descent_run(struct oracle *oracle, const struct penalty *penalty, const stru
   return status == BASE_ERR_BUDGET ? BASE_OK : status;
 }
 
-/* There is no target that it could meet. */
+/* No target can be certified. */
 double descent_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                              const struct descent_options *options, double rho, const double *w) {
   (void)oracle, (void)penalty, (void)options, (void)rho, (void)w;

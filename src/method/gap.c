@@ -1,4 +1,4 @@
-/* How much there is to gain from the start: what the planned iterations follow from. */
+/* Bounds on f(w0) - inf f, from which the planned iterations follow. */
 #include "method/private.h"
 
 #include "la/la.h"
@@ -10,15 +10,15 @@ double gap_public(const struct objective *f, const double *w) {
   return most + penalty_value(f->penalty, f->dim, w) - oracle_floor(f->oracle);
 }
 
-/* Out there the sampling error of a mean of n losses as large as any, L reach / sqrt(n), is all that there is to gain.
- */
+/* At this distance the sampling error of the mean of n losses of the largest size, L reach / sqrt(n), equals the gap.
+ * */
 double gap_reach(const struct objective *f, double gap, const double *w) {
   return la_norm(f->dim, w) + gap * sqrt((double)oracle_rows(f->oracle)) / f->steepest;
 }
 
 /*
- * f(w0) - inf f: with a public bound at w0 = 0, where the loss has one for all data;
- * else the caller's number; else a noisy value plus its own upper quantile,
+ * f(w0) - inf f: a public bound at w0 = 0, where the loss has one for all data;
+ * otherwise the caller's number; otherwise a noisy value plus its own upper quantile,
  * with the noise's sign (proofs: initial-gap).
  */
 int gap_find(const struct objective *f, double gap, double share, double confidence, const double *w, double rho,

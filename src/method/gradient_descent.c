@@ -1,17 +1,17 @@
 /*
  * DP-GD, the baseline (Wang, Chen & Xu 2019, as in Wang & Xu 2021, section 5):
  *
- *   T <- gap / what a step of length 1/G gains at least
+ *   T <- gap / the least decrease by a step of length 1/G
  *   repeat T times: release the gradient at w; w <- w - gradient / G
- *   return the iterate whose released gradient was the shortest
+ *   return the iterate with the shortest released gradient
  *
- * DP-SGD (Abadi et al. 2016, with batches that are drawn and divided as the oracle does): each step takes a gradient on
- * a fresh batch, and the last iterate is returned. The budget's rest pays for a gradient on the full data there.
+ * DP-SGD (Abadi et al. 2016, with the oracle's batches and divisor): each step uses a gradient on
+ * a fresh batch, and the last iterate is returned. The rest of the budget pays for a gradient on the full data there.
  *
- * The choice looks at released norms only, which is free (proofs: post-processing). A part of
- * the budget is kept for one Hessian, at the iterate chosen: it can show that this
- * is no second-order point, but nothing is done about it. Where the loss and
- * the penalty give the bound on the curvature, gradients have the whole budget.
+ * The choice uses released norms only, which is free (proofs: post-processing). A part of
+ * the budget is kept for one Hessian, at the chosen iterate: it can show that this
+ * is not a second-order point, but nothing is done about it. Where the loss and
+ * the penalty bound the curvature, gradients have the whole budget.
  */
 #include "method/private.h"
 
@@ -22,12 +22,12 @@
 
 struct costs {
   int iterations;
-  double rho_g, rho_h;   /* of one gradient, of the Hessian */
-  double rho_last;       /* with batches, of the gradient at the last iterate */
+  double rho_g, rho_h;   /* of each gradient, of the Hessian */
+  double rho_last;       /* with batches: of the gradient at the last iterate */
   double beta_g, beta_h; /* error probability of each bound */
 };
 
-/* What the default target is to be certified with. */
+/* What certifies() needs to find the default target. */
 struct wish {
   const struct objective *f;
   const struct gd_options *o;
@@ -92,11 +92,12 @@ static struct costs costs_of(const struct wish *c) {
   costs.rho_g = (steps < rho ? steps : rho - costs.rho_h) / costs.iterations;
   costs.beta_h = (1 - o->confidence) / 2;
   costs.beta_g = (1 - o->confidence) / (both ? 2 : 1);
-  if (costs.rho_last == 0) costs.beta_g /= costs.iterations; /* any of them may be chosen */
+  if (costs.rho_last == 0) costs.beta_g /= costs.iterations; /* any iterate may be chosen */
   return costs;
 }
 
-/* At a point with |g| = alpha / 2 and the mean of |g~|^2; the eigenvalue's bound may take as much as its estimate. */
+/* Assumes a point with |g| = alpha / 2 and the mean of |g~|^2; the eigenvalue's bound may be as far off as its
+ * estimate. */
 static int certifies(const void *wish, double alpha) {
   struct wish c = *(const struct wish *)wish;
   struct gd_options at = *c.o;
@@ -112,7 +113,8 @@ static int certifies(const void *wish, double alpha) {
          at.eps_h;
 }
 
-/* best <- the iterate of the shortest released gradient, whose certificate is in the result; on batches, the last. */
+/* best <- the iterate with the shortest released gradient, whose certificate is in the result; on batches the last one.
+ * */
 static int descend(const struct objective *f, const struct costs *costs, double *w, double *gradient, double *best,
                    struct opt_result *result) {
   double sd;

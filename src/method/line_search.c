@@ -2,22 +2,22 @@
  * Private backtracking over the candidates first * ratio^i, i < k, along a released direction (Gao & Wright 2023,
  * section 3.2; proofs: sensitivity-decrease, several-scales, sparse-vector-cost, exponential-mechanism).
  *
- * What is public, or was released, bounds what a step can bring: a decrease is
- * at most the gap f(w) - inf f. A candidate is left out, before anything is
- * asked, where its noise or what the gradient promises for it exceeds the gap,
- * and where it leads out of the ball of the points that are looked at. Of the
+ * Public or released numbers bound the possible decrease by a step: it is
+ * at most the gap f(w) - inf f. A candidate is left out, before any
+ * query, where its noise or the decrease that the gradient predicts for it exceeds the gap,
+ * and where it leads out of the ball of admissible points. Of the
  * rest one is taken only if it decreases f with probability 1 - DOUBT, which
  * holds for all candidates at once:
  *
  *   Gaussian      the largest lower bound, if positive: noise sd times the
  *                 normal quantile of DOUBT / k
- *   sparse vector passes a decrease of at least the margin that the two
- *                 Laplace distributions leave open
+ *   sparse vector passes only decreases of at least the margin of the
+ *                 two Laplace distributions
  *   exponential   its choice is worse than the best candidate by at most
  *                 temperature * log(k / DOUBT): the largest candidates are left
- *                 out until the shortest is expected to bring as much
+ *                 out until the shortest is expected to decrease f by as much
  *
- * With published constants nothing is left out, and a mechanism's choice is taken.
+ * With published constants no candidate is left out, and the mechanism's choice is taken.
  */
 #include "method/private.h"
 
@@ -26,9 +26,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A step may go up with this probability: many small gains are worth a rare small loss. On synthetic problems
- * (inst/experiments/doubt-rule.R) the excess losses left are 4 to 13 % larger with 0.1 and 2 to 8 % smaller with 0.4;
- * no run with either ends above its start. */
+/* A step may increase f with this probability: many small gains are worth a rare small loss. On synthetic problems
+ * (inst/experiments/doubt-rule.R) the remaining excess losses are 4 to 13 % larger with 0.1 and 2 to 8 % smaller with
+ * 0.4; no run with either ends above its start. */
 #define DOUBT 0.2
 
 const char *const line_searches[] = {"none", "gaussian", "svt", "exponential", NULL};
@@ -37,7 +37,7 @@ struct candidates {
   double *step, *offset, *noisy, *sd, *scratch;
 };
 
-/* Of the normal distribution, exceeded by one of k with at most this probability. */
+/* The normal quantile that one of k variables exceeds with at most this probability. */
 static double quantile(double error, size_t k) { return -base_qnorm(error / (double)k); }
 static void set_steps(const struct line_search *s, const struct candidates *c);
 static void fill(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
@@ -83,7 +83,7 @@ static void set_steps(const struct line_search *s, const struct candidates *c) {
   for (size_t i = 0; i < s->k; i++) c->step[i] = s->first * pow(s->ratio, (double)i);
 }
 
-/* The offset is what is added to a decrease of the loss: the penalty's, less what is required. */
+/* The offset is added to a decrease of the loss: the penalty's decrease, minus the required decrease. */
 static void fill(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                  const struct candidates *c) {
   set_steps(s, c);
@@ -94,7 +94,7 @@ static void fill(const struct objective *f, const struct line_search *s, const d
   }
 }
 
-/* The largest candidates go first: noise, promise and distance all grow with the step. */
+/* The largest candidates are left out first: noise, predicted decrease and distance all grow with the step. */
 static void narrow(const struct objective *f, struct line_search *s, const double *w, const double *direction,
                    const struct candidates *c) {
   while (s->k > 0) {
@@ -106,7 +106,7 @@ static void narrow(const struct objective *f, struct line_search *s, const doubl
   }
 }
 
-/* Is the largest candidate one? Where only a choice is released there must be one. */
+/* Is the largest candidate admissible? Where only a choice is released there must be one. */
 static int sensible(const struct objective *f, const struct line_search *s, const double *w, const double *direction,
                     const struct candidates *c) {
   if (s->kind == OPT_EXPONENTIAL && s->k == 1) return 0;

@@ -1,5 +1,5 @@
 /*
- * method: the algorithms. They ask the oracle and see nothing else of the data.
+ * method: the algorithms. They query the oracle and have no other access to the data.
  */
 #ifndef DPSOSP_METHOD_H
 #define DPSOSP_METHOD_H
@@ -7,7 +7,7 @@
 #include "barrier/barrier.h"
 #include "method/penalty.h"
 
-/* ---- methods.c: the table of methods, and what their structs are called outside ---- */
+/* ---- methods.c: the table of methods, and the names of their options and results for the glue ---- */
 
 enum field_type {
   FIELD_FLAG,   /* int, 0 or 1 */
@@ -17,7 +17,7 @@ enum field_type {
   FIELD_CHOICE  /* an enum */
 };
 
-/* A member of a struct. Arrays of them end with a name NULL. */
+/* A member of a struct. An array of them ends with the name NULL. */
 struct field {
   const char *name;
   enum field_type type;
@@ -29,19 +29,19 @@ struct opt_result;
 
 struct method {
   const char *name;
-  size_t size;                /* of its options */
-  const struct field *fields; /* of them, all */
+  size_t size;                /* of the options */
+  const struct field *fields; /* all members of the options */
   /* Minimises loss + penalty from w (overwritten with the result), spending at most rho. */
   int (*run)(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho, double *w,
              struct opt_result *result);
-  /* The default target: see opt_default_alpha(). The options' own target is disregarded. */
+  /* The default target: see opt_default_alpha(). Ignores the options' own target. */
   double (*alpha)(struct oracle *oracle, const struct penalty *penalty, const void *options, double rho,
                   const double *w);
 };
 
 /* NULL when there is none. */
 const struct method *method_named(const char *name);
-/* All of them; NULL ends them. */
+/* All methods; ends with NULL. */
 extern const struct method *const methods_all[];
 
 extern const struct field result_fields[]; /* of struct opt_result, but for the trace */
@@ -62,7 +62,7 @@ enum opt_status {
   OPT_RECORDS     /* all fresh records are used */
 };
 
-/* How a run draws batches: for steps only. What they find is certified by releases on the full data. */
+/* Batches are for steps only. The points found are certified by releases on the full data. */
 struct batch_options {
   struct sampling sampling; /* size 0: no batches */
   double share;             /* largest fraction of the budget for steps on batches */
@@ -71,17 +71,17 @@ struct batch_options {
 struct opt_options {
   int published; /* constants of Gao & Wright instead of those of the loss */
   int two_phase;
-  int spend_all; /* go on from a certified point while there is budget */
+  int spend_all; /* continue from a certified point while there is budget */
   enum opt_line_search search;
   double eps_g, eps_h;   /* target */
   double confidence;     /* of the certificate, in (0, 1) */
   double gap;            /* public bound on f(w0) - inf f; NaN: see opt_gap() */
-  double gap_share;      /* of the budget, when the gap is estimated */
-  double phase1_share;   /* of the budget, in two-phase runs */
+  double gap_share;      /* fraction of the budget, when the gap is estimated */
+  double phase1_share;   /* fraction of the budget, in two-phase runs */
   double search_share;   /* largest fraction of an iteration's budget for its line search */
-  double hessian_share;  /* largest fraction of what is left for one Hessian */
+  double hessian_share;  /* largest fraction of the remaining budget for one Hessian */
   int max_iterations;    /* upper bound of the planned number */
-  double mult_g, mult_h; /* first candidate step over the short step (b_g, b_H) */
+  double mult_g, mult_h; /* first candidate, in units of the short step (b_g, b_H) */
   double back_g, back_h; /* ratio of successive candidates (beta_g, beta_H) */
   struct batch_options batch;
 };
@@ -90,7 +90,7 @@ struct trace_row {
   int phase, iteration;
   const char *query; /* "gradient", "hessian", "line search", "value", "batch gradient", ... */
   double estimate;   /* norm of the noisy gradient, smallest noisy eigenvalue, decrease of the step taken */
-  double bound;      /* upper confidence bound of the norm; lower one of the eigenvalue, of the decrease */
+  double bound;      /* upper confidence bound of the norm; lower bound of the eigenvalue or the decrease */
   double sd, rho;
   double step; /* length of the step taken after it; 0 for none */
 };
@@ -103,13 +103,13 @@ struct trace {
 struct opt_result {
   enum opt_status status;
   int planned; /* iterations planned in the last phase */
-  double gap;  /* used for the plan */
-  /* Certificate: estimates and confidence bounds at the point returned; NaN when never measured there. */
+  double gap;  /* the gap used for the plan */
+  /* Certificate: estimates and confidence bounds at the returned point; NaN if not measured there. */
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
   int eigen_known; /* the lower bound follows from the loss and the penalty alone */
-  double ridge;    /* of a ridge that the method chose, its size; else NaN */
-  double decrease; /* lower confidence bound of f(start) - f there; NaN when nothing released bounds it */
+  double ridge;    /* size of a ridge that the method chose; else NaN */
+  double decrease; /* lower confidence bound of f(start) - f at the returned point; NaN if no release bounds it */
   struct trace trace;
 };
 
@@ -118,7 +118,7 @@ int opt_run(struct oracle *oracle, const struct penalty *penalty, const struct o
             double *w, struct opt_result *result);
 void opt_result_free(struct opt_result *result);
 
-/* The smallest alpha for which the plan's noise can certify the target
+/* The smallest alpha for which the planned noise can certify the target
  * (alpha, sqrt(M alpha)) at a point whose gradient norm is alpha / 2. */
 double opt_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
                          double rho, const double *w);
@@ -127,8 +127,8 @@ double opt_default_alpha(struct oracle *oracle, const struct penalty *penalty, c
 
 struct tr_options {
   int published;     /* constants of Wang & Xu, and G = M = 1, instead of those of the loss */
-  int explicit_test; /* stop on bounds at the point itself, not on those that the dual variable gives */
-  int spend_all;     /* go on from a certified point while there is budget */
+  int explicit_test; /* stop by bounds at the point itself, not by those that the dual variable gives */
+  int spend_all;     /* continue from a certified point while there is budget */
   double eps_g, eps_h;
   double confidence;
   double gap, gap_share; /* as in opt_options */
@@ -147,7 +147,7 @@ struct gd_options {
   double eps_g, eps_h;
   double confidence;
   double gap, gap_share;
-  double hessian_share; /* of the budget, for the Hessian at the iterate that is chosen */
+  double hessian_share; /* fraction of the budget for the Hessian at the chosen iterate */
   int max_iterations;
   struct batch_options batch;
 };
@@ -159,12 +159,12 @@ double gd_default_alpha(struct oracle *oracle, const struct penalty *penalty, co
 /* ---- descent.c ---- */
 
 struct descent_options {
-  int adam;        /* else momentum */
+  int adam;        /* 0: momentum */
   double momentum; /* in [0, 1) */
   double step;
-  double clip; /* of records' gradients */
+  double clip; /* norm to which records' gradients are clipped */
   int iterations;
-  struct batch_options batch; /* share is not looked at: all is for steps */
+  struct batch_options batch; /* share is ignored: the whole budget is for steps */
 };
 /* For networks; without a penalty. */
 int descent_run(struct oracle *oracle, const struct penalty *penalty, const struct descent_options *options, double rho,
@@ -175,18 +175,19 @@ double descent_default_alpha(struct oracle *oracle, const struct penalty *penalt
 /* ---- cubic.c ---- */
 
 struct cubic_options {
-  int inner; /* noisy steps on each cubic model; 0: gradient and Hessian are released, and the model solved exactly */
+  int inner; /* number of noisy steps on each cubic model; 0: gradient and Hessian are released, and the model is solved
+              * exactly */
   int iterations;
   int spend_all;            /* do not stop at the first certified point */
-  double diameter;          /* of the ball around zero that the iterates stay in; may be infinite when inner is 0 */
+  double diameter;          /* of the ball around zero that contains the iterates; may be infinite when inner is 0 */
   double eps_g, confidence; /* of the target, of the certificate */
-  double hessian_share;     /* of an iteration's budget, when inner is 0 */
-  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double hessian_share;     /* fraction of an iteration's budget, when inner is 0 */
+  double certificate_share; /* fraction of the whole budget, for the gradient at the solution */
 };
-/* For convex objectives; with inner steps for those with a penalty that is strongly convex in every coordinate. */
+/* For convex objectives; inner steps need a penalty that is strongly convex in every coordinate. */
 int cubic_run(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options, double rho,
               double *w, struct opt_result *result);
-/* That of Newton's method with as many noisy Hessians. */
+/* The same as for Newton's method with as many noisy Hessians. */
 double cubic_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct cubic_options *options,
                            double rho, const double *w);
 
@@ -196,9 +197,9 @@ struct moment_options {
   int iterations;
   double eps_g;             /* target */
   double confidence;        /* of the certificate, in (0, 1) */
-  double curvature_share;   /* of the steps' budget, for the matrix */
-  double certificate_share; /* of the whole budget, for the gradient at the solution */
-  double clip;              /* of a record's gradient */
+  double curvature_share;   /* fraction of the steps' budget, for the matrix */
+  double certificate_share; /* fraction of the whole budget, for the gradient at the solution */
+  double clip;              /* norm to which a record's gradient is clipped */
 };
 
 /* ---- ridge.c ---- */
@@ -226,23 +227,23 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
 
 /* ---- backtracking.c ---- */
 
-/* Of a network first and clip are as they are, not in proportion to 1 / G and to the longest gradient. */
+/* For a network, first and clip are used as given, not relative to 1 / G and to the bound on gradients. */
 struct backtracking_options {
   enum opt_line_search search; /* not OPT_SHORT_STEP; OPT_EXPONENTIAL on the full data only */
-  int attempts;                /* that are planned: what one costs at the beginning */
-  int candidates;              /* of a search, the first of first / G, the others by this ratio */
+  int attempts;                /* planned number, from which the first attempt's cost follows */
+  int candidates;              /* number of candidates of a search: the first is first / G, then by this ratio */
   double first, ratio;
-  double sufficient; /* required decrease, over that of the tangent */
+  double sufficient; /* required decrease, relative to that of the tangent */
   double eps_g, confidence;
-  double gradient_share;    /* of what an attempt costs; the search has the rest */
-  double certificate_share; /* of the whole budget, for the gradient at the solution; of a network zero */
-  double clip, clip_decay;  /* of gradients: at first, over the longest; 0: none. The part of it that a cut takes */
-  struct sampling batch;    /* size 0: all rows */
+  double gradient_share;    /* fraction of an attempt's cost; the search has the rest */
+  double certificate_share; /* fraction of the whole budget, for the gradient at the solution; zero for a network */
+  double clip, clip_decay;  /* first clip of gradients, relative to their bound, 0: none; fraction that a cut removes */
+  struct sampling batch;    /* size 0: the full data */
 };
 /* For convex objectives. */
 int backtracking_run(struct oracle *oracle, const struct penalty *penalty, const struct backtracking_options *options,
                      double rho, double *w, struct opt_result *result);
-/* What the gradient at the solution can certify. */
+/* The smallest target that the gradient at the solution can certify. */
 double backtracking_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                                   const struct backtracking_options *options, double rho, const double *w);
 
@@ -251,17 +252,17 @@ double backtracking_default_alpha(struct oracle *oracle, const struct penalty *p
 struct spider_options {
   int published; /* constants of Liu & Talwar, and their escape from saddle points */
   enum factor noise;
-  int leaves;                      /* of an epoch, at most */
+  int leaves;                      /* largest number in an epoch */
   double eps_g, eps_h, confidence; /* of the target, of the certificate */
-  double hessian_share;            /* of the budget, for a Hessian where the gradient has the rest */
-  double certificate_share;        /* of the records, for the certificate */
-  double value_share;              /* of the records, for the loss at the start */
+  double hessian_share;            /* fraction of the budget, for a Hessian where the gradient has the rest */
+  double certificate_share;        /* fraction of the records, for the certificate */
+  double value_share;              /* fraction of the records, for the loss at the start */
   double gap;                      /* as in opt_options */
 };
-/* The certificate is one of the population. */
+/* The certificate refers to the population. */
 int spider_run(struct oracle *oracle, const struct penalty *penalty, const struct spider_options *options, double rho,
                double *w, struct opt_result *result);
-/* That of the first plan. */
+/* The target of the first plan. */
 double spider_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct spider_options *options,
                             double rho, const double *w);
 
@@ -271,23 +272,23 @@ struct population_options {
   double confidence;
   double hessian_share; /* as in spider_options */
 };
-/* Certifies w, which is left as it is and which other records must have given, by all records. */
+/* Certifies w, which is unchanged and must come from other records, by all records. */
 int population_run(struct oracle *oracle, const struct penalty *penalty, const struct population_options *options,
                    double rho, const double *w, struct opt_result *result);
 
 /* ---- perturbed.c ---- */
 
 struct perturbed_options {
-  int output;          /* output perturbation, else of the objective */
+  int output;          /* 1: output perturbation; 0: objective perturbation */
   double eps_g;        /* target */
   double confidence;   /* of the certificate, in (0, 1) */
-  double lambda;       /* the objective plus lambda |w|^2 / 2 is minimised */
-  double output_share; /* of the budget, for the noise that covers the solver's error */
+  double lambda;       /* lambda |w|^2 / 2 is added to the objective */
+  double output_share; /* fraction of the budget, for the noise that covers the solver's error */
 };
-/* The loss and the penalty must be convex. w is the result only: there is no start. */
+/* The loss and the penalty must be convex. w is output only: there is no start. */
 int perturbed_run(struct oracle *oracle, const struct penalty *penalty, const struct perturbed_options *options,
                   double rho, double *w, struct opt_result *result);
-/* Three times the length of the noise in the gradient: by the usual rule for lambda, lambda w is about as long. */
+/* Three times the norm of the noise in the gradient: with the usual rule for lambda, lambda |w| is about as large. */
 double perturbed_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                                const struct perturbed_options *options, double rho, const double *w);
 

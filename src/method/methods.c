@@ -1,4 +1,4 @@
-/* The table of the methods: a line for each, whose entry is at the end of its file. */
+/* The table of the methods, one on each line; its entry is at the end of the method's file. */
 #include "method/private.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ const struct method *const methods_all[] = {
     &method_descent,      /* gradient descent for networks */
     &method_cubic,        /* cubic regularisation */
     &method_backtracking, /* gradient descent with line searches */
-    &method_spider,       /* SPIDER, each record read once */
-    &method_population,   /* none: certifies the start */
+    &method_spider,       /* SPIDER, which uses each record once */
+    &method_population,   /* no method: certifies the start */
     NULL,
 };
 

@@ -7,13 +7,11 @@
  *
  *   W <- W - (b S~ + penalty + r I)^-1 G~,   S~ the released matrix, W and G~ with a column for each output.
  *
- * All of it is post-processing. Of S~ the LEADING largest eigenvalues, negative ones as zero, stand for themselves and
- * the mean of what they leave of the trace for the others, which are mostly noise. r is found from the noise that T
- * steps leave in a predictor: a variance of NOISE^2, for a row with these second moments,
+ * All of it is post-processing. The LEADING largest eigenvalues of S~ are used as they are (negative ones as zero); the
+ * others, which are mostly noise, are replaced by their mean, which follows from the trace. r follows from the noise
+ * that T steps leave in a predictor: a variance of NOISE^2, for a row with these second moments,
  *
- *   T sd^2 sum_j s_j / (b s_j + r)^2 = NOISE^2,
- *
- * and is no less than REPAIR b times the expected norm of the matrix's noise, which keeps steps stable. Clipped
+ * and at least REPAIR b times the expected norm of the matrix's noise, which keeps steps stable. Clipped
  * gradients certify nothing, so all steps are taken; the last gradient, not clipped, is the certificate.
  */
 #include "method/private.h"
@@ -23,22 +21,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Constants: the first two were chosen on images, the last as the least that was stable in all runs there. */
+/* Constants: the first two were chosen on images, the last is the smallest that was stable in all runs there. */
 #define LEADING 100
 #define NOISE 2
 #define REPAIR 0.25
-/* No step leads farther from zero. */
+/* Bound on the norm of the iterates. */
 #define LONGEST 1e6
 
 struct moment {
   const struct objective *f;
   const struct moment_options *o;
   struct opt_result *result;
-  size_t side, leading; /* coefficients of an output; eigenvalues that stand for themselves */
+  size_t side, leading; /* coefficients of an output; number of eigenvalues used as they are */
   double *w;
   double *gradient, *direction;
-  double *vectors, *value; /* eigenvectors and eigenvalues of b S~ + penalty, in rising order */
-  double rest;             /* that stands for the others */
+  double *vectors, *value; /* eigenvectors and eigenvalues of b S~ + penalty, in ascending order */
+  double rest;             /* replaces the other eigenvalues */
   double r;
 };
 
@@ -107,8 +105,8 @@ static int prepare(struct moment *s, double rho, double rho_step) {
   return BASE_OK;
 }
 
-/* The least r that leaves no more noise than NOISE and repairs the matrix. Between two powers of ten: more noise than
- * the larger one would leave makes no step worth taking. */
+/* The smallest r that leaves at most the noise NOISE and repairs the matrix. Searched between two powers of ten: if
+ * even the larger leaves more noise, no step is worth taking. */
 static double damping(const struct moment *s, double sd, double rho_step) {
   const struct objective *f = s->f;
   const struct ask ask = {.at = s->w, .clip = s->o->clip};
@@ -125,7 +123,7 @@ static double damping(const struct moment *s, double sd, double rho_step) {
   return fmax(high, REPAIR * oracle_smoothness(f->oracle) * sqrt(2 * (double)s->side) * sd);
 }
 
-/* Of steps with this r and a gradient's noise of one. The penalty, which no row has, is counted as if one had. */
+/* Noise of steps with this r and a gradient's noise of one. The penalty is included as if it came from rows. */
 static double predicted_noise(const struct moment *s, double r) {
   double b = oracle_smoothness(s->f->oracle), others = (double)(s->side - s->leading);
   double sum = others * s->rest / ((s->rest + r) * (s->rest + r));

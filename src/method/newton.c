@@ -8,12 +8,12 @@
  *
  * All releases are Gaussian, so a run is sqrt(2 rho)-GDP exactly (proofs:
  * gdp-filter). The loss and the penalty must be convex: then no eigenvalue of the
- * Hessian is negative and the gradient alone is to be certified.
+ * Hessian is negative, and only the gradient must be certified.
  *
- * On batches a step draws one, for all that it asks, and is charged before for
- * all of it together (barrier/schedule.c). All steps are taken and cost the same:
- * what they see has a sampling error and certifies nothing. The last gradient
- * is of all rows.
+ * With batches a step draws one batch, and is charged beforehand for all its releases
+ * together (barrier/schedule.c). All steps are taken and cost the same:
+ * because of the sampling error they certify nothing. The last gradient
+ * is on the full data.
  */
 #include "method/private.h"
 
@@ -70,7 +70,7 @@ double newton_default_alpha(struct oracle *oracle, const struct penalty *penalty
   return confidence_target(left, sd, dim, error_level(options), oracle_lipschitz(oracle));
 }
 
-/* A converged step undoes the gradient but for its noise, whose norm is left; a mean of iterates has less. */
+/* At convergence the norm of the gradient is that of its noise; a mean of iterates has a smaller one. */
 static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
   const struct objective f = {.oracle = oracle,
                               .dim = oracle_dim(oracle),
@@ -81,7 +81,7 @@ static double gradient_left(struct oracle *oracle, const struct newton_options *
   return sd * sqrt((double)f.dim / fmax(1, o->tail * o->iterations));
 }
 
-/* end: what the ledger keeps. mean: of the last iterates. */
+/* end: what must stay in the ledger. mean: of the last iterates. */
 static int iterate(struct newton *s, double end, double rho, double *mean) {
   const struct newton_options *o = s->o;
   struct oracle *oracle = s->f->oracle;
@@ -140,7 +140,7 @@ static int note_gradient(struct newton *s, double rho) {
   return trace_add(&r->trace, &row);
 }
 
-/* Of one bound: with spend_all and on batches only the last one counts, else all of them together. */
+/* Error probability of one bound: with spend_all and on batches only the last bound counts, otherwise all together. */
 static double error_level(const struct newton_options *o) {
   return (1 - o->confidence) / (o->spend_all || on_batches(o) ? 1 : o->iterations + 1);
 }

@@ -12,26 +12,27 @@ enum newton_curvature {
   NEWTON_HESSIAN, /* double noise: directions of the exact Hessian, released with noise of their own */
   NEWTON_QU,      /* double noise: the same with the quadratic upper bound */
   NEWTON_LAZY,    /* the quadratic upper bound at zero, released once */
-  NEWTON_DIRECT   /* a noisy Hessian each step */
+  NEWTON_DIRECT   /* a noisy Hessian in each step */
 };
 
-/* With batches a step asks for all that it needs on a fresh one; lazy curvature and the certificate are of all rows. */
+/* With batches all releases of a step are on one fresh batch; lazy curvature and the certificate are on the full data.
+ * */
 struct newton_options {
   enum newton_curvature curvature;
   enum modify modify;
-  int damped;    /* the step by a private line search; else 1 */
-  int adaptive;  /* lazy: lambda0 falls while what it holds back exceeds the noise level */
-  int spend_all; /* do not stop at the first certified point, which on batches none is */
+  int damped;    /* step length by a private line search; otherwise 1 */
+  int adaptive;  /* lazy: lambda0 falls while gradients in damped directions exceed the noise level */
+  int spend_all; /* do not stop at the first certified point; on batches no point is certified */
   int iterations;
   double eps_g;             /* target */
   double confidence;        /* of the certificate, in (0, 1) */
-  double curvature_share;   /* of an iteration's budget (lazy: of the whole) for second-order information */
-  double trace_share;       /* of that, for the trace that lambda0 follows from */
-  double search_share;      /* of an iteration's budget, for a damped step */
-  double certificate_share; /* of the whole budget, for the gradient at the solution */
+  double curvature_share;   /* fraction of an iteration's budget (lazy: of the whole) for second-order information */
+  double trace_share;       /* fraction of that, for the trace from which lambda0 follows */
+  double search_share;      /* fraction of an iteration's budget, for a damped step */
+  double certificate_share; /* fraction of the whole budget, for the gradient at the solution */
   double lambda0;           /* NaN: adaptive, see newton_step.c */
-  double lambda_scale;      /* of an adaptive one */
-  double tail;              /* fraction of the last iterates whose mean is the solution; 0: the last one */
+  double lambda_scale;      /* factor of an adaptive lambda0 */
+  double tail;              /* fraction of the last iterates whose mean is the solution; 0: the last iterate */
   struct sampling batch;    /* size 0: all rows; not for damped steps */
 };
 
@@ -39,8 +40,8 @@ struct newton_options {
 int newton_run(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options, double rho,
                double *w, struct opt_result *result);
 
-/* The smallest eps_g that the last gradient can certify where the gradient's norm is half of it, or what the noise of
- * a step leaves. */
+/* The smallest eps_g that the last gradient can certify, where the norm of the gradient is the larger of eps_g / 2 and
+ * that left by the noise of a step. */
 double newton_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options,
                             double rho, const double *w);
 

@@ -13,17 +13,17 @@
  * lambda0 or max(e, lambda0). For a Hessian of each step lambda0 = scale
  * sqrt(2 d) sd. All of it is post-processing.
  *
- * With one matrix for T steps, a direction whose curvature is well below
- * lambda0 / T is not fitted, and the noise in one above it is about s / lambda,
- * s the noise that one gradient would have that took the steps' whole budget.
- * To fit it pays where the gradient along it, lambda |w*_j|, exceeds s: lambda0
- * = scale T s sqrt(d), 1 / scale the norm of w* to be expected, and at least
+ * With one matrix for T steps, a direction whose curvature lambda is well below
+ * lambda0 / T is not fitted, and the noise in a direction above it is about s / lambda,
+ * where s is the noise of one gradient that takes the whole budget of the steps.
+ * Fitting a direction pays where the gradient along it, lambda |w*_j|, exceeds s: lambda0
+ * = scale T s sqrt(d), with 1 / scale the expected norm of w*, and at least
  * sqrt(2 d) sd, which keeps the steps below the majorant's inverse. More steps
- * then cost no accuracy but time.
+ * then cost time, not accuracy.
  *
- * How large w* is only the data know. An adaptive lambda0 starts from a small norm and is halved, a twelfth of the run
- * at a time, while the gradients' mean exceeds its noise level where lambda0 holds steps back, that is in the
- * coordinates with weights lambda0 / (e + lambda0). It looks at released gradients only.
+ * The size of w* depends on the data. An adaptive lambda0 starts with a small norm and is halved, at most once in each
+ * twelfth of the run, while the mean of the gradients exceeds its noise level where lambda0 damps the steps, that is in
+ * the coordinates with weights lambda0 / (e + lambda0). This uses released gradients only.
  */
 #include "method/private.h"
 
@@ -32,14 +32,14 @@
 #include <math.h>
 #include <string.h>
 
-/* No step leads farther from zero, where rounding would leave the next direction without a bound: the noise of one with
- * a small lambda0 may be as long. */
+/* Bound on the norm of the iterates. Beyond it the rounding of the next direction would have no useful bound, and the
+ * noise of a step with a small lambda0 may be as long. */
 #define LONGEST 1e6
 /* Candidate steps 1, 1/4 and 1/16 of a damped iteration. */
 #define DAMPED_CANDIDATES 3
 #define NOISE_SHARE 0.25
-/* Looks at an adaptive lambda0, and how many standard deviations above its mean under pure noise a sum of squares is
- * seen as more (inst/experiments/convex-rule.R). More looks pay where signals are strong, and fit noise where not. */
+/* How often an adaptive lambda0 is tested, and by how many standard deviations a sum of squares must exceed its mean
+ * under pure noise (inst/experiments/convex-rule.R). More tests help with strong signals, and fit noise otherwise. */
 #define WINDOWS 12
 #define LEVEL 2
 
@@ -105,10 +105,10 @@ static int double_noise(struct newton *s, double rho) {
 }
 
 /*
- * The cube root is the paper's rule and 1 / n its least value; its gain is that of a gradient along eigenvalues near
- * lambda0. For a gradient along large ones the gain is only |g|^2 / (2 tr) or more, and the direction's noise, tr / 2
- * times its variance (c / lambda0^2 |g|)^2 / (2 rho), must stay below NOISE_SHARE times that: lambda0^2 >= c tr
- * / sqrt(2 NOISE_SHARE rho). Without it large budgets make runs diverge.
+ * The cube root is the paper's rule and 1 / n its least value; it assumes a gradient along eigenvalues near
+ * lambda0. For a gradient along large eigenvalues the decrease may be only |g|^2 / (2 tr), and the direction's noise,
+ * tr / 2 times its variance (c / lambda0^2 |g|)^2 / (2 rho), must stay below NOISE_SHARE times that: lambda0^2 >= c tr
+ * / sqrt(2 NOISE_SHARE rho). Without this condition runs with large budgets diverge.
  */
 static int adaptive_lambda0(struct newton *s, enum curvature curvature, double rho, double rho_direction,
                             double *lambda0) {
@@ -127,7 +127,7 @@ static int noisy_matrix(struct newton *s, double rho) {
   return status == BASE_OK ? invert(s, sd) : status;
 }
 
-/* Lazy: the quadratic upper bound at zero, whatever the start, of all rows. */
+/* Lazy: the quadratic upper bound at zero, whatever the start is, on the full data. */
 static int ask_matrix(struct newton *s, double rho, double *sd) {
   const struct objective *f = s->f;
   if (!lazy(s->o)) return objective_step_hessian(f, s->w, rho, s->vectors, sd);
@@ -144,7 +144,7 @@ static double least_eigenvalue(const struct newton *s, double sd) {
   double root = sqrt((double)s->f->dim), noise = sqrt(2) * root * sd;
   if (!lazy(o)) return o->lambda_scale * noise;
   double gradient = objective_sd_gradient(s->f, s->w, s->steps_rho / o->iterations, 1);
-  if (!isfinite(gradient)) return noise; /* of a step that cannot be opened: opening it will say why */
+  if (!isfinite(gradient)) return noise; /* the step cannot be opened; opening it will report why */
   return fmax(o->lambda_scale * sqrt(o->iterations) * gradient * root, noise);
 }
 
@@ -191,7 +191,7 @@ static void adapt(struct newton *s) {
   s->looks = 0;
 }
 
-/* direction <- V diag(inverse) V' gradient, by way of the penalty-free scratch of one column at a time */
+/* direction <- V diag(inverse) V' gradient, one column at a time */
 static void precondition(struct newton *s) {
   size_t dim = s->f->dim;
   memset(s->direction, 0, dim * sizeof(double));
@@ -201,7 +201,7 @@ static void precondition(struct newton *s) {
   }
 }
 
-/* By the decreases at the candidates; where none shows, the step that the smoothness constant allows. */
+/* Chosen by the decreases at the candidates; if no decrease is significant, the step of the smoothness constant. */
 static int damped_step(struct newton *s, double rho, double *step) {
   struct line_search search = {.kind = OPT_GAUSSIAN,
                                .first = 1,
@@ -222,14 +222,14 @@ static int damped_step(struct newton *s, double rho, double *step) {
   return note(s, "line search", found.decrease, found.bound, found.sd, found.rho);
 }
 
-/* The minimiser along the direction of the upper bound with curvature G, for a gradient as measured. */
+/* Minimises, along the direction, the upper bound with curvature G for the measured gradient. */
 static double safe_step(const struct newton *s) {
   size_t dim = s->f->dim;
   double slope = la_dot(dim, s->gradient, s->direction), length = la_norm(dim, s->direction);
   return length > 0 ? fmin(1, slope / (s->f->smooth * length * length)) : 0;
 }
 
-/* Of a step on a batch the gradient's row has the whole cost. */
+/* For a step on a batch the gradient's row has the whole cost. */
 static int note(struct newton *s, const char *query, double estimate, double bound, double sd, double rho) {
   if (s->f->batch && !lazy(s->o)) rho = 0;
   struct trace_row row = {1, s->iteration, query, estimate, bound, sd, rho, 0};

@@ -1,4 +1,4 @@
-/* The objective: what the oracle answers about the loss, plus the penalty. */
+/* The objective: releases of the loss, plus the exact penalty. */
 #include "method/private.h"
 
 #include "la/la.h"
@@ -20,12 +20,12 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->clip = 0;
 }
 
-/* What answers are about. */
+/* The rows of the releases. */
 static struct scope *scope_of(const struct objective *f) {
   return f->batch ? oracle_step(f->oracle) : oracle_all(f->oracle);
 }
 
-/* rho of a query: what an open step has left for it, where answers are about a batch. */
+/* rho of a query: on a batch what the open step has left for it. */
 static double cost_of(const struct objective *f, const struct query *q, double rho) {
   return f->batch ? step_left(f->oracle, q) : rho;
 }
@@ -60,13 +60,14 @@ int objective_hessian(const struct objective *f, const double *w, double rho, do
   return status;
 }
 
-/* Of the d numbers of a gradient whose records' gradients are at most L long. */
+/* Sampling error of the d numbers of a gradient, where records' gradients have norms of at most L. */
 static double sampling_sd_gradient(const struct objective *f) {
   double longest = f->clip > 0 ? fmin(f->clip, f->steepest) : f->steepest;
   return longest / sqrt(f->batch->size * (double)f->dim);
 }
 
-/* Of the d (d + 1) / 2 of a Hessian whose records' Hessians have Frobenius norms of at most the largest curvature. */
+/* The same for the d (d + 1) / 2 numbers of a Hessian, where records' Hessians have Frobenius norms of at most the
+ * largest curvature. */
 static double sampling_sd_hessian(const struct objective *f) {
   double dim = (double)f->dim;
   return oracle_smoothness(f->oracle) / sqrt(f->batch->size * dim * (dim + 1) / 2);

@@ -4,19 +4,19 @@
  *
  *   T <- ceil(initial gap / smallest decrease of an iteration)
  *   one phase:  T iterations with the whole budget
- *   two phases: sqrt(T) iterations with 3/4 of it, then T with all that is left
+ *   two phases: sqrt(T) iterations with 3/4 of it, then T with the rest
  *
- * OPT-B, 2OPT-B (section 3.3, appendix B): these phases take a batch in each
- * step. What an answer on a batch shows is no certificate for all rows, so
- * that a point which passes there is handed on to two phases on the full data,
+ * OPT-B, 2OPT-B (section 3.3, appendix B): these phases use a batch in each
+ * step. A release on a batch certifies nothing for the full data, so
+ * a point that passes there is the start of two phases on the full data,
  * with the constants of the loss and the budget kept for them.
  *
- * An iteration asks for a gradient; where it is small enough, for a Hessian;
- * and steps along the one or the other, or is done.
+ * An iteration releases a gradient; if it is small enough, a Hessian;
+ * and steps along one of them, or stops.
  *
- * Where a line search asks for values of the objective and the budget is to be
- * spent, a fraction of it measures the decrease between the start and the point
- * found, which is given up if it is surely worse.
+ * If a line search releases values of the objective and the whole budget is to be
+ * spent, a fraction of it measures the decrease between the start and the final
+ * point, which is given up if it is surely worse.
  */
 #include "method/private.h"
 
@@ -65,7 +65,7 @@ static int run_phases(const struct objective *f, const struct opt_options *o, do
   return status;
 }
 
-/* With all that is left. Where even the upper bound is no decrease, the start is returned. */
+/* Spends the rest of the budget. If even the upper bound is no decrease, the start is returned. */
 static int measure_decrease(const struct objective *f, const struct opt_options *o, double rho, const double *start,
                             double *direction, double *w, struct opt_result *result) {
   const double step = 1;

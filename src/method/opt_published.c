@@ -5,13 +5,13 @@
  * search), the printed sparse vector, fall-back to the short step.
  *
  * Their Hessian noise (independent entries on and above the diagonal,
- * sensitivity 2 B_H sqrt(d) / n) has spectral norm 2 sigma sqrt(d); the oracle's
- * (half the variance off the diagonal) is asked for noise of that same
- * spectral norm, which costs less than what the paper's plan sets aside.
+ * sensitivity 2 B_H sqrt(d) / n) has spectral norm 2 sigma sqrt(d). The oracle's noise
+ * (half the variance off the diagonal) is given the same
+ * spectral norm, which costs less than the paper's plan reserves.
  *
- * On batches (section 3.3) gradient and Hessian of an iteration share one, with
- * equal noise over sensitivity, at a T-th of the budget whether or not the
- * Hessian is asked for. A point that passes there is a candidate only.
+ * On batches (section 3.3) gradient and Hessian of an iteration share one batch, with
+ * equal noise over sensitivity, for a fraction 1 / T of the budget whether or not the
+ * Hessian is released. A point that passes there is a candidate only.
  */
 #include "method/private.h"
 
@@ -117,7 +117,7 @@ static int ask_gradient(struct state *s, double *rho, double *sd) {
   return status == BASE_OK ? objective_step_gradient(s->f, s->w, *rho, s->gradient, sd) : status;
 }
 
-/* Of a batch it is paid for already. */
+/* On a batch the Hessian is paid for already. */
 static int ask_hessian(struct state *s, double *rho, double *sd) {
   *rho = s->f->batch ? 0 : published_hessian_cost(s->f, s->w, s->sigma2);
   return objective_step_hessian(s->f, s->w, *rho, s->hessian, sd);
@@ -160,7 +160,7 @@ static int walk(struct state *s, struct line_search *search, double short_step) 
   struct found found = {0};
   struct trace *trace = &s->result->trace;
   if (search) {
-    /* eps = 1 / lambda with lambda^2 = sigma^2; what this costs is the oracle's to say (0.11 eps^2 there). */
+    /* eps = 1 / lambda with lambda^2 = sigma^2; the oracle computes its cost (0.11 eps^2 there). */
     double eps2 = 1 / s->sigma2;
     search->kind = s->o->search;
     search->published = 1;

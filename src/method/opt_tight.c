@@ -1,24 +1,24 @@
 /*
- * One phase of OPT with the constants of the loss, aware of its own noise.
+ * One phase of OPT with the constants of the loss, with tests that account for the noise.
  *
  *   repeat while the phase has budget:
- *     measure the gradient; pool it with those at the same point
+ *     measure the gradient; average it with those at the same point
  *     if its norm is surely at most eps_g:
  *       if no eigenvalue can be below -eps_h: certified
  *       measure the Hessian until its smallest eigenvalue is surely at least
  *         -eps_h: certified;  or surely negative: step along its eigenvector
  *     else if the gradient exceeds its noise level: step against it
  *
- * With spend_all the run goes on from a certified point until the budget is
- * spent, and ends at the newest point that was certified.
+ * With spend_all the run continues from a certified point until the budget is
+ * spent, and ends at the last certified point.
  *
- * A phase on batches does the same with answers about a fresh batch each, until
- * a point passes: it is a candidate, which the phases on all rows take over.
+ * A phase on batches does the same with releases on a fresh batch each, until
+ * a point passes: this candidate is the start of the phases on the full data.
  *
  * "Surely" means with the phase's confidence. Measurements at one point are
  * averaged with weights 1/sd^2, which loses nothing. Their costs at a point do
- * not depend on what was measured there, so that each average, had the run stayed
- * for it, is exactly Gaussian; looks share the error probability of their point.
+ * not depend on what was measured there. So each average is exactly Gaussian, whether the run
+ * stays for it or not; the tests at a point share its error probability.
  */
 #include "method/private.h"
 
@@ -27,11 +27,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Below this fraction of its budget a phase has nothing left. */
+/* A phase ends when it has less than this fraction of its budget. */
 #define NOTHING_LEFT 1e-9
 
-/* Bound on the probability that noise alone is as long as a gradient that a step is taken against. On synthetic
- * problems (inst/experiments/doubt-rule.R) larger ones gain less than 1 %, and 0.001 loses 3 to 8 %. */
+/* A step is taken only if noise alone would give so long a gradient with at most this probability. On synthetic
+ * problems (inst/experiments/doubt-rule.R) larger values gain less than 1 %, and 0.001 loses 3 to 8 %. */
 #define NOISE_ALONE 0.05
 
 struct state {
@@ -41,18 +41,18 @@ struct state {
   double *w;
   struct opt_result *result;
   struct pool gradient, hessian;
-  double *answer; /* the newest gradient or Hessian */
+  double *answer; /* the last gradient or Hessian */
   double *direction;
   double slice; /* budget of the current iteration */
   int iteration;
   int last; /* the run ends with this iteration */
   int eigen_points;
-  int steps;          /* so far: their bounds share the error probability of a run's */
-  double headroom;    /* upper bound of f(w) - inf f, by what the steps were seen to bring */
-  double reach;       /* no candidate is farther from zero */
+  int steps;          /* so far: their bounds share the error probability of the run's decrease */
+  double headroom;    /* upper bound of f(w) - inf f, from the decreases of the steps */
+  double reach;       /* bound on the distance of a candidate from zero */
   double batch_slice; /* of all iterations of a phase on batches */
   int candidate;      /* of a phase on batches */
-  /* The newest certified point, with its certificate in the result's terms. */
+  /* The last certified point, with its certificate as in the result. */
   int certified;
   double *best;
   double certificate[4];
@@ -94,10 +94,10 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
     if (phase.batch && s.candidate) continue;
     s.f = phase.batch ? &on_batch : f;
     if (i > 0 && phases[i - 1].batch) arrive(&s); /* batches released nothing on the full data */
-    /* From a certified point on the worst case no longer has to be planned for. */
+    /* After a certified point the plan need not cover the worst case any more. */
     if (s.certified) {
       phase.iterations = phases[i - 1].iterations;
-      pool_reset(&s.gradient); /* as the costs now depend on the answers */
+      pool_reset(&s.gradient); /* because the costs now depend on releases */
     }
     s.phase = &phase;
     result->planned = phase.iterations;
@@ -110,7 +110,7 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   return status;
 }
 
-/* With spend_all a certified point is kept and the run goes on from it. */
+/* With spend_all a certified point is kept and the run continues from it. */
 static int done(const struct state *s) { return s->certified && !s->o->spend_all; }
 
 static int run_phase(struct state *s, int last_phase) {
@@ -122,7 +122,7 @@ static int run_phase(struct state *s, int last_phase) {
     if (!(left > NOTHING_LEFT * s->phase->rho)) break;
     base_progress(s->iteration, iterations);
     s->last = last_phase && s->iteration == iterations;
-    /* What a Hessian may need is not spent on gradients; the last gradient takes all the rest. */
+    /* The budget that a Hessian may need is not spent on gradients; the last gradient takes all the rest. */
     s->slice = left * (both ? 1 - o->hessian_share : 1) / (iterations - s->iteration + 1) * ALMOST;
     int search = o->search != OPT_SHORT_STEP && s->iteration < iterations, moved = 0;
     if (s->phase->batch) s->slice = s->batch_slice;
@@ -131,8 +131,8 @@ static int run_phase(struct state *s, int last_phase) {
     if (status != BASE_OK || done(s) || (s->phase->batch && s->candidate)) return status;
     if (!moved && !s->last) status = gradient_step(s);
     if (status != BASE_OK) return status;
-    /* What a Hessian cost changes the costs that follow, and whether there was one depends on the answers: to keep
-     * averages exactly Gaussian the next one begins anew. */
+    /* The cost of a Hessian changes the costs that follow, and whether there was one depends on releases: to keep
+     * averages exactly Gaussian, a new average begins. */
     if (s->hessian.precision > 0) pool_reset(&s->gradient);
   }
   return BASE_OK;
@@ -159,13 +159,13 @@ static int measure_gradient(struct state *s, double rho) {
 
 static int second_order(struct state *s, int *moved) {
   struct opt_result *r = s->result;
-  if (s->f->lower <= s->o->eps_h) { /* whatever the data are */
+  if (s->f->lower <= s->o->eps_h) { /* for all data */
     r->eigen_lower = -s->f->lower;
     r->eigen_known = 1;
     accept(s);
     return BASE_OK;
   }
-  /* With spend_all Hessians are for the first and for the last point. */
+  /* With spend_all Hessians are released for the first and for the last point only. */
   if (s->certified && !s->last) return BASE_OK;
   for (;;) {
     double value, width;
@@ -208,7 +208,7 @@ static void restore_certified(struct state *s) {
   r->status = OPT_SOSP;
 }
 
-/* As precise as needed to tell -eps_h from -eps_h / 3, or as can be paid for. */
+/* As precise as needed to distinguish -eps_h from -eps_h / 3, or as the budget allows. */
 static int measure_hessian(struct state *s, double *value, double *width) {
   const struct objective *f = s->f;
   double left = phase_left(f, s->phase), sd;
@@ -237,7 +237,7 @@ static int measure_hessian(struct state *s, double *value, double *width) {
 }
 
 /*
- * Against the pooled gradient, if it exceeds its noise level. With |g|^2
+ * A step against the pooled gradient, if it exceeds its noise level. With |g|^2
  * estimated by |g~|^2 - d sd^2, the step that minimises the quadratic upper
  * bound in expectation is 1/G times the ratio of the two.
  */
@@ -246,7 +246,8 @@ static int gradient_step(struct state *s) {
   double norm = s->result->gradient_norm, sd = pool_sd(&s->gradient);
   double signal = norm * norm - (double)f->dim * sd * sd;
   double noise = sqrt((double)f->dim) * sd;
-  /* Measure again at this point: too noisy, what noise alone may give, or more noise than any gradient is long. */
+  /* Measure again here if the gradient is too noisy, may be noise alone, or has more noise than any gradient is long.
+   * */
   double longest = confidence_length(sd, f->dim, NOISE_ALONE);
   if (!(signal >= norm * norm / 2) || norm <= longest || noise > f->steepest) return BASE_OK;
   for (size_t i = 0; i < f->dim; i++) s->direction[i] = -s->gradient.mean[i];
@@ -260,7 +261,7 @@ static int gradient_step(struct state *s) {
   return walk(s, &search, signal / (norm * norm) / f->smooth, search_noise(search.k, signal / norm));
 }
 
-/* Along the eigenvector; the curvature there is at most -guaranteed (Gao & Wright (7), SD2). */
+/* A step along the eigenvector, where the curvature is at most -guaranteed (Gao & Wright (7), SD2). */
 static int curvature_step(struct state *s, double eigenvalue, double guaranteed) {
   const struct objective *f = s->f;
   if (la_dot(f->dim, s->direction, s->gradient.mean) > 0) la_scale(f->dim, -1, s->direction);
@@ -274,7 +275,7 @@ static int curvature_step(struct state *s, double eigenvalue, double guaranteed)
   return walk(s, &search, short_step, search_noise(search.k, guaranteed * short_step / 6));
 }
 
-/* wanted: standard deviation of a decrease, over step times direction's norm. */
+/* wanted: standard deviation of a decrease, relative to step times the direction's norm. */
 static int walk(struct state *s, struct line_search *search, double short_step, double wanted) {
   const struct objective *f = s->f;
   struct found found = {0};
@@ -294,24 +295,24 @@ static int walk(struct state *s, struct line_search *search, double short_step, 
   double step = found.step > 0 ? found.step : short_step;
   la_axpy(f->dim, step, s->direction, s->w);
   trace_last(&s->result->trace)->step = step * la_norm(f->dim, s->direction);
-  s->headroom -= fmax(found.bound, 0); /* not known, or noise, where it is no decrease */
+  s->headroom -= fmax(found.bound, 0); /* the bound is NaN or negative where no decrease is known */
   s->steps++;
   arrive(s);
   return BASE_OK;
 }
 
-/* At a point that was not measured yet. */
+/* Begins at a point where nothing was measured. */
 static void arrive(struct state *s) {
   pool_reset(&s->gradient);
   pool_reset(&s->hessian);
   result_forget(s->result);
 }
 
-/* Cost at which a gradient would have this sd (a decrease's sd over step times
- * norm is the same multiple of 2 L / n), at most the fraction of what finding the
- * direction cost; zero when that would leave five times the noise. A choice by
- * the exponential mechanism is of use only where its noise is small beside what
- * the shortest step brings: it takes all. */
+/* Cost of a gradient with this sd (a decrease's sd relative to step times
+ * norm is the same multiple of 2 L / n), at most a fraction of the cost of finding the
+ * direction; zero if that would leave five times the noise. A choice by
+ * the exponential mechanism is useful only where its noise is small relative to
+ * the decrease by the shortest step: it takes everything. */
 static double affordable(const struct state *s, double wanted) {
   double share = s->o->search_share, most = s->gradient.rho * share / (1 - share);
   most = fmin(most, share * phase_left(s->f, s->phase));

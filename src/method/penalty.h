@@ -13,13 +13,13 @@ enum penalty_kind {
   PENALTY_NONCONVEX /* lambda sum w_j^2 / (1 + w_j^2) */
 };
 
-extern const char *const penalty_kinds[]; /* their names; NULL ends them */
+extern const char *const penalty_kinds[]; /* their names; ends with NULL */
 
 struct penalty {
   enum penalty_kind kind;
   double lambda;
-  size_t skip; /* the first coordinates that are not penalised (the intercept), */
-  size_t side; /* of so many of each output; 0: of all */
+  size_t skip; /* number of first coordinates that are not penalised (the intercept), */
+  size_t side; /* in each output of so many coordinates; 0: in all coordinates together */
 };
 
 double penalty_value(const struct penalty *p, size_t dim, const double *w);

@@ -1,14 +1,14 @@
 /*
- * Output and objective perturbation: one private minimiser of loss + penalty + lambda |w|^2 / 2, all steps of whose
- * search stay behind the barrier (barrier/perturbed.c).
+ * Output and objective perturbation: one private minimiser of loss + penalty + lambda |w|^2 / 2; the whole
+ * minimisation is inside the barrier (barrier/perturbed.c).
  *
- * The certificate is free. With w* the minimiser, its gradient without the quadratic part that was added is
- * -(lambda w* + v / n), v = 0 for output perturbation, and what is returned differs from w* by the output noise e and
- * the solver's error tau. With G the gradient's Lipschitz constant,
+ * The certificate is free. At the minimiser w* the gradient without the added quadratic part is
+ * -(lambda w* + v / n), with v = 0 for output perturbation, and the returned point differs from w* by the output noise
+ * e and the solver's error tau. With G the gradient's Lipschitz constant,
  *
  *   |gradient at w| <= lambda |w| + |v| / n + (G + lambda) (|e| + tau),
  *
- * where v and e are Gaussian of known standard deviations, whatever the data.
+ * where v and e are Gaussian with known standard deviations, for all data.
  */
 #include "method/private.h"
 
@@ -58,7 +58,7 @@ static int ask_minimiser(const struct objective *f, const struct perturbed_optio
   return status;
 }
 
-/* Each of the two noises may be longer with half of the error probability. */
+/* The bounds on the two noises have half of the error probability each. */
 static double gradient_bound(const struct objective *f, const struct perturbed_options *o,
                              const struct oracle_perturbation *how, double tau, double norm) {
   double beta = (1 - o->confidence) / 2, n = (double)oracle_rows(f->oracle);

@@ -1,6 +1,6 @@
 /*
- * The plan: how many iterations, and what each may cost. Public constants
- * only, but for a gap that was itself released.
+ * The plan: the number of iterations, and the cost of each. It uses public constants
+ * only, and a gap that may have been released.
  */
 #include "method/private.h"
 
@@ -14,7 +14,7 @@ static int add_phases(const struct opt_options *o, int two, int iterations, doub
                       struct phase *phases, int count);
 static int certifies(const void *wish, double alpha);
 
-/* What the default target is to be certified with. */
+/* What certifies() needs to find the default target. */
 struct wish {
   const struct objective *f;
   const struct opt_options *o;
@@ -28,10 +28,10 @@ int plan_iterations(const struct objective *f, const struct opt_options *o, doub
 }
 
 /*
- * Gao & Wright, section 3.4: phase 1 gambles a fraction of the budget on the square root of the
- * iterations; phase 2 has the planned number and everything left.
+ * Gao & Wright, section 3.4: phase 1 spends a fraction of the budget on the square root of the
+ * iterations; phase 2 has the planned number and the rest of the budget.
  * With batches: such phases on batches, with their fraction of the budget, and
- * then two on all rows with the rest, and what the batches left, to certify.
+ * then two on the full data with the rest, which certify.
  */
 int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,
                 struct phase phases[MOST_PHASES]) {
@@ -49,7 +49,7 @@ int plan_phases(const struct objective *f, const struct opt_options *o, int iter
   double error = (1 - o->confidence) / (count - first);
   for (int i = 0; i < count; i++) {
     struct phase *p = &phases[i];
-    /* The eigenvalue bound is tested only where the loss and the penalty do not give it. */
+    /* The eigenvalue bound is tested only where it does not follow from the loss and the penalty. */
     int both = f->lower > o->eps_h;
     p->beta_g = error / (both ? 2 : 1) / p->iterations;
     p->beta_h = error / 2 * 6 / (M_PI * M_PI);
@@ -57,7 +57,7 @@ int plan_phases(const struct objective *f, const struct opt_options *o, int iter
   return count;
 }
 
-/* One or two phases that draw rho from what is left. */
+/* One or two phases that spend rho of what is left. */
 static int add_phases(const struct opt_options *o, int two, int iterations, double rho, double left,
                       struct phase *phases, int count) {
   for (int i = two ? 0 : 1; i < 2; i++) {
@@ -83,7 +83,7 @@ double opt_default_alpha(struct oracle *oracle, const struct penalty *penalty, c
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
   const struct wish wish = {&f, options, rho - plan_last(options, rho), gap, w};
-  return plan_smallest_alpha(certifies, &wish, f.steepest); /* which every point meets, but for the penalty */
+  return plan_smallest_alpha(certifies, &wish, f.steepest); /* without a penalty every point meets steepest */
 }
 
 double plan_last(const struct opt_options *o, double rho) {
@@ -123,7 +123,7 @@ static double min_decrease(const struct objective *f, double eps_g, double eps_h
   return fmin(by_gradient, by_curvature);
 }
 
-/* Gao & Wright (10), or (17) with a line search, at G = M = 1 and the targets divided as in its experiments. */
+/* Gao & Wright (10), or (17) with a line search, at G = M = 1 and with targets divided as in their experiments. */
 static double min_decrease_published(const struct opt_options *o) {
   double eps_g = o->eps_g / (1 + GW_C1), eps_h = o->eps_h / (1 + GW_C), cube = eps_h * eps_h * eps_h;
   if (o->search == OPT_SHORT_STEP) {
@@ -138,7 +138,7 @@ int plan_ceil(double x, int most) {
   return x > 1 ? (int)ceil(x) : 1;
 }
 
-/* In the first phase on all rows, at a point with |g| = alpha / 2 and the mean of |g~|^2. */
+/* Assumes the first phase on the full data, a point with |g| = alpha / 2 and the mean of |g~|^2. */
 static int certifies(const void *wish, double alpha) {
   const struct wish *c = wish;
   const struct objective *f = c->f;

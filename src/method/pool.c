@@ -1,4 +1,4 @@
-/* Averages of what was measured at one point, with weights 1 / sd^2. */
+/* Averages of measurements at one point, with weights 1 / sd^2. */
 #include "method/private.h"
 
 #include "la/la.h"

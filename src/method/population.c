@@ -1,13 +1,13 @@
 /*
  * A certificate of the population: bounds on the gradient and the smallest eigenvalue of the objective's expectation,
- * from records that had no part in choosing the point. All of the error is about one direction each, which is fixed
- * before these records are seen (proofs: population-certificate):
+ * from records that had no part in choosing the point. Each error concerns one direction, which is fixed
+ * before these records are used (proofs: population-certificate):
  *
  *   gradient    with u the direction of the expected gradient, |E g| = u'mean + u'(E g - mean) <= |mean| + Bernstein's
- *               bound of n numbers u'g_i, whose variance is at most u'E[g g']u <= the largest eigenvalue of a released
- *               second moment plus the error of u'S u; |mean| has the noise's own bound (confidence.c)
+ *               bound for n numbers u'g_i, whose variance is at most u'E[g g']u <= the largest eigenvalue of a released
+ *               second moment plus the error of u'S u; |mean| has the bound of its noise (confidence.c)
  *   eigenvalue  with v the eigenvector of the smallest one, v'E[H]v = v'H~v - v'(noise)v - v'(H - E H)v, and v'H~v is
- *               at least the smallest eigenvalue of what was released; Hoeffding's bound of n numbers v'H_i v
+ *               at least the smallest eigenvalue of the released matrix; Hoeffding's bound for n numbers v'H_i v
  */
 #include "method/private.h"
 
@@ -15,10 +15,11 @@
 
 #include <math.h>
 
-/* Errors that the bounds share: noise and sampling of the gradient, of its second moment and of the eigenvalue. */
+/* Number of errors that the bounds share: noise and sampling of the gradient, of its second moment and of the
+ * eigenvalue. */
 #define ERRORS 6
 
-/* What a mean of n numbers with this variance falls short of its expectation, none of them by more than most. */
+/* Bernstein's bound on expectation minus mean, for n numbers with this variance and below `most`. */
 static double bernstein(double variance, double most, double n, double beta) {
   double logs = log(1 / beta);
   return sqrt(2 * variance * logs / n) + most * logs / (3 * n);
@@ -26,15 +27,15 @@ static double bernstein(double variance, double most, double n, double beta) {
 
 static double hoeffding(double range, double n, double beta) { return range * sqrt(log(1 / beta) / (2 * n)); }
 
-/* The least p that numbers in [0, most] with mean p reach this mean at with probability beta: their variance is at most
- * most p, and p - bernstein(most p) - mean grows in p where it is positive. */
+/* The smallest p such that the mean of numbers in [0, most] with expectation p is this small with probability beta:
+ * their variance is at most most p, and p - bernstein(most p) - mean grows in p where it is positive. */
 static double mean_upper(double mean, double most, double n, double beta) {
   double logs = log(1 / beta), a = sqrt(2 * most * logs / n), c = fmax(mean, 0) + most * logs / (3 * n);
   double root = (a + sqrt(a * a + 4 * c)) / 2;
   return fmin(root * root, most);
 }
 
-/* Bound of u'E[g g']u, u fixed; g of the loss. */
+/* Bound on u'E[g g']u for a fixed u, with g the gradient of the loss. */
 static int second_moment(const struct objective *f, const double *w, size_t records, double beta, double *variance,
                          struct opt_result *result) {
   size_t dim = f->dim;
@@ -82,7 +83,7 @@ static int gradient_and_eigenvalue(const struct objective *f, const double *w, c
   return status;
 }
 
-/* Of the records left a tenth are for the second moment. */
+/* Fraction of the remaining records for the second moment. */
 #define PRODUCTS 0.1
 
 int population_certify(const struct objective *f, const double *w, double curvature_share, double beta,
@@ -101,7 +102,7 @@ int population_certify(const struct objective *f, const double *w, double curvat
   return status;
 }
 
-/* ---- of a point that other records gave: a run that stays there ---- */
+/* ---- certificate of a point that comes from other records ---- */
 
 int population_run(struct oracle *oracle, const struct penalty *penalty, const struct population_options *options,
                    double rho, const double *w, struct opt_result *result) {
@@ -116,7 +117,7 @@ int population_run(struct oracle *oracle, const struct penalty *penalty, const s
   return status;
 }
 
-/* It plans nothing. */
+/* There is no plan. */
 static double population_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                                        const struct population_options *options, double rho, const double *w) {
   (void)oracle;

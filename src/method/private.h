@@ -9,14 +9,14 @@
 
 /* ---- methods.c ---- */
 
-extern const char *const batch_schemes[]; /* of enum scheme */
-extern const char *const line_searches[]; /* of enum opt_line_search */
+extern const char *const batch_schemes[]; /* names of enum scheme */
+extern const char *const line_searches[]; /* names of enum opt_line_search */
 
-/* A member that is called as in its struct. */
+/* A member whose name for R is that in its struct. */
 #define FIELD(of, kind, member)                                                                                        \
   { #member, FIELD_##kind, offsetof(struct of, member), NULL }
 
-/* Those of struct batch_options, as the member "batch". */
+/* The members of a struct batch_options that is the member "batch". */
 #define BATCH_FIELDS(of)                                                                                               \
   {"batch_size", FIELD_NUMBER, offsetof(struct of, batch.sampling.size), NULL},                                        \
       {"batch_scheme", FIELD_CHOICE, offsetof(struct of, batch.sampling.scheme), batch_schemes}, {                     \
@@ -36,7 +36,7 @@ extern const char *const line_searches[]; /* of enum opt_line_search */
   }                                                                                                                    \
   const struct method method_##name = {#name, sizeof(struct name##_options), name##_fields, run_untyped, alpha_untyped};
 
-/* Products of shares of what is left must not exceed it. */
+/* Factor that keeps products of fractions of the remaining budget below it despite rounding. */
 #define ALMOST (1 - 1e-12)
 
 /* ---- objective.c: noisy loss plus exact penalty ---- */
@@ -45,29 +45,29 @@ struct objective {
   struct oracle *oracle;
   const struct penalty *penalty;
   size_t dim;
-  double smooth;                /* G: the gradient is G-Lipschitz */
-  double third;                 /* M: the Hessian is M-Lipschitz */
-  double steepest;              /* no gradient of the loss is longer, for any data */
-  double lower;                 /* no eigenvalue of the Hessian is below -lower, for any data */
+  double smooth;                /* G: Lipschitz constant of the gradient */
+  double third;                 /* M: Lipschitz constant of the Hessian */
+  double steepest;              /* bound on the norm of the loss's gradient, for all data */
+  double lower;                 /* no eigenvalue of the Hessian is below -lower, for all data */
   const struct sampling *batch; /* releases are on a fresh batch; NULL: on the full data */
-  double clip;                  /* no record's part of a gradient is longer; 0: they are as they are */
+  double clip;                  /* norm to which a record's part of a gradient is clipped; 0: not clipped */
 };
 /* On the full data. */
 void objective_init(struct objective *f, struct oracle *oracle, const struct penalty *penalty);
-/* On a batch *sd is that of noise and sampling error together, as if this were Gaussian and the same in all directions:
+/* On a batch *sd includes noise and sampling error, as if the latter were Gaussian and equal in all directions:
  * good for choosing steps, not for certificates. */
 int objective_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
 int objective_hessian(const struct objective *f, const double *w, double rho, double *h, double *sd);
-/* Of a gradient that has a fraction of what rho buys. */
+/* sd of a gradient that gets a fraction of what rho allows. */
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share);
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
-/* Of a release on the full data. */
+/* sd of a release on the full data. */
 double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho);
-/* A step that asks for several answers, which opening it pays for on a batch: rho of an answer is then disregarded but
- * for a trace, and a Hessian or a direction takes all that is left. On the full data each answer pays, and opening and
- * closing do nothing. sd as above; those of traces and directions are of the noise alone. */
+/* A step with several releases. On a batch, opening the step pays for all of them: rho of a release is then only used
+ * in a trace, and a Hessian or a direction takes everything that is left. On the full data each release pays, and
+ * opening and closing do nothing. sd as above; for traces and directions it is that of the noise alone. */
 int objective_step_open(const struct objective *f, const double *w, double rho, double curvature_share);
-/* Of a gradient and, for this fraction of what the cost buys, noisy decreases. */
+/* A step with a gradient and, for this fraction of what the cost allows, noisy decreases. */
 int objective_step_open_search(const struct objective *f, const double *w, double rho, double search_share);
 void objective_step_close(const struct objective *f);
 int objective_step_gradient(const struct objective *f, const double *w, double rho, double *g, double *sd);
@@ -80,41 +80,41 @@ int objective_step_decreases(const struct objective *f, const struct ask *ask, d
                              double *sd);
 /* By the sparse vector; on a batch of its own, outside of any step. */
 int objective_first_step(const struct objective *f, const struct ask *ask, double rho, size_t *index);
-/* Of its noise; infinite where it would be refused. */
+/* Scale of its noise; infinite where it would be refused. */
 double objective_scale_first(const struct objective *f, const struct ask *ask, double rho);
-/* What an open step on a batch has left for second-order releases. */
+/* What is left of an open step on a batch for second-order releases. */
 double objective_step_left(const struct objective *f);
-/* That sums are divided by. */
+/* The divisor of sums. */
 double objective_rows(const struct objective *f);
-/* "gradient" or "batch gradient", "hessian" or "batch hessian", ...: for the trace of the run. */
+/* "gradient" or "batch gradient", "hessian" or "batch hessian", ...: names for the trace. */
 const char *objective_gradient_name(const struct objective *f);
 const char *objective_hessian_name(const struct objective *f);
 const char *objective_trace_name(const struct objective *f);
 const char *objective_direction_name(const struct objective *f);
 const char *objective_search_name(const struct objective *f);
-/* r(w) - r(w + step d): what the penalty adds to a decrease. */
+/* r(w) - r(w + step d): the penalty's part of a decrease. */
 double objective_penalty_decrease(const struct objective *f, const double *w, const double *direction, double step,
                                   double *scratch);
 
 /* ---- result.c ---- */
 
-/* Nothing is known of any point. */
+/* Nothing is known about any point. */
 void result_init(struct opt_result *result);
-/* Of a method for convex problems, in which no eigenvalue is negative; refuses others. Sets *f, too. */
+/* For a method for convex problems, where no eigenvalue is negative; refuses others. Sets *f, too. */
 int result_init_convex(struct opt_result *result, int planned, struct oracle *oracle, const struct penalty *penalty,
                        struct objective *f);
-/* What was measured was about another point. */
+/* Earlier measurements were at another point. */
 void result_forget(struct opt_result *result);
 
 /* ---- confidence.c ---- */
 
-/* Of the error probability beta of all looks at one point, the part of the look number look. Whether there is a next
- * look may depend on what was seen: the shares hold for all looks that there could be. */
+/* The part of the error probability beta that is spent on the look-th test at one point. Valid under adaptive stopping:
+ * the parts of all possible tests sum to at most beta. */
 double confidence_share(double beta, int look);
 
 /* Upper bound of |g| with error probability beta, from |g + e|, e ~ N(0, sd^2 I_d). */
 double confidence_norm(double noisy_norm, double sd, size_t dim, double beta);
-/* The least bound, up to high, where the norm is half of it or what is left anyway. */
+/* The smallest target, up to high, that is certified where the norm is the larger of half of it and `left`. */
 double confidence_target(double left, double sd, size_t dim, double beta, double high);
 /* q with P(largest eigenvalue of E > q) <= beta, E symmetric Gaussian, sd on and sd / sqrt(2) off the diagonal. */
 double confidence_eigen(double sd, size_t dim, double beta);
@@ -125,25 +125,25 @@ double confidence_length(double sd, size_t dim, double beta);
 /* ---- spider_published.c ---- */
 
 struct spider_published {
-  double alpha, records;   /* accuracy; records of an epoch's first leaf */
-  double batch, drift;     /* records of a difference, and an epoch's end, per unit of |gradient| along the way */
-  double products, length; /* of an escape, at most */
+  double alpha, records;   /* accuracy; number of records in an epoch's first leaf */
+  double batch, drift;     /* records of a difference, and length of an epoch, per unit of |gradient| along the way */
+  double products, length; /* largest numbers of an escape */
 };
-/* For this many records; first_sd: noise of an epoch's gradient, times its records; mu: of a gradient. */
+/* For this many records; first_sd: noise of an epoch's gradient times its records; mu: of a gradient. */
 struct spider_published spider_published(const struct objective *f, double gap, double mu, double first_sd,
                                          double records);
 
 /* ---- population.c ---- */
 
-/* Certifies the expected objective at w, with error probability beta, by all fresh records that are left. */
+/* Certifies the expected objective at w, with error probability beta, by all remaining fresh records. */
 int population_certify(const struct objective *f, const double *w, double curvature_share, double beta,
                        struct opt_result *result);
 
 /* ---- gap.c ---- */
 
-/* Public upper bound of f(w) - inf f: no loss grows faster than its Lipschitz constant. */
+/* Public upper bound of f(w) - inf f, from the Lipschitz constant of the loss. */
 double gap_public(const struct objective *f, const double *w);
-/* Public length: from w no line search goes farther from zero. */
+/* Public bound: no line search from w goes farther from zero. */
 double gap_reach(const struct objective *f, double gap, const double *w);
 /* Sets result->gap; gap: the caller's, or NaN. */
 int gap_find(const struct objective *f, double gap, double share, double confidence, const double *w, double rho,
@@ -156,7 +156,7 @@ struct pool {
   double *mean;
   size_t length;
   double precision; /* sum of 1 / sd^2 */
-  double rho;       /* what they cost */
+  double rho;       /* total cost */
   int count;
 };
 void pool_add(struct pool *p, const double *x, double sd, double rho);
@@ -179,18 +179,18 @@ struct line_search {
   double sufficient; /* required decrease: sufficient * step^power */
   int power;
   double rho;
-  double error;   /* probability that the bound of what is found is wrong */
-  double gap;     /* no decrease is larger */
-  double promise; /* expected of a step over its length in the direction's units, to first order */
-  double least;   /* decrease that the smallest candidate is expected to bring */
-  double reach;   /* no candidate is farther from zero */
+  double error;   /* error probability of the bound on the decrease */
+  double gap;     /* bound on decreases */
+  double promise; /* expected decrease over the length of a step, to first order */
+  double least;   /* expected decrease of the smallest candidate */
+  double reach;   /* bound on the distance of a candidate from zero */
 };
-/* What is NaN was not released. */
+/* NaN means not released. */
 struct found {
   double step;            /* 0: no candidate was accepted */
   double decrease, bound; /* estimate; lower bound, with the search's probability of error */
   double sd;
-  double rho; /* paid: 0 when no candidate was left to ask about */
+  double rho; /* paid; 0 when no candidate was left */
 };
 size_t search_candidates(double multiplier, double ratio);
 /* Noise per unit of step at which a candidate that decreases by this per unit of step is just accepted. */
@@ -205,9 +205,9 @@ struct phase {
   int batch;      /* steps on batches */
   int iterations; /* planned */
   double rho;     /* its budget at the start */
-  double reserve; /* what must stay in the ledger */
+  double reserve; /* must stay in the ledger */
   double beta_g;  /* error probability of the bounds on the gradient at one point */
-  double beta_h;  /* and of those on the eigenvalue at the j-th point with any, times j^2 */
+  double beta_h;  /* error probability of those on the eigenvalue at the j-th point with any, times j^2 */
 };
 double phase_left(const struct objective *f, const struct phase *phase);
 int opt_tight(const struct objective *f, const struct opt_options *o, const struct phase *phases, int count, double *w,
@@ -220,19 +220,19 @@ double published_hessian_cost(const struct objective *f, const double *w, double
 
 /* ---- phases.c ---- */
 
-/* The least whole number of iterations that is not below x, from 1 to most. */
+/* x rounded up to a whole number from 1 to most. */
 int plan_ceil(double x, int most);
-/* The least alpha in [1e-8, high] that is accepted, to within a factor of 2^-50. */
+/* The smallest alpha in [1e-8, high] that is accepted, up to a factor of 2^-50. */
 double plan_smallest_alpha(int (*accepts)(const void *context, double alpha), const void *context, double high);
-/* Of a run's budget, what is kept to measure its decrease at the end: where values of the objective are asked for
+/* The part of a run's budget that is kept to measure its decrease at the end, if values of the objective are released
  * anyway. */
 double plan_last(const struct opt_options *o, double rho);
-/* What a gradient step of length 1/G gains at least where the norm is above eps_g: the first term of Gao & Wright
+/* The least decrease by a gradient step of length 1/G where the norm is above eps_g: the first term of Gao & Wright
  * (10). */
 double plan_gradient_decrease(const struct objective *f, double eps_g);
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap);
-/* Phases of a run of this many iterations with this budget, those on batches first; returns their number. */
+/* Phases of a run with this many iterations and this budget, those on batches first; returns their number. */
 #define MOST_PHASES 4
 int plan_phases(const struct objective *f, const struct opt_options *o, int iterations, double rho, double left,
                 struct phase phases[MOST_PHASES]);
@@ -240,31 +240,31 @@ int plan_phases(const struct objective *f, const struct opt_options *o, int iter
 /* ---- newton_step.c ---- */
 
 struct newton {
-  const struct objective *f, *all; /* of the steps; of all rows */
+  const struct objective *f, *all; /* for the steps; on the full data */
   const struct newton_options *o;
   struct opt_result *result;
   int iteration;
-  double steps_rho; /* what all the steps together may cost, beside what newton_prepare() releases */
+  double steps_rho; /* budget of all steps together, without the releases of newton_prepare() */
   double *w;
   double *gradient;       /* noisy, with the penalty's; at w */
-  double sd;              /* its noise, with the sampling error */
+  double sd;              /* of its noise, with the sampling error */
   double *direction;      /* the step is its negative */
   double *penalty;        /* second derivatives of the penalty */
-  double *vectors;        /* of a noisy curvature matrix, one a column; NULL with double noise */
+  double *vectors;        /* eigenvectors of a noisy curvature matrix, as columns; NULL with double noise */
   double *value;          /* its eigenvalues */
   double *inverse;        /* of its modified eigenvalues */
-  double lambda0, least;  /* that they are modified by, and the least that an adaptive one may fall to */
-  double *window;         /* sum of the gradients since lambda0 was looked at */
+  double lambda0, least;  /* by which they are modified, and the lower limit of an adaptive one */
+  double *window;         /* sum of the gradients since the last test of lambda0 */
   double window_variance; /* of their noise */
-  int looks;              /* how many they are */
+  int looks;              /* number of these gradients */
   double gap;             /* public upper bound of f(start) - inf f */
-  double reach;           /* no candidate of a line search is farther from zero */
+  double reach;           /* bound on the distance of a line search's candidate from zero */
 };
-/* Shares of an iteration's budget: for the gradient; the rest is the step's. */
+/* Fraction of an iteration's budget for the gradient; the rest is for the step. */
 double newton_gradient_share(const struct newton_options *o);
-/* Releases what all steps share. */
+/* Makes the releases that all steps share. */
 int newton_prepare(struct newton *s, double rho);
-/* Moves w, given the gradient there; slice is the whole iteration's budget. On batches the step is open. */
+/* Moves w, given the gradient there; slice is the budget of the whole iteration. On batches the step must be open. */
 int newton_step(struct newton *s, double slice);
 
 /* Constants of Gao & Wright's analysis: c, c1, c2 bound the noise, c_g, c_H are the sufficient decreases. */

@@ -1,4 +1,4 @@
-/* What a run returns: its beginning and its end. */
+/* The result of a run: its initial state and its completion. */
 #include "method/private.h"
 
 #include <math.h>

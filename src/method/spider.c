@@ -1,22 +1,23 @@
 /*
  * SPIDER (Liu & Talwar 2024; Fang et al. 2018), each record in one leaf:
  *
- *   plan       b records an epoch and the accuracy alpha that they allow, from the gap and the records that are left
- *   epoch      gradient and Hessian on b fresh records. Where |gradient| <= alpha the point is kept if no eigenvalue is
- *              below -sqrt(M alpha) / 2 but for the noise; else the step is along its eigenvector, against the
- *              gradient. Otherwise w <- w - gradient / G
- *   steps      the gradient moves with w: differences on b G |step| / L further records, as sensitive as b gradients
- *   new epoch  when differences had b records in all, as b new ones are no dearer then, after so many leaves, or where
- *              the gradient is below 3/4 alpha
- *   kept       a new plan for what is left, as if the gap were an eighth of what it was
- *   end        what is left, a fraction of the records at least, certifies the last point kept or, if none was,
- *              the last one (population.c)
+ *   plan       the number b of records of an epoch, and the accuracy alpha that they allow, from the gap and the
+ *              remaining records
+ *   epoch      gradient and Hessian on b fresh records. If |gradient| <= alpha, the point is kept if no eigenvalue is
+ *              below -sqrt(M alpha) / 2 up to the noise; otherwise the step is along its eigenvector, against the
+ *              gradient. If the gradient is longer, w <- w - gradient / G
+ *   steps      the gradient follows w: differences on b G |step| / L further records, as sensitive as b gradients
+ *   new epoch  when the differences have used b records, because b new ones cost no more then; after `leaves` releases;
+ *              or when the gradient is below 3/4 alpha
+ *   kept       a new plan for the remaining records, as if the gap were an eighth of what it was
+ *   end        the remaining records, at least a fraction of all, certify the last point that was kept or, if none was,
+ *              the last point (population.c)
  *
- * With published constants (spider_published.c) there is one plan, an epoch ends when gradients along the way add up to
- * a bound, and where the gradient is short come a few steps on the quadratic model there, by noisy products with its
- * Hessian: the point is left when they lead far enough, else kept.
+ * With published constants (spider_published.c) there is one plan, and an epoch ends when the norms of gradients along
+ * the way add up to a bound. Where the gradient is short, a few steps are made on the quadratic model there, by noisy
+ * products with its Hessian; if they lead far enough the point is left, otherwise it is kept.
  *
- * L, G and M bound slopes, curvatures and third derivatives. Alpha and b only steer the steps: what is certified at the
+ * L, G and M bound slopes, curvatures and third derivatives. Alpha and b only steer the steps: the certificate at the
  * end needs none of this.
  */
 #include "method/private.h"
@@ -26,9 +27,9 @@
 #include <math.h>
 #include <string.h>
 
-#define STOP 0.75      /* of alpha: a gradient below it is looked at anew */
-#define STAGE 8        /* by this the gap falls at a certified point */
-#define WORTHWHILE 0.9 /* a new plan's alpha over the old one's, at most */
+#define STOP 0.75      /* of alpha: below it the gradient is measured again, in a new epoch */
+#define STAGE 8        /* the gap is divided by this at a kept point */
+#define WORTHWHILE 0.9 /* largest ratio of a new plan's alpha to the old one */
 #define MOST_STEPS 100000
 
 struct run {
@@ -40,11 +41,11 @@ struct run {
   struct epoch epoch;
   double alpha; /* of the plan */
   struct spider_published published;
-  double drift;  /* records of the epoch's differences */
+  double drift;  /* number of records in the epoch's differences */
   double moved;  /* length of the last step */
-  size_t leaves; /* of the epoch */
+  size_t leaves; /* number of leaves in the epoch */
   int stage, steps;
-  int fresh; /* an epoch is to begin */
+  int fresh; /* must an epoch begin? */
   int done, kept_any;
   double *w, *kept, *gradient, *vector, *slope, *product, *hessian;
 };
@@ -118,7 +119,7 @@ static int start(struct run *r) {
   return status;
 }
 
-/* The caller's, a public one at zero, or the smaller of a public one and a value on a few records. */
+/* The caller's gap, a public one at zero, or the smaller of a public one and a value on a few records. */
 static int find_gap(struct run *r) {
   const struct objective *f = r->f;
   double rest = penalty_value(f->penalty, f->dim, r->w) - oracle_floor(f->oracle), value, sd;
@@ -144,9 +145,9 @@ static double records_left(const struct run *r) {
 }
 
 /*
- * A descent by the gap with gradients above alpha / 2 is 4 gap / alpha long at most, and each unit of it takes b G / L
- * records; besides there are two epochs' first leaves. alpha is twice what a gradient on b records is off by. Solved by
- * damped iteration, which stays public whether it converged or not.
+ * A descent by the gap with gradients above alpha / 2 has length at most 4 gap / alpha, and each unit of length needs
+ * b G / L records; two epochs' first leaves come in addition. alpha is twice the error of a gradient on b records.
+ * Solved by damped iteration, whose result is public whether it converged or not.
  */
 static void plan(struct run *r, double m) {
   const struct objective *f = r->f;
@@ -166,7 +167,7 @@ static void plan(struct run *r, double m) {
   r->alpha = alpha;
 }
 
-/* Gradients are off by as much as alpha, so that one which seems no longer than twice that is short. */
+/* The error of gradients is as large as alpha, so a gradient of norm at most twice alpha counts as short. */
 static void plan_published(struct run *r, double m) {
   struct epoch *e = &r->epoch;
   e->records = 1;
@@ -228,7 +229,8 @@ static int next_leaf(struct run *r) {
   return status;
 }
 
-/* Of the next leaf; the drift grows by them or, by published constants, in proportion to the gradient. */
+/* Number of records of the next leaf; the drift grows by it or, with published constants, proportionally to the
+ * gradient. */
 static size_t next_records(struct run *r) {
   size_t least = epoch_records(r->f->oracle, r->w);
   double gradient = r->f->smooth * r->moved;
@@ -237,7 +239,7 @@ static size_t next_records(struct run *r) {
   return wanted > (double)least ? (size_t)fmin(wanted, (double)(SIZE_MAX / 2)) : least;
 }
 
-/* Where the gradient is short: the point is kept, or left. */
+/* If the gradient is short: the point is kept, or left. */
 static int look_at_curvature(struct run *r, double sd) {
   const struct objective *f = r->f;
   double value = -f->lower;
@@ -257,7 +259,7 @@ static int look_at_curvature(struct run *r, double sd) {
   return BASE_OK;
 }
 
-/* Liu & Talwar, algorithm 2, at the start of an epoch. The first step is along the gradient, which is noisy enough. */
+/* Liu & Talwar, algorithm 2, at the start of an epoch. The first step is along the gradient, whose noise suffices. */
 static int walk_on_model(struct run *r) {
   const struct objective *f = r->f;
   size_t dim = f->dim;

@@ -1,8 +1,8 @@
 /*
- * Constants of Liu & Talwar (2024), theorem 3.17: orders, with constants and logarithms taken as one, and mu for their
- * epsilon. But for the noise of gradients, which is as long as alpha by what it is, so that an epoch has the records
- * that this takes. Their tau, how many times a Hessian serves for an escape, is below one where alpha is: a fresh one
- * each time.
+ * Constants of Liu & Talwar (2024), theorem 3.17: its orders, with constants and logarithms set to one, and mu for
+ * their epsilon. One exception is the noise of gradients, which privacy determines: an epoch has so many records that
+ * its norm is alpha. Their tau, how often a Hessian serves for an escape, is below one where alpha is, so each escape
+ * has a fresh Hessian.
  */
 #include "method/private.h"
 

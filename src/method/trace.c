@@ -1,4 +1,4 @@
-/* The trace: one row a release. */
+/* The trace: one row for each release. */
 #include "method/private.h"
 
 #include <string.h>

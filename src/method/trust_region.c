@@ -1,35 +1,35 @@
 /*
- * DP-TR: the trust-region method of Wang & Xu (2021, algorithm 1), with less noise than theirs for the same privacy
+ * DP-TR: the trust-region method of Wang & Xu (2021, algorithm 1), with less noise for the same privacy
  * (proofs: sensitivity-hessian, symmetric-noise, gdp-conversion).
  *
- *   alpha <- what the target leaves room for; radius r = sqrt(alpha / M)
+ *   alpha <- the accuracy that the target allows; radius r = sqrt(alpha / M)
  *   T <- 6 sqrt(M) gap / alpha^1.5
  *   repeat T times:
  *     release gradient and Hessian at w
  *     s, lambda <- minimum of g's + s'Hs / 2 over |s| <= r and its dual variable
  *     w <- w + s;  done when lambda is small enough
  *
- * What lambda says about w + s (from the proof of their theorem 2; proofs: trust-region): g + H s =
- * -lambda s, the Hessian is M-Lipschitz, and the noise of g is at most q_g long
- * and that of H has at most the spectral norm q_H. Hence at w + s
+ * What lambda implies about w + s (from the proof of their theorem 2; proofs: trust-region): g + H s =
+ * -lambda s, the Hessian is M-Lipschitz, the noise of g has norm at most q_g
+ * and that of H has spectral norm at most q_H. Hence at w + s
  *
  *   |gradient|          <= lambda |s| + M |s|^2 / 2 + q_g + q_H |s|
  *   smallest eigenvalue >= theta - M |s| - q_H,
  *
- * theta >= -lambda being that of H. With tight constants a run stops when these bounds
- * meet the target; lambda <= sqrt(alpha M) suffices, as alpha is chosen so.
+ * with theta >= -lambda the smallest eigenvalue of H. With tight constants a run stops when these bounds
+ * meet the target; lambda <= sqrt(alpha M) is sufficient, by the choice of alpha.
  *
  * The explicit test (Gao & Wright's modification, their section 4) asks instead
  * whether w itself meets the target, as OPT does.
  *
  * With batches (algorithm 2) the same steps take gradient and Hessian on
- * independent fresh ones, until the bounds meet the target as if sampling were
- * noise. That is no certificate: the point is handed on to FINAL_ITERATIONS about
- * all rows, with what is left of the budget.
+ * independent fresh batches, until the bounds meet the target as if sampling error were
+ * noise. That is no certificate: the point is the start of FINAL_ITERATIONS on
+ * the full data, with the rest of the budget.
  *
  * Beyond the paper, with tight constants: a gradient that does not exceed
- * its noise gives no direction. The run then stays and measures again, and
- * averages of measurements at one point take the place of single ones.
+ * its noise level gives no direction. The run then stays and measures again, and
+ * averages of measurements at one point replace single ones.
  */
 #include "method/private.h"
 
@@ -38,10 +38,10 @@
 #include <math.h>
 #include <string.h>
 
-#define FINAL_STEPS 3       /* of a run that spends all */
+#define FINAL_STEPS 3       /* of a run that spends everything */
 #define FINAL_ITERATIONS 20 /* after the batches */
 
-/* What a point is known to be: estimates and bounds, as in the result. */
+/* What is known about a point: estimates and bounds, as in the result. */
 struct certificate {
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
@@ -52,10 +52,10 @@ struct costs {
   int iterations;
   double rho_g, rho_h;   /* of an iteration */
   double beta_g, beta_h; /* error probabilities of the first bounds at a point */
-  double margin;         /* of the target, what its bounds take with this noise; at most 1 certifies */
+  double margin;         /* fraction of the target that its bounds take with this noise; at most 1 certifies */
 };
 
-/* What the default target is to be certified with. */
+/* What certifies() needs to find the default target. */
 struct wish {
   const struct objective *f;
   const struct tr_options *o;
@@ -66,25 +66,25 @@ struct wish {
 struct state {
   const struct objective *f;
   const struct tr_options *o;
-  struct objective on_batch; /* f and o while on batches, and after */
+  struct objective on_batch; /* f and o on batches, and afterwards */
   struct tr_options tight;
   struct costs costs;
-  double end; /* what must stay in the ledger */
+  double end; /* must stay in the ledger */
   double *w;
   struct opt_result *result;
   struct pool gradient, hessian;
-  double *answer; /* the newest gradient or Hessian */
+  double *answer; /* the last gradient or Hessian */
   double *step;
   double length, dual;     /* of the step */
   double norm, eigen_min;  /* of the averages */
   double noise_g, noise_h; /* q_g, q_H */
-  double beta_g;           /* error probability of the newest bound on the gradient */
+  double beta_g;           /* error probability of the last bound on the gradient */
   int phase, iteration, last;
   int shift;    /* of the trace's phases: 1 after steps on batches */
-  int spare;    /* of the planned iterations, when phase 2 began */
-  int measured; /* times at this point */
+  int spare;    /* planned iterations that were left when phase 2 began */
+  int measured; /* number of measurements at this point */
   int certified;
-  double *best; /* the newest certified point and its certificate */
+  double *best; /* the last certified point and its certificate */
   struct certificate kept;
 };
 
@@ -148,12 +148,13 @@ double tr_default_alpha(struct oracle *oracle, const struct penalty *penalty, co
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
   struct wish wish = {&f, options, rho, gap, w};
   if (options->batch.sampling.size > 0) wish.rho *= options->batch.share;
-  return plan_smallest_alpha(certifies, &wish, f.steepest); /* which every point meets, but for the penalty */
+  return plan_smallest_alpha(certifies, &wish, f.steepest); /* without a penalty every point meets steepest */
 }
 
-/* ---- the costs: public constants, and a gap that was itself released ---- */
+/* ---- the costs: from public constants, and a gap that may have been released ---- */
 
-/* Wang & Xu's, with G = M = 1 as in Gao & Wright's experiments: half of an iteration's budget for each answer. */
+/* Those of Wang & Xu, with G = M = 1 as in Gao & Wright's experiments: each release has half of an iteration's budget.
+ * */
 static void costs_published(struct costs *costs, const struct wish *c) {
   costs->alpha = c->o->eps_g;
   costs->radius = sqrt(costs->alpha);
@@ -164,8 +165,8 @@ static void costs_published(struct costs *costs, const struct wish *c) {
   costs->beta_g = costs->beta_h = (1 - c->o->confidence) / 2 / costs->iterations;
 }
 
-/* The largest alpha (the longest steps) that can be certified; where none can, the one that comes nearest. Steps so
- * short that they may not arrive within the iterations allowed certify nothing. */
+/* The largest alpha (the longest steps) that can be certified; if none can, the one that comes nearest. Steps so
+ * short that they may not arrive within the allowed iterations certify nothing. */
 static void costs_tight(struct costs *costs, const struct wish *c) {
   double third = c->f->third;
   struct costs best = {.margin = INFINITY};
@@ -182,9 +183,9 @@ static void costs_tight(struct costs *costs, const struct wish *c) {
 }
 
 /*
- * The noise of an iteration, shared so that that of the model's gradient at
- * |s| = r, a / sqrt(share_g) + r b / sqrt(share_H), is least. An explicit test sees
- * its own noise on top of what it is about, and allows for it again.
+ * The noise of an iteration, divided so that the noise of the model's gradient at
+ * |s| = r, a / sqrt(share_g) + r b / sqrt(share_H), is least. An explicit test has
+ * its own noise in addition, and allows for it again.
  */
 static void costs_noise(struct costs *costs, const struct wish *c) {
   const struct objective *f = c->f;
@@ -215,7 +216,7 @@ static int certifies(const void *wish, double alpha) {
 
 /* ---- the run ---- */
 
-/* The plan is on the full data; on batches noise and sampling error come on top. */
+/* The plan is for the full data; on batches noise and sampling error come in addition. */
 static int run_batches(struct state *s, const struct wish *c) {
   const struct certificate none = {NAN, NAN, NAN, NAN};
   s->on_batch = *s->f;
@@ -237,7 +238,7 @@ static int run_batches(struct state *s, const struct wish *c) {
   return run_all(s);
 }
 
-/* To a point that passes on batches. */
+/* Moves to a point that passes on batches. */
 static int travel(struct state *s) {
   int status = BASE_OK, found = 0;
   s->last = s->costs.iterations;
@@ -274,10 +275,10 @@ static int run_all(struct state *s) {
 static int goes_on(const struct state *s) { return s->o->spend_all && !s->o->published; }
 
 /*
- * From a certified point on the worst case no longer has to be planned for.
- * Phase 2 travels on half of what is left, until a step stays inside the radius;
- * phase 3 has the rest for a few precise steps. All of it within the iterations
- * that the error probabilities were planned for.
+ * After a certified point the plan need not cover the worst case any more.
+ * Phase 2 spends half of the rest, until a step ends inside the radius;
+ * phase 3 has the other half for a few precise steps. Both stay within the iterations
+ * for which the error probabilities were planned.
  */
 static void next_phase(struct state *s) {
   int done = s->iteration, inside = s->length < s->costs.radius * (1 - 1e-9);
@@ -291,7 +292,7 @@ static void next_phase(struct state *s) {
   }
 }
 
-/* This fraction of what is left, in equal parts. As costs now depend on answers, averages begin anew. */
+/* Spends this fraction of the rest, in equal parts. New averages begin, because costs now depend on releases. */
 static void begin(struct state *s, int phase, int iterations, double share) {
   double slice = share * (oracle_left(s->f->oracle) - s->end) * ALMOST / iterations;
   double share_h = s->costs.rho_h / (s->costs.rho_g + s->costs.rho_h);
@@ -316,7 +317,7 @@ static int iterate(struct state *s) {
     if (ahead) move(s, &there);
     return BASE_OK;
   }
-  /* With the explicit test a point that is not measured has no certificate: the last iteration stays. */
+  /* With the explicit test a point needs a measurement for its certificate, so the last iteration does not move. */
   if (!ahead && s->iteration == s->last) return BASE_OK;
   if (s->o->published || stands_out(s)) move(s, &there);
   return BASE_OK;
@@ -324,8 +325,8 @@ static int iterate(struct state *s) {
 
 /*
  * The bounds on the noise hold for all iterations together. The j-th average at
- * a point takes 6 / (pi j)^2 of the error probability of that point, of which there
- * are no more than iterations, whatever made the run stay or move.
+ * a point has 6 / (pi j)^2 of the error probability of that point; there are
+ * at most `iterations` points, however the run stays or moves.
  */
 static int measure(struct state *s) {
   const struct objective *f = s->f;
@@ -365,14 +366,15 @@ static int measure(struct state *s) {
   return trace_add(&s->result->trace, &row);
 }
 
-/* The gradient is longer than its noise, which is not longer than any gradient; or the curvature is surely negative. */
+/* Is the gradient longer than its noise, whose norm is at most that of any gradient, or the curvature surely negative?
+ * */
 static int stands_out(const struct state *s) {
   double sd = pool_sd(&s->gradient), noise = sqrt((double)s->f->dim) * sd;
   if (noise <= s->f->steepest && s->norm >= sqrt(2) * noise) return 1;
   return s->f->lower > s->o->eps_h && s->eigen_min + s->noise_h <= -s->o->eps_h / 3;
 }
 
-/* The explicit test knows that noise lengthens the norm. The dual variable's bounds all rest on the noise's own. */
+/* The explicit test corrects for the noise's part of the norm. The bounds by the dual variable use the noise's own. */
 static double gradient_upper(const struct state *s) {
   if (!s->o->explicit_test) return s->norm + s->noise_g;
   return confidence_norm(s->norm, pool_sd(&s->gradient), s->f->dim, s->beta_g);
@@ -391,7 +393,7 @@ static struct certificate bounds_ahead(const struct state *s) {
   return c;
 }
 
-/* Published tests are on the noisy quantities themselves. */
+/* Published tests use the noisy quantities themselves. */
 static int accepted(const struct state *s, const struct certificate *c) {
   const struct tr_options *o = s->o;
   if (!o->published) return c->gradient_upper <= o->eps_g && c->eigen_lower >= -o->eps_h;
@@ -414,7 +416,7 @@ static void move(struct state *s, const struct certificate *there) {
   arrive(s);
 }
 
-/* At a point that was not measured yet. */
+/* Begins at a point where nothing was measured. */
 static void arrive(struct state *s) {
   pool_reset(&s->gradient);
   pool_reset(&s->hessian);
