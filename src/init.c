@@ -78,5 +78,5 @@ void attribute_visible R_init_dpsosp(DllInfo *dll) {
   R_registerRoutines(dll, NULL, call_entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
-  base_limit_threads(1); /* notes the process; the entries say how many it may have */
+  base_limit_threads(1); /* records the process; the entries set its number of threads */
 }

@@ -6,7 +6,7 @@
 #include <R.h>
 #include <math.h>
 
-/* What R calls them. */
+/* Their names in R. */
 static const char *const kinds[] = {[ACCT_GAUSSIAN] = "gaussian",
                                     [ACCT_LAPLACE] = "laplace",
                                     [ACCT_PURE] = "pure",
@@ -22,7 +22,7 @@ struct composition {
   size_t rounds;
 };
 
-/* Of each element of a vector of strings. */
+/* The choice for an element of a vector of strings. */
 static int choice_at(SEXP x, R_xlen_t i, const char *const *choices) {
   if (TYPEOF(x) != STRSXP) Rf_error("internal: strings were expected");
   int choice = arg_choice(PROTECT(Rf_ScalarString(STRING_ELT(x, i))), choices);
@@ -30,7 +30,7 @@ static int choice_at(SEXP x, R_xlen_t i, const char *const *choices) {
   return choice;
 }
 
-/* Memory of R_alloc: released when .Call returns. */
+/* In memory of R_alloc, which is released when .Call returns. */
 static struct acct_leaf *arg_leaves(SEXP leaves, R_xlen_t n) {
   SEXP kind = arg_element(leaves, "kind");
   if (XLENGTH(kind) != n) Rf_error("internal: other leaves were expected");
@@ -43,7 +43,7 @@ static struct acct_leaf *arg_leaves(SEXP leaves, R_xlen_t n) {
   return leaf;
 }
 
-/* The leaves are those of the first step, then those of the second and so on. */
+/* The leaves are in the order of the rounds: those of the first round, then those of the second and so on. */
 static struct composition arg_composition(SEXP plan) {
   SEXP steps = arg_element(plan, "steps"), amplification = arg_element(steps, "amplification");
   R_xlen_t n = XLENGTH(amplification), leaves = 0;
@@ -62,7 +62,7 @@ static struct composition arg_composition(SEXP plan) {
   return of;
 }
 
-/* With the order that it is taken at. */
+/* A value with its order. */
 static SEXP at_order(const char *name, double value, double order) {
   const char *const names[] = {name, "order"};
   const double x[] = {value, order};

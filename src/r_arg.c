@@ -8,7 +8,7 @@
 #include <string.h>
 
 static SEXP progress_callback;
-static int progress_jumped; /* the callback did not return: the run is to stop */
+static int progress_jumped; /* the callback did not return: the run must stop */
 static int random_in_use;   /* the core draws from R's generator */
 
 static SEXP namespace_call(const char *name, SEXP argument);
@@ -105,7 +105,7 @@ SEXP glue_numbers(int length, const char *const *names, const double *x) {
 
 /* ---- randomness ---- */
 
-/* R's generators give at least 25 good bits a draw; sixteen are taken. */
+/* R's generators give at least 25 good bits in each draw; sixteen are used. */
 static int fill_from_r(void *buffer, size_t bytes) {
   unsigned char *p = buffer;
   for (size_t i = 0; i < bytes; i += 2) {
@@ -184,8 +184,8 @@ struct r_call {
   int drawing;
 };
 
-/* R code may draw random numbers: it gets the generator as the core left it, and the core goes on from where it ends.
- * Otherwise the core would draw the same noise again. */
+/* R code may draw random numbers: it gets the generator in the core's state, and the core continues from the state
+ * after it. Otherwise the core would draw the same noise again. */
 static void run_code(void *argument) {
   const struct r_call *call = argument;
   if (call->drawing) PutRNGstate();
@@ -193,7 +193,7 @@ static void run_code(void *argument) {
   if (call->drawing) GetRNGstate();
 }
 
-/* The code may run another fit: what is kept here is put back. */
+/* The code may run another fit, so the state of this one is restored afterwards. */
 int glue_run(void (*code)(void *), void *argument) {
   struct r_call call = {code, argument, random_in_use};
   SEXP callback = progress_callback;
@@ -211,7 +211,7 @@ static void call_progress(void *argument) {
   UNPROTECT(3);
 }
 
-/* The callback handles its own errors, so a jump is an interrupt or the like: the run stops where it next asks. */
+/* The callback handles its own errors, so a jump is an interrupt or similar: the run stops at its next check. */
 static void progress(int done, int total) {
   if (!progress_callback || progress_callback == R_NilValue) return;
   int at[2] = {done, total};

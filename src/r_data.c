@@ -23,8 +23,8 @@ struct bundle *arg_bundle(SEXP x) {
   return glue_address(x, "oracle");
 }
 
-/* Holds kept, which is not the pointer's own protected value, as saveRDS() would write that, and so the data, to the
- * file. */
+/* kept is held in a way that saveRDS() does not follow: as the pointer's own protected value it, and so the data, would
+ * be written to the file. */
 SEXP bundle_create(const char *tag, SEXP kept, struct bundle **out) {
   SEXP pointer = PROTECT(glue_pointer(tag, finalize_bundle));
   struct bundle *b = base_alloc(1, sizeof *b);
@@ -101,7 +101,7 @@ SEXP ffi_sparse_check(SEXP start, SEXP row, SEXP value, SEXP dim) {
   return fault == DATA_SOUND ? R_NilValue : Rf_mkString(faults[fault]);
 }
 
-/* Rows are kept by reference; R copies them if somebody modifies them. */
+/* Rows are kept by reference; R copies them if they are modified. */
 SEXP bundle_keeps(SEXP rows) {
   MARK_NOT_MUTABLE(rows);
   return Rf_inherits(rows, "dpsosp_compressed") ? R_NilValue : rows;
@@ -129,13 +129,13 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   return out;
 }
 
-/* What is left to be freed when it fails is the bundle's. */
+/* If it fails, the bundle frees what was created. */
 static int remote_create(struct bundle *b) {
   struct engine chunks = b->engine;
   return engine_remote(&b->remote.remote, &chunks, &b->engine);
 }
 
-/* feed: a function of R/stream.R, which yields n rows of so many dense columns and of factors with these numbers of
+/* feed: a function of R/stream.R, which yields n rows of `dense` columns and of factors with these numbers of
  * indicators. push: NULL, or the list of R/push.R. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
                               SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible) {
@@ -160,8 +160,7 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP ind
   return out;
 }
 
-/* The query about the oracle's rows: a list of the answer, which comes as the vector to be filled, by its name, and of
- * sd. */
+/* Releases a query: a list of the result under its name, in the vector given, and of sd. */
 static SEXP ask(const struct query *query, const struct ask *what, const char *name, SEXP answer, SEXP sd, SEXP oracle,
                 SEXP rho, SEXP reproducible) {
   const char *const names[] = {name, "sd"};
@@ -215,7 +214,7 @@ SEXP ffi_oracle_products(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   return ask_matrix(&query_products, "products", oracle, w, rho, reproducible);
 }
 
-/* most: bounds of the columns' numbers; zero where no second moment is asked for. */
+/* most: bounds of the columns' numbers; zero for columns without second moment. */
 SEXP ffi_oracle_moments(SEXP oracle, SEXP most, SEXP rho, SEXP reproducible) {
   R_xlen_t p = (R_xlen_t)arg_bundle(oracle)->model.columns;
   const struct ask what = {.most = arg_doubles(most, p)};
@@ -240,7 +239,7 @@ void bundle_coordinates(struct bundle *b, SEXP coordinates) {
   glue_check(coordinates_create(&spec, &b->coordinates));
 }
 
-/* The oracle's points and releases are in these coordinates. */
+/* The oracle's points and releases are in these coordinates from now on. */
 SEXP ffi_oracle_move(SEXP oracle, SEXP coordinates) {
   struct bundle *b = arg_bundle(oracle);
   bundle_coordinates(b, coordinates);
@@ -256,8 +255,8 @@ const double *bundle_records(const struct bundle *b, SEXP x) {
   return arg_doubles(x, b->data ? (R_xlen_t)data_rows(b->data) : 0);
 }
 
-/* A weight and an offset for each record, or NULL; of rows in chunks no numbers, as they come with these. most: of the
- * offsets. */
+/* A weight and an offset for each record, or NULL; for rows in chunks without numbers, which come with the rows. most:
+ * bound on the offsets. */
 SEXP ffi_oracle_weigh(SEXP oracle, SEXP weight, SEXP offset, SEXP most) {
   struct bundle *b = arg_bundle(oracle);
   b->source.weights = weight != R_NilValue;
@@ -276,7 +275,7 @@ SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP 
   return out;
 }
 
-/* One-based index of the step chosen; NA for none. */
+/* One-based index of the chosen step; NA for none. */
 SEXP ffi_oracle_choose(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP offset, SEXP sparse_vector, SEXP rho,
                        SEXP reproducible) {
   struct oracle *o = arg_bundle(oracle)->oracle;

@@ -16,16 +16,16 @@ struct bundle {
   struct network *network;         /* or NULL */
   struct coordinates *coordinates; /* or NULL */
   struct oracle *oracle;
-  SEXP keep;              /* what the two point into */
-  struct r_source source; /* of data that come in chunks */
-  struct r_remote remote; /* and of those whose sums are taken elsewhere */
+  SEXP keep;              /* objects that the members point into */
+  struct r_source source; /* for data in chunks */
+  struct r_remote remote; /* for sums that are computed elsewhere */
 };
 
 struct bundle *arg_bundle(SEXP x);
 
-/* A pointer of this kind, which holds kept; and the oracle of its engine's rows and model. */
+/* A pointer of this kind, which holds kept; and an oracle for the rows and model of its engine. */
 SEXP bundle_create(const char *tag, SEXP kept, struct bundle **out);
-/* What rows are kept of: compressed ones are copied. */
+/* The object that must be kept for these rows: compressed rows are copied. */
 SEXP bundle_keeps(SEXP rows);
 /* Loss, data in memory (R/rows.R), engine and model. */
 void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter);

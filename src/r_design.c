@@ -1,6 +1,6 @@
 /*
- * Columns of the design matrix, written where they belong: done with R
- * vectors, the temporaries of a large data frame take as much memory as the
+ * Columns of the design matrix, written in place: with R
+ * vectors, the temporaries of a large data frame would need as much memory as the
  * matrix itself. The R layer has just allocated x and shares it with nobody.
  */
 #include "ffi.h"

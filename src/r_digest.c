@@ -5,15 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-/* A bijection of the state for every word, and of the word for every state: a single change is never missed, and others
- * with probability 2^-64 as far as the products mix. The order matters. It is not made to resist who wants a collision:
- * readers are trusted. */
+/* A bijection of the state for every word, and of the word for every state: a single change is always detected, and
+ * other changes except with probability 2^-64, as far as the products mix. The order matters. It does not resist
+ * someone who searches for collisions: readers are trusted. */
 static uint64_t mix(uint64_t state, uint64_t word) {
   state = (state ^ word) * UINT64_C(0x9e3779b97f4a7c15) + 1;
   return state ^ (state >> 32);
 }
 
-/* All kinds of NaN are one: which it is may depend on how a compiler ordered an addition. */
+/* All kinds of NaN give one digest: the kind may depend on the order of an addition in compiled code. */
 static uint64_t mix_double(uint64_t state, double value) {
   uint64_t word = UINT64_C(0x7ff8000000000000);
   if (!isnan(value)) memcpy(&word, &value, sizeof word);
@@ -27,8 +27,8 @@ static uint64_t mix_string(uint64_t state, SEXP string) {
   return state;
 }
 
-/* Eight raw bytes, as the values of column change them: in order, wherever one chunk ends and the next begins. A whole
- * number is the same as an integer and as a double. */
+/* Updates the eight raw bytes by the values of column in order, so the result does not depend on the chunks. A whole
+ * number gives the same digest as an integer and as a double. */
 SEXP ffi_column_digest(SEXP digest, SEXP column) {
   uint64_t state;
   if (TYPEOF(digest) != RAWSXP || XLENGTH(digest) != (R_xlen_t)sizeof state) {

@@ -1,4 +1,4 @@
-/* Public features of images: R arrays in, a matrix out. */
+/* Public features of images: from R arrays to a matrix. */
 #include "ffi.h"
 #include "glue.h"
 #include "features/features.h"

@@ -1,4 +1,4 @@
-/* Runs of the methods: options in, result and trace out, each by the names that the method's table gives. */
+/* Runs of the methods: options, results and trace are passed by the names in the method's table. */
 #include "ffi.h"
 #include "r_data.h"
 #include "la/la.h"
@@ -39,7 +39,7 @@ SEXP ffi_method_run(SEXP name, SEXP oracle, SEXP penalty, SEXP options, SEXP rho
 
   glue_answer_begin(reproducible, progress);
   int status = method->run(o, &r, settings, budget, w, result);
-  oracle_batches_end(o); /* may be large: not left to the garbage collector */
+  oracle_batches_end(o); /* may be large, so not left to the garbage collector */
   glue_answer_end(reproducible, status);
 
   SET_VECTOR_ELT(out, 1, list_of(result_fields, result, sizeof *result, 1));
@@ -57,7 +57,7 @@ SEXP ffi_method_alpha(SEXP name, SEXP oracle, SEXP penalty, SEXP options, SEXP r
   return Rf_ScalarReal(method->alpha(o, &r, options_from(method, options), arg_double(rho), w));
 }
 
-/* Lower bound of a penalty's second derivatives, its sign changed, and bound of the third ones. */
+/* The negated lower bound of a penalty's second derivatives, and a bound of the third derivatives. */
 SEXP ffi_penalty_bounds(SEXP penalty) {
   static const char *const names[] = {"curv_lower", "third"};
   const struct penalty p = penalty_from(penalty);

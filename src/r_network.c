@@ -53,7 +53,7 @@ static void finalize_network(SEXP x) {
   R_ClearExternalPtr(x);
 }
 
-/* For the time of a call: the holder, which is to be protected, frees it. */
+/* For the duration of a call: the holder frees the network; the caller protects the holder. */
 static SEXP network_held(SEXP list, struct network **out) {
   SEXP holder = PROTECT(glue_pointer("network", finalize_network));
   network_from(list, out);
@@ -68,7 +68,7 @@ static const double *arg_inputs(SEXP network, SEXP x, int n) {
   return arg_doubles(x, (R_xlen_t)n * input[0] * input[1] * input[2]);
 }
 
-/* The number of inputs that a unit of each weight's layer sums, 0 for a constant: as many as there are weights. */
+/* For each weight the number of inputs that a unit of its layer sums, 0 for a constant. */
 SEXP ffi_network_fans(SEXP network) {
   struct network *net;
   SEXP holder = PROTECT(network_held(network, &net)),
@@ -79,7 +79,7 @@ SEXP ffi_network_fans(SEXP network) {
   return out;
 }
 
-/* The weights that a network starts at. */
+/* The first weights of a network. */
 SEXP ffi_network_start(SEXP network, SEXP seed) {
   struct network *net;
   uint32_t number = (uint32_t)arg_int(seed);

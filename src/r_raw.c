@@ -1,4 +1,4 @@
-/* Raw columns in, noisy counts, sums or a choice out: private ranges, and scores and tables of held-out records. */
+/* From raw columns to noisy counts, sums or a choice: private ranges, and scores and tables of held-out records. */
 #include "ffi.h"
 #include "glue.h"
 #include "barrier/barrier.h"
@@ -17,7 +17,7 @@ static struct raw arg_columns(SEXP columns) {
   return (struct raw){.n = (size_t)n, .columns = (size_t)k, .values = values};
 }
 
-/* breaks: a list of doubles. Sets how many cells all have together. */
+/* breaks: a list of doubles. Sets the total number of cells. */
 static struct histogram *arg_histograms(SEXP breaks, R_xlen_t *cells) {
   if (TYPEOF(breaks) != VECSXP || XLENGTH(breaks) == 0) Rf_error("internal: a list of breaks was expected");
   R_xlen_t m = XLENGTH(breaks);
@@ -48,7 +48,7 @@ static void release_raw(const struct raw *raw, const struct query *query, const 
   glue_answer_end(reproducible, status);
 }
 
-/* value and sd of so many numbers */
+/* value and sd, with as many numbers as the query has */
 static SEXP release_numbers(const struct raw *raw, const struct query *query, const struct histogram *histogram,
                             R_xlen_t numbers, SEXP budget, SEXP rho, SEXP neighbours, SEXP reproducible) {
   static const char *const names[] = {"value", "sd"};
@@ -88,7 +88,7 @@ SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP
   return out;
 }
 
-/* remote: the list of R/shards.R, which is asked for the counts of n rows in these cells. */
+/* remote: the list of R/shards.R, which returns the counts of n rows in these cells. */
 SEXP ffi_ranges_release_remote(SEXP budget, SEXP remote, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
                                SEXP reproducible) {
   struct r_remote away;
@@ -97,13 +97,13 @@ SEXP ffi_ranges_release_remote(SEXP budget, SEXP remote, SEXP n, SEXP breaks, SE
   return release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
 }
 
-/* columns: scores in [0, 1]. Their noisy sums. */
+/* Noisy sums of the columns, which are scores in [0, 1]. */
 SEXP ffi_scores_release(SEXP budget, SEXP columns, SEXP rho, SEXP neighbours, SEXP reproducible) {
   const struct raw raw = arg_columns(columns);
   return release_numbers(&raw, &query_scores, NULL, (R_xlen_t)raw.columns, budget, rho, neighbours, reproducible);
 }
 
-/* The number of a column with a large sum. */
+/* The index of a column with a large sum. */
 SEXP ffi_scores_choose(SEXP budget, SEXP columns, SEXP rho, SEXP neighbours, SEXP reproducible) {
   const struct raw raw = arg_columns(columns);
   size_t index = 0;
@@ -111,7 +111,7 @@ SEXP ffi_scores_choose(SEXP budget, SEXP columns, SEXP rho, SEXP neighbours, SEX
   return Rf_ScalarInteger((int)index + 1);
 }
 
-/* codes: of each record a number from 1 to cells; another one, or NA, counts nowhere. How many there are of each. */
+/* The number of records with each code from 1 to cells; another code, or NA, is not counted. */
 SEXP ffi_table_release(SEXP budget, SEXP codes, SEXP cells, SEXP rho, SEXP neighbours, SEXP reproducible) {
   int m = arg_int(cells);
   if (m < 1) Rf_error("internal: cells were expected");

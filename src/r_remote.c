@@ -1,4 +1,4 @@
-/* Sums from elsewhere: the core asks for one, an R function (R/push.R, R/shards.R) gets it. */
+/* Sums from elsewhere: the core requests a sum, and an R function (R/push.R, R/shards.R) gets it. */
 #include "r_remote.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@ SEXP remote_init(struct r_remote *r, SEXP push) {
   return push;
 }
 
-/* The function handles errors and interrupts. It answers with the number of rows and the sum, FALSE when it failed, or
- * NA when it was interrupted. */
+/* The function handles errors and interrupts. It returns the number of rows and the sum, FALSE if it failed, or
+ * NA if it was interrupted. */
 static void ask(void *argument) {
   struct asked *asked = argument;
   SEXP call = PROTECT(Rf_lang2(asked->r->function, PROTECT(what(asked))));
@@ -53,7 +53,7 @@ static const char *const curvatures[] = {[CURVATURE_HESSIAN] = "hessian", [CURVA
 
 enum curvature curvature_from(SEXP name) { return (enum curvature)arg_choice(name, curvatures); }
 
-/* Of a direction or a trace the curvature is a Hessian's or a majorant's. Counts are of no model. */
+/* The curvature of a direction or a trace is that of a Hessian or of a majorant. Counts need no model. */
 static SEXP what(const struct asked *asked) {
   static const char *const names[] = {"word", "curvature", "at", "along", "steps", "clip", "most"};
   const struct ask *a = asked->task->ask;

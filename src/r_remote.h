@@ -9,7 +9,7 @@
 
 struct r_remote {
   SEXP function;                       /* of R/push.R or R/shards.R */
-  const char *words[REMOTE_WORDS + 1]; /* that it is asked for, and NULL */
+  const char *words[REMOTE_WORDS + 1]; /* of the sums that it can get; ends with NULL */
   struct remote remote;
 };
 
@@ -17,7 +17,7 @@ struct r_remote {
  * protect.
  */
 SEXP remote_init(struct r_remote *r, SEXP push);
-/* Of its name in R. */
+/* From its name in R. */
 enum curvature curvature_from(SEXP name);
 
 #endif

@@ -1,9 +1,9 @@
-/* The best of a random number of runs: what that costs, and which candidates are run. */
+/* The best of a random number of runs: its cost, and the candidates of the runs. */
 #include "ffi.h"
 #include "glue.h"
 #include "barrier/barrier.h"
 
-/* What R calls them (R/selection.R). */
+/* Their names in R (R/selection.R). */
 static const char *const laws[] = {[SELECTION_POISSON] = "poisson", [SELECTION_GEOMETRIC] = "geometric", NULL};
 
 static struct selection arg_selection(SEXP law, SEXP mean, int of, SEXP mu) {
@@ -12,13 +12,13 @@ static struct selection arg_selection(SEXP law, SEXP mean, int of, SEXP mu) {
   return (struct selection){(enum selection_law)arg_choice(law, laws), (uint32_t)number, (uint32_t)of, arg_double(mu)};
 }
 
-/* The divergence of this order, over the order. */
+/* The divergence at this order, divided by the order. */
 SEXP ffi_selection_cost(SEXP law, SEXP mean, SEXP mu, SEXP order) {
   const struct selection s = arg_selection(law, mean, 1, mu);
   return Rf_ScalarReal(selection_cost(&s, arg_double(order)));
 }
 
-/* Charges it, and gives the number of the candidate of each run: they, and how many they are, are secret. */
+/* Charges the cost, and returns the index of each run's candidate: these, and their number, are secret. */
 SEXP ffi_selection_draw(SEXP budget, SEXP law, SEXP mean, SEXP candidates, SEXP mu, SEXP neighbours,
                         SEXP reproducible) {
   const struct selection s = arg_selection(law, mean, arg_int(candidates), mu);

@@ -1,4 +1,4 @@
-/* Rows of a worker, whose exact sums the curator asks for (R/worker.R): no ledger, no noise. */
+/* Rows of a worker, which computes exact sums over them for the fit (R/worker.R): no ledger, no noise. */
 #include "ffi.h"
 #include "r_data.h"
 
@@ -14,7 +14,7 @@ SEXP ffi_shard_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss,
   return out;
 }
 
-/* As an oracle's rows: points and sums stay in their own coordinates. */
+/* Like the rows of an oracle: points and sums stay in the rows' own coordinates. */
 SEXP ffi_shard_move(SEXP shard, SEXP coordinates) {
   struct bundle *b = arg_shard(shard);
   bundle_coordinates(b, coordinates);
@@ -26,7 +26,7 @@ SEXP ffi_shard_move(SEXP shard, SEXP coordinates) {
   return R_NilValue;
 }
 
-/* As ffi_oracle_weigh(). */
+/* Like ffi_oracle_weigh(). */
 SEXP ffi_shard_weigh(SEXP shard, SEXP weight, SEXP offset, SEXP most) {
   struct bundle *b = arg_shard(shard);
   const double *v = bundle_records(b, weight), *o = bundle_records(b, offset);
@@ -36,7 +36,7 @@ SEXP ffi_shard_weigh(SEXP shard, SEXP weight, SEXP offset, SEXP most) {
   return R_NilValue;
 }
 
-/* Of what was not sent, zeros. */
+/* Zeros for what was not sent. */
 static const double *sent(SEXP what, const char *name, size_t n) {
   SEXP x = arg_element(what, name);
   if (XLENGTH(x) > 0) return arg_doubles(x, (R_xlen_t)n);

@@ -1,4 +1,4 @@
-/* Chunks: the core asks for the next one, an R function (R/stream.R) gives it. */
+/* Chunks: the core requests the next one, and an R function (R/stream.R) returns it. */
 #include "r_source.h"
 
 enum { OPEN, READ, CLOSE };
@@ -37,7 +37,7 @@ SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t fa
   return keep;
 }
 
-/* The function handles errors and interrupts; what jumps out of it all the same stops the run. */
+/* The function handles errors and interrupts; any other jump out of it stops the run. */
 static int ask_for(void *context, int what, struct data_chunk *chunk) {
   struct asked asked = {context, what, BASE_ERR_SOURCE, chunk};
   return glue_run(ask, &asked) ? asked.status : BASE_ERR_STOPPED;
@@ -59,7 +59,7 @@ static void ask(void *argument) {
   UNPROTECT(1);
 }
 
-/* Of the chunk's list, a number for each row, if they are wanted; else NULL. */
+/* From the chunk's list a number for each row if they are wanted; otherwise NULL. */
 static int read_numbers(SEXP value, const char *name, int wanted, int rows, const double **out) {
   SEXP x = glue_element(value, name);
   if (wanted && (TYPEOF(x) != REALSXP || XLENGTH(x) != rows)) return BASE_ERR_SOURCE;
@@ -67,7 +67,7 @@ static int read_numbers(SEXP value, const char *name, int wanted, int rows, cons
   return BASE_OK;
 }
 
-/* A list of rows (R/rows.R), a matrix or with codes of factors as well, of responses y, weights and offsets. */
+/* The list has rows (R/rows.R), as a matrix or with codes of factors, and responses y, weights and offsets. */
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
   SEXP rows_of = glue_element(value, "rows");
   SEXP x = TYPEOF(rows_of) == VECSXP ? glue_element(rows_of, "x") : rows_of, codes = glue_element(rows_of, "codes");

@@ -6,15 +6,15 @@
 #include "data/data.h"
 
 struct r_source {
-  SEXP call[3];          /* of the R function (R/stream.R), with what it is to do */
-  SEXP held;             /* a list of one: the chunk that the core reads */
+  SEXP call[3];          /* calls of the R function (R/stream.R), one for each task */
+  SEXP held;             /* a list with one element: the chunk that the core reads */
   size_t dense, factors; /* columns of a chunk */
-  int responses;         /* does it have them? */
-  int weights, offsets;  /* and these? */
+  int responses;         /* does a chunk have responses? */
+  int weights, offsets;  /* or these? */
   struct data_feed feed;
 };
 
-/* Fills *source; what is returned keeps alive what it points into, and is the caller's to protect. */
+/* Fills *source; the caller must protect the result, which keeps the objects alive that *source points into. */
 SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t factors, int responses);
 
 #endif

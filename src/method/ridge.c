@@ -1,26 +1,27 @@
 /*
- * Newton's method with one matrix, for weighted rows in coordinates of their own: gradients at a ridge around the start
- * whose size follows from what is released.
+ * Newton's method with one matrix, for weighted rows in coordinates of their own, with a ridge penalty around the start
+ * whose size follows from releases.
  *
  *   matrix    M = curvature times the positive part of the noisy weighted matrix
- *   ridge     kappa_j = base scale_j / mean scale, base = s sqrt(d) / size, s the noise that one gradient would have
- *             with all that the steps have: a prior between equal coefficients per unit and equal ones per standard
- *             deviation. The intercept's is base times the option intercept.
- *   guard     the first gradient, at the start, is compared with its noise; where it does not exceed it kappa is up to
+ *   ridge     kappa_j = base scale_j / mean scale, base = s sqrt(d) / size, with s the noise of one gradient that has
+ *   the
+ *             whole budget of the steps: a prior between equal coefficients per unit and equal ones per standard
+ *             deviation. That of the intercept is base times the option intercept.
+ *   guard     the first gradient, at the start, is compared with its noise; where it does not exceed it, kappa is up to
  *             guard times as large
  *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
  *             steps; the result is the mean of the last iterates
  *
- * D gives the slowest direction so many time constants, and keeps steps below what the matrix' noise may have hidden.
- * calm >= 1 keeps the iterates from wandering, as far from the solution the mean of what a bounded slope answers is
- * biased. With e_k and v_k the eigenvalues and vectors of D^-1/2 M D^-1/2 / calm, a step in direction k shrinks by
- * 1 / (1 + e_k) and its noise, s sqrt(T) in each coordinate, adds v_k'(calm D)^-1 v_k s^2 T / (1 + e_k)^2 to the
- * variance, so that after T steps the predictors of the rows, w'M w / curvature on average, have wandered by the
- * variance
+ * D gives the slowest direction `reach` time constants, and keeps steps below what the noise of the matrix may hide.
+ * calm >= 1 limits how far the iterates wander: far from the solution the mean gradient of a bounded slope is
+ * biased. With e_k and v_k the eigenvalues and vectors of D^-1/2 M D^-1/2 / calm, a step in direction k shrinks the
+ * distance by 1 / (1 + e_k), and its noise, s sqrt(T) in each coordinate, adds v_k'(calm D)^-1 v_k s^2 T / (1 + e_k)^2
+ * to the variance. After T steps the predictors of the rows, w'M w / curvature on average, have therefore wandered with
+ * the variance
  *
  *   sum_k v_k'(calm D)^-1 v_k s^2 T / (curvature (2 + e_k)) (1 - (1 + e_k)^(-2 T)),
  *
- * which falls in calm and is to be at most the option wander.
+ * which decreases in calm and must be at most the option wander.
  *
  * Stability rests on A, privacy does not: everything but the gradients and the matrix is post-processing.
  */
@@ -37,7 +38,7 @@ struct run {
   struct opt_result *result;
   double rho_first, rho_steps;
   double s;       /* see above */
-  double least;   /* of what the steps add to M, for its noise */
+  double least;   /* least term that the steps add to M, because of its noise */
   double *w, *start;
   double *gradient, *direction, *kappa, *added, *mean; /* dim each */
   double *matrix, *inverse, *scratch;                  /* dim x dim each */
@@ -135,8 +136,8 @@ static int find_ridge(struct run *r) {
   return status;
 }
 
-/* With G the inverse but for the intercept: E = (g'G g - sd^2 (tr G + sqrt(2) |G|)) / (s^2 tr G), which is what the
- * gradient has beyond its noise; 1 / E between one and the guard. */
+/* With G the inverse without the intercept: E = (g'G g - sd^2 (tr G + sqrt(2) |G|)) / (s^2 tr G), by which the
+ * gradient exceeds its noise level; returns 1 / E, clipped to the interval from one to the guard. */
 static double guard(const struct run *r, double sd) {
   size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
   double energy = 0, trace = 0, squares = 0;
