@@ -8,6 +8,7 @@
  * post-processing, so privacy is that of the continuous mechanism. Before the
  * draw x is rounded to a multiple of 2^-52 h; the barrier's slack covers this
  * (SLACK in barrier/mechanism.c).
+ */
 #ifndef DPSOSP_MECH_H
 #define DPSOSP_MECH_H
 
