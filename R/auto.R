@@ -39,10 +39,7 @@ auto_wide <- function(job) {
 }
 
 auto_wide_several <- function(job) {
-  if (job$side <= auto_several) return(job)
-  job <- take_instead(job, "gd")
-  job$geometry <- "none"
-  job
+  if (job$side <= auto_several) job else take_instead(job, "gd")
 }
 
 # ... and when delta is.
@@ -55,6 +52,6 @@ auto_quiet <- function(job) {
 take_instead <- function(job, name) {
   job$method <- methods()[[name]]
   job$control <- job$method$family$control(job$method, job$loss)
-  if (job$default_geometry) job$geometry <- check_geometry(NULL, job$method, TRUE, job$call)
+  if (job$default_geometry) job$geometry <- default_geometry(job)
   job
 }

@@ -63,9 +63,10 @@
 #' Coefficients are still on the original scale; gradients, the target and the certificate refer to the problem in the
 #' geometry. See [geometry_public()].
 #'
-#' A method that is chosen by name uses the rows as they were mapped, as in its paper. If coefficients are to predict
-#' well, ask for `geometry = "private"`: on synthetic problems with 20,000 records it about
-#' halves the excess loss of most methods (`inst/experiments/geometry-rule.R`).
+#' `"private"` is the default of `"newton-ridge"`, `"2opt-ls"`, `"2opt"`, `"opt-ls"`, `"opt"`, `"tr"`, their variants on
+#' batches and `"gd"`, for any kind of data; but not where a `penalty`, a `target` or published constants state a
+#' problem in the coordinates of the mapped rows, nor where the budget is too small for it. Other methods use the rows
+#' as they were mapped. [geometry_public()] has the rule.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
@@ -129,14 +130,14 @@
 #'   intercept and the logistic loss, some methods instead start at the constant prediction: the log-odds of the second
 #'   class, whose fraction of the records (regardless of weights) is released. That takes at most 5 percent of the
 #'   budget with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature; at most 10 percent with
-#'   the methods of [control_opt()] with tight constants, which may end at their start.
+#'   the methods of [control_opt()] with tight constants, which may end at their start, and at most half of it without a
+#'   `target` where the noise hides what their steps could gain (d / (n mu) above 0.1, see [geometry_public()]).
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?
 #' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
-#'   [geometry_public()], or `NULL`, which is `"private"` with `"newton-ridge"`, and where `"auto"` takes `"2opt-ls"` or
-#'   `"gd"`, else `"none"`.
+#'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule on that page.
 #' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()]. They
 #'   take three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
 #' @param certificate `"own"`: the method's own certificate only. `"population"`: 15 percent of the records, chosen by

@@ -13,8 +13,8 @@
 # least_batches, most_batches  functions(control): a default batch has at most n / least_batches records, and at least
 #             n / most_batches
 # chosen      function(control): fraction of a step on batches for a sparse vector on a batch of its own
-# constant    function(control): of a run that begins at the constant prediction where no start is given, how well that
-#             is known (job-constant.R): start_coarse or start_fine, below; else NULL
+# constant    function(job): of a run that begins at the constant prediction where no start is given, how well that is
+#             known (job-constant.R): start_coarse, start_fine or start_alone, below; else NULL
 # weighted    function(control), of a method that takes rows with weights of their own, in a geometry
 #             (job-geometry.R): the fraction of its budget that gradients have; or NULL
 # planned     function(a, eps_h): iterations that its paper plans for (papers.R), if any
@@ -25,7 +25,7 @@ new_family <- function(name, control, options, core = function(control) name, ch
                        check_problem = function(...) NULL, matrices = function(control) TRUE,
                        hessians = function(control) NULL, accountant = function(job) "auto", steps = gradient_steps,
                        least_batches = function(control) 20, most_batches = function(control) 200,
-                       chosen = function(control) 0, constant = function(control) NULL, weighted = NULL,
+                       chosen = function(control) 0, constant = function(job) NULL, weighted = NULL,
                        planned = NULL, needed = NULL, certifies = "sample", because = "") {
   list(name = name, core = core, control = control, options = options, check = check, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
@@ -35,6 +35,7 @@ new_family <- function(name, control, options, core = function(control) name, ch
 
 # The standard deviation that the released fraction of the second class is to have, and the largest fraction of a job's
 # budget for it: among the best of those tried in inst/experiments/start-rule.R, for methods whose first step mends the
-# intercept, and for those that may end where they started.
+# intercept, for those that may end where they started, and for these where noise hides what a step could gain.
 start_coarse <- c(sd = 0.01, share = 0.05)
 start_fine <- c(sd = 0.002, share = 0.1)
+start_alone <- c(sd = 0.002, share = 0.5)

@@ -10,13 +10,21 @@
 #'   a column whose variance is hidden by noise is not scaled up.
 #' * `geometry_public(mean, sd)`: from public numbers, such as those of a census. They cost nothing.
 #' * `"none"`: rows as they were mapped. The method `"newton-ridge"` refuses it.
-#' * `NULL`, the default: `"private"` for the method `"newton-ridge"`, and where `method = "auto"` takes `"2opt-ls"` or
-#'   `"gd"`, as for problems that are not convex; else `"none"`.
+#' * `NULL`, the default: `"private"` for the method `"newton-ridge"`, and for `"2opt-ls"`, `"2opt"`, `"opt-ls"`,
+#'   `"opt"`, `"tr"`, their variants on batches and `"gd"`, which on synthetic problems with 20,000 records have about
+#'   half the excess loss with it (`inst/experiments/geometry-rule.R`); else `"none"`.
+#'
+#' With these methods but `"newton-ridge"` the default is `"none"`, too, where a `penalty`, a `target` or published
+#' constants state a problem in the coordinates of the mapped rows, unless `"auto"` takes the method; with `inference`,
+#' whose intervals would be wider; with [loss_multinomial()]; and where d / (n mu) exceeds 0.1, for d coefficients and a
+#' budget of mu in Gaussian differential privacy ([dp_convert()]), as noise would hide what it brings. The rule looks at
+#' no record.
 #'
 #' A row that is long in these coordinates is handled in one of two ways. With `"newton-ridge"` it keeps its length:
 #' its loss is given a smaller slope, and if need be a smaller weight, which are functions of the row and of released
 #' numbers alone. With the logistic loss all of them have the true log-odds as their minimiser, so a correct model stays
-#' correctly estimated. With the other methods the row is clipped to norm one, which biases where rows are long.
+#' correctly estimated. With the other methods the row is clipped to norm one, which biases where rows are long:
+#' coefficients are then too far from zero, and with next to no noise `"none"` comes nearer to the least loss.
 #'
 #' Gradients, certificates and targets are then those of the problem in these coordinates, and a penalty is one on its
 #' coefficients. With a row mapped and divided by `radius`, as [dp_sosp()] says, and its column r_j, the coordinate is
@@ -73,18 +81,31 @@ print.dp_geometry <- function(x, digits = NULL, ...) {
   invisible(x)
 }
 
-# What the job is to do: "private", "none" or a dp_geometry.
-check_geometry <- function(geometry, method, auto, call) {
-  weighted <- !is.null(method$family$weighted)
-  if (is.null(geometry)) return(if (weighted || auto && !method$convex) "private" else "none")
-  if (inherits(geometry, "dp_geometry")) return(geometry)
+# What is asked for: "private", "none", a dp_geometry or, where nothing is, NULL.
+check_geometry <- function(geometry, method, call) {
+  if (is.null(geometry) || inherits(geometry, "dp_geometry")) return(geometry)
   if (!is.character(geometry) || length(geometry) != 1L || !geometry %in% c("private", "none")) {
     abort("argument", "`geometry` must be NULL, \"private\", \"none\" or come from `geometry_public()`, not ",
           describe(geometry), ".", call = call)
   }
-  if (weighted && geometry == "none") {
+  if (!is.null(method$family$weighted) && geometry == "none") {
     abort("argument", "The method \"", method$name, "\" needs a geometry: `geometry` must not be \"none\".",
           call = call)
   }
   geometry
 }
+
+# Where nothing is. A penalty, a target and published constants say what the problem in the coordinates of the mapped
+# rows is to be, which a default must not change; the rule "auto" has no such problem in mind.
+default_geometry <- function(job) {
+  if (!is.null(job$method$family$weighted)) return("private")
+  stated <- job$penalty$name != "none" || !is.null(job$target) || identical(job$control$constants, "published")
+  mapped <- loss_outputs(job$loss) > 1L || job$inference != "none" || (stated && !job$auto)
+  if (job$method$scaled && !mapped) "private" else "none"
+}
+
+# Coefficients over n mu, mu the budget in Gaussian DP: more noise than that, and a private geometry brings no more than
+# its cost, on the synthetic problems of inst/experiments/geometry-rule.R.
+geometry_most <- 0.1
+
+is_noisy <- function(job) job$dim / (job$n * sqrt(2 * job$rho)) > geometry_most

@@ -18,15 +18,15 @@ job_constant <- function(job) {
 }
 
 has_constant <- function(job) {
-  job$design$intercept && is_logistic(job$loss) && !is.null(job$method$family$constant(job$control))
+  job$design$intercept && is_logistic(job$loss) && !is.null(job$method$family$constant(job))
 }
 
-# Of rho. known: how well, start_coarse or start_fine (family.R).
+# Of rho. known: how well, such as start_coarse (family.R).
 constant_cost <- function(n, rho, known) min(known[["share"]] * rho, 1 / (2 * (n * known[["sd"]])^2))
 
 constant_prediction <- function(job) {
   oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)
-  value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho, job$method$family$constant(job$control)))
+  value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho, job$method$family$constant(job)))
   log_odds(log1p(exp(1)) - value, attr(value, "sd"))
 }
 

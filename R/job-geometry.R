@@ -16,7 +16,8 @@ geometry_growth <- 1 / 3 # the length of those that are grows with this power of
 job_geometry <- function(job) {
   wanted <- job$geometry
   job$geometry <- NULL
-  if (identical(wanted, "none") || columns_of(job) == 0L) return(job)
+  useless <- job$default_geometry && is_noisy(job) && is.null(job$method$family$weighted)
+  if (identical(wanted, "none") || columns_of(job) == 0L || useless) return(job)
   if (identical(wanted, "private")) {
     inform("geometry", format_share(geometry_share), " of the budget finds centres and scales of columns; ",
            "`geometry_public()` declares public ones")

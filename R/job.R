@@ -40,12 +40,14 @@ new_job <- function(problem, eps, delta, method, penalty, target, control, geome
   check_several(problem$loss, penalty, method, control, geometry, inference, call)
   check_convex(problem$loss, penalty, method, call)
   check_smooth(problem$loss, penalty, method, control, call)
-  c(problem, list(
+  job <- c(problem, list(
     inference = inference, penalty = penalty, auto = auto, method = method, target = target, control = control,
-    geometry = check_geometry(geometry, method, auto, call), default_geometry = is.null(geometry),
+    geometry = check_geometry(geometry, method, call), default_geometry = is.null(geometry),
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
     progress = check_flag(progress, "progress", call)
   ), check_promise(eps, delta, budget, call))
+  if (job$default_geometry) job$geometry <- default_geometry(job)
+  job
 }
 
 # What the fit may spend, and of what.

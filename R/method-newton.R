@@ -156,7 +156,7 @@ family_newton <- function() {
     steps = function(job) job$control$iterations,
     # Steps with curvature of their own are few.
     least_batches = function(control) if (control$curvature == "lazy") 20 else 5,
-    constant = function(control) if (control$curvature == "lazy") start_coarse,
+    constant = function(job) if (job$control$curvature == "lazy") start_coarse,
     because = ", where Newton's method climbs and the noise of its directions is not bounded"
   )
 }

@@ -125,7 +125,10 @@ family_opt <- function() {
 }
 
 # Published runs start at zero, as the paper's do.
-opt_constant <- function(control) if (control$constants == "tight") start_fine
+opt_constant <- function(job) {
+  if (job$control$constants == "published") return(NULL)
+  if (is_noisy(job) && is.null(job$target)) start_alone else start_fine
+}
 
 opt_least_batches <- function(control) if (control$constants == "published") 50 else 20
 opt_most_batches <- function(control) if (control$constants == "published") 50 else 200

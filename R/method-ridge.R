@@ -57,7 +57,7 @@ control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, first_s
 
 family_newton_ridge <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), ridge_options,
-             core = function(control) "ridge", check_problem = check_ridge, constant = function(control) start_coarse,
+             core = function(control) "ridge", check_problem = check_ridge, constant = function(job) start_coarse,
              weighted = function(control) (1 - control$certificate_share) * (1 - control$matrix_share),
              because = ", where Newton's method climbs")
 }

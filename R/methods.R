@@ -26,24 +26,25 @@ NULL
 #   convex     does it need a convex problem?
 #   nonsmooth  does it take a loss whose second derivative jumps?
 #   several    does it take a loss of several outputs?
+#   scaled     are columns centred and scaled by default (geometry.R)?
 #   open       function(job): the job with its budget, where no other ledger will do; or NULL
 method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, several = FALSE,
-                   open = NULL) {
+                   scaled = FALSE, open = NULL) {
   list(name = name, family = family, ..., batch = batch, fresh = fresh, convex = convex, nonsmooth = nonsmooth,
-       several = several, open = open)
+       several = several, scaled = scaled, open = open)
 }
 
 methods <- function() {
   rows <- list(
-    method("2opt-ls", family_opt(), two_phase = TRUE, search = TRUE),
-    method("2opt", family_opt(), two_phase = TRUE, search = FALSE),
-    method("opt-ls", family_opt(), two_phase = FALSE, search = TRUE),
-    method("opt", family_opt(), two_phase = FALSE, search = FALSE),
-    method("tr", family_tr()),
-    method("gd", family_gd(), nonsmooth = TRUE, several = TRUE),
-    method("opt-b", family_opt(), two_phase = FALSE, search = FALSE, batch = TRUE),
-    method("2opt-b", family_opt(), two_phase = TRUE, search = FALSE, batch = TRUE),
-    method("tr-b", family_tr(), batch = TRUE),
+    method("2opt-ls", family_opt(), two_phase = TRUE, search = TRUE, scaled = TRUE),
+    method("2opt", family_opt(), two_phase = TRUE, search = FALSE, scaled = TRUE),
+    method("opt-ls", family_opt(), two_phase = FALSE, search = TRUE, scaled = TRUE),
+    method("opt", family_opt(), two_phase = FALSE, search = FALSE, scaled = TRUE),
+    method("tr", family_tr(), scaled = TRUE),
+    method("gd", family_gd(), nonsmooth = TRUE, several = TRUE, scaled = TRUE),
+    method("opt-b", family_opt(), two_phase = FALSE, search = FALSE, batch = TRUE, scaled = TRUE),
+    method("2opt-b", family_opt(), two_phase = TRUE, search = FALSE, batch = TRUE, scaled = TRUE),
+    method("tr-b", family_tr(), batch = TRUE, scaled = TRUE),
     method("sgd", family_gd(), batch = TRUE, nonsmooth = TRUE, several = TRUE),
     method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE, several = TRUE),
     method("newton-b", family_newton(), damped = FALSE, batch = TRUE, convex = TRUE, nonsmooth = TRUE),

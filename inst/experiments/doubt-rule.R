@@ -52,7 +52,7 @@ simulate <- function(path, library, label, sizes) {
       if (out$has(row)) next
       set.seed(n + i)
       fit <- suppressWarnings(suppressMessages(dp_sosp(
-        problem$X, problem$y, eps = p$eps, radius = 1, intercept = FALSE, method = "2opt-ls",
+        problem$X, problem$y, eps = p$eps, radius = 1, intercept = FALSE, method = "2opt-ls", geometry = "none",
         control = control_opt(line_search = search), noise = "reproducible", progress = FALSE
       )))
       out$add(c(row, list(excess = signif(least$excess(coef(fit)), 4), start = signif(least$excess(0 * least$w), 4))))

@@ -1,6 +1,7 @@
-# What does it help to centre and scale columns where a method is named? SYNTHETIC problems (synthetic.R), replace-one,
-# delta = 1/n^2: each method with and without a private geometry.
-#   Rscript geometry-rule.R RESULTS.csv [N ...]
+# What does it help to centre and scale columns where a method is named, and where is the noise too large for it?
+# SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2: each method with and without a private geometry, from
+# which R/methods.R and R/geometry.R have what they take by default.
+#   Rscript geometry-rule.R RESULTS.csv [--methods METHOD,...] [N ...]      all methods when left out
 # Then: Rscript geometry-rule.R --summary RESULTS.csv
 # excess: of the mean logistic loss over the least one ("logistic"); wrong: fraction of wrong classes minus that of the
 # model with the least logistic loss ("logistic", "sigmoid").
@@ -21,7 +22,9 @@ runs <- rbind(
               stringsAsFactors = FALSE)
 )
 
-simulate <- function(path, sizes) {
+scaled <- names(Filter(function(method) method$scaled, dpsosp:::methods()))
+
+simulate <- function(path, sizes, runs) {
   out <- results_file(path, c("loss", "method", "geometry", "n", "shape", "signal", "rare", "eps"))
   for (n in sizes) for (i in seq_len(nrow(problems))) {
     p <- problems[i, ]
@@ -43,21 +46,38 @@ simulate <- function(path, sizes) {
 
 summarise <- function(path) {
   x <- utils::read.csv(path)
+  x$noise <- synthetic_noise(x$n, x$shape, x$eps)
   wide <- stats::reshape(x, direction = "wide", timevar = "geometry",
                          idvar = setdiff(names(x), c("geometry", "excess", "wrong")))
   for (loss in unique(wide$loss)) {
     of <- wide[wide$loss == loss, ]
     if (loss == "logistic") {
       print(aggregate(cbind(excess.none, excess.private, wrong.none, wrong.private) ~ method + n, of, mean), digits = 3)
+      by_noise(of[of$method %in% scaled, ])
     } else {
       print(aggregate(cbind(wrong.none, wrong.private) ~ method + n, of, mean), digits = 3)
     }
   }
 }
 
+# The coefficients over n mu.
+synthetic_noise <- function(n, shape, eps) {
+  dim <- vapply(synthetic_shapes, function(s) s$numeric + sum(s$levels) + 1, 0)
+  unname(dim[shape]) / (n * mapply(function(n, eps) dp_convert(eps = eps, delta = 1 / n^2, to = "mu"), n, eps))
+}
+
+# Of the methods that have a geometry by default, together: excess losses with and without one, and how often it helps.
+by_noise <- function(of) {
+  of$noise <- cut(of$noise, c(0, 0.003, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, Inf))
+  of$helps <- of$excess.private < of$excess.none
+  print(aggregate(cbind(excess.none, excess.private, helps) ~ noise, of, mean), digits = 3)
+}
+
 if (arguments[1] == "--summary") {
   summarise(arguments[2])
 } else {
-  sizes <- as.numeric(arguments[-1])
-  simulate(arguments[1], if (length(sizes) > 0) sizes else c(2000, 20000))
+  chosen <- option("methods")
+  sizes <- as.numeric(if (is.null(chosen)) arguments[-1] else arguments[-(1:3)])
+  simulate(arguments[1], if (length(sizes) > 0) sizes else c(2000, 20000),
+           if (is.null(chosen)) runs else runs[runs$method %in% strsplit(chosen, ",")[[1]], ])
 }

@@ -1,5 +1,6 @@
 # Is a fit ever worse than doing nothing? Small public data sets, all methods for a convex problem with their defaults,
-# bounds = "private", delta = 1/n^2, replace-one. What is written is exact and NOT PRIVATE.
+# but geometry = "none" unless the method is "auto", bounds = "private", delta = 1/n^2, replace-one. What is written is
+# exact and NOT PRIVATE.
 #   Rscript small-data.R RESULTS.csv [SEEDS [METHOD ...]]     runs, 60 seeds by default
 #   Rscript small-data.R --summary RESULTS.csv                shares and means over the seeds
 # loss: mean logistic loss of a fit's own predictions for the rows that it was made from (those with a missing value
@@ -44,7 +45,7 @@ run <- function(path, seeds, chosen) {
       set.seed(seed)
       fit <- suppressWarnings(suppressMessages(dp_sosp(
         set$formula, data, eps = eps, method = methods[[method]]$method, control = methods[[method]]$control,
-        noise = "reproducible", progress = FALSE
+        geometry = if (method != "auto") "none", noise = "reproducible", progress = FALSE
       )))
       result <- judge(predict(fit, data), seen == levels(seen)[2])
       out$add(c(row, list(took = fit$method, status = fit$status, loss = signif(result$loss, 5),

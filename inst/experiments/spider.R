@@ -38,7 +38,8 @@ measured <- function(fit, exact, seconds) {
 
 fitted_in <- function(x, y, method, ...) {
   used <- system.time(fit <- suppressWarnings(suppressMessages(
-    dp_sosp(x, y, delta = 1e-7, method = method, loss = "sigmoid", radius = 1, intercept = FALSE, progress = FALSE, ...)
+    dp_sosp(x, y, delta = 1e-7, method = method, loss = "sigmoid", radius = 1, intercept = FALSE, geometry = "none",
+            progress = FALSE, ...)
   )))
   list(fit = fit, seconds = processor_seconds(used))
 }

@@ -17,20 +17,29 @@ problems <- expand.grid(eps = c(0.5, 2), rare = c(0.4, 0.06), signal = c(0.3, 1,
                         stringsAsFactors = FALSE)
 
 # A standard deviation of the second class's share and the largest share of the budget for it; none: the start is zero.
+# noisy: that share where there is much noise (is_noisy() in R/geometry.R), if it is another one.
 settings <- list(
   zero = NULL, "sd .01, at most 5 %" = c(sd = 0.01, share = 0.05), "sd .01, at most 10 %" = c(sd = 0.01, share = 0.1),
   "sd .01, at most 20 %" = c(sd = 0.01, share = 0.2), "sd .005, at most 10 %" = c(sd = 0.005, share = 0.1),
   "sd .002, at most 5 %" = c(sd = 0.002, share = 0.05), "sd .002, at most 10 %" = c(sd = 0.002, share = 0.1),
-  "sd .002, at most 20 %" = c(sd = 0.002, share = 0.2), "sd .001, at most 10 %" = c(sd = 0.001, share = 0.1)
+  "sd .002, at most 20 %" = c(sd = 0.002, share = 0.2), "sd .001, at most 10 %" = c(sd = 0.001, share = 0.1),
+  "10 %, noisy 20 %" = c(sd = 0.002, share = 0.1, noisy = 0.2),
+  "10 %, noisy 50 %" = c(sd = 0.002, share = 0.1, noisy = 0.5),
+  "10 %, noisy 80 %" = c(sd = 0.002, share = 0.1, noisy = 0.8)
 )
-# The last four are for 2OPT-LS alone.
+# The last seven are for 2OPT-LS alone.
 runs <- rbind(data.frame(method = "newton", setting = names(settings)[1:5]),
               data.frame(method = "2opt-ls", setting = names(settings)))
 
+constants_of <- function(known) {
+  if (is.null(known)) return(NULL)
+  noisy <- if ("noisy" %in% names(known)) replace(known, "share", known[["noisy"]]) else known
+  list(start_coarse = known, start_fine = known, start_alone = noisy)
+}
+
 fit <- function(problem, eps, method, setting) {
   start <- if (setting == "zero") numeric(ncol(problem$X))
-  as_set <- list(start_coarse = settings[[setting]], start_fine = settings[[setting]])
-  with_constants(Filter(length, as_set), synthetic_fit(problem, eps, method = method, start = start))
+  with_constants(constants_of(settings[[setting]]), synthetic_fit(problem, eps, method = method, start = start))
 }
 
 simulate <- function(path, sizes) {
@@ -71,6 +80,9 @@ summarise_method <- function(x) {
                     "share worse than the constant by .002" = tapply(x$over > 0.002, x$setting, mean)), 4))
   for (by in c("n", "eps", "shape", "signal", "rare")) show(paste("mean excess by", by), x$excess, x[[by]])
   show("mean of what is over the constant, by n", pmax(x$over, 0), x$n)
+  dim <- vapply(shapes, function(s) s$numeric + sum(s$levels) + 1, 0)[x$shape]
+  noise <- dim / (x$n * mapply(function(n, eps) dp_convert(eps = eps, delta = 1 / n^2, to = "mu"), x$n, x$eps))
+  show("mean over, by coefficients over n mu", x$over, cut(noise, c(0, 0.03, 0.1, 0.3, Inf)))
 }
 
 if (identical(arguments[1], "--summary")) {

@@ -42,7 +42,7 @@ test_that("with very many columns nothing asks for matrices", {
   expect_equal(wide(), "2opt-ls") # 1000 and the intercept
   expect_equal(wide(loss = "huber_svm"), "gd")
   # With another method the geometry remains that of the call
-  geometry <- function(...) is.null(fit_auto(x, y, eps = 1, delta = 1e-6, radius = 2, ...)$geometry)
+  geometry <- function(...) is.null(fit_auto(x, y, eps = 1e5, delta = 1e-6, radius = 2, ...)$geometry)
   expect_false(geometry())
   expect_true(geometry(geometry = "none"))
   # More than any matrix may have rows

@@ -33,13 +33,38 @@ test_that("a private geometry is charged, a public one and none are not", {
   expect_equal(what(method = "newton-ridge"), c("value", "moments", "weighted matrix", "gradient"))
   public <- geometry_public(mean = c(50, 0, 0.5), sd = c(10, 0.001, 0.5))
   expect_equal(what(method = "newton-ridge", geometry = public), c("value", "weighted matrix", "gradient"))
-  expect_false("moments" %in% what(method = "gd"))
-  expect_true("moments" %in% what(method = "gd", geometry = "private"))
+  expect_false("moments" %in% what(method = "newton"))
+  expect_true("moments" %in% what(method = "newton", geometry = "private"))
   for (geometry in list("private", public)) {
     fit <- fit_of(geometry = geometry)
     expect_lte(sum(dp_ledger(fit)$rho), fit$privacy$rho * (1 + 1e-9))
     expect_output(print(fit), "centred and scaled rows, with their weights and the ridge")
   }
+})
+
+test_that("by default methods have a private geometry that gain from it, unless rows as they were mapped are meant", {
+  moments <- function(..., data = q[1:800, ], eps = 4) {
+    fit <- any_fit(y ~ ., data, eps = eps, delta = 1e-6, bounds = list(a = c(0, 100), b = c(-1, 1)), ...)
+    "moments" %in% dp_ledger(fit)$what
+  }
+  scaled <- c("2opt-ls", "2opt", "opt-ls", "opt", "opt-b", "2opt-b", "tr", "tr-b", "gd", "newton-ridge")
+  for (method in scaled) expect_true(moments(method = method), label = method)
+  for (method in setdiff(dpsosp:::method_names(), scaled)) expect_false(moments(method = method), label = method)
+  expect_true(moments(method = "2opt-ls", loss = "sigmoid"))
+  expect_false(moments(method = "2opt-ls", geometry = "none"))
+  expect_false(moments(method = "2opt-ls", target = sosp(0.1, 0.1)))
+  expect_false(moments(method = "2opt-ls", penalty = penalty_ridge(0.1)))
+  expect_false(moments(method = "opt", control = control_opt("published", max_iterations = 5)))
+  expect_false(moments(method = "2opt-ls", inference = "sandwich"))
+  expect_true(moments(method = "auto", penalty = penalty_nonconvex(0.1)))
+  expect_true(moments(method = "auto", loss = "sigmoid", target = sosp(0.1, 0.1)))
+  # 4 coefficients, n mu: the rule is for what nobody asked for.
+  few <- q[1:40, ]
+  at <- function(limit) dp_convert(mu = 4 / 40 / limit, delta = 1e-6, to = "eps")
+  expect_false(moments(method = "2opt-ls", data = few, eps = at(0.1001)))
+  expect_true(moments(method = "2opt-ls", data = few, eps = at(0.0999)))
+  expect_true(moments(method = "2opt-ls", data = few, eps = at(0.2), geometry = "private"))
+  expect_true(moments(method = "newton-ridge", data = few, eps = at(0.2)))
 })
 
 test_that("a column that hardly varies in its range is no longer lost in the noise", {
@@ -68,7 +93,7 @@ test_that("a source gives the bits that the data frame gives", {
   for (method in c("newton-ridge", "2opt-ls")) {
     fit <- function(data) {
       set.seed(3)
-      any_fit(y ~ ., data, eps = 2, delta = 1e-6, method = method, geometry = "private", noise = "reproducible",
+      any_fit(y ~ ., data, eps = 2, delta = 1e-6, method = method, noise = "reproducible",
                 bounds = list(a = c(0, 100), b = c(-1, 1)))
     }
     expect_identical(coef(fit(source)), coef(fit(q)))

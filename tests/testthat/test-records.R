@@ -33,7 +33,8 @@ test_that("coefficients are those of glm() where noise is small", {
   formula <- y ~ a + b + offset(log(time)) + offset(b / 2)
   exact <- stats::glm(formula, "binomial", d)
   for (method in c("newton", "newton-ridge", "objpert", "2opt-ls")) {
-    fit <- exactly(formula, d, method = method)
+    # In a geometry "2opt-ls" clips rows.
+    fit <- exactly(formula, d, method = method, geometry = if (method == "2opt-ls") "none")
     agrees(fit, exact, 0.05)
     expect_equal(predict(fit, d[1:9, ]), unname(stats::predict(with_coef(exact, fit), d[1:9, ])), tolerance = 1e-6)
   }

@@ -197,7 +197,7 @@ test_that("chunks that do not fit together are errors; what was asked is charged
       expect_match(conditionMessage(result$error), names(changes)[i], fixed = TRUE)
       # ranges are found in one or two passes, without the response
       expect_true(nrow(result$ledger) <= if (is.list(bounds)) 1 else 3)
-      expect_true(tail(result$ledger$what, 1) %in% c("ranges", "gradient"))
+      expect_true(tail(result$ledger$what, 1) %in% c("ranges", "moments"))
     }
   }
 })

@@ -57,11 +57,11 @@ test_that("the start is the log-odds of the share in the problem without columns
 
 test_that("methods that may end at their start release the share for up to a tenth, and pay for the gap from there", {
   for (method in c("2opt-ls", "2opt", "opt-ls", "opt")) {
-    fit <- study(method = method)
-    first <- dp_ledger(fit)[1:2, ]
-    expect_equal(first$what, c("value", "value"))
+    fit <- study(method = method, eps = 4)
+    first <- dp_ledger(fit)[1:3, ]
+    expect_equal(first$what, c("value", "moments", "value"))
     expect_equal(first$sensitivity[1] * 800, 1, tolerance = 1e-6)
-    expect_equal(first$rho / fit$privacy$rho, c(0.1, 0.9 * 0.02), tolerance = 1e-9)
+    expect_equal(first$rho / fit$privacy$rho, c(0.1, 0.09, 0.81 * 0.02), tolerance = 1e-9)
     expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
   }
   expect_equal(dp_ledger(study(eps = 60, method = "opt"))$scale[1], 0.002, tolerance = 1e-6)
@@ -69,7 +69,24 @@ test_that("methods that may end at their start release the share for up to a ten
   fit <- study(method = "2opt-ls", eps = 4)
   constant <- -0.05 * log(0.05) - 0.95 * log(0.95)
   expect_lt(mean_loss(fit), constant + 0.01)
-  expect_gt(mean_loss(study(method = "2opt-ls", eps = 4, start = numeric(31))), constant + 0.1)
+  expect_gt(mean_loss(study(method = "2opt-ls", eps = 4, start = numeric(31), geometry = "none")), constant + 0.1)
+})
+
+test_that("where noise hides what a step could gain half of the budget finds the start, and no geometry is released", {
+  shares <- function(...) {
+    fit <- study(..., method = "2opt-ls")
+    list(what = dp_ledger(fit)$what[1:2], share = dp_ledger(fit)$rho[1] / fit$privacy$rho)
+  }
+  noise <- 31 / 800 / dp_convert(eps = 1, delta = 1e-6, to = "mu")
+  expect_gt(noise, 0.1)
+  expect_equal(shares(), list(what = c("value", "value"), share = 0.5), tolerance = 1e-9)
+  expect_equal(shares(geometry = "private"), list(what = c("value", "moments"), share = 0.5), tolerance = 1e-9)
+  expect_equal(shares(target = sosp(0.1, 0.1)), list(what = c("value", "value"), share = 0.1), tolerance = 1e-9)
+  # On either side of the limit.
+  at <- function(limit) dp_convert(mu = 31 / 800 / limit, delta = 1e-6, to = "eps")
+  expect_equal(shares(eps = at(0.1 * 1.001))$share, 0.5, tolerance = 1e-9)
+  expect_lt(shares(eps = at(0.1 * 0.999))$share, 0.11)
+  expect_equal(shares(eps = at(0.1 * 0.999))$what, c("value", "moments"))
 })
 
 test_that("on batches the share is released once, on all records, and the run keeps to its budget", {
@@ -77,7 +94,7 @@ test_that("on batches the share is released once, on all records, and the run ke
     fit <- study(method = method)
     ledger <- dp_ledger(fit)
     expect_equal(ledger$what[1], "value")
-    expect_equal(ledger$rho[1] / fit$privacy$rho, 0.1, tolerance = 1e-9)
+    expect_equal(ledger$rho[1] / fit$privacy$rho, 0.5, tolerance = 1e-9)
     expect_lte(sum(ledger$rho), fit$privacy$rho * (1 + 1e-9))
   }
 })
