@@ -109,7 +109,7 @@
 #' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w times what
 #'   it would add, so the noise is that of weights of one. Scale weights by a public maximum. A record whose
 #'   weight is missing or outside \[0, 1\] is a null record. For a matrix: a vector with a number for each row. In a
-#'   source each chunk or shard has its own. Networks refuse weights.
+#'   source each chunk or shard has its own. For a network the weight multiplies the record's clipped gradient.
 #' @param offset For a matrix: a number for each row, which is added to its linear predictor, with coefficient one;
 #'   in a formula write `offset()`. `predict()` needs the offset of the new rows.
 #' @param offset_range The public range of `offset`, `c(lower, upper)`, to which it is clipped.
@@ -260,7 +260,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   check_dots(call)
   if (!is.null(model)) {
     model <- check_network(model, call)
-    problem <- network_array(x, y, model, loss, bounds, call)
+    problem <- network_array(x, y, model, loss, bounds, weights, call)
     return(fit_network(problem, model, eps, delta, method, control, budget, neighbours, noise, progress))
   }
   rows <- matrix_rows(x, storage, "x", call)

@@ -12,7 +12,8 @@
 #' which would mix records. First weights are random numbers that follow from the `seed` of [control_network()], with
 #' variance one over the number of inputs of a unit.
 #'
-#' Line searches ([control_line_search()]) compare records' losses, whose decreases along a step are clipped as well.
+#' Line searches ([control_line_search()]) compare records' losses, whose decreases along a step are clipped as well. A
+#' record's weight, one of `weights` of [dp_sosp()], multiplies its clipped gradient and its clipped decreases.
 #'
 #' A network has no Lipschitz constants, no bounds of second derivatives and no convexity. Therefore everything else is
 #' refused: methods that need these, values, Hessians, certificates, perturbed objectives and intervals.

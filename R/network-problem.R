@@ -2,11 +2,11 @@
 #   design      NULL of an array
 #   input       height, width and channels of a record; those of a row are 1, 1 and its columns
 #   range       where all numbers lie
-#   records     function(job): x, as it is given or mapped, and y
+#   records     function(job): x, as it is given or mapped, y and weighing, as those of new_oracle()
 
 # What dp_sosp() takes for a linear model only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate", "weights", "offset", "offset_range")
+                      "certificate", "offset", "offset_range")
 
 check_network <- function(model, call) {
   given <- intersect(names(call), linear_arguments)
@@ -17,7 +17,7 @@ check_network <- function(model, call) {
   check_model(model, call)
 }
 
-network_array <- function(x, y, model, loss, bounds, call) {
+network_array <- function(x, y, model, loss, bounds, weights, call) {
   if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
   loss <- check_loss(loss, TRUE, call, y)
   inputs <- network_inputs(x, model, bounds, call)
@@ -25,9 +25,13 @@ network_array <- function(x, y, model, loss, bounds, call) {
   if (length(y) != inputs$n) {
     abort("argument", "`y` must have one entry per record of `x`: ", inputs$n, ", not ", length(y), ".", call = call)
   }
+  vectors <- matrix_vectors(weights, NULL, inputs$n, "x", call)
   list(n = inputs$n, loss = loss_of(loss, response), response = response, design = NULL, call = call,
        input = inputs$input, range = inputs$bounds, columns = function(job) list(),
-       records = function(job) list(x = inputs$x, y = response_code(job$response, y)))
+       records = function(job) {
+         list(x = inputs$x, y = response_code(job$response, kept_response(y, vectors)),
+              weighing = vectors_weighing(vectors, NULL, job$response))
+       })
 }
 
 # The columns of its matrix are inputs.
@@ -41,7 +45,7 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
   problem <- problem_formula(formula, data, loss, bounds, NULL, extras, call)
-  if (has_weights(problem$design)) {
+  if (length(problem$design$offset) > 0L) {
     abort("argument", "An offset() does not go with `model`, only with the linear model: give its column as an input.",
           call = call)
   }
@@ -50,7 +54,8 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   problem$input <- c(1L, 1L, columns)
   problem$range <- c(-1, 1)
   problem$records <- function(job) {
-    list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y)
+    list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
+         weighing = design_weighing(job$design, job$response, data, call))
   }
   problem
 }

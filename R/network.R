@@ -52,6 +52,7 @@ run_network <- function(job) {
   records <- job$records(job)
   pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
                    job$loss$parameter, job$budget$pointer, job$neighbours, reproducible)
+  weigh_records(pointer, records$weighing)
   rho <- budget_state(job$budget)$left - job$end
   bar <- progress_bar(job$progress, job$method$name)
   answer <- .Call(ffi_method_run, job$method$family$core(job$control), pointer, core_penalty(penalty_none(), FALSE),

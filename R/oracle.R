@@ -105,10 +105,15 @@ radius_advice <- paste0(
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
-  weighing <- records$weighing
-  if (!is.null(weighing)) .Call(ffi_oracle_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
+  weigh_records(pointer, records$weighing)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$move))
+}
+
+# weighing: of design-records.R, or NULL.
+weigh_records <- function(pointer, weighing) {
+  if (is.null(weighing)) return(invisible())
+  .Call(ffi_oracle_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
 }
 
 # Coefficients and answers are in other coordinates from now on, also where workers have the rows.

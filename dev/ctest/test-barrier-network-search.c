@@ -2,6 +2,7 @@
 #include "images.h"
 
 static void clipped_losses(size_t classes);
+static void weighted(void);
 static void from_the_record_alone(void);
 static void moved_by_a_record(enum oracle_neighbours neighbours, size_t classes);
 static void on_batches(enum oracle_neighbours neighbours);
@@ -14,6 +15,7 @@ static const double steps[STEPS] = {2, 1, 0.125}, offsets[STEPS] = {0, 0, 0};
 void test_barrier_network_search(void) {
   clipped_losses(2);
   clipped_losses(4);
+  weighted();
   from_the_record_alone();
   for (size_t classes = 2; classes <= 4; classes += 2) {
     moved_by_a_record(ORACLE_REPLACE_ONE, classes);
@@ -69,6 +71,33 @@ static void clipped_losses(size_t classes) {
       for (size_t k = 0; k < IMAGES_N; k++) expected += clamp(here[k] - there[k], limit) / IMAGES_N;
       CHECK_NEAR(mean[i], expected, 1e-13);
     }
+  }
+  base_free(along);
+  base_free(point);
+  images_close(&f);
+}
+
+/* The weight multiplies the clipped decrease; a decrease that is weighted first would be clipped less. */
+static void weighted(void) {
+  struct images f;
+  images_open(&f, 2, ORACLE_ZERO_OUT, 0);
+  size_t dim = network_dim(f.network);
+  double *along = draw_direction(&f), *point = base_alloc(dim, sizeof *point), clip = 0.02, weight[IMAGES_N];
+  double here[IMAGES_N], there[IMAGES_N], mean[STEPS];
+  for (size_t i = 0; i < IMAGES_N; i++) weight[i] = i % 4 ? ctest_uniform() : 0;
+  CHECK(oracle_weigh(f.oracle, NULL, weight, 1) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_weigh(f.oracle, weight, NULL, 0) == BASE_OK);
+  const struct ask ask = ask_of(&f, along, clip, 0);
+  CHECK(scope_mean(oracle_all(f.oracle), &query_decreases.sum, &ask, mean) == BASE_OK);
+  losses_at(&f, f.w, here);
+  for (int i = 0; i < STEPS; i++) {
+    double expected = 0, limit = limit_of(&f, along, clip, i);
+    memcpy(point, f.w, dim * sizeof *point);
+    la_axpy(dim, steps[i], along, point);
+    losses_at(&f, point, there);
+    for (size_t k = 0; k < IMAGES_N; k++) expected += weight[k] * clamp(here[k] - there[k], limit) / IMAGES_N;
+    CHECK_NEAR(mean[i], expected, 1e-13);
+    CHECK(query_decreases.sensitivity(oracle_all(f.oracle), &ask, (size_t)i) <= limit / IMAGES_N * (1 + 1e-9));
   }
   base_free(along);
   base_free(point);

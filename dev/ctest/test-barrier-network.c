@@ -3,6 +3,7 @@
 #include "images.h"
 
 static void moved_by_a_record(enum oracle_neighbours neighbours, size_t classes);
+static void weighted(enum oracle_neighbours neighbours, size_t classes);
 static void divided_by_the_public_size(void);
 static void noise(void);
 static void steps(void);
@@ -13,6 +14,10 @@ void test_barrier_network(void) {
   moved_by_a_record(ORACLE_REPLACE_ONE, 4);
   moved_by_a_record(ORACLE_ZERO_OUT, 2);
   moved_by_a_record(ORACLE_ZERO_OUT, 4);
+  for (size_t classes = 2; classes <= 4; classes += 2) {
+    weighted(ORACLE_REPLACE_ONE, classes);
+    weighted(ORACLE_ZERO_OUT, classes);
+  }
   divided_by_the_public_size();
   noise();
   steps();
@@ -61,6 +66,48 @@ static void moved_by_a_record(enum oracle_neighbours neighbours, size_t classes)
     CHECK(la_norm(dim, h) <= bound);
   }
   CHECK(largest > (classes == 2 ? 0.999 : 0.6) * claimed);
+  base_free(g);
+  images_close(&f);
+}
+
+/* A weight multiplies what is clipped: no sum moves by more than without weights, and a record that weighs nothing adds
+ * what a null record does. */
+static void weighted(enum oracle_neighbours neighbours, size_t classes) {
+  struct images f;
+  images_open(&f, classes, neighbours, 0);
+  size_t dim = network_dim(f.network);
+  double *g = base_alloc(2 * dim, sizeof *g), *h = g + dim, weight[IMAGES_N], largest = 0;
+  for (size_t i = 0; i < IMAGES_N; i++) weight[i] = 0.25;
+  clipped_mean(&f, NULL, h);
+  CHECK(oracle_weigh(f.oracle, weight, NULL, 0) == BASE_OK);
+  clipped_mean(&f, NULL, g);
+  CHECK(la_norm(dim, g) > 1e-3 * IMAGES_CLIP);
+  for (size_t j = 0; j < dim; j++) CHECK_NEAR(g[j], h[j] / 4, 1e-15);
+  double bound = sensitivity_of(&f, NULL);
+  for (size_t i = 0; i < 12; i++) {
+    double y = f.data->y[i], clip = f.data->clip[i];
+    f.data->weight[i] = 1;
+    clipped_mean(&f, NULL, g);
+    if (neighbours == ORACLE_ZERO_OUT) {
+      f.data->clip[i] = 0;
+    } else {
+      f.data->weight[i] = i % 3 ? 1 : ctest_uniform();
+      f.data->y[i] = classes > 2 ? (y < 0.5 ? 1 : 1.0 / (double)classes) : -y;
+    }
+    clipped_mean(&f, NULL, h);
+    la_axpy(dim, -1, h, g);
+    largest = fmax(largest, la_norm(dim, g));
+    f.data->clip[i] = clip;
+    f.data->weight[i] = 0;
+    clipped_mean(&f, NULL, g);
+    f.data->clip[i] = 0;
+    f.data->weight[i] = 1;
+    clipped_mean(&f, NULL, h);
+    for (size_t j = 0; j < dim; j++) CHECK(g[j] == h[j]);
+    f.data->y[i] = y;
+    f.data->clip[i] = clip;
+  }
+  CHECK(largest <= bound && largest > 0.5 * bound);
   base_free(g);
   images_close(&f);
 }

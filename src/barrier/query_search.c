@@ -33,7 +33,9 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
   for (size_t c = 0; c < ask->k; c++) {
     double limit = most_decrease(m, ask, c);
     m->kind->losses(m, b, ask->at, ask->along, ask->step[c], work[TAPE], there);
-    for (size_t i = 0; i < b->rows; i++) sum[c] += clipped(here[i] - there[i], limit);
+    for (size_t i = 0; i < b->rows; i++) {
+      sum[c] += (b->weight ? b->weight[i] : 1) * clipped(here[i] - there[i], limit);
+    }
   }
 }
 

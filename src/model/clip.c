@@ -3,8 +3,8 @@
  *
  * |factor g| <= clip, for the gradient g as it is computed: squares are sums of at most dim nonnegative terms, and of
  * products of two such sums, so their relative error is below 2 (dim + 8) u; the root and the quotient have one
- * rounding each, and so has the product of the factor with a slope, or with a number of the gradient. The factor is
- * reduced by more than all of these together (proofs: sensitivity-network).
+ * rounding each, and so have the products of the factor with the record's weight and with a slope or a number of the
+ * gradient. The factor is reduced by more than all of these together (proofs: sensitivity-network).
  */
 #include "model/private.h"
 

@@ -2,6 +2,7 @@
  * The loss of a record with offset o and weight v in [0, 1], both of this record alone: v l(y, t + o) + (1 - v) l(0,
  * 0). So a record's contribution to a sum lies between its contribution without weight and that of a null record, and
  * a weight changes no sensitivity; an offset changes predictors by at most a public bound (proofs: weights-offsets).
+ * For a network the weight multiplies what is clipped (network.c, query_search.c), and there are no offsets.
  */
 #include "model/model.h"
 
@@ -10,9 +11,9 @@ static const double *shifted(const struct data_block *b, const double *t, double
 static void weigh(const struct model *m, const struct data_block *b, double *d);
 
 int model_weigh(struct model *m, double most) {
-  if (m->network || m->coordinates || (m->outputs > 1 && most > 0) || !(most >= 0 && most <= 1e100)) {
-    return BASE_ERR_ARGUMENT;
-  }
+  int shifts = !m->network && m->outputs == 1;
+  if (m->coordinates || (!shifts && most > 0) || !(most >= 0 && most <= 1e100)) return BASE_ERR_ARGUMENT;
+  if (m->network) return BASE_OK;
   m->offset = most;
   m->own = *loss_bounds_of(m->loss);
   m->own.at_zero += m->own.lipschitz * most;

@@ -215,6 +215,39 @@ test_that("a formula's columns are inputs, in declared ranges or private ones", 
   )
 })
 
+test_that("a record's weight multiplies what it adds, and one without a weight is a null record", {
+  d <- classes(400)
+  frame <- data.frame(class = d$y, d$x)
+  ends <- stats::setNames(rep(list(c(0, 1)), 4), names(frame)[-1])
+  fit <- function(weights, method = "sgd", x = d$x, y = d$y, ...) {
+    set.seed(3)
+    quiet_network(x, y, model = model_mlp(3), method = method, weights = weights, eps = 20, ...)$weights
+  }
+  w <- round(runif(400), 3)
+  w[1:6] <- c(NA, NaN, Inf, -1, 1.5, 0)
+  missing <- replace(d$y, 1:6, NA)
+  for (method in c("sgd", "adam", "blsgd", "blsgd-ac", "blgd")) {
+    plain <- fit(NULL, method)
+    expect_identical(fit(rep(1, 400), method), plain)
+    weighted <- fit(w, method)
+    expect_false(identical(weighted, plain))
+    expect_identical(fit(replace(w, 1:6, 1), method, y = missing), weighted)
+  }
+  # One step, with the same noise: a quarter of the weight is a quarter of what the records move it by.
+  control <- control_network(epochs = 1, batch = 399, step = 1, momentum = 0)
+  step <- function(weight) fit(rep(weight, 400), control = control)
+  expect_equal(step(0.25) - step(0), (step(1) - step(0)) / 4, tolerance = 1e-6)
+  expect_gt(max(abs(step(1) - step(0))), 0.01)
+  frame$w <- w
+  set.seed(3)
+  mapped <- quiet_network(2 * d$x - 1, d$y, model = model_mlp(3), method = "sgd", bounds = c(-1, 1), eps = 20,
+                          weights = w)$weights
+  set.seed(3)
+  formula <- quiet_network(class ~ X1 + X2 + X3 + X4, frame, model = model_mlp(3), method = "sgd", bounds = ends,
+                           eps = 20, weights = w)$weights
+  expect_equal(formula, mapped, tolerance = 1e-9)
+})
+
 test_that("a fit has no data, and comes back from a file", {
   d <- classes(2000)
   fit <- quiet_network(d$x, d$y, model = model_mlp(5), control = control_network(epochs = 1))

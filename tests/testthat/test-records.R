@@ -119,7 +119,6 @@ test_that("wrong arguments are refused before anything is charged", {
   refused(y ~ a, d, na.action = stats::na.fail, text = "must be left out")
   refused(y ~ a, d, na.action = stats::na.omit, text = "na.omit")
   refused(f ~ a + offset(time), d, loss = loss_multinomial(), bounds = list(time = c(1, 4)), text = "multinomial")
-  refused(y ~ a, d, weights = w, model = model_mlp(3), text = "weights")
   refused(y ~ a + offset(time), d, model = model_mlp(3), bounds = list(time = c(1, 4)), text = "does not go with")
   expect_equal(nrow(dp_ledger(budget)), 0)
 })

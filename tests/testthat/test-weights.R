@@ -169,6 +169,67 @@ test_that("a fit to a matrix is fitted again with them, and holds none of them",
   expect_lt(length(serialize(literal$design, NULL)), 3000)
 })
 
+# A column for each argument: TRUE where it works, else what the refusal says.
+test_that("each kind of data takes weights and offsets, or says why not", {
+  source <- dp_source(in_chunks(d, 333), levels = levels_of(d))
+  numbers <- stats::setNames(rep("numeric", 6), setdiff(names(d), "class"))
+  once <- function() dp_source(in_chunks(d, 100), n = nrow(d), types = numbers, levels = levels_of(d), once = TRUE)
+  steps <- control_network(epochs = 1, batch = 300)
+  network <- function(has, ...) weighted_fit(has, ..., model = model_mlp(3), control = steps, method = "sgd", eps = 20)
+  of_matrix <- function(has) {
+    set.seed(5)
+    arguments <- list(x, d$y, model = model_mlp(3), bounds = c(-1, 1), eps = 20, delta = 1e-5, method = "sgd",
+                      control = steps, noise = "reproducible")
+    if (has[["weights"]]) arguments$weights <- d$w
+    if (has[["offset"]]) arguments[c("offset", "offset_range")] <- list(d$o, shift$o)
+    do.call(quiet_fit, arguments)
+  }
+  class_fit <- function(fit, has, ...) fit(has, ..., response = "class", method = "gd", eps = 20)
+  several <- "predictor for each class"
+  linear <- "go with `model`"
+  kinds <- list(
+    "a data frame" = list(function(has) weighted_fit(has), TRUE, TRUE),
+    "a matrix" = list(function(has) matrix_fit(has), TRUE, TRUE),
+    "single precision" = list(function(has) matrix_fit(has, storage = "single"), TRUE, TRUE),
+    "chunks" = list(function(has) weighted_fit(has, source), TRUE, TRUE),
+    "rows that are read once" = list(function(has) weighted_fit(has, once(), "spider", eps = 50), TRUE, TRUE),
+    "several classes" = list(function(has) class_fit(weighted_fit, has), TRUE, several),
+    "several classes of a matrix" = list(function(has) class_fit(matrix_fit, has), TRUE, several),
+    "several classes in chunks" = list(function(has) class_fit(weighted_fit, has, source), TRUE, several),
+    "a network" = list(function(has) network(has), TRUE, linear),
+    "a network of a matrix" = list(of_matrix, TRUE, linear),
+    "a network of chunks" = list(function(has) network(has, source), "not a source", "not a source")
+  )
+  if (requireNamespace("Matrix", quietly = TRUE)) {
+    sparse <- methods::as(x[-15, ], "CsparseMatrix")
+    kinds[["a sparse matrix"]] <- list(function(has) matrix_fit(has, sparse, d[-15, ]), TRUE, TRUE)
+  }
+  if (requireNamespace("RSQLite", quietly = TRUE)) {
+    pushed <- push_pair(sqlite_connection(), d)$push
+    kinds[["sums in a database"]] <- list(function(has) weighted_fit(has, pushed), TRUE, TRUE)
+  }
+  if (requireNamespace("mirai", quietly = TRUE)) {
+    shard_workers(c("one", "two"))
+    files <- file.path(withr::local_tempdir(), c("1.csv", "2.csv"))
+    utils::write.csv(d[1:400, ], files[1], row.names = FALSE)
+    utils::write.csv(d[401:1100, ], files[2], row.names = FALSE)
+    shards <- dp_shards(files, c("one", "two"), levels = levels_of(d))
+    kinds[["shards"]] <- list(function(has) weighted_fit(has, shards), TRUE, TRUE)
+  }
+  fitted <- function(fit) if (inherits(fit, "dp_network")) fit$weights else coef(fit)
+  for (kind in names(kinds)) {
+    fit <- kinds[[kind]][[1]]
+    for (given in list(c(weights = TRUE, offset = FALSE), c(weights = FALSE, offset = TRUE))) {
+      expected <- kinds[[kind]][[if (given[["weights"]]) 2L else 3L]]
+      if (isTRUE(expected)) {
+        expect_false(identical(fitted(fit(given)), fitted(fit(c(weights = FALSE, offset = FALSE)))), info = kind)
+      } else {
+        expect_error(fit(given), expected, class = "dpsosp_error_argument", info = kind)
+      }
+    }
+  }
+})
+
 test_that("what cannot be is refused with the reason, before anything is charged", {
   budget <- dp_budget(eps = 1, delta = 1e-5)
   refused <- function(..., text) {
@@ -183,13 +244,14 @@ test_that("what cannot be is refused with the reason, before anything is charged
   refused(class ~ a + offset(o), d, bounds = c(ends["a"], shift), text = "predictor for each class")
   source <- dp_source(in_chunks(d, 300), levels = levels_of(d))
   refused(class ~ a + offset(o), source, bounds = c(ends["a"], shift), text = "predictor for each class")
-  refused(x, d$y, model = model_mlp(3), bounds = c(-1, 1), weights = d$w, text = "`weights` does not go with `model`")
+  refused(x, d$y, model = model_mlp(3), bounds = c(-1, 1), weights = d$w[-1], text = "one per row of `x`: 1100")
   refused(x, d$y, model = model_mlp(3), bounds = c(-1, 1), offset = d$o, text = "`offset` does not go with `model`")
   expect_equal(nrow(dp_ledger(budget)), 0)
 })
 
 test_that("several classes have weights", {
   skip_if_not_installed("nnet")
+  set.seed(8)
   classes <- transform(d[-(1:16), ], class = factor(c("u", "v", "x")[1 + (a > 0) + (b > runif(1084, -1, 1))]))
   ask <- function(data, ...) {
     set.seed(3)
