@@ -130,8 +130,8 @@
 #'   intercept and the logistic loss, some methods instead start at the constant prediction: the log-odds of the second
 #'   class, whose fraction of the records (regardless of weights) is released. That takes at most 5 percent of the
 #'   budget with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature; at most 10 percent with
-#'   the methods of [control_opt()] with tight constants, which may end at their start, and at most half of it without a
-#'   `target` where the noise hides what their steps could gain (d / (n mu) above 0.1, see [geometry_public()]).
+#'   the methods of [control_opt()] with tight constants, which may end at their start, and at most 80 percent without
+#'   a `target` where the noise hides what their steps could gain (d / (n mu) above 0.1, see [geometry_public()]).
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?

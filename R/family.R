@@ -38,4 +38,4 @@ new_family <- function(name, control, options, core = function(control) name, ch
 # intercept, for those that may end where they started, and for these where noise hides what a step could gain.
 start_coarse <- c(sd = 0.01, share = 0.05)
 start_fine <- c(sd = 0.002, share = 0.1)
-start_alone <- c(sd = 0.002, share = 0.5)
+start_alone <- c(sd = 0.002, share = 0.8)

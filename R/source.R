@@ -51,7 +51,8 @@
 #'
 #' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
 #' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
-#' Everything else (ranges, Hessians of many columns, a geometry, batches of `"spider"`) is read in chunks. A
+#' Everything else (ranges, Hessians of many columns, all sums of a fit with a geometry, batches of `"spider"`) is read
+#' in chunks: with methods that have a geometry by default give `geometry = "none"` to keep the sums in the database. A
 #' fit is one read-only transaction, in which all rows are as they were at its beginning; the connection must have none
 #' open. A model that cannot be pushed down is refused before anything is charged. With RPostgres, the argument
 #' `check_interrupts = TRUE` of `DBI::dbConnect()` lets an interrupt end a statement.
