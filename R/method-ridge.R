@@ -12,14 +12,15 @@
 #'    the curvature of the loss, it is M. c = 0.3, or, where a class is rare and there is little noise, less:
 #'    1.2 p (1 - p) with the released fraction p of the second class, but at least 0.15 and 0.3 / cap^2, where cap is B
 #'    over its least value.
-#' 2. The gradient at the start, which is the constant prediction (see `start` of [dp_sosp()]), takes `first_share` of
-#'    what gradients have. Where it does not exceed its noise level, the ridge below is up to five times as large.
-#' 3. `iterations` gradients share the rest. The steps minimise the mean loss plus a ridge around the start, with
-#'    kappa_j in proportion to the noise of a gradient and to the scale of the column: a prior between equal
-#'    coefficients per unit and equal ones per standard deviation; the intercept's is a quarter of their mean. The
-#'    matrix of the steps is M plus a diagonal that makes them as long as the ridge needs and short enough for the
-#'    noise of a step. More steps cost time, not accuracy. The solution is the mean of the last 85 percent of the
-#'    iterates.
+#' 2. `iterations` gradients share the rest. The steps start at the constant prediction (see `start` of [dp_sosp()]) and
+#'    minimise the mean loss plus a ridge around it, with kappa_j in proportion to the noise of a gradient and to the
+#'    scale of the column: a prior between equal coefficients per unit and equal ones per standard deviation; the
+#'    intercept's is a quarter of their mean. The matrix of the steps is M plus a diagonal that makes them as long as
+#'    the ridge needs and short enough for the noise of a step. More steps cost time, not accuracy. The solution is the
+#'    mean of the last 85 percent of the iterates.
+#' 3. All gradients together estimate the gradient at the start. Where it does not exceed its noise level, the ridge
+#'    is made up to 15 times as large, and the solution is moved to that of the larger ridge in the quadratic model.
+#'    This takes no data and no budget.
 #' 4. A last gradient, with `certificate_share` of the budget, certifies the solution: of the weighted loss and the
 #'    ridge, in the coordinates of the geometry.
 #'
@@ -30,7 +31,6 @@
 #' @param iterations Number of steps, a whole number; `NULL`: 80 for at most 5,000 records, else 160.
 #' @param matrix_share Share of the budget for the matrix, in (0, 1); as `certificate_share` of what the moments of the
 #'   geometry leave.
-#' @param first_share Share of the gradients' budget for the one at the start, in (0, 1).
 #' @param certificate_share Share of the budget for the gradient at the solution, in (0, 1).
 #' @param confidence Of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
@@ -43,14 +43,14 @@
 #' @examples
 #' control_newton_ridge(iterations = 80)
 #' @export
-control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, first_share = 0.15, certificate_share = 0.05,
-                                 confidence = 0.95, ...) {
+control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, certificate_share = 0.05, confidence = 0.95,
+                                 ...) {
   call <- sys.call()
   check_dots(call)
   share <- function(x, arg) check_share(x, arg, call)
   structure(class = c("dp_control_newton_ridge", "dp_control"), list(
     iterations = if (is.null(iterations)) NA_integer_ else check_iterations(iterations, "iterations", call = call),
-    matrix_share = share(matrix_share, "matrix_share"), first_share = share(first_share, "first_share"),
+    matrix_share = share(matrix_share, "matrix_share"),
     certificate_share = share(certificate_share, "certificate_share"), confidence = share(confidence, "confidence")
   ))
 }
@@ -72,12 +72,13 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# Size, intercept, guard and wander are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
+# inst/experiments/ridge-rule.R compares size, intercept, guard, sure and wander with others on synthetic problems.
 ridge_curvature <- 0.3  # of the logistic loss and those with smaller slopes, on average, where classes are balanced
 ridge_rare <- 0.5       # of a rare class it is lower by this factor at most
 ridge_size <- 16        # norm of the solution that the ridge is for, of rows with a norm of one
 ridge_intercept <- 0.25 # of the intercept, over the others' mean; its coordinate is short
-ridge_guard <- 5
+ridge_guard <- 15
+ridge_sure <- 0.6       # by which eigenvalues of the matrix are lowered for the guard, over the norm of its noise
 ridge_reach <- 2        # time constants that the slowest direction has
 ridge_wander <- 0.03    # variance of the predictors while the iterates wander, over sqrt(d)
 ridge_floor <- 0.4      # of what is added to the matrix, over the norm of its noise
@@ -89,7 +90,8 @@ ridge_options <- function(job, rho) {
   if (is.na(control$iterations)) control$iterations <- if (job$n <= ridge_few) 80L else 160L
   curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
   c(list(curvature = curved, size = ridge_size * job$geometry$cap, intercept = ridge_intercept, guard = ridge_guard,
-         reach = ridge_reach, wander = ridge_wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
+         sure = ridge_sure, reach = ridge_reach, wander = ridge_wander * sqrt(job$dim), least = ridge_floor,
+         tail = ridge_tail), control)
 }
 
 # The curvature of the logistic loss at the constant prediction, over its largest. With much noise steps stay short;

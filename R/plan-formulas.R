@@ -146,7 +146,7 @@ ridge_run <- function(s) {
   last <- job$control$certificate_share * rho
   matrix <- job$control$matrix_share * (rho - last)
   gradient <- function(rho) 2 * bounds$bound / (s$n * sqrt(2 * rho))
-  steps <- (rho - last - matrix) * (1 - job$control$first_share)
+  steps <- (rho - last - matrix)
   list(geometry = job$geometry, options = ridge_options(job, rho), steps_sd = gradient(steps),
        last_sd = gradient(last), matrix_sd = sqrt(2) * bounds$cap^2 / (s$n * sqrt(2 * matrix)))
 }
@@ -196,7 +196,7 @@ ridge_excess <- function(s) {
   plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
 }
 
-# As find_ridge() in src/method/ridge.c, of a signal that exceeds its noise.
+# As size_ridge() in src/method/ridge.c, of a signal that exceeds its noise.
 ridge_kappa <- function(run, geometry, d, intercept) {
   units <- c(if (intercept) exp(mean(log(geometry$scale))), geometry$scale)
   kappa <- run$steps_sd * sqrt(d) / run$options$size * units / mean(units)

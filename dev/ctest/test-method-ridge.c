@@ -6,6 +6,7 @@ enum { DIM = 4, COLUMNS = DIM - 1 };
 
 static void finds_the_minimiser(const char *loss, int intercept);
 static void stays_near_the_start(void);
+static void shrinks_what_noise_may_be(void);
 static void certificates_hold(void);
 static void refused(void);
 
@@ -15,6 +16,7 @@ void test_method_ridge(void) {
     finds_the_minimiser("huber_svm", intercept);
   }
   stays_near_the_start();
+  shrinks_what_noise_may_be();
   certificates_hold();
   refused();
 }
@@ -84,6 +86,36 @@ static void stays_near_the_start(void) {
   CHECK(excess < 0.05);
 }
 
+/* A larger guard changes only where the steps end: without a signal the ridge is larger and the solution is nearer to
+ * the start, with a strong one nothing changes. */
+static void shrinks_what_noise_may_be(void) {
+  int runs = ctest_size(10, 4), grown = 0;
+  for (int i = 0; i < 2 * runs; i++) {
+    double w[2][DIM] = {{0}}, ridge[2], norm[2], signal = i < runs ? 0 : 3, rho = i < runs ? 0.05 : 1;
+    for (int k = 0; k < 2; k++) {
+      struct ridge_options o = run_options_ridge();
+      struct fixture f;
+      struct fixture_coordinates c;
+      struct opt_result r;
+      o.guard = k ? 15 : 1;
+      o.iterations = 40;
+      ctest_seed(900 + (uint64_t)i);
+      open_ridge(&f, &c, "logistic", 500, 1, signal, rho);
+      ctest_seed(950 + (uint64_t)i);
+      CHECK(ridge_run(f.oracle, &run_no_penalty, &o, rho, w[k], &r) == BASE_OK);
+      ridge[k] = r.ridge;
+      norm[k] = la_norm(COLUMNS, w[k] + 1);
+      opt_result_free(&r);
+      close_ridge(&f, &c);
+    }
+    CHECK(ridge[1] >= ridge[0] && ridge[1] <= 15.0001 * ridge[0]);
+    CHECK(ridge[1] > ridge[0] ? norm[1] < norm[0] : norm[1] <= norm[0] * (1 + 1e-9));
+    if (signal > 0) CHECK(ridge[1] == ridge[0] && fabs(w[1][1] - w[0][1]) < 1e-9 * norm[0]);
+    grown += ridge[1] > 3 * ridge[0];
+  }
+  CHECK(grown >= runs / 2);
+}
+
 /* Of loss and ridge; the ridge's part at most its size times the distance, for scales that are all equal. */
 static void certificates_hold(void) {
   int runs = ctest_size(100, 4), wrong = 0;
@@ -94,7 +126,7 @@ static void certificates_hold(void) {
     struct opt_result r;
     double w[DIM] = {0}, g[DIM], rho = 0.5, norm = 0;
     ctest_seed(500 + (uint64_t)i);
-    open_ridge(&f, &c, "logistic", 500, 0, 3, rho);
+    open_ridge(&f, &c, "logistic", 500, 0, i % 2 ? 3 : 0, rho);
     ctest_seed(700 + (uint64_t)i);
     CHECK(ridge_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
     CHECK(sums_gradient(oracle_all(f.oracle), w, g) == BASE_OK);

@@ -1,11 +1,16 @@
 # How much is the ridge of "newton-ridge" to hold back, and how far may its iterates wander? SYNTHETIC problems with a
 # public box, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R beside others.
-#   Rscript ridge-rule.R RESULTS.csv [SEEDS [LARGE [QUIET]]]
+#   Rscript ridge-rule.R RESULTS.csv VERSION [SEEDS [LARGE [QUIET]]]
 # runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise,
-# where what counts is the length up to which rows have the loss itself, and of rare classes. Settings are paired: a
-# seed gives all of them the same data, and noise from the same state of the generator. Then:
+# where what counts is the length up to which rows have the loss itself, and of rare classes. VERSION is any word that
+# names the installed package. Settings are paired: a seed gives all of them the same data, and noise from the same
+# state of the generator. Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
 # excess: of the mean loss over the least one; constant: the same of the best constant prediction, which is not private.
+#
+# In results/ridge-rule.csv "first gradient" is a version that released a gradient at the start, with 15 percent of the
+# gradients' budget, to decide how large the ridge is; "all gradients" decides by all of them. Constants of the
+# geometry, growths and curvatures were chosen with the former, with 3 and 1 as constants of the intercept ("constant 3").
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -37,23 +42,19 @@ rare <- expand.grid(eps = c(0.3, 1, 4), signal = c(0.5, 2, 4), shape = names(sha
 quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:12], stringsAsFactors = FALSE)
 large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
 
-# Other values of the package's constants; newton: the other method. Those of the ridge, of the floor and of the growth
-# were compared with 3 as the constant of the intercept's coordinate and the mean ridge for it: "constant 3".
-with_three <- function(...) list(geometry_constant = 3, ridge_intercept = 1, ...)
+# Other values of the package's constants; newton: the other method.
 constants <- list("as they are" = list(), "constant 1" = list(geometry_constant = 1, ridge_intercept = 0.1),
-                  "constant 1.5, intercept 1" = list(ridge_intercept = 1), "constant 3" = with_three())
+                  "constant 3" = list(geometry_constant = 3, ridge_intercept = 1))
 settings <- c(constants, list(
-  "wander inf" = with_three(ridge_wander = 1e9), "wander .02" = with_three(ridge_wander = 0.02),
-  "wander .045" = with_three(ridge_wander = 0.045), "guard 1" = with_three(ridge_guard = 1),
-  "guard 15" = with_three(ridge_guard = 15), "size 8" = with_three(ridge_size = 8),
-  "size 32" = with_three(ridge_size = 32), "floor 1" = with_three(geometry_floor = 1),
-  "floor 4" = with_three(geometry_floor = 4), newton = list()
+  "sure 0" = list(ridge_sure = 0), "sure .3" = list(ridge_sure = 0.3), "sure 1" = list(ridge_sure = 1),
+  "guard 5" = list(ridge_guard = 5), "guard 40" = list(ridge_guard = 40), "size 8" = list(ridge_size = 8),
+  "size 32" = list(ridge_size = 32), "wander .02" = list(ridge_wander = 0.02),
+  "wander .045" = list(ridge_wander = 0.045), "floor 1" = list(geometry_floor = 1),
+  "floor 4" = list(geometry_floor = 4), newton = list()
 ))
-growths <- c(constants, list(
-  "growth 1/4" = with_three(geometry_growth = 1 / 4), "growth 1/2" = with_three(geometry_growth = 1 / 2),
-  "no growth" = with_three(geometry_noise = 1e-9)
-))
-curvatures <- c(constants, list("rare 1" = with_three(ridge_rare = 1), "rare .3" = with_three(ridge_rare = 0.3)))
+growths <- c(constants, list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),
+                             "no growth" = list(geometry_noise = 1e-9)))
+curvatures <- c(constants, list("rare 1" = list(ridge_rare = 1), "rare .3" = list(ridge_rare = 0.3)))
 
 # Numeric columns in [-1, 1] with spreads of their own and little correlation, factors with rare levels. signal: sd of
 # the log-odds. box: public bounds of the columns; X has the intercept, which they have not, last, and is divided by
@@ -81,7 +82,7 @@ fit <- function(problem, eps, setting) {
   ))))
 }
 
-simulate <- function(out, problems, seeds, settings) {
+simulate <- function(out, version, problems, seeds, settings) {
   for (seed in seq_len(seeds)) for (at in split(problems, problems[c("shape", "signal")], drop = TRUE)) {
     set.seed(seed)
     problem <- do.call(rule_problem, c(shapes[[at$shape[1]]], signal = at$signal[1]))
@@ -89,7 +90,8 @@ simulate <- function(out, problems, seeds, settings) {
     share <- mean(problem$y > 0)
     constant <- constant_loss(share)
     for (eps in at$eps) for (setting in names(settings)) {
-      row <- list(setting = setting, shape = at$shape[1], signal = at$signal[1], eps = eps, seed = seed)
+      row <- list(version = version, setting = setting, shape = at$shape[1], signal = at$signal[1], eps = eps,
+                  seed = seed)
       if (out$has(row)) next
       set.seed(1000 + seed)
       link <- predict(fit(problem, eps, setting), problem$x)
@@ -99,40 +101,55 @@ simulate <- function(out, problems, seeds, settings) {
   }
 }
 
-summarise_small <- function(x) {
-  row <- function(x) {
-    cells <- stats::aggregate(cbind(excess, constant) ~ shape + signal + eps, x, mean)
-    weak <- cells[cells$signal <= 0.3, ]
-    c(above = mean(pmax(weak$excess - weak$constant, 0)), tapply(cells$excess, paste("signal", cells$signal), mean))
-  }
-  cat("\nSmall problems. above: mean over the cells with signals of at most .3 of what the mean excess is over that",
-      "\nof the best constant prediction, where positive. signal: mean excess\n")
-  print(round(t(vapply(split(x, factor(x$setting, names(settings))), row, numeric(5))), 4))
+# Rows beside those of the first version as it was, of the same data.
+paired <- function(x) {
+  base <- x[x$version == "first gradient" & x$setting == "as they are", ]
+  key <- c("shape", "signal", "eps", "seed")
+  both <- merge(x, base[c(key, "excess")], key, suffixes = c("", ".base"))
+  both$label <- paste(both$version, both$setting, sep = ": ")
+  both
 }
 
-summarise_large <- function(x, title, settings) {
-  cells <- stats::aggregate(excess ~ setting + shape + eps, x, mean)
-  both <- merge(cells, cells[cells$setting == "constant 3", -1], c("shape", "eps"))
-  ratio <- log(both$excess.x / both$excess.y)
-  setting <- factor(both$setting, names(settings))
-  cat("\n", title, ": geometric mean of the mean excess over that with the constant 3, by eps\n", sep = "")
-  print(round(exp(tapply(ratio, list(setting, both$eps), mean)), 3))
-  cat("\nThe same by problem\n")
-  print(round(exp(tapply(ratio, list(setting, both$shape), mean)), 3))
+cell_means <- function(x) {
+  stats::aggregate(cbind(excess, excess.base, constant) ~ label + shape + signal + eps, x, mean)
+}
+
+# Geometric means of the ratios of mean excesses, by a column.
+ratios <- function(cells, by) {
+  print(round(exp(tapply(log(cells$excess / cells$excess.base), cells[c("label", by)], mean)), 3))
+}
+
+summarise_small <- function(x) {
+  cells <- cell_means(x)
+  cat("\nSmall problems: the ratio to the first version as it was, by signal\n")
+  ratios(cells, "signal")
+  cat("\nMean over the cells with signals of at most .3 of what the mean excess is over that of the best constant",
+      "\nprediction, where positive\n")
+  weak <- cells[cells$signal <= 0.3, ]
+  above <- function(excess) round(tapply(pmax(excess - weak$constant, 0), weak$label, mean), 4)
+  print(cbind(above = above(weak$excess), "first version, same seeds" = above(weak$excess.base)))
+}
+
+summarise_large <- function(x, title) {
+  cells <- cell_means(x)
+  cat("\n", title, ": the ratio to the first version as it was, by eps and by problem\n", sep = "")
+  ratios(cells, "eps")
+  ratios(cells, "shape")
 }
 
 if (identical(arguments[1], "--summary")) {
-  x <- utils::read.csv(arguments[2])
+  options(width = 140)
+  x <- paired(utils::read.csv(arguments[2]))
   summarise_small(x[x$shape %in% small$shape, ])
-  summarise_large(x[x$shape %in% large$shape, ], "Large problems", settings)
-  summarise_large(x[x$shape %in% quiet$shape, ], "Little noise", growths)
-  summarise_large(x[x$shape %in% rare$shape, ], "Rare classes", curvatures)
+  summarise_large(x[x$shape %in% large$shape, ], "Large problems")
+  summarise_large(x[x$shape %in% quiet$shape, ], "Little noise")
+  summarise_large(x[x$shape %in% rare$shape, ], "Rare classes")
 } else {
   seeds <- c(8, 2, 2)
-  seeds[seq_along(arguments[-1])] <- as.integer(arguments[-1])
-  out <- results_file(arguments[1], c("setting", "shape", "signal", "eps", "seed"))
-  simulate(out, small, seeds[1], settings)
-  simulate(out, large, seeds[2], settings)
-  simulate(out, quiet, seeds[3], growths)
-  simulate(out, rare, seeds[3], curvatures)
+  seeds[seq_along(arguments[-(1:2)])] <- as.integer(arguments[-(1:2)])
+  out <- results_file(arguments[1], c("version", "setting", "shape", "signal", "eps", "seed"))
+  simulate(out, arguments[2], small, seeds[1], settings)
+  simulate(out, arguments[2], large, seeds[2], settings)
+  simulate(out, arguments[2], quiet, seeds[3], growths)
+  simulate(out, arguments[2], rare, seeds[3], curvatures)
 }

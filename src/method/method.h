@@ -209,11 +209,11 @@ struct ridge_options {
   double eps_g, confidence; /* of the target, of the certificate */
   double certificate_share; /* of the whole budget, for the gradient at the solution */
   double matrix_share;      /* of the rest, for the weighted matrix */
-  double first_share;       /* of what gradients have, for the one at the start */
   double curvature;         /* second derivative of the loss that the matrix is taken with */
   double size;              /* norm of the solution that the ridge is for */
   double intercept;         /* ridge of the intercept, over the others' mean */
   double guard;             /* the ridge is at most so many times as large */
+  double sure;              /* by which eigenvalues of the matrix are lowered, over the norm of its noise */
   double reach;             /* time constants that the slowest direction has */
   double wander;            /* largest variance of the predictors while the iterates wander */
   double least;             /* of what is added to the matrix, over the norm of its noise */

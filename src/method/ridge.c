@@ -4,13 +4,14 @@
  *
  *   matrix    M = curvature times the positive part of the noisy weighted matrix
  *   ridge     kappa_j = base scale_j / mean scale, base = s sqrt(d) / size, with s the noise of one gradient that has
- *   the
- *             whole budget of the steps: a prior between equal coefficients per unit and equal ones per standard
+ *             the whole budget of the steps: a prior between equal coefficients per unit and equal ones per standard
  *             deviation. That of the intercept is base times the option intercept.
- *   guard     the first gradient, at the start, is compared with its noise; where it does not exceed it, kappa is up to
- *             guard times as large
  *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
- *             steps; the result is the mean of the last iterates
+ *             steps; the solution is the mean of the last iterates
+ *   guard     The gradient at the start, estimated by the mean of g - S (w - start) over the steps, is compared with
+ *             its noise level; where it does not exceed it, kappa becomes up to guard times as large. S is M with its
+ *             eigenvalues lowered by what may be noise. The solution w then becomes that of the larger kappa' in the
+ *             quadratic model, start + (M + kappa')^-1 (M + kappa) (w - start).
  *
  * D gives the slowest direction `reach` time constants, and keeps steps below what the noise of the matrix may hide.
  * calm >= 1 limits how far the iterates wander: far from the solution the mean gradient of a bounded slope is
@@ -36,21 +37,24 @@ struct run {
   const struct objective *f;
   const struct ridge_options *o;
   struct opt_result *result;
-  double rho_first, rho_steps;
+  double rho_steps;
   double s;       /* see above */
   double least;   /* least term that the steps add to M, because of its noise */
   double *w, *start;
-  double *gradient, *direction, *kappa, *added, *mean; /* dim each */
-  double *matrix, *inverse, *scratch;                  /* dim x dim each */
+  double *gradient, *direction, *kappa, *added, *mean, *first; /* dim each; first: the gradient at the start */
+  double *matrix, *sure, *inverse, *scratch;                   /* dim x dim each; sure: S */
 };
 
 static int prepare(struct run *r, double rho);
-static int find_ridge(struct run *r);
-static double guard(const struct run *r, double sd);
+static void size_ridge(struct run *r);
 static int calm(struct run *r);
 static double wandered(const struct run *r, const double *value, const double *spread, double calm);
 static int take_steps(struct run *r);
 static void move(struct run *r);
+static void collect(struct run *r);
+static int guard(struct run *r);
+static double doubt(const struct run *r);
+static int shrink(struct run *r, double more);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -64,21 +68,21 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
   if (status == BASE_OK && !oracle_scales(oracle)) status = BASE_ERR_ARGUMENT;
   if (status != BASE_OK) return status;
   size_t dim = f.dim;
-  double *memory = base_alloc(dim * (6 + 3 * dim), sizeof(double));
+  double *memory = base_alloc(dim * (7 + 4 * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct run r = {.f = &f, .o = options, .result = result, .w = w, .start = memory};
-  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean};
-  for (size_t i = 0; i < 5; i++) *vectors[i] = memory + (i + 1) * dim;
-  r.matrix = memory + 6 * dim;
-  r.inverse = r.matrix + dim * dim;
+  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.first};
+  for (size_t i = 0; i < 6; i++) *vectors[i] = memory + (i + 1) * dim;
+  r.matrix = memory + 7 * dim;
+  r.sure = r.matrix + dim * dim;
+  r.inverse = r.sure + dim * dim;
   r.scratch = r.inverse + dim * dim;
   memcpy(r.start, w, dim * sizeof(double));
   double last = options->certificate_share * rho, matrix = options->matrix_share * (rho - last);
-  r.rho_first = options->first_share * (rho - last - matrix);
-  r.rho_steps = (rho - last - matrix - r.rho_first) * ALMOST;
+  r.rho_steps = (rho - last - matrix) * ALMOST;
   status = prepare(&r, matrix);
-  if (status == BASE_OK) status = find_ridge(&r);
   if (status == BASE_OK) status = take_steps(&r);
+  if (status == BASE_OK) status = guard(&r);
   if (status == BASE_OK) status = certify(&r, last * ALMOST);
   base_free(memory);
   return status;
@@ -92,7 +96,7 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
   return 2 * confidence_norm(sqrt((double)f.dim) * sd, sd, f.dim, 1 - options->confidence);
 }
 
-/* M and s. */
+/* M, S, s and kappa. */
 static int prepare(struct run *r, double rho) {
   const struct ridge_options *o = r->o;
   size_t dim = r->f->dim;
@@ -103,52 +107,28 @@ static int prepare(struct run *r, double rho) {
   if (status == BASE_OK) status = note(r, "weighted matrix", NAN, NAN, sd, rho);
   if (status == BASE_OK) status = la_eigen_all(dim, r->scratch, r->added);
   if (status != BASE_OK) return status;
-  for (size_t k = 0; k < dim; k++) r->added[k] = o->curvature * fmax(r->added[k], 0);
-  compose(dim, r->scratch, r->added, r->matrix);
-  r->least = o->curvature * o->least * sqrt(2 * (double)dim) * sd;
+  double noise = sqrt(2 * (double)dim) * sd; /* about its spectral norm */
+  for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k], 0);
+  compose(dim, r->scratch, r->direction, r->matrix);
+  for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k] - o->sure * noise, 0);
+  compose(dim, r->scratch, r->direction, r->sure);
+  r->least = o->curvature * o->least * noise;
   r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
+  size_ridge(r);
   return BASE_OK;
 }
 
-/* The ridge, and the first step. */
-static int find_ridge(struct run *r) {
+static void size_ridge(struct run *r) {
   size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
   const double *scale = oracle_scales(r->f->oracle);
-  double base = r->s * sqrt((double)dim) / r->o->size, logs = 0, total = 0, sd;
+  double base = r->s * sqrt((double)dim) / r->o->size, logs = 0, total = 0;
   for (size_t j = skip; j < dim; j++) logs += log(scale[j - skip]);
   for (size_t j = skip; j < dim; j++) total += scale[j - skip];
   if (skip) total += exp(logs / (double)(dim - skip));
   for (size_t j = 0; j < dim; j++) {
     r->kappa[j] = j < skip ? base * r->o->intercept : base * scale[j - skip] * (double)dim / total;
-    r->added[j] = fmax(4 * r->kappa[j], r->least);
   }
-  int status = measure(r, r->rho_first, &sd);
-  if (status == BASE_OK) status = invert(r, r->added);
-  if (status != BASE_OK) return status;
-  double more = guard(r, sd);
-  for (size_t j = 0; j < dim; j++) {
-    if (j >= skip) r->kappa[j] *= more;
-    r->added[j] = fmax(4 * r->kappa[j], r->least);
-  }
-  r->result->ridge = base * more;
-  status = invert(r, r->added);
-  if (status == BASE_OK) move(r);
-  return status;
-}
-
-/* With G the inverse without the intercept: E = (g'G g - sd^2 (tr G + sqrt(2) |G|)) / (s^2 tr G), by which the
- * gradient exceeds its noise level; returns 1 / E, clipped to the interval from one to the guard. */
-static double guard(const struct run *r, double sd) {
-  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
-  double energy = 0, trace = 0, squares = 0;
-  for (size_t j = skip; j < dim; j++) {
-    const double *column = r->inverse + j * dim;
-    energy += r->gradient[j] * la_dot(dim - skip, column + skip, r->gradient + skip);
-    squares += la_dot(dim - skip, column + skip, column + skip);
-    trace += column[j];
-  }
-  double over = (energy - sd * sd * (trace + sqrt(2 * squares))) / (r->s * r->s * trace);
-  return fmax(1, 1 / fmax(over, 1 / r->o->guard));
+  r->result->ridge = base;
 }
 
 /* Multiplies what is added to M; gradient and direction are scratch here. */
@@ -198,11 +178,14 @@ static int take_steps(struct run *r) {
   int status = calm(r);
   if (status == BASE_OK) status = invert(r, r->added);
   memset(r->mean, 0, dim * sizeof(double));
+  memset(r->first, 0, dim * sizeof(double));
   for (int i = 1; status == BASE_OK && i <= o->iterations; i++) {
     base_progress(i, o->iterations + 1);
     if (i > first) la_axpy(dim, 1.0 / (o->iterations - first), r->w, r->mean);
     status = measure(r, r->rho_steps / o->iterations, &sd);
-    if (status == BASE_OK) move(r);
+    if (status != BASE_OK) break;
+    collect(r);
+    move(r);
   }
   memcpy(r->w, r->mean, dim * sizeof(double));
   return status;
@@ -214,6 +197,55 @@ static void move(struct run *r) {
   la_matvec(dim, dim, r->inverse, dim, r->gradient, r->direction);
   la_axpy(dim, -1, r->direction, r->w);
   trace_last(&r->result->trace)->step = la_norm(dim, r->direction);
+}
+
+/* Adds to `first` what the last gradient says about the gradient at the start, in the quadratic model. */
+static void collect(struct run *r) {
+  size_t dim = r->f->dim;
+  double weight = 1.0 / r->o->iterations;
+  for (size_t j = 0; j < dim; j++) {
+    double away = r->w[j] - r->start[j];
+    r->first[j] += weight * (r->gradient[j] - r->kappa[j] * away);
+    la_axpy(dim, -weight * away, r->sure + j * dim, r->first);
+  }
+}
+
+/* See the head of this file. */
+static int guard(struct run *r) {
+  for (size_t j = 0; j < r->f->dim; j++) r->added[j] = fmax(4 * r->kappa[j], r->least);
+  int status = invert(r, r->added);
+  return status == BASE_OK ? shrink(r, doubt(r)) : status;
+}
+
+/* With g the gradient at the start and G the inverse, both without the intercept: E = (g'G g - s^2 (tr G +
+ * sqrt(2) |G|)) / (s^2 tr G), by which g exceeds its noise level; returns 1 / E, clipped to [1, guard]. */
+static double doubt(const struct run *r) {
+  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
+  double energy = 0, trace = 0, squares = 0;
+  for (size_t j = skip; j < dim; j++) {
+    const double *column = r->inverse + j * dim;
+    energy += r->first[j] * la_dot(dim - skip, column + skip, r->first + skip);
+    squares += la_dot(dim - skip, column + skip, column + skip);
+    trace += column[j];
+  }
+  double over = (energy / (r->s * r->s) - trace - sqrt(2 * squares)) / trace;
+  return fmax(1, 1 / fmax(over, 1 / r->o->guard));
+}
+
+/* Moves the solution to that of a ridge `more` times as large; added, direction and mean are scratch here. */
+static int shrink(struct run *r, double more) {
+  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
+  double *away = r->mean, *pull = r->added;
+  for (size_t j = 0; j < dim; j++) away[j] = r->w[j] - r->start[j];
+  la_matvec(dim, dim, r->matrix, dim, away, pull);
+  for (size_t j = 0; j < dim; j++) pull[j] += r->kappa[j] * away[j];
+  for (size_t j = skip; j < dim; j++) r->kappa[j] *= more;
+  int status = invert(r, r->kappa);
+  if (status != BASE_OK) return status;
+  la_matvec(dim, dim, r->inverse, dim, pull, r->w);
+  la_axpy(dim, 1, r->start, r->w);
+  r->result->ridge *= more;
+  return BASE_OK;
 }
 
 static int certify(struct run *r, double rho) {
@@ -265,7 +297,7 @@ static int note(struct run *r, const char *query, double estimate, double bound,
 static const struct field ridge_fields[] = {
     FIELD(ridge_options, COUNT, iterations),          FIELD(ridge_options, NUMBER, eps_g),
     FIELD(ridge_options, NUMBER, confidence),         FIELD(ridge_options, NUMBER, certificate_share),
-    FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, first_share),
+    FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, sure),
     FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
     FIELD(ridge_options, NUMBER, guard),              FIELD(ridge_options, NUMBER, reach),
     FIELD(ridge_options, NUMBER, wander),             FIELD(ridge_options, NUMBER, least),

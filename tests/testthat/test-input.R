@@ -325,7 +325,7 @@ good_calls <- expression(
   sosp = list(eps_g = 0.1, eps_h = 0.1),
   loss_logistic = list(slope = 0.6),
   geometry_public = list(mean = c(a = 0, b = 2), sd = c(a = 1, b = 1)),
-  control_newton_ridge = list(iterations = 20, matrix_share = 0.1, first_share = 0.1, certificate_share = 0.1,
+  control_newton_ridge = list(iterations = 20, matrix_share = 0.1, certificate_share = 0.1,
                               confidence = 0.9),
   loss_huber_svm = list(h = 0.5),
   loss_huber = list(response = c(0, 10), c = 1),
