@@ -10,7 +10,8 @@
 #
 # In results/ridge-rule.csv "first gradient" is a version that released a gradient at the start, with 15 percent of the
 # gradients' budget, to decide how large the ridge is; "all gradients" decides by all of them. Constants of the
-# geometry, growths and curvatures were chosen with the former, with 3 and 1 as constants of the intercept ("constant 3").
+# geometry, growths and curvatures were chosen with the former; floors, growths and curvatures with 3 and 1 as constants
+# of the intercept ("constant 3").
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
