@@ -283,7 +283,7 @@ check_gaussian <- function(method, call) {
   wanted <- family$accountant(list(method = method, control = family$control(method)))
   if (!method$batch && is.null(method$open) && wanted == "auto") return(invisible())
   abort("argument", "The method \"", method$name, "\" needs a budget of its own: on private data `methods` must ",
-        "release Gaussian answers on all records.", call = call)
+        "make Gaussian releases on the full data.", call = call)
 }
 
 curve_cost <- function(rho, delta) {

@@ -144,8 +144,8 @@ check_arguments <- function(e, term, call) {
   named <- setdiff(names(arguments), c("", "x", "base", "digits", "test", "yes", "no"))
   set <- as.character(e[[1]]) == "%in%"
   if (any(empty) || length(named) > 0L || (set && (length(arguments) != 2L || !is.null(names(arguments))))) {
-    abort("argument", "`", term, "` in `formula`: the arguments of ", deparse1(e[[1]]), "() are not such as work row ",
-          "by row.", call = call)
+    abort("argument", "`", term, "` in `formula`: these arguments of ", deparse1(e[[1]]), "() do not work row by row.",
+          call = call)
   }
 }
 

@@ -110,7 +110,7 @@ check_characters <- function(response, empty, schema, frame, call) {
   abort("argument", quote_names(columns), if (one) " is a character column" else " are character columns",
         ", whose levels would be read from the data. Levels are public: write down all that there may be, without ",
         "looking at the data",
-        if (any(columns == response)) "; of the response too, of two the second is modelled", "\n",
+        if (any(columns == response)) "; also of the response, of whose levels the second is modelled", "\n",
         paste(declare_levels(columns, frame), collapse = "\n"), call = call)
 }
 

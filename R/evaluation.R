@@ -162,7 +162,7 @@ plot.dp_evaluation <- function(x, ...) {
   shown <- x$table[!is.na(x$table$share), ]
   at <- cell_predictions(nrow(x$table))[!is.na(x$table$share)]
   graphics::plot(c(0, 1), c(0, 1), type = "l", lty = 2, col = "grey60", xlab = "predicted probability",
-                 ylab = paste("share of", x$labels[2]), main = "Calibration")
+                 ylab = paste("fraction of", x$labels[2]), main = "Calibration")
   graphics::segments(at, pmax(shown$share - 2 * shown$se, 0), at, pmin(shown$share + 2 * shown$se, 1))
   graphics::points(at, shown$share, pch = 19)
   invisible(x)

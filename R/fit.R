@@ -167,7 +167,7 @@ status_text <- function(x) {
       iterations = "Not certified: planned iterations done",
       start = "The start, as nothing better was found",
       records = "Not certified at the target: all records read")[[x$status]],
-    " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no answers"
+    " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no releases"
   )
 }
 
@@ -192,7 +192,7 @@ certificate_lines <- function(certificate, scale, target = NULL) {
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
     paste0("Both with confidence ", format(certificate$confidence), "; ", scale),
     paste0("They say how flat the ", if (certificate$of == "population") "population's ", "objective is there, ",
-           "not how small")
+           "not how small it is")
   )
 }
 

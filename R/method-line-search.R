@@ -152,7 +152,7 @@ check_line_search <- function(control, method, call) {
     abort("argument", "`seed` belongs to networks: the linear model has a `start`.", call = call)
   }
   if (!is.null(control$clip) && control$clip > 1) {
-    abort("argument", "`clip` must be at most 1 for a linear model: it is over the largest norm that there is.",
+    abort("argument", "`clip` must be at most 1 for a linear model: it is relative to the largest norm of a gradient.",
           call = call)
   }
   if ((control$line_search == "exponential") == (method$search == "exponential")) return(invisible())

@@ -157,7 +157,7 @@ family_newton <- function() {
     # Steps with curvature of their own are few.
     least_batches = function(control) if (control$curvature == "lazy") 20 else 5,
     constant = function(job) if (job$control$curvature == "lazy") start_coarse,
-    because = ", where Newton's method climbs and the noise of its directions is not bounded"
+    because = ", where Newton's method may increase the objective and the noise of its directions is unbounded"
   )
 }
 

@@ -103,8 +103,8 @@ perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_u
 open_perturbed <- function(job) {
   if (!job$owned) {
     abort("argument", "The method \"", job$method$name, "\" needs a budget of its own, `eps` and `delta` without ",
-          "`budget`: its privacy loss is not that of a Gaussian release, and a budget that it shared would have to ",
-          "know that from the start.", call = job$call)
+          "`budget`: its privacy loss is not that of a Gaussian release, and a shared budget would have to account ",
+          "for it from the start.", call = job$call)
   }
   job$lambda <- perturbation_lambda(job, job$eps)
   job$kappa <- perturbation_kappa(job$lambda, job$n, job$loss)

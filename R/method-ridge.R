@@ -59,7 +59,7 @@ family_newton_ridge <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), ridge_options,
              core = function(control) "ridge", check_problem = check_ridge, constant = function(job) start_coarse,
              weighted = function(control) (1 - control$certificate_share) * (1 - control$matrix_share),
-             because = ", where Newton's method climbs")
+             because = ", where Newton's method may increase the objective")
 }
 
 check_ridge <- function(job) {

@@ -146,7 +146,7 @@ check_point <- function(w, oracle, arg, call = sys.call(-1)) {
 
 check_cost <- function(mu, rho, call = sys.call(-1)) {
   if (is.null(mu) == is.null(rho)) {
-    abort("argument", "Give one of `mu` and `rho`: what the answer may cost.", call = call)
+    abort("argument", "Give one of `mu` and `rho`, the cost of the release.", call = call)
   }
   if (is.null(mu)) return(check_number(rho, "rho", 0, call = call))
   # No budget pays for what would overflow here.

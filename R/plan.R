@@ -267,7 +267,7 @@ print.dp_plan <- function(x, digits = 2, ...) {
   line("target", number(x$target), " can be certified; the worst-case bound of the papers is n = ",
        format(x$bound, digits = 2))
   if (!is.null(x$intervals)) line("intervals", ratio_text(x$intervals, digits), " times the non-private width")
-  if (!is.null(x$want)) line("wish", want_text(x))
+  if (!is.null(x$want)) line("goal", want_text(x))
   cat("Typical of such columns, not a bound; no data were used\n")
   invisible(x)
 }
@@ -285,7 +285,7 @@ format_each <- function(x, digits) vapply(signif(x, digits), format, "")
 want_text <- function(x) {
   wish <- if (is.null(x$want$width)) "target " else "median width "
   paste0(wish, format(x$want$width %||% x$want$target), " from ",
-         if (is.na(x$want$n)) "no n up to 1e12" else paste("n =", count_text(x$want$n)), ", or here from ",
+         if (is.na(x$want$n)) "no n up to 1e12" else paste("n =", count_text(x$want$n)), ", or at this n from ",
          if (is.na(x$want$eps)) "no eps up to 100" else paste("eps =", format(x$want$eps)))
 }
 

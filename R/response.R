@@ -40,7 +40,7 @@ refuse_time <- function(y, name, call) {
 # The labels are 0 and 1 for -1 and 1 as well: which of the two codes came is not asked.
 numeric_labels <- function(name) {
   inform("response", "`", name, "` is numeric: 1 is one class, 0 and -1 are the other, and any other value makes its ",
-         "row a null record; a factor or a logical response says so itself, a regression takes `loss_huber()`")
+         "row a null record. For other codes use a factor or a logical response, for a regression `loss_huber()`")
   c(0, 1)
 }
 

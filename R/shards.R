@@ -174,7 +174,7 @@ check_answer <- function(answer, shards, i, step) {
   }
   known <- c(list(step = step, key = paste(shards$key, i)), if (!is.null(shards$id)) list(id = shards$id))
   if (!is.list(answer) || !identical(answer[names(known)], known)) {
-    abort_shard(shards, i, "an answer to another question")
+    abort_shard(shards, i, "an answer to another query")
   }
   if (!is.null(shards$n) && !identical(as.double(answer$n), shards$n[i])) {
     abort_shard(shards, i, "another number of rows")
@@ -183,7 +183,7 @@ check_answer <- function(answer, shards, i, step) {
 }
 
 abort_shard <- function(shards, i, why) {
-  abort("source", "Shard ", i, " of ", length(shards$where), " gave no sum: ", why, ". No answer was released; what ",
+  abort("source", "Shard ", i, " of ", length(shards$where), " gave no sum: ", why, ". Nothing was released; what ",
         "was charged stays charged.", call = NULL)
 }
 
@@ -211,7 +211,7 @@ check_sum <- function(sum, limit, shards, i) {
 
 worker_failure <- function(e) {
   if (inherits(e, "dpsosp_error")) return(conditionMessage(e))
-  "A worker could not be asked. No answer was released; what was charged stays charged."
+  "A worker could not be reached. Nothing was released; what was charged stays charged."
 }
 
 # Rows have a norm of at most one, and no offset is larger than shift (src/barrier/words.c has the words).

@@ -15,7 +15,7 @@ status_advice <- c(
   interrupt = "",
   entropy = " The operating system's generator could not be read; nothing was released.",
   argument = " Coefficients or steps are too large, or the cost is too small, for noise to be drawn.",
-  budget = " Less is left than this would cost; it released nothing. See `dp_ledger()` for what was spent.",
+  budget = " Less is left than this release costs; nothing was released. See `dp_ledger()` for what was spent.",
   fork = " Create and use a budget in one process.",
   accountant = paste0(
     " This budget counts Gaussian releases only, by its unit or by what was charged to it first; sparse vector and",
@@ -24,7 +24,7 @@ status_advice <- c(
   numeric = "",
   source = "",
   rows = " The number of rows is public and fixed; nothing was released, and what was charged stays charged.",
-  relation = " One budget holds under one relation, that of its first charge; this released nothing and cost nothing.",
+  relation = " One budget holds under one relation, that of its first charge; nothing was released or charged.",
   step = "",
   records = ""
 )

@@ -42,11 +42,12 @@ check_dots <- function(call = sys.call(-1), also = character()) {
   if (length(unknown) == 0L) return(invisible())
   known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
   if (!nzchar(unknown[1])) {
-    abort("argument", "Unknown argument: an argument without a name. There are ", quote_names(known), ".", call = call)
+    abort("argument", "Unknown argument: an argument without a name. The arguments are ", quote_names(known), ".",
+          call = call)
   }
   hint <- argument_hint(unknown[1], known)
   abort("argument", "Unknown argument: `", unknown[1], "`.",
-        if (nzchar(hint)) hint else paste0(" There are ", quote_names(known), "."), call = call)
+        if (nzchar(hint)) hint else paste0(" The arguments are ", quote_names(known), "."), call = call)
 }
 
 # What makes the object that an argument takes.

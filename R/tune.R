@@ -135,8 +135,8 @@ check_settings <- function(settings, name, call) {
   }
   wrong <- c(setdiff(names(settings), known), names(settings)[duplicated(names(settings))])
   if (length(wrong) > 0L) {
-    abort("argument", "The candidate \"", name, "\" has ", quote_all(wrong), ": its settings are different ones of ",
-          quote_all(known), ".", call = call)
+    abort("argument", "The candidate \"", name, "\" sets ", quote_all(wrong), ": a candidate may set each of these ",
+          "once: ", quote_all(known), ".", call = call)
   }
   if (any(vapply(settings[names(settings) != "formula"], is.language, NA))) {
     abort("argument", "The candidate \"", name, "\" must have values as settings, not calls or names.", call = call)

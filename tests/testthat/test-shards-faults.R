@@ -12,15 +12,15 @@ expect_lost <- function(shards, at, text, ...) {
   as.data.frame(dp_ledger(budget))
 }
 
-test_that("answers that are none, or another question's, end the fit; each question is charged once", {
+test_that("answers that are none, or another query's, end the fit; each query is charged once", {
   shard_workers(c("one", "two"))
   shards <- dp_shards(frame_shards(n, 2), c("one", "two"))
   full <- as.data.frame(dp_ledger(shard_fit(shards, budget = dp_budget(eps = 1, delta = 1e-6))))
   spoiled <- list(
     "failed" = quote(stop("secret 42")),
-    "another question" = quote("secret"),
-    "another question" = quote(replace(answer, "id", "other")),
-    "another question" = quote(replace(answer, "step", "look")),
+    "another query" = quote("secret"),
+    "another query" = quote(replace(answer, "id", "other")),
+    "another query" = quote(replace(answer, "step", "look")),
     "another number of rows" = quote(replace(answer, "n", answer$n - 1)),
     "another number of rows" = quote(replace(answer, "n", NaN)),
     "no such sum" = quote(replace(answer, "sum", list(answer$sum[-1]))),
