@@ -36,7 +36,7 @@ check_box <- function(bounds, columns, call) {
 check_bounds_names <- function(bounds, numeric, factors, call) {
   if (!is.list(bounds) || is.object(bounds)) {
     abort("argument", "`bounds` must be \"private\" or a list such as list(age = c(17, 90)), not ", describe(bounds),
-          ".", call = call)
+          ".", text_hint(bounds, "private"), call = call)
   }
   known <- names(bounds)
   if (length(bounds) > 0L && (is.null(known) || anyNA(known) || !all(nzchar(known)))) {

@@ -95,10 +95,15 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
   if (identical(x, choices)) return(choices[1])
   if (!is.character(x) || length(x) != 1L || is.na(x) || !x %in% choices) {
     got <- if (is.character(x) && length(x) == 1L && !is.na(x)) paste0("\"", x, "\"") else describe(x)
-    hint <- if (startsWith(got, "\"")) did_you_mean(x, choices, quote_all)
-    abort("argument", "`", arg, "` must be one of ", quote_all(choices), ", not ", got, ".", hint, call = call)
+    abort("argument", "`", arg, "` must be one of ", quote_all(choices), ", not ", got, ".", text_hint(x, choices),
+          call = call)
   }
   x
+}
+
+# The text among these that an argument was probably meant to be, where it is one at all.
+text_hint <- function(x, known) {
+  if (is.character(x) && length(x) == 1L && is.null(dim(x))) did_you_mean(x, known, quote_all) else ""
 }
 
 quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")

@@ -115,8 +115,9 @@ curve_settings <- function(dots, call) {
   given <- if (is.null(names(dots))) character(length(dots)) else names(dots)
   unknown <- setdiff(given, taken)
   if (length(unknown) > 0L) {
-    abort("argument", "Unknown argument: `", unknown[1], "`. Of `dp_sosp()`'s there are ", quote_names(taken), ".",
-          call = call)
+    hint <- argument_hint(unknown[1], c(names(formals(dp_curve)), taken))
+    if (!nzchar(hint)) hint <- paste0(" Of `dp_sosp()`'s there are ", quote_names(taken), ".")
+    abort("argument", "Unknown argument: `", unknown[1], "`.", hint, call = call)
   }
   dots
 }

@@ -22,8 +22,8 @@ record_expression <- function(e, arg, formula, data, call) {
     abort("argument", "`", arg, "` must be a column of the data or an expression of columns, not values of its own.",
           call = call)
   }
-  if (!is.name(e)) return(put_environment(e, names(data), environment(formula), call))
-  check_name(as.character(e), names(data), call)
+  if (!is.name(e)) e <- put_environment(e, names(data), environment(formula), call)
+  for (name in all.vars(e)) check_name(name, names(data), call, arg)
   e
 }
 

@@ -129,7 +129,8 @@ check_row_wise <- function(e, columns, term, call) {
   if (!is.name(e[[1]]) || !as.character(e[[1]]) %in% c(row_wise_names, "I", "ifelse")) {
     abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by ",
           "row: a function that looks at all rows lets one record change the others. Make the result a column of the ",
-          "data, computed from public information only.", call = call)
+          "data, computed from public information only.", did_you_mean(deparse1(e[[1]]), row_wise_known(), quote_calls),
+          call = call)
   }
   check_arguments(e, term, call)
   set <- as.character(e[[1]]) == "%in%"
@@ -173,10 +174,18 @@ check_set <- function(set, term, call) {
   }
 }
 
-check_name <- function(name, columns, call) {
+check_name <- function(name, columns, call, arg = "formula") {
   if (name %in% columns || name == "pi") return(invisible())
-  abort("argument", "`", name, "` in `formula` is not a column of the data.", did_you_mean(name, columns), call = call)
+  abort("argument", "`", name, "` in `", arg, "` is not a column of the data.", did_you_mean(name, columns),
+        call = call)
 }
+
+# Functions that a formula may have, by names that are words.
+row_wise_known <- function() {
+  c(grep("^[a-z]", row_wise_names, value = TRUE), "ifelse", names(declared_arguments), names(basis_forms))
+}
+
+quote_calls <- function(x) paste0("`", x, "()`")
 
 check_constant <- function(e, term, call) {
   if (is_constant(e)) return(invisible())

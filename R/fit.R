@@ -14,7 +14,7 @@ new_fit <- function(job) {
     released = job$released,
     geometry = job$geometry,
     trace = trace,
-    iterations = c(done = iterations_done(trace), planned = result$planned),
+    iterations = c(done = iterations_done(trace), planned = if (result$planned > 0) result$planned else NA),
     target = job$target, method = job$method$name, auto = job$auto, loss = job$loss, penalty = job$penalty,
     control = job$control, batch = job$batch,
     design = job$design, response = job$response, n = job$n, call = job$call

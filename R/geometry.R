@@ -86,7 +86,7 @@ check_geometry <- function(geometry, method, call) {
   if (is.null(geometry) || inherits(geometry, "dp_geometry")) return(geometry)
   if (!is.character(geometry) || length(geometry) != 1L || !geometry %in% c("private", "none")) {
     abort("argument", "`geometry` must be NULL, \"private\", \"none\" or come from `geometry_public()`, not ",
-          describe(geometry), ".", call = call)
+          describe(geometry), ".", text_hint(geometry, c("private", "none")), call = call)
   }
   if (!is.null(method$family$weighted) && geometry == "none") {
     abort("argument", "The method \"", method$name, "\" needs a geometry: `geometry` must not be \"none\".",

@@ -67,6 +67,7 @@
 #' @param c Residual from which on the loss is linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a
 #'   tenth of the width of the bounds.
 #' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data.
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_loss`. Where a loss is an argument, its name,
 #'   such as `"logistic"` or `"huber_svm"`, may stand for the object; `"huber"` and `"poisson"` need their bounds.
 #' @section Errors: `dpsosp_error_argument` for a parameter out of its range.
@@ -93,7 +94,8 @@ NULL
 
 #' @rdname losses
 #' @export
-loss_logistic <- function(slope = 1) {
+loss_logistic <- function(slope = 1, ...) {
+  check_dots()
   slope <- check_number(slope, "slope", 0.51, 1, open = FALSE, call = sys.call())
   if (slope == 1) return(new_loss("logistic", "log(1 + exp(-y t))"))
   new_loss("bounded_logistic", "the same log-odds, |l'| <= slope", slope, slope = slope)
@@ -105,31 +107,35 @@ loss_sigmoid <- function() new_loss("sigmoid", "1 / (1 + exp(y t))")
 
 #' @rdname losses
 #' @export
-loss_huber_svm <- function(h = 0.5) {
+loss_huber_svm <- function(h = 0.5, ...) {
+  check_dots()
   h <- check_number(h, "h", 0.01, 1, open = FALSE, call = sys.call())
   new_loss("huber_svm", "1 - y t, its corner rounded off within h", h, h = h)
 }
 
 #' @rdname losses
 #' @export
-loss_huber <- function(response, c = NULL) {
+loss_huber <- function(response, c = NULL, ...) {
   call <- sys.call()
+  check_dots(call)
   if (missing(response)) abort("argument", huber_advice, call = call)
   response <- check_response_bounds(response, call)
   width <- response[2] - response[1]
   c <- if (is.null(c)) width / 10 else check_number(c, "c", width / 2000, width, open = FALSE, call = call)
-  loss <- new_loss("huber", "(t - y)^2 / 2, linear beyond c", c = c, response = response)
+  loss <- new_loss("huber", "(t - y)^2 / 2, linear beyond c", c = c, response = response,
+                   response_kind = "bounded")
   scale_loss(loss, TRUE, call)
 }
 
 #' @rdname losses
 #' @export
-loss_poisson <- function(max) {
+loss_poisson <- function(max, ...) {
   call <- sys.call()
+  check_dots(call)
   if (missing(max)) abort("argument", poisson_advice, call = call)
   max <- check_number(max, "max", 1, 1e6, open = FALSE, call = call)
-  new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", max, response = c(0, max), centre = 0,
-           half = max)
+  new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", max, response = c(0, max),
+           response_kind = "count", centre = 0, half = max)
 }
 
 #' @rdname losses
@@ -142,7 +148,8 @@ huber_advice <- paste0(
 
 poisson_advice <- "The poisson loss needs the largest count, which is public: take `loss_poisson(max)`."
 
-# parameter: what the core takes. Of a numeric response also its bounds, and the map (y - centre) / half to [-1, 1].
+# parameter: what the core takes. Of a numeric response also its bounds, its kind (response.R), and the map
+# (y - centre) / half to [-1, 1].
 new_loss <- function(name, formula, parameter = 0, ...) {
   structure(class = "dp_loss", list(name = name, formula = formula, parameter = parameter, ...))
 }
@@ -158,7 +165,7 @@ check_response_bounds <- function(x, call) {
 
 # With the map of the response to [-1, 1], which without an intercept to take it up has no shift, as design_scale().
 scale_loss <- function(loss, intercept, call = sys.call(-1)) {
-  if (loss$name != "huber") return(loss)
+  if (!has_bounded_response(loss)) return(loss)
   ends <- loss$response
   loss$centre <- if (intercept) ends[1] / 2 + ends[2] / 2 else 0
   loss$half <- if (intercept) ends[2] / 2 - ends[1] / 2 else max(abs(ends))
@@ -170,6 +177,8 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
   loss
 }
 
+has_bounded_response <- function(loss) identical(loss$response_kind, "bounded")
+
 # A loss or its name, or NULL for that of the response y, for a problem with or without intercept.
 check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   if (is.null(loss)) return(default_loss(y))
@@ -177,6 +186,9 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
   if (identical(loss, "poisson")) abort("argument", poisson_advice, call = call)
   named <- losses()
+  near <- if (is.character(loss) && length(loss) == 1L) nearest(loss, c(names(named), "huber", "poisson"))
+  if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
+  if (identical(near, "poisson")) abort("argument", "There is no such loss. ", poisson_advice, call = call)
   named[[check_choice(loss, names(named), "loss", call)]]()
 }
 

@@ -93,7 +93,7 @@ gradient_noise <- function(job, eps) {
 
 # What the synthetic problems of inst/experiments/convex-rule.R prefer: 10 at a noise of 0.05, 20 at 0.01, 40 at 0.001.
 # With a response in bounds the predictor is to stay in [-1, 1], however little noise there is.
-perturbation_size <- function(noise, loss) if (loss$name != "huber") 20 * (100 * noise)^-0.3 else 2
+perturbation_size <- function(noise, loss) if (has_bounded_response(loss)) 2 else 20 * (100 * noise)^-0.3
 
 # What the determinant may add to the privacy loss, rounded up.
 perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_upper"]] / (n * lambda)) * (1 + 1e-12)

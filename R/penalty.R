@@ -10,6 +10,7 @@
 #' * `penalty_none()`.
 #'
 #' @param lambda Strength of the penalty, a number of at least 0.
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_penalty`.
 #' @section Errors: `dpsosp_error_argument` for a `lambda` that is not a number of at least 0.
 #' @references Gao and Wright (2023), section 4.
@@ -23,14 +24,16 @@ NULL
 
 #' @rdname penalties
 #' @export
-penalty_ridge <- function(lambda) {
+penalty_ridge <- function(lambda, ...) {
+  check_dots()
   require_given()
   new_penalty("ridge", lambda, sys.call())
 }
 
 #' @rdname penalties
 #' @export
-penalty_nonconvex <- function(lambda) {
+penalty_nonconvex <- function(lambda, ...) {
+  check_dots()
   require_given()
   new_penalty("nonconvex", lambda, sys.call())
 }

@@ -65,9 +65,8 @@ bounded_response <- function(y, name, loss, call) {
     abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".",
           call = call)
   }
-  kind <- if (loss$name == "poisson") "count" else "bounded"
-  structure(class = "dp_response", list(name = name, kind = kind, bounds = loss$response, centre = loss$centre,
-                                        half = loss$half))
+  structure(class = "dp_response", list(name = name, kind = loss$response_kind, bounds = loss$response,
+                                        centre = loss$centre, half = loss$half))
 }
 
 is_numeric_response <- function(template) template$kind %in% c("bounded", "count")

@@ -8,6 +8,7 @@
 #' @param alpha In place of both: `eps_g = alpha` and
 #'   \eqn{eps_h = \sqrt{M \alpha}}{eps_h = sqrt(M alpha)}, with M the Lipschitz
 #'   constant of the Hessian, as in the theory.
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_target`.
 #' @section Errors: `dpsosp_error_argument` for targets that are missing, not positive, or given in both forms.
 #' @references Gao and Wright (2023), definition 1.
@@ -15,8 +16,9 @@
 #' sosp(0.06, 0.245)
 #' sosp(alpha = 0.05)
 #' @export
-sosp <- function(eps_g = NULL, eps_h = NULL, alpha = NULL) {
+sosp <- function(eps_g = NULL, eps_h = NULL, alpha = NULL, ...) {
   call <- sys.call()
+  check_dots(call)
   if (!is.null(alpha)) {
     if (!is.null(eps_g) || !is.null(eps_h)) abort("argument", "Give `alpha`, or `eps_g` and `eps_h`.", call = call)
     return(structure(class = "dp_target", list(alpha = check_number(alpha, "alpha", 0, call = call))))

@@ -8,13 +8,29 @@ nearest <- function(name, known) {
   a <- plain(name)
   b <- plain(known)
   size <- pmax(nchar(a), nchar(b))
-  # Of two short names one letter is too much.
-  distance <- ifelse(size > 3L | a == b, as.vector(utils::adist(a, b)) / size, 1)
+  # Letters in another order are one mistake. Of two short names any other is too much.
+  swapped <- swaps(a)
+  edits <- apply(rbind(utils::adist(a, b), 1 + utils::adist(swapped, b)), 2L, min)
+  distance <- ifelse(size > 3L | a == b | b %in% swapped, edits / size, 1)
+  least <- pmin(nchar(a), nchar(b))
   # One begins as the other is: epsilon and eps.
-  begins <- pmin(nchar(a), nchar(b)) >= 3L & (startsWith(a, b) | startsWith(b, a))
+  begins <- least >= 3L & (startsWith(a, b) | startsWith(b, a))
   distance[which(begins)] <- pmin(distance[which(begins)], 0.4)
+  # One ends as the other is: data and newdata.
+  last <- function(x) substring(x, nchar(x) - least + 1L)
+  ends <- least >= 4L & last(a) == last(b)
+  distance[which(ends)] <- pmin(distance[which(ends)], 0.3)
   near <- which(distance <= 0.4)
   if (length(near) > 0L) known[near[which.min(distance[near])]]
+}
+
+# With each two neighbouring letters in the other order; none of what is no text.
+swaps <- function(text) {
+  letters <- if (is.na(text)) character() else strsplit(text, "")[[1]]
+  vapply(seq_along(letters)[-1], function(i) {
+    letters[c(i - 1L, i)] <- letters[c(i, i - 1L)]
+    paste(letters, collapse = "")
+  }, "")
 }
 
 # To be pasted behind a message; empty where nothing is near.
@@ -46,6 +62,7 @@ check_dots <- function(call = sys.call(-1), also = character()) {
           call = call)
   }
   hint <- argument_hint(unknown[1], known)
+  if ("formula" %in% known && unknown[1] == "offset") hint <- " Did you mean `offset()` in `formula`?"
   abort("argument", "Unknown argument: `", unknown[1], "`.",
         if (nzchar(hint)) hint else paste0(" The arguments are ", quote_names(known), "."), call = call)
 }

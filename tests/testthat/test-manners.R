@@ -147,10 +147,35 @@ test_that("what is nearly right is answered with what is right", {
   )
 })
 
+test_that("what is misspelt is named as it was probably meant, wherever it is", {
+  fit <- function(..., formula = y ~ a) dp_sosp(formula, d, eps = 1, ...)
+  near <- function(code, text) expect_error(code, text, fixed = TRUE, class = "dpsosp_error_argument")
+  near(loss_huber(bound = c(0, 1)), "Unknown argument: `bound`")
+  near(loss_huber(respones = c(0, 1)), "Did you mean `response`?")
+  near(loss_logistic(solpe = 0.6), "Did you mean `slope`?")
+  near(loss_poisson(mxa = 3), "Did you mean `max`?")
+  near(loss_huber_svm(H = 0.5), "Did you mean `h`?")
+  near(penalty_ridge(lamda = 1), "Did you mean `lambda`?")
+  near(penalty_nonconvex(lamda = 1), "Did you mean `lambda`?")
+  near(sosp(aplha = 0.1), "Did you mean `alpha`?")
+  near(fit(loss = "hubber"), "take `loss_huber(response = ")
+  near(fit(loss = "possion"), "take `loss_poisson(max)`")
+  near(fit(bounds = "privat"), "Did you mean \"private\"?")
+  near(fit(geometry = "non"), "Did you mean \"none\"?")
+  near(fit(offset = a), "Did you mean `offset()` in `formula`?")
+  near(fit(formula = y ~ lgo(a)), "Did you mean `log()`?")
+  near(fit(formula = y ~ poyl(a, 2)), "Did you mean `poly()`?")
+  near(fit(weights = AA), "`AA` in `weights` is not a column of the data.")
+  near(fit(subset = aa > 3), "`aa` in `subset` is not a column of the data.")
+  near(dp_budget(eps = 1, delta = 1e-6, accountant = "zcpd"), "Did you mean \"zcdp\"?")
+  near(dp_curve(y ~ a, d, epss = 1), "Did you mean `eps`?")
+  near(dp_evaluate(list(), data = d), "Did you mean `newdata`?")
+})
+
 test_that("the nearest name is a near one", {
   known <- c("eps", "delta", "neighbours", "max_iterations", "2opt-ls", "")
   near <- c(epsilon = "eps", neighbors = "neighbours", MAXITER = "max_iterations", Delta = "delta",
-            "2optls" = "2opt-ls")
+            "2optls" = "2opt-ls", esp = "eps", detla = "delta", iterations = "max_iterations")
   for (name in names(near)) expect_identical(nearest(name, known), near[[name]])
   for (name in c("weights", "x", "", "ep", "lambda", NA, "\xff")) expect_null(nearest(name, known))
   bytes <- "eps\xff"

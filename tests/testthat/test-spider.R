@@ -17,6 +17,7 @@ test_that("the budget is paid once, for all records", {
   expect_equal(sum(fit$trace$rho), fit$privacy$ledger$rho[1])
   gradients <- sum(fit$trace$query %in% c("gradient", "gradient difference"))
   expect_equal(fit$iterations[["done"]], gradients - 1) # one certifies
+  expect_true(is.na(fit$iterations[["planned"]])) # as many as there are records for
 })
 
 test_that("it leaves a saddle, and says that the population is certified", {
