@@ -62,7 +62,7 @@ test_that("no method of the package ignores an argument that it does not know", 
 test_that("functions that take settings refuse an argument that they do not know", {
   for (f in list(dp_budget, dp_oracle, dp_convert, control_opt, control_tr, control_gd, control_newton,
                  control_perturbation, control_cubic, control_spider)) {
-    expect_match(message_of(f(surprise = not_there)), "Unknown argument: `surprise`. There are", fixed = TRUE)
+    expect_match(message_of(f(surprise = not_there)), "Unknown argument: `surprise`. The arguments are", fixed = TRUE)
     expect_match(message_of(do.call(f, as.list(rep(0.5, 30)))), "an argument without a name", fixed = TRUE)
   }
 })
