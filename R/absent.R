@@ -1,6 +1,6 @@
-# What other fits have and a private one has not: the methods say why, and what to use.
+# Generics that other fits support and a private fit cannot: each method says why, and what to use instead.
 
-# Class dpsosp_error_absent, whatever the arguments.
+# Raises dpsosp_error_absent whatever the arguments are.
 absent <- function(why, call = sys.call(-1)) abort("argument", why, call = call, class = "dpsosp_error_absent")
 
 no_rows <- "A private fit keeps no training data: use `predict()` with `newdata`."
@@ -15,7 +15,7 @@ no_minimiser <- paste0("A network has no standard errors: its loss is not convex
 no_weight <- "The weights of a network say nothing one by one: `coef()` has them, a matrix for each layer."
 no_model <- "This is a certificate, not the fit that it is about: ask the fit, from `dp_sosp()`."
 
-# By the generic of stats.
+# The reason for each generic of stats.
 no_public_answer <- c(
   fitted = no_rows, residuals = no_rows, simulate = no_rows, weights = no_rows, influence = no_rows,
   hatvalues = no_rows, cooks.distance = no_rows, rstandard = no_rows, rstudent = no_rows,

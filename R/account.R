@@ -48,7 +48,7 @@ dp_account <- function(event, accountant = c("auto", "gdp", "pld", "rdp", "zcdp"
             class = "dpsosp_profile")
 }
 
-# Why an accountant cannot take a plan, or NULL.
+# The reason why an accountant cannot take a plan, or NULL.
 refusal <- function(accountant, plan) {
   kind <- plan$leaves$kind
   sampled <- any(plan$steps$amplification != "none")
@@ -142,7 +142,7 @@ delta_by <- function(plan, accountant, eps, optimistic) {
   )
 }
 
-# Of Gaussian leaves, each of which is a step of its own.
+# The plan must consist of Gaussian leaves, each in a step of its own.
 plan_mu <- function(plan) sqrt(sum(plan$leaves$times * plan$steps$times * plan$leaves$a^2))
 
 #' @rdname dp_account
@@ -227,8 +227,8 @@ dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = 
     abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(range[2]), ".")
   }
   if (value[1] <= 0) return(range[1])
-  # Bisection of the logarithm far away and every third time, secants in between; the upper end always
-  # meets (eps, delta).
+  # Bisects the logarithm far from the root and in every third iteration, and takes secant steps in between. The upper
+  # end always satisfies (eps, delta).
   for (i in 1:200) {
     if (at[2] - at[1] <= log1p(tolerance)) break
     share <- 0.5
@@ -272,7 +272,7 @@ plot.dpsosp_profile <- function(x, eps = NULL, ...) {
   invisible(x)
 }
 
-# delta at each eps, as it is claimed and by each accountant that takes the event; NA where it is zero.
+# delta at each eps, as claimed and by each accountant that supports the event; NA where delta is zero.
 profile_curves <- function(x, eps, call = sys.call(-1)) {
   eps <- if (is.null(eps)) seq(0, epsilon(x, 1e-8), length.out = 25) else check_parameter(eps, "eps", Inf, call)
   others <- c("pld", "rdp", if (is.null(refusal("zcdp", x$plan))) "zcdp", if (is.null(refusal("gdp", x$plan))) "gdp")

@@ -144,7 +144,7 @@ dp_audit.dp_sosp <- function(x, method = c("pairs", "one-run"), runs = 1000, can
   audit_one_run(function(signs) audit_scores(x, audit_data(x, signs), canaries), claim, canaries, guesses, conf)
 }
 
-# Of every error: what was passed may be data.
+# Every error shows this call, as the arguments may be data.
 audit_call <- quote(dp_audit())
 
 audit_claim <- function(eps, delta, tradeoff) {
@@ -166,7 +166,7 @@ new_audit <- function(claim, method, bound, conf, counts, mu = NULL) {
 
 # ---- pairs ----
 
-# score: a function of a data set, returning one number.
+# score: a function of a data set that returns one number.
 audit_pairs <- function(score, pair, claim, runs, conf, progress) {
   runs <- check_count(runs, "runs", 10, call = audit_call)
   conf <- check_number(conf, "conf", 0, 1, call = audit_call)
@@ -187,7 +187,7 @@ audit_pairs <- function(score, pair, claim, runs, conf, progress) {
   new_audit(claim, "pairs", gdp_epsilon(bound, claim$delta), conf, counts, mu = bound)
 }
 
-# What a fit or an oracle says is the same in every run.
+# The messages of a fit or an oracle would be the same in every run.
 quietly <- function(code) suppressMessages(code, "dpsosp_message")
 
 check_score <- function(score) {
@@ -198,7 +198,7 @@ check_score <- function(score) {
   as.double(score)
 }
 
-# Without noise every pair could be told apart; with a seed set in every run, too.
+# Without noise every pair could be told apart. A seed set in every run would have the same effect.
 check_fresh <- function(scores) {
   constant <- all(scores[, 1] == scores[1, 1]) && all(scores[, 2] == scores[1, 2])
   if (constant && scores[1, 1] != scores[1, 2]) {
@@ -207,7 +207,7 @@ check_fresh <- function(scores) {
   }
 }
 
-# The threshold, among those between the scores, and the side of it that is taken for the second data set.
+# Chooses the threshold among the scores, and which side of it is taken for the second data set.
 audit_threshold <- function(scores, claim, alpha) {
   values <- sort(unique(as.vector(scores)))
   thresholds <- c(values, Inf)
@@ -219,7 +219,7 @@ audit_threshold <- function(scores, claim, alpha) {
   list(threshold = thresholds[best[1]], sign = c(1, -1)[best[2]])
 }
 
-# sign 1 takes a score of at least the threshold for the second data set, -1 one below it.
+# With sign 1 a score of at least the threshold is taken for the second data set, with sign -1 a score below it.
 audit_errors <- function(scores, threshold, sign) {
   below <- lapply(1:2, function(side) findInterval(threshold, sort(scores[, side]), left.open = TRUE))
   n <- nrow(scores)
@@ -227,7 +227,8 @@ audit_errors <- function(scores, threshold, sign) {
   list(false_positives = below[[1]], false_negatives = n - below[[2]])
 }
 
-# Lower bound on eps, or on mu for a Gaussian claim, negative where nothing is shown. Each rate has half of alpha.
+# Lower bound on eps, or on mu for a Gaussian claim; negative where nothing is shown. Each error rate uses half of
+# alpha.
 #
 # (eps, delta): FP + e^eps FN >= 1 - delta, and with FP and FN exchanged (Kairouz, Oh and Viswanath 2015, theorem 2.1).
 # mu-GDP: FN >= pnorm(qnorm(1 - FP) - mu) (Dong, Roth and Su 2022, equation (6)).
@@ -244,7 +245,7 @@ gdp_epsilon <- function(mu, delta) if (mu > 0) .Call(ffi_gdp_epsilon, mu, delta)
 
 # ---- one run ----
 
-# score: a function of signs, one per canary, returning as many numbers.
+# score: a function of signs, one per canary, that returns one number per canary.
 audit_one_run <- function(score, claim, canaries, guesses, conf) {
   canaries <- check_count(canaries, "canaries", 2, call = audit_call)
   guesses <- check_guesses(guesses, canaries)
@@ -274,9 +275,9 @@ check_guesses <- function(guesses, canaries) {
   guesses
 }
 
-# The largest probability of so many right guesses, or more, under (eps, delta)-privacy: with B binomial in the guesses
-# with the success probability of randomised response, P(B >= v) + 2 m delta max_i P(v - i <= B < v) / i (Steinke,
-# Nasr and Jagielski 2023, theorem 5.2).
+# The largest probability of at least this many correct guesses under (eps, delta)-privacy: P(B >= v) + 2 m delta max_i
+# P(v - i <= B < v) / i, where B is binomial in the guesses with the success probability of randomised response
+# (Steinke, Nasr and Jagielski 2023, theorem 5.2).
 one_run_p_value <- function(correct, guesses, canaries, eps, delta) {
   at_least <- function(v) stats::pbinom(v - 1, guesses, stats::plogis(eps), lower.tail = FALSE)
   i <- seq_len(correct)
@@ -284,7 +285,7 @@ one_run_p_value <- function(correct, guesses, canaries, eps, delta) {
   min(1, at_least(correct) + 2 * canaries * delta * slip)
 }
 
-# As 2 m delta <= 1 the p-value is a weighted mean of probabilities that rise with eps, so there is one crossing.
+# As 2 m delta <= 1, the p-value is a weighted mean of probabilities that increase with eps, so there is one crossing.
 one_run_bound <- function(correct, guesses, canaries, delta, alpha) {
   excess <- function(eps) one_run_p_value(correct, guesses, canaries, eps, delta) - alpha
   if (excess(0) >= 0) return(0)
@@ -294,8 +295,9 @@ one_run_bound <- function(correct, guesses, canaries, delta, alpha) {
 
 # ---- fits ----
 
-# One record per sign, the other ones null. Record j has the largest norm, along column j (and so on in turn); -1 is its
-# opposite: the label flipped, which changes a gradient at zero most, or a null record.
+# One record per sign; the other records are null. Record j has the largest norm and lies along column j (columns are
+# reused in turn). Sign -1 gives the opposite of the record: its label is flipped, which changes a gradient at zero
+# most, or the record is null.
 audit_data <- function(fit, signs) {
   x <- matrix(0, fit$n, columns_of(fit))
   records <- seq_along(signs)
@@ -323,9 +325,9 @@ audit_scores <- function(fit, data, count) {
 }
 
 audit_refit <- function(fit, data) {
-  # A target that was not given was made from the budget, and the run went on beyond it.
+  # A target that was not given was derived from the budget, and the run continued beyond it.
   target <- if (!is.null(fit$call$target)) fit$target
-  # Intervals that came later are no part of the fit's claim.
+  # Intervals that were released later are not part of the fit's claim.
   inference <- if (is.null(fit$inference$privacy)) fit$inference$type
   suppressWarnings(
     dp_sosp(data$x, data$y, eps = fit$privacy$eps, delta = fit$privacy$delta, method = fit$method, loss = fit$loss,

@@ -1,15 +1,16 @@
-# method = "auto", the default: which method, from what is public: loss, penalty, geometry, n, d, budget and relation.
+# method = "auto", the default, chooses the method from public facts: loss, penalty, geometry, n, d, budget and
+# relation.
 #
-# For the logistic loss without a penalty it is Newton's method with a ridge that finds itself, in a geometry
-# (inst/experiments/utility.R compares it with others). Other convex problems have no geometry by default. There, on the
-# synthetic problems of inst/experiments/convex-rule.R, Newton's method with one noisy curvature matrix comes nearer
-# to the least loss than objective perturbation does, on average over weak and strong signals, and may share a budget;
-# but not where there is so little noise that the minimum itself is near, and objective perturbation is much faster.
-# With very many columns the eigenvalues of a matrix take minutes, and steps along gradients a second.
+# For the logistic loss without a penalty it takes Newton's method with an automatic ridge, in a geometry
+# (inst/experiments/utility.R compares it with the other methods). Other convex problems have no geometry by default.
+# For these Newton's method with one noisy curvature matrix has less excess loss than objective perturbation, on average
+# over weak and strong signals, on the synthetic problems of inst/experiments/convex-rule.R, and it can use a shared
+# budget. Objective perturbation is better where the noise is very small, and much faster. With very many columns the
+# eigenvalues of a matrix take minutes, a gradient step about a second.
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
-auto_several <- 4000L # there one matrix serves all outputs
+auto_several <- 4000L # higher, as one matrix serves all outputs
 
 check_method <- function(method, loss, penalty, control, geometry, inference, call) {
   method <- check_choice(method, c(method_names(), "auto"), "method", call)
@@ -21,7 +22,7 @@ check_method <- function(method, loss, penalty, control, geometry, inference, ca
   methods()[[method]]
 }
 
-# A ridge that finds itself is for problems without a penalty; intervals need no geometry, which would cost them width
+# The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
 # (inst/experiments/inference.R).
 auto_method <- function(loss, penalty, geometry, inference) {
   if (loss$name == "multinomial") return("newton")
@@ -30,7 +31,7 @@ auto_method <- function(loss, penalty, geometry, inference) {
   if (ridge) "newton-ridge" else "newton"
 }
 
-# The rest of the rule, when the number of columns is known: before the size of a problem is checked, ...
+# The part of the rule that needs the number of columns. It runs before the size of the problem is checked.
 auto_wide <- function(job) {
   if (job$method$name == "newton-ridge" && columns_of(job) == 0L) return(take_instead(job, "newton"))
   if (loss_outputs(job$loss) > 1L) return(auto_wide_several(job))
@@ -42,7 +43,7 @@ auto_wide_several <- function(job) {
   if (job$side <= auto_several) job else take_instead(job, "gd")
 }
 
-# ... and when delta is.
+# The part of the rule that needs delta.
 auto_quiet <- function(job) {
   if (job$method$name != "newton" || loss_outputs(job$loss) > 1L || !job$owned || job$inference != "none") return(job)
   if (gradient_noise(job, job$eps) >= auto_noise) return(job)

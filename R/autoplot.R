@@ -1,6 +1,5 @@
-# Pictures with ggplot2, which need not be installed; those of curves and plans are with these (R/curve-plot.R,
-# R/plan.R). They are made for one column of a page, 9 cm wide, and a grey print: symbols and lines differ, the legend
-# is below.
+# Plots with ggplot2, which is an optional package; those of curves and plans are in R/curve-plot.R and R/plan.R. They
+# are made for one column of a page (9 cm) and for grey prints: symbols and line types differ, and the legend is below.
 
 in_column <- function() {
   ggplot2::theme(legend.position = "bottom", legend.title = ggplot2::element_blank(),
@@ -8,7 +7,7 @@ in_column <- function() {
                  legend.text = ggplot2::element_text(size = 7.5))
 }
 
-# A key for each entry, two in a row.
+# The legend has one key per entry, in two columns.
 key_rows <- function() ggplot2::guide_legend(ncol = 2L)
 
 #' @rdname dp_sosp-methods
@@ -89,7 +88,7 @@ autoplot.dpsosp_audit <- function(object, ...) {
                                     format(object$eps, digits = 3)))
 }
 
-# The error rates of the test, with their upper confidence limits, and the least ones that the claim allows.
+# The error rates of the test with their upper confidence limits, and the smallest rates that the claim allows.
 autoplot_errors <- function(audit) {
   counts <- audit$counts
   errors <- c(counts[["false_positives"]], counts[["false_negatives"]])
@@ -108,7 +107,7 @@ autoplot_errors <- function(audit) {
                   caption = "Grey: error rates that the claim excludes\nLines: to the upper confidence limits")
 }
 
-# Of the claim, as in audit_bound().
+# The smallest false negative rate that the claim allows, as in audit_bound().
 least_error <- function(audit, positive) {
   if (audit$tradeoff == "gdp") {
     return(stats::pnorm(stats::qnorm(1 - positive) - .Call(ffi_gdp_mu, audit$eps, audit$delta)))
@@ -117,7 +116,7 @@ least_error <- function(audit, positive) {
   pmax(0, rest - (exp(audit$eps) - 1) * positive, exp(-audit$eps) * rest)
 }
 
-# How likely so many right guesses are at most, by the epsilon that holds.
+# The upper bound on the probability of this many correct guesses, as a function of the true epsilon.
 autoplot_guesses <- function(audit) {
   counts <- audit$counts
   p <- data.frame(eps = seq(0, 2 * max(audit$eps, audit$bound), length.out = 101))

@@ -1,11 +1,11 @@
-# Mini-batches: what a run decides about them before it sees any data.
+# Mini-batches: what is decided about them before a run sees any data.
 #
 # Everything here is a function of n, the number of coefficients, the budget and the call. The plan fixes the order of
-# the Renyi filter and, where `batch` is NULL, the batch size; a run may depart from it in any way.
+# the Renyi filter and, where `batch` is NULL, the batch size; the run itself may differ from the plan.
 
 batch_schemes <- c("wor", "poisson")
 
-# The part of a control object that is about batches.
+# The settings of a control object that concern batches.
 batch_control <- function(batch, sampling, batch_share, call) {
   list(
     batch = if (!is.null(batch)) check_number(batch, "batch", 0, call = call),
@@ -14,7 +14,7 @@ batch_control <- function(batch, sampling, batch_share, call) {
   )
 }
 
-# rho: what the budget would buy if all releases were Gaussian and on the full data.
+# rho: the budget in zCDP if all releases were Gaussian and on the full data.
 new_batch <- function(job, rho) {
   control <- job$control
   zero_out <- job$neighbours == "zero-out"
@@ -36,7 +36,7 @@ new_batch <- function(job, rho) {
        chosen = job$method$family$chosen(control))
 }
 
-# Steps of length 1/G in the worst case; it need not be exact, see above.
+# Number of steps of length 1/G in the worst case. It need not be exact, as a run may differ from the plan.
 gradient_steps <- function(job) {
   published <- identical(job$control$constants, "published")
   eps_g <- job$target$eps_g %||% job$target$alpha
@@ -47,10 +47,11 @@ gradient_steps <- function(job) {
       iterations_gradient(list(eps_g = eps_g, gap = gap, smooth = if (published) 1 else smooth)))
 }
 
-# Where the sampling error, at most L / sqrt(batch), is as large as the noise of a step, sqrt(d) times its standard
-# deviation: smaller batches would add to the error, larger ones to the time. Between n / 200, as very small rates are
-# amplified less than in proportion, and n / 20, or n / 5 for Newton's few steps with curvature of their own; n / 10 for
-# line searches, which compare values with much sampling error; n / 50 with constants of Gao & Wright.
+# The batch size at which the sampling error, at most L / sqrt(batch), equals the noise of a step, sqrt(d) times its
+# standard deviation. Smaller batches would increase the error, larger ones the time. The lower limit is n / 200, as
+# very small rates are amplified less than in proportion; it is n / 50 with the constants of Gao & Wright. The upper
+# limit is n / 20, or n / 5 for Newton's method with few steps and its own curvature. Line searches use n / 10, as the
+# values that they compare have a large sampling error.
 default_batch <- function(job, rho, steps) {
   sensitivity <- if (job$neighbours == "replace-one") 2 else 1 # times L / n
   wanted <- 2 * job$n^2 * job$control$batch_share * rho / (sensitivity^2 * job$dim * steps)
@@ -58,9 +59,9 @@ default_batch <- function(job, rho, steps) {
   max(1, floor(min(max(wanted, job$n / family$most_batches(job$control)), job$n / family$least_batches(job$control))))
 }
 
-# The planned run as an event: steps on batches, Gaussian or in part a sparse vector on a batch of its own, which is
-# accounted for by its eps, then Gaussian releases on the full data. Costs in proportion to the square of the rate are
-# what an amplified step comes to at best, so the noise is scaled until (eps, delta) allows it.
+# The planned run as an event: first the steps on batches (Gaussian, or in part a sparse vector on a batch of its own,
+# which is accounted for by its eps), then the Gaussian releases on the full data. Amplification makes a step cheaper by
+# the square of the rate at best, so the noise is scaled until (eps, delta) allows the plan.
 batch_event <- function(batch, rho, eps, delta, neighbours) {
   on_batch <- function(event) event_repeat(event_subsample(event, batch$rate, batch$scheme), batch$steps)
   plan <- function(scale) {

@@ -2,7 +2,7 @@
 
 # A matrix of lower and upper with one row per numeric column; NA where the
 # range has to be found privately.
-# times: of columns that are dates or times, which. Their ranges are dates or times, or numbers.
+# times: which columns are dates or times. Their ranges are dates or times, or numbers.
 check_bounds <- function(bounds, numeric, factors, call = sys.call(-1), times = list()) {
   ranges <- matrix(NA_real_, length(numeric), 2L, dimnames = list(numeric, c("lower", "upper")))
   if (identical(bounds, "private")) return(ranges)
@@ -18,7 +18,7 @@ check_bounds <- function(bounds, numeric, factors, call = sys.call(-1), times = 
   ranges
 }
 
-# Of the columns of a matrix: one column per column of it, rows of lower and upper; infinite where nothing is declared.
+# The ranges of the columns of a matrix: rows lower and upper, one column per column; infinite where none is declared.
 check_box <- function(bounds, columns, call) {
   if (is.null(bounds)) bounds <- c(-Inf, Inf)
   if (!is.numeric(bounds) || anyNA(bounds) || !(length(bounds) == 2L || identical(dim(bounds), c(2L, columns)))) {

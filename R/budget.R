@@ -84,7 +84,7 @@ dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountan
   structure(class = "dp_budget", list(pointer = pointer, eps = eps, delta = delta, rho = rho, mu = mu))
 }
 
-# The order is a function of the public plan alone: never "some order still has budget" (Chen & Lee's stop).
+# The order depends on the public plan alone; a rule "some order still has budget" would not be valid (Chen & Lee).
 renyi_budget <- function(eps, delta, accountant, plan, call) {
   if (is.null(plan)) abort("argument", "`accountant = \"renyi\"` needs a `plan`: an event, see `?events`.", call = call)
   if (!accountant %in% c("auto", "renyi")) {
@@ -103,10 +103,10 @@ renyi_budget <- function(eps, delta, accountant, plan, call) {
   ))
 }
 
-# The relation that a budget holds under, by its plan or its first charge; NA while it is open.
+# The neighbour relation of a budget, from its plan or its first charge; NA while it is not yet decided.
 budget_relation <- function(budget, state = budget_state(budget)) budget$neighbours %||% state$neighbours
 
-# The ledger refuses the same at each charge; this is earlier and says more.
+# The ledger checks this at each charge, too; the error here comes earlier and says more.
 check_relation <- function(budget, neighbours, call = sys.call(-1)) {
   relation <- budget_relation(budget)
   if (is.na(relation) || relation == neighbours) return(invisible())

@@ -1,12 +1,12 @@
 # The call that a fit and the errors of a run show.
 
-# A call may carry the data itself (do.call, literals) and environments (formulas). What could hold records is kept
-# only as a name; of what else was computed in the call, names and single values are kept. Arguments that came as
-# values are public settings. The errors of a run show the same call, so that they quote no data either.
+# A call may contain the data itself (do.call, literals) and environments (formulas). Arguments that could hold records
+# are replaced by names; of other computed arguments only names and single values are kept. Arguments that were given as
+# values are public settings. The errors of a run show the same call, so they quote no data either.
 scrub_call <- function(call, name) {
   for (argument in intersect(names(call), c("data", "newdata", "x", "y", "weights", "offset", "budget"))) {
     given <- call[[argument]]
-    # Beside a formula these are expressions of columns, which are needed to fit again.
+    # Together with a formula these are expressions of columns, which are needed to fit again.
     if (argument %in% c("weights", "offset") && "formula" %in% names(call) && is.call(given)) next
     if (!is.symbol(given) || is_dots(given)) call[[argument]] <- as.name(argument)
   }
@@ -17,10 +17,10 @@ scrub_call <- function(call, name) {
   as.call(parts)
 }
 
-# What a function passed on as ..1, ..2: names of nothing outside.
+# Is it ..1, ..2, and so on? These refer to the arguments of a calling function and mean nothing outside it.
 is_dots <- function(x) grepl("^[.][.][0-9]+$", as.character(x))
 
-# The empty argument of a call, as the one before the comma in m[, 1], or a formal argument without default.
+# Is it the empty argument of a call, as before the comma in m[, 1], or a formal argument without default?
 is_empty <- function(x) identical(x, quote(expr = )) # nolint
 
 scrub <- function(x) {

@@ -1,4 +1,4 @@
-# A certificate of the population for any fit, from records that it did not see.
+# A population certificate for any fit, from records that the fit did not use.
 
 #' Certify a fit for the population
 #'
@@ -78,7 +78,7 @@ check_certifiable <- function(loss, design, call) {
   check_matrix_size(design_dim(design), "A certificate of the population", call)
 }
 
-# Of the solution, in the coordinates of the mapped rows.
+# The solution in the coordinates of the mapped rows.
 certify_point <- function(job, fit, confidence) {
   oracle <- plain_oracle(job)
   intercept <- fit$design$intercept
@@ -88,9 +88,9 @@ certify_point <- function(job, fit, confidence) {
         NULL, is_reproducible(oracle))$result
 }
 
-# ---- of a fit that leaves records out for it: dp_sosp(certificate = "population") ----
+# ---- a fit that holds records out for its certificate: dp_sosp(certificate = "population") ----
 
-# Which rows are left out, by their numbers, which are public; NULL when none are. n is looked at only then.
+# The numbers of the held-out rows, which are public; NULL when no rows are held out. n is evaluated only when needed.
 rows_to_certify <- function(certificate, method, budget, n, call) {
   certificate <- check_choice(certificate, c("own", "population"), "certificate", call)
   if (certificate == "own" || isTRUE(method %in% methods_with("fresh"))) return(NULL)
@@ -107,7 +107,7 @@ rows_to_certify <- function(certificate, method, budget, n, call) {
   out
 }
 
-# Of a data frame, which can be split.
+# Only a data frame can be split.
 frame_rows <- function(data, call) {
   if (is_source(data, "data", call)) {
     abort("argument", "A source cannot be split for `certificate` = \"population\": take `method` = \"spider\", or ",
@@ -117,12 +117,12 @@ frame_rows <- function(data, call) {
   nrow(data)
 }
 
-# others: data, and response, weights and offset where they are a matrix; or NULL.
+# others: a list of data and, for a matrix, response, weights and offset; or NULL.
 fit_and_certify <- function(job, start, storage, others) {
   if (is.null(others)) return(fit_job(job, start, storage))
   check_certifiable(job$loss, job$design, job$call)
   fit <- fit_job(job, start, storage)
-  fit$population <- suppressMessages( # all has been said of the fit
+  fit$population <- suppressMessages( # the messages of the fit said everything
     dp_certify(fit, others$data, job$eps, fit$privacy$delta, y = others$y, confidence = fit$certificate$confidence,
                noise = job$noise, weights = others$weights, offset = others$offset)
   )

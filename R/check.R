@@ -12,14 +12,14 @@ check_number <- function(x, arg, lower = -Inf, upper = Inf, open = TRUE, call = 
   as.double(x)
 }
 
-# Of a budget, or a probability: no part of what it divides is too small for noise to be drawn.
+# For fractions of a budget and for probabilities: each part must be large enough for its noise to be drawn.
 check_share <- function(x, arg, call = sys.call(-1)) {
   x <- check_number(x, arg, 0, 1, call = call)
   if (min(x, 1 - x) >= 1e-6) return(x)
   abort("argument", "`", arg, "` must be at least 1e-6 away from 0 and 1; it is ", format(x), ".", call = call)
 }
 
-# Numbers near the ends of the doubles' range would over- or underflow when squared.
+# Squares of numbers near the limits of doubles would overflow or underflow.
 check_radius <- function(x, call = sys.call(-1)) check_number(x, "radius", 1e-50, 1e50, call = call)
 
 check_count <- function(x, arg, lower = 1, call = sys.call(-1), upper = .Machine$integer.max) {
@@ -28,7 +28,7 @@ check_count <- function(x, arg, lower = 1, call = sys.call(-1), upper = .Machine
   as.integer(x)
 }
 
-# Significant digits to print; NULL is what the method takes by itself.
+# Significant digits to print; NULL means the default of the method.
 check_digits <- function(x, call = sys.call(-1)) {
   if (is.null(x)) return(NULL)
   x <- check_count(x, "digits", call = call)
@@ -36,7 +36,7 @@ check_digits <- function(x, call = sys.call(-1)) {
   x
 }
 
-# Of a guarantee.
+# delta of a guarantee.
 check_delta <- function(x, call = sys.call(-1)) {
   x <- check_number(x, "delta", 0, 1, call = call)
   if (x >= 0.1) {
@@ -46,7 +46,7 @@ check_delta <- function(x, call = sys.call(-1)) {
   x
 }
 
-# Before anything is charged; n is public.
+# Warns before anything is charged; n is public.
 warn_delta <- function(delta, n, call = sys.call(-1)) {
   if (is.null(delta) || delta < 1 / n) return(invisible())
   warn("delta", "`delta` = ", format(delta, digits = 3), " is at least 1/n = ", format(1 / n, digits = 3), ": a ",
@@ -55,11 +55,11 @@ warn_delta <- function(delta, n, call = sys.call(-1)) {
        if (n > 1) paste0(", such as 1/n^2 = ", format(1 / n^2, digits = 3)), ".", call = call)
 }
 
-# Of a run, and of points of one model: more would only share a budget among steps that are noise.
+# Limit for the iterations of a run and the points of a model: with more, each step would be mostly noise.
 most_iterations <- 1e6
 check_iterations <- function(x, arg, lower = 1, call = sys.call(-1)) check_count(x, arg, lower, call, most_iterations)
 
-# length finite numbers of moderate size; what says what they are.
+# x must be `length` finite numbers of moderate size; `what` describes them in the error.
 check_vector <- function(x, arg, length, what, call = sys.call(-1)) {
   if (!is.numeric(x) || length(x) != length) {
     abort("argument", "`", arg, "` must be ", length, " numbers, ", what, ", not ", describe(x), ".", call = call)
@@ -70,7 +70,8 @@ check_vector <- function(x, arg, length, what, call = sys.call(-1)) {
   as.double(x)
 }
 
-# The core refuses points of norm above 1e100; what leads to one is refused here, by its name.
+# The core refuses points of norm above 1e100. Numbers that could lead to such a point are refused here, by argument
+# name.
 vector_limit <- 1e30
 
 check_interval <- function(x, arg, call = sys.call(-1)) {
@@ -101,20 +102,20 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
   x
 }
 
-# The text among these that an argument was probably meant to be, where it is one at all.
+# Suggests the known text that was probably meant; empty where x is not one text.
 text_hint <- function(x, known) {
   if (is.character(x) && length(x) == 1L && is.null(dim(x))) did_you_mean(x, known, quote_all) else ""
 }
 
 quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
 
-# What x is, in the words of an error message; never its value.
+# Describes x in an error message, never by its value.
 describe <- function(x) {
   if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
   describe_column(x)
 }
 
-# The same without a look at values, for what may be one record's.
+# Describes x without looking at its values, for arguments that may be data of one record.
 describe_column <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.function(x)) return("a function")

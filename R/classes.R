@@ -1,12 +1,13 @@
-# Fits of several outputs, one for each class: their predictions.
+# Predictions of fits with several outputs, one for each class.
 
-# Of a matrix of predictors, one a column: the shares of e^t, the largest shifted to zero.
+# The softmax of each row of a matrix with one predictor per column. The largest is shifted to zero to avoid overflow.
 class_probabilities <- function(link) {
   shares <- exp(link - link[cbind(seq_len(nrow(link)), largest(link))])
   shares / rowSums(shares)
 }
 
-# The number of each row's largest predictor, the first of equal ones; one where a predictor is missing, whose row is.
+# The column of each row's largest predictor, the first of equal ones; 1 where a predictor is missing, as then the whole
+# row is.
 largest <- function(link) {
   found <- rep(1L, nrow(link))
   for (k in seq_len(ncol(link))[-1]) {

@@ -1,6 +1,5 @@
-# Conditions: every error of the package has the class dpsosp_error_<what> and
-# names the argument, what was got and what to do; warnings and messages have
-# classes alike. None quotes a data value.
+# Conditions: every error of the package has the class dpsosp_error_<what>. It names the argument, what was given and
+# what to do. Warnings and messages have corresponding classes. None quotes a data value.
 
 abort <- function(what, ..., call = sys.call(-1), class = character()) {
   message <- paste0(...)

@@ -1,6 +1,6 @@
-# A curve as a table and as pictures.
+# A curve as a table and as plots.
 
-# By method and eps: middle of the points, and the ends of a band.
+# For each method and eps: the middle of the points and the ends of a band.
 curve_bands <- function(x) {
   points <- x$points
   key <- interaction(points$eps, factor(points$method, unique(points$method)), drop = TRUE)
@@ -58,7 +58,7 @@ as.data.frame.dp_curve <- function(x, row.names = NULL, optional = FALSE, ...) {
   x$points
 }
 
-# Colours that differ in lightness, so that a grey print tells them apart; lines and symbols differ as well.
+# Colours of different lightness can be told apart in a grey print; lines and symbols differ as well.
 curve_colours <- function(k) grDevices::hcl.colors(k + 1L, "viridis")[seq_len(k)]
 
 #' @rdname dp_curve
@@ -81,14 +81,14 @@ plot.dp_curve <- function(x, ...) {
   }
   graphics::abline(h = x$lines, lty = line_types[seq_along(x$lines)], col = "grey30")
   more <- length(x$lines)
-  # Above the picture, where it hides nothing
+  # The legend is above the plot, where it hides nothing.
   graphics::legend("bottom", keys, ncol = 2L, inset = c(0, 1), xpd = TRUE, bty = "n", seg.len = 3,
                    lty = c(seq_along(names), line_types[seq_len(more)]), lwd = rep(2:1, c(length(names), more)),
                    pch = c(14L + seq_along(names), rep(NA, more)), col = c(colours, rep("grey30", more)))
   invisible(x)
 }
 
-# A single eps has a line for a band.
+# With a single eps the band is a line.
 plot_band <- function(at, colour) {
   graphics::polygon(c(at$eps, rev(at$eps)), c(at$lower, rev(at$upper)), col = grDevices::adjustcolor(colour, 0.25),
                     border = if (nrow(at) > 1L) NA else colour)

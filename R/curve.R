@@ -124,7 +124,7 @@ curve_settings <- function(dots, call) {
 
 # ---- points ----
 
-# Messages and warnings of a single fit would be repeated for each.
+# The messages and warnings of a fit would be repeated for each point.
 curve_fit <- function(curve, method, eps, budget = NULL) {
   suppressWarnings(suppressMessages(do.call(dp_sosp.formula, c(
     list(curve$formula, curve$train, eps = eps, delta = curve$delta, method = method, budget = budget,
@@ -145,7 +145,7 @@ public_points <- function(curve) {
   curve
 }
 
-# seeds: of reproducible noise, or NULL. Other processes may have another generator.
+# seeds: for reproducible noise, or NULL. Other processes may use another random number generator.
 public_point <- function(i, curve, seeds) {
   kind <- RNGkind()
   on.exit(do.call(RNGkind, as.list(kind)))
@@ -155,7 +155,7 @@ public_point <- function(i, curve, seeds) {
   list(chosen = fit$method, value = exact_metric(curve, records, fit$response), response = fit$response)
 }
 
-# As an evaluation would have it without noise.
+# The metric as an evaluation would compute it without noise.
 exact_metric <- function(curve, records, response) {
   score <- score_columns(list(response = response), records, curve$metric, curve$clip)[[1]]
   score$lower + score$width * mean(score$values)
@@ -170,13 +170,13 @@ in_turn <- function(curve, seeds) {
   })
 }
 
-# Each process has its own copy of the data.
+# Each process receives its own copy of the data.
 in_parallel <- function(curve, seeds) {
   if (!requireNamespace("mirai", quietly = TRUE)) {
     abort("argument", "`cores` above 1 needs the package mirai: install it, or leave `cores` out.", call = curve$call)
   }
   bar <- progress_bar(curve$progress, "dp_curve")
-  first <- public_point(1L, curve, seeds) # an error of its own, where arguments are wrong
+  first <- public_point(1L, curve, seeds) # computed here, so that wrong arguments raise their own error
   start_processes(curve$cores)
   on.exit(mirai::daemons(0, .compute = "dpsosp"))
   tasks <- mirai::mirai_map(seq_len(nrow(curve$points))[-1], public_point, .args = list(curve = curve, seeds = seeds),
@@ -190,7 +190,7 @@ in_parallel <- function(curve, seeds) {
   c(list(first), others)
 }
 
-# They look for packages where this one does.
+# The processes must find packages where this one does.
 start_processes <- function(cores) {
   old <- Sys.getenv("R_LIBS", NA)
   on.exit(if (is.na(old)) Sys.unsetenv("R_LIBS") else Sys.setenv(R_LIBS = old))
@@ -198,7 +198,7 @@ start_processes <- function(cores) {
   mirai::daemons(cores, .compute = "dpsosp")
 }
 
-# What the metric is of the best constant prediction, and of a fit without privacy to the same records.
+# The metric of the best constant prediction, and of a fit without privacy to the same records.
 curve_lines <- function(curve, response) {
   design <- design_template(curve$formula, curve$train, call = curve$call)
   code <- function(data) response_code(response, design_response(design, data, call = curve$call))
@@ -218,8 +218,9 @@ curve_lines <- function(curve, response) {
 
 # ---- private points ----
 
-# Fits first, then evaluations. Those are charged to a ledger of their own, with as much as the fits were charged: a
-# record is either fitted or held out, so that both together cost what the fits do (proofs: disjoint-rows).
+# Fits first, then evaluates. Evaluations are charged to a ledger of their own, with as much as the fits were charged: a
+# record is either fitted or held out, so fits and evaluations together cost as much as the fits (proofs:
+# disjoint-rows).
 private_points <- function(curve) {
   check_private(curve)
   points <- curve$points
@@ -248,14 +249,14 @@ private_points <- function(curve) {
   curve
 }
 
-# One of m, with its part of the budget for all of them.
+# One of m evaluations, which share the budget equally.
 curve_evaluation <- function(curve, fit, records, budget, m) {
   eps <- .Call(ffi_gdp_epsilon, budget$mu / sqrt(m), curve$delta)
   dp_evaluate(fit, records, eps = eps, delta = curve$delta, budget = budget, metrics = curve$metric, clip = curve$clip,
               noise = curve$noise)$estimates
 }
 
-# Each method once, on null records: arguments that one of them refuses are found before anything is charged.
+# Runs each method once on null records, so that arguments that a method refuses are found before anything is charged.
 rehearse <- function(curve) {
   nobody <- function(data) data[rep(NA_integer_, 20), , drop = FALSE]
   test <- nobody(curve$test)
@@ -291,7 +292,7 @@ curve_cost <- function(rho, delta) {
   list(rho = rho, mu = sqrt(2 * rho), eps = .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta), delta = delta)
 }
 
-# Public: the grid, and what was charged before.
+# The error depends on public facts only: the grid, and what was charged before.
 refuse_cost <- function(curve) {
   state <- budget_state(curve$budget)
   if (!state$accountant %in% c("auto", "gdp")) {

@@ -1,18 +1,18 @@
-# Variables of a formula that become several columns: polynomials, splines and factors with contrasts. Each is taken
-# apart into expressions of one column, so that designs, interactions and predictions know columns only.
+# Variables of a formula that become several columns: polynomials, splines and factors with contrasts. Each is split
+# into expressions of one column, so that designs, interactions and predictions handle columns only.
 #
 # A variable is a list of
 #   expression
-#   levels    of a factor, else NULL
+#   levels    those of a factor, else NULL
 #   parts     expressions of its columns, named as glm() names coefficients; NULL for a factor with indicators
-#   of        the column whose range those of the parts follow from; none for parts of a known size
-#   together  do the parts of a row have a norm of at most one together, once they are mapped?
+#   of        the column whose range determines the ranges of the parts; none for parts of a known size
+#   together  does the vector of all mapped parts of a row have norm at most one?
 #
-# Powers have ranges of their own. B-splines are not negative and sum to one, so the norm of a row of them is at most
+# Powers have ranges of their own. B-splines are nonnegative and sum to one, so the norm of a row of them is at most
 # one; natural splines are an orthogonal map of B-splines without two columns (proofs: basis-norms). The parts of a
-# contrast are divided by its longest row.
+# contrast are divided by the norm of its longest row.
 
-# What would be read from the data when it is not given, and the form to write.
+# Each basis reads something from the data unless it is given; the texts say how to write it with public values.
 basis_forms <- c(
   poly = "poly((x - centre) / scale, degree, raw = TRUE), with a public centre and scale",
   bs = "bs(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
@@ -25,13 +25,13 @@ basis_prototypes <- list(
   ns = function(x, df, knots, intercept = FALSE, Boundary.knots) NULL
 )
 
-# Of a call of one, its name; also of stats::poly() and the like. Else NULL.
+# The name of the basis that e calls, also as in stats::poly(), or NULL.
 basis_name <- function(e) {
   name <- function_name(e)
   if (name %in% names(basis_forms)) name
 }
 
-# What a call of a basis says, its arguments checked; NULL for another expression.
+# The basis that an expression declares, with checked arguments; NULL for any other expression.
 declared_basis <- function(e, term, call) {
   kind <- basis_name(e)
   if (is.null(kind)) return(NULL)
@@ -76,7 +76,7 @@ check_spline <- function(basis, refuse) {
 
 # ---- variables ----
 
-# empty: the argument in no rows.
+# empty: the argument, evaluated on zero rows.
 basis_variable <- function(e, name, basis, empty, call) {
   if (!is.numeric(empty)) {
     abort("argument", "`", name, "` in `formula` must be of numbers, not of ", describe_column(empty), ".", call = call)
@@ -97,7 +97,7 @@ numeric_variable <- function(e, name) {
   list(expression = e, parts = stats::setNames(list(e), name), of = name, together = FALSE)
 }
 
-# empty: the factor in no rows; contrast: as it was declared, or NULL.
+# empty: the factor, evaluated on zero rows; contrast: as declared, or NULL.
 factor_variable <- function(e, name, levels, empty, contrast, call) {
   variable <- list(expression = e, levels = levels)
   if (is.null(contrast)) contrast <- attr(empty, "contrasts")
@@ -132,7 +132,7 @@ contrast_matrix <- function(contrast, levels, name, call) {
   contrast
 }
 
-# contrasts: as glm() takes them; factors: names of those that there are.
+# contrasts: as glm() takes them; factors: the names of the factors in the formula.
 check_contrasts <- function(contrasts, factors, call) {
   if (is.null(contrasts)) return(invisible())
   named <- names(contrasts)

@@ -1,16 +1,19 @@
-# Terms become predictors, whose value in a row depends on that row alone, as a fit needs it. Variables of several
-# columns (R/design-basis.R) are there with each of them. Of interactions
+# Terms become predictors, whose value in a row depends on that row alone, as privacy requires. A variable of several
+# columns (R/design-basis.R) contributes each of its columns. An interaction
 #
 #   a:b, both numeric     is a * b
 #   f:a, one a factor     is (f == level) * a for each level of f that is kept
 #   f:g, both factors     is one factor, whose levels are the pairs of kept levels, after "none of them"
 #
-# and likewise for more of them. Which levels are kept, all or all but the first, is what terms() says; so names and
-# coefficients are those of glm(). A product has the range of products of its columns' ranges, which costs nothing.
+# and likewise for more variables. terms() decides whether all levels are kept or all but the first, so names and
+# coefficients are those of glm(). The range of a product follows from the ranges of its columns at no cost.
 
-# variables: by name, as R/design-basis.R has them. Value: expressions of predictors; the levels of those that are
-# factors; full, the factor that has an indicator of its first level, too; products: of predictors whose range follows
-# from columns, these; blocks: of predictors of which a row's have a norm of at most one together, a name in common.
+# variables: a named list, see R/design-basis.R. The value is a list of
+#   predictors  expressions
+#   levels      of the predictors that are factors
+#   full        the factor that has an indicator of its first level, too
+#   products    for predictors whose range follows from columns: the names of these columns
+#   blocks      predictors with the same block name form a vector of norm at most one in each row
 expand_terms <- function(terms, variables, call) {
   factors <- attr(terms, "factors")
   of_variables <- rows_used(factors)
@@ -40,7 +43,7 @@ expand_terms <- function(terms, variables, call) {
   out
 }
 
-# The first main effect that is a factor; of one level it is constant.
+# The first main effect that is a factor. A factor with one level is constant and is skipped.
 first_factor <- function(terms, variables) {
   factors <- attr(terms, "factors")
   mains <- which(attr(terms, "order") == 1L)
@@ -49,8 +52,8 @@ first_factor <- function(terms, variables) {
   utils::head(names(variables)[of_mains][several[of_mains]], 1L)
 }
 
-# How a variable is in a term: with its levels, or with parts. code: 1 for all levels but the first, 2 for all;
-# interaction: the term, where it is one.
+# The coding of a variable in a term, by levels or by parts. code: 1 for all levels but the first, 2 for all;
+# interaction: the name of the interaction, if the term is one.
 new_coding <- function(variable, name, code, interaction, call) {
   if (!is.null(variable$parts) && (is.null(variable$levels) || code == 1L)) return(variable)
   levels <- variable$levels
@@ -82,7 +85,7 @@ add_pairs <- function(out, variables, codings) {
   out
 }
 
-# Of a single variable its parts.
+# A term of one variable adds the parts themselves.
 add_products <- function(out, term, codings) {
   parts <- lapply(codings, `[[`, "parts")
   of <- unlist(lapply(codings, `[[`, "of"))

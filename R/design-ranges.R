@@ -1,8 +1,8 @@
-# Ranges of columns that follow from those of others, by interval arithmetic: what is declared for `income` is a range
-# of log(income), too, and a product has that of its columns' products. It costs nothing, as ranges are public or were
-# released. A range that is wider than need be costs accuracy alone.
+# Ranges of columns that follow from the ranges of others, by interval arithmetic: a range declared for `income` gives
+# one for log(income), and the ranges of two columns give one for their product. This costs nothing, as the ranges are
+# public or were released. A range that is wider than necessary costs accuracy only.
 
-# Of the columns that have none yet, where it follows from those that have one.
+# Fills in the ranges that follow from known ones.
 fill_ranges <- function(design) {
   missing <- intersect(rownames(design$ranges)[is.na(design$ranges[, "lower"])], names(design$predictors))
   if (length(missing) == 0L) return(design)
@@ -11,7 +11,7 @@ fill_ranges <- function(design) {
   design
 }
 
-# By the text of expressions, where they have a range: an environment, as there may be many.
+# The known ranges by the text of their expressions, in an environment, as there may be many.
 known_ranges <- function(design) {
   have <- rownames(design$ranges)[!is.na(design$ranges[, "lower"])]
   known <- new.env(parent = emptyenv())
@@ -25,7 +25,7 @@ known_ranges <- function(design) {
 
 expression_text <- function(e) if (is.name(e)) as.character(e) else deparse1(e)
 
-# Parts of interactions and polynomials whose range will follow from that of a column that is found.
+# Will the range follow from that of a column whose range is found privately? So for interactions and polynomials.
 follows_from <- function(design, name) {
   of <- design$products[[name]]
   !is.null(of) && all(of %in% names(design$predictors))
@@ -35,7 +35,7 @@ follows_from <- function(design, name) {
 
 unknown_range <- c(NA_real_, NA_real_)
 
-# A range that e stays within; NA where none follows.
+# A range that contains all values of e; NA where none follows.
 interval <- function(e, known) {
   declared <- if (is.language(e)) known[[expression_text(e)]]
   if (!is.null(declared)) return(declared)
@@ -44,7 +44,7 @@ interval <- function(e, known) {
   rule <- interval_rules[[as.character(e[[1]])]]
   if (is.numeric(rule)) return(rule)
   if (identical(e[[1]], quote(contrast_column))) return(c(-1, 1) * e$size)
-  # Names such as base and digits are not followed.
+  # Calls with named arguments, such as base and digits, have no rule.
   if (is.null(rule) || !is.null(names(e))) return(unknown_range)
   arguments <- lapply(as.list(e)[-1], interval, known)
   if (anyNA(unlist(arguments)) || length(arguments) > length(formals(rule))) return(unknown_range)
@@ -53,12 +53,12 @@ interval <- function(e, known) {
   if (anyNA(range)) unknown_range else range
 }
 
-# Of one number, no decrease anywhere, on [least, Inf]; infinite ends would be no range.
+# The rule of a function of one number that is nondecreasing on [least, Inf]. Infinite ends give no range.
 rising <- function(f, least = -Inf) {
   function(x) if (x[1] >= least && all(is.finite(f(x)))) f(x) else NA_real_
 }
 
-# Functions of ranges, or a range whatever the arguments.
+# Functions of ranges, or a fixed range for any arguments.
 interval_rules <- list(
   "(" = function(x) x,
   I = function(x) x,
