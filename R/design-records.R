@@ -1,11 +1,11 @@
-# What glm() calls subset, weights and offset, as a record has them: functions of this record alone. A design has
-#   subset   expression, TRUE for the records that count; or NULL
+# The arguments subset, weights and offset, as in glm(). Each is a function of its own record alone. A design has
+#   subset   expression, TRUE for the records that are used; or NULL
 #   weights  expression of numbers in [0, 1]; or NULL
-#   offset   expressions by the text of their terms; of length zero without any
-#   shift    their ranges, rows of lower and upper
-# A record that does not count, or that has no such weight or no offset, is a null record: n stays as it is.
+#   offset   expressions, named by the text of their terms; empty if there are none
+#   shift    the ranges of the offsets, rows of lower and upper
+# A record outside the subset, or without a valid weight or offset, becomes a null record, so that n stays the same.
 
-# Arguments of dp_sosp() that are about the frame: expressions are those that the user wrote.
+# Arguments of dp_sosp() that concern the data frame; their expressions are kept as the user wrote them.
 frame_arguments <- function(contrasts, subset, weights, na.action, call) {
   if (!is.null(na.action)) {
     abort("argument", "`na.action` must be left out: na.omit() would let one record's missing value change n, which ",
@@ -15,7 +15,8 @@ frame_arguments <- function(contrasts, subset, weights, na.action, call) {
   list(contrasts = contrasts, subset = subset, weights = weights)
 }
 
-# With constants of the formula's environment. A vector of values would be no function of a record.
+# Replaces constants by their values in the formula's environment. A vector of values is refused, as it is not a
+# function of a record.
 record_expression <- function(e, arg, formula, data, call) {
   if (is.null(e)) return(NULL)
   if (length(all.vars(e)) == 0L) {
@@ -36,14 +37,14 @@ offset_expressions <- function(terms, call) {
   stats::setNames(lapply(variables, `[[`, 2L), vapply(variables, deparse1, ""))
 }
 
-# empty: as row_wise_empty() gives it.
+# empty: the value of row_wise_empty().
 check_record_values <- function(empty, arg, wanted, call) {
   if (wanted(empty)) return(invisible())
   abort("argument", "`", arg, "` must give one ", if (identical(wanted, is.logical)) "logical value" else "number",
         " per row, not ", describe_column(empty), ".", call = call)
 }
 
-# known: ranges by the text of expressions.
+# known: ranges, named by the text of expressions.
 offset_ranges <- function(offset, known, call) {
   ranges <- matrix(NA_real_, length(offset), 2L, dimnames = list(names(offset), c("lower", "upper")))
   for (name in names(offset)) {
@@ -59,7 +60,7 @@ offset_ranges <- function(offset, known, call) {
 
 # ---- values ----
 
-# Does the record count? Never NA.
+# Is the record used? Never NA.
 design_kept <- function(design, data, arg, call) {
   kept <- rep(TRUE, nrow(data))
   if (!is.null(design$subset)) kept <- row_wise_evaluate(design$subset, data, design$schema, arg, call) %in% TRUE
@@ -75,7 +76,7 @@ design_weight <- function(design, data, arg, call) {
   as.double(row_wise_evaluate(design$weights, data, design$schema, arg, call))
 }
 
-# Each clipped to its range.
+# The sum of the offsets, each clipped to its range.
 design_offset <- function(design, data, arg, call) {
   sum <- numeric(nrow(data))
   for (name in names(design$offset)) {
@@ -87,7 +88,7 @@ design_offset <- function(design, data, arg, call) {
 
 counts_as_weight <- function(weight) !is.na(weight) & weight > 0 & weight <= 1
 
-# Missing where it is no number.
+# A value that is not a finite number is missing.
 clipped_offset <- function(value, range) {
   value[!is.finite(value)] <- NA
   pmin(pmax(value, range[1]), range[2])
@@ -95,15 +96,14 @@ clipped_offset <- function(value, range) {
 
 has_weights <- function(design) !is.null(design$weights) || length(design$offset) > 0L
 
-# For ffi_oracle_weigh(), or NULL: those of the records of a data frame; of one without rows the same of rows that are
-# to come.
+# The weighing for ffi_oracle_weigh(), or NULL. For a data frame without rows it is a template for rows that come later.
 design_weighing <- function(design, response, data, call) {
   if (!has_weights(design)) return(NULL)
   offset <- if (length(design$offset) > 0L) design_offset(design, data, "data", call)
   weighing_of(if (!is.null(design$weights)) design_weight(design, data, "data", call), offset, design$shift, response)
 }
 
-# shift: ranges of what offsets are sums of. Predictors of a response in bounds are on its mapped scale.
+# shift: the ranges of the offset terms. If the response has bounds, offsets are divided by the half width of its map.
 weighing_of <- function(weight, offset, shift, response) {
   unit <- response_unit(response)
   list(weight = weight, offset = if (!is.null(offset)) offset / unit, most = most_offset(shift) / unit)
@@ -111,7 +111,7 @@ weighing_of <- function(weight, offset, shift, response) {
 
 response_unit <- function(response) if (response$kind == "bounded") response$half else 1
 
-# Of no offset zero.
+# The bound is zero where there is no offset.
 most_offset <- function(shift) if (is.null(shift)) 0 else sum(apply(abs(shift), 1L, max))
 
 check_offset <- function(loss, offset, call) {

@@ -1,17 +1,15 @@
 # Formulas whose value in a row depends on that row alone.
 #
-# A record must influence its own row of the design and no other, otherwise the
-# sensitivities do not hold. So a formula may use columns, single constants and
-# the functions of R/row-wise.R; what looks at all rows (scale, ...) is
-# refused, and so are cut(), factor(), poly() and splines unless their breaks,
-# levels, scale and knots are written down.
+# A record may only influence its own row of the design, as otherwise the sensitivities would be wrong. So a formula may
+# use columns, single constants and the functions of R/row-wise.R. Functions that look at all rows (such as scale()) are
+# refused; so are cut(), factor(), poly() and splines unless their breaks, levels, scale and knots are given.
 
-# Of one column and constants, of which these must be given: they would be read from the data.
+# Functions of one column and constants, with the argument that must be given, as its default is read from the data.
 declared_arguments <- c(cut = "breaks", factor = "levels")
 
 # ---- formula ----
 
-# Terms of the formula, `.` expanded, without environment.
+# Terms of the formula without environment; `.` is expanded.
 design_terms <- function(formula, data, call) {
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     abort("argument", "`formula` must have a response and predictors, as in `y ~ x`.", call = call)
@@ -28,14 +26,14 @@ design_terms <- function(formula, data, call) {
   terms
 }
 
-# Of terms, not of values; to the left of the tilde there are none.
+# These act on terms, not on values. The left side of the formula has no such operators.
 formula_operators <- c("~", "+", "-", "*", "/", "^", ":", "(", "%in%")
 
-# Functions that take several constants, as a vector.
+# Functions that take a vector of constants.
 several_constants <- c(names(declared_arguments), "bs", "ns")
 
-# The formula with the values of constants, such as k of I(x / k), from its environment, in the place of their names:
-# they are public as it is, and a fit keeps no environment. A column goes before a constant; a bare name is a term.
+# Replaces names of constants, such as k in I(x / k), by their values in the formula's environment: they are public
+# already, and a fit keeps no environment. A column has precedence over a constant, and a bare name is a term.
 put_constants <- function(formula, columns, environment, call) {
   formula[[2]] <- put_environment(formula[[2]], columns, environment, call)
   formula[[3]] <- put_environment(formula[[3]], columns, environment, call, formula_operators)
@@ -59,8 +57,8 @@ put_values <- function(e, value, operators) {
   as.call(parts)
 }
 
-# name, or the single value that it has in the environment; several values, where they may be, as c() has them, and a
-# negative number as it is written.
+# Returns name, or the single value that it has in the environment. Where several values are allowed they become a call
+# of c(); a negative number becomes a call of `-`, as the parser would have it.
 constant_value <- function(name, columns, environment, several, call) {
   text <- as.character(name)
   if (text %in% c(columns, ".", "pi") || is.null(environment)) return(name)
@@ -76,7 +74,7 @@ constant_value <- function(name, columns, environment, several, call) {
   if (length(values) == 1L) values[[1]] else as.call(c(quote(c), unname(values)))
 }
 
-# The expression of every predictor, named as the term; a column by its name.
+# The expression of every predictor, named as the term; a column has its own name.
 term_expressions <- function(terms, call) {
   variables <- as.list(attr(terms, "variables"))[-1]
   factors <- attr(terms, "factors")
@@ -90,12 +88,12 @@ term_expressions <- function(terms, call) {
   expressions
 }
 
-# Of the table of variables and terms, the variables that are in a term.
+# The variables that occur in some term, by their rows in the factors matrix of terms().
 rows_used <- function(factors) if (length(factors) == 0L) integer() else which(rowSums(factors) > 0L)
 
 # ---- schema ----
 
-# Kind and declared levels of the columns that the expressions use.
+# Kinds and declared levels of the columns that the expressions use.
 row_wise_schema <- function(expressions, data, call) {
   for (e in expressions) check_row_wise(e, names(data), deparse1(e), call)
   used <- intersect(unique(unlist(lapply(expressions, all.vars))), names(data))
@@ -109,7 +107,7 @@ column_schema <- function(column, name, call) {
        ordered = is.ordered(column), contrasts = attr(column, "contrasts"), time = time_of(column))
 }
 
-# Declared levels: public, so an error may be about them.
+# Declared levels are public, so an error may mention them.
 check_labels <- function(levels, name, call) {
   if (all(is_text(as.character(levels)))) return(levels)
   abort("argument", "`", name, "` has a declared level that is no text in its encoding: convert it with `iconv()`.",
@@ -138,7 +136,7 @@ check_row_wise <- function(e, columns, term, call) {
   for (argument in as.list(e)[if (set) 2L else -1L]) check_row_wise(argument, columns, term, call)
 }
 
-# Names such as na.rm take one value for all rows; the first row's would do.
+# Arguments such as na.rm take one value for all rows, so it could be that of the first row.
 check_arguments <- function(e, term, call) {
   arguments <- as.list(e)[-1]
   empty <- vapply(arguments, is_empty, NA)
@@ -150,14 +148,14 @@ check_arguments <- function(e, term, call) {
   }
 }
 
-# Of the arguments but the first all are constants.
+# All arguments but the first must be constants.
 check_declared <- function(e, columns, term, call) {
   name <- as.character(e[[1]])
   refuse <- function(...) abort("argument", "`", term, "` in `formula`: ", ..., call = call)
   arguments <- tryCatch(as.list(match.call(row_wise[[name]], e))[-1],
                         error = function(e) refuse(conditionMessage(e), "."))
   needed <- arguments[[declared_arguments[[name]]]]
-  # A single number of breaks would be taken as how many there are.
+  # cut() would take a single number as the number of breaks.
   if (is.null(needed) || (name == "cut" && is_constants(needed) && length(eval(needed, row_wise)) < 2L)) {
     refuse("the ", declared_arguments[[name]], " would be read from the data. Write them down, without looking at the ",
            "data, as in ", name, "(x, ", declared_arguments[[name]], " = c(...)).")
@@ -167,7 +165,7 @@ check_declared <- function(e, columns, term, call) {
   if (!all(constant)) refuse("`", names(constant)[!constant][1], "` must be constants.")
 }
 
-# A column to the right of %in% would let every row look at all others.
+# With a column to the right of %in%, every row would depend on all others.
 check_set <- function(set, term, call) {
   if (!is_constants(set)) {
     abort("argument", "`", term, "` in `formula`: to the right of %in% there may only be constants.", call = call)
@@ -180,7 +178,7 @@ check_name <- function(name, columns, call, arg = "formula") {
         call = call)
 }
 
-# Functions that a formula may have, by names that are words.
+# The allowed functions whose names are words, for error messages.
 row_wise_known <- function() {
   c(grep("^[a-z]", row_wise_names, value = TRUE), "ifelse", names(declared_arguments), names(basis_forms))
 }
@@ -200,7 +198,7 @@ check_kind <- function(column, name, call) {
         call = call)
 }
 
-# NA for what a design cannot use: matrices, lists, foreign classes.
+# NA for columns that a design cannot use: matrices, lists, foreign classes.
 column_kind <- function(x) {
   if (!is.null(dim(x))) return(NA_character_)
   if (is.factor(x)) return("factor")
@@ -214,7 +212,7 @@ column_kind <- function(x) {
 row_wise_evaluate <- function(e, data, schema, arg, call) {
   used <- intersect(all.vars(e), names(schema))
   columns <- lapply(stats::setNames(nm = used), function(name) read_column(data, name, schema[[name]], arg, call))
-  # A warning such as "NaNs produced" would tell something about the values.
+  # A warning such as "NaNs produced" would reveal something about the values.
   value <- suppressWarnings(eval(e, columns, row_wise))
   if (length(value) != nrow(data)) {
     abort("argument", "`", deparse1(e), "` in `formula` must have one value per row.", call = call)
@@ -222,7 +220,7 @@ row_wise_evaluate <- function(e, data, schema, arg, call) {
   value
 }
 
-# The value in no rows: its class, without looking at any data.
+# The value on zero rows shows the class of an expression without looking at any data.
 row_wise_empty <- function(e, schema, call) {
   data <- lapply(schema[intersect(all.vars(e), names(schema))], function(s) {
     switch(s$kind, numeric = double(), logical = logical(), character = character(),
@@ -240,12 +238,12 @@ row_wise_empty <- function(e, schema, call) {
   value
 }
 
-# A column as the schema has it. Only new data may be of another type: a later chunk was made to conform (R/stream.R).
+# A column as the schema describes it. Only new data may differ in type, as chunks are converted when read (R/stream.R).
 read_column <- function(data, name, known, arg, call) {
   if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)
   column <- data[[name]]
   kind <- check_kind(column, name, call)
-  # A column of NA alone is logical whatever it was.
+  # A column with only NA is logical, whatever its type was.
   accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),
                      character = c("character", "factor", "logical"), logical = "logical")
   if (!kind %in% accepted || (kind == "numeric" && !identical(time_of(column), known$time))) {
@@ -260,7 +258,7 @@ read_column <- function(data, name, known, arg, call) {
   )
 }
 
-# A factor with these levels. NA is a value like another where it is declared, as by addNA().
+# A factor with these levels. NA is a level where it is declared as one, for example by addNA().
 as_declared <- function(x, levels, ordered) {
   if (is.factor(x) && identical(base::levels(x), levels)) return(x)
   factor(as_labels(x), levels = levels, exclude = NULL, ordered = ordered)

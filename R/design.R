@@ -1,25 +1,21 @@
-# The design: how a data frame becomes the matrix of the problem, and how the
-# problem's solution becomes coefficients.
+# The design: how a data frame becomes the matrix of the problem, and how the solution becomes coefficients.
 #
-# A template is made from the formula and the public schema of the data alone:
-# names, classes and declared factor levels. It holds no value of the data, so
-# a fit may keep it, and predict() repeats with it exactly what the fit did.
+# A template is made from the formula and the public schema of the data only: names, classes and declared factor levels.
+# It contains no value of the data, so a fit may keep it, and predict() repeats exactly what the fit did.
 #
-# With an intercept a numeric column x of range [l, u] is clipped to it and
-# mapped to (x - c) / h in [-1, 1], c = (l + u) / 2 and h = (u - l) / 2.
-# Without one there is nothing to take up the shift: c = 0, h = max(|l|, |u|).
-# A factor becomes indicators of its declared levels but the first (of all of
-# them for the first factor of a formula without intercept). So a row with its
-# intercept has norm at most sqrt(#numeric + #factors + 1), the default radius.
+# With an intercept a numeric column x of range [l, u] is clipped to it and mapped to (x - c) / h in [-1, 1], with c =
+# (l + u) / 2 and h = (u - l) / 2. Without an intercept nothing could absorb the shift, so c = 0 and h = max(|l|, |u|).
+# A factor becomes indicators of its declared levels but the first (of all of them for the first factor of a formula
+# without intercept). So a row with its intercept has norm at most sqrt(#numeric + #factors + 1), the default radius.
 
-# frame: what the caller calls the data frame; NULL for a source.
+# frame: the name of the data frame in the caller's code; NULL for a source.
 design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data",
                             extras = list()) {
   check_data(data, "data", call)
   terms <- design_terms(formula, data, call)
   expressions <- term_expressions(terms, call)
   bases <- Map(function(e, name) declared_basis(e, name, call), expressions, names(expressions))
-  # Of a basis its argument is evaluated.
+  # For a basis, its argument is evaluated.
   arguments <- Map(function(e, basis) if (is.null(basis)) e else basis$x, expressions, bases)
   response <- attr(terms, "variables")[[2]]
   offset <- offset_expressions(terms, call)
@@ -41,7 +37,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   intercept <- attr(terms, "intercept") == 1L
   columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
   if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
-  # Numeric columns, factors that have at least one column, and bases whose parts have norm one together.
+  # Each numeric column, factor with at least one column, and basis block has norm at most one.
   blocks <- length(unique(design_blocks(columns$variable, expanded$blocks)))
   radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
   design <- structure(class = "dp_design", list(
@@ -56,7 +52,7 @@ design_blocks <- function(variables, blocks) {
   ifelse(variables %in% names(blocks), blocks[variables], variables)
 }
 
-# How each variable of the formula becomes columns.
+# The columns that each variable of the formula becomes.
 design_variables <- function(expressions, bases, empty, contrasts, call) {
   levels <- design_levels(empty, call)
   check_contrasts(contrasts, names(levels), call)
@@ -68,8 +64,8 @@ design_variables <- function(expressions, bases, empty, contrasts, call) {
   })
 }
 
-# A column that is only in products or expressions may have a declared range, too. Parts of a basis of known size may
-# not: boundary knots go before the range of their column.
+# A column that occurs in products or expressions only may have a declared range, too. A part of a basis of known size
+# may not, as boundary knots take the place of the range of its column.
 declare_ranges <- function(design, bounds, variables, known, call) {
   predictors <- design$columns$name[design$columns$kind == "numeric"]
   of <- intersect(unlist(design$products), c(predictors, variables))
@@ -91,7 +87,7 @@ declare_ranges <- function(design, bounds, variables, known, call) {
   design
 }
 
-# A declared range that nothing follows from would be ignored.
+# Refuses a declared range that determines nothing, as it would be ignored.
 check_used <- function(design, name, predictors, call) {
   of_it <- predictors[vapply(design$predictors[predictors], function(e) name %in% all.vars(e), NA)]
   if (!all(is.na(design$ranges[of_it, "lower"]))) return(invisible())
@@ -99,8 +95,8 @@ check_used <- function(design, name, predictors, call) {
         ": declare that one instead, or the ranges of all columns in it.", call = call)
 }
 
-# All columns of text at once, with the code that declares their levels. It does not parse the data, and stops where it
-# is not filled in: levels read from the data would be a release.
+# Names all columns of text at once, with code that declares their levels. The code leaves the levels to the user and
+# does not parse until they are filled in: levels read from the data would be a release.
 check_characters <- function(response, empty, schema, frame, call) {
   text <- vapply(schema, function(column) column$kind == "character", NA)
   response <- if (is.name(response)) as.character(response)
@@ -122,7 +118,7 @@ declare_levels <- function(columns, frame) {
   paste0("  ", frame, "$", names, " <- factor(", frame, "$", names, ", levels = c(...))")
 }
 
-# Per predictor: NULL for a numeric one, the declared levels of a factor.
+# For each predictor: NULL if it is numeric, else the declared levels of the factor.
 design_levels <- function(empty, call) {
   levels <- lapply(stats::setNames(nm = names(empty)), function(name) {
     kind <- column_kind(empty[[name]])
@@ -135,19 +131,20 @@ design_levels <- function(empty, call) {
   levels[!vapply(levels, is.null, NA)]
 }
 
-# One row per column of the matrix, in the order of the formula. variables: what is in it once, whose levels do not say
-# of what they are; full: the factor that has an indicator of its first level.
+# One row per column of the matrix, in the order of the formula. variables: predictors that are variables of the
+# formula, whose names precede their levels (levels of interactions name their variables themselves); full: the factor
+# that also has an indicator of its first level.
 design_columns <- function(predictors, levels, variables, full) {
   rows <- lapply(predictors, function(variable) {
     if (!variable %in% names(levels)) return(column_rows(variable, variable, "numeric", NA_character_))
     level <- levels[[variable]]
-    # A factor with one level is constant: it has no column.
+    # A factor with one level is constant and has no column.
     if (!variable %in% full) level <- level[-1]
     prefix <- if (variable %in% variables) variable else ""
     column_rows(paste0(prefix, level, recycle0 = TRUE), variable, "indicator", level)
   })
   columns <- do.call(rbind, c(list(column_rows(character(), character(), character(), character())), rows))
-  # Numeric columns keep the names of their predictors, by which ranges and expressions are found.
+  # Numeric columns keep the names of their predictors, which find ranges and expressions.
   first <- order(columns$kind != "numeric")
   columns$name[first] <- make.unique(columns$name[first])
   columns
@@ -166,7 +163,7 @@ design_private_names <- function(design) {
   names[!vapply(names, follows_from, NA, design = design)]
 }
 
-# They, or some of them, evaluated, as doubles.
+# The values of these columns as doubles.
 design_private_columns <- function(design, data, call = sys.call(-1), names = design_private_names(design)) {
   left_out <- if (!is.null(design$subset)) !design_kept(design, data, "data", call)
   lapply(stats::setNames(nm = names), function(name) {
@@ -176,13 +173,13 @@ design_private_columns <- function(design, data, call = sys.call(-1), names = de
   })
 }
 
-# Columns of the data that the expressions use, with those that say which records count.
+# The columns of the data that the expressions use, and those that decide which records are used and how.
 columns_used <- function(design, expressions) {
   of_records <- c(design$subset, design$weights, design$offset)
   intersect(unlist(lapply(c(expressions, of_records), all.vars)), names(design$schema))
 }
 
-# ranges: lower and upper, rows named by the columns that they belong to.
+# ranges: lower and upper, with rows named by column.
 design_fill_ranges <- function(design, ranges) {
   design$ranges[rownames(ranges), ] <- ranges[, c("lower", "upper")]
   fill_ranges(design)
@@ -190,14 +187,13 @@ design_fill_ranges <- function(design, ranges) {
 
 # ---- matrix ----
 
-# n x p without the intercept. A missing or infinite value, and a level that
-# was not declared, is NA: such a row is a null record of a fit and has no
-# prediction. Filled in place, so that one matrix is all the memory it needs.
+# An n x p matrix without the intercept. A value that is missing or infinite, or a level that was not declared, is NA:
+# such a row is a null record of a fit and has no prediction. The matrix is filled in place to save memory.
 design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)
   columns <- design$columns
   scale <- design_scale(design)
-  # A vector filled by matrix() is shared with nobody: it may be written to.
+  # No other variable shares a vector that matrix() has filled, so it may be modified in place.
   x <- matrix(0, nrow(data), nrow(columns), dimnames = list(NULL, columns$name))
   for (variable in unique(columns$variable)) {
     value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, arg, call)
@@ -213,14 +209,14 @@ design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
   x
 }
 
-# Centre and half width of every column: the map is (x - centre) / half.
+# Centre and half width of each column: it is mapped to (x - centre) / half.
 design_scale <- function(design) {
   columns <- design$columns
   numeric <- columns$kind == "numeric"
   range <- design$ranges[columns$name[numeric], , drop = FALSE]
   scale <- cbind(centre = rep(0, nrow(columns)), half = rep(1, nrow(columns)))
   if (design$intercept) {
-    # Halved before the sum: the ends may be near the largest double.
+    # The ends are halved before they are added, as they may be near the largest double.
     scale[numeric, "centre"] <- range[, "lower"] / 2 + range[, "upper"] / 2
     scale[numeric, "half"] <- range[, "upper"] / 2 - range[, "lower"] / 2
   } else {
@@ -231,9 +227,8 @@ design_scale <- function(design) {
 
 # ---- coefficients ----
 
-# w solves the problem in (1, mapped columns) / radius; the coefficients give
-# the same linear predictor from the columns as they are. A column without
-# width was mapped to zero: its coefficient is zero.
+# w solves the problem in the rows (1, mapped columns) / radius; the coefficients give the same linear predictor from
+# the columns in their own units. A column of width zero was mapped to zero, so its coefficient is zero.
 design_coef <- function(design, w) {
   scale <- design_scale(design)
   w <- w / design$radius
@@ -244,7 +239,7 @@ design_coef <- function(design, w) {
   c("(Intercept)" = w[[1]] - sum(slope * scale[, "centre"]), slope)
 }
 
-# The inverse: w from coefficients on the original scale.
+# The inverse of design_coef().
 design_start <- function(design, coefficients) {
   scale <- design_scale(design)
   slope <- if (design$intercept) coefficients[-1] else coefficients
@@ -255,14 +250,14 @@ design_start <- function(design, coefficients) {
 
 # ---- response ----
 
-# That of a record that does not count is missing.
+# The response is missing where the record is not used.
 design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
   y <- design_answers(design, data, arg, call)
   if (!is.null(design$subset) || has_weights(design)) y[!design_kept(design, data, arg, call)] <- NA
   y
 }
 
-# Of all records.
+# The response of all records.
 design_answers <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)
   row_wise_evaluate(design$response_expression, data, design$schema, arg, call)

@@ -1,6 +1,6 @@
-# SQL as databases speak it.
+# SQL dialects of the supported databases.
 
-# Without arrays and joins.
+# The position among the levels, without arrays and joins.
 case_code <- function(x, levels, as) {
   list(code = paste("CASE", x, paste("WHEN", levels, "THEN", seq_along(levels), collapse = " "), "END"))
 }
@@ -22,24 +22,23 @@ double_dialect <- function(text, known, int, total, begin, end) {
   )
 }
 
-# What sql.R and push.R need to know of each:
+# What sql.R and push.R need to know of a dialect:
 #
-#   class       of its DBI connection; NULL where the package has tested the text alone
-#   log         a logarithm, of any base
-#   fence       ends a SELECT that must be computed once for each row, before what is around it
-#   float       type of a double; number(x)
+#   class       of its DBI connection; NULL where only the text of statements was tested
+#   log         the logarithm, of any base
+#   fence       ends a SELECT that must be computed once per row, before the SELECT around it
+#   float       the type of doubles; number(x)
 #   int(e)      the double e, rounded to an integer
-#   total(e)    the sum of an integer e of at most 60 bits: exact, then a double
-#   known       types of columns that are numbers, text, truth values, dates and times; NULL: values have types, columns
-#               have none
-#   double(x, type)  a column that is a number, as a double; no value of it is an error
+#   total(e)    the sum of an integer e of at most 60 bits: computed exactly, then converted to a double
+#   known       types of columns that are numbers, text, truth values, dates and times; NULL if only values have types
+#   double(x, type)  a numeric column as a double; no value may cause an error
 #   text(x, type)    a column that is text or an integer, as text
-#   code(x, levels, as)  the place of the text x among quoted ones, from one on: an expression, and, where code is an
-#                    expression of it, join: a table to be joined by this name, with one row for each level and so at
-#                    most one for each record
-#   at(k, values)    the k-th of numbers, from zero on
-#   guard(x, e)      e, an expression of the number x; missing where x is no number
-#   begin, end  of one read-only snapshot; probe: works inside of a transaction only, where begin does not tell
+#   code(x, levels, as)  the position of the text x among quoted levels, counted from one: an expression `code` and, if
+#                        it needs one, `join`, a table with the alias `as` and at most one row per record
+#   at(k, values)    the k-th of some numbers, counted from zero
+#   guard(x, e)      e, an expression of the number x; missing where x is not a number
+#   begin, end  of one read-only snapshot; probe: a statement that works in a transaction only; needed where a second
+#               begin is no error
 #   most        items of a SELECT; characters: of a statement
 dialects <- list(
   postgres = list(
@@ -50,7 +49,7 @@ dialects <- list(
     known = list(number = c("float8", "float4", "int2", "int4", "int8", "numeric"),
                  text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool", Date = "date",
                  POSIXct = "timestamptz"),
-    # Of infinite times there are no differences.
+    # Differences of infinite times are undefined.
     double = function(x, type) {
       switch(type, float8 = x, numeric = sprintf(postgres_numeric, x),
              date = sprintf("CASE WHEN isfinite(%1$s) THEN CAST(%1$s - DATE '1970-01-01' AS double precision) END", x),
@@ -58,7 +57,7 @@ dialects <- list(
              sprintf("CAST(%s AS double precision)", x))
     },
     text = function(x, type) if (type == "text") x else sprintf("CAST(%s AS text)", x),
-    # Bytes are compared: no collation makes two levels equal.
+    # Bytes are compared, as a collation could make two levels equal.
     code = function(x, levels, as) {
       rows <- toString(sprintf("(CAST(%s AS text), %d)", levels, seq_along(levels)))
       list(code = paste0(as, ".code"),
@@ -75,7 +74,7 @@ dialects <- list(
     class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
     number = function(x) sprintf("%.16e", x),
     int = function(e) paste0("CAST(ROUND(", e, ") AS INTEGER)"),
-    # Its sums have 63 bits, and more are an error: two digits of 30 bits, for up to 2^31 rows.
+    # Sums have 63 bits and raise an error beyond that. Two digits of 30 bits are safe for up to 2^31 rows.
     total = function(e) {
       sprintf("(CAST(SUM((%1$s) >> 30) AS REAL) * 1073741824e0 + CAST(SUM((%1$s) & 1073741823) AS REAL))", e)
     },
@@ -100,8 +99,8 @@ dialects <- list(
   )
 )
 
-# A number of any length that PostgreSQL's numeric has, without the errors of a cast: far ones stay far, those near zero
-# are rounded to a multiple of 10^-200.
+# Converts a number of any length that PostgreSQL's numeric has without the errors of a cast: very large numbers stay
+# very large, and numbers near zero are rounded to a multiple of 10^-200.
 postgres_numeric <- paste(
   "CASE WHEN %1$s > 1e150 THEN CASE WHEN %1$s < 1e308 THEN CAST(1e151 AS double precision) END",
   "WHEN %1$s < -1e150 THEN CASE WHEN %1$s > -1e308 THEN CAST(-1e151 AS double precision) END",

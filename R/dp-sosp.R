@@ -212,7 +212,7 @@
 #' @export
 dp_sosp <- function(x, ...) {
   if (nargs() == 0L) abort("argument", "Nothing to fit: give a formula and a data frame, or a matrix and a response.")
-  # The method for formulas calls its first argument so; as in lm(), it may then come anywhere.
+  # The first argument of the formula method has this name. As in lm(), it may then be at any position.
   if ("formula" %in% names(match.call())) UseMethod("dp_sosp", y ~ x)
   UseMethod("dp_sosp")
 }

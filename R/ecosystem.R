@@ -1,5 +1,5 @@
-# Methods for generics of insight, marginaleffects and emmeans, none of which need be installed. What they do with a fit
-# needs no data but those that are given with the call.
+# Methods for generics of insight, marginaleffects and emmeans, which are optional packages. They use no data of the
+# fit, only data that the caller gives.
 
 #' Fits in other packages
 #'
@@ -71,7 +71,7 @@ model_info.dp_sosp <- function(x, ...) {
   )
 }
 
-# Between predict()'s types "response" and "link".
+# The map between the types "response" and "link" of predict().
 fit_link <- function(fit) {
   kind <- fit$response$kind
   plain <- kind == "bounded" || !has_probabilities(fit$loss)
@@ -80,7 +80,7 @@ fit_link <- function(fit) {
 
 # ---- marginaleffects ----
 
-# It asks for the classes that it may take.
+# marginaleffects asks for the classes that it may take.
 register_class <- function() {
   options(marginaleffects_model_classes = union(getOption("marginaleffects_model_classes"), "dp_sosp"))
 }
@@ -111,12 +111,12 @@ get_vcov.dp_sosp <- function(model, vcov = TRUE, ...) {
 #' @exportS3Method emmeans::recover_data
 recover_data.dp_sosp <- function(object, data = NULL, ...) {
   if (is_matrix_design(object$design)) return("This fit was made from a matrix: it has no formula.")
-  # emmeans makes an error of a text.
+  # emmeans turns a text into an error.
   if (is.null(data)) return(no_data)
   emmeans::recover_data(object$call, stats::delete.response(object$design$terms), NULL, data = data, ...)
 }
 
-# The linear predictor is linear in the coefficients: each column is that of one alone.
+# The linear predictor is linear in the coefficients, so each column is the predictor of one coefficient alone.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.dp_sosp <- function(object, trms, xlev, grid, ...) {
   inference <- inference_of(object)

@@ -143,12 +143,12 @@ check_cells <- function(cells, call) {
 
 # ---- records ----
 
-# Of a curve or a choice, by row numbers, which are public: TRUE for this fraction of n rows, evenly spread.
+# Selects this fraction of n rows, evenly spread, by row numbers, which are public. TRUE for held-out rows.
 held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
 
-# Of every record the predictor and the response, NA where there is none: link and y, in the response's units where it
-# is numeric, else log-odds and 1 or -1, of classes a row of predictors and the class' number. Each is a function of its
-# own row.
+# The predictor (link) and the response (y) of every record, NA where missing. A numeric response has its own units.
+# Otherwise link is the log-odds and y is 1 or -1; for several classes link is a row of predictors and y the number of
+# the class. Each value is a function of its own row.
 held_out_records <- function(fit, newdata, y, call, offset = NULL) {
   if (is_source(newdata, "newdata", call)) {
     abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",
@@ -172,7 +172,7 @@ check_y <- function(y, fit, newdata, call) {
   if (is.null(y)) abort("argument", "`y` is missing: the responses of the rows of `newdata`.", call = call)
   wanted <- switch(fit$response$kind, bounded = , count = "numeric", classes = "factor", fit$response$kind)
   kind <- column_kind(y)
-  # A response of NA alone is logical whatever it was.
+  # A response with only NA is logical, whatever its type was.
   if (!kind %in% c(wanted, "logical")) {
     abort("argument", "`y` must be coded as in the fit, ", wanted, ", not ", describe_column(y), ".", call = call)
   }
@@ -186,8 +186,7 @@ formula_y <- function(y, fit, newdata, call) {
 
 # ---- release ----
 
-# What is known of one record, from 0 to 1 each: the metrics that are means, as losses. scale: from these to the metric,
-# offset + width * mean.
+# For each metric that is a mean, a value in [0, 1] per record; the metric is lower + width * mean.
 score_columns <- function(fit, records, metrics, clip) {
   means <- setdiff(metrics, "table")
   stats::setNames(lapply(means, function(metric) scores[[metric]](records, fit$response$bounds, clip)), means)
@@ -199,7 +198,7 @@ scores <- list(
     new_score(-log(probability), -log1p(-clip), -log(clip), log(2))
   },
   brier = function(records, bounds, clip) new_score((1 - came(records))^2, 0, 1, 1 / 4),
-  # As predict(type = "class") has it: log-odds of zero are the first class.
+  # As in predict(type = "class"): log-odds of zero give the first class.
   accuracy = function(records, bounds, clip) new_score(predicted_class(records) == came_class(records), 0, 1, 1 / 2),
   absolute_error = function(records, bounds, clip) {
     width <- bounds[2] - bounds[1]
@@ -211,13 +210,13 @@ scores <- list(
   }
 )
 
-# Probability of the response that came.
+# The predicted probability of the observed response.
 came <- function(records) {
   if (!is.matrix(records$link)) return(stats::plogis(records$link * records$y))
   class_probabilities(records$link)[cbind(seq_along(records$y), records$y)]
 }
 
-# Two classes, or the number of one of some; of a missing predictor missing.
+# TRUE and FALSE for two classes, else the number of the class; missing where the predictor is missing.
 predicted_class <- function(records) {
   if (!is.matrix(records$link)) return(records$link > 0)
   replace(largest(records$link), is.na(records$link[, 1]), NA)
@@ -226,13 +225,14 @@ came_class <- function(records) if (is.matrix(records$link)) records$y else reco
 
 bounded_error <- function(records, bounds) pmin(pmax(records$link, bounds[1]), bounds[2]) - records$y
 
-# value: from lower to upper, public bounds; null: of a null record. In [0, 1], whatever the value.
+# value: numbers in the public bounds lower and upper; null: the value of a null record. The result is in [0, 1] for any
+# value.
 new_score <- function(value, lower, upper, null) {
   value[!is.finite(value)] <- null
   list(lower = lower, width = upper - lower, values = pmin(pmax((value - lower) / (upper - lower), 0), 1))
 }
 
-# The job, with means and table as they were released (proofs: sensitivity-scores).
+# The job with the released means and table (proofs: sensitivity-scores).
 release_evaluation <- function(job, fit, records, metrics, clip, cells) {
   columns <- score_columns(fit, records, metrics, clip)
   parts <- (length(columns) > 0L) + ("table" %in% metrics)

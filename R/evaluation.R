@@ -1,6 +1,6 @@
 # The evaluation: what was released about held-out records, and what follows from it.
 
-# job: after release_evaluation(); no more of it is kept than this.
+# job: after release_evaluation(). No other part of it is kept.
 new_evaluation <- function(job) {
   table <- if (!is.null(job$table)) read_table(job$table, job$cells)
   structure(class = "dp_evaluation", list(
@@ -23,8 +23,8 @@ new_estimates <- function(job, table) {
 
 # ---- the table ----
 
-# Codes of the table: the cell of the predictor, the modelled response's cells after those of the other one. Edges
-# belong to the cell below, as predictors of zero do to the class of negative ones.
+# Codes of the table. For the other response they are the cells of the predictor; the cells of the modelled response
+# follow. An edge belongs to the cell below it, as a predictor of zero belongs to the class of negative ones.
 table_edges <- function(cells) (seq_len(cells - 1L) - cells / 2) * 8 / max(cells - 2, 1)
 
 table_codes <- function(records, cells) {
@@ -32,7 +32,7 @@ table_codes <- function(records, cells) {
   as.double(cell + cells * (records$y > 0))
 }
 
-# A cell's share is shown where its count exceeds so many standard deviations.
+# The fraction of a cell is shown if its count exceeds this many standard deviations of the noise.
 cell_threshold <- 4
 
 read_table <- function(counts, cells) {
@@ -46,7 +46,7 @@ read_table <- function(counts, cells) {
   table
 }
 
-# Predictions in the middle of the cells, in log-odds; of the first and the last, half a cell beyond their edge.
+# Predictions at the centres of the cells, in log-odds. For the first and last cell, half a cell beyond their edge.
 cell_predictions <- function(cells) {
   edges <- table_edges(cells)
   half <- 4 / max(cells - 2, 1)
@@ -60,8 +60,8 @@ confusion <- function(table, labels) {
          dimnames = list(response = labels, predicted = labels))
 }
 
-# The area under the ROC curve, of pairs in the same cell one half: U / (A B) with U a form in counts a and b that is
-# linear in each. Its error is that of U, A and B to first order, plus the noise's products in U.
+# The area under the ROC curve, where pairs in the same cell count one half: U / (A B), with U bilinear in the counts a
+# and b. Its error is that of U, A and B to first order, plus the products of noise in U.
 table_auc <- function(table, sd) {
   a <- table$modelled
   b <- table$other
@@ -88,8 +88,8 @@ hanley_mcneil <- function(area, counts) {
 
 # ---- sampling ----
 
-# Standard deviation of a metric's mean over samples, from released numbers: accuracy from itself, the absolute error
-# from both of a numeric response, log-loss and Brier score from the table.
+# Standard deviation of a metric over samples of records, from released numbers: for accuracy from itself, for the
+# absolute error from both metrics of a numeric response, for log-loss and Brier score from the table.
 sampling_error <- function(metric, estimates, table, clip, n) {
   value <- stats::setNames(estimates$estimate, estimates$metric)
   variance <- switch(metric,
@@ -101,7 +101,7 @@ sampling_error <- function(metric, estimates, table, clip, n) {
   if (is.null(variance) || is.na(variance)) NA_real_ else sqrt(max(variance, 0) / n)
 }
 
-# loss: of the probability of what came.
+# loss: a function of the predicted probability of the observed response.
 table_variance <- function(table, loss) {
   if (is.null(table)) return(NULL)
   p <- cell_predictions(nrow(table))

@@ -51,7 +51,7 @@ leaf_event <- function(label, leaf, neighbours, call = sys.call(-1)) {
   new_event("leaf", label = label, leaf = leaf, neighbours = neighbours, call = call)
 }
 
-# Leaves are rows of a matrix, their kinds by their place here: in this order a plan has them.
+# A leaf is a row of a matrix, and its kind a position in this vector. A plan has the kinds in this order.
 leaf_kinds <- c("gaussian", "laplace", "pure", "exponential", "svt_laplace", "svt_gaussian")
 
 leaf_row <- function(kind, a, b = 0, c = 0) c(kind = match(kind, leaf_kinds), a = a, b = b, c = c, times = 1)
@@ -124,9 +124,9 @@ event_tree <- function(sigma, leaves, factorisation = c("binary", "sqrt"), neigh
              leaf_row("gaussian", sqrt(touched) / sigma), neighbours)
 }
 
-# Sum of the squares of choose(2j, j) / 4^j, j < leaves. Beyond a million terms, where a vector of them would fill the
-# memory, its upper bound: the square is below 1 / (pi (j + 1/4)), which is convex in j, so below its mean over
-# (j - 1/2, j + 1/2).
+# Sum of the squares of choose(2j, j) / 4^j, j < leaves. Beyond a million terms a vector of them would use too much
+# memory, so an upper bound is added instead: the square is below 1 / (pi (j + 1/4)), which is convex in j and therefore
+# below its mean over (j - 1/2, j + 1/2).
 sqrt_tree_square <- function(leaves, exact = 1e6) {
   j <- seq_len(min(leaves, exact)) - 1
   beyond <- if (leaves > exact) log((leaves - 0.25) / (exact - 0.25)) / pi else 0
@@ -187,7 +187,7 @@ holds_subsample <- function(event) {
   )
 }
 
-# The leaves of an event, equal ones together and all Gaussians as one.
+# The leaves of an event. Equal leaves are merged, and so are all Gaussian ones.
 event_leaves <- function(event, times = 1) {
   rows <- switch(event$type,
     leaf = t(replace(event$leaf, "times", times)),
@@ -211,12 +211,12 @@ merge_leaves <- function(rows) {
   others[order(others[, "kind"], others[, "a"], others[, "b"], others[, "c"]), , drop = FALSE]
 }
 
-# Equal for equal numbers only.
+# Keys are equal only for equal numbers.
 exact_key <- function(x) paste(format(x, digits = 17), collapse = " ")
 step_key <- function(s) exact_key(c(match(s$amplification, amplifications), s$rate, s$leaves))
 
-# What a batch does to its leaves: nothing (all records are in it), or what sampling does to a pair of neighbours under
-# "zero-out" (a mixture) and under "replace-one" (a profile). In this order a plan has its steps.
+# The amplification by sampling: "none" (every record is in the batch), or the form of the privacy loss of a pair of
+# neighbours under "zero-out" ("mixture") and "replace-one" ("profile"). A plan has its steps in this order.
 amplifications <- c("none", "mixture", "profile")
 
 # Steps (leaves, amplification, rate, times), in the order of the event.
@@ -235,8 +235,8 @@ plain_step <- function(event, times) {
   list(leaves = event_leaves(event, times), amplification = "none", rate = 1, times = 1)
 }
 
-# A plan, as the core takes it: the columns of the leaves, those of the first step first, and of the steps, with the
-# numbers of their leaves. Equal steps are together.
+# A plan in the form of the core: columns of all leaves, those of the first step first, and columns of the steps with
+# the number of leaves of each. Equal steps are adjacent.
 event_plan <- function(event) {
   steps <- event_steps(event)
   plain <- vapply(steps, function(s) s$amplification == "none", NA)

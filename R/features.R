@@ -86,7 +86,7 @@ scattering <- function(x, size, bounds, order, map) {
   .Call(ffi_scattering, x, c(nrow(x), size), is.matrix(x), bounds, order, map)
 }
 
-# Height and width, once x is known to be images of this size.
+# Height and width of the images; an error unless x holds images of this size.
 image_size <- function(x, size, call) {
   if (!is.numeric(x) || !length(dim(x)) %in% 2:3) {
     advice <- if (is.data.frame(x)) "; make a data frame one with `as.matrix()`"
@@ -114,7 +114,7 @@ check_sides <- function(size, call) {
   vapply(size, check_count, 1L, arg = "size", call = call)
 }
 
-# Of the core's channels: directions of the fine and of the coarse wavelet, 1 to 8, NA where there is none.
+# The channels of the core: the direction, 1 to 8, of the fine and of the coarse wavelet, NA where there is none.
 scattering_channels <- function(order) {
   pairs <- expand.grid(coarse = 1:8, fine = 1:8)[2:1]
   turn <- (pairs$coarse - pairs$fine) %% 8

@@ -1,6 +1,6 @@
-# The fit: releases and public facts, nothing else.
+# The fit contains releases and public facts only.
 
-# job: after job_run(); no more of it is kept than this.
+# job: after job_run(). No other part of it is kept.
 new_fit <- function(job) {
   result <- job$answer$result
   trace <- as.data.frame(job$answer$trace)
@@ -21,14 +21,15 @@ new_fit <- function(job) {
   ))
 }
 
-# Of the last phase; all clipped gradients, the last one certifies; all steps on fresh records, which are numbered.
+# The number of iterations in the trace. Steps on fresh records are numbered. Where gradients are clipped all of these
+# count, as the certificate uses another query; otherwise the gradients of the last phase count.
 iterations_done <- function(trace) {
   if ("fresh records" %in% trace$query) return(max(trace$iteration))
   clipped <- sum(trace$query == "clipped gradient")
   if (clipped > 0L) clipped else sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0))
 }
 
-# NaN in the core: nothing released says.
+# The core returns NaN for what the releases do not determine.
 released <- function(x) if (is.nan(x)) NA_real_ else x
 
 # of: "sample" or "population".
@@ -50,7 +51,7 @@ new_privacy <- function(job) {
   ledger <- dp_ledger(job$budget)
   ledger <- ledger[seq_len(nrow(ledger)) > job$before, ]
   rownames(ledger) <- NULL
-  # Less than asked for when the shared budget had less left.
+  # The fit costs less than asked for if the shared budget had less left.
   whole <- !is.null(job$eps) && job$rho == rho_of(job, job$eps)
   list(
     eps = if (whole) job$eps else eps_of(job, job$rho), delta = job$delta, rho = job$rho,
@@ -196,7 +197,7 @@ certificate_lines <- function(certificate, scale, target = NULL) {
   )
 }
 
-# Of which problem the gradient is.
+# The problem whose gradient the certificate bounds.
 certificate_scale <- function(x) {
   if (is.null(x$geometry)) return("on the scale of the mapped rows")
   paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights and the ridge")
@@ -260,7 +261,7 @@ formula.dp_sosp <- function(x, ...) {
   design_formula(x$design)
 }
 
-# Of a network without a formula there is no design.
+# A network without a formula has no design.
 design_formula <- function(design, call = sys.call(-1)) {
   if (is.null(design) || is_matrix_design(design)) {
     abort("argument", "This fit was made from a matrix: it has no formula.", call = call)
@@ -292,8 +293,8 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   )
 }
 
-# The linear predictor, of a numeric response in its units. The estimates that intervals are about have no bias; shrunk
-# ones predict better. offset: of the rows of a matrix.
+# The linear predictor; for a numeric response in its units. Predictions use shrunk estimates, as they have a smaller
+# error than the unbiased estimates of the intervals. offset: for the rows of a matrix.
 predicted_link <- function(fit, newdata, call, offset = NULL) {
   coefficients <- response_start(fit$response, prediction_coef(fit), fit$design$intercept)
   link <- response_link(fit$response, design_link(fit$design, coefficients, newdata, call))
@@ -316,9 +317,9 @@ check_type <- function(type, fit, call) {
   }
 }
 
-# The linear predictor, of several outputs a column for each, rows clipped as in the fit. That of a row depends on this
-# row alone, in its last bit, too: with a missing value in any row R may take all products in another way, so such
-# values are taken out first.
+# The linear predictor, with one column per output, for rows clipped as in the fit. A row's value must depend on this
+# row alone, even in its last bit. R may compute all products in another order if any value is missing, so missing
+# values are removed first.
 design_link <- function(design, coefficients, newdata, call) {
   x <- if (is_matrix_design(design)) {
     matrix_newdata(design, newdata, call)
@@ -338,7 +339,7 @@ design_link <- function(design, coefficients, newdata, call) {
   matrix(unlist(link), ncol = ncol(coefficients), dimnames = list(NULL, colnames(coefficients)))
 }
 
-# square: squared norms of rows; product(): with coefficients.
+# square: squared norms of the rows; product(): the product with coefficients.
 sparse_products <- function(x) {
   value <- attr(x, "x")
   value[!is.finite(value)] <- NA

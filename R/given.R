@@ -1,6 +1,6 @@
-# Arguments that a function cannot do without.
+# Arguments that must be given.
 
-# Called first of all by an exported function: an argument without a default must be given.
+# Exported functions call this first: an argument without a default must be given.
 require_given <- function() {
   frame <- parent.frame()
   needed <- names(Filter(is_empty, formals(sys.function(-1L))))
