@@ -1,4 +1,4 @@
-# Intervals for a fit that exists: another charge.
+# Intervals for an existing fit, as a further charge.
 
 #' Standard errors, tests and intervals
 #'
@@ -119,7 +119,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   fit
 }
 
-# The fit's problem with these data, which may be others. beside: y, weights and offset of a matrix.
+# The fit's problem with the given data, which may differ from the training data. beside: y, weights and offset of a
+# matrix.
 other_job <- function(fit, data, beside, noise, promise, call) {
   again <- if (is_matrix_design(fit$design)) again_matrix else again_formula
   problem <- again(fit, data, beside, call)

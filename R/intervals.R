@@ -1,15 +1,15 @@
-# Standard errors, tests and intervals of a fit that bought them.
+# Standard errors, tests and intervals of a fit with released inference.
 
 no_errors <- "This fit bought no intervals: see `dp_inference()`."
 
-# The fit's, or an error.
+# The inference of the fit, or an error.
 inference_of <- function(fit, call = sys.call(-1)) {
   check_one_output(fit$loss, "Intervals are", call)
   if (is.null(fit$inference)) abort("argument", no_errors, call = call, class = "dpsosp_error_absent")
   fit$inference
 }
 
-# NA where nothing is to be shown.
+# The covariance with NA for the coefficients whose estimates are not shown.
 shown_vcov <- function(inference) {
   hidden <- !is.na(inference$reason)
   covariance <- inference$vcov
@@ -26,7 +26,7 @@ coefficient_table <- function(fit, unresolved = "NA") {
   cbind(Estimate = estimate, "Std. Error" = error, "z value" = z, "Pr(>|z|)" = 2 * stats::pnorm(-abs(z)))
 }
 
-# Lines of a summary: the table, with a reason where there are no numbers.
+# Lines of a summary: the table, with the reason in place of numbers that are not shown.
 coefficient_lines <- function(fit, digits) {
   table <- coefficient_table(fit)
   p <- table[, 4]
@@ -45,7 +45,7 @@ unresolved_text <- function(fit) {
   "What is not resolved takes more records, a larger eps, narrower ranges or fewer levels: see `?dp_inference`"
 }
 
-# What the numbers are about.
+# The parameter that the intervals are for.
 estimand_text <- function(fit) {
   design <- fit$design
   paste0("About the least expected ", loss_text(fit$loss), " loss",
@@ -54,7 +54,7 @@ estimand_text <- function(fit) {
          if (fit$inference$type == "model") "; standard errors take the model for true")
 }
 
-# Does the radius shorten rows?
+# Can the radius clip rows?
 may_clip <- function(design) {
   is_matrix_design(design) || design$radius < sqrt(length(unique(design$columns$variable)) + design$intercept)
 }
@@ -102,7 +102,7 @@ confint.dp_sosp <- function(object, parm, level = 0.95, unresolved = c("NA", "wi
   interval
 }
 
-# By name or by number; all where none are.
+# Selects coefficients by name or by number; all if parm is missing.
 chosen_coefficients <- function(parm, names, call) {
   if (missing(parm)) return(names)
   if (is.numeric(parm) && all(parm %in% seq_along(names))) return(names[parm])

@@ -1,7 +1,7 @@
-# What a job refuses of its method and problem together.
+# Combinations of method and problem that a job refuses.
 
-# Newton directions are private, and lead downhill, only where every record's curvature is positive, as does the
-# guarantee of a perturbed minimiser.
+# If every record's curvature is nonnegative, Newton directions have bounded sensitivity and are descent directions, and
+# a perturbed minimiser is private.
 check_convex <- function(loss, penalty, method, call) {
   if (!method$convex || is_convex(loss, penalty)) return(invisible())
   loss_is <- is_convex(loss, penalty_none())
@@ -12,7 +12,7 @@ check_convex <- function(loss, penalty, method, call) {
         class = "dpsosp_error_nonconvex")
 }
 
-# No Hessian, nor anything that rests on its Lipschitz constant, where l'' jumps.
+# Where l'' jumps there is no Hessian, nor a Lipschitz constant of one.
 check_smooth <- function(loss, penalty, method, control, call) {
   if (is_smooth(loss)) return(invisible())
   what <- paste0("the second derivative of the ", loss$name, " loss jumps")
@@ -31,7 +31,7 @@ check_smooth <- function(loss, penalty, method, control, call) {
   }
 }
 
-# What is proven, and implemented, for one predictor of a row only.
+# These parts are proven and implemented only for losses with one predictor per row.
 check_several <- function(loss, penalty, method, control, geometry, inference, call) {
   moment <- identical(control$curvature, "moment")
   if (loss$name != "multinomial") {
@@ -54,7 +54,7 @@ check_several <- function(loss, penalty, method, control, geometry, inference, c
   if (inference != "none") refuse("There are no intervals for the multinomial loss: leave out `inference`.")
 }
 
-# What a job cannot do with rows that come in chunks.
+# What is not possible with rows that come in chunks.
 check_streamed <- function(job) {
   check_stream_storage(job$storage, job$call)
   if (job$method$batch) {
@@ -70,7 +70,7 @@ check_streamed <- function(job) {
   }
 }
 
-# All that would need another pass.
+# Refuses everything that needs another pass.
 check_one_pass <- function(job) {
   refuse <- function(...) abort("argument", "The source can be read once only", ..., call = job$call)
   if (job$once$read) refuse(", and was.")
@@ -105,7 +105,7 @@ check_size <- function(job) {
   }
 }
 
-# Bounds of the objective's second derivatives from below and of its third ones.
+# Lower bound of the objective's curvature (as curv_lower) and bound of its third derivatives.
 least_curvature <- function(job) {
   loss_bounds(job$loss)[c("curv_lower", "third")] + penalty_bounds(core_penalty(job$penalty, FALSE))
 }

@@ -1,17 +1,17 @@
-# The stage of a job that gives rows coordinates in which columns have like spreads and little correlation with the
-# intercept: z_j = scale_j (r_j - centre_j), r the mapped rows, so that a row's norm is about one and no budget is lost
-# on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments) or from
-# public ones. It adds to the job
+# The stage of a job that gives rows coordinates in which all columns have a similar spread and little correlation with
+# the intercept: z_j = scale_j (r_j - centre_j), where r is a mapped row. Then a row's norm is about one, and no budget
+# is wasted on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments)
+# or from public ones. It adds to the job
 #   oracle    with these coordinates
-#   geometry  of them: centre, scale, constant, cap, bound, radius, intercept
+#   geometry  a list of centre, scale, constant, cap, bound, radius and intercept
 
-# Floor, constant and growth are compared with others, on synthetic problems, in inst/experiments/ridge-rule.R.
-geometry_share <- 0.09   # of the budget, for the moments
-geometry_floor <- 2      # standard deviations of a variance's noise that are added to it
-geometry_surely <- 2     # standard deviations by which a second moment must be below what an indicator would have
-geometry_constant <- 1.5 # the intercept's coordinate is this over sqrt(d); that of the start is known
-geometry_noise <- 0.005  # d / (n mu) up to which rows longer than one are let be
-geometry_growth <- 1 / 3 # the length of those that are grows with this power of one over d / (n mu)
+# Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
+geometry_share <- 0.09   # fraction of the budget for the moments
+geometry_floor <- 2      # standard deviations of its noise that are added to a variance
+geometry_surely <- 2     # a second moment must be below that of an indicator by this many standard deviations
+geometry_constant <- 1.5 # the intercept's coordinate, times sqrt(d); the start already has a good intercept
+geometry_noise <- 0.005  # rows longer than one are allowed where d / (n mu) is smaller than this
+geometry_growth <- 1 / 3 # the allowed length grows with this power of n mu / d
 
 job_geometry <- function(job) {
   wanted <- job$geometry
@@ -32,8 +32,8 @@ job_geometry <- function(job) {
 
 # ---- moments of the mapped rows' columns, in the order of the core ----
 
-# Public bounds of the numbers of a row: columns of the formula and those of a matrix that are declared have them;
-# others cannot be longer than a row.
+# Public bounds of the entries of a row: those of a formula's columns, and those declared for a matrix. Other columns
+# are bounded by the norm of a row.
 column_box <- function(job) {
   design <- job$design
   if (is_matrix_design(design)) return(design$box)
@@ -48,7 +48,7 @@ slopes_order <- function(design) {
   if (design$intercept) order[-1] - 1L else order
 }
 
-# Of the mapped rows, from those of the columns.
+# Moments of the mapped rows, from public moments of the columns.
 public_moments <- function(job, geometry) {
   order <- slopes_order(job$design)
   scale <- column_scale(job$design)
@@ -64,7 +64,7 @@ column_scale <- function(design) {
   cbind(scale[, "centre"], ifelse(scale[, "half"] > 0, scale[, "half"], 1))
 }
 
-# Public, before anything is charged.
+# Checks public facts before anything is charged.
 check_geometry_columns <- function(job) {
   geometry <- job$geometry
   if (!inherits(geometry, "dp_geometry")) return(invisible())
@@ -77,9 +77,9 @@ check_geometry_columns <- function(job) {
   }
 }
 
-# mean, variance and the sd of its noise. A column in [l, h] with the mean m has a variance of (h - m)(m - l) at most,
-# which an indicator has. Other columns have that of their second moment where it is surely less; so do all that can be
-# negative.
+# Means, variances and the standard deviation of their noise. A column in [l, h] with mean m has variance at most (h -
+# m)(m - l), with equality for an indicator. This bound is used unless the second moment is clearly smaller. Columns
+# with negative values use the second moment.
 release_moments <- function(job) {
   box <- column_box(job)
   most <- pmax(abs(box[, 1]), abs(box[, 2]))
@@ -96,7 +96,7 @@ release_moments <- function(job) {
   list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd)
 }
 
-# Those of a formula's factors. Of a matrix nobody knows.
+# The indicators of a formula's factors. For a matrix they are not known.
 known_indicators <- function(design) {
   if (is_matrix_design(design)) return(logical(nrow(design$box)))
   (design$columns$kind != "numeric")[slopes_order(design)]
@@ -104,7 +104,8 @@ known_indicators <- function(design) {
 
 # ---- coordinates ----
 
-# What the noise may hide is not blown up. Then rows have a norm of about one.
+# The added noise level keeps columns from being scaled up whose variance the noise may hide. Rows then have a norm of
+# about one.
 new_geometry <- function(moments, job) {
   scale <- 1 / sqrt(moments$variance + geometry_floor * moments$sd + 1e-12)
   scale <- scale / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
@@ -112,7 +113,7 @@ new_geometry <- function(moments, job) {
        constant = geometry_constant / sqrt(job$dim), radius = job$design$radius, intercept = job$design$intercept)
 }
 
-# Public: where there is little noise rows may be longer before their slopes and weights are held back.
+# From public facts: with little noise, rows may be longer before their slopes and weights are bounded.
 row_bounds <- function(job) {
   loss <- loss_bounds(job$loss)[["lipschitz"]]
   share <- (1 - geometry_share) * job$method$family$weighted(job$control)
@@ -123,7 +124,7 @@ row_bounds <- function(job) {
 
 # ---- points ----
 
-# To the coordinates from those of the mapped rows, and back.
+# Maps points from the coordinates of the mapped rows to those of the geometry, and back.
 to_geometry <- function(geometry, v) {
   if (is.null(geometry)) return(v)
   if (!geometry$intercept) return(v / geometry$scale)

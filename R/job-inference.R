@@ -1,13 +1,13 @@
-# The stage of a job that buys intervals: gradient, Hessian and second moments of the records' gradients, at the
-# solution, in the coordinates of the mapped rows. It adds to the job
-#   inference  NULL where none was asked for, else
+# The stage of a job that releases what intervals need: gradient, Hessian and second moments of the records' gradients,
+# at the solution, in the coordinates of the mapped rows. It adds to the job
+#   inference  NULL if not requested, else
 #     type          "sandwich" or "model"
 #     released      point and noisy releases (one-step.R), n
 #     coefficients, vcov, reason, predictor  (step_intervals())
 
-# Fractions of what intervals cost; without the products the others have theirs.
+# Fractions of the cost of intervals. Type "model" needs no products, so the other fractions are scaled up.
 inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05)
-# Of what a fit with intervals has left when its method begins: for the method.
+# Fraction for the method, of the budget that a fit with intervals has left when its method begins.
 inference_path <- 0.25
 
 inference_types <- c("sandwich", "model")
@@ -42,7 +42,7 @@ products <- function(oracle, point, rho) {
   structure(answer$products, sd = answer$sd)
 }
 
-# Before anything is charged, of a job ...
+# Checks a job before anything is charged.
 check_inference <- function(job) {
   if (job$method$batch || !is.null(job$method$open)) {
     abort("argument", "The method \"", job$method$name, "\" has an accountant of its own, which pays for no ",
@@ -52,7 +52,7 @@ check_inference <- function(job) {
   check_inferable(job$loss, job$penalty, job$dim, job$call)
 }
 
-# ... and of a problem.
+# Checks a problem.
 check_inferable <- function(loss, penalty, dim, call) {
   refuse <- function(...) abort("argument", "Intervals ", ..., call = call, class = "dpsosp_error_inference")
   if (!is_convex(loss, penalty_none())) {

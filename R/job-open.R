@@ -1,12 +1,12 @@
-# The stage of a job at which its budget is opened, or claimed where it is shared: all arguments are known to be good.
-# It adds to the job
-#   delta       where none was given
-#   budget      that it spends
-#   accountant  of rho_of() and eps_of(); decided here, before any release: see dp_budget()
-#   rho, end    what it may spend, and what is to be left of the budget
-#   before      length of the ledger so far
-#   batch       of a method on batches (batch.R); lambda, kappa: see open_perturbed()
-# and takes another method where method = "auto" does (auto.R).
+# The stage of a job that opens its budget, or claims its part of a shared one, once all arguments are known to be
+# valid. It adds to the job
+#   delta       if none was given
+#   budget      that it draws on
+#   accountant  for rho_of() and eps_of(); it is fixed here, before any release: see dp_budget()
+#   rho, end    what the job may spend, and what must be left of the budget afterwards
+#   before      the number of ledger entries so far
+#   batch       for a method on batches (batch.R); lambda, kappa: see open_perturbed()
+# and may replace the method if method = "auto" (auto.R).
 
 job_open <- function(job) {
   job <- job_delta(job)
@@ -20,7 +20,7 @@ job_delta <- function(job) {
   job
 }
 
-# What of its budget the job may spend.
+# The part of its budget that the job may spend.
 job_claim <- function(job) {
   state <- budget_state(job$budget)
   job$before <- length(state$what)
@@ -34,14 +34,14 @@ job_claim <- function(job) {
   job
 }
 
-# Nothing else is charged to a budget of the job's own.
+# A job's own budget takes no further charges afterwards.
 job_close <- function(job) {
   .Call(ffi_ledger_close, job$budget$pointer, job$neighbours, if (job$owned) 0 else Inf)
 }
 
 default_delta <- function(job) {
   if (!is.null(job$budget$delta)) return(job$budget$delta)
-  # That of two or three records would be no guarantee.
+  # With n <= 3, 1/n^2 would be no guarantee.
   delta <- if (job$n > 3) 1 / job$n^2 else 1e-6
   inform("delta", "delta = ", format(delta, digits = 3), if (job$n > 3) " (1/n^2)")
   delta
@@ -64,7 +64,7 @@ open_filter <- function(job, wanted) {
   job
 }
 
-# The order of the filter follows from the planned steps.
+# The planned steps determine the order of the filter.
 open_batches <- function(job) {
   if (job$owned) {
     rho <- .Call(ffi_gdp_mu, job$eps, job$delta)^2 / 2

@@ -1,6 +1,6 @@
-# The stage of a job that finds the ranges that are not declared, its first charge.
+# The stage of a job that finds the ranges that are not declared. It is the first charge.
 
-# Share of the job's budget.
+# Fraction of the job's budget.
 ranges_share <- 0.05
 
 job_ranges <- function(job) {
@@ -22,5 +22,5 @@ warn_missed <- function(missed, call) {
        paste0(vapply(missed, backquote, ""), " = c( , )", collapse = ", "), ")", call = call)
 }
 
-# As it is written in a call: log(b) in backticks, a as it is.
+# The name as code: log(b) in backticks, a without.
 backquote <- function(name) deparse(as.name(name), backtick = TRUE)

@@ -1,21 +1,21 @@
-# A job: a problem and what is to be done about it, as a list that stages take and return with more in it. Its entries
-# are those of the problem (problem.R) and, by the stage that adds them,
+# A job is a problem with the settings of its fit: a list that each stage extends and returns. Its entries are those of
+# the problem (problem.R) and, by the stage that adds them,
 #   new_job()     inference (its type, or "none"), penalty, auto (does the rule choose the method?), method (a row of
-#                 methods()), target, control, geometry (as it was asked for), default_geometry (was none?), neighbours,
-#                 noise, progress, eps, delta, budget (a shared one or NULL), owned (is there none?)
-#   job_start()   side, dim (coefficients of one output, and of all), start (of the mapped response; NULL when none is
-#                 given), storage
-#   job_open()    budget, what of it the job may spend, and what follows from it (job-open.R)
+#                 methods()), target, control, geometry (as requested), default_geometry (was none given?), neighbours,
+#                 noise, progress, eps, delta, budget (a shared one or NULL), owned (is there no shared one?)
+#   job_start()   side, dim (number of coefficients of one output, and of all), start (for the mapped response; NULL if
+#                 none is given), storage
+#   job_open()    budget, the part of it that the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  design with all ranges (job-ranges.R)
-#   job_constant()  start where none was given (job-constant.R)
+#   job_constant()  start if none was given (job-constant.R)
 #   fit_job()     oracle
-#   job_geometry()  geometry as it is, or NULL (job-geometry.R)
-#   job_run()     target as it was used, answer (of ffi_method_run), solution (coefficients of the columns), released
-#                 (of ffi_oracle_kept)
-#   job_inference()  inference as it was bought, or NULL (job-inference.R)
-# Nothing is charged before job_ranges(), and nothing is refused for what the arguments say after job_open().
+#   job_geometry()  geometry in use, or NULL (job-geometry.R)
+#   job_run()     target in use, answer (of ffi_method_run), solution (coefficients of the columns), released (of
+#                 ffi_oracle_kept)
+#   job_inference()  released inference, or NULL (job-inference.R)
+# Nothing is charged before job_ranges(), and no argument is refused after job_open().
 
-# The stages after new_job().
+# Runs the stages after new_job().
 fit_job <- function(job, start, storage) {
   end <- job$hold()
   on.exit(end())
@@ -50,7 +50,7 @@ new_job <- function(problem, eps, delta, method, penalty, target, control, geome
   job
 }
 
-# What the fit may spend, and of what.
+# Checks the budget of the fit: its own or a shared one.
 check_promise <- function(eps, delta, budget, call) {
   if (!is.null(eps)) eps <- check_number(eps, "eps", 0, call = call)
   if (!is.null(delta)) delta <- check_delta(delta, call)
@@ -80,7 +80,7 @@ job_start <- function(job, start, storage) {
   job
 }
 
-# Of the problem with the mapped response.
+# The start for the mapped response.
 check_start <- function(start, job) {
   if (is.null(start)) return(NULL)
   if (loss_outputs(job$loss) > 1L) return(check_start_several(start, job))
@@ -107,7 +107,7 @@ job_run <- function(job) {
   rho <- (budget_state(job$budget)$left - job$end) * if (job$inference == "none") 1 else inference_path
   bar <- progress_bar(job$progress, job$method$name)
   core <- job$method$family$core(job$control)
-  target <- list(eps_g = 1, eps_h = 1) # of which the default one does not depend
+  target <- list(eps_g = 1, eps_h = 1) # the default target does not depend on these
   options <- c(job$method$family$options(job, rho), target)
   alpha <- function() .Call(ffi_method_alpha, core, oracle$pointer, penalty, options, rho, start)
   third <- oracle_facts(oracle)$third + penalty_bounds(penalty)[["third"]]
@@ -121,7 +121,7 @@ job_run <- function(job) {
   job
 }
 
-# Of the solutions with the same probabilities the one whose rows sum to zero, which no penalty is larger for.
+# Of all solutions with the same probabilities, the one whose rows sum to zero: it has the smallest penalty.
 centred <- function(coefficients, labels) {
   out <- coefficients - rowMeans(coefficients)
   colnames(out) <- labels

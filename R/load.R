@@ -7,7 +7,7 @@
   when_loaded("marginaleffects", register_class)
 }
 
-# Now, or as soon as the package is loaded, if it ever is.
+# Calls register() now, or when the package is loaded later.
 when_loaded <- function(package, register) {
   if (isNamespaceLoaded(package)) register()
   setHook(packageEvent(package, "onLoad"), function(...) register())

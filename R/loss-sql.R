@@ -1,13 +1,14 @@
 # Losses in SQL, as functions of a predictor {t} and a response y.
 #
-# steps: columns that are computed first; short: expressions that are not, each from those before it. In all expressions
-# a name in braces stands for a step's column, a short expression or a number of parameters(), {log} for a logarithm of
-# any base. value, slope, curvature, majorant: expressions; a majorant that is missing is a constant, the bound of the
-# curvature. zero: l(0, 0). range(p, reach): the least and the largest value, less l(0, 0), where predictors are at most
-# reach.
+# steps: columns that are computed first. short: expressions that are inserted in the text; each may use those before
+# it. In all expressions a name in braces stands for the column of a step, a short expression or an entry of
+# parameters(), and {log} for a logarithm of any base. value, slope, curvature, majorant: expressions; without a
+# majorant, the constant bound of the curvature is used. zero: l(0, 0). range(p, reach): the smallest and the largest
+# value minus l(0, 0), for predictors of size at most reach.
 #
-# No expression fails on data. Arguments of EXP lie in [-300, 0], so that products of two of its values are no smaller
-# than 1e-261; differences that may be near zero are rounded to multiples of 2^-52, so that their squares are not.
+# No expression raises an error on any data. Arguments of EXP lie in [-300, 0], so that products of two of its values
+# are at least 1e-261. Differences that may be near zero are rounded to multiples of 2^-52, so that their squares do not
+# underflow.
 
 exponent <- function(size) sprintf("EXP(-CASE WHEN %1$s > 3e2 THEN 3e2 ELSE %1$s END)", size)
 above <- "CASE WHEN {m} < 0e0 THEN 1e0 ELSE {e} END"
@@ -66,7 +67,7 @@ sql_losses <- list(
   )
 )
 
-# As in src/loss/bounded_logistic.c; r is h / k there.
+# As in src/loss/bounded_logistic.c, where r is h / k.
 bounded_numbers <- function(c) {
   h <- c - 1 / 2
   k <- 1 / (4 * h)

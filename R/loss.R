@@ -148,8 +148,8 @@ huber_advice <- paste0(
 
 poisson_advice <- "The poisson loss needs the largest count, which is public: take `loss_poisson(max)`."
 
-# parameter: what the core takes. Of a numeric response also its bounds, its kind (response.R), and the map
-# (y - centre) / half to [-1, 1].
+# parameter: for the core. A loss for numeric responses also has their bounds, their kind (response.R), and the map (y -
+# centre) / half to [-1, 1].
 new_loss <- function(name, formula, parameter = 0, ...) {
   structure(class = "dp_loss", list(name = name, formula = formula, parameter = parameter, ...))
 }
@@ -163,7 +163,7 @@ check_response_bounds <- function(x, call) {
   x
 }
 
-# With the map of the response to [-1, 1], which without an intercept to take it up has no shift, as design_scale().
+# Adds the map of the response to [-1, 1]. As in design_scale(), it has no shift without an intercept to absorb it.
 scale_loss <- function(loss, intercept, call = sys.call(-1)) {
   if (!has_bounded_response(loss)) return(loss)
   ends <- loss$response
@@ -179,7 +179,7 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
 
 has_bounded_response <- function(loss) identical(loss$response_kind, "bounded")
 
-# A loss or its name, or NULL for that of the response y, for a problem with or without intercept.
+# loss: a loss, its name, or NULL for the default loss of the response y; intercept: does the problem have one?
 check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   if (is.null(loss)) return(default_loss(y))
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
@@ -192,15 +192,15 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   named[[check_choice(loss, names(named), "loss", call)]]()
 }
 
-# By the declared levels.
+# The default depends on the declared levels only.
 default_loss <- function(y) if (is.factor(y) && nlevels(y) > 2L) loss_multinomial() else loss_logistic()
 
-# Those that need no argument: their names stand for them.
+# Losses without required arguments, which may be given by name.
 losses <- function() {
   list(logistic = loss_logistic, multinomial = loss_multinomial, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm)
 }
 
-# Of as many classes as the response has, which none is known of before.
+# The multinomial loss takes its number of classes from the response.
 loss_of <- function(loss, response) {
   if (response$kind != "classes") return(loss)
   loss$classes <- length(response$labels)
@@ -208,26 +208,26 @@ loss_of <- function(loss, response) {
   loss
 }
 
-# Predictors of a row.
+# The number of predictors per row.
 loss_outputs <- function(loss) loss$classes %||% 1L
 
-# Before what is about one predictor of a record.
+# For features that support losses with one predictor only.
 check_one_output <- function(loss, what, call) {
   if (loss_outputs(loss) == 1L) return(invisible())
   abort("argument", what, " for losses of one predictor; the multinomial loss has one for each class.", call = call,
         class = "dpsosp_error_several")
 }
 
-# With any bound of its slope.
+# The logistic loss with or without a bound of its slope.
 is_logistic <- function(loss) loss$name %in% c("logistic", "bounded_logistic")
 
-# As users know it, where the core has another name.
+# The name that users know, where the core has another one.
 loss_name <- function(loss) if (is_logistic(loss)) "logistic" else loss$name
 
-# Of a response with two values: does 1 / (1 + exp(-t)) estimate the probability of y = 1?
+# For a response with two values: does 1 / (1 + exp(-t)) estimate the probability of y = 1?
 has_probabilities <- function(loss) loss$name != "huber_svm"
 
-# Can each row be given a slope of its own?
+# Can the slope be bounded for each row separately?
 has_slopes <- function(loss) loss$name == "logistic"
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
@@ -236,7 +236,7 @@ is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && p
 
 is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
 
-# As in the head of a fit: with its parameter.
+# The name with parameters, as printed at the head of a fit.
 loss_text <- function(loss, digits = NULL) {
   ends <- paste(format(loss$response, trim = TRUE, digits = digits), collapse = ", ")
   parameters <- intersect(c("slope", "h", "c", "classes"), names(loss))

@@ -1,13 +1,13 @@
-# Weights and offsets of the records of a matrix: vectors, of whose lengths and types errors may tell, of values not. A
-# list of weights and offset, or NULL; the design keeps that there are weights (weighted) and the range of the offset
-# (shift), see design-records.R, as the same are asked for where records are asked again.
+# Weights and offsets of the records of a matrix are vectors. Errors may mention their length and type, but not their
+# values. They are kept in a list of weights and offset, or NULL. The design stores whether there are weights (weighted)
+# and the range of the offset (shift, see design-records.R), as later calls with new records must give the same ones.
 
 matrix_vectors <- function(weights, offset, n, arg, call) {
   list(weights = check_one_each(weights, "weights", n, arg, call),
        offset = check_one_each(offset, "offset", n, arg, call))
 }
 
-# arg: what the matrix is called.
+# arg: the name of the matrix argument.
 check_one_each <- function(x, name, n, arg, call) {
   if (is.null(x)) return(NULL)
   if (!is.numeric(x) || is.object(x) || !is.null(dim(x)) || length(x) != n) {
@@ -17,7 +17,7 @@ check_one_each <- function(x, name, n, arg, call) {
   as.double(x)
 }
 
-# The range as a matrix of one row; NULL where there is no offset.
+# The range as a matrix with one row; NULL if there is no offset.
 check_shift <- function(range, offset, call) {
   if (is.null(offset)) {
     if (is.null(range)) return(NULL)
@@ -34,7 +34,7 @@ check_shift <- function(range, offset, call) {
   matrix(range, 1L)
 }
 
-# Of other records than the fit's, or of its own once more: the vectors that it had.
+# The vectors for other records than those of the fit, or for the same ones once more: as many as the fit had.
 again_vectors <- function(design, given, n, arg, call) {
   vectors <- matrix_vectors(given$weights, given$offset, n, arg, call)
   check_again(design$weighted, vectors$weights, "weights", arg, call)
@@ -48,7 +48,7 @@ check_again <- function(had, x, name, arg, call) {
         if (had) paste0(": give that of the rows of `", arg, "`, a number each"), ".", call = call)
 }
 
-# Of fits of formulas there are none.
+# A fit of a formula takes none.
 refuse_vectors <- function(given, call) {
   given <- intersect(names(Filter(Negate(is.null), given)), c("weights", "offset"))
   if (length(given) == 0L) return(invisible())
@@ -58,25 +58,25 @@ refuse_vectors <- function(given, call) {
 
 # ---- values ----
 
-# Does the record count? As design_kept().
+# Is the record used? As design_kept().
 vectors_kept <- function(vectors) {
   kept <- if (is.null(vectors$weights)) TRUE else counts_as_weight(vectors$weights)
   if (is.null(vectors$offset)) kept else kept & is.finite(vectors$offset)
 }
 
-# The response, missing where the record does not count.
+# The response, missing where the record is not used.
 kept_response <- function(y, vectors) {
   y[!vectors_kept(vectors)] <- NA
   y
 }
 
-# The list for new_oracle(); y: the response as it came.
+# The list for new_oracle(); y: the response before coding.
 matrix_records <- function(rows, y, vectors, shift, response) {
   list(rows = rows, y = response_code(response, kept_response(y, vectors)),
        weighing = vectors_weighing(vectors, shift, response))
 }
 
-# The offset of rows to predict, in the units of predictions.
+# The offset of the rows to predict, in the units of predictions.
 predicted_offset <- function(design, offset, n, call) {
   offset <- check_one_each(offset, "offset", n, "newdata", call)
   check_again(!is.null(design$shift), offset, "offset", "newdata", call)

@@ -57,7 +57,7 @@ family_cubic <- function() {
              matrices = function(control) control$solver == "direct")
 }
 
-# Steps of the inner solver need strong convexity in every coefficient.
+# The steps of the inner solver need strong convexity in every coefficient.
 check_strong <- function(job) {
   if (job$control$solver != "inner" || is_strong(job$penalty, job$design$intercept)) return(invisible())
   abort("argument", "`solver = \"inner\"` needs strong convexity: take `penalty_ridge()` and no intercept, ",

@@ -154,7 +154,7 @@ family_newton <- function() {
     "newton", newton_control, newton_options, core = function(control) if (is_moment(control)) "moment" else "newton",
     check = check_damped, check_problem = check_rounding, hessians = newton_hessians,
     steps = function(job) job$control$iterations,
-    # Steps with curvature of their own are few.
+    # With its own curvature, the method takes few steps.
     least_batches = function(control) if (control$curvature == "lazy") 20 else 5,
     constant = function(job) if (job$control$curvature == "lazy") start_coarse,
     because = ", where Newton's method may increase the objective and the noise of its directions is unbounded"
@@ -178,7 +178,7 @@ newton_hessians <- function(control) {
   list(setting = paste0("`curvature` \"", control$curvature, "\""), instead = "\"lazy\" or \"qu\"")
 }
 
-# Twice what rounding needs, for the largest curvature of a loss: see sensitivity_newton() of the core.
+# Twice the value that rounding requires, for the largest curvature of a loss: see sensitivity_newton() in the core.
 check_rounding <- function(job) {
   control <- job$control
   if (control$curvature %in% c("hessian", "qu") && is.na(control$lambda0) && !identical(job$geometry, "none")) {

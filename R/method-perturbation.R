@@ -74,7 +74,7 @@ check_unpenalised <- function(job) {
         "`intercept = FALSE`.", call = job$call)
 }
 
-# lambda, a function of n, dim, budget, relation and loss alone.
+# lambda depends only on n, dim, budget, relation and loss.
 perturbation_lambda <- function(job, eps) {
   control <- job$control
   if (!is.na(control$lambda)) return(control$lambda)
@@ -85,21 +85,21 @@ perturbation_lambda <- function(job, eps) {
   max(noise / size, bounds[["curv_upper"]] / (job$n * expm1(control$kappa_share * eps)))
 }
 
-# The length of the noise in a gradient that takes the whole budget.
+# The expected norm of the noise in a gradient that uses the whole budget.
 gradient_noise <- function(job, eps) {
   change <- if (job$neighbours == "replace-one") 2 else 1
   change * loss_bounds(job$loss)[["lipschitz"]] * sqrt(job$dim) / (job$n * .Call(ffi_gdp_mu, eps, job$delta))
 }
 
-# What the synthetic problems of inst/experiments/convex-rule.R prefer: 10 at a noise of 0.05, 20 at 0.01, 40 at 0.001.
-# With a response in bounds the predictor is to stay in [-1, 1], however little noise there is.
+# Fitted to the best sizes on the synthetic problems of inst/experiments/convex-rule.R: 10 at a noise of 0.05, 20 at
+# 0.01, 40 at 0.001. If the response has bounds, the predictor should stay in [-1, 1], even with little noise.
 perturbation_size <- function(noise, loss) if (has_bounded_response(loss)) 2 else 20 * (100 * noise)^-0.3
 
-# What the determinant may add to the privacy loss, rounded up.
+# The largest contribution of the determinant to the privacy loss, rounded up.
 perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_upper"]] / (n * lambda)) * (1 + 1e-12)
 
-# Adds lambda, kappa and the ledger that takes one perturbed minimiser, whose capacity is the mu with
-# 4 delta_mu(eps - kappa) = delta.
+# Adds lambda, kappa and a ledger for one perturbed minimiser. The capacity of the ledger is the mu with 4 delta_mu(eps
+# - kappa) = delta.
 open_perturbed <- function(job) {
   if (!job$owned) {
     abort("argument", "The method \"", job$method$name, "\" needs a budget of its own, `eps` and `delta` without ",

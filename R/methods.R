@@ -1,4 +1,4 @@
-# The table of the methods, and what dp_sosp()'s page says of them.
+# The table of the methods, which is also the source of a section of dp_sosp()'s help page.
 
 #' @section Methods:
 #' For all problems:
@@ -20,14 +20,14 @@
 #' @name dp_sosp
 NULL
 
-# A method is its family and what it differs in: flags of the family's, and
+# A method is a family with settings: flags of the family, and
 #   batch      are its steps on batches?
 #   fresh      is each record read once, in one pass over a source?
 #   convex     does it need a convex problem?
-#   nonsmooth  does it take a loss whose second derivative jumps?
-#   several    does it take a loss of several outputs?
+#   nonsmooth  does it support losses whose second derivative jumps?
+#   several    does it support losses with several outputs?
 #   scaled     are columns centred and scaled by default (geometry.R)?
-#   open       function(job): the job with its budget, where no other ledger will do; or NULL
+#   open       function(job): the job with its budget, if it needs a special ledger; or NULL
 method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, several = FALSE,
                    scaled = FALSE, open = NULL) {
   list(name = name, family = family, ..., batch = batch, fresh = fresh, convex = convex, nonsmooth = nonsmooth,
@@ -64,7 +64,7 @@ methods <- function() {
 }
 
 method_names <- function() names(methods())
-# Those with a flag that all methods have, and those without.
+# Names of the methods that have a flag, and of those that do not.
 methods_with <- function(flag) names(Filter(function(method) method[[flag]], methods()))
 methods_without <- function(flag) setdiff(method_names(), methods_with(flag))
 

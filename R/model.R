@@ -97,7 +97,7 @@ dense_layers <- function(units, activation) {
              activation = rep(activation, length(units)))
 }
 
-# layers: a data frame with a row for each but the last.
+# layers: a data frame with a row for each layer but the last.
 new_model <- function(name, layers) {
   rownames(layers) <- NULL
   structure(class = "dp_model", list(name = name, layers = layers))
@@ -128,7 +128,7 @@ check_model <- function(model, call) {
   abort("argument", "`model` must come from `model_mlp()` or `model_cnn()`, not ", describe(model), ".", call = call)
 }
 
-# A network as the core takes it. input: height, width and channels of a record, those of a matrix 1, 1 and its
+# A network in the form of the core. input: height, width and channels of a record; for a matrix 1, 1 and its number of
 # columns.
 core_network <- function(model, input, bounds, classes) {
   c(list(input = input, bounds = bounds, classes = classes), model$layers)

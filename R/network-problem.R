@@ -1,10 +1,10 @@
-# Problems of networks, from an array or from a formula and a data frame: as those of problem.R, with
-#   design      NULL of an array
-#   input       height, width and channels of a record; those of a row are 1, 1 and its columns
-#   range       where all numbers lie
-#   records     function(job): x, as it is given or mapped, y and weighing, as those of new_oracle()
+# Problems of networks, from an array or from a formula and a data frame. They are lists as in problem.R, except for
+#   design      NULL for an array
+#   input       height, width and channels of a record; for a row of a matrix 1, 1 and its number of columns
+#   range       of all input values
+#   records     function(job): x (given or mapped), y and weighing, as those of new_oracle()
 
-# What dp_sosp() takes for a linear model only.
+# Arguments of dp_sosp() for linear models only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
                       "certificate", "offset", "offset_range")
 
@@ -34,7 +34,7 @@ network_array <- function(x, y, model, loss, bounds, weights, call) {
        })
 }
 
-# The columns of its matrix are inputs.
+# The inputs are the columns of the design's matrix.
 network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   if (is_source(data, "data", call)) {
     abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
@@ -60,7 +60,7 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   problem
 }
 
-# x: as it is given, in doubles; n records; input: height, width and channels of one.
+# x: the given values as doubles, for n records; input: height, width and channels of a record.
 network_inputs <- function(x, model, bounds, call) {
   images <- model$name == "cnn"
   if (!is.numeric(x) || is.object(x) || !length(dim(x)) %in% (if (images) 3:4 else 2:4)) {

@@ -1,6 +1,6 @@
-# Fits of networks: a job of its own (job.R), whose stages open the budget, run the method and keep what is public.
+# Fits of networks: a job of its own (job.R), whose stages open the budget, run the method and keep the public parts.
 
-# problem: of network_array() or network_formula().
+# problem: from network_array() or network_formula().
 fit_network <- function(problem, model, eps, delta, method, control, budget, neighbours, noise, progress) {
   call <- problem$call
   method <- check_network_method(method, call)
@@ -15,7 +15,7 @@ fit_network <- function(problem, model, eps, delta, method, control, budget, nei
   run_network(job_ranges(job_open(job)))
 }
 
-# What is left open there; the whole budget is for steps.
+# Sets what the control object leaves open; the whole budget is for steps.
 network_control <- function(job) {
   open <- list(clip = 0.5, seed = 1L, batch = if (job$method$batch) max(1, round(job$n / 30)))
   control <- utils::modifyList(unclass(job$control), open[setdiff(names(open), names(Filter(length, job$control)))])
@@ -23,7 +23,7 @@ network_control <- function(job) {
   structure(control, class = class(job$control))
 }
 
-# "auto" is "sgd".
+# "auto" means "sgd".
 check_network_method <- function(method, call) {
   known <- network_methods()
   if (is.character(method) && length(method) == 1L && method %in% setdiff(method_names(), names(known))) {
@@ -35,7 +35,7 @@ check_network_method <- function(method, call) {
   known[[if (method == "auto") 1L else method]]
 }
 
-# Without the data.
+# The start does not depend on the data.
 network_start <- function(job) {
   refuse <- function(e) {
     abort("argument", "The layers of `model` do not fit images of ", paste(job$network$input[1:2], collapse = " x "),
@@ -44,7 +44,7 @@ network_start <- function(job) {
   tryCatch(.Call(ffi_network_start, job$network, job$control$seed), dpsosp_error = refuse)
 }
 
-# Numbers are clamped one by one; no row is clipped to a radius that others would feel.
+# Each value is clamped on its own; the norm of a row is not clipped.
 network_radius <- 1e100
 
 run_network <- function(job) {
@@ -121,7 +121,7 @@ coef.dp_network <- function(object, ...) {
   check_dots()
   outputs <- c(object$model$layers$outputs, object$network$classes)
   constants <- which(.Call(ffi_network_fans, object$network) == 0)
-  # A layer's weights end with its constants, one for each output.
+  # A layer's weights end with its biases, one for each output.
   weighted <- outputs[outputs > 0L]
   ends <- constants[cumsum(weighted)]
   starts <- c(0L, ends[-length(ends)])
@@ -166,7 +166,7 @@ predict.dp_network <- function(object, newdata, type = c("class", "response", "l
   if (several) class_labels(link, response$labels) else response_decode(response, ifelse(link > 0, 1, -1))
 }
 
-# A row's outputs depend on this row alone, to the last bit.
+# The outputs of a row depend on this row alone, even in the last bit.
 network_link <- function(fit, newdata, call) {
   x <- if (is.null(fit$design)) network_records(fit, newdata, call) else
     design_matrix(fit$design, newdata, "newdata", call)

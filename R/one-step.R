@@ -1,26 +1,28 @@
-# Estimates and their covariance from what was released at one point: the gradient g, the Hessian H and the second
-# moments J of the records' gradients, all with noise.
+# Estimates and their covariance from the releases at one point: the gradient g, the Hessian H and the second moments J
+# of the records' gradients, all with noise.
 #
-# With E the noise of H and z that of g, one Newton step theta = w - v, v = H^-1 g, from a point w at the distance d
-# from the minimiser leads, for a quadratic loss exactly, to
-#   theta - minimiser = H^-1 (E d - z),
-# H with its noise. So z passes through the released matrix: however wrong that is, this part of the covariance
+# Let E be the noise of H, z the noise of g, and w the point, with w - minimiser = d. One Newton step is theta = w - v
+# with v = H^-1 g. For a quadratic loss
+#   theta - minimiser = H^-1 (E d - z)
+# holds exactly, where H is the noisy matrix. So z is multiplied by the released matrix itself: this part of the
+# covariance
 #   V = H^-1 (J / n + sd_g^2 I + Cov(E v)) H^-1
-# is right, and a small eigenvalue of H makes V large. v stands for d.
+# is right even if H is inaccurate, and a small eigenvalue of H makes V large. v is an estimate of d.
 #
-# Directions of H whose eigenvalue is below a fraction of what noise alone has there are unresolved: the fraction takes
-# the eigenvalue's place, and V gains, along them, the variance of a coefficient that is known to be moderate only. That
-# is not known of a column that is short because its range reaches much too far: its coefficient may be of any size, and
-# noise that passes for its curvature gives a wrong estimate with a small error. So a column's own curvature must stand
-# out of the noise, or its slope is not shown.
-# All of it is post-processing. inst/experiments/inference.R counts how often intervals cover.
+# Directions of H with an eigenvalue below a fraction of the noise level are unresolved. The fraction replaces the
+# eigenvalue, and V gains, along these directions, the prior variance of a coefficient of moderate size. The prior is
+# wrong for a column whose range is much too wide: its coefficient may have any size, and noise mistaken for its
+# curvature would give a wrong estimate with a small error. So the curvature of a column must exceed the noise level, or
+# its slope is not shown.
+#
+# All of it is post-processing. inst/experiments/inference.R measures the coverage of the intervals.
 
-step_floor <- 1 / 4 # of the norm of H's noise, sd_H sqrt(2 p)
-step_prior <- 1.5   # standard deviation of the coefficient of a column in [-1, 1]
-step_most <- 1 / 4  # of a variance may come from that
-step_evident <- 3   # standard deviations of the noise: the least curvature of a column
+step_floor <- 1 / 4 # times the norm of H's noise, sd_H sqrt(2 p): eigenvalues below are unresolved
+step_prior <- 1.5   # prior standard deviation of the coefficient of a column in [-1, 1]
+step_most <- 1 / 4  # largest fraction of a variance that may come from the prior
+step_evident <- 3   # least curvature of a column, in standard deviations of its noise
 
-# released: point, gradient, hessian, products (NULL: the model's variance), each answer with its sd; n.
+# released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
 one_step <- function(released, design) {
   p <- length(released$point)
   known <- known_entries(design)
@@ -41,8 +43,9 @@ one_step <- function(released, design) {
        short = short_columns(hessian, sd, design))
 }
 
-# Which coefficients of the core belong to columns, other than indicators, whose curvature beside a constant is not
-# evident? It is that of the direction (-r, 1), of which the noise has the standard deviation sd (1 + r^2).
+# Which coefficients of the core belong to columns, other than indicators, whose curvature does not exceed the noise
+# level? It is the curvature in the direction (-r, 1), so that the intercept is accounted for; its noise has standard
+# deviation sd (1 + r^2).
 short_columns <- function(hessian, sd, design) {
   r <- if (design$intercept) hessian[1, ] / hessian[1, 1] else 0
   short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
@@ -58,8 +61,8 @@ positive_part <- function(x) {
 
 # ---- what is known of every matrix of weighted second moments of a design's rows ----
 
-# Two indicators of one factor are never one together (zero); an indicator times the intercept's column is its own
-# square (tied: its places).
+# zero: two indicators of the same factor are never both one. tied: an indicator times the intercept's column equals its
+# own square, so two entries are equal.
 known_entries <- function(design) {
   group <- column_groups(design)
   zero <- outer(group, group, function(a, b) a == b & a > 0L)
@@ -67,7 +70,7 @@ known_entries <- function(design) {
   list(zero = zero, tied = if (design$intercept) which(group > 0L) else integer())
 }
 
-# By coefficient of the core: the number of the factor, zero for other columns.
+# For each coefficient of the core: the number of its factor, zero for other columns.
 column_groups <- function(design) {
   if (is_matrix_design(design)) return(integer(design_dim(design)))
   columns <- design$columns
@@ -75,7 +78,7 @@ column_groups <- function(design) {
   c(if (design$intercept) 0L, group)[design_order(design)]
 }
 
-# The mean of the two entries that are tied, by their precisions: a diagonal one has twice the variance of the other.
+# The mean of two tied entries, weighted by precision: a diagonal entry has twice the variance of the other.
 tidy_matrix <- function(x, known) {
   x <- matrix(x, nrow(x))
   x[known$zero] <- 0
@@ -83,7 +86,7 @@ tidy_matrix <- function(x, known) {
   x
 }
 
-# Covariance of E v, E the noise of a tidied matrix: a sum over its free entries.
+# Covariance of E v, where E is the noise of a tidied matrix: a sum over its free entries.
 noise_covariance <- function(v, sd, known) {
   p <- length(v)
   variance <- matrix(sd^2 / 2, p, p)
@@ -102,8 +105,8 @@ noise_covariance <- function(v, sd, known) {
 
 # ---- on the scale of the columns as they are ----
 
-# step: of one_step(). The estimates are not shown of which too much is not resolved, nor those that a short column
-# moves: its slope, and the intercept where its range has its centre elsewhere than at zero.
+# step: the value of one_step(). Not shown are estimates with too large an unresolved part, and those that a short
+# column affects: its slope, and the intercept if the centre of its range is not zero.
 step_intervals <- function(step, design) {
   map <- core_map(design)
   open <- step$prior^2 * tcrossprod(map %*% step$open)
@@ -118,14 +121,14 @@ step_intervals <- function(step, design) {
        predictor = core_coef(design, shrink(step)))
 }
 
-# Column j: what the core's j-th coefficient adds to those of the columns.
+# Column j is the contribution of the core's j-th coefficient to the coefficients of the columns.
 core_map <- function(design) {
   p <- design_dim(design)
   map <- vapply(seq_len(p), function(j) core_coef(design, as.double(seq_len(p) == j)), numeric(p))
   matrix(map, p, dimnames = list(names(core_coef(design, numeric(p))), NULL))
 }
 
-# For predictions: the posterior mean under the prior that says that coefficients are moderate.
+# For predictions: the posterior mean under the prior that coefficients are of moderate size.
 shrink <- function(step) {
   p <- length(step$w)
   prior <- diag(step$prior^2, p)

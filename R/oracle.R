@@ -99,9 +99,8 @@ radius_advice <- paste0(
   "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
 )
 
-# records: rows and y and, where they have weights or offsets, weighing (design-records.R); or, of rows that come in
-# chunks or have workers, a feed and n (stream.R) and the rows of a chunk that has none; move (shards.R).
-# Rows are as in rows.R.
+# records: rows (see rows.R), y and, with weights or offsets, weighing (design-records.R). For rows that come in chunks
+# or have workers: a feed and n (stream.R), and the rows of an empty chunk; move (shards.R).
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
@@ -110,13 +109,13 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
                                       neighbours = neighbours, noise = noise, move = records$move))
 }
 
-# weighing: of design-records.R, or NULL.
+# weighing: see design-records.R, or NULL.
 weigh_records <- function(pointer, weighing) {
   if (is.null(weighing)) return(invisible())
   .Call(ffi_oracle_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
 }
 
-# Coefficients and answers are in other coordinates from now on, also where workers have the rows.
+# From now on coefficients and releases are in other coordinates, also on workers.
 move_oracle <- function(oracle, geometry) {
   if (!is.null(oracle$move)) oracle$move(geometry)
   .Call(ffi_oracle_move, oracle$pointer, geometry)
@@ -149,7 +148,7 @@ check_cost <- function(mu, rho, call = sys.call(-1)) {
     abort("argument", "Give one of `mu` and `rho`, the cost of the release.", call = call)
   }
   if (is.null(mu)) return(check_number(rho, "rho", 0, call = call))
-  # No budget pays for what would overflow here.
+  # Larger values would overflow, and no budget could pay for them.
   min(check_number(mu, "mu", 0, call = call), 1e100)^2 / 2
 }
 

@@ -1,12 +1,11 @@
-# Iterations that the papers plan for, and rows that they ask for, in the worst case. A family (family.R) names those of
-# its methods.
+# Worst-case iteration counts and sample sizes of the papers. A family (family.R) names the functions of its methods.
 #
-# a: a list of positive numbers: eps_g, gap, smooth, third and, for rows, the others of required_rows(). eps_h is looked
-# at, and so checked, by those whose target has one.
+# a: a list of positive numbers: eps_g, gap, smooth, third and, for sample sizes, the other arguments of
+# required_rows(). eps_h is a promise that is evaluated, and so checked, only by methods whose target has it.
 
 # ---- iterations ----
 
-# Of the objective, by a short step where the gradient is longer than eps_g.
+# Decrease of the objective by a short step where the gradient norm exceeds eps_g.
 gradient_decrease <- function(a) (1 - 2 * 0.1) * a$eps_g^2 / (2 * a$smooth)
 
 # Gao & Wright, (10).
@@ -32,14 +31,14 @@ rows_line_search <- function(a, eps_h) {
   t2 <- 1.5 * rest - 3 * sqrt(rest^2 / 4 - 2 / 3 / 12)
   decrease <- min((1 - 0.1 - 0.6) * 0.6 / a$smooth * a$eps_g^2, 0.25 / 4 * t2^2 * eps_h^3 / a$third^2)
   iterations <- ceiling(a$gap / decrease)
-  scale <- sqrt(3 * iterations / (2 * rho_of_target(a))) # sigma of the answers and lambda of the sparse vector
+  scale <- sqrt(3 * iterations / (2 * rho_of_target(a))) # sigma of the releases and lambda of the sparse vector
   candidates <- floor(max(log(20) / -log(0.6), log(20) / -log(0.5))) + 1
   search <- 16 * scale * (log(candidates) + log(iterations / a$failure)) * a$gradient *
     max(2 * 20 / (0.6 * a$eps_g), 4 * 20 * a$third / (t2 * 0.25 * eps_h^2))
   max(rows_noise(a, eps_h, iterations, scale, 1 / 12), search)
 }
 
-# Noise small enough for (9): theorem 4.
+# The number of rows that makes the noise small enough for (9), by theorem 4.
 rows_noise <- function(a, eps_h, iterations, sigma, c2) {
   likely <- sigma * log(iterations / a$failure)
   max(sqrt(2 * a$d) * a$gradient * likely / min(0.1 * a$eps_g, c2 * eps_h^2 / a$third),

@@ -40,7 +40,7 @@
 #' @name dp_sosp-parsnip
 NULL
 
-# default: the loss where none is given. That of numbers needs bounds, which its error says.
+# default: the loss if none is given. Regression needs bounds, so it has no default.
 engine_models <- list(
   logistic_reg = list(mode = "classification", default = list()),
   multinom_reg = list(mode = "classification", default = list()),
@@ -61,7 +61,7 @@ register_engine <- function(model, mode, default) {
   parsnip::set_fit(model, mode, "dpsosp", list(
     interface = "formula", protect = c("formula", "data"), func = c(pkg = "dpsosp", fun = "dp_sosp"), defaults = default
   ))
-  # Columns as they are: their levels and ranges are declared.
+  # Columns are passed as they are: their levels and ranges are declared.
   parsnip::set_encoding(model, mode, "dpsosp", list(predictor_indicators = "none", compute_intercept = FALSE,
                                                     remove_intercept = FALSE, allow_sparse_x = FALSE))
   types <- if (mode == "regression") c(numeric = "response") else c(class = "class", prob = "response")

@@ -54,7 +54,7 @@ check_penalty <- function(penalty, arg = "penalty", call = sys.call(-1)) {
         "`penalty_none()`, not ", describe(penalty), ".", penalty_hint(penalty), call = call)
 }
 
-# For a name or a strength in the place of a penalty.
+# The hint for a name or a number given instead of a penalty.
 penalty_hint <- function(penalty) {
   if (is.numeric(penalty)) return(" Did you mean `penalty_ridge(lambda)`?")
   if (is.character(penalty) && length(penalty) == 1L && !is.na(penalty)) {
@@ -76,12 +76,12 @@ print.dp_penalty <- function(x, digits = NULL, ...) {
 # Is it strongly convex in every coefficient?
 is_strong <- function(penalty, intercept) penalty$name == "ridge" && penalty$lambda > 0 && !intercept
 
-# As the core takes it: the intercept, which comes first of the coefficients of each output, so many (side), is not
-# penalised.
+# The penalty in the form of the core. Intercepts are not penalised; each is the first of the `side` coefficients of its
+# output.
 core_penalty <- function(penalty, intercept, side = 0) {
   list(kind = penalty$name, lambda = penalty$lambda, skip = as.integer(intercept), side = as.integer(side))
 }
 
-# As loss_bounds(), of a penalty as the core takes it: no second derivative is below -curv_lower, no
-# third one longer than third.
+# As loss_bounds(), for a penalty in the form of the core: second derivatives are at least -curv_lower, third ones at
+# most third.
 penalty_bounds <- function(core) .Call(ffi_penalty_bounds, core)

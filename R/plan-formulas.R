@@ -1,12 +1,12 @@
-# What dp_plan() computes: functions of public numbers alone. A *frame* describes the columns that are to be expected
-# (plan_frame()), a *setting* (plan_setting()) adds what else is assumed. All is for the logistic loss under
-# "replace-one", where a record changes a mean gradient by 2 / n at most and its noise at the whole budget is
-# nu = 2 / (n mu).
+# The formulas of dp_plan(), functions of public numbers only. A *frame* describes the expected columns (plan_frame()),
+# a *setting* (plan_setting()) adds the other assumptions. All formulas are for the logistic loss under "replace-one",
+# where a record changes a mean gradient by at most 2 / n, and the noise with the whole budget is nu = 2 / (n mu).
 
 # ---- columns ----
 
-# columns: of design_columns(); shares: by factor, of all its levels; variance: of the mapped numeric columns.
-# second: E aa' for a mapped row a, divided by the radius, columns independent but for the indicators of one factor.
+# columns: as from design_columns(); shares: by factor, the fractions of all its levels; variance: of the mapped numeric
+# columns. second: E aa' for a mapped row a divided by the radius. Columns are independent except for indicators of the
+# same factor.
 plan_frame <- function(columns, intercept, shares, variance, radius) {
   numeric <- columns$kind == "numeric"
   mean <- rep(0, nrow(columns))
@@ -21,23 +21,23 @@ plan_frame <- function(columns, intercept, shares, variance, radius) {
        covariance = covariance, second = second)
 }
 
-# What the start at the constant prediction leaves (R/job-constant.R), and what the method has of it.
+# The budget that the start at the constant prediction leaves (R/job-constant.R), and the method's part of it.
 after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho, start_coarse) else s$rho
 method_rho <- function(s) after_start(s) * if (s$inference) inference_path else 1
 
-# Of a positive matrix, whose diagonal may span many orders of magnitude.
+# The inverse of a positive definite matrix, whose diagonal may span many orders of magnitude.
 inverse_of <- function(x) {
   scale <- 1 / sqrt(diag(x))
   scale * t(scale * solve(scale * t(scale * x)))
 }
 
-# Of a b.
+# The trace of a b.
 trace_of <- function(a, b) sum(a * t(b))
 
 # ---- method "newton" ----
 
-# Excess loss of the mean of the last iterates of src/method/newton.c, along the eigenvectors of the Hessian, which are
-# those of the majorant, too: signal that is not reached, the sample's error where it is, and noise.
+# Excess loss of the mean of the last iterates of src/method/newton.c. Along each eigenvector of the Hessian, which is
+# also one of the majorant, it is the sum of the signal not yet reached, the sampling error and the noise.
 newton_excess <- function(s) {
   e <- eigen(s$curvature * s$frame$second, symmetric = TRUE)
   value <- pmax(e$values, 1e-12 * e$values[1])
@@ -46,14 +46,15 @@ newton_excess <- function(s) {
   sum(value * ((1 - path$reached)^2 * signal + path$variance) + path$reached^2 / s$n) / 2
 }
 
-# Of the solution from the constant prediction, whose intercept has to follow the slopes: the mean of its outer square.
+# The mean outer square of the distance of the solution from the constant prediction, whose intercept moves with the
+# slopes.
 squared_distance <- function(s) {
   from <- diag(s$frame$dim)
   if (s$frame$intercept) from[1, ] <- c(0, -s$frame$radius * s$frame$mean)
   (s$effect * s$frame$radius)^2 * tcrossprod(from)
 }
 
-# sd: of the noise in a step's gradient; lambda0, and what it does not fall below: as least_eigenvalue() and invert() in
+# sd: of the noise in a step's gradient; lambda0 and its lower bound: as least_eigenvalue() and invert() in
 # src/method/newton_step.c.
 newton_run <- function(s) {
   o <- control_newton()
@@ -64,9 +65,9 @@ newton_run <- function(s) {
        lambda0 = max(o$lambda_scale * sqrt(o$iterations * s$frame$dim) * sd, least))
 }
 
-# Step by step, along eigenvectors where the Hessian has the eigenvalues e and the majorant m: the fraction of the way
-# to the sample's minimiser that the mean of the last iterates has come, and the variance of the noise in it. distance:
-# the mean square of the way.
+# Simulates the steps along eigenvectors, where the Hessian has the eigenvalues e and the majorant m. Returns the
+# fraction of the distance to the sample's minimiser that the mean of the last iterates has covered, and the variance of
+# its noise. distance: the mean square of the distance.
 newton_path <- function(run, e, m, distance) {
   lambda0 <- run$lambda0
   steps <- ceiling(run$iterations / newton_windows)
@@ -92,8 +93,8 @@ newton_path <- function(run, e, m, distance) {
   list(reached = total / averaged, variance = total_variance / averaged^2)
 }
 
-# As adapt() in src/method/newton_step.c has it, which halves lambda0 where a sum of squares with these weights exceeds
-# what noise makes of it: on average over normal signals. along: the mean squares without the noise.
+# As adapt() in src/method/newton_step.c, which halves lambda0 if a sum of squares with these weights exceeds the noise
+# level; here on average over normal signals. along: the mean squares without the noise.
 newton_windows <- 12
 newton_level <- 2
 
@@ -105,7 +106,7 @@ newton_adapted <- function(run, lambda0, weight, noise, along) {
 
 sampling_excess <- function(s) s$frame$dim / (2 * s$n)
 
-# To second order in the log-odds.
+# Correct to second order in the log-odds.
 constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 * sum(diag(s$frame$covariance))
 
 # As newton_default_alpha() in src/method/newton.c.
@@ -123,7 +124,7 @@ newton_target <- function(s) {
   stats::uniroot(above, sd * c(1e-3, 10 * sqrt(s$frame$dim) + 100), tol = 1e-9 * sd)$root
 }
 
-# As confidence_norm() in src/method/confidence.c: the upper bound of a norm, seen with noise, that fails with
+# As confidence_norm() in src/method/confidence.c: the upper bound of a norm that is released with noise; it fails with
 # probability beta.
 norm_bound <- function(seen, sd, dim, beta) {
   square <- max((seen / sd)^2, dim)
@@ -133,8 +134,7 @@ norm_bound <- function(seen, sd, dim, beta) {
 
 # ---- method "newton-ridge" ----
 
-# What a run takes from its budget, up to its steps, and the coordinates that it gives the rows: by the stages of a job
-# with what these look at.
+# The costs of a run before its steps, and the coordinates of its rows, from the stages of a job.
 ridge_run <- function(s) {
   method <- methods()[["newton-ridge"]]
   frame <- s$frame
@@ -151,14 +151,14 @@ ridge_run <- function(s) {
        last_sd = gradient(last), matrix_sd = sqrt(2) * bounds$cap^2 / (s$n * sqrt(2 * matrix)))
 }
 
-# Of the rarer class: p (1 - p) of the mean probability exceeds the mean of p (1 - p) by the variance of p, to second
-# order in the log-odds.
+# The fraction of the rarer class: to second order in the log-odds, p (1 - p) at the mean probability exceeds the mean
+# of p (1 - p) by the variance of p.
 plan_share <- function(s) {
   balance <- min(0.25, s$curvature + 2 * s$curvature * constant_excess(s))
   (1 - sqrt(1 - 4 * balance)) / 2
 }
 
-# As release_moments() in R/job-geometry.R would find them, without their noise.
+# The moments that release_moments() in R/job-geometry.R would find without noise.
 plan_moments <- function(s) {
   sd <- 2 / (s$n * sqrt(2 * geometry_share * s$rho))
   most <- 1 / s$frame$radius
@@ -167,10 +167,10 @@ plan_moments <- function(s) {
        sd = sd * ifelse(numeric, 2 * most, abs(most - 2 * s$frame$mean)))
 }
 
-# Signal that the ridge holds back, noise, and the bias of bounded slopes while the iterates wander; in the coordinates
-# of the geometry. A row longer than the cap has a smaller weight and, by its smaller slope, less curvature: of a
-# slope of one half about plan_ridge_bent of the logistic loss'. plan_ridge_factor is fitted on synthetic problems
-# (inst/experiments/plan-rule.R).
+# The sum of the signal that the ridge removes, the noise, and the bias of bounded slopes while the iterates vary, in
+# the coordinates of the geometry. A row longer than the cap has a smaller weight and, as its slope is bounded, less
+# curvature: with a slope of one half about plan_ridge_bent of that of the logistic loss. plan_ridge_factor is fitted on
+# synthetic problems (inst/experiments/plan-rule.R).
 plan_ridge_factor <- 1.2
 plan_ridge_bent <- 0.75
 
@@ -196,7 +196,7 @@ ridge_excess <- function(s) {
   plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
 }
 
-# As size_ridge() in src/method/ridge.c, of a signal that exceeds its noise.
+# As size_ridge() in src/method/ridge.c, for a signal that exceeds the noise level.
 ridge_kappa <- function(run, geometry, d, intercept) {
   units <- c(if (intercept) exp(mean(log(geometry$scale))), geometry$scale)
   kappa <- run$steps_sd * sqrt(d) / run$options$size * units / mean(units)
@@ -204,7 +204,7 @@ ridge_kappa <- function(run, geometry, d, intercept) {
   kappa
 }
 
-# Variance of the predictors while the iterates wander, as calm() in src/method/ridge.c has it.
+# Variance of the predictors while the iterates vary, as in calm() in src/method/ridge.c.
 ridge_wandered <- function(run, matrix, kappa) {
   o <- run$options
   added <- pmax(o$iterations * kappa / o$reach, o$curvature * o$least * sqrt(2 * nrow(matrix)) * run$matrix_sd) + kappa
@@ -224,8 +224,8 @@ ridge_target <- function(s) {
 # ---- intervals ----
 
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/one-step.R), with
-# Cov(E v) = s_H^2 / 2 (|v|^2 I + vv') and, for vv', what the noise of the path and of g make of the step v = H^-1 g:
-# the path is the mean of half of the steps that a fifth of the budget pays for.
+# Cov(E v) = s_H^2 / 2 (|v|^2 I + vv'). For vv' its mean is used, which follows from the noise of the path and of g in
+# the step v = H^-1 g. The path is the mean of half of the steps, which use a fifth of the budget.
 one_step_variance <- function(s) {
   share <- inference_shares
   nu <- 2 / (s$n * sqrt(2 * after_start(s)))
@@ -238,14 +238,14 @@ one_step_variance <- function(s) {
   list(hessian = hessian, exact = inverse / s$n, variance = inverse / s$n + inverse %*% noise %*% inverse)
 }
 
-# How many times as wide as the non-private one an interval is, by column.
+# The ratio of the widths of the private and the non-private interval, by column.
 interval_ratios <- function(s) {
   v <- one_step_variance(s)
   ratio <- sqrt(diag(v$variance) / diag(v$exact))
   if (s$frame$intercept) ratio[-1] else ratio
 }
 
-# Of the predictor, shrunk by S as shrink() in R/one-step.R does.
+# Excess loss of the predictor, shrunk by S as in shrink() in R/one-step.R.
 one_step_excess <- function(s) {
   v <- one_step_variance(s)
   prior <- (step_prior * s$frame$radius)^2

@@ -130,7 +130,7 @@ plan_formula <- function(formula, schema, call) {
   design_template(formula, schema[0L, , drop = FALSE], call = call, frame = "schema")
 }
 
-# Of variances and shares: smaller ones are lost in the arithmetic, and such columns in any noise.
+# Lower limit for variances and fractions. Smaller ones would be lost in rounding, and such columns in any noise.
 plan_least <- 1e-6
 
 check_shares <- function(shares, levels, call) {
@@ -156,7 +156,7 @@ check_variance <- function(variance, columns, call) {
   rep_len(as.double(variance), p)
 }
 
-# What print() says one number of: numeric columns, and the levels of a factor, which may have a name.
+# The groups for which print() shows one number each: numeric columns, and the levels of each factor.
 plan_groups <- function(columns, levels, named) {
   size <- lengths(levels)[columns$variable]
   unname(ifelse(is.na(size), "numeric", paste0(if (named) columns$variable else "levels", " (of ", size, ")")))
@@ -207,7 +207,7 @@ new_plan <- function(plan, want) {
   )))
 }
 
-# At another n or eps than the plan's.
+# The setting at another n or eps.
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   delta <- plan$delta %||% (1 / n^2)
   list(frame = plan$frame, n = n, eps = eps, delta = delta, rho = .Call(ffi_gdp_mu, eps, delta)^2 / 2,
@@ -221,7 +221,7 @@ plan_excess <- function(plan, s) {
 
 plan_target <- function(plan, s) if (plan$method == "newton") newton_target(s) else ridge_target(s)
 
-# Positive where the wish is not met: falls in n and in eps.
+# Positive if the wish is not met; decreases with n and eps.
 missed <- function(plan, want, s) {
   if (is.null(want$width)) return(log(plan_target(plan, s) / want$target))
   log(stats::median(interval_ratios(s)) / want$width)
@@ -235,7 +235,8 @@ smallest_eps <- function(plan, want) {
   signif(smallest(function(eps) missed(plan, want, plan_setting(plan, eps = eps)), 1e-3, 100), 3)
 }
 
-# Where a function that falls is zero; the lower end where it is below there, NA where it is above up to the upper one.
+# The root of a decreasing function: the lower end if the function is negative there, NA if it is positive at the upper
+# end.
 smallest <- function(f, lower, upper) {
   if (f(upper) > 0) return(NA_real_)
   if (f(lower) <= 0) return(lower)
@@ -244,7 +245,7 @@ smallest <- function(f, lower, upper) {
 
 # ---- what is shown ----
 
-# Beyond so many times the non-private width plans are too small (inst/experiments/plan-check.R).
+# Plans are too optimistic above this multiple of the non-private width (inst/experiments/plan-check.R).
 plan_most <- 6
 
 #' @rdname dp_plan
@@ -274,7 +275,7 @@ print.dp_plan <- function(x, digits = 2, ...) {
 
 count_text <- function(n) format(n, big.mark = ",", scientific = FALSE)
 
-# One number per group of columns, its median.
+# The median ratio of each group of columns.
 ratio_text <- function(intervals, digits) {
   ratio <- vapply(split(intervals$ratio, factor(intervals$group, unique(intervals$group))), stats::median, 0)
   paste0(names(ratio), " ", ifelse(ratio > plan_most, "at least ", ""), format_each(ratio, digits), collapse = ", ")
@@ -289,7 +290,7 @@ want_text <- function(x) {
          if (is.na(x$want$eps)) "no eps up to 100" else paste("eps =", format(x$want$eps)))
 }
 
-# The plan at other eps, in the long form that pictures take.
+# The plan at other values of eps, in long format for plots.
 plan_grid <- function(x) {
   eps <- x$eps * 10^seq(-1, 1, length.out = 21)
   settings <- lapply(eps, function(e) plan_setting(x$setting, eps = e))

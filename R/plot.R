@@ -1,4 +1,4 @@
-# The plot of a fit: what was released, and what it cost.
+# The plot of a fit: the releases and their cost.
 
 #' @rdname dp_sosp-methods
 #' @importFrom graphics plot
@@ -23,10 +23,10 @@ plot_fit <- function(x) {
   invisible(x)
 }
 
-# More points than these would cover each other.
+# More points than this would overlap.
 plot_many <- 60L
 
-# How each series is drawn: a symbol or a line. They differ without colours, too.
+# Each series is drawn by a symbol or a line. They can be told apart without colours.
 gradient_styles <- data.frame(
   row.names = c("norm, all records", "norm, batch or difference", "upper confidence bound", "median of norms nearby",
                 "median of bounds nearby", "target"),
@@ -34,8 +34,8 @@ gradient_styles <- data.frame(
   colour = c("black", "grey50", "grey40", "black", "grey40", "black")
 )
 
-# In the long form that pictures take. Of many there are running medians, and the bound of the last one alone. A
-# released minimiser has a bound and no norm.
+# The series in long format. Long series are shown by running medians and the last bound only. A released minimiser has
+# a bound but no norm.
 gradient_series <- function(x) {
   steps <- c("batch gradient", "clipped gradient", "gradient difference")
   rows <- x$trace[x$trace$query %in% c("gradient", steps, "minimiser"), ]
@@ -51,7 +51,7 @@ gradient_series <- function(x) {
         if (many) rbind(series(4, running_median(rows$estimate)), series(5, running_median(rows$bound))))
 }
 
-# The rows of a norm and of its bound, which are joined.
+# The rows with both a norm and its bound, which are joined by a line.
 norms_with_bounds <- function(series) {
   points <- series[!is.na(gradient_styles[series$series, "symbol"]), ]
   points[points$at %in% points$at[duplicated(points$at)], ]
@@ -83,18 +83,18 @@ plot_gradients <- function(x) {
   legend_above("Gradients", rownames(shown), pch = shown$symbol, lty = no_line(shown$line), col = shown$colour)
 }
 
-# As graphics call it.
+# No line is 0 in graphics.
 no_line <- function(type) ifelse(is.na(type), 0, type)
 
 point_size <- function(n) if (n > plot_many) 0.5 else 1
 
-# Above the picture, where it hides nothing.
+# Above the plot, where it hides nothing.
 legend_above <- function(title, keys, ...) {
   graphics::legend("bottomleft", keys, title = title, title.adj = 0, inset = c(0, 1), xpd = TRUE, bty = "n", cex = 0.8,
                    ...)
 }
 
-# Answers are counted: no tick lies between two.
+# Releases are counted, so ticks are whole numbers.
 whole_ticks <- function(ends) {
   ticks <- pretty(c(0, ends))
   ticks[ticks == round(ticks)]
@@ -102,7 +102,7 @@ whole_ticks <- function(ends) {
 
 budget_symbols <- c(19, 1, 17, 2, 15, 0, 18, 5, 3, 4)
 
-# The fraction of the budget that is spent, release by release.
+# The fraction of the budget spent, release by release.
 budget_spent <- function(x) {
   ledger <- x$privacy$ledger
   kinds <- unique(ledger$what)

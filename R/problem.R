@@ -1,16 +1,16 @@
 # Problems: what a fit minimises, from the data in any of three forms. A problem is a list of
-#   n, loss, response  number of records, loss, how a response is coded (response.R)
-#   design      how the columns become rows and the solution coefficients: of a formula (design.R) or a matrix (below)
+#   n, loss, response  number of records, loss, how the response is coded (response.R)
+#   design      how columns become rows and the solution coefficients: for a formula (design.R) or a matrix (below)
 #   streamed    do the rows come in chunks?
-#   once        of a source that can be read once only: see new_source()
-#   hold        function(): begins what a fit needs of a source, and returns what ends it
+#   once        for a source that can be read only once: see new_source()
+#   hold        function(): prepares a source for a fit, and returns a function that ends this
 #   shards      does it have shards?
-#   columns     function(job): the columns whose ranges are to be found, as private_ranges() takes them
-#   records     function(job): the mapped records, as new_oracle() takes them
+#   columns     function(job): the columns whose ranges are to be found, for private_ranges()
+#   records     function(job): the mapped records, for new_oracle()
 #   responses   function(job): the same without columns
 #   call        of the user, for errors
-# The functions take the job that the problem has become part of (job.R), whose design may know more ranges. They hold
-# the data; nothing else does.
+# The argument of the functions is the job made from the problem (job.R), whose design may have more ranges. Only these
+# functions hold the data.
 
 problem_formula <- function(formula, data, loss, bounds, radius, extras, call) {
   design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), extras)
@@ -46,7 +46,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call) 
   )
 }
 
-# From chunks, or of shards.
+# From chunks or from shards.
 source_columns <- function(source, design, call) {
   if (is.null(source$shards)) stream_columns(source, design, call) else shard_columns(source, design)
 }
@@ -63,7 +63,7 @@ source_hold <- function(source) {
   function() hold_snapshot(source$push)
 }
 
-# rows: of matrix_rows()
+# rows: from matrix_rows()
 problem_matrix <- function(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call) {
   loss <- check_loss(loss, intercept, call, y)
   response <- response_template(y, "y", call, loss)
@@ -115,10 +115,10 @@ design_dim <- function(design) {
   if (is_matrix_design(design)) length(design$labels) else nrow(design$columns) + design$intercept
 }
 
-# Of a job or a fit: coefficients but the intercept.
+# For a job or a fit: the number of coefficients without the intercept.
 columns_of <- function(job) design_dim(job$design) - job$design$intercept
 
-# Those of several outputs are a matrix with a column for each, of the core one after the other.
+# With several outputs, coefficients are a matrix with one column each; in the core they follow one another.
 by_output <- function(x, outputs, map) {
   if (outputs == 1L) return(map(x))
   side <- length(x) / outputs
@@ -126,13 +126,13 @@ by_output <- function(x, outputs, map) {
   matrix(unlist(columns), ncol = outputs, dimnames = list(names(columns[[1]]), NULL))
 }
 
-# Coefficients of the columns as they are become those of the core's rows, ...
+# Maps coefficients of the original columns to those of the core's rows.
 core_start <- function(design, coefficients) {
   if (is_matrix_design(design)) return(coefficients * design$radius)
   design_start(design, coefficients)[design_order(design)]
 }
 
-# ... and back.
+# The inverse of core_start().
 core_coef <- function(design, w) {
   if (is_matrix_design(design)) return(stats::setNames(w / design$radius, design$labels))
   order <- design_order(design)

@@ -1,5 +1,5 @@
-# A function (done, total), or NULL. An error in showing progress is no reason to
-# end a run that was paid for; an interrupt is.
+# A function(done, total), or NULL. An error while showing progress must not end a run that was paid for, but an
+# interrupt may.
 progress_bar <- function(show, method) {
   if (!show) return(NULL)
   frame <- parent.frame()
