@@ -77,9 +77,9 @@ check_geometry_columns <- function(job) {
   }
 }
 
-# Means, variances and the standard deviation of their noise. A column in [l, h] with mean m has variance at most (h -
-# m)(m - l), with equality for an indicator. This bound is used unless the second moment is clearly smaller. Columns
-# with negative values use the second moment.
+# Means, variances and the standard deviation of their noise. A column in [l, h] with mean m has variance at most
+# (h - m)(m - l), with equality for an indicator. This bound is used unless the second moment is clearly smaller.
+# Columns with negative values use the second moment.
 release_moments <- function(job) {
   box <- column_box(job)
   most <- pmax(abs(box[, 1]), abs(box[, 2]))

@@ -1,9 +1,9 @@
-# Columns of a table that takes sums, in SQL.
+# SQL for the columns of a table whose database computes sums.
 
-# Quoted, and of the table: SQLite takes an unknown name in quotes for a text.
+# The quoted name with the table's alias, as SQLite would take an unknown quoted name for a text.
 push_column <- function(push, e) paste0("t.", DBI::dbQuoteIdentifier(push$connection, enc2utf8(as.character(e))))
 
-# The place of its values among levels; and, where the dialect says so, what is joined for it, as this.
+# The position of a column's values among the levels, with the table to be joined as `as` if the dialect needs one.
 column_code <- function(push, column, type, levels, as) {
   if (is_truth(push, type)) return(list(code = truth_code(column)))
   push$dialect$code(push$dialect$text(column, type), DBI::dbQuoteString(push$connection, enc2utf8(levels)), as)

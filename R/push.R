@@ -1,7 +1,7 @@
-# Sums that a database takes: dp_source(push = TRUE). The statements are those of sql.R; here is what asks for them.
+# Sums computed by a database: dp_source(push = TRUE). sql.R has the statements, this file sends them.
 
-# What a source keeps of it: connection, from (the quoted table), dialect, types of the columns, and whether a snapshot
-# is open.
+# The state of a source with push-down: connection, from (the quoted table), dialect, types of the columns, and whether
+# a snapshot is open.
 new_push <- function(connection, from, dialect) {
   push <- list(connection = connection, from = from, dialect = dialect,
                state = list2env(list(open = FALSE), parent = emptyenv()))
@@ -18,7 +18,7 @@ push_dialect <- function(connection, call) {
 
 push_advice <- "`push = FALSE` reads the rows in chunks."
 
-# By name; NA where columns have no types.
+# Column types by name; NA where columns have no types.
 push_types <- function(push) {
   result <- DBI::dbSendQuery(push$connection, paste("SELECT * FROM", push$from, "AS t LIMIT 0"))
   on.exit(DBI::dbClearResult(result))
@@ -27,7 +27,7 @@ push_types <- function(push) {
   stats::setNames(rep_len(types, nrow(columns)), columns$name)
 }
 
-# SQLite may be without them.
+# SQLite may be compiled without these functions.
 check_functions <- function(push, call) {
   functions <- c("EXP", push$dialect$log, "SQRT")
   sql <- paste("SELECT", toString(paste0(functions, "(", push$dialect$number(1), ")")))
@@ -39,14 +39,14 @@ check_functions <- function(push, call) {
 
 # ---- snapshots ----
 
-# Begins one, if the source has none; what ends it.
+# Begins a snapshot unless the source has one, and returns a function that ends it.
 hold_snapshot <- function(push) {
   if (is.null(push) || push$state$open) return(function() NULL)
   run <- function(statements) for (sql in statements) DBI::dbExecute(push$connection, sql)
   begin <- push$dialect$begin
   if (has_transaction(push) || fails(run(begin[1]))) refuse_snapshot()
   push$state$open <- TRUE
-  # After an interrupt another may be pending, which must not leave the transaction open.
+  # A second interrupt must not leave the transaction open.
   end <- function() {
     suspendInterrupts({
       push$state$open <- FALSE
@@ -65,7 +65,7 @@ fails <- function(code) tryCatch({
   FALSE
 }, error = function(e) TRUE)
 
-# Of the user's; where a second BEGIN is no error. A savepoint can be made in one only.
+# Has the user begun a transaction? Needed where a second BEGIN is no error; a savepoint works in a transaction only.
 has_transaction <- function(push) {
   probe <- push$dialect$probe
   !is.null(probe) && !fails(DBI::dbExecute(push$connection, probe))
@@ -78,7 +78,7 @@ refuse_snapshot <- function() {
 
 # ---- what cannot be pushed ----
 
-# Before anything is charged; of public facts alone.
+# Checks public facts before anything is charged.
 check_pushed <- function(push, design, response, loss, call) {
   refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
   if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
@@ -99,7 +99,7 @@ check_pushed <- function(push, design, response, loss, call) {
   }
 }
 
-# What columns are read as.
+# The kind as which each column is read.
 pushed_kinds <- function(design) {
   used <- intersect(unlist(lapply(pushed_expressions(design), all.vars)), names(design$schema))
   lapply(design$schema[used], function(column) column$time %||% kind_of_schema[[column$kind]])
@@ -107,7 +107,7 @@ pushed_kinds <- function(design) {
 
 kind_of_schema <- list(numeric = "number", factor = "text", logical = "truth", character = "text")
 
-# Items of the widest statement that computes expressions.
+# The number of items of the widest statement that computes expressions.
 check_expressions <- function(push, design, refuse) {
   tryCatch(with_expressions(push, design)$widest, dpsosp_untranslated = function(e) {
     refuse(conditionMessage(e), " (a view of the table may have it as a column)")
@@ -124,14 +124,14 @@ refused_kind <- function(name, type, kind) {
   paste0("`", name, "` is declared as ", kind, ", and this database has no types of columns: it reads numbers and text")
 }
 
-# Such that a mapped column does not exceed one by more than rounding, and nothing over- or underflows.
+# Is the range wide enough that a mapped column exceeds one by rounding only, and nothing overflows or underflows?
 is_wide <- function(range) {
   if (anyNA(range)) return(TRUE)
   size <- max(abs(range))
   size <= 1e100 && (range[2] == range[1] || (range[2] - range[1] >= 1e-100 && range[2] - range[1] >= size * 2^-35))
 }
 
-# Groups of a statement, at most as many as the additions that the sensitivities count.
+# Limit for the groups of a statement: the sensitivities account for this many additions.
 most_cells <- 1000
 pushed_cells <- function(design) {
   factors <- unique(design$columns$variable[design$columns$kind == "indicator"])
@@ -140,7 +140,7 @@ pushed_cells <- function(design) {
   prod(tapply(sizes, names(sizes), max))
 }
 
-# By the factor; of an interaction of its factors, which decide its level.
+# The number of levels, by factor. An interaction is replaced by its factors, which determine its level.
 factor_sizes <- function(e, levels) {
   if (!is.call(e) || !identical(e[[1]], quote(crossed))) return(stats::setNames(length(levels), expression_text(e)))
   of <- seq(3L, length(e), 2L)
@@ -149,8 +149,8 @@ factor_sizes <- function(e, levels) {
 
 # ---- plans ----
 
-# The list of src/r_remote.c for an oracle on the rows that the design makes; NULL where a range that was found is none
-# for a database, or its statements are too long.
+# The list of src/r_remote.c for an oracle on the rows of the design. NULL if a database cannot use a range that was
+# found, or if the statements are too long.
 push_sums <- function(push, design, response, n, loss, intercept, radius) {
   if (!all(apply(design$ranges, 1L, is_wide))) return(NULL)
   plan <- push_plan(push, design, response, n, loss, intercept, radius)
@@ -188,7 +188,7 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
        radius = radius)
 }
 
-# Of predictors, the response and records, by their text.
+# The expressions of predictors, response and records, named by their text.
 pushed_expressions <- function(design) {
   e <- c(design$predictors[unique(design$columns$variable)], design$response_expression, design$subset, design$weights,
          design$offset)
@@ -196,8 +196,8 @@ pushed_expressions <- function(design) {
   e[!duplicated(names(e))]
 }
 
-# Where there is more than columns all that is needed of the table is computed first. before: layers; from: the last of
-# them; defined: what columns of it are.
+# If there are expressions that are not columns, everything needed from the table is computed first. before: layers;
+# from: the last of them; defined: the nodes of the expressions.
 with_expressions <- function(push, design) {
   e <- pushed_expressions(design)
   if (all(vapply(e, is.name, NA))) return(push)
@@ -207,7 +207,7 @@ with_expressions <- function(push, design) {
   push
 }
 
-# A column of the table, or what was computed, as a number: the column and its value.
+# A column of the table, or a computed expression, as a number: the column and its value.
 push_number <- function(push, e) {
   node <- push$defined[[expression_text(e)]]
   if (!is.null(node)) return(list(column = paste0("t.", node$sql), x = paste0("t.", node$sql)))
@@ -215,22 +215,22 @@ push_number <- function(push, e) {
   list(column = column, x = push$dialect$double(column, push$types[[as.character(e)]]))
 }
 
-# Missing in a record that does not count.
+# The response, missing if the record is not in the subset.
 of_subset <- function(push, design, y) {
   if (is.null(design$subset)) return(y)
   kept <- push$defined[[expression_text(design$subset)]]$sql %||% push_column(push, design$subset)
   sprintf("CASE WHEN %s THEN %s END", kept, y)
 }
 
-# (x clipped to the range - centre) / half, 0 for half = 0.
+# (x clipped to the range - centre) / half; 0 if half = 0.
 map_number <- function(push, e, range, centre, half) {
   factor <- if (half > 0) 1 / half else 0
   clip_number(push, e, range, centre, factor, pmin(pmax((range - centre) * factor, -1), 1))
 }
 
-# (x clipped to the range - centre) * factor, where it is clipped to the ends; NULL where x is missing or not finite.
-# What is far is compared only. A number is added first that puts x on a lattice: what is left is zero or not tiny, so
-# that products do not underflow, which would be an error that a record causes.
+# (x clipped to the range - centre) * factor, with the given values at the ends; NULL if x is missing or not finite. A
+# value outside the range is only compared, never computed with. First a number is added that rounds x to a lattice: the
+# difference is then zero or not tiny. So products do not underflow, which would be an error caused by a record.
 clip_number <- function(push, e, range, centre, factor, ends) {
   number <- push$dialect$number
   value <- push_number(push, e)
@@ -244,7 +244,7 @@ clip_number <- function(push, e, range, centre, factor, ends) {
   ))
 }
 
-# In (0, 1], as a multiple of 2^-52; NULL of a record that does not count. NULL without weights.
+# The weight in (0, 1], as a multiple of 2^-52; missing if the record is not used. NULL without weights.
 map_weight <- function(push, e) {
   if (is.null(e)) return(NULL)
   value <- push_number(push, e)
@@ -252,7 +252,7 @@ map_weight <- function(push, e) {
                                            push$dialect$number(1)))
 }
 
-# The sum of the offsets, each clipped to its range; unit: of predictors. NULL without any.
+# The sum of the offsets, each clipped to its range; unit: see weighing_of(). NULL without offsets.
 map_offset <- function(push, design, unit) {
   terms <- vapply(names(design$offset), function(name) {
     range <- design$shift[name, ]
@@ -261,8 +261,8 @@ map_offset <- function(push, design, unit) {
   if (length(terms) > 0L) add_up(terms)
 }
 
-# The place among the levels, less what comes before the first indicator, NULL of another value; as: the name of what
-# may have to be joined for it.
+# The position among the levels minus `less`, the number of levels before the first indicator; missing for other values.
+# as: the alias of a table that may have to be joined.
 map_codes <- function(push, e, levels, less, as) {
   node <- push$defined[[expression_text(e)]]
   found <- if (is.null(node)) {
@@ -292,8 +292,7 @@ map_response <- function(push, e, response) {
 
 # ---- asking ----
 
-# Nothing jumps out of it: a sum, FALSE when it failed, NA when it was interrupted. Messages of the database may quote
-# data.
+# Raises no error: returns a sum, FALSE if it failed, NA if it was interrupted. Messages of the database may quote data.
 push_answer <- function(push, plan, what) {
   tryCatch(
     suppressWarnings({

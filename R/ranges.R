@@ -1,68 +1,61 @@
 # Ranges of numeric columns from noisy counts.
 #
-# First release: in every column, how many values lie in each octave
-# (2^k, 2^(k+1)] of either sign, |k| <= 64, and how many are (almost) zero. Second
-# release: the columns that it helps, in 128 equal cells of their range so far.
-# Both are Gaussian (src/barrier/query_counts.c); all that follows is done with noisy
-# counts, public constants and n, so it costs nothing.
+# The first release counts, in every column, the values in each octave (2^k, 2^(k+1)] of either sign, |k| <= 64, and the
+# values near zero. The second release counts values in 128 equal cells of the range so far, for the columns that can
+# gain from it. Both are Gaussian (src/barrier/query_counts.c). All that follows uses noisy counts, public constants and
+# n only, so it costs nothing.
 #
-# Reading the octaves. An empty cell must not pass for data, as one error at
-# 2^60 would make a column useless: the strongest group of one to four
-# neighbouring octaves, of one sign or of both, is the column's core when its noisy
-# sum exceeds what noise reaches in any group with probability 1 %. The range goes
-# on from there to the outermost octave whose count exceeds the noise level. The
-# evidence asked for is weak nearby, where an error costs a factor of two, and
-# strong far off: noise reaches an octave at distance d with probability 0.1 / d^3.
-# Errors near zero are cheap: a range is continued to zero unless the counts say
-# that hardly any value is there, and a quarter to the other side at 2 standard
-# deviations.
+# Reading the octaves. An empty cell must not be mistaken for data, as one error at 2^60 would make a column useless.
+# The column's core is the strongest group of one to four neighbouring octaves, of one sign or of both, if its noisy sum
+# exceeds the level that noise reaches in any group with probability 1 %. From there the range extends to the outermost
+# octave whose count exceeds the noise level. Nearby, where an error costs a factor of two, weak evidence suffices; far
+# away it must be strong: noise reaches an octave at distance d with probability 0.1 / d^3. Errors near zero are cheap:
+# a range is extended to zero unless the counts show that hardly any values are there. On the other side of zero it is
+# extended by a quarter if the counts exceed 2 standard deviations.
 #
-# Where coefficients are to have intervals no values may be cut off that the counts
-# show: an octave that exceeds the noise level is kept however few it holds, a range
-# goes on to zero unless the counts show nothing there, and there are no cells. So
-# what is cut off falls with the noise, as the intervals' width does. But a range that
-# goes far beyond the values leaves a column of which nothing is resolved: stronger
-# evidence is asked for, 0.02 / d^3 and 3 standard deviations on the other side.
+# For coefficients with intervals, no values that the counts show may be cut off: an octave that exceeds the noise level
+# is kept however few values it has, a range extends to zero unless the counts show nothing there, and there are no
+# cells. So the number of values cut off decreases with the noise, as the width of the intervals does. But with a range
+# far beyond the values nothing of a column is resolved, so stronger evidence is required: 0.02 / d^3, and 3 standard
+# deviations on the other side.
 #
-# Reading the cells. Of all intervals the one of least cost is taken: log2(width) +
-# (values outside) / (5 % of the values that are not in the fullest cell). Those
-# outside may be 20 % of the latter at most, so that a column with few different
-# values is not cut down to its most frequent one. Values outside are counted with
-# 2 standard deviations on top, from the cells outside or as n less the cells
-# inside, whichever is less: with little data the range stays as the octaves gave it.
+# Reading the cells. Of all intervals the one with the smallest cost is taken: log2(width) + (values outside) / (5 % of
+# the values that are not in the fullest cell). At most 20 % of the latter may be outside, so that a column with few
+# different values is not reduced to the most frequent one. 2 standard deviations are added to the number of values
+# outside, which is the count of the cells outside or n minus the count of the cells inside, whichever is less. With
+# little data the range of the octaves is kept.
 #
 # These rules were chosen on synthetic columns: inst/experiments/ranges-rule.R.
 
 ranges_octaves_share <- 0.75
-ranges_error <- 0.01    # probability that noise passes for a column's core
-# reach: probability that noise passes for data in the next octave; across: standard deviations that are evidence of
-# values on the other side; tail: fraction of n below which an octave is left out anyway; outside: fraction that may lie
-# between zero and a range off zero; surely: must the counts say so, and show nothing there, with ranges_doubt standard
-# deviations?
+ranges_error <- 0.01    # probability that noise is mistaken for a column's core
+# reach: probability that noise is mistaken for data in the next octave. across: standard deviations that are evidence
+# for values on the other side of zero. tail: an octave with less than this fraction of n is omitted. outside: fraction
+# of n that may lie between zero and a range that excludes it. surely: must the counts show, by ranges_doubt standard
+# deviations, that there are no values?
 ranges_cutting <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
 ranges_keeping <- list(reach = 0.02, across = 3, tail = 0, outside = 0.01, surely = TRUE)
 ranges_octave_worth <- 0.05
-ranges_most_lost <- 0.2  # of the values outside the fullest cell: more are never cut off
-ranges_others <- 0.02   # of n: the values outside the fullest cell are taken to be so many at least
+ranges_most_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
+ranges_others <- 0.02   # fraction of n that is assumed to be outside the fullest cell at least
 ranges_doubt <- 2       # standard deviations added to the values outside
-ranges_narrow <- 0.8    # share of n in two octaves from which a column is thought to be narrow
+ranges_narrow <- 0.8    # fraction of n in two octaves from which a column is considered narrow
 ranges_cells <- 128L
 ranges_windows <- 1:4
 
 magnitudes <- 128L      # octaves of either sign: the o-th is (2^(o - 65), 2^(o - 64)]
 magnitude_of_one <- 64L # its upper end is 1
 octave_end <- function(o) 2^(o - magnitude_of_one)
-# A value at the end of an octave belongs to it: a column of 0 and 1 ends at 1.
+# A value at the end of an octave belongs to it, so the range of a column with values 0 and 1 ends at 1.
 octave_breaks <- local({
   positive <- octave_end(0:magnitudes) * (1 + .Machine$double.eps)
   positive[magnitudes + 1L] <- .Machine$double.xmax
   c(-rev(positive), positive)
 })
 
-# columns: a named list of doubles, or stream_columns(). A matrix of lower and upper, a row per
-# column; attribute "found" is FALSE where no group of values stood out, and
-# the range is then [-1, 1]. Draws at most rho from the budget. cutting: may ranges
-# cut off a few values? Coefficients notice.
+# columns: a named list of doubles, or stream_columns(). Returns a matrix of lower and upper with a row per column. Its
+# attribute "found" is FALSE where no group of counts exceeded the noise level; the range is then [-1, 1]. Draws at most
+# rho from the budget. cutting: may ranges cut off a few values? This would bias coefficients.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE) {
   n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
@@ -115,7 +108,7 @@ split_counts <- function(out, names, breaks) {
 
 # ---- octaves ----
 
-# NULL, or lower and upper, and whether most of the values seem to lie in two octaves.
+# NULL, or lower and upper, and narrow: do most of the values seem to lie in two octaves?
 read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
   zeros <- counts[magnitudes + 1L]
   positive <- counts[magnitudes + 1L + seq_len(magnitudes)]
@@ -133,7 +126,7 @@ read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
       range
     },
     both = two_sided(rep(octave_reached(positive + negative, core, sqrt(2) * sd, n, rule), 2L)),
-    # Of what is rare beside zeros at least the sign.
+    # If values other than zero are rare, at least their sign is found.
     zeros = if (zeros >= core_threshold() * sd) {
       two_sided(c(octave_reached(negative, magnitude_of_one, sd, n, rule),
                   octave_reached(positive, magnitude_of_one, sd, n, rule)))
@@ -146,7 +139,7 @@ core_threshold <- function() {
   stats::qnorm(ranges_error / groups, lower.tail = FALSE)
 }
 
-# The group of octaves that exceeds the noise level most, by how many standard deviations, and the fullest octave of it.
+# The group of octaves that exceeds the noise level most, its score in standard deviations, and its fullest octave.
 find_core <- function(counts, sd) {
   total <- c(0, cumsum(counts))
   best <- list(score = -Inf)
@@ -161,7 +154,7 @@ find_core <- function(counts, sd) {
   best
 }
 
-# The outermost octave that seems to hold data, seen from one that does.
+# The outermost octave that seems to contain data, searched from one that does.
 octave_reached <- function(counts, from, sd, n, rule) {
   octaves <- seq_along(counts)
   distance <- pmax(octaves - from, 1)
@@ -173,20 +166,21 @@ two_sided <- function(octaves) {
   list(lower = -octave_end(octaves[1]), upper = octave_end(octaves[2]), narrow = FALSE)
 }
 
-# For a core on this side of zero.
+# The range if the core is on this side of zero.
 one_sided <- function(this, other, core, sd, n, rule) {
   top <- octave_reached(this, core, sd, n, rule)
   across <- other_side(other, core, top, sd, n, rule)
   if (across > 0L) return(two_sided(c(across, top)))
   low <- max(1L, top - 1L)
-  # With the fewer octaves the outside is known better, and the range is narrower.
+  # The sum over fewer octaves has less noise, and the range is narrower.
   unsure <- if (rule$surely) ranges_doubt * sd * sqrt(top - core + 1) else 0
   few <- n - sum(this[core:top]) <= min(rule$outside * n - unsure, if (rule$surely) unsure)
   lower <- if (few && core >= low) octave_end(core - 1L) else 0
   list(lower = lower, upper = octave_end(top), narrow = sum(this[low:top]) >= ranges_narrow * n)
 }
 
-# Where the range ends on the other side of zero: 0, or an octave that makes up a quarter of it at least.
+# The end of the range on the other side of zero: 0, or the end of an octave that is at least a quarter of the upper
+# end.
 other_side <- function(counts, core, top, sd, n, rule) {
   quarter <- max(1L, top - 2L)
   near <- max(1L, core - 2L)
@@ -199,9 +193,8 @@ other_side <- function(counts, core, top, sd, n, rule) {
 
 # ---- cells ----
 
-# A range may be much too wide for what it holds (years: an octave
-# is 1024 of them). The others are right to about an octave, and worth it only
-# when the counts are good to 0.2 % of n.
+# A range may be much too wide for its values (years: one octave is 1024 of them). Other ranges are right to about an
+# octave, so that a second release helps only if the counts are accurate to 0.2 % of n.
 is_worth_refining <- function(range, precise) !is.null(range) && (precise || range$narrow)
 
 is_precise <- function(m, n, rho, neighbours) {

@@ -1,15 +1,12 @@
-# How a response becomes a number in [-1, 1]; one with two values -1 or 1.
+# How a response becomes a number in [-1, 1]; a response with two values becomes -1 or 1.
 #
-# A factor with two declared levels: the second is 1. Logical: TRUE is 1.
-# Numeric: 1 is 1, 0 and -1 are -1. What is none of its kind's values is
-# missing, and a missing response makes its row a null record. So the kind of y
-# decides how it is coded, and no value does. For a loss with bounds of the
-# response ("bounded") any number is clipped to them and mapped as the loss says
-# (scale_loss()), as is a count ("count"), of whose mean the linear predictor is
-# the logarithm. For the multinomial loss ("classes") the k-th of K declared
-# levels is k / K.
+# Of a factor with two declared levels the second is 1. Logical: TRUE is 1. Numeric: 1 is 1, 0 and -1 are -1. Any other
+# value is missing, and a missing response makes its row a null record. So the kind of y determines its coding, and no
+# value of y does. For a loss with bounds of the response ("bounded") numbers are clipped to the bounds and mapped by
+# the loss (scale_loss()). So are counts ("count"), where the linear predictor is the logarithm of the mean. For the
+# multinomial loss ("classes") the k-th of K declared levels is k / K.
 
-# kind and labels (of -1 and of 1). Nothing else is kept of y, and no value of it is looked at.
+# Only kind and labels (of -1 and of 1) are kept of y; its values are not read.
 response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
   refuse_time(y, name, call)
   if (!is.null(loss$response)) return(bounded_response(y, name, loss, call))
@@ -37,7 +34,7 @@ refuse_time <- function(y, name, call) {
         "of it, logical or a factor.", call = call)
 }
 
-# The labels are 0 and 1 for -1 and 1 as well: which of the two codes came is not asked.
+# The labels are 0 and 1 even if the codes are -1 and 1, as no value is read to find out.
 numeric_labels <- function(name) {
   inform("response", "`", name, "` is numeric: 1 is one class, 0 and -1 are the other, and any other value makes its ",
          "row a null record. For other codes use a factor or a logical response, for a regression `loss_huber()`")
@@ -71,7 +68,7 @@ bounded_response <- function(y, name, loss, call) {
 
 is_numeric_response <- function(template) template$kind %in% c("bounded", "count")
 
-# -1, 1 or NA, of classes k / K or NA; what is no label is NA.
+# -1, 1 or NA, for classes k / K or NA; any other value than a label is NA.
 response_code <- function(template, y) {
   if (is_numeric_response(template)) return(bounded_code(template, y))
   if (template$kind == "classes") return(match(as_labels(y), template$labels) / length(template$labels))
@@ -85,7 +82,7 @@ bounded_code <- function(template, y) {
   (pmin(pmax(y, template$bounds[1]), template$bounds[2]) - template$centre) / template$half
 }
 
-# Coefficients for the mapped response become ones for the response as it is.
+# Maps coefficients for the mapped response to those for the original response.
 response_coef <- function(template, coefficients, intercept) {
   if (template$kind != "bounded") return(coefficients)
   coefficients <- coefficients * template$half
@@ -93,7 +90,7 @@ response_coef <- function(template, coefficients, intercept) {
   coefficients
 }
 
-# The inverse.
+# The inverse of response_coef().
 response_start <- function(template, coefficients, intercept) {
   if (template$kind != "bounded") return(coefficients)
   if (intercept) coefficients[1] <- coefficients[1] - template$centre
@@ -105,10 +102,10 @@ response_link <- function(template, link) {
   if (template$kind == "bounded") template$centre + template$half * link else link
 }
 
-# From the linear predictor of a numeric response, in the units that response_link() gives.
+# The mean of a numeric response, from the linear predictor in the units of response_link().
 response_mean <- function(template, link) if (template$kind == "count") exp(link) else link
 
-# The inverse: labels from -1, 1 or NA.
+# The inverse of response_code(): labels from -1, 1 or NA.
 response_decode <- function(template, code) {
   index <- match(code, c(-1, 1))
   if (template$kind == "factor") factor(template$labels[index], levels = template$labels) else template$labels[index]

@@ -1,5 +1,5 @@
-# The functions that expressions of a formula are evaluated with, the only ones in sight: no environment is needed, and
-# none is kept. The value of each in a row depends on that row alone.
+# The functions that expressions of a formula may use. The expressions are evaluated with these only, so a fit keeps no
+# environment. The value of each function in a row depends on that row alone.
 
 row_wise_names <- c(
   "(", "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "|", "%in%", "xor",
@@ -8,8 +8,8 @@ row_wise_names <- c(
   "as.integer"
 )
 
-# What interactions of factors are made with (R/design-interactions.R): of a factor and its kept levels, another one and
-# its, the pair of each row, or "" where a level is not kept.
+# Interactions of factors (R/design-interactions.R). The arguments are a factor, its kept levels, the next factor, its
+# kept levels, and so on. The value in a row is the label of its combination of levels, or "" if a level is not kept.
 crossed <- function(labels, ...) {
   parts <- list(...)
   index <- 1L
@@ -24,10 +24,10 @@ crossed <- function(labels, ...) {
   factor(ifelse(index < 1, "", labels[pmax(index, 1)]), levels = c("", labels))
 }
 
-# Of a factor with these levels, what its contrast is for each.
+# The contrast of each value of a factor with these levels.
 contrast_column <- function(x, levels, values, size) values[level_codes(x, levels)]
 
-# The j-th column of splines::bs() or ns(), at x moved to between the boundary knots.
+# The j-th column of splines::bs() or ns(), at x clipped to the boundary knots.
 spline_column <- function(x, j, kind, knots, boundary, degree, intercept) {
   x <- as.double(x)
   x[!is.finite(x)] <- NA
@@ -59,8 +59,7 @@ row_wise <- list2env(
       base::factor(as_labels(x), as_labels(levels), labels, ordered = ordered)
     },
     I = function(x) x,
-    # base::ifelse takes the length of test alone, so that ifelse(TRUE, x, 0)
-    # is the first row's x in every row.
+    # base::ifelse uses the length of test alone: ifelse(TRUE, x, 0) would be the first row's x in every row.
     ifelse = function(test, yes, no) {
       sizes <- c(length(test), length(yes), length(no))
       n <- if (min(sizes) == 0L) 0L else max(sizes)
@@ -81,8 +80,8 @@ level_codes <- function(value, levels) {
   if (is.factor(value)) match(base::levels(value), levels)[as.integer(value)] else as.integer(value) + 1L
 }
 
-# The text of every value, NA for what is no text: R's own functions raise errors on such a value, or on a factor's
-# code without a level. Numbers that are whole have the same labels whether they came as integers or as doubles.
+# The text of every value, NA where a value is not valid text: R's own functions raise errors for such a value, or for a
+# factor's code without a level. Whole numbers have the same labels as integers and as doubles.
 as_labels <- function(x) {
   labels <- if (is.factor(x)) levels(x)[as.integer(x)] else as.character(x)
   if (is.double(x) && !is.object(x)) {
@@ -97,14 +96,14 @@ is_text <- function(x) Encoding(x) != "bytes" & validEnc(x)
 
 # ---- dates and times: numbers of days, and of seconds ----
 
-# NULL of other columns.
+# NULL for other columns.
 time_of <- function(x) if (inherits(x, "Date")) "Date" else if (inherits(x, "POSIXct")) "POSIXct"
 
 as_plain <- function(x) if (is.null(time_of(x))) x else as.double(unclass(x))
 
 # ---- expressions ----
 
-# Of a call, also of those that name a package of R, as in splines::bs().
+# The name of the function that is called, also if the call names a package of R, as in splines::bs().
 function_name <- function(e) {
   if (!is.call(e)) return("")
   head <- e[[1]]
@@ -114,7 +113,7 @@ function_name <- function(e) {
   if (is.name(head)) as.character(head) else ""
 }
 
-# Vectors of constants, and what follows from them alone, such as log(c(1, 10)) and seq(0, 100, 10).
+# Vectors of constants, and expressions of constants only, such as log(c(1, 10)) and seq(0, 100, 10).
 is_constants <- function(e) {
   if (!is.call(e)) return(is_constant(e))
   function_name(e) %in% c(row_wise_names, "c", "seq", ":") && all(vapply(as.list(e)[-1], is_constants, NA))

@@ -1,13 +1,12 @@
-# Rows: how the columns of a problem are kept. What the core takes is
+# Rows: how the columns of a problem are stored. The core takes
 #   - a matrix of doubles;
-#   - dpsosp_columns: dense columns (a matrix of doubles, or of integers whose
-#     bits are those of single-precision numbers), codes of factors (0: no
-#     indicator is one, k: the k-th is) and the number of indicators of each;
+#   - dpsosp_columns: dense columns (a matrix of doubles, or of integers whose bits are those of single-precision
+#   numbers), codes of factors (k if the k-th indicator is one, 0 if none is) and the number of indicators of each;
 #   - dpsosp_compressed: the slots of a dgCMatrix.
 
 storage_known <- c("double", "single")
 
-# Of an argument that is a matrix: for the core, with what is public about it.
+# The rows of a matrix argument for the core, with public facts about them.
 matrix_rows <- function(x, storage, arg, call) {
   storage <- check_choice(storage, storage_known, "storage", call)
   if (inherits(x, "dgCMatrix")) return(sparse_rows(check_sparse(x, arg, call), storage, call))
@@ -31,7 +30,7 @@ check_matrix <- function(x, arg, call = sys.call(-1)) {
   x
 }
 
-# Names of columns for coefficients; one without a name has its number, as cbind(a = 1:2, 3:4) has.
+# Names of columns for coefficients; a column without a name gets its number, as in cbind(a = 1:2, 3:4).
 column_labels <- function(rows) {
   numbered <- paste0("x", seq_len(rows$columns), recycle0 = TRUE)
   if (is.null(rows$names)) return(numbered)
@@ -53,7 +52,7 @@ sparse_rows <- function(x, storage, call) {
   ))
 }
 
-# Of the columns; NULL where the slot does not hold them.
+# The names of the columns; NULL if the slot does not contain them.
 sparse_names <- function(x) {
   names <- attr(x, "Dimnames")
   if (is.list(names) && length(names) == 2L && is.character(names[[2]]) && length(names[[2]]) == attr(x, "Dim")[2]) {
@@ -61,7 +60,7 @@ sparse_names <- function(x) {
   }
 }
 
-# Slots can be set to anything: they are looked at before the core follows them.
+# Slots may contain anything, so they are checked before the core follows their indices.
 check_sparse <- function(x, arg, call = sys.call(-1)) {
   size <- attr(x, "Dim")
   sizes <- is.integer(size) && length(size) == 2L && !anyNA(size) && all(size >= 0L)
@@ -74,7 +73,7 @@ check_sparse <- function(x, arg, call = sys.call(-1)) {
   x
 }
 
-# By the names of ffi_sparse_check(), but for the first.
+# All names but the first are from ffi_sparse_check().
 sparse_faults <- c(
   types = "`Dim`, `p` and `i` must be integers and `x` numbers",
   lengths = "`p` must have one entry more than there are columns, and `i` as many as `x`",
@@ -83,7 +82,7 @@ sparse_faults <- c(
   order = "`i` must rise within each column, without repetition"
 )
 
-# Sums over the rows of a dgCMatrix of one value per entry.
+# Sums over the rows of a dgCMatrix, of one value per entry.
 sparse_sums <- function(x, value) {
   sums <- numeric(attr(x, "Dim")[1])
   if (length(value) == 0L) return(sums)
@@ -94,14 +93,13 @@ sparse_sums <- function(x, value) {
 
 # ---- designs ----
 
-# As design_matrix(), with factors as codes: numeric columns come first, see
-# design_order().
+# As design_matrix(), with factors as codes. Numeric columns come first, see design_order().
 design_rows <- function(design, data, storage, call = sys.call(-1)) {
   factors <- unique(design$columns$variable[design$columns$kind == "indicator"])
   if (length(factors) == 0L && storage == "double") return(design_matrix(design, data, call = call))
   columns <- design$columns[design$columns$kind == "numeric", ]
   scale <- design_scale(design)[design$columns$kind == "numeric", , drop = FALSE]
-  # A vector filled by matrix() is shared with nobody: it may be written to.
+  # No other variable shares a vector that matrix() has filled, so it may be modified in place.
   x <- matrix(if (storage == "single") 0L else 0, nrow(data), nrow(columns))
   for (j in seq_len(nrow(columns))) {
     variable <- columns$variable[j]
@@ -113,7 +111,7 @@ design_rows <- function(design, data, storage, call = sys.call(-1)) {
   columns_rows(x, codes, as.vector(table(design$columns$variable)[factors]))
 }
 
-# 0 for a level without an indicator, which only the first can be.
+# 0 for a level without an indicator; only the first can have none.
 factor_codes <- function(design, variable, data, call) {
   levels <- design$levels[[variable]]
   value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, "data", call)
@@ -129,10 +127,10 @@ design_order <- function(design) {
 
 # ---- matrices of second derivatives ----
 
-# ORACLE_MOST_DIM of the core.
+# ORACLE_MOST_DIM in the core.
 most_matrix <- 8192L
 
-# advice: of the caller, who knows what else could be done.
+# advice: from the caller, which knows the alternatives.
 check_matrix_size <- function(dim, what, call, advice = NULL) {
   if (dim <= most_matrix) return(invisible())
   abort("argument", what, " needs matrices of ", dim, " x ", dim, " numbers, ", round(8 * dim^2 / 2^20),

@@ -1,4 +1,4 @@
-# What the papers plan for and ask for, by methods; the formulas are in papers.R.
+# Iteration counts and sample sizes of the papers, by method; the formulas are in papers.R.
 
 #' Iterations that the papers plan for
 #'

@@ -1,7 +1,7 @@
-# The best of a random number of runs: distributions of that number, and what one run may cost.
+# The best of a random number of runs: distributions of this number, and the privacy cost of a run.
 #
-# k candidates are drawn with replacement. The mean is such that each of them is run with probability
-# 0.9 at least (Poisson) or about that (geometric).
+# k candidates are drawn with replacement. The mean number is such that each candidate is run with probability at least
+# 0.9 (Poisson) or about 0.9 (geometric).
 
 selection_laws <- c("poisson", "geometric")
 
@@ -9,8 +9,8 @@ selection_mean <- function(law, k) {
   switch(law, poisson = as.integer(ceiling(k * log(10))), geometric = 9L * (k - 1L))
 }
 
-# mu of each run, with which the release of the best one is (eps, delta)-private, and the Renyi order at which it is:
-# that which leaves most. All of it is public.
+# The largest mu of each run for which releasing the best one is (eps, delta)-private, and the Renyi order that allows
+# it. All arguments are public.
 selection_plan <- function(law, k, eps, delta) {
   mean <- selection_mean(law, k)
   mu_at <- function(x) selection_mu(law, mean, 1 + exp(x), eps, delta)
@@ -21,7 +21,7 @@ selection_plan <- function(law, k, eps, delta) {
   list(law = law, mean = mean, candidates = k, order = order, mu = selection_mu(law, mean, order, eps, delta))
 }
 
-# The largest that this order allows, from below; zero where there is none.
+# The largest mu that this order allows, approximated from below; zero if there is none.
 selection_mu <- function(law, mean, order, eps, delta) {
   allowed <- .Call(ffi_rdp_budget, order, eps, delta) / order
   fits <- function(x) .Call(ffi_selection_cost, law, mean, exp(x), order) <= allowed
@@ -35,14 +35,14 @@ selection_mu <- function(law, mean, order, eps, delta) {
   exp(low)
 }
 
-# A budget that holds such a release and nothing else.
+# A budget for one such release and nothing else.
 selection_budget <- function(plan, eps, delta) {
   capacity <- .Call(ffi_rdp_budget, plan$order, eps, delta) / plan$order
   structure(class = "dp_budget", list(pointer = .Call(ffi_ledger_create_renyi, plan$order, capacity), eps = eps,
                                       delta = delta, rho = NULL, mu = NULL, order = plan$order))
 }
 
-# Numbers of candidates, one a run: they, and how many there are, are secret.
+# The candidate of each run. The candidates and the number of runs are secret.
 selection_draw <- function(plan, budget, neighbours, reproducible) {
   .Call(ffi_selection_draw, budget$pointer, plan$law, plan$mean, plan$candidates, plan$mu, neighbours, reproducible)
 }

@@ -133,14 +133,14 @@ rows_stay <- function(columns) {
 
 # ---- asking ----
 
-# Unlike those of other processes, and of earlier ones.
+# Keys differ from those of other processes and of earlier requests.
 keys <- new.env(parent = emptyenv())
 new_key <- function() {
   keys$last <- (keys$last %||% 0) + 1
   paste(Sys.info()[["nodename"]], Sys.getpid(), format(as.double(Sys.time()), digits = 17), keys$last)
 }
 
-# The answers of all shards, in their order; an error where one is missing. Nothing that was begun is left running.
+# The answers of all shards in their order, or an error if one is missing. No request is left running.
 ask_workers <- function(shards, step, request) {
   tasks <- send_workers(shards, step, request)
   on.exit(suspendInterrupts(lapply(tasks, mirai::stop_mirai)))
@@ -159,12 +159,12 @@ send_workers <- function(shards, step, request = list()) {
   })
 }
 
-# A profile without daemons would start a process for each query.
+# A profile without daemons would start a process for each request.
 has_worker <- function(compute) mirai::daemons_set(compute) && mirai::status(compute)$connections > 0L
 
 check_answer <- function(answer, shards, i, step) {
   if (mirai::is_mirai_error(answer)) {
-    # It may quote data: only dp_shards() shows it.
+    # The message may quote data, so only dp_shards() shows it.
     if (step == "look") abort("source", "shard ", i, ": ", attr(answer, "message"), call = NULL)
     abort_shard(shards, i, "its worker failed")
   }
@@ -187,8 +187,8 @@ abort_shard <- function(shards, i, why) {
         "was charged stays charged.", call = NULL)
 }
 
-# What the core is given for a sum: numbers of all shards, the first that of the rows; FALSE when it failed, NA when it
-# was interrupted. most(what): the length of the sum, and the largest number that a record's part of it can have.
+# The function that gives the core a sum: numbers of all shards, the first one the number of rows; FALSE if it failed,
+# NA if it was interrupted. most(what): the length of the sum, and the largest entry that one record can contribute.
 shard_answer <- function(shards, step, request, most) {
   function(what) {
     tryCatch({
@@ -203,7 +203,7 @@ shard_answer <- function(shards, step, request, most) {
   }
 }
 
-# No honest sum of n rows is larger, whatever the rows are.
+# A correct sum of n rows cannot be larger, whatever the rows are.
 check_sum <- function(sum, limit, shards, i) {
   good <- is.double(sum) && length(sum) == limit$length && all(is.finite(sum))
   if (!good || max(abs(sum)) > shards$n[i] * limit$size * (1 + 1e-6)) abort_shard(shards, i, "no such sum")
@@ -214,7 +214,7 @@ worker_failure <- function(e) {
   "A worker could not be reached. Nothing was released; what was charged stays charged."
 }
 
-# Rows have a norm of at most one, and no offset is larger than shift (src/barrier/words.c has the words).
+# Rows have norm at most one, and offsets are at most shift in size (src/barrier/words.c defines the words).
 most_of_sum <- function(loss, columns, intercept, shift) {
   bounds <- loss_bounds(loss)
   slope <- bounds[["lipschitz"]]
@@ -226,7 +226,7 @@ most_of_sum <- function(loss, columns, intercept, shift) {
     value <- bounds[["at_zero"]] + slope * (size(what$at) + shift)
     decreases <- function() {
       length <- max(what$steps) * size(what$along)
-      list(length = length(what$steps), size = slope * length + 1e-6 * (value + slope * length)) # with its rounding
+      list(length = length(what$steps), size = slope * length + 1e-6 * (value + slope * length)) # plus rounding
     }
     matrix <- function(size) list(length = side^2, size = size)
     switch(what$word,
@@ -247,7 +247,7 @@ most_of_sum <- function(loss, columns, intercept, shift) {
 
 # ---- a fit ----
 
-# The list for new_oracle(): as stream_records(), but that workers open their shards and take all sums. bare: as
+# The list for new_oracle(). As stream_records(), but workers open their shards and compute all sums. bare: as in
 # stream_responses().
 shard_records <- function(source, design, response, bare = FALSE) {
   shards <- source$shards
@@ -278,10 +278,10 @@ check_opened <- function(answers, source, columns) {
   }
 }
 
-# What frees the workers' memory at the end of a fit, if they can be asked; nobody waits for them.
+# Frees the workers' memory at the end of a fit, if they can be reached; does not wait for them.
 close_shards <- function(shards) function() suspendInterrupts(try(send_workers(shards, "close"), silent = TRUE))
 
-# Stands for a list of columns in private_ranges(), as stream_columns().
+# Takes the place of a list of columns in private_ranges(), as stream_columns().
 shard_columns <- function(source, design) {
   names <- design_private_names(design)
   ask <- function(some, breaks) {

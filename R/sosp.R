@@ -34,8 +34,8 @@ check_target <- function(target, call = sys.call(-1)) {
   abort("argument", "`target` must be NULL or come from `sosp()`, not ", describe(target), ".", call = call)
 }
 
-# With eps_g and eps_h. third: the Lipschitz constant of the objective's Hessian; infinite for convex losses whose
-# second derivative jumps, of which zero is known to bound the eigenvalues: then eps_h is zero, too.
+# Adds eps_g and eps_h. third: the Lipschitz constant of the objective's Hessian. It is infinite for convex losses whose
+# second derivative jumps. Their eigenvalues are known to be nonnegative, so eps_h is zero.
 target_resolve <- function(target, third) {
   if (is.null(target$alpha)) return(target)
   eps_h <- if (is.finite(third)) sqrt(third * target$alpha) else 0

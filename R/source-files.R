@@ -29,7 +29,7 @@ file_kind <- function(x, call) {
 
 # ---- Parquet ----
 
-# A file is one chunk. A column that it does not have is left to be missed later.
+# A file is one chunk. If it lacks a column, a later check finds that.
 parquet_opener <- function(files) {
   function(columns) {
     at <- 0L
@@ -45,7 +45,7 @@ parquet_opener <- function(files) {
 
 # ---- CSV ----
 
-# All columns come as text; stream.R makes of them what the schema says.
+# All columns are read as text; stream.R converts them to the types of the schema.
 csv_opener <- function(files, chunk) {
   function(columns) {
     at <- 0L
@@ -74,7 +74,7 @@ csv_opener <- function(files, chunk) {
   }
 }
 
-# For scan(), by the names of a file's header; those that are not needed are skipped.
+# The argument `what` of scan(), from the names in a file's header; other columns are skipped.
 csv_fields <- function(connection, columns) {
   header <- scan(connection, "", sep = ",", quote = "\"", nlines = 1L, quiet = TRUE)
   fields <- stats::setNames(rep(list(""), length(header)), header)
@@ -82,14 +82,14 @@ csv_fields <- function(connection, columns) {
   fields
 }
 
-# A line is a record, with any number of fields: no value may make another record, or none.
+# One line is one record, with any number of fields: no value may add or remove a record.
 csv_rows <- function(connection, fields, chunk) {
   data <- scan(connection, fields, nmax = chunk, sep = ",", quote = "\"", fill = TRUE, flush = TRUE, multi.line = FALSE,
                blank.lines.skip = FALSE, quiet = TRUE)
   list2DF(data[!vapply(fields, is.null, NA)])
 }
 
-# A column is of numbers, or logical, if all its values are.
+# A column is shown as numeric or logical if all its values are.
 csv_shown <- function(first) {
   list2DF(lapply(first, function(text) {
     column <- utils::type.convert(text, as.is = TRUE)

@@ -134,9 +134,9 @@ dp_source.default <- function(x, ...) {
         call = sys.call(-1))
 }
 
-# open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close().
-# count(): the number of rows; by default in a pass. shown(first): the first chunk in the types that its values show.
-# A source that can be read once only has an environment `once`, which says whether it was.
+# open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
+# the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
+# source that can be read only once has an environment `once`, which records whether it was read.
 new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE,
                        call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
@@ -153,7 +153,7 @@ source_of <- function(open, n, schema, label, once = FALSE) {
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
 }
 
-# Stands for a first chunk, which is not read.
+# Takes the place of a first chunk, which is not read.
 declared_columns <- function(n, levels, types, call) {
   columns <- c(names(levels), names(types))
   if (is.null(n) || is.null(columns)) {
@@ -163,7 +163,7 @@ declared_columns <- function(n, levels, types, call) {
   list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
 }
 
-# What a reader says is shown where a source is made, and nowhere else (R/stream.R).
+# Messages of a reader are shown when a source is made, and nowhere else (R/stream.R).
 read_source <- function(code, call) {
   tryCatch(code, error = function(e) {
     text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
@@ -209,7 +209,7 @@ as_rows <- function(n, call) {
   as.integer(n)
 }
 
-# The columns without rows: names, types and levels.
+# The columns on zero rows: names, types and levels.
 source_schema <- function(first, levels, types, call) {
   check_data(first, "the first chunk", call)
   columns <- as.list(first[0L, , drop = FALSE])

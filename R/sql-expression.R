@@ -1,26 +1,28 @@
-# Expressions of a formula in SQL, for push-down (proofs: push-down). A whitelist: what has no rule here is refused.
+# Translates expressions of a formula into SQL, for push-down (proofs: push-down). This is an allow-list: an expression
+# without a rule here is refused.
 #
 # An expression is a node:
-#   kind      "number", "truth" or "code", the place among `levels` from one on; "text" for a constant
+#   kind      "number", "truth" or "code", the position among `levels`, counted from one; "text" for a constant
 #   sql       of the value; NULL where R has NA or a number that is not finite
-#   refs      names of the held columns in it; layer: the highest of theirs, zero without any
-#   constant  the value in R, where there are no columns in it
-#   within    is it a number within the limits below, whatever the columns?
+#   refs      names of the held columns in it; layer: the highest of their layers, zero if there are none
+#   constant  the value in R, if it has no columns
+#   within    is it always a number within the limits below?
 #
-# hold() gives a node a name, a column of a SELECT that later ones read: what a rule mentions more than once is held, so
-# that a statement is as long as the formula. Held columns are in layers, each a SELECT of the one before.
+# hold() makes a node a column of a SELECT, which later ones can use by name. Whatever a rule uses more than once is
+# held, so that the length of a statement is proportional to that of the formula. Held columns are in layers, and each
+# layer is a SELECT from the one before.
 #
-# No value makes a statement fail. Each rule guards its function by a CASE around it, as the order of CASE is the only
-# one that databases keep, and constants are computed in R, as a database may compute them before it looks at a CASE.
-# Numbers that are computed with are in absolute value between 1e-150 and 1e150, else zero or missing, so that a sum, a
-# product and a quotient of two are neither too large nor, unless a factor is zero, zero: PostgreSQL makes both errors.
+# No value makes a statement fail. Each rule guards its function by a CASE, as databases only guarantee the order of
+# evaluation of CASE. Constants are computed in R, as a database might compute them before the CASE. Numbers in
+# computations have an absolute value between 1e-150 and 1e150, or they are zero or missing. So a sum, product or
+# quotient of two of them does not overflow, and is not zero unless a factor is zero: both are errors in PostgreSQL.
 
-most_depth <- 20 # of calls within each other: twice as many layers, or a few more
+most_depth <- 20 # of nested calls: twice as many layers, or a few more
 
-# schema: of the columns, as a design has it. expressions: named by their text. A list of
+# schema: of the columns, as in a design. expressions: named by their text. Returns a list of
 #   nodes     of the expressions, each held
-#   layers    statements, for WITH; the first is of the table, the last has the held nodes
-#   widest    number of items of the widest
+#   layers    statements for WITH: the first reads the table, the last contains the held nodes
+#   widest    the largest number of items of a layer
 define_expressions <- function(push, schema, expressions) {
   made <- list2env(list(push = push, schema = schema, items = list(), joins = character()), parent = emptyenv())
   nodes <- lapply(expressions, function(e) {
@@ -64,7 +66,7 @@ new_node <- function(kind, sql, of = list(), levels = NULL, constant = NULL, wit
        within = within)
 }
 
-# Equal text is one column.
+# Nodes with the same text share a column.
 hold <- function(made, node) {
   if (identical(node$refs, node$sql)) return(node)
   known <- vapply(made$items, `[[`, "", "sql") == node$sql
@@ -150,7 +152,7 @@ number_of <- function(made, e) as_number(made, translate(made, e), e)
 truth_of <- function(made, e) as_truth(made, translate(made, e), e)
 held_number <- function(made, e) hold(made, number_of(made, e))
 
-# What may be computed with: a number within limits.
+# An operand of a computation: a number within the limits.
 operand <- function(made, e, most = 1e150) {
   node <- number_of(made, e)
   if (node$within) return(node)
@@ -163,7 +165,7 @@ operand <- function(made, e, most = 1e150) {
 
 # ---- rules ----
 
-# A function of a number within limits, guarded by its own rule, in which %1$s is that number.
+# A function of a number within the limits, guarded by its own rule. In sql, %1$s is this number.
 of_number <- function(sql) {
   function(made, e, x) {
     x <- hold(made, operand(made, x))
@@ -198,7 +200,7 @@ divide <- function(made, e, x, y) {
            list(x, y))
 }
 
-# Of whole numbers, by products, and of one half: functions for powers differ.
+# Whole exponents use products, and one half the square root, as power functions differ between databases.
 power <- function(made, e, x, y) {
   k <- translate(made, y)$constant
   if (!is.numeric(k) || !k %in% c(0.5, setdiff(-20:20, 0))) {
@@ -220,7 +222,7 @@ logarithm <- function(made, e, x, base) {
                              x$sql, made$push$dialect$number(base)), list(x))
 }
 
-# Of numbers, or of places among levels; R has refused to order what has no order.
+# Compares numbers, or positions among levels. R has already refused to order unordered factors.
 comparison <- function(operator) {
   function(made, e, x, y) {
     x <- translate(made, x)
@@ -236,7 +238,7 @@ comparison <- function(operator) {
   }
 }
 
-# The constant among two becomes its place among the levels of the other; zero where it has none.
+# A constant operand becomes its position among the levels of the other operand; zero if it is none of them.
 same_levels <- function(x, y, operator, e) {
   place <- function(node, levels) {
     if (is.null(node$constant)) return(node)
@@ -297,7 +299,7 @@ extreme <- function(operator) {
 
 # ---- factors ----
 
-# Constant between breaks and on each: what R says of one number of each part.
+# The value is constant between breaks and at each break, so R computes it for one number of each part.
 cut_rule <- function(made, e, ...) {
   given <- match.call(row_wise$cut, e)
   x <- held_number(made, given$x)
@@ -320,7 +322,7 @@ cut_rule <- function(made, e, ...) {
   code_node(made, paste("CASE", paste(cases, collapse = " "), "END"), list(x), codes(numeric()))
 }
 
-# value: of R in no rows, a factor or integers.
+# value: the value in R on zero rows, a factor or integers.
 code_node <- function(made, sql, of, value) {
   if (is.factor(value)) return(new_node("code", sql, of, levels(value)))
   new_node("number", sprintf("CAST(%s AS %s)", sql, made$push$dialect$float), of)
@@ -349,7 +351,7 @@ factor_rule <- function(made, e, ...) {
             codes(values[0]))
 }
 
-# Of pairs of kept levels, which are all or all but the first.
+# Codes for combinations of kept levels, which are all levels or all but the first.
 crossed_rule <- function(made, e, labels, ...) {
   parts <- list(...)
   odd <- seq(1L, length(parts), 2L)
@@ -371,8 +373,8 @@ contrast_rule <- function(made, e, x, levels, values, size) {
 
 # ---- splines ----
 
-# The polynomial between two knots, of the place between them in [0, 1] as a multiple of 2^-32, whose powers are not too
-# near zero.
+# The polynomial between two knots, as a function of the relative position in [0, 1]. This is a multiple of 2^-32, so
+# that its powers do not underflow.
 spline_rule <- function(made, e, x, j, kind, knots, boundary, degree, intercept) {
   at <- c(boundary[1], knots, boundary[2])
   width <- diff(at)
@@ -404,7 +406,8 @@ horner <- function(a, u, number) {
   Reduce(function(sum, next_a) sprintf("(%s * %s + %s)", sum, u, number(next_a)), rev(a)[-1], number(a[length(a)]))
 }
 
-# By the name of the function. made: see define_expressions(); e: the call, for errors; then its arguments.
+# Rules by the name of the function. made: see define_expressions(); e: the call, for errors; then the arguments of the
+# call.
 sql_rules <- list(
   "(" = identity_rule, I = identity_rule, as.numeric = function(made, e, x) {
     x <- translate(made, x)
@@ -432,7 +435,7 @@ sql_rules <- list(
   log = logarithm,
   log2 = function(made, e, x) logarithm(made, e, x, 2),
   log10 = function(made, e, x) logarithm(made, e, x, 10),
-  # The rounding error of 1 + x cancels.
+  # Division by the rounded difference cancels the rounding error of 1 + x.
   log1p = of_number(paste("CASE WHEN 1e0 + %1$s = 1e0 THEN %1$s WHEN %1$s > -1e0 THEN {log}(1e0 + %1$s) /",
                           "{log}(2.718281828459045e0) * %1$s / ((1e0 + %1$s) - 1e0) END")),
   cut = cut_rule, factor = factor_rule, crossed = crossed_rule, contrast_column = contrast_rule,

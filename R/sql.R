@@ -1,28 +1,29 @@
 # A sum over the rows of a table as one SELECT (proofs: push-down).
 #
-# Layers, dpsosp1, dpsosp2, ... of a WITH, are SELECTs of the one before, with a fence of the dialect, as else a
-# database would merge them and compute what many sums use once for each. (Nested they would be too deep for SQLite.) As
-# a layer costs time for each column, what is used once has none.
-#   v, k, y   columns mapped to [-1, 1], codes of factors, the response; NULL where a record has none
-#   p, o      only where there are weights and offsets: the record's
-#   c         only where rows may be longer than the radius: what clips them
-#   z, u      integers: the clipped row times 2^20, u where the row has a one, for an intercept and for indicators
-#   t         the predictors, t0 as a multiple of 2^-53; NULL where the squares of the integers add up to more than
-#             2^40: a null record
-#   steps     of the loss; w, what the record's row is multiplied by, in units of its bound
-#   g         w rounded to an integer and no larger than its bound
-# What is summed are products of the integers g, z and u; SUM leaves NULL out. Codes of factors group the rows, so that
-# sums over indicators are those of cells.
+# The statement is a WITH of layers, dpsosp1, dpsosp2, ..., each a SELECT from the one before. The dialect's fence keeps
+# the database from merging layers, which would compute values again for each sum that uses them. (Nested SELECTs would
+# be too deep for SQLite.) As each column of a layer costs time, values that are used once are not columns.
+#   v, k, y   columns mapped to [-1, 1], codes of factors, the response; NULL where missing
+#   p, o      weight and offset of the record, if there are any
+#   c         the clipping factor, if rows may be longer than the radius
+#   z, u      integers: the clipped row times 2^20; u is the entry for an intercept or an indicator that is one
+#   t         the predictors, t0 as a multiple of 2^-53; NULL (a null record) if the squared integers sum to more than
+#             2^40
+#   steps     of the loss; w, the factor of the record's row, in units of its bound
+#   g         w rounded to an integer within its bound
+# The terms of sums are products of the integers g, z and u; SUM ignores NULL. Rows are grouped by the codes of factors,
+# so that sums over indicators follow from the sums of cells.
 #
-# A plan has all that is not asked: dialect, before (layers that compute expressions, or NULL: R/sql-expression.R), from
-# (the table or the last of them, as t, and what is joined), v, k, y (expressions), weight and offset (expressions, or
-# NULL), shift (the most that offsets move predictors by), indicators (of each k), intercept, radius, loss, n.
+# A plan contains everything but the query: dialect, before (layers that compute expressions, or NULL:
+# R/sql-expression.R), from (the table or the last of these layers, as t, and joined tables), v, k, y (expressions),
+# weight and offset (expressions, or NULL), shift (the bound of the offsets), indicators (number for each k), intercept,
+# radius, loss, n.
 
-unit <- 2^20 # of a row's numbers, and of what they are multiplied by
-fine <- 2^40 # of what is summed as it is
+unit <- 2^20 # scale of a row's entries and of their factors
+fine <- 2^40 # scale of terms that are not products
 
-# what: list(word, curvature, at, along, steps) of r_remote.c. The statement, and read(), which makes of its rows the
-# number of records and the sum.
+# what: list(word, curvature, at, along, steps) of r_remote.c. Returns the statement and read(), which computes the
+# number of records and the sum from the rows of its result.
 sql_sum <- function(plan, what) {
   weights <- sql_weights(plan, what)
   base <- sql_base(plan)
@@ -41,9 +42,9 @@ sql_sum <- function(plan, what) {
 
 # ---- what a record weighs ----
 
-# By its loss, for short its weight. form: what weights are summed with; f: expressions of them; prior: how often the
-# record's own weight multiplies them; low, high: bounds; scale: of one, and what the sum of all records is more
-# (constant).
+# The factors of a record from its loss, called weights here. form: how weights enter the sum; f: their expressions;
+# prior: the power of the record's own weight in them; low, high: bounds; scale: of one unit; constant: to be added to
+# the sum of all records.
 sql_weights <- function(plan, what) {
   loss <- sql_losses[[plan$loss$name]]
   parameter <- plan$loss$parameter
@@ -77,7 +78,7 @@ curvature_weights <- function(form, curvature, loss, bounds, plan) {
   new_weights(form, loss$majorant %||% plan$dialect$number(upper), c(0, upper))
 }
 
-# range: for each weight a column of lower and upper. Weights that are all but zero are zero.
+# range: lower and upper for each weight, in columns. A weight with a tiny bound is zero.
 new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL, prior = 1) {
   range <- matrix(range, 2L)
   size <- pmax(-range[1, ], range[2, ])
@@ -126,17 +127,17 @@ layer_name <- function(number) paste0("dpsosp", number)
 
 named <- function(e, name) paste(e, "AS", name, recycle0 = TRUE)
 
-# A balanced tree: databases limit the depth of an expression.
+# The sum as a balanced tree, as databases limit the depth of an expression.
 add_up <- function(terms) {
   if (length(terms) == 1L) return(terms)
   half <- length(terms) %/% 2L
   paste0("(", add_up(terms[seq_len(half)]), " + ", add_up(terms[-seq_len(half)]), ")")
 }
 
-# May a row be longer than the radius? Of the mapped columns each is at most one, and so is a factor's only indicator.
+# May a row be longer than the radius? Each mapped column is at most one in size, and so is each factor's indicator.
 is_clipped <- function(plan) length(plan$v) + length(plan$k) + plan$intercept > plan$radius^2 * (1 + 1e-12)
 
-# The length of a clipped row in units: less than 2^20 by what rounding its numbers may add.
+# The length of a clipped row in units, below 2^20 so that rounding its entries cannot exceed 2^20.
 reach <- function(plan) unit - sqrt(length(plan$v) + length(plan$k) + plan$intercept) / 2 - 1 / 4
 
 has_indicator <- function(k, yes) sprintf("CASE WHEN %1$s > 0 THEN %2$s WHEN %1$s = 0 THEN 0 * %2$s END", k, yes)
@@ -151,7 +152,7 @@ clip_layers <- function(plan, layers, names, kept) {
   layer(plan, layers, c(kept, named(clip, "c")))
 }
 
-# t0; of a search the direction's predictor a; of a trace the squares q.
+# t0; for a search also the direction's predictor a, for a trace the squares q.
 predictors <- function(plan, what, weights, names) {
   ones <- c(if (plan$intercept) "u * u", has_indicator(names$k, "u * u"))
   q <- add_up(c(ones, paste(names$z, "*", names$z, recycle0 = TRUE)))
@@ -162,7 +163,7 @@ predictors <- function(plan, what, weights, names) {
     if (weights$form == "squares") named(q, "q"))
 }
 
-# Coefficients in the order of the core: of the intercept, the columns and the indicators of each factor.
+# Coefficients in the order of the core: the intercept, the columns and the indicators of each factor.
 predictor <- function(plan, w, names) {
   w <- w / unit
   w[abs(w) < 1e-150] <- 0
@@ -178,7 +179,7 @@ predictor <- function(plan, w, names) {
            ones))
 }
 
-# Of a search the predictors t1, ...; the steps of the loss for each; then the weights, in units, as w.
+# For a search the predictors t1, ...; then the steps of the loss for each; then w, the weights in units.
 loss_layers <- function(plan, layers, what, weights, kept) {
   loss <- sql_losses[[plan$loss$name]]
   number <- plan$dialect$number
@@ -199,7 +200,7 @@ loss_layers <- function(plan, layers, what, weights, kept) {
   } else {
     f <- fill_in(f, loss, plan, 0)
   }
-  # What does not depend on the predictor is missing where this is.
+  # A weight that does not depend on the predictor must still be missing where the predictor is.
   there <- sprintf("CASE WHEN %s IS NOT NULL THEN (%s)%s * %s END", if (is.null(weights$steps)) "t0" else "f0", f,
                    strrep(" * p", length(prior_weight(plan)) * weights$prior), number(weights$scale))
   layer(plan, layers, c(kept, named(there, sub("g", "w", weights$names))))
@@ -216,7 +217,7 @@ fill_in <- function(e, loss, plan, i) {
 
 # ---- from cells to sums ----
 
-# What weights are multiplied by: u first, where there are ones.
+# The factors of the weights: u first, if there are ones.
 sql_base <- function(plan) {
   c(if (plan$intercept || length(plan$k) > 0L) "u", paste0("z", seq_along(plan$v), recycle0 = TRUE))
 }
@@ -226,15 +227,15 @@ pairs <- function(base) {
   list(left = base[at[, 1]], right = base[at[, 2]], at = at)
 }
 
-# rows: a cell each, of codes, number of records and sums; in whatever order they came. The number of all records and
-# their sum.
+# rows: one per cell, with codes, number of records and sums, in any order. Returns the number of all records and their
+# sum.
 read_sum <- function(plan, weights, rows) {
   rows <- unname(rows)
   storage.mode(rows) <- "double"
   factors <- seq_along(plan$k)
   rows <- rows[do.call(order, c(lapply(factors, function(i) rows[, i]), list(seq_len(nrow(rows))))), , drop = FALSE]
   sums <- rows[, -seq_len(length(factors) + 1L), drop = FALSE]
-  sums[is.na(sums)] <- 0 # of null records alone
+  sums[is.na(sums)] <- 0 # for cells with null records only
   ones <- cell_ones(plan, rows[, factors, drop = FALSE])
   total <- switch(weights$form,
     each = weights$constant + colSums(sums) * weights$worth,
@@ -245,7 +246,7 @@ read_sum <- function(plan, weights, rows) {
   c(sum(rows[, length(factors) + 1L]), total)
 }
 
-# For each cell the intercept and the indicators, of which those are one that the cell's codes say.
+# For each cell the intercept and the indicators; the cell's codes say which of them are one.
 cell_ones <- function(plan, codes) {
   indicators <- lapply(seq_along(plan$k), function(i) outer(codes[, i], seq_len(plan$indicators[i]), `==`))
   ones <- do.call(cbind, c(list(matrix(1, nrow(codes), plan$intercept)), indicators))
@@ -253,7 +254,7 @@ cell_ones <- function(plan, codes) {
   ones
 }
 
-# In the order of the core: intercept, columns, indicators.
+# The order of the core: intercept, columns, indicators.
 core_order <- function(plan) {
   ones <- plan$intercept + sum(plan$indicators)
   columns <- ones + seq_along(plan$v)
@@ -279,7 +280,7 @@ sum_matrix <- function(plan, sums, ones) {
   total[core_order(plan), core_order(plan)]
 }
 
-# From u and the columns to the ones of a cell and the columns.
+# The matrix that maps (u, columns) to the ones of a cell and the columns.
 spread_ones <- function(ones, columns) {
   if (length(ones) == 0L) return(diag(1, columns))
   rbind(cbind(ones, matrix(0, length(ones), columns)), cbind(matrix(0, columns, 1L), diag(1, columns)))

@@ -1,5 +1,5 @@
-# Arithmetic that is not IEEE 754's, of this build or of the process, is refused when the package is loaded. fault: what
-# is wrong, or NULL.
+# Refuses to load the package if the arithmetic of this build or process does not follow IEEE 754. fault: a description
+# of the problem, or NULL.
 check_arithmetic <- function(fault) {
   if (is.null(fault)) return(invisible())
   abort("arithmetic", "dpsosp needs IEEE 754 arithmetic, which its guarantees rest on; here ", fault, ". It was ",
@@ -7,9 +7,9 @@ check_arithmetic <- function(fault) {
         "how the processor computes.", call = NULL)
 }
 
-# Statuses of the core become classed conditions. Called from C, with a list of a status' name and message.
+# Turns statuses of the core into classed conditions. Called from C, with a list of the name of a status and a message.
 
-# By the names of src/base/base.c.
+# The names are those of src/base/base.c.
 status_advice <- c(
   memory = "",
   interrupt = "",
@@ -45,19 +45,19 @@ raise_interrupt <- function() {
   invokeRestart("abort")
 }
 
-# The last failure of a feed, from there to raise_status().
+# The last failure of a feed, which raise_status() reports.
 stream_failure <- new.env(parent = emptyenv())
 
 note_failure <- function(message) stream_failure$condition <- message
 
-# For raise_status(): says what failed, once.
+# Called by raise_status(): reports the failure once.
 raise_source <- function(default) {
   message <- stream_failure$condition %||% default
   stream_failure$condition <- NULL
   abort("source", message, call = NULL)
 }
 
-# An object of our class that holds something else where the pointer should be.
+# For objects of our classes whose pointer was replaced by something else.
 raise_foreign <- function(kind) {
   abort("argument", "This is no ", kind, " that `dp_", kind, "()` made.", call = NULL)
 }

@@ -1,15 +1,12 @@
 # Passes over a source, as the core asks for them (src/r_source.c).
 #
-# A feed is a function of what the core wants: "open" begins a pass, "read"
-# yields the next chunk as a list of rows (rows.R) and their responses y,
-# "close" ends the pass. It answers TRUE when it is done (also when no chunk is
-# left), FALSE when it failed and NA when it was interrupted; nothing jumps out
-# of it.
+# A feed is a function of the core's request: "open" begins a pass, "read" returns the next chunk as a list of rows
+# (rows.R) and their responses y, "close" ends the pass. It returns TRUE when it is done (also if there is no further
+# chunk), FALSE if it failed and NA if it was interrupted. It never raises an error.
 #
-# Only messages of the package are passed on: those of a reader, and warnings,
-# may quote the data.
+# Only messages of the package are passed on: warnings and messages of a reader may quote the data.
 
-# columns: those that the chunks need; map: from a chunk's data frame to the list of rows and y.
+# columns: the columns that the chunks need; map: from a chunk's data frame to the list of rows and y.
 stream_feed <- function(source, columns, map) {
   reader <- NULL
   pass <- 0L
@@ -46,20 +43,20 @@ stream_feed <- function(source, columns, map) {
   }
 }
 
-# Of a source that can be read once only there is one.
+# A source that can be read only once has a single pass.
 claim_pass <- function(source) {
   if (is.null(source$once)) return(invisible())
   if (source$once$read) abort("source", "The source can be read once only, and was.", call = NULL)
   source$once$read <- TRUE
 }
 
-# Where more passes than one may be made.
+# For functions that may need several passes.
 refuse_once <- function(call) {
   abort("argument", "The source can be read once only: it is for `dp_sosp()` with `method = \"spider\"`, and for ",
         "`dp_certify()`.", call = call)
 }
 
-# The next chunk that has rows, with these columns as the source declares them; NULL at the end.
+# The next nonempty chunk, with these columns as the source declares them; NULL at the end.
 next_chunk <- function(source, reader, columns) {
   repeat {
     chunk <- reader$read()
@@ -76,8 +73,9 @@ check_chunk <- function(chunk) {
   }
 }
 
-# At the end of a pass: each column as it was in an earlier one. The digest of a column is that of its values in their
-# order, however they were cut into chunks (src/r_digest.c); one for each column, as a pass reads only some.
+# Called at the end of a pass: each column must be as in an earlier pass. The digest of a column is that of its values
+# in their order, however they were split into chunks (src/r_digest.c). There is one digest per column, as a pass reads
+# some columns only.
 check_same_rows <- function(source, digests) {
   known <- mget(names(digests), source$seen, ifnotfound = list(NULL))
   same <- mapply(function(now, before) is.null(before) || identical(now, before), digests, known)
@@ -98,9 +96,9 @@ conform_chunk <- function(chunk, schema, columns) {
   list2DF(data, nrow(chunk))
 }
 
-# A chunk's column in the type that the schema declares. The type that it came in may be due to one record, as that of
-# a column that read.csv() found a word in: so values are taken one by one, as text, and a value that is none of the
-# declared type is missing. It must not make the others so.
+# Converts a chunk's column to the type that the schema declares. A single record may have changed the type, for example
+# a word in a column that read.csv() reads. So values are converted one by one, as text, and a value that is not of the
+# declared type is missing. It must not affect the other values.
 conform_column <- function(x, known, rows) {
   kind <- column_kind(known)
   if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time_of(known))) {
@@ -114,7 +112,7 @@ conform_column <- function(x, known, rows) {
   )
 }
 
-# From text; of dates and times as ISO 8601 writes them, times in UTC.
+# Converts text to numbers; dates and times are in the format of ISO 8601, times in UTC.
 as_numbers <- function(x, time) {
   if (is.null(time)) return(as.double(x))
   switch(time,
@@ -123,7 +121,7 @@ as_numbers <- function(x, time) {
   )
 }
 
-# What has not one value a row is missing in every row.
+# A column without one value per row is missing in every row.
 as_text <- function(x, rows) {
   labels <- as_labels(x)
   if (length(labels) == rows) labels else NA_character_
@@ -151,13 +149,13 @@ stream_records <- function(source, design, response, call) {
        weighing = design_weighing(design, response, source$schema, call))
 }
 
-# Of a source whose database takes sums: function(loss, intercept, radius), what it is asked.
+# For a source whose database computes sums: function(loss, intercept, radius), which returns what the core needs.
 stream_push <- function(source, design, response) {
   if (is.null(source$push)) return(NULL)
   function(loss, intercept, radius) push_sums(source$push, design, response, source$n, loss, intercept, radius)
 }
 
-# The same without columns: a pass reads what the response needs.
+# The same without columns: a pass reads only what the response needs.
 stream_responses <- function(source, design, response, call) {
   map <- function(data) {
     list(rows = matrix(0, nrow(data), 0),
@@ -167,7 +165,7 @@ stream_responses <- function(source, design, response, call) {
   list(feed = stream_feed(source, used, map), n = source$n, rows = matrix(0, 0, 0))
 }
 
-# A source in the place of a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
+# A source used as a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
 source_rows <- function(source, y, storage, call) {
   check_stream_storage(check_choice(storage, storage_known, "storage", call), call)
   if (!is.null(source$once)) refuse_once(call)
@@ -202,7 +200,7 @@ columns_matrix <- function(data, columns) {
 
 # ---- ranges ----
 
-# Stands for a list of columns in private_ranges(): their names, and what yields some of them.
+# Takes the place of a list of columns in private_ranges(): their names, and a feed that reads some of them.
 stream_columns <- function(source, design, call) {
   names <- design_private_names(design)
   feed <- function(some) {

@@ -1,22 +1,22 @@
-# Near-misses: what an unknown name was probably meant to be. Names of arguments, choices and columns are public.
+# Suggestions for unknown names. Names of arguments, choices and columns are public.
 
-# The one of `known` that is nearest to `name`; NULL where none is near.
+# The element of `known` that is nearest to `name`; NULL if none is near.
 nearest <- function(name, known) {
   if (length(known) == 0L) return(NULL)
-  # What is no text becomes NA, which is near nothing.
+  # Invalid text becomes NA, which is not near anything.
   plain <- function(x) tolower(gsub("[-_. ]", "", iconv(enc2utf8(as.vector(x)), "UTF-8", "UTF-8")))
   a <- plain(name)
   b <- plain(known)
   size <- pmax(nchar(a), nchar(b))
-  # Letters in another order are one mistake. Of two short names any other is too much.
+  # Swapped letters are one edit. For short names no other edits are allowed.
   swapped <- swaps(a)
   edits <- apply(rbind(utils::adist(a, b), 1 + utils::adist(swapped, b)), 2L, min)
   distance <- ifelse(size > 3L | a == b | b %in% swapped, edits / size, 1)
   least <- pmin(nchar(a), nchar(b))
-  # One begins as the other is: epsilon and eps.
+  # One name is the beginning of the other: epsilon and eps.
   begins <- least >= 3L & (startsWith(a, b) | startsWith(b, a))
   distance[which(begins)] <- pmin(distance[which(begins)], 0.4)
-  # One ends as the other is: data and newdata.
+  # One name is the end of the other: data and newdata.
   last <- function(x) substring(x, nchar(x) - least + 1L)
   ends <- least >= 4L & last(a) == last(b)
   distance[which(ends)] <- pmin(distance[which(ends)], 0.3)
@@ -24,7 +24,7 @@ nearest <- function(name, known) {
   if (length(near) > 0L) known[near[which.min(distance[near])]]
 }
 
-# With each two neighbouring letters in the other order; none of what is no text.
+# All variants with two neighbouring letters swapped; none for NA.
 swaps <- function(text) {
   letters <- if (is.na(text)) character() else strsplit(text, "")[[1]]
   vapply(seq_along(letters)[-1], function(i) {
@@ -33,13 +33,13 @@ swaps <- function(text) {
   }, "")
 }
 
-# To be pasted behind a message; empty where nothing is near.
+# Text to append to a message; empty if nothing is near.
 did_you_mean <- function(name, known, show = quote_names) {
   near <- nearest(name, known)
   if (is.null(near)) "" else paste0(" Did you mean ", show(near), "?")
 }
 
-# Names that the argument arg gives to what there is not.
+# Refuses names in the argument arg that are not known.
 check_known <- function(names, known, arg, what, call) {
   unknown <- setdiff(names, known)
   if (length(unknown) == 0L) return(invisible())
@@ -49,8 +49,8 @@ check_known <- function(names, known, arg, what, call) {
 
 quote_names <- function(x) paste0("`", x, "`", collapse = ", ")
 
-# For a function whose `...` takes nothing, but what `also` names: anything else there is an error. The arguments are
-# not evaluated: `weights = w` may name a column, which is not in sight.
+# For a function with `...` that accepts only the names in `also`; anything else is an error. The arguments are not
+# evaluated: in `weights = w`, w may be a column, which is not visible here.
 check_dots <- function(call = sys.call(-1), also = character()) {
   dots <- eval(quote(substitute(list(...))), parent.frame())
   given <- if (is.null(names(dots))) character(length(dots) - 1L) else names(dots)[-1]
@@ -67,7 +67,7 @@ check_dots <- function(call = sys.call(-1), also = character()) {
         if (nzchar(hint)) hint else paste0(" The arguments are ", quote_names(known), "."), call = call)
 }
 
-# What makes the object that an argument takes.
+# The functions that make objects for an argument.
 makers <- function() {
   exported <- sort(getNamespaceExports("dpsosp"))
   list(
@@ -76,7 +76,7 @@ makers <- function() {
   )
 }
 
-# The argument may be one of a maker: `lambda` of penalty_ridge().
+# The argument may belong to a maker, such as `lambda` of penalty_ridge().
 argument_hint <- function(name, known) {
   makers <- makers()
   of_makers <- lapply(makers[intersect(names(makers), known)], function(functions) {

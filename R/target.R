@@ -1,6 +1,6 @@
-# What a run is to reach.
+# The accuracy that a run aims at.
 
-# With eps_g and eps_h. alpha(): the default target, where there is none. third: as for target_resolve().
+# Returns the target with eps_g and eps_h. alpha(): computes the default target; third: as for target_resolve().
 settle_target <- function(target, oracle, alpha, third, call) {
   if (!is.null(target)) return(target_resolve(target, third))
   alpha <- alpha()

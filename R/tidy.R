@@ -1,4 +1,4 @@
-# A fit as data frames, for those who work with broom.
+# A fit as data frames, for users of broom.
 
 #' Fits as data frames
 #'
@@ -36,7 +36,7 @@ NULL
 #' @exportS3Method generics::tidy
 tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = FALSE, ...) {
   call <- sys.call()
-  check_dots(call, also = c("vcov", "coef_rename")) # modelsummary gives them to all methods
+  check_dots(call, also = c("vcov", "coef_rename")) # modelsummary passes these to all methods
   scale <- if (check_flag(exponentiate, "exponentiate", call)) exp else identity
   if (check_flag(conf.int, "conf.int", call)) inference_of(x, call)
   if (is.matrix(x$coefficients)) return(tidy_classes(x$coefficients, scale))
@@ -52,7 +52,7 @@ tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::glance
 glance.dp_sosp <- function(x, ...) {
-  check_dots(also = "gof_map") # modelsummary's
+  check_dots(also = "gof_map") # modelsummary passes it
   later <- x$inference$privacy
   cbind(
     data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n),
@@ -70,7 +70,7 @@ glance.dp_network <- function(x, ...) {
         glance_privacy(x$privacy), answers = nrow(dp_ledger(x)))
 }
 
-# later: that of intervals that were bought afterwards.
+# later: the privacy of intervals that were released later.
 glance_privacy <- function(privacy, later = NULL) {
   data.frame(eps = privacy$eps + (later$eps %||% 0), delta = privacy$delta + (later$delta %||% 0),
              neighbours = privacy$neighbours,

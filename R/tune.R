@@ -103,7 +103,7 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_l
 
 # ---- arguments ----
 
-# Lists of arguments, each with its formula.
+# Returns the lists of arguments, each with its formula.
 tune_candidates <- function(candidates, formula, call) {
   names <- names(candidates)
   good <- is.list(candidates) && length(candidates) %in% 2:1000 && !is.null(names) && all(nzchar(names)) &&
@@ -124,7 +124,7 @@ tune_candidates <- function(candidates, formula, call) {
   candidates
 }
 
-# What is the same for all candidates is no setting of one.
+# Arguments that are the same for all candidates cannot be settings of one.
 common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "model", "certificate", "...")
 
 check_settings <- function(settings, name, call) {
@@ -160,7 +160,7 @@ tune_score <- function(score, tune) {
         call = tune$call)
 }
 
-# All that dp_sosp() refuses, it refuses before it finds that this budget is spent.
+# dp_sosp() finds every argument that it refuses before it finds that this budget is spent.
 check_candidate <- function(name, tune) {
   budget <- dp_budget(mu = 1)
   .Call(ffi_ledger_close, budget$pointer, tune$neighbours, 0)
@@ -171,7 +171,7 @@ check_candidate <- function(name, tune) {
            dpsosp_error = refuse)
 }
 
-# NULL for "split".
+# NULL for the strategy "split".
 choose_plan <- function(tune) {
   if (tune$strategy == "split") return(NULL)
   plan <- selection_plan(tune$strategy, k = length(tune$candidates), eps = tune$eps, delta = tune$delta)
@@ -182,14 +182,14 @@ choose_plan <- function(tune) {
 
 # ---- runs ----
 
-# Nothing is said of a run: what is said of one that is not chosen would be a release.
+# All messages of a run are suppressed, as one about a run that is not chosen would be a release.
 fit_candidate <- function(settings, tune, budget) {
   suppressWarnings(suppressMessages(do.call(dp_sosp, c(settings, list(
     data = tune$training, budget = budget, neighbours = tune$neighbours, noise = tune$noise, progress = FALSE
   )))))
 }
 
-# The fit of a candidate, mu-GDP for the training records, and what each held-out record says for it, from 0 to 1.
+# The fit of a candidate, mu-GDP for the training records, and its score on each held-out record, from 0 to 1.
 run_candidate <- function(i, mu, tune) {
   fit <- fit_candidate(tune$candidates[[i]], tune, dp_budget(mu = mu))
   records <- held_out_records(fit, tune$held_out, NULL, tune$call)
@@ -198,13 +198,13 @@ run_candidate <- function(i, mu, tune) {
        merit = if (tune$metric == "accuracy") score$values else 1 - score$values)
 }
 
-# An error that names no run.
+# The error does not say which run failed.
 safely <- function(code, tune) {
   tryCatch(code, error = function(e) abort("tune", "A run failed after the budget was charged.", call = tune$call))
 }
 
-# All candidates, together at the whole mu for the training records; one of them at eps for the held-out ones, by the
-# exponential mechanism, whose range over temperature is eps (proofs: best-score, split-tuning).
+# Runs all candidates, which together use the whole mu for the training records. The exponential mechanism then chooses
+# one with eps for the held-out records; its range over temperature is eps (proofs: best-score, split-tuning).
 tune_split <- function(tune) {
   k <- length(tune$candidates)
   runs <- safely(lapply(seq_len(k), run_candidate, mu = tune$mu / sqrt(k), tune = tune), tune)
@@ -220,7 +220,7 @@ tune_split <- function(tune) {
        resolution = temperature * log(k / 0.05), rho = tune$mu^2 / 2, ledger = ledger, choice = dp_ledger(budget))
 }
 
-# The best of the runs: mu-GDP each, as a record either trains or is held out (proofs: best-of-runs, held-out).
+# The best of the runs. Each is mu-GDP, as a record is either for training or held out (proofs: best-of-runs, held-out).
 tune_random <- function(tune) {
   plan <- tune$plan
   budget <- selection_budget(plan, tune$eps, tune$delta)
@@ -247,7 +247,7 @@ is_for_study <- function(tune) tune$noise == "reproducible"
 
 # ---- result ----
 
-# What is released of the chosen run, and public facts: no trace of the others.
+# Keeps the releases of the chosen run and public facts, and nothing of the other runs.
 new_tune <- function(tune, result) {
   fit <- result$run$fit
   fit$privacy <- list(eps = tune$eps, delta = tune$delta, rho = result$rho, accountant = "tuned",

@@ -1,23 +1,25 @@
-# What a worker does: a process, maybe on another host, that reads shards itself and answers with exact sums over them
-# (R/shards.R asks). It has no ledger and draws no noise: it is as trusted as the process that asks.
+# The code of a worker: a process, possibly on another host, that reads shards itself and returns exact sums over them
+# (R/shards.R sends the requests). It has no ledger and draws no noise, so it must be trusted as much as the process
+# that asks.
 #
 # A request is a list of
 #   step     a name of worker_steps
 #   shard    a function that returns a data frame, or paths of files
 #   n        its number of rows, once that is known
-#   key, id  of the shard, and of what was opened of it: a sum is of what the asker opened, or an error
+#   key, id  of the shard, and of the opened rows: a sum is over the rows that this process opened, or it is an error
 # and of what the step needs.
 
-# By key, the last that was opened: its id, number of rows and their pointer.
+# The last opened rows of each key: their id, number and pointer.
 opened <- new.env(parent = emptyenv())
 
 worker_steps <- list(
-  # What is public of a shard.
+  # The public facts of a shard.
   look = function(request) {
     source <- shard_source(request$shard, request$levels, request$types)
     list(n = source$n, schema = source$schema, version = worker_version())
   },
-  # schema, columns, map, bare, loss, intercept, radius: the rows of a fit, kept in memory. digests: of the columns.
+  # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. digests: of
+  # the columns.
   open = function(request) {
     data <- shard_data(request)
     made <- map_records(request, data)
@@ -29,7 +31,7 @@ worker_steps <- list(
     list(n = nrow(data), schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
   },
-  # In the cells of each column; what lies in none counts nowhere.
+  # Counts the values in the cells of each column; a value in no cell is not counted.
   counts = function(request) {
     data <- shard_data(request)
     counts <- Map(function(column, breaks) {
@@ -83,7 +85,7 @@ one_chunk <- function(data) {
   }
 }
 
-# Its columns as the schema says (stream.R).
+# The columns of a shard in the types of the schema (stream.R).
 shard_data <- function(request) {
   open <- if (is.function(request$shard)) shard_opener(request$shard) else dp_source(request$shard, n = request$n)$open
   reader <- open(request$columns)
@@ -98,14 +100,14 @@ shard_opener <- function(shard) {
   function(columns) list(read = one_chunk(shard())(), close = function() NULL)
 }
 
-# bare: without columns, as stream_responses().
+# bare: without columns, as in stream_responses().
 map_records <- function(request, data) {
   y <- response_code(request$response, design_response(request$design, data, call = NULL))
   rows <- if (request$bare) matrix(0, nrow(data), 0L) else design_rows(request$design, data, "double", NULL)
   list(rows = rows, y = y, weighing = if (!request$bare) design_weighing(request$design, request$response, data, NULL))
 }
 
-# Of names, kinds and levels.
+# A digest of names, kinds and levels.
 schema_digest <- function(schema) {
   kinds <- vapply(schema, function(x) as.character(column_kind(x)), "")
   .Call(ffi_column_digest, raw(8), c(names(schema), kinds, unlist(lapply(schema, levels), use.names = FALSE)))
