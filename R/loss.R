@@ -148,8 +148,8 @@ huber_advice <- paste0(
 
 poisson_advice <- "The poisson loss needs the largest count, which is public: take `loss_poisson(max)`."
 
-# parameter: for the core. A loss for numeric responses also has their bounds, their kind (response.R), and the map (y -
-# centre) / half to [-1, 1].
+# parameter: for the core. A loss for numeric responses also has their bounds, their kind (response.R), and the map
+# (y - centre) / half to [-1, 1].
 new_loss <- function(name, formula, parameter = 0, ...) {
   structure(class = "dp_loss", list(name = name, formula = formula, parameter = parameter, ...))
 }
