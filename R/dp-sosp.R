@@ -51,22 +51,22 @@
 #' one spline, or of one contrast, together have norm at most one in every row.
 #'
 #' # Geometry
-#' A column whose values lie far from the middle of its range, or vary little in it, would be lost in the noise.
-#' Therefore most fits centre and scale the mapped columns by their means and variances. With `geometry = "private"`
-#' these are released with 9 percent of the budget, in one Gaussian release: the mean of every column and, unless the
-#' column is an indicator, the mean of its square. The variance of an indicator follows from its mean.
-#' `geometry_public()` declares means and standard deviations that are public, which cost nothing.
-#' `geometry = "none"` leaves rows as they were mapped.
+#' The noise of a gradient is equal in all directions. So it hides the effect of a column that varies little, or whose
+#' values lie far from the middle of its range. Therefore many fits centre and scale the mapped columns by their means
+#' and variances. With `geometry = "private"` these are released with 9 percent of the budget, in one Gaussian release.
+#' [geometry_public()] declares public means and standard deviations, which cost no budget. `geometry = "none"` leaves
+#' rows as they were mapped.
 #'
 #' In a geometry a typical row has norm about one. With the method `"newton-ridge"` a longer row keeps its length, and
 #' its influence is bounded by the slope and the weight of its loss; with the other methods it is clipped to norm one.
-#' Coefficients are still on the original scale; gradients, the target and the certificate refer to the problem in the
-#' geometry. See [geometry_public()].
+#' Coefficients are reported on the original scale; gradients, the target and the certificate refer to the problem in
+#' the coordinates of the geometry.
 #'
-#' `"private"` is the default of `"newton-ridge"`, `"2opt-ls"`, `"2opt"`, `"opt-ls"`, `"opt"`, `"tr"`, their variants on
-#' batches and `"gd"`, for any kind of data; but not where a `penalty`, a `target` or published constants state a
-#' problem in the coordinates of the mapped rows, nor where the budget is too small for it. Other methods use the rows
-#' as they were mapped. [geometry_public()] has the rule.
+#' `"private"` is the default of the method `"newton-ridge"`, always. It is also the default of the methods `"2opt-ls"`,
+#' `"2opt"`, `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"` and `"gd"`, unless a method that the call
+#' names has a `penalty`, a `target` or published constants, the fit has intervals (`inference`), the loss is
+#' [loss_multinomial()], or d / (n mu) exceeds 0.1. In all other cases the default is `"none"`. [geometry_public()]
+#' explains this rule.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
@@ -137,7 +137,7 @@
 #' @param intercept For a matrix: put a column of ones before the others?
 #' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
-#'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule on that page.
+#'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule of that section.
 #' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()]. They
 #'   take three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
 #' @param certificate `"own"`: the method's own certificate only. `"population"`: 15 percent of the records, chosen by

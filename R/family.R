@@ -1,26 +1,27 @@
-# What methods have in common that share a control object and a method of the core; the table of them is in methods.R.
+# What methods with the same control object and the same method of the core have in common. The table of methods is in
+# methods.R.
 #
 # name        control_<name>() makes the control object
 # core        function(control): the name in the core's table (src/method/methods.c)
-# control     function(method, loss): the default control object, of any loss where none is given
-# options     function(job, rho): the options of the core's method, by their names there, but for the target
-# check       function(control, method, call): refuses settings
-# check_problem  function(job): refuses them for this problem, whose number of coefficients is known
-# matrices    function(control): are there matrices of dim^2 numbers whatever the problem is?
+# control     function(method, loss): the control object that is used where none is given
+# options     function(job, rho): the options of the core's method, by their names there, except for the target
+# check       function(control, method, call): refuses settings that do not fit the method
+# check_problem  function(job): refuses settings that do not fit the problem, whose number of coefficients is known
+# matrices    function(control): does the method need matrices of dim^2 numbers for every problem?
 # hessians    function(control): what needs Hessians, which not every loss has, and what to take instead; or NULL
 # accountant  function(job): "auto", or "zcdp" when there are releases that are not Gaussian
-# steps       function(job): planned steps on batches
+# steps       function(job): planned number of steps on batches
 # least_batches, most_batches  functions(control): a default batch has at most n / least_batches records, and at least
 #             n / most_batches
-# chosen      function(control): fraction of a step on batches for a sparse vector on a batch of its own
-# constant    function(job): of a run that begins at the constant prediction where no start is given, how well that is
-#             known (job-constant.R): start_coarse, start_fine or start_alone, below; else NULL
-# weighted    function(control), of a method that takes rows with weights of their own, in a geometry
-#             (job-geometry.R): the fraction of its budget that gradients have; or NULL
-# planned     function(a, eps_h): iterations that its paper plans for (papers.R), if any
-# needed      function(method, a, eps_h): rows that its paper asks for, if any
+# chosen      function(control): fraction of the cost of a step on batches for a sparse vector with a batch of its own
+# constant    function(job): for a run that starts at the constant prediction if no start is given, how precisely this
+#             is released (job-constant.R): start_coarse, start_fine or start_alone, below; else NULL
+# weighted    function(control): for a method whose rows have weights of their own in a geometry (job-geometry.R), the
+#             fraction of its budget for gradients; else NULL
+# planned     function(a, eps_h): number of iterations that its paper plans (papers.R), if any
+# needed      function(method, a, eps_h): number of rows that its paper needs, if any
 # certifies   "sample": the objective on these records; "population": its expectation
-# because     why the method needs a convex problem, for the end of a sentence
+# because     why the method needs a convex problem, as the end of a sentence
 new_family <- function(name, control, options, core = function(control) name, check = function(...) NULL,
                        check_problem = function(...) NULL, matrices = function(control) TRUE,
                        hessians = function(control) NULL, accountant = function(job) "auto", steps = gradient_steps,
@@ -33,9 +34,10 @@ new_family <- function(name, control, options, core = function(control) name, ch
        weighted = weighted, planned = planned, needed = needed, certifies = certifies, because = because)
 }
 
-# The standard deviation that the released fraction of the second class is to have, and the largest fraction of a job's
-# budget for it: among the best of those tried in inst/experiments/start-rule.R, for methods whose first step mends the
-# intercept, for those that may end where they started, and for these where noise hides what a step could gain.
+# For the released fraction of the second class: the standard deviation that it should have, and the largest fraction of
+# a job's budget for it, among the best of those tried in inst/experiments/start-rule.R. start_coarse is for methods
+# whose first step corrects the intercept, start_fine for those that may end at their start, and start_alone for the
+# latter where noise hides what a step could gain.
 start_coarse <- c(sd = 0.01, share = 0.05)
 start_fine <- c(sd = 0.002, share = 0.1)
 start_alone <- c(sd = 0.002, share = 0.8)

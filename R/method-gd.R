@@ -11,6 +11,7 @@
 #'
 #' @param hessian_share Fraction of the budget that is kept for the Hessian, in (0, 1).
 #' @param gap_share Fraction of the budget, in (0, 1), for a noisy initial gap, where one is released.
+#' @param max_iterations Upper bound on the planned number of iterations, a whole number.
 #' @inheritParams control_opt
 #' @return An object of class `dp_control_gd`.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for

@@ -1,90 +1,93 @@
 #' Settings of gradient descent with private line searches
 #'
-#' For `method = "blsgd"`, `"blsgd-ac"`, `"blgd"` and `"agd"`, which minimise convex objectives by steps along noisy
-#' gradients that a private line search finds to be good. Each attempt releases a gradient and searches along it; where
-#' the search finds no step, the run stays and averages the gradients there. All settings are public: they must not be
-#' chosen by looking at the data.
+#' For the methods `"blsgd"`, `"blsgd-ac"`, `"blgd"` and `"agd"` of [dp_sosp()], which minimise convex objectives by
+#' steps along noisy gradients. A private line search finds the length of each step. Each attempt releases a gradient
+#' and searches along it; if the search finds no step, the run stays at its point and averages the gradients there. All
+#' settings are public: they must not be chosen by looking at the data.
 #'
-#' * `"blsgd"`: each attempt on fresh batches. See [control_opt()] for batches.
-#' * `"blsgd-ac"`: the same, and no record's part of a gradient is longer than a norm that falls, see below.
-#' * `"blgd"`: on all records.
-#' * `"agd"`: on all records, with an exponential mechanism that chooses among the steps and staying.
+#' * `"blsgd"`: each attempt uses fresh batches. See [control_opt()] for batches.
+#' * `"blsgd-ac"`: the same, and each record's gradient is clipped to a norm that falls during the run. See the section
+#'   Adaptation.
+#' * `"blgd"`: attempts use the full data.
+#' * `"agd"`: attempts use the full data, and an exponential mechanism chooses among the steps and staying.
 #'
 #' @section Line search:
-#' With g the gradient and f the objective at w, the search goes through the steps `first / G * ratio^i`, i = 0, 1, ...,
-#' G the largest curvature, and takes the first for which
-#' \deqn{f(w) - f(w - \eta g) \ge \code{sufficient}\; \eta |g|^2,}{f(w) - f(w - step g) >= sufficient step |g|^2,}
-#' by noisy comparisons. One record's loss decreases by at most \eqn{L \eta |g|}{L step |g|}, so no loss is clipped.
-#' * `"svt"`: sparse vector on the condition divided by the step, which has the same sensitivity for all of them. On
+#' Let g be the gradient, f the objective at w, and G the largest curvature. The search goes through the steps
+#' `first / G * ratio^i`, i = 0, 1, ..., and takes the first one for which
+#' \deqn{f(w) - f(w - \eta g) \ge \mathrm{sufficient} \; \eta |g|^2}{f(w) - f(w - step g) >= sufficient step |g|^2}
+#' holds by noisy comparisons. One record's loss decreases by at most \eqn{L \eta |g|}{L step |g|}, so no loss is
+#' clipped. `line_search` is the kind of noise:
+#' * `"svt"`: sparse vector on the condition divided by the step, which has the same sensitivity for all steps. On
 #'   batches it has a batch of its own: with rate q an eps-private search costs
 #'   \eqn{\log(1 + q (e^\epsilon - 1))}{log(1 + q (exp(eps) - 1))}, under either neighbour relation.
-#' * `"gaussian"`: all decreases with noise in proportion to each step's sensitivity, on the gradient's batch; both are
-#'   amplified together, once.
-#' * `"exponential"`: exponential mechanism on the decreases, one of them that of staying; for `"agd"` only.
+#' * `"gaussian"`: the decreases of all steps are released, with noise in proportion to each step's sensitivity, on the
+#'   batch of the gradient. Gradient and decreases are amplified together, once.
+#' * `"exponential"`: an exponential mechanism on the decreases, one of them that of staying; for `"agd"` only.
 #'
-#' `"svt"` and `"exponential"` need zCDP accounting of a run on all records; a run on batches has a Renyi filter at one
-#' order, which is fixed before it.
+#' `"svt"` and `"exponential"` need zCDP accounting of a run on the full data. A run on batches has a Renyi filter at
+#' one order, which is fixed before it.
 #'
-#' @section What adapts:
-#' Attempts cost the same at first, an equal part of the budget each. Where a run stayed, the angle between the fresh
-#' gradient and the mean of those before tells why: where it is above 1.1 times what it usually is between gradients of
-#' successive points, or above 90 degrees, gradients are noisy, and from then on have 1.3 times the cost; where it is
-#' below half of that, searches have. With `"agd"` gradients always do. After every tenth step the first candidate
-#' becomes 1.2 times the longest of the ten, where this is shorter. Attempts go on until the next one cannot be paid
-#' for.
+#' @section Adaptation:
+#' At first all attempts cost the same, an equal part of the budget. If a run stayed at its point, the angle between the
+#' fresh gradient and the mean of the earlier ones shows why. If it is above 1.1 times the usual angle between gradients
+#' of successive points, or above 90 degrees, the gradients are too noisy, and their cost is multiplied by 1.3 from then
+#' on. If it is below half of the usual angle, the search is too noisy, and its cost is multiplied by 1.3. With `"agd"`
+#' it is always the cost of gradients. After every tenth step the first candidate becomes 1.2 times the longest of these
+#' ten steps, if this is shorter. Attempts continue until the next one cannot be paid for.
 #'
-#' With `"blsgd-ac"` no record adds more than `clip` times the largest possible norm to a gradient; where gradients
-#' become dearer, this norm also falls by the fraction `clip_decay`, at most once before each step. Noise falls with it,
-#' and so does what records that are far off can say. Searches compare the objective itself, whose decrease is bounded
-#' without a clip.
+#' With `"blsgd-ac"` no record adds more to a gradient than `clip` times the largest possible norm. When the cost of
+#' gradients rises, this norm also falls by the fraction `clip_decay`, at most once before each step. The noise falls in
+#' proportion, but records with long gradients also lose influence. Searches compare the objective itself, whose
+#' decrease is bounded without a clip.
 #'
 #' @section Networks:
-#' With a `model`, see [networks], the methods are `"blsgd"`, `"blsgd-ac"` and `"blgd"`. A network has no largest
-#' curvature and no bound of its losses' slopes, so settings are as they are: `first` is the first step of the first
-#' search itself, and `clip` the norm that each record's gradient is clipped to. Searches compare records' losses, each
-#' one's decrease along a step clipped to `clip` times the length of the step, the most that it would be with a gradient
-#' of that norm everywhere. Nothing is certified: attempts have the whole budget, and `certificate_share` and
-#' `confidence` are not looked at. The default is the best setting of a sparse vector among those tried on synthetic
-#' images
-#' (`inst/experiments/network-rule.R`), `control_line_search(attempts = 600, candidates = 8, first = 32, ratio = 0.5,
-#' sufficient = 0.001, gradient_share = 0.9, clip = 0.5)`. With a batch each for gradient and search an attempt takes
-#' some three times as long as a step of `"sgd"`, which was the better one there.
+#' With a `model` (see [networks]) the methods are `"blsgd"`, `"blsgd-ac"` and `"blgd"`. A network has neither a largest
+#' curvature nor a bound on the slope of its loss, so settings have another meaning: `first` is the first step of the
+#' first search itself, and `clip` is the norm to which each record's gradient is clipped. Searches compare the losses
+#' of records. Each record's decrease along a step is clipped to `clip` times the length of the step, the largest
+#' decrease that gradients of this norm allow. Nothing is certified: attempts have the whole budget, and
+#' `certificate_share` and `confidence` are ignored. The default is the best setting of a sparse vector among those
+#' tried on synthetic images (`inst/experiments/network-rule.R`), `control_line_search(attempts = 600, candidates = 8,
+#' first = 32, ratio = 0.5, sufficient = 0.001, gradient_share = 0.9, clip = 0.5)`. Because gradient and search have a
+#' batch each, an attempt takes about three times as long as a step of `"sgd"`, which was more accurate there.
 #'
-#' The published networks have searches on the gradient's batch with a tenth of its cost:
-#' `control_line_search("gaussian", batch = n / 200, clip = 3, ratio = 0.8, sufficient = 0.001, gradient_share = 0.9)`;
-#' there is no `constants = "published"`.
+#' The published networks have searches on the batch of the gradient, with a tenth of its cost:
+#' `control_line_search("gaussian", batch = n / 200, clip = 3, ratio = 0.8, sufficient = 0.001, gradient_share = 0.9)`.
+#' Networks do not take `constants = "published"`.
 #'
 #' @section Published settings:
-#' With `constants = "published"` attempts cost at first what they do in the paper's experiments: before the sampling
-#' amplifies it, a search is eps / 100-private and a gradient has \eqn{\rho = (\epsilon / 100)^2 / 2}{rho = (eps /
-#' 100)^2 / 2}. There are as many as the budget then allows. On batches these are thousands with much noise, until costs
-#' rise: for reproduction, at the eps that was asked for.
+#' With `constants = "published"` the first attempts cost what they cost in the paper's experiments. Before
+#' amplification by sampling, a search is eps / 100-private and a gradient has \eqn{\rho = (\epsilon / 100)^2 / 2}{rho =
+#' (eps / 100)^2 / 2}. The budget determines the number of attempts; on batches these are thousands with much noise,
+#' until costs rise. These settings are for reproduction, at the stated eps.
 #'
-#' The published method charges gradient and search on one batch with a general lemma on amplification, by which 100
-#' attempts at rate 0.1 cost eps = 0.24 to 1.9 when nothing at all is released (delta = 1e-8, orders 512 to 64; see
-#' `vignette("proofs")`). It also divides by the random size of the batch, has half the noise that the search needs,
-#' amplifies two releases on one batch each for itself, and stops when no Renyi order has budget left. None of this
-#' gives the privacy that is stated, and none of it is done here.
+#' The published method charges gradient and search on one batch with a general lemma on amplification. By this lemma
+#' 100 attempts at rate 0.1 cost eps = 0.24 to 1.9 even if nothing is released (delta = 1e-8, orders 512 to 64; see
+#' `vignette("proofs")`). The published method also divides by the random size of the batch, adds half the noise that
+#' the search needs, amplifies two releases on one batch separately, and stops when no Renyi order has budget left. None
+#' of these gives the stated privacy, and this package does none of them.
 #'
-#' @param line_search `"svt"`, `"gaussian"` or, for `"agd"`, `"exponential"`.
-#' @param constants `"tight"` or `"published"`, see below.
-#' @param attempts How many there would be if none cost more than the first, a whole number; `NULL`: 100, with published
-#'   constants what the budget allows, at most a million.
-#' @param candidates Number of steps that a search goes through, a whole number; `NULL`: 20, of `"gaussian"` 5.
-#' @param first The first step of the first search, times G, positive: 2 is twice the short step 1 / G.
-#' @param ratio Of successive steps, in (0, 1); `NULL`: 0.8, of `"gaussian"` 0.4.
-#' @param sufficient Decrease that a step must bring, over what the gradient promises, in (0, 1).
-#' @param gradient_share Share of an attempt's cost for its gradient, in (0, 1); `NULL`: 0.75, with published constants
+#' @param line_search `"svt"`, `"gaussian"` or, for `"agd"` only, `"exponential"`.
+#' @param constants `"tight"` or `"published"`, see the section Published settings.
+#' @param attempts Number of attempts if none costs more than the first, a whole number; `NULL`: 100, or with published
+#'   constants what the budget allows, at most 1e6.
+#' @param candidates Number of steps that a search tries, a whole number; `NULL`: 20, or 5 with `"gaussian"`.
+#' @param first The first step of the first search times G, in (0, 1e6): 2 is twice the short step 1 / G.
+#' @param ratio Ratio of successive steps, in (0, 1); `NULL`: 0.8, or 0.4 with `"gaussian"`.
+#' @param sufficient Decrease that a step must reach, as a fraction of the one that the gradient predicts, in (0, 1).
+#' @param gradient_share Fraction of an attempt's cost for its gradient, in (0, 1); `NULL`: 0.75, or 0.5 with published
+#'   constants.
+#' @param certificate_share Fraction of the whole budget for the gradient on the full data at the solution, in (0, 1).
+#' @param confidence Confidence of the certificate, in (0, 1).
+#' @param clip For `"blsgd-ac"`: first norm to which gradients are clipped, divided by the largest norm that the
+#'   gradient of a record may have, from 1e-6 to 1; `NULL`: 1. For networks: the norm itself, from 1e-6 to 1e6; `NULL`:
 #'   0.5.
-#' @param certificate_share Share of the whole budget for the gradient of all records at the solution, in (0, 1).
-#' @param confidence Of the certificate, in (0, 1).
-#' @param clip For `"blsgd-ac"`: what gradients are clipped to at first, over the largest norm that a record's may have,
-#'   in (0, 1\]; `NULL`: 1. For networks the norm itself; `NULL`: 0.5.
-#' @param clip_decay For `"blsgd-ac"`: the part of it by which it falls, in \[0, 0.5\]; `NULL`: 0.05, the paper's.
-#' @param seed For networks: a whole number, public, from which the weights follow that a fit starts at.
+#' @param clip_decay For `"blsgd-ac"`: the fraction by which this norm falls, in \[0, 0.5\]; `NULL`: 0.05, as in the
+#'   paper.
+#' @param seed For networks: a public whole number that determines the first weights of the network.
 #' @inheritParams control_opt
-#' @return An object of class `dp_control_line_search`; its `batch_share` is the fraction of the budget that attempts
-#'   have.
+#' @return An object of class `dp_control_line_search`, a list of these settings, for the argument `control` of
+#'   [dp_sosp()]; its `batch_share` is the fraction of the budget that attempts have.
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
 #'   one that its method does not take.
 #' @references Chen and Lee (2020), Stochastic adaptive line search for differentially private optimization,
@@ -93,9 +96,12 @@
 #'
 #' Lee and Kifer (2018), Concentrated differentially private gradient descent with adaptive per-iteration privacy
 #'   budget, algorithm 2: `"agd"`, with an exponential mechanism for its noisy minimum.
-#' @seealso [dp_sosp()], [control_gd()].
+#' @seealso [dp_sosp()], [control_gd()], [control_network()].
 #' @examples
 #' control_line_search("gaussian", attempts = 50)
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "blsgd",
+#'         control = control_line_search(attempts = 50),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_line_search <- function(line_search = c("svt", "gaussian", "exponential"), attempts = NULL, candidates = NULL,
                                 first = 2, ratio = NULL, sufficient = 0.5, gradient_share = NULL,
@@ -159,14 +165,14 @@ check_line_search <- function(control, method, call) {
   abort("argument", "`line_search = \"exponential\"` and the method \"agd\" belong together.", call = call)
 }
 
-# A record's norm, which its gradient is clipped by, is that of its row as it is stored.
+# Gradients are clipped by the norm of the row as it is stored, not as it is in a geometry.
 check_clipped <- function(job) {
   if (!job$method$clips || identical(job$geometry, "none")) return(invisible())
   abort("argument", "The method \"", job$method$name, "\" has no `geometry`: leave it out.", call = job$call)
 }
 
-# With published constants what the budget would buy if amplified costs were in proportion to the square of the rate, as
-# they are where they are small.
+# With published constants: the number that the budget would pay for if amplified costs were in proportion to the square
+# of the rate. They are where they are small.
 line_search_attempts <- function(job) {
   control <- job$control
   if (!is.null(control$attempts)) return(control$attempts)
@@ -188,7 +194,7 @@ line_search_options <- function(job, rho) {
     unclass(control)[settings], batch_options(job$batch))
 }
 
-# For networks (network.R), which have no bounds: every method clips, and none certifies.
+# For networks (network.R), whose gradients and decreases have no bounds: every method clips, and none certifies.
 family_network_search <- function() {
   utils::modifyList(family_line_search(), list(
     control = function(method, loss) {

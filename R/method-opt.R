@@ -1,84 +1,100 @@
 #' Settings of OPT, OPT-LS, 2OPT, 2OPT-LS, OPT-B and 2OPT-B
 #'
-#' All of them are public: they must not be chosen by looking at the data.
+#' For the methods `"opt"`, `"opt-ls"`, `"2opt"`, `"2opt-ls"`, `"opt-b"` and `"2opt-b"` of [dp_sosp()], which also leave
+#' saddle points. All settings are public: they must not be chosen by looking at the data.
 #'
-#' With `constants = "tight"` the smoothness constants follow from the loss, the
-#' penalty and the radius; the tests know their own noise: a point is certified
-#' when confidence bounds, not the noisy quantities, meet the target, and a step
-#' is taken only where the gradient exceeds the noise level. Where the loss and
-#' the penalty themselves exclude eigenvalues below `-eps_h`, no Hessian is
-#' asked for. With `"published"` the runs follow the paper's experiments
-#' (G = M = 1, tests on the noisy quantities, sparse vector line search), made
-#' private at the stated budget and starting at zero; they are for reproduction.
+#' Each iteration releases a gradient. If it is short enough, the iteration also releases a Hessian. The method then
+#' steps along the negative gradient, or along a direction of negative curvature, or stops because the point is
+#' certified. `"opt"` has one phase of
+#' \deqn{T = \lceil \Delta / \delta \rceil}{T = ceiling(Delta / decrease)}
+#' iterations, with \eqn{\Delta}{Delta} the gap between the objective at the start and its infimum, and
+#' \eqn{\delta}{decrease} the least decrease of a step (equation (10) of the paper). The two-phase methods (`"2opt"`)
+#' first take \eqn{\sqrt T}{sqrt(T)} iterations with the fraction `phase1_share` of the budget, then up to T iterations
+#' with the rest. Steps have the length of the analysis (*short steps*) or, with `-ls`, a length that a private line
+#' search chooses.
 #'
-#' The line search tries the steps `b * beta^i` times the short step, i = 0, 1,
-#' ..., down to the short step:
-#' * `"gaussian"`: releases all the decreases with noise in proportion to each
-#'   step's own sensitivity and takes the step with the best lower bound, none if
-#'   all bounds are negative;
-#' * `"svt"`: sparse vector on the sufficient-decrease condition divided by the
-#'   step, which has the same sensitivity for every step;
-#' * `"exponential"`: exponential mechanism on the decreases.
+#' With `constants = "tight"` the smoothness constants follow from the loss, the penalty and the radius, and the tests
+#' take account of their own noise: a point is certified when confidence bounds, not the noisy quantities, meet the
+#' target, and a step is taken only where the gradient exceeds the noise level. Where the loss and the penalty exclude
+#' eigenvalues below `-eps_h`, no Hessian is released. With `"published"` the runs follow the paper's experiments (G = M
+#' = 1, tests on the noisy quantities, sparse vector line search, start at zero), made private at the stated budget.
+#' They are for reproduction.
 #'
-#' The last two need zCDP accounting for the whole run. With tight constants a step is left out before anything is asked
-#' where its noise, or what the gradient promises for it, exceeds what there is to gain at all (the gap, which is
-#' public or was released), and where the point that it leads to is longer than `gap * sqrt(n) / L` from the start, L
-#' the largest slope of the loss; and the step taken decreases the objective with probability 0.8, by bounds that hold
-#' for all candidates at once. Where no step is taken by a search, the short one is.
+#' @section Line search:
+#' The line search tries the steps `b * beta^i` times the short step, i = 0, 1, ..., down to the short step:
+#' * `"gaussian"` releases the decreases of the objective for all of them, with noise in proportion to each step's own
+#'   sensitivity. It takes the step with the largest lower confidence bound, or none if all bounds are negative.
+#' * `"svt"` is a sparse vector on the sufficient-decrease condition divided by the step, which has the same sensitivity
+#'   for every step.
+#' * `"exponential"` is an exponential mechanism on the decreases.
+#'
+#' The last two need zCDP accounting for the whole run. If the search takes no step, the method takes the short one.
+#'
+#' With tight constants a step is left out in advance if its noise, or the decrease that the gradient predicts for it,
+#' exceeds the largest possible gain (the gap, which is public or was released), or if the point to which it leads is
+#' farther than `gap * sqrt(n) / L` from the start, with L the largest slope of the loss. The step that is taken
+#' decreases the objective with probability 0.8, by bounds that hold for all candidates at once.
 #'
 #' @section Batches:
 #' The methods `"opt-b"` and `"2opt-b"` take short steps, each on a fresh random batch, drawn without replacement
-#' (`sampling = "wor"`, the default under `"replace-one"`) or each record by itself (`"poisson"`, the default and the
-#' only one under `"zero-out"`). A step is charged for everything it may ask on its batch before the batch is
-#' drawn, at the Renyi divergence that sampling leaves of it; sums over a batch are divided by its public size.
-#' Steps on batches may take `batch_share` of the budget. A point that passes the tests there is
-#' a candidate: gradient (and Hessian, where it is needed) of all records, with what is left of the budget, certify it
-#' or go on from it. So no certificate rests on a sampling error. The default size makes the sampling error about as
-#' large as the noise of a step,
+#' (`sampling = "wor"`, the default under `"replace-one"`) or with each record drawn independently (`"poisson"`, the
+#' default and the only scheme under `"zero-out"`). Before the batch is drawn, a step is charged for everything that it
+#' may release about it, at the Renyi divergence that remains after amplification by sampling. Sums over a batch are
+#' divided by its public size. Steps on batches may take the fraction `batch_share` of the budget. A point that passes
+#' the tests there is a candidate: releases on the full data, of the gradient and, where it is needed, of the Hessian,
+#' certify it with the rest of the budget, or the run continues from it. So no certificate rests on a sampling error.
+#'
+#' The default size makes the sampling error about as large as the noise of a step,
 #' \deqn{m = 2 n^2 \rho / (s^2 d T),}{m = 2 n^2 rho / (s^2 d T),}
 #' with \eqn{\rho}{rho} the budget of the steps, T their planned number, d coefficients and s = 2 under `"replace-one"`,
-#' 1 under `"zero-out"`; it lies between n / 200 and n / 20 and is n / 50 with published constants. What
-#' the analysis of the worst case would ask for: [sufficient_batch()].
+#' 1 under `"zero-out"`. It lies between n / 200 and n / 20, and is n / 50 with published constants.
+#' [sufficient_batch()] computes the size that the analysis of the worst case needs.
 #'
-#' A step's time hardly depends on n. Once a quarter of the records were drawn, dense columns in double precision are
-#' copied by rows, from which batches are read several times faster: 8 bytes a number more until the fit ends, no more
-#' than 1 GiB, or no copy is made; none of sparse columns and factors, nor with `storage = "single"`. Answers are the
-#' same with and without it.
+#' The time of a step hardly depends on n. After a quarter of the records have been drawn, dense columns in double
+#' precision are copied by rows, which makes it several times faster to read batches. The copy needs 8 bytes for each
+#' number until the fit ends. No copy is made if it would exceed 1 GiB, nor of sparse columns, of factors or with
+#' `storage = "single"`. Releases are the same with and without it.
 #'
 #' @param constants `"tight"` or `"published"`.
-#' @param line_search `"gaussian"` (default with tight constants), `"svt"`
-#'   (default, and the only one meant, with published ones) or `"exponential"`; used by
-#'   the methods `"opt-ls"` and `"2opt-ls"`.
-#' @param gap A public upper bound on the objective at the start minus its
-#'   infimum, positive. `NULL`: at a start of zero it is known without looking at the
-#'   data; for another start, such as the constant prediction (see `start` of [dp_sosp()]), it is estimated with the
-#'   fraction `gap_share` of the budget (published constants take 0.5). One that was found for a start of zero needs
-#'   that start: `start = numeric(p)`.
-#' @param confidence Of the certificate, in (0, 1): all confidence bounds of a run
-#'   hold together with this probability.
-#' @param max_iterations Upper bound of the planned number of iterations.
-#' @param gap_share,phase1_share Shares of the budget, in (0, 1): of a noisy initial value, and of the decrease that a
-#'   run with line searches and without a target of its own measures at its end (`decrease` of the fit; a point that
-#'   is surely worse than the start is given up for it); and of phase 1 in two-phase methods.
-#' @param search_share Largest fraction of an iteration's budget that its line search
-#'   may take, in (0, 1); it takes only what its precision needs.
-#' @param hessian_share Share of what is left that is kept for one Hessian, in
-#'   (0.01, 1): a smaller one would ask for very many Hessians.
-#' @param b_g,b_H First candidate over the short step, for gradient and
-#'   negative-curvature steps, at least 1.
-#' @param beta_g,beta_H Ratio of successive candidates, in (0, 1).
-#' @param batch For methods on batches: size of a batch (its expected size for `"poisson"`), less than n; `NULL`: see
-#'   below.
-#' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see below.
+#' @param line_search `"gaussian"` (default with tight constants), `"svt"` (default with published constants, and the
+#'   one that the paper uses) or `"exponential"`; for the methods `"opt-ls"` and `"2opt-ls"`.
+#' @param gap A public upper bound on the objective at the start minus its infimum, positive, in the units of the loss.
+#'   `NULL`: for a start of zero the bound is known without looking at the data; for another start, such as the constant
+#'   prediction (see `start` of [dp_sosp()]), it is estimated with the fraction `gap_share` of the budget. Published
+#'   constants take 0.5. A bound that was computed for a start of zero needs this start: `start = numeric(p)`.
+#' @param confidence Confidence of the certificate, in (0, 1): the probability with which all confidence bounds of a run
+#'   hold together.
+#' @param max_iterations Upper bound on the planned number of iterations, a whole number; `NULL`: 1,000, or 100,000 with
+#'   published constants.
+#' @param gap_share,phase1_share Fractions of the budget, in (0, 1). `gap_share` is for a noisy initial gap; a run with
+#'   line searches and without a target spends this fraction once more, at its end, to measure by how much the objective
+#'   decreased (`decrease` of the fit), and returns its start if the final point is surely worse. `phase1_share` is for
+#'   the first phase of two-phase methods.
+#' @param search_share Largest fraction of an iteration's budget for its line search, in (0, 1). A search takes only
+#'   what its precision needs.
+#' @param hessian_share Fraction of the remaining budget that is kept for one Hessian, in (0.01, 1): a smaller one would
+#'   allow very many Hessians.
+#' @param b_g,b_H First candidate of the line search divided by the short step, for steps along the gradient and along
+#'   negative curvature, from 1 to 1e6; `NULL`: 1024 and 8, or 20 and 20 with published constants.
+#' @param beta_g,beta_H Ratio of successive candidates, in (0, 1); for `beta_g`, `NULL` is 0.25, or 0.6 with published
+#'   constants. A search has at most 1,000 candidates.
+#' @param batch For methods on batches: number of records in a batch (its expected number for `"poisson"`), less than n;
+#'   `NULL`: see the section Batches of [control_opt()].
+#' @param sampling `"wor"` or `"poisson"`; `NULL`: by the neighbour relation, see the section Batches of
+#'   [control_opt()].
 #' @param batch_share Largest fraction of the budget for steps on batches, in (0, 1).
 #' @param ... Not used; anything in it is an error.
-#' @return An object of class `dp_control_opt`.
+#' @return An object of class `dp_control_opt`, a list of these settings, for the argument `control` of [dp_sosp()].
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
 #'   one that its method does not take.
-#' @references Gao and Wright (2023), algorithms 1 to 3, equations (7), (10), (14)
-#'   to (17), section 3.4.
+#' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex ERM, algorithms 1 to 3,
+#'   equations (7), (10), (14) to (17), section 3.4.
+#' @seealso [dp_sosp()], [planned_iterations()], [control_tr()]; `vignette("gao-wright")` for the paper's experiments.
 #' @examples
 #' control_opt(line_search = "svt")
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "2opt-ls",
+#'         loss = "sigmoid", control = control_opt(max_iterations = 200),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_opt <- function(constants = c("tight", "published"), line_search = NULL, gap = NULL, confidence = 0.95,
                         max_iterations = NULL, gap_share = 0.02, phase1_share = 0.75, search_share = 0.5,
@@ -110,7 +126,7 @@ control_opt <- function(constants = c("tight", "published"), line_search = NULL,
   control
 }
 
-# A search over b, b beta, b beta^2, ... down to 1.
+# The candidates are b, b beta, b beta^2, ..., down to 1.
 check_candidates <- function(b, beta, kind, call) {
   if (log(b) / -log(beta) <= 1000) return(invisible())
   abort("argument", "`b_", kind, "` and `beta_", kind, "` give more than 1000 candidate steps: take a smaller `beta_",
@@ -124,7 +140,7 @@ family_opt <- function() {
              needed = function(method, a, eps_h) (if (method$search) rows_line_search else rows_short_step)(a, eps_h))
 }
 
-# Published runs start at zero, as the paper's do.
+# Published runs start at zero, as in the paper.
 opt_constant <- function(job) {
   if (job$control$constants == "published") return(NULL)
   if (is_noisy(job) && is.null(job$target)) start_alone else start_fine
@@ -145,7 +161,7 @@ opt_options <- function(job, rho) {
   ), batch_options(job$batch))
 }
 
-# A search that is not Gaussian decides for the whole run.
+# One search that is not Gaussian decides the accountant of the whole run.
 opt_accountant <- function(job) {
   if (job$method$search && job$control$line_search %in% c("svt", "exponential")) "zcdp" else "auto"
 }

@@ -1,47 +1,59 @@
-#' Settings of Newton's method with a ridge that finds itself
+#' Settings of Newton's method with a ridge that it chooses itself
 #'
-#' For the method `"newton-ridge"`, which `method = "auto"` takes for the logistic loss. All settings are public: they
-#' must not be chosen by looking at the data.
+#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty.
+#' All settings are public: they must not be chosen by looking at the data.
 #'
-#' The method works in a geometry of its own, see [geometry_public()], where columns have like spreads, and keeps long
-#' rows: with B the bound of a row's gradient, the row z has the loss of [loss_logistic()] with a slope of at most B/|z|
-#' (between 0.51 and 1) and a weight of at most B/(0.51 |z|), so no row adds more than B to a gradient, and a correct
-#' model stays correctly estimated. Where there is little noise B is large, and most rows have the logistic loss itself.
+#' The method always works in a geometry (see [geometry_public()]), in which the columns have similar variances, and it
+#' does not clip rows that are long there. With B the bound on the norm of a record's gradient, a row z of norm |z| has
+#' the loss of [loss_logistic()] with the slope B/|z| (but at least 0.51 and at most 1) and, if necessary, the weight
+#' B/(0.51 |z|). So no record's gradient has a norm above B, and a correct model is still estimated without bias,
+#' because the minimiser of each of these losses is the true log-odds. With little noise B is large, and most rows have
+#' the logistic loss itself.
 #'
-#' 1. The matrix of second moments of the weighted rows is released with `matrix_share` of the budget; times c, about
-#'    the curvature of the loss, it is M. c = 0.3, or, where a class is rare and there is little noise, less:
-#'    1.2 p (1 - p) with the released fraction p of the second class, but at least 0.15 and 0.3 / cap^2, where cap is B
-#'    over its least value.
-#' 2. `iterations` gradients share the rest. The steps start at the constant prediction (see `start` of [dp_sosp()]) and
-#'    minimise the mean loss plus a ridge around it, with kappa_j in proportion to the noise of a gradient and to the
-#'    scale of the column: a prior between equal coefficients per unit and equal ones per standard deviation; the
-#'    intercept's is a quarter of their mean. The matrix of the steps is M plus a diagonal that makes them as long as
-#'    the ridge needs and short enough for the noise of a step. More steps cost time, not accuracy. The solution is the
-#'    mean of the last 85 percent of the iterates.
-#' 3. All gradients together estimate the gradient at the start. Where it does not exceed its noise level, the ridge
-#'    is made up to 15 times as large, and the solution is moved to that of the larger ridge in the quadratic model.
-#'    This takes no data and no budget.
-#' 4. A last gradient, with `certificate_share` of the budget, certifies the solution: of the weighted loss and the
-#'    ridge, in the coordinates of the geometry.
+#' A fit proceeds as follows.
+#' 1. The fraction `matrix_share` of the budget pays for one release of the matrix of second moments of the weighted
+#'    rows. With the factor c, roughly the curvature of the loss, it becomes the matrix M of the quadratic model. c is
+#'    0.3, or less where a class is rare and there is little noise: 1.2 p (1 - p), with p the released fraction of the
+#'    second class, but at least 0.15 and at least 0.3 / cap^2, where cap is B divided by its smallest possible value.
+#' 2. The budget that remains, except for the certificate, is divided equally among `iterations` gradients. The steps
+#'    start at the constant prediction (see `start` of [dp_sosp()]) and minimise the mean loss plus a ridge penalty
+#'    around that start,
+#'    \deqn{f(w) + \frac12 \sum_j \kappa_j (w_j - s_j)^2,}{f(w) + sum_j kappa_j (w_j - s_j)^2 / 2,}
+#'    with s the start. \eqn{\kappa_j}{kappa_j} is proportional to the noise of a gradient and to the scale of the
+#'    column; this is a compromise between equal shrinkage of coefficients per unit and per standard deviation. For the
+#'    intercept it is a quarter of the mean of the others. A step is -(M + D)^-1 times the gradient. The diagonal matrix
+#'    D makes steps long enough to reach the minimum in `iterations` steps and short enough for the noise of each of
+#'    them. So more steps cost time, not accuracy. The solution is the mean of the last 85 percent of the iterates.
+#' 3. All gradients together estimate the gradient at the start. If this estimate does not exceed its noise level, the
+#'    ridge penalty is made up to 15 times larger, and the solution is moved to that of the larger penalty in the
+#'    quadratic model. This step uses releases only, and costs no budget.
+#' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
+#'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
-#' All releases are Gaussian. `inst/experiments/ridge-rule.R` compares the constants with others on synthetic problems.
-#' The method takes convex losses, without a penalty; of a loss whose slope cannot be chosen long rows have smaller
-#' weights.
+#' All releases are Gaussian. The script `inst/experiments/ridge-rule.R` compares the constants with others on synthetic
+#' problems. The method takes convex losses without a penalty. If the slope of a loss cannot be chosen, long rows have
+#' smaller weights instead.
 #'
-#' @param iterations Number of steps, a whole number; `NULL`: 80 for at most 5,000 records, else 160.
-#' @param matrix_share Share of the budget for the matrix, in (0, 1); as `certificate_share` of what the moments of the
-#'   geometry leave.
-#' @param certificate_share Share of the budget for the gradient at the solution, in (0, 1).
-#' @param confidence Of the certificate, in (0, 1).
+#' @param iterations Number of steps, a whole number of at least 1; `NULL`: 80 for at most 5,000 records, else 160.
+#' @param matrix_share Fraction of the budget for the matrix, in (0, 1). The budget here is what the releases of ranges,
+#'   start and geometry leave, without the fraction for the certificate.
+#' @param certificate_share Fraction of the budget for the gradient at the solution, in (0, 1). The budget here is what
+#'   the releases of ranges, start and geometry leave.
+#' @param confidence Confidence of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
-#' @return An object of class `dp_control_newton_ridge`.
+#' @return An object of class `dp_control_newton_ridge`, a list of these settings, for the argument `control` of
+#'   [dp_sosp()].
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
-#'   one that its method does not take.
+#'   one that its method does not take, for a `penalty`, for `geometry = "none"` and for a model without columns.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
-#'   second-order methods: the quadratic upper bound. Slopes, weights, geometry and ridge are this package's.
-#' @seealso [dp_sosp()], [geometry_public()].
+#'   second-order methods, for the quadratic upper bound. The slopes and weights of rows, the geometry and the choice of
+#'   the ridge penalty are this package's; proofs are in `vignette("proofs")`.
+#' @seealso [dp_sosp()], [geometry_public()], [control_newton()].
 #' @examples
-#' control_newton_ridge(iterations = 80)
+#' control_newton_ridge(iterations = 40)
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "newton-ridge",
+#'         control = control_newton_ridge(iterations = 40),
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, certificate_share = 0.05, confidence = 0.95,
                                  ...) {
@@ -72,18 +84,19 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, intercept, guard, sure and wander with others on synthetic problems.
-ridge_curvature <- 0.3  # of the logistic loss and those with smaller slopes, on average, where classes are balanced
-ridge_rare <- 0.5       # of a rare class it is lower by this factor at most
-ridge_size <- 16        # norm of the solution that the ridge is for, of rows with a norm of one
-ridge_intercept <- 0.25 # of the intercept, over the others' mean; its coordinate is short
-ridge_guard <- 15
-ridge_sure <- 0.6       # by which eigenvalues of the matrix are lowered for the guard, over the norm of its noise
-ridge_reach <- 2        # time constants that the slowest direction has
-ridge_wander <- 0.03    # variance of the predictors while the iterates wander, over sqrt(d)
-ridge_floor <- 0.4      # of what is added to the matrix, over the norm of its noise
-ridge_tail <- 0.85
-ridge_few <- 5000       # records up to which half of the steps cost no accuracy
+# inst/experiments/ridge-rule.R compares size, intercept, guard, sure and wander with others on synthetic problems. The
+# head of src/method/ridge.c explains how they are used.
+ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
+ridge_rare <- 0.5       # smallest factor of this curvature where a class is rare
+ridge_size <- 16        # norm of the solution that the ridge is made for, with rows of norm one
+ridge_intercept <- 0.25 # ridge of the intercept over the mean of the others: its coordinate is short
+ridge_guard <- 15       # largest factor of the ridge where the gradient at the start does not exceed its noise level
+ridge_sure <- 0.6       # by which the eigenvalues of the matrix are lowered for that test, over the norm of its noise
+ridge_reach <- 2        # number of time constants of the slowest direction
+ridge_wander <- 0.03    # variance of the predictors caused by the noise of the iterates, over sqrt(d)
+ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
+ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
+ridge_few <- 5000       # with at most so many records half of the steps are as accurate
 
 ridge_options <- function(job, rho) {
   control <- unclass(job$control)
@@ -94,8 +107,8 @@ ridge_options <- function(job, rho) {
          tail = ridge_tail), control)
 }
 
-# The curvature of the logistic loss at the constant prediction, over its largest. With much noise steps stay short;
-# of a start that was given nothing is known.
+# Curvature of the logistic loss at the constant prediction, over its maximum. The lower bound keeps steps short where
+# there is much noise. If the caller gave the start, the fraction of the second class is unknown.
 rare <- function(job) {
   if (is.null(job$share)) 1 else max(4 * job$share * (1 - job$share), ridge_rare, job$geometry$cap^-2)
 }
