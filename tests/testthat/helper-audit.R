@@ -1,14 +1,14 @@
-# Methods on batches, attacked from outside, for dp_audit(): one record is there or is a null record (label NA), all
-# others are null, and the answers on batches are longer when it is among their rows, of which there are four out of
-# eighty. Next to nothing is left for answers about all rows. dev/audit.R takes it from here, too.
+# Black-box attacks on methods with batches, for dp_audit(). One record is present or null (label NA), all others are
+# null; releases on a batch are larger if it contains the record. A batch has four of the eighty records. Almost no
+# budget is left for releases on the full data. dev/audit.R uses this file, too.
 
 batch_settings <- list("published", gap = 1, max_iterations = 50, batch = 4, batch_share = 1 - 1e-6)
 batch_controls <- list("tr-b" = do.call(control_tr, c(batch_settings, stop = "explicit")),
                        "opt-b" = do.call(control_opt, batch_settings),
                        blsgd = control_line_search(attempts = 50, batch = 4, certificate_share = 1e-6))
 
-# A function of the label that releases the sum of squares of a column of the trace, over a run's answers to query;
-# sigma is of the plan's steps.
+# A function of the label that returns the sum of squares of a column of the trace, over a run's releases for query;
+# sigma: of the planned steps.
 batch_release <- function(method, eps, delta, sigma, control = batch_controls[[method]], loss = "sigmoid",
                           query = "batch gradient", penalty = NULL, column = "estimate") {
   n <- 80

@@ -1,4 +1,4 @@
-# Small data sets and exact answers, computed in plain R, to compare with.
+# Small data sets, and exact results in plain R to compare with.
 
 # n records with d numeric columns in [-1, 1] and a response in -1, 1.
 problem_matrix <- function(n = 300, d = 2, seed = 1, w = (-1)^seq_len(d)) {
@@ -18,7 +18,7 @@ problem_frame <- function(n = 300, seed = 1) {
 }
 frame_bounds <- list(a = c(10, 30), b = c(-1, 1))
 
-# An oracle on x, kept in each of the ways that there are; of x as the storage rounds it.
+# An oracle on x for each way to store rows, with x as the storage rounds it.
 storages <- c("dense", "single", "sparse")
 stored_oracle <- function(storage, x, ...) {
   if (storage == "sparse") testthat::skip_if_not_installed("Matrix")
@@ -71,18 +71,18 @@ exact_minimum <- function(z, y, lambda = 0, free = 1) {
   w
 }
 
-# Fits without the messages about delta and ranges, and the warning about ranges that were not found; by a method that
-# takes any problem and asks little.
+# A fit without the messages about delta and ranges, and without the warning about ranges that were not found. The
+# default method takes any problem and needs few records.
 quiet_fit <- function(..., method = "2opt-ls") {
   suppressWarnings(suppressMessages(dp_sosp(..., method = method, progress = FALSE)), "dpsosp_warning")
 }
 
-# A noisy answer is within eight standard deviations of the exact one (and a little more for rounding).
+# A noisy release is within eight standard deviations of the exact value (plus rounding).
 expect_near <- function(answer, exact, sd = attr(answer, "sd")) {
   testthat::expect_true(all(abs(as.vector(answer) - as.vector(exact)) <= 8 * sd + 1e-12))
 }
 
-# A snapshot of error messages, each after the call that it answers.
+# A snapshot of error messages, each after its call.
 expect_errors <- function(...) {
   frame <- parent.frame()
   lines <- vapply(eval(substitute(alist(...))), function(call) {
@@ -98,8 +98,8 @@ expect_errors <- function(...) {
   testthat::expect_snapshot_output(writeLines(lines))
 }
 
-# Runs R code in a new process that has the package attached; returns what it printed. One thread: on a busy machine
-# those of OpenBLAS wait for each other.
+# Runs R code in a new process with the package attached and returns the printed output. It has one thread, as on a busy
+# machine the threads of OpenBLAS wait for each other.
 child <- function(code, env = character()) {
   home <- find.package("dpsosp")
   if (!file.exists(file.path(home, "Meta", "package.rds"))) testthat::skip("the package is not installed")
@@ -110,7 +110,7 @@ child <- function(code, env = character()) {
           env = c("OPENBLAS_NUM_THREADS=1", env))
 }
 
-# Of what the start and the gap leave, the share that a run's first phase spends.
+# The fraction that a run's first phase uses, of the budget that the start and the gap leave.
 share_of_first <- function(fit) {
   ledger <- dp_ledger(fit)
   sum(fit$trace$rho[fit$trace$phase == 1]) / (fit$privacy$rho - sum(ledger$rho[ledger$what == "value"]))

@@ -1,6 +1,6 @@
-# Tables of records with weights and offsets, whose database takes sums.
+# Tables of records with weights and offsets, whose database computes sums.
 
-# With records that count in part, not at all, or with an offset beyond its range; w and o are columns.
+# Some records have a small weight, are not used, or have an offset outside its range; w and o are columns.
 weighed_frame <- function(n = 200) {
   set.seed(7)
   d <- transform(problem_frame(n), id = seq_len(n), w = runif(n), o = runif(n, -1, 2))
@@ -13,7 +13,7 @@ weighed_frame <- function(n = 200) {
 }
 weighed_bounds <- c(frame_bounds, list(o = c(-1, 1.5)))
 
-# Sums, and what they may change by, are those of chunks.
+# Sums and their sensitivities are equal to those of chunks.
 expect_weighed <- function(connection) {
   pair <- push_pair(connection, weighed_frame())
   for (loss in list("logistic", "sigmoid", loss_logistic(slope = 0.6))) {
@@ -36,7 +36,7 @@ hostile_weights <- function(n) {
   d
 }
 
-# Whatever a weight and an offset are, a record adds no more than without them.
+# With any weight and offset, a record contributes no more than without them.
 expect_weighed_bounded <- function(connection, n) {
   DBI::dbWriteTable(connection, "people", hostile_weights(n), overwrite = TRUE)
   levels <- list(f = c("u", "v", "w"), y = c("no", "yes"))
@@ -49,7 +49,7 @@ expect_weighed_bounded <- function(connection, n) {
                  formula = y ~ a + b + f + offset(o^2) + offset(1 / o), weights = quote(exp(-w) / w))
 }
 
-# What is left of coefficients near zero, or of an offset, has a square that is no double.
+# Coefficients and offsets so near zero that their squares underflow.
 expect_small_predictors <- function(connection) {
   d <- data.frame(a = 1e-6, b = -1e-6, o = rep(c(0, 1e-320, 1e-200, 1e-110), 5), y = factor(rep(c("no", "yes"), 10)))
   source <- push_pair(connection, d)$push

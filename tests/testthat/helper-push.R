@@ -1,14 +1,14 @@
-# Tables whose database takes sums, and oracles on them.
+# Tables whose database computes sums, and oracles on them.
 
-# The same table as a source that pushes sums down and as one in chunks.
+# The same table as a source with push-down and as one in chunks.
 push_pair <- function(connection, data, name = "people", levels = levels_of(data), ...) {
-  force(connection) # which loads its methods
+  force(connection) # loads its methods
   DBI::dbWriteTable(connection, name, data, overwrite = TRUE)
   list(push = dp_source(connection, name, levels = levels, push = TRUE, ...),
        chunks = dp_source(connection, name, levels = levels, ...))
 }
 
-# All that a fit would ask, with next to no noise.
+# All queries of a fit, with almost no noise.
 push_oracle <- function(source, formula, loss = "logistic", bounds = frame_bounds, radius = NULL, mu = 1e9,
                         neighbours = "replace-one", subset = NULL, weights = NULL) {
   extras <- list(subset = subset, weights = weights)
@@ -17,7 +17,7 @@ push_oracle <- function(source, formula, loss = "logistic", bounds = frame_bound
                       problem$design$intercept, neighbours, "reproducible")
 }
 
-# What the oracle answers at w, from the same draws.
+# The oracle's releases at w, with the same noise.
 push_answers <- function(oracle, w, curved = TRUE) {
   set.seed(1)
   list(value = dp_value(oracle, w, mu = 1e6), gradient = dp_gradient(oracle, w, mu = 1e6),
@@ -25,7 +25,7 @@ push_answers <- function(oracle, w, curved = TRUE) {
        decreases = dp_line_search(oracle, w, -w, c(2, 1, 0.5), mu = 1e6))
 }
 
-# Numbers of rows are rounded to multiples of 2^-20, weights likewise: answers differ by a few millionths of |w|. All
+# Entries of rows, and weights, are rounded to multiples of 2^-20: releases differ by a few millionths of |w|. All
 # sensitivities are the same.
 expect_pushed <- function(pair, formula, ..., curved = TRUE, size = 1) {
   oracles <- lapply(pair, push_oracle, formula, ...)
@@ -49,7 +49,7 @@ push_sum <- function(source, formula, what, loss = dpsosp:::loss_logistic(), bou
 
 # ---- expressions ----
 
-# The rows of a small table, in their order, as the database maps them and as R does: numbers, codes and the response.
+# The rows of a small table, in their order, as mapped by the database and by R: numbers, codes and the response.
 mapped_rows <- function(source, formula, bounds, subset = NULL, loss = "logistic") {
   extras <- list(subset = subset)
   problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, NULL, extras, NULL))
@@ -90,7 +90,7 @@ mapped_in_r <- function(data, problem) {
   cbind(x[, design$columns$kind == "numeric", drop = FALSE], do.call(cbind, c(list(NULL), codes)), y)
 }
 
-# Where no number is infinite, very large or very near zero they are the same; else a database may have a null record.
+# If no number is infinite, very large or very near zero, both agree; otherwise the database may have a null record.
 expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss = "logistic") {
   rows <- mapped_rows(source, formula, bounds, subset, loss)
   tame <- is_tame(rows$numbers)
@@ -101,8 +101,8 @@ expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss 
 
 # ---- fits ----
 
-# What is asked is the same, and the first charge to the last bit; later ones follow released answers in their last
-# digits.
+# The queries are the same, and the first charge is identical. Later charges depend on releases, which differ in their
+# last digits.
 expect_same_ledger <- function(x, y) {
   ledgers <- list(dp_ledger(x), dp_ledger(y))
   testthat::expect_identical(ledgers[[1]]$what, ledgers[[2]]$what)
@@ -110,7 +110,7 @@ expect_same_ledger <- function(x, y) {
   testthat::expect_equal(ledgers[[1]], ledgers[[2]], tolerance = 1e-4)
 }
 
-# Fits from the table are those in memory, up to the rounding of rows, with the same ledger.
+# Fits from the table equal those in memory, up to the rounding of rows, with the same ledger.
 expect_same_fits <- function(source, memory) {
   for (method in c("newton", "2opt-ls", "tr")) {
     fits <- lapply(list(source, memory), function(data) {
@@ -131,7 +131,7 @@ push_fit <- function(source, budget, ..., method = "gd") {
 }
 charged <- function(budget) nrow(dp_ledger(budget))
 
-# Calls code(k) before the k-th statement that a fit sends from now on; the one that it measures has no curvature.
+# Calls code(k) before the k-th statement of a fit. Statements without a curvature entry are not counted.
 before_statement <- function(code, frame = parent.frame()) {
   at <- 0
   original <- dpsosp:::sql_sum
@@ -163,7 +163,7 @@ expect_snapshot_kept <- function(one, other) {
   testthat::expect_equal(as.double(DBI::dbGetQuery(one, "SELECT COUNT(*) FROM people WHERE y = 'yes'")[[1]]), 100)
 }
 
-# Nor can a fit write there.
+# A fit cannot write to the database, either.
 expect_read_only <- function(connection) {
   source <- push_pair(connection, push_frame)$push
   refused <- 0
@@ -175,7 +175,7 @@ expect_read_only <- function(connection) {
   testthat::expect_equal(as.double(DBI::dbGetQuery(connection, "SELECT COUNT(*) FROM people")[[1]]), 100)
 }
 
-# A transaction of the user's is neither used nor ended.
+# A transaction of the user is neither used nor ended.
 expect_transaction_kept <- function(connection) {
   source <- push_pair(connection, push_frame)$push
   budget <- dp_budget(eps = 1, delta = 1e-6)
@@ -187,7 +187,7 @@ expect_transaction_kept <- function(connection) {
   testthat::expect_identical(DBI::dbGetQuery(connection, "SELECT MAX(a) FROM people")[[1]], 0)
 }
 
-# Names and levels that are code, or look like it, are names and levels.
+# Names and levels that are code, or look like code, are taken as text.
 expect_quoted <- function(connection) {
   names <- c("x\"); DROP TABLE people; --", "select", "x.y", "\u00e4\u4e2d", "a b", "it's", "\\", "x`[y]")
   levels <- c("'; DROP TABLE people; --", "\\' OR 1 = 1", "\u00fc", "")
@@ -203,7 +203,7 @@ expect_quoted <- function(connection) {
 
 # ---- what a record adds ----
 
-# Values that could break an expression, or make a row longer than it is allowed to be.
+# Values that could make an expression fail, or a row longer than allowed.
 hostile <- c(NA, NaN, Inf, -Inf, 1e308, -1e308, 1e-320, -1e-320, 0, 1, -1, 0.999999, 1e150, -1e155, 2^53, 2^63)
 asks <- function(dim, size = 1) {
   at <- size * cos(seq_len(dim))
@@ -218,7 +218,7 @@ asks <- function(dim, size = 1) {
   )
 }
 
-# The most that one record may add, by the bounds of the loss; shift: of an offset.
+# The largest contribution of one record, by the bounds of the loss; shift: bound of the offset.
 allowed <- function(word, what, bounds, loss, shift) {
   norm <- sqrt(sum(what$at^2))
   switch(word, gradient = bounds[["lipschitz"]], hessian = max(bounds[c("curv_lower", "curv_upper")]),
@@ -264,7 +264,7 @@ hostile_rows <- function(n, seed = 3) {
 
 # ---- formulas ----
 
-# Values of each kind with each other, in columns of numbers; and few others.
+# All combinations of values of several kinds in numeric columns, with few values of the other columns.
 expression_rows <- function() {
   values <- c(hostile, -2, 3, 0.5, 7, 12.25, 1e-7, 720, -720)
   rows <- expand.grid(a = values, b = values)
@@ -293,7 +293,7 @@ expression_formulas <- list(
   (a > 1) ~ b, factor(c, levels = c(1, 2)) ~ a + b
 )
 
-# Ranges of all that may have one.
+# Ranges of all columns that may have one.
 expression_bounds <- function(formula, source) {
   design <- dpsosp:::design_template(formula, source$schema, frame = NULL)
   open <- grep("^splines", design$columns$name[design$columns$kind == "numeric"], value = TRUE, invert = TRUE)
@@ -306,7 +306,7 @@ expect_expressions <- function(connection) {
   for (formula in expression_formulas) expect_mapped(source, formula, expression_bounds(formula, source))
 }
 
-# Of columns of PostgreSQL's own types, with values that its casts and functions fail on.
+# Columns of PostgreSQL's own types, with values for which its casts and functions fail.
 expect_expression_types <- function(connection) {
   rows <- expression_rows()[1:200, ]
   DBI::dbWriteTable(connection, "people", rows, overwrite = TRUE)
@@ -330,7 +330,7 @@ expect_expression_types <- function(connection) {
   }
 }
 
-# Calls of what has a rule, of columns and constants, of numbers.
+# Random calls of the functions that have rules, with columns and constants; the values are numbers.
 random_expression <- function(depth) {
   if (depth == 0) return(sample(list(quote(a), quote(b), quote(c), 2, 0.5, -3), 1)[[1]])
   part <- function() random_expression(sample(0:(depth - 1), 1))
@@ -343,7 +343,7 @@ random_expression <- function(depth) {
   )
 }
 
-# Where R has numbers within limits on the way, too, they are the same but for rounding.
+# If R's intermediate values are within the limits, too, both agree up to rounding.
 expect_random_expressions <- function(connection, seeds) {
   rows <- expression_rows()
   rows$y <- NULL

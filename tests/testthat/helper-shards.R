@@ -1,6 +1,6 @@
 # Workers on this machine, and shards for them.
 
-# One daemon for each name; url, launch: how mirai starts it.
+# One daemon for each name; url, launch: how mirai starts them.
 shard_workers <- function(names, url = NULL, frame = parent.frame()) {
   testthat::skip_if_not_installed("mirai")
   testthat::skip_on_cran()
@@ -14,11 +14,11 @@ shard_workers <- function(names, url = NULL, frame = parent.frame()) {
     }
   }
   withr::defer(for (name in names) mirai::daemons(0, .compute = name), frame)
-  # A daemon that is being launched has not connected yet.
+  # A launched daemon needs time to connect.
   for (name in names) mirai::call_mirai(mirai::mirai(1, .compute = name))
 }
 
-# As a function that makes the rows where it runs: which are of no shard's environment.
+# A shard as a function that makes its rows on the worker, so that they are in no environment of the shard.
 frame_shards <- function(n, parts) {
   ends <- round(seq(0, n, length.out = parts + 1))
   make <- problem_frame
@@ -26,7 +26,7 @@ frame_shards <- function(n, parts) {
   lapply(seq_len(parts), function(i) {
     rows <- seq(ends[i] + 1, ends[i + 1])
     eval(bquote(function() {
-      RNGkind("Mersenne-Twister") # a daemon has another
+      RNGkind("Mersenne-Twister") # a daemon has another generator
       .(make)(.(n))[.(rows), ]
     }), globalenv())
   })
@@ -37,7 +37,7 @@ shard_fit <- function(data, ..., method = "gd", budget = dp_budget(eps = 1, delt
   quiet_fit(y ~ a + b + f, data, method = method, bounds = frame_bounds, noise = "reproducible", budget = budget, ...)
 }
 
-# From its k-th sum on, what a worker answers is code's, an expression of answer and request.
+# From its k-th sum on, the worker returns the value of code, an expression of answer and request.
 spoil_worker <- function(name, code, at = 1) {
   mirai::call_mirai(mirai::everywhere({
     if (!exists("honest", globalenv())) honest <<- dpsosp:::worker_answer

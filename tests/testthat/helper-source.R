@@ -1,6 +1,7 @@
-# Sources of every kind, with the rows of a data frame.
+# Sources of every kind with the rows of a data frame.
 
-# A function for dp_source(): so many rows at a time; each(at) is called before the chunk that begins after row at.
+# A function for dp_source() that returns chunks of a given size; each(at) is called before the chunk that begins after
+# row at.
 in_chunks <- function(data, chunk, each = function(at) NULL) {
   force(data)
   function() {
@@ -15,13 +16,13 @@ in_chunks <- function(data, chunk, each = function(at) NULL) {
   }
 }
 
-# But for the call, which names the data.
+# Without the call, which names the data.
 expect_same_fit <- function(x, y) {
   x$call <- y$call
   testthat::expect_equal(x, y, tolerance = 1e-12)
 }
 
-# The levels of all factors, which files and databases do not keep.
+# The levels of all factors, which files and databases do not store.
 levels_of <- function(data) lapply(Filter(is.factor, data), levels)
 
 source_parquet <- function(data, chunk, frame = parent.frame()) {
@@ -49,7 +50,7 @@ sqlite_connection <- function(frame = parent.frame()) {
   connection
 }
 
-# A connection to a PostgreSQL server of its own, which listens on a socket in a temporary folder and ends with the
+# A connection to a temporary PostgreSQL server, which listens on a socket in a temporary folder and stops with the
 # test.
 postgres_connection <- function(frame = parent.frame()) {
   testthat::skip_on_cran()
@@ -58,10 +59,10 @@ postgres_connection <- function(frame = parent.frame()) {
   programs <- Sys.glob("/usr/lib/postgresql/*/bin")
   if (length(programs) == 0L) testthat::skip("no PostgreSQL server in /usr/lib/postgresql")
   programs <- programs[length(programs)]
-  # The server refuses to run as root; the folder must be its user's.
+  # The server refuses to run as root, and its user must own the folder.
   as_server <- if (Sys.info()[["user"]] == "root") c("runuser", "-u", "postgres", "--") else character()
   run <- function(...) {
-    # A sanitizer that R was started with is not for the server, which hangs under it.
+    # A sanitizer loaded into R must not be loaded into the server, which would hang.
     words <- c("env", "-u", "LD_PRELOAD", as_server, ...)
     system2(words[1], shQuote(words[-1]), stdout = TRUE, stderr = TRUE)
   }

@@ -55,8 +55,8 @@ test_that("Gaussian with Laplace, and batches without replacement", {
     expect_equal(eps, rows$value[i], tolerance = 2e-3)
     expect_between(eps_of_event(event, rows$delta[i], bound = "optimistic"), 0.99 * eps, eps)
   }
-  # Where this unit of sigma is the right one, theorem 9 of Wang, Balle & Kasiviswanathan (2019) gives the golden value
-  # for sigma = 1, and half the unit would make a value that is attained exceed it.
+  # If the unit of sigma is correct, theorem 9 of Wang, Balle & Kasiviswanathan (2019) gives the golden value for sigma
+  # = 1; with half the unit, an attained value would exceed it.
   theorem9 <- function(q, sigma, order) {
     terms <- lchoose(order, 2) + 2 * log(q) + log(min(4 * expm1(1 / sigma^2), 2 * exp(1 / sigma^2)))
     if (order > 2) {
@@ -87,8 +87,8 @@ test_that("calibration", {
     sigma <- dp_calibrate(function(s) event_repeat(event_gaussian(s), times), eps, rows$delta[i])
     expect_equal(sigma, rows$value[i], tolerance = 1e-6)
   }
-  # The known answers come from a grid of 1e-3 and are up to 1.6 % above the smallest noise: ours meets eps, and a
-  # thousandth less would not, by the optimistic bound.
+  # The known answers come from a grid of 1e-3 and are up to 1.6 % above the smallest noise. The noise computed here
+  # satisfies eps, and by the optimistic bound a thousandth less would not.
   for (i in seq_len(nrow(rows <- golden("calibrate_poisson_gaussian")))) {
     p <- rows$params[i]
     family <- function(s) poisson(field("q", p), s, field("T", p))
@@ -160,7 +160,8 @@ test_that("Gaussian and sampled Gaussian against their hockey-sticks", {
   }
 })
 
-# Laws of the index of the first query above the threshold (the last entry: none), when a neighbour shifts the queries.
+# Distributions of the index of the first query above the threshold (the last entry: none), when a neighbour shifts the
+# queries.
 first_above <- function(query, threshold_density, query_cdf, at) {
   weight <- threshold_density(at) * c(diff(at), 0)
   below <- rep(1, length(at))
@@ -196,7 +197,7 @@ test_that("Laplace sparse vector with five queries: the bounds hold", {
       }
     }
     expect_true(all(worst <= as.numeric(delta(profile, eps * as.numeric(names(worst))))))
-    expect_gt(worst[["0"]], 0.2 * as.numeric(delta(profile, 0))) # the bound is of the right size
+    expect_gt(worst[["0"]], 0.2 * as.numeric(delta(profile, 0))) # the bound is not too loose
   }
 })
 
@@ -328,7 +329,7 @@ test_that("extremes: an answer or an honest Inf, never below the optimistic boun
       eps <- as.numeric(epsilon(profile, delta))
       expect_false(is.nan(eps))
       expect_gte(eps, epsilon(profile, delta, "optimistic"))
-      # The record is in some batch with this probability, and is then seen if there is little noise.
+      # The record is in some batch with this probability, and with little noise it is then detected.
       if (sigma == 1e-3 && -expm1(times * log1p(-rate)) > 2 * delta) expect_gt(eps, 1e4)
       if (sigma == 1e6 && times == 1) expect_lt(eps, 1e-3)
     }
@@ -340,7 +341,7 @@ test_that("extremes: an answer or an honest Inf, never below the optimistic boun
 test_that("relations and refusals", {
   expect_error(event_compose(event_gaussian(1), event_gaussian(1, "zero-out")), class = "dpsosp_error_relation")
   expect_error(dp_account(event_gaussian(1), neighbours = "zero-out"), class = "dpsosp_error_relation")
-  # n is public under both relations: a name that says otherwise is refused, not taken for zero-out.
+  # n is public under both relations. Another relation's name is refused, not treated as zero-out.
   for (name in c("add-remove", "add/remove", "add_remove")) {
     expect_error(event_gaussian(1, name), "number of records, which is public here", class = "dpsosp_error_argument")
     expect_error(dp_account(event_gaussian(1), neighbours = name), "zero-out", class = "dpsosp_error_argument")

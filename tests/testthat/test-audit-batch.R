@@ -1,5 +1,5 @@
-# Methods on batches, attacked from outside (helper-audit.R). Noise in proportion to 1 / n instead of 1 / batch would be
-# twenty times too small.
+# Black-box attacks on methods with batches (helper-audit.R). With noise in proportion to 1 / n instead of 1 / batch,
+# the noise would be twenty times too small.
 
 audit_batches <- function(method, ...) {
   dp_audit(batch_release(method, 1, 1e-5, 3, ...), list(NA, 1), 1, 1e-5, runs = 60, conf = 0.99, progress = FALSE)
@@ -19,7 +19,7 @@ test_that("nor is that of line searches that have batches of their own", {
 
 test_that("nor is that of the traces that Newton's method releases with its directions", {
   skip_on_cran()
-  # The penalty keeps w near zero, where curvature is largest.
+  # The penalty keeps w near zero, where the curvature is largest.
   control <- control_newton("hessian", iterations = 50, batch = 4, curvature_share = 0.9, trace_share = 0.9,
                             certificate_share = 1e-6)
   expect_lte(audit_batches("newton-b", control, "logistic", "batch trace", penalty_ridge(100))$bound, 1)

@@ -1,12 +1,12 @@
-# Plain Gaussian and Laplace releases of 0 or 1: what is true of them is known.
+# Plain Gaussian and Laplace releases of 0 or 1, whose privacy is known exactly.
 bits <- list(0, 1)
 gaussian <- function(mu) function(bit) bit + rnorm(1, sd = 1 / mu)
 laplace <- function(eps) function(bit) bit + rexp(1, eps) * sample(c(-1, 1), 1)
 eps_of_mu <- function(mu, delta) dp_convert(mu = mu, delta = delta, to = "eps")
 audit <- function(...) dp_audit(..., progress = FALSE)
 
-# The gradient of the sigmoid loss at zero, with all of a budget: the label of one record is 1 or -1, the others are
-# null. Both slopes are the largest there are, so that the sensitivity is reached.
+# The gradient of the sigmoid loss at zero, with the whole budget: the label of one record is 1 or -1, the others are
+# null. Both slopes have the largest size, so the sensitivity is attained.
 gradient_pipeline <- function(mu, neighbours = "replace-one", n = 20) {
   x <- matrix(1, n, 1)
   function(label) {
@@ -22,10 +22,10 @@ test_that("Clopper-Pearson bounds are those of the binomial law", {
     for (alpha in c(0.05, 0.001)) {
       upper <- dpsosp:::clopper_pearson_upper(0:n, n, alpha)
       expect_equal(upper[n + 1], 1)
-      # At the bound, so few or fewer successes have probability alpha.
+      # At the bound, this many or fewer successes have probability alpha.
       at <- vapply(seq_len(n), function(k) sum(dbinom(0:(k - 1), n, upper[k])), 0)
       expect_equal(at, rep(alpha, n), tolerance = 1e-9)
-      # Whatever the true rate is, the bound fails with at most that probability.
+      # For every true rate, the bound fails with at most this probability.
       missed <- vapply(seq(0.001, 0.999, 0.002), function(p) sum(dbinom(0:n, n, p)[upper < p]), 0)
       expect_lte(max(missed), alpha + 1e-12)
     }
@@ -41,10 +41,10 @@ test_that("error rates become bounds by the inequalities of privacy", {
     direct <- suppressWarnings(max(log((1 - 0.01 - fp) / fn), log((1 - 0.01 - fn) / fp), na.rm = TRUE))
     expect_equal(max(dpsosp:::audit_bound(k[1], k[2], 200, claim("dp"), 0.05), -99), max(direct, -99))
     mu <- dpsosp:::audit_bound(k[1], k[2], 200, claim("gdp"), 0.05)
-    # A mu-GDP mechanism reaches these two rates, and no smaller mu does.
+    # Some mu-GDP mechanism attains these two rates, and no mechanism with a smaller mu does.
     if (is.finite(mu)) expect_equal(pnorm(qnorm(1 - fp) - mu), fn)
   }
-  # Of randomised response the bound at the true rates, without their uncertainty, is its epsilon.
+  # For randomised response the bound at the true rates, without their uncertainty, equals its epsilon.
   many <- 1e12
   wrong <- many * plogis(-1)
   expect_equal(dpsosp:::audit_bound(wrong, wrong, many, claim("dp", 0), 0.05), 1, tolerance = 1e-4)
@@ -81,7 +81,7 @@ test_that("a Gaussian release is seen nearly as it is, and never worse", {
     expect_equal(a$bound, eps_of_mu(a$mu, 1e-5))
     expect_false(a$exceeds)
   }
-  # At a large delta the direct bound sees it, too.
+  # With a large delta the direct bound detects it, too.
   a <- audit(gaussian(1), bits, eps_of_mu(1, 0.01), 0.01, runs = 20000, conf = 0.999)
   expect_lte(a$bound, eps_of_mu(1, 0.01))
   expect_gt(a$bound, 0.5 * eps_of_mu(1, 0.01))
@@ -98,7 +98,7 @@ test_that("a Laplace release is seen nearly as it is, whichever data set comes f
 })
 
 test_that("bounds fail no more often than their confidence says", {
-  # Randomised response has the tightest pair of rates. More than limit failures of 300 have probability below 1e-6.
+  # Randomised response has the most favourable rates. More than `limit` failures of 300 have probability below 1e-6.
   set.seed(4)
   response <- function(bit) if (runif(1) < plogis(1)) bit else 1 - bit
   limit <- qbinom(1e-6, 300, 0.1, lower.tail = FALSE)
@@ -128,12 +128,12 @@ test_that("broken mechanisms exceed their claim", {
   expect_true(broken(half)$exceeds)
   right <- function(label) -label / 80 + rnorm(1, sd = 1 / 40 / mu)
   expect_false(broken(right)$exceeds)
-  # Noise for the wrong relation: half of what replacing a record needs.
+  # Noise for the wrong relation: half of what replacing a record requires.
   expect_true(broken(gradient_pipeline(mu, "zero-out"))$exceeds)
-  # A budget spent four times over.
+  # A budget that is spent four times.
   four <- gradient_pipeline(mu)
   expect_true(broken(function(label) mean(replicate(4, four(label))))$exceeds)
-  # Pure epsilon, without the Gaussian tradeoff.
+  # Pure epsilon-privacy, without the Gaussian trade-off.
   expect_true(audit(laplace(2), bits, 1, 0, runs = 3000, conf = 0.999)$exceeds)
 })
 
@@ -155,7 +155,7 @@ test_that("runs without fresh noise are refused; a release that says nothing has
   nothing <- audit(function(bit) 7, bits, 1, 1e-6, runs = 20)
   expect_identical(nothing$bound, 0)
   expect_identical(audit(function(bit) 7, bits, 1, 1e-6, runs = 20, tradeoff = "gdp")$bound, 0)
-  # A budget that all runs share is spent by the first ones.
+  # If all runs use one budget, the first ones spend it.
   budget <- dp_budget(mu = 1)
   shared <- function(label) {
     as.vector(dp_gradient(dp_oracle(matrix(1), label, "sigmoid", budget, 1, FALSE), 0, mu = 0.5))
@@ -188,7 +188,8 @@ test_that("the p-value covers mechanisms that use their delta", {
   delta <- 0.01
   p_values <- vapply(0:m, function(v) dpsosp:::one_run_p_value(v, m, m, 0.5, delta), 0)
   q <- plogis(0.5)
-  # Each bit is told with probability delta, else by randomised response; or all bits at once with probability delta.
+  # Each bit is revealed with probability delta, else released by randomised response; or all bits are revealed at once
+  # with probability delta.
   each <- dbinom(0:m, m, delta + (1 - delta) * q)
   all_at_once <- (1 - delta) * dbinom(0:m, m, q) + delta * (0:m == m)
   for (law in list(each, all_at_once)) {
@@ -208,7 +209,7 @@ test_that("the bound of one run is where the p-value crosses", {
       }
     }
   }
-  # All right, delta = 0: q^r = alpha.
+  # All guesses correct, delta = 0: q^r = alpha.
   expect_equal(plogis(dpsosp:::one_run_bound(40, 40, 100, 0, 0.05))^40, 0.05, tolerance = 1e-5)
 })
 

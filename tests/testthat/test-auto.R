@@ -1,4 +1,4 @@
-# The method that is taken where none is named.
+# The method that is chosen if none is named.
 p <- problem_matrix(3000, 3)
 fit_auto <- function(...) suppressMessages(suppressWarnings(dp_sosp(..., progress = FALSE), "dpsosp_warning"))
 chosen <- function(eps, ...) fit_auto(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, ...)
@@ -41,11 +41,11 @@ test_that("with very many columns nothing asks for matrices", {
   wide <- function(...) fit_auto(x, y, eps = 1, delta = 1e-6, radius = 2, ...)$method
   expect_equal(wide(), "2opt-ls") # 1000 and the intercept
   expect_equal(wide(loss = "huber_svm"), "gd")
-  # With another method the geometry remains that of the call
+  # With another method the geometry is still that of the call.
   geometry <- function(...) is.null(fit_auto(x, y, eps = 1e5, delta = 1e-6, radius = 2, ...)$geometry)
   expect_false(geometry())
   expect_true(geometry(geometry = "none"))
-  # More than any matrix may have rows
+  # More rows than a matrix may have.
   budget <- dp_budget(eps = 1, delta = 1e-6)
   expect_equal(fit_auto(matrix(0, 20, 9000), rep(c(-1, 1), 10), budget = budget, radius = 2)$method, "2opt-ls")
   newton <- dpsosp:::methods()$newton

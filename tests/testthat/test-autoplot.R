@@ -6,7 +6,7 @@ study <- function(..., method = "2opt-ls") {
   quiet_fit(..., eps = 2, delta = 1e-6, noise = "reproducible", method = method)
 }
 
-# What a picture draws, by the geometries of its layers.
+# The geometries of a plot's layers.
 drawn <- function(picture) {
   expect_s3_class(picture, "ggplot")
   withr::with_pdf(NULL, built <- expect_silent(ggplot2::ggplot_build(picture)))

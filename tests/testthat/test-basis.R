@@ -15,7 +15,7 @@ basis_data <- function(n = 60) {
 basis_bounds <- list(a = c(-2, 3), b = c(1, 9), day = as.Date(c("2024-01-01", "2024-12-31")))
 bounds_of <- function(formula) basis_bounds[intersect(names(basis_bounds), all.vars(formula))]
 
-# The columns as they were before the map.
+# The columns before the map.
 original <- function(design, data) {
   scale <- dpsosp:::design_scale(design)
   x <- sweep(sweep(design_matrix(design, data), 2, scale[, "half"], "*"), 2, scale[, "centre"], "+")
@@ -85,7 +85,7 @@ test_that("no row within the ranges is longer than the default radius, nor of ma
   }
   within <- longest(0)
   expect_lte(max(within), 1 + 1e-12)
-  expect_equal(within[c(1, 4)], c(1, 1)) # the bound is reached
+  expect_equal(within[c(1, 4)], c(1, 1)) # the bound is attained
   mains <- !vapply(basis_formulas, function(formula) any(c("*", ":") %in% all.names(formula)), NA)
   expect_lte(max(longest(9)[mains]), 1 + 1e-12)
 })
@@ -115,10 +115,10 @@ test_that("a range follows from those of its columns", {
   expect_equal(range(y ~ I(a * (f == "u")), "I(a * (f == \"u\"))"), c(-2, 3))
   expect_equal(range(y ~ poly(a, 2, raw = TRUE), "poly(a, 2, raw = TRUE)2"), c(0, 9))
   expect_equal(range(y ~ day, "day"), as.numeric(basis_bounds$day))
-  # One that is declared goes first; where none follows it has to be declared, or is found.
+  # A declared range has precedence; if no range follows, it must be declared or is found.
   expect_equal(range(y ~ a + I(a^2), "I(a^2)", list(a = c(-2, 3), "I(a^2)" = c(0, 4))), c(0, 4))
   expect_error(design_template(y ~ log(a), d, list(a = c(-2, 3))), "none follows for `log\\(a\\)`")
-  # Boundary knots go before the range of their column.
+  # Boundary knots have precedence over the range of their column.
   spline <- y ~ bs(a, knots = 0, Boundary.knots = c(-2, 3))
   expect_identical(design_matrix(design_template(spline, d, list(a = c(0, 1))), d),
                    design_matrix(design_template(spline, d), d))
@@ -185,7 +185,7 @@ test_that("what would be read from the data is refused with the form to write", 
   refused(y ~ bs(a, knots = b, Boundary.knots = c(0, 1)), "constants")
   refused(y ~ bs(a, knots = 4, Boundary.knots = c(0, 1)), "between them")
   refused(y ~ bs(a, knots = 0.5, Boundary.knots = c(0, 1), degree = 1:2), "`degree`")
-  # Of a single number cut() makes as many breaks, in the range of the data.
+  # cut() would take a single number as the number of breaks in the range of the data.
   for (one in expression(3, c(3), 1 + 2, c(c(3)))) {
     refused(eval(call("~", quote(y), call("cut", quote(a), breaks = one))), "breaks would be read from the data")
   }

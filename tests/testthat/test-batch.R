@@ -1,4 +1,4 @@
-# Methods on batches: what they plan, charge, say and refuse.
+# Methods on batches: plans, charges, messages and errors.
 
 batch_methods <- c("opt-b", "2opt-b", "tr-b", "sgd", "newton-b")
 
@@ -45,10 +45,10 @@ test_that("who receives a fit on batches can compute its guarantee from it", {
   for (neighbours in c("replace-one", "zero-out")) {
     fit <- quiet_fit(p$x, p$y, eps = 2, delta = 1e-6, radius = 2, method = "sgd", neighbours = neighbours,
                      target = sosp(0.05, 0.1), control = control_gd(batch = 100))
-    fit <- unserialize(serialize(fit, NULL)) # what is sent
+    fit <- unserialize(serialize(fit, NULL)) # as it would be sent to others
     privacy <- fit$privacy
     ledger <- dp_ledger(fit)
-    # Each row costs what its noise does, by the accountant on plain numbers, at the order that the fit names.
+    # Each row costs what an accountant computes from its noise, at the order that the fit names.
     events <- Map(function(what, sigma) {
       event <- event_gaussian(sigma, privacy$neighbours)
       if (startsWith(what, "batch")) event_subsample(event, fit$batch$rate, fit$batch$scheme) else event

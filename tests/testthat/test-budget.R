@@ -78,7 +78,7 @@ test_that("two fits of a share each draw on one budget", {
   expect_equal(sum(dp_ledger(budget)$rho), 2 * share, tolerance = 1e-9)
   expect_equal(rbind(dp_ledger(first), dp_ledger(second)), dp_ledger(budget))
   expect_match(first$privacy$shared, "eps = 1", fixed = TRUE)
-  # Fits of eps / 2 cost less than half: the rest is still there.
+  # Two fits at eps / 2 cost less than half each, so a part is left.
   third <- quiet_fit(p$x, p$y, radius = 2, budget = budget, method = "opt")
   expect_equal(sum(dp_ledger(budget)$rho) / capacity[["eps"]], 1, tolerance = 1e-9)
   expect_equal(third$privacy$rho, capacity[["eps"]] - 2 * share, tolerance = 1e-9)
@@ -90,7 +90,7 @@ test_that("what a run that found no better point than its start did not need is 
   fit <- quiet_fit(y ~ a, d, bounds = frame_bounds["a"], budget = budget)
   expect_equal(fit$status, "start")
   expect_equal(unname(coef(fit)), c(0, 0))
-  # The share that measures the decrease is one of what the class's share, which says nothing here, left.
+  # The fraction for the decrease is taken of what the fraction for the class, which is uninformative here, left.
   ledger <- dp_ledger(budget)
   decrease <- fit$control$gap_share * (fit$privacy$rho - ledger$rho[ledger$what == "value"])
   expect_equal(sum(ledger$rho), fit$privacy$rho - decrease, tolerance = 1e-6)
@@ -121,7 +121,7 @@ test_that("the ledger tells what was charged", {
   expect_equal(ledger$mu, c(sqrt(2 * c(0.01, 0.005, 0.02, 0.02)), NA, NA))
   one <- ledger[1:3, ]
   expect_equal(one$sensitivity^2 / (2 * one$scale^2), one$rho, tolerance = 1e-9)
-  # Two decreases at once: each has half of the cost.
+  # Two decreases at once: each uses half of the cost.
   expect_equal(ledger$sensitivity[4]^2 / (2 * ledger$scale[4]^2), 0.01, tolerance = 1e-9)
 })
 
@@ -182,9 +182,9 @@ test_that("the accountant does not change once something was charged", {
   expect_error(dp_line_search(some_oracle(budget), w0, w0, 1, mu = 0.01, mechanism = "svt"),
                class = "dpsosp_error_accountant")
   expect_equal(nrow(dp_ledger(budget)), 1)
-  # Without a line search nothing but Gaussian releases is asked for.
+  # Without a line search all queries are Gaussian.
   expect_s3_class(quiet_fit(p$x, p$y, radius = 2, method = "opt", budget = budget, control = by_svt), "dp_sosp")
-  # Before the first charge either will do, and what comes first decides.
+  # Before the first charge both relations are possible, and the first charge decides.
   open <- dp_budget(eps = 1, delta = 1e-6)
   dp_line_search(some_oracle(open), w0, c(1, 0, 0), 1, rho = 0.001, mechanism = "svt")
   expect_error(dp_gradient(some_oracle(open), w0, rho = capacity[["zcdp"]]), class = "dpsosp_budget_exhausted")
@@ -226,24 +226,24 @@ test_that("one budget holds under one relation, that of its first charge", {
     other <- setdiff(neighbour_relations, first)
     budget <- dp_budget(eps = 1, delta = 1e-6)
     ask <- function(neighbours) dp_oracle(p$x, p$y, "sigmoid", budget, radius = 2, neighbours = neighbours)
-    late <- ask(other) # nothing was charged yet: it is refused when it asks
+    late <- ask(other) # nothing was charged before, so the error comes with the query
     dp_value(ask(first), w0, rho = 1e-4)
     refused(dp_value(late, w0, rho = 1e-4))
     refused(dp_line_search(late, w0, w0 + 1, 1, rho = 1e-4))
     refused(ask(other))
     refused(quiet_fit(p$x, p$y, radius = 2, budget = budget, neighbours = other))
-    refused(quiet_fit(y ~ a, d, budget = budget, neighbours = other)) # before its ranges
+    refused(quiet_fit(y ~ a, d, budget = budget, neighbours = other)) # before its ranges are found
     expect_equal(dp_ledger(budget)$neighbours, first)
     expect_output(print(budget), paste("Neighbours:", first))
     expect_s3_class(quiet_fit(y ~ a, d, budget = budget, neighbours = first), "dp_sosp")
     expect_setequal(dp_ledger(budget)$neighbours, first)
   }
-  # The first charge of a budget may be that of ranges, which another fit has to obey.
+  # The first charge of a budget may be for ranges, and another fit must use the same relation.
   budget <- dp_budget(eps = 1, delta = 1e-6)
   private_ranges(list(a = p$x[, 1]), budget, 0.001, "zero-out", FALSE)
   refused(private_ranges(list(a = p$x[, 1]), budget, 0.001, "replace-one", FALSE))
   expect_setequal(dp_ledger(budget)$neighbours, "zero-out")
-  # A fit that owns its budget charges what is unused under its own relation, too.
+  # A fit with its own budget charges the unused rest under its own relation, too.
   for (relation in neighbour_relations) {
     fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-6, neighbours = relation, target = sosp(0.5, 0.5))
     expect_setequal(dp_ledger(fit)$neighbours, relation)

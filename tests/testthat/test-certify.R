@@ -1,7 +1,7 @@
-# Certificates of the population from records that had no part in the fit.
+# Population certificates from records that were not used in the fit.
 
 set.seed(1)
-truth <- saddle_problem(2e5, 3) # stands for the population
+truth <- saddle_problem(2e5, 3) # represents the population
 records <- function(n) {
   problem <- saddle_problem(n, 3)
   data.frame(problem$x, y = problem$y)
@@ -31,8 +31,8 @@ test_that("the bounds are of the population's gradient and eigenvalue, and hold 
     certificate <- certify(fit, records(4000))
     c(certificate$gradient[["upper"]] >= there$gradient, certificate$eigenvalue[["lower"]] <= there$eigenvalue)
   })
-  expect_gte(sum(held[1, ] & held[2, ]), 17) # of 20 at least .95 each: fewer once in 3000 times
-  # neither is trivial, and more records, or budget, make both nearer
+  expect_gte(sum(held[1, ] & held[2, ]), 17) # of 20, each with probability at least .95: fewer occur once in 3000 times
+  # neither bound is trivial, and more records or budget make both tighter
   few <- certify(fit, others[1:400, ])
   many <- certify(fit, records(40000))
   expect_lt(many$gradient[["upper"]], few$gradient[["upper"]])
@@ -102,7 +102,7 @@ test_that("a fit keeps records out for its certificate, by their numbers alone",
   there <- population(coef(whole))
   expect_gte(whole$population$gradient[["upper"]], there$gradient)
   expect_lte(whole$population$eigenvalue[["lower"]], there$eigenvalue)
-  # what is kept out has no part in the fit, and the others none in the certificate
+  # held-out records do not affect the fit, and the others do not affect the certificate
   out <- held_out(8000, 0.15)
   same <- function(data) fit_of(data, certificate = "population", noise = "reproducible")
   changed <- list(d, d)
@@ -114,7 +114,7 @@ test_that("a fit keeps records out for its certificate, by their numbers alone",
   expect_identical(coef(same(changed[[1]])), coef(first))
   again <- certify(first, changed[[2]][out, ], eps = 2, noise = "reproducible")
   expect_near(again$gradient[["upper"]], first$population$gradient[["upper"]], 0.02)
-  # of a matrix; of a method whose certificate is of the population anyway
+  # for a matrix, and for a method whose certificate is for the population anyway
   x <- as.matrix(d[columns])
   by_matrix <- quiet_fit(x, d$y > 0, eps = 2, method = "gd", radius = 1, certificate = "population")
   expect_identical(by_matrix$population$n, 1200L)

@@ -41,7 +41,7 @@ test_that("settings are obeyed", {
   some <- fit(search_share = 0.1)
   search <- some$trace$query == "line search"
   expect_true(any(search))
-  # A search takes at most its share of what the gradients at its point and it cost.
+  # A search costs at most its fraction of the total cost of the search and the gradients at its point.
   point <- cumsum(c(0, head(some$trace$step > 0, -1)))
   gradients <- tapply(some$trace$rho * !search, point, sum)
   searches <- tapply(some$trace$rho * search, point, sum)
@@ -49,7 +49,7 @@ test_that("settings are obeyed", {
   expect_equal(fit(confidence = 0.5)$certificate$confidence, 0.5)
   phase <- fit(method = "2opt", phase1_share = 0.4, max_iterations = 50)
   expect_equal(share_of_first(phase), 0.4, tolerance = 1e-6)
-  # Longer first candidates reach further.
+  # With a longer first candidate the search reaches further.
   far <- fit(b_g = 1e4)
   near <- fit(b_g = 1)
   expect_gt(max(far$trace$step), max(near$trace$step))

@@ -1,4 +1,4 @@
-# Rows of the golden file, copied, so that the package stands alone.
+# A copy of rows of the golden file, so that the package needs no other file.
 golden <- data.frame(
   kind = rep(c("gaussian", "zcdp", "calibrate_gaussian"), each = 4),
   x = c(0.3471, 2.9565, 0.0841, 2.3024, 0.060239205000000004, 4.370446125, 0.0035364049999999994, 2.65052288,
@@ -62,7 +62,7 @@ test_that("round trips over the whole range never give more than was asked for",
     expect_true(all(x$delta <= delta))
     expect_true(all(x$delta > delta * (1 - 1e-9)))
   }
-  apart <- delta < 0.5 * dp_convert(mu = bought$mu, eps = 0, to = "delta") # else eps is ill-determined
+  apart <- delta < 0.5 * dp_convert(mu = bought$mu, eps = 0, to = "delta") # otherwise eps is ill-conditioned
   expect_equal(dp_convert(mu = bought$mu, delta = delta, to = "eps")[apart] / eps[apart], rep(1, sum(apart)),
                tolerance = 1e-10)
 })
@@ -88,7 +88,7 @@ test_that("a divergence at one order is converted by proposition 12 of Canonne, 
     if (eps > 0) expect_equal(log_delta, log(delta), tolerance = 1e-9)
     if (eps == 0) expect_lte(log_delta, log(delta))
   }
-  # Of a release whose divergence is linear in the order, the best order gives what zCDP does.
+  # If the divergence of a release is linear in the order, the best order gives the result of zCDP.
   orders <- 1 + 10^seq(-2, 4, length.out = 2000)
   one <- dp_convert(rho = 0.05, order = orders, delta = 1e-6, to = "eps")
   expect_equal(min(one), dp_convert(rho = 0.05, delta = 1e-6, to = "eps"), tolerance = 1e-4)

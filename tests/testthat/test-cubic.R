@@ -35,7 +35,8 @@ test_that("inner steps solve the strongly convex problem, with the noise of each
   }
   ledger <- few("replace-one")
   expect_equal(ledger$what, c(rep("model gradient", 4), "gradient"))
-  # At the iterate itself the model's gradient is the gradient: 2 L / n. The next point lies in the ball of radius 10.
+  # At the iterate itself the model's gradient is the gradient, with sensitivity 2 L / n. The next point lies in the
+  # ball of radius 10.
   expect_equal(ledger$sensitivity[c(1, 3)], c(2, 2) / 4000, tolerance = 1e-6)
   expect_gt(ledger$sensitivity[2] * 4000, 2)
   expect_lte(ledger$sensitivity[2] * 4000, (2 + 0.25 * 10) * (1 + 1e-6))
@@ -47,7 +48,7 @@ test_that("what the method cannot do is refused", {
   expect_error(study(control = control_cubic("inner")), "ridge", class = "dpsosp_error_argument")
   expect_error(study(control = control_cubic("inner"), penalty = penalty_ridge(0.1)), "intercept",
                class = "dpsosp_error_argument")
-  # Before ranges are found, too.
+  # Also before ranges are found.
   budget <- dp_budget(rho = 1)
   expect_error(quiet_fit(y ~ a, problem_frame(50), budget = budget, method = "cubic", control = control_cubic("inner"),
                          penalty = penalty_ridge(0.1)), "`- 1` in a formula", class = "dpsosp_error_argument")

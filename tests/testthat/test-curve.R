@@ -82,7 +82,7 @@ test_that("private points cost what is said before, and evaluations of other rec
 })
 
 test_that("evaluations get no more than the fits were charged", {
-  # A target that is met at once leaves most of the budget, which later releases may have.
+  # A target that is reached at once leaves most of the budget for later releases.
   budget <- dp_budget(eps = 3, delta = 1e-8)
   curve <- quiet(y ~ ., d, eps = 1, methods = "newton", bounds = box, budget = budget, target = sosp(alpha = 10))
   spent <- sum(dp_ledger(budget)$rho)
@@ -103,7 +103,7 @@ test_that("nothing is charged where a curve is refused", {
   refused("budget of its own", methods = c("newton", "sgd"), eps = 0.1)
   refused("cores", cores = 2, eps = 0.1)
   refused("reps", reps = 2, eps = 0.1)
-  # What a later method refuses is found before the first is paid for.
+  # An argument that a later method refuses is found before the first fit is charged.
   refused("ridge", methods = c("newton", "newton-ridge"), penalty = penalty_ridge(0.1), eps = 0.1)
   refused("newdata", newdata = d["y"], eps = 0.1)
   refused("metric", metric = "log_loss", loss = "huber_svm", eps = 0.1)
@@ -131,7 +131,7 @@ test_that("a budget that is used already counts", {
 })
 
 test_that("no point depends on the held-out rows but by its evaluation", {
-  # Fits see the same rows; held-out rows of the other class change the metric alone.
+  # Fits use the same rows; held-out rows of the other class change only the metric.
   other <- d
   other$y[held_out(2000, 0.2)] <- !d$y[held_out(2000, 0.2)]
   one <- function(data) {

@@ -1,4 +1,4 @@
-# Other packages' functions on fits. Grids are public; nothing may look for the training data.
+# Functions of other packages with fits. Grids are public; no function may look for the training data.
 d <- problem_frame(4000)
 study <- function(...) {
   set.seed(1)
@@ -28,7 +28,7 @@ test_that("emmeans: means of the linear predictor over a grid, with their covari
 
 test_that("marginaleffects: predictions and slopes on new data, by the delta method", {
   skip_if_not_installed("marginaleffects")
-  # marginaleffects 1.0.0 takes this function from R 4.4, though it installs on R 3.6; it then fails for glm() too
+  # marginaleffects 1.0.0 uses this function of R 4.4, though it installs on R 3.6; it then fails for glm(), too
   if (!exists("%||%", baseenv())) {
     withr::local_environment(list2env(list(`%||%` = function(x, y) if (is.null(x)) y else x)))
   }
@@ -70,7 +70,7 @@ test_that("insight: what needs no data; the data are not looked for", {
 
 test_that("modelsummary: a table of estimates, with standard errors where they were bought", {
   skip_if_not_installed("modelsummary")
-  skip_if_not_installed("broom") # which modelsummary asks for whatever the model is
+  skip_if_not_installed("broom") # modelsummary needs it for every model
   table <- function(...) suppressWarnings(modelsummary::modelsummary(..., output = "data.frame", fmt = 6))
   with <- table(fit)
   expect_equal(as.numeric(with[with$statistic == "estimate", ncol(with)]), unname(coef(fit)), tolerance = 1e-5)

@@ -1,6 +1,6 @@
-# Where noise comes from, and what is said about it.
+# The source of the noise, and the messages about it.
 
-# A shared object whose getrandom() always fails, to be loaded before the C library's.
+# A shared object whose getrandom() always fails, loaded before the C library.
 broken_getrandom <- function() {
   folder <- withr::local_tempdir(.local_envir = parent.frame())
   source <- file.path(folder, "broken.c")

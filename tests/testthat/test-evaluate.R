@@ -1,4 +1,4 @@
-# Evaluations: what is released, with which errors, and what they depend on.
+# Evaluations: what is released, its errors, and what it depends on.
 
 # A fit to a matrix of one column whose log-odds are known.
 known_fit <- function(loss = "logistic", w = c(-1, 1.6)) {
@@ -25,7 +25,7 @@ exact_metrics <- function(d, clip = 0.01) {
     auc = (sum(ranks[d$yes]) - n1 * (n1 + 1) / 2) / (n1 * sum(!d$yes)))
 }
 
-# With R's generator, whose seed the data set.
+# With R's generator, whose seed the data determine.
 evaluate <- function(..., eps = 1e8, delta = 1e-6) {
   suppressMessages(dp_evaluate(..., eps = eps, delta = delta, noise = "reproducible"))
 }
@@ -54,7 +54,8 @@ test_that("noise is what the budget says, and standard errors are honest", {
   expect_equal(se[1:3], c(log(99), 1, 1) * sqrt(3) / (1000 * mu), tolerance = 1e-4)
   expect_equal(runs[[1]]$table_sd, sqrt(2) / mu, tolerance = 1e-4)
   ratio <- apply((estimates - exact_metrics(d)) / se, 1, function(z) sqrt(mean(z^2)))
-  # A chi-square of 60 degrees: outside of this with probability below 1e-5, for auc which is not normal a little more.
+  # A chi-square variable of 60 degrees is outside these limits with probability below 1e-5; for auc, which is not
+  # normal, slightly more often.
   expect_true(all(ratio > 0.6 & ratio < 1.5))
 })
 
@@ -83,7 +84,7 @@ test_that("what is charged is the budget, half for the means and half for the ta
                         neighbours = "zero-out"), class = "dpsosp_budget_exhausted")
 })
 
-# All scores of a record, and its cell, from the functions that the release takes them from.
+# All scores of a record, and its cell, from the functions that the release uses.
 record_scores <- function(fit, x, y, clip = 0.01) {
   records <- held_out_records(fit, x, y, quote(dp_evaluate()))
   columns <- score_columns(fit, records, fit_metrics(fit$loss), clip)
@@ -126,7 +127,7 @@ test_that("random and adversarial neighbours are no further apart than the sensi
     scores <- record_scores(fit, matrix(records$x), labels[records$y], clip)
     apart <- as.matrix(stats::dist(scores[, 1:3]))
     expect_lte(max(apart), sqrt(3))
-    # attained by a certain record that is wrong
+    # attained by a record with a confident wrong prediction
     expect_gt(max(apart), sqrt(3) - 1e-6)
   }
 })
@@ -187,7 +188,7 @@ test_that("sampling errors are near those of the records", {
   loss <- -log(pmin(pmax(came, 0.01), 0.99))
   spread <- c(stats::sd(loss), stats::sd((1 - came)^2), stats::sd(came > 0.5)) / sqrt(5000)
   expect_equal(e$estimates$sampling[1:3], spread, tolerance = 0.05)
-  # The area's error of a binormal model, which this is nearly.
+  # The area's error in a binormal model, which approximates this one.
   expect_equal(e$estimates$sampling[4], 0.0067, tolerance = 0.1)
 })
 

@@ -1,11 +1,11 @@
-# Absurd settings: an argument error with an untouched ledger, or a result. And missing arguments.
+# Extreme settings give an argument error with an unchanged ledger, or a result. Also: missing arguments.
 
 set.seed(3)
 x <- matrix(runif(80, -1, 1), 40)
 y <- rep(c(-1, 1), 20)
 
-# The error of a fit that shares a budget, which it left as it was, or of what its arguments are made by; NULL where
-# there is a result. A cost too small to be charged is one that the budget does not have.
+# The error of a fit with a shared budget, which must be unchanged, or of the functions that make its arguments; NULL if
+# there is a result. A cost too small to be charged is an error of the budget.
 refusal <- function(method, ...) {
   budget <- dp_budget(rho = 1)
   error <- tryCatch({

@@ -1,4 +1,4 @@
-# Public features of images: the numbers of the formulas, in plain R; each image by itself; broken pixels; a fit.
+# Public features of images: comparison with the formulas in plain R, independence of images, invalid pixels, a fit.
 
 mirror <- function(at, side) {
   at <- abs(at) %% (2 * (side - 1))
@@ -40,7 +40,7 @@ reference <- function(image) {
   unlist(list(pool(image, 1), lapply(fine, pool, stride = 1), coarse(image), lapply(fine, coarse)))
 }
 
-# Of the channels: low, fine, coarse, pairs by the angle between their directions.
+# The kinds of the channels: low, fine, coarse, and pairs by the angle between their directions.
 kinds <- function() {
   turn <- outer(1:8, 1:8, function(coarse, fine) pmin((coarse - fine) %% 8, (fine - coarse) %% 8))
   c(1, rep(2:3, each = 8), 4 + turn)
@@ -103,9 +103,9 @@ test_that("a shift by the distance of two windows shifts the features", {
   x <- array(0, c(2, size))
   x[1, 31:34, 27:34] <- x[2, 35:38, 31:38] <- runif(32)
   plain <- list(centre = numeric(8), scale = rep(1, 8), norm = 0)
-  all <- array(dpsosp:::scattering(x, size, c(0, 1), "mid", plain), c(2, 16, 16, 41)) # windows, fastest first
+  all <- array(dpsosp:::scattering(x, size, c(0, 1), "mid", plain), c(2, 16, 16, 41)) # the window varies fastest
   apart <- max(abs(all[1, 1:15, 1:15, ] - all[2, 2:16, 2:16, ]))
-  expect_lt(apart, 1e-6 * max(all)) # windows' tails at the borders
+  expect_lt(apart, 1e-6 * max(all)) # tails of the windows at the borders
 })
 
 test_that("a broken pixel makes its row a null record; values outside of the bounds are clipped", {

@@ -9,7 +9,7 @@ test_that("a budget with a plan is a filter at the plan's order", {
   expect_equal(eps, 1, tolerance = 1e-9)
   near <- filter$order * c(0.8, 1.25)
   planned <- function(order) dp_rdp(plan, order) + log1p(-1 / order) - (log(1e-6) + log(order)) / (order - 1)
-  expect_true(all(planned(filter$order) <= planned(near))) # the order that suits the plan
+  expect_true(all(planned(filter$order) <= planned(near))) # the order is right for the plan
 
   budget <- dp_budget(eps = 1, delta = 1e-6, plan = plan)
   expect_output(print(budget), "Renyi at order")

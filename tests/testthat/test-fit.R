@@ -1,5 +1,5 @@
 d <- problem_frame(300)
-# The noise of these fits is reproducible, so that what is printed is always the same.
+# The noise of these fits is reproducible, so that their printed output is constant.
 study <- function(...) {
   set.seed(1)
   quiet_fit(..., noise = "reproducible")
@@ -16,7 +16,7 @@ test_that("predictions are those of the mapped and clipped rows", {
   w <- coef(fit)
   mapped <- c(w[[1]] + 20 * w[[2]], w[[2]] * 10, w[-(1:2)])
   expect_equal(predict(fit, d), linear(x, mapped, 2), tolerance = 1e-12)
-  # No row is longer than the default radius: what is predicted is the linear predictor of the columns as they are.
+  # No row is longer than the default radius, so the prediction is the linear predictor of the original columns.
   expect_equal(predict(fit, d), unname(drop(model.matrix(~ a + b + f, d) %*% w)), tolerance = 1e-12)
   short <- study(y ~ a + b + f, d, eps = 5, delta = 1e-6, bounds = frame_bounds, radius = 1.2)
   w <- coef(short)
@@ -39,7 +39,7 @@ test_that("types of prediction fit together", {
   }
   expect_true(all(labels(d$y == "yes") %in% c(TRUE, FALSE)))
   expect_true(all(labels(as.numeric(d$y == "yes")) %in% 0:1))
-  # That the low class was coded -1, and not 0, would be a fact about the data.
+  # Whether the low class was coded -1 or 0 would be a fact about the data.
   expect_true(all(labels(ifelse(d$y == "yes", 1, -1)) %in% 0:1))
 })
 

@@ -1,5 +1,5 @@
-# Random malformed arguments to everything exported: there is an answer or an error of the package's own class, and
-# nothing else. What is drawn is seeded; DPSOSP_FUZZ sets how many calls are made of each function (default 40).
+# Random malformed arguments for all exported functions: there is a value or an error of the package's own class, and
+# nothing else. The random choices are seeded; DPSOSP_FUZZ sets the number of calls of each function (default 40).
 
 set.seed(1)
 p <- problem_matrix(25)
@@ -38,7 +38,7 @@ odd_columns <- list(
 )
 bytes <- "\xff\xfe"
 Encoding(bytes) <- "bytes"
-# A source in two chunks, the second with a column of another type: the same in every pass, or not.
+# A source in two chunks. The second one has a column of another type, in every pass or only in some.
 odd_source <- function() {
   name <- sample(c("a", "b", "f", "y"), 1)
   odd <- replicate(sample(2, 1), sample(odd_columns, 1)[[1]](15), simplify = FALSE)
@@ -131,7 +131,7 @@ calls <- list(
   list(function(...) tidy.dp_sosp(fitted_frame, ...), function() list(conf.int = FALSE, exponentiate = TRUE))
 )
 
-# One to three arguments are left out, added, distorted or replaced.
+# Leaves out, adds, distorts or replaces one to three arguments.
 malform <- function(arguments) {
   for (i in seq_len(sample(c(1, 1, 2, 3), 1))) {
     if (length(arguments) == 0L) break
@@ -146,7 +146,7 @@ malform <- function(arguments) {
   arguments
 }
 
-# "answer", "refused", or the condition that should not be. R's own errors about how arguments match are R's affair.
+# "answer", "refused", or an unexpected condition. R's own errors about matching arguments are not the package's.
 outcome <- function(f, arguments) {
   result <- "answer"
   note <- function(condition) {
@@ -189,6 +189,6 @@ test_that("malformed arguments end in an answer or in an error of the package", 
       }
     }
   }
-  # Both outcomes are seen often.
+  # Both outcomes are frequent.
   expect_gt(min(count), 0.05 * times * length(calls))
 })

@@ -1,9 +1,9 @@
-# Every generic on every kind of fit: it works, or says why not. A column is a kind of fit, a letter the reason.
+# Every generic with every kind of fit works or gives a reason. A column is a kind of fit, a letter the reason.
 skip_if_not_installed("generics")
 d <- problem_frame(200)
 p <- problem_matrix(200)
 fit_of <- function(...) suppressWarnings(suppressMessages(dp_sosp(..., eps = 5, delta = 1e-6, progress = FALSE)))
-short <- list(target = sosp(10, 10)) # ends with the first release
+short <- list(target = sosp(10, 10)) # it ends with the first release
 quick <- function(..., method = "2opt-ls") do.call(fit_of, c(list(..., method = method), short))
 fits <- list(
   formula = quick(y ~ a + b, d, bounds = frame_bounds), matrix = quick(p$x, p$y, radius = 2),

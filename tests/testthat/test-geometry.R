@@ -1,4 +1,4 @@
-# Centres and scales of columns, private and public, and what methods do in them.
+# Centres and scales of columns, private and public, and the methods that use them.
 p <- problem_matrix(4000, 3)
 q <- data.frame(a = 50 + 10 * p$x[, 1], b = p$x[, 2] / 1000, f = factor(ifelse(p$x[, 3] > 0, "u", "v")), y = p$y > 0)
 any_fit <- function(..., method = "newton-ridge") quiet_fit(..., method = method)
@@ -58,7 +58,7 @@ test_that("by default methods have a private geometry that gain from it, unless 
   expect_false(moments(method = "2opt-ls", inference = "sandwich"))
   expect_true(moments(method = "auto", penalty = penalty_nonconvex(0.1)))
   expect_true(moments(method = "auto", loss = "sigmoid", target = sosp(0.1, 0.1)))
-  # 4 coefficients, n mu: the rule is for what nobody asked for.
+  # 4 coefficients, n mu: the rule is for the default geometry only.
   few <- q[1:40, ]
   at <- function(limit) dp_convert(mu = 4 / 40 / limit, delta = 1e-6, to = "eps")
   expect_false(moments(method = "2opt-ls", data = few, eps = at(0.1001)))
@@ -83,7 +83,7 @@ test_that("released moments are about those of the mapped rows", {
   rows <- cbind((q$a - 50) / 50, q$b, q$f == "v") / radius
   sd <- dp_ledger(fit)$scale[dp_ledger(fit)$what == "moments"]
   expect_true(all(abs(fit$geometry$centre - colMeans(rows)) < 5 * sd))
-  floor <- 2 * sd * c(1, 1, 0.5 - 2 * mean(rows[, 3])) # of a second moment, and of m (1 / 2 - m)
+  floor <- 2 * sd * c(1, 1, 0.5 - 2 * mean(rows[, 3])) # for a second moment, and for m (1 / 2 - m)
   spread <- sqrt(colMeans(rows^2) - colMeans(rows)^2 + abs(floor))
   expect_equal(fit$geometry$scale[3] / fit$geometry$scale[1], spread[1] / spread[3], tolerance = 0.02)
 })

@@ -1,4 +1,4 @@
-# Losses with corners in their slopes: numeric responses in bounds, and support vector machines.
+# Losses whose slope has kinks: numeric responses with bounds, and support vector machines.
 
 p <- problem_matrix(2000, 2)
 set.seed(2)
@@ -157,7 +157,7 @@ test_that("predictions are in units of the response, rows clipped as in the fit"
   expect_equal(predict(fit, p$x), drop(cbind(1, p$x) %*% coef(fit)), tolerance = 1e-10)
   expect_identical(predict(fit, p$x, "response"), predict(fit, p$x))
   far <- matrix(c(3, 4), 1)
-  # the mapped prediction shrinks to the middle of the bounds as the row is clipped
+  # the mapped prediction shrinks towards the centre of the bounds as the row is clipped
   expect_equal(predict(fit, far), 30 + (sum(c(1, far) * coef(fit)) - 30) * 2 / sqrt(26))
   expect_error(predict(fit, p$x, "class"), "numeric", class = "dpsosp_error_argument")
   svm <- study("huber_svm", p$y, method = "objpert")

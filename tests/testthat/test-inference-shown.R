@@ -1,4 +1,4 @@
-# Intervals: what is shown of them, what is not resolved, what is refused.
+# Intervals: which are shown, which are unresolved, and which requests are refused.
 
 problem <- problem_frame(1000)
 bought <- function(eps, ..., formula = y ~ a + b + f, bounds = frame_bounds) {
@@ -57,8 +57,8 @@ test_that("a level without records is never resolved, whatever the budget", {
   expect_lt(confint(empty, "fnever", unresolved = "wide")[1], -2)
 })
 
-# A column with values in [0.898, 0.902] of its range, and a solution that makes much of it: an interval for its slope
-# or for the intercept would be far from them. In half of the draws noise gives the column some curvature.
+# A column with values in [0.898, 0.902] of its range, and a solution with a large slope for it: an interval for the
+# slope or for the intercept would be far from the truth. In half of the runs noise gives the column some curvature.
 test_that("a column that is short in its range is not shown, nor an intercept that rests on it", {
   set.seed(7)
   rows <- cbind(1, 0.9 + 0.002 * stats::runif(600, -1, 1), stats::runif(600, -1, 1), diag(3)[rep(1:3, 200), 2:3])

@@ -1,4 +1,4 @@
-# Intervals: what they are made of, how often they cover, what is shown.
+# Intervals: their formulas, their coverage, and what is shown.
 
 problem <- problem_frame(2000)
 with_intervals <- function(eps, data = problem, ..., inference = "sandwich") {
@@ -52,7 +52,7 @@ test_that("what a matrix cannot resolve has the variance of a coefficient of whi
 
 # ---- coverage ----
 
-# Of a quadratic loss, whose step has an exact error: its minimiser is 0, and w lies at this distance from it.
+# A quadratic loss, for which the error of the step is exact: its minimiser is 0, and w has this distance from it.
 coverage <- function(distance) {
   set.seed(6)
   p <- 5

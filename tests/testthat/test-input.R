@@ -3,7 +3,7 @@ d$text <- "u"
 p <- problem_matrix(60)
 b <- frame_bounds
 
-# Every error here comes before the barrier: the budget stays untouched.
+# Every error here is raised before the barrier, so the budget is unchanged.
 untouched <- function(budget) expect_equal(nrow(dp_ledger(budget)), 0)
 
 test_that("errors about data and formula say what to do, and charge nothing", {
@@ -92,7 +92,7 @@ test_that("an unknown argument is named though it cannot be evaluated", {
     expect_error(call, paste0("Unknown argument: ", name), fixed = TRUE, class = "dpsosp_error_argument")
   }
   refused(dp_sosp(p$x, p$y, budget = budget, radius = 2, subset = not_there), "`subset`")
-  # Names that functions inside have for arguments of their own.
+  # Names that internal functions use for their own arguments.
   refused(dp_sosp(y ~ a, d, budget = budget, topic = 1), "`topic`")
   refused(dp_sosp(y ~ a, d, budget = budget, call = 1), "`call`")
   refused(dp_source(in_chunks(d, 30), chunk = not_there), "`chunk`")
@@ -224,7 +224,7 @@ utils::write.csv(d, csv_file, row.names = FALSE)
 matrix_fit <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2)
 frame_fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-5, bounds = b["a"])
 
-# Evaluated one at a time by good_call(), with an oracle and a budget of its own.
+# good_call() evaluates one at a time, with an oracle and a budget of its own.
 good_calls <- expression(
   dp_source = list(x = in_chunks(d, 30), n = 60, levels = list(text = "u")),
   dp_source = list(x = csv_file, n = 60, levels = list(text = "u"), types = c(a = "numeric"), chunk = 30),
@@ -364,7 +364,7 @@ test_that("malformed values give errors of the package before anything is charge
   for (i in seq_along(good_calls)) {
     for (argument in names(good_call(i))) {
       for (value in malformed) {
-        # A fresh budget each time: whatever is charged can be seen.
+        # A new budget each time, so that any charge can be seen.
         call <- good_call(i)
         call[argument] <- list(value)
         tried <- tried + 1

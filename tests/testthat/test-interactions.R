@@ -7,7 +7,7 @@ interactions_data <- function(n = 60) {
 }
 interactions_bounds <- list(a = c(-4, 4), b = c(0, 1))
 
-# The columns as they were before the map.
+# The columns before the map.
 unmapped <- function(design, data) {
   scale <- dpsosp:::design_scale(design)
   x <- sweep(sweep(design_matrix(design, data), 2, scale[, "half"], "*"), 2, scale[, "centre"], "+")

@@ -1,6 +1,6 @@
-# What a fit, and every other object that the package returns, may not hold: values of the data or exact statistics of
-# them, responses, environments. Data here are doubles that occur nowhere else, and strings that occur nowhere else; an
-# object is written out byte by byte and searched for both.
+# What a fit, and every other object of the package, may not contain: values of the data or exact statistics of them,
+# responses, environments. The data are doubles and strings that occur nowhere else. An object is serialized, and its
+# bytes are searched for both.
 
 secret_frame <- function(n = 60) {
   set.seed(11)
@@ -26,7 +26,7 @@ holds_double <- function(bytes, values) {
   FALSE
 }
 
-# Are the first responses there, one after the other, as whole numbers or doubles, in one of the usual codes?
+# Does the object contain the first responses, one after the other, as integers or doubles, in one of the usual codes?
 holds_response <- function(bytes, y) {
   y <- y[1:24]
   for (code in list(y, 1 - y, 2 * y - 1, 1 - 2 * y, y + 1)) {
@@ -38,12 +38,12 @@ holds_response <- function(bytes, y) {
   FALSE
 }
 
-# Rows of the problem that the core sees: of a matrix of a and b and radius 2, and of a formula with bounds.
+# Rows of the core's problem: for a matrix of a and b with radius 2, and for a formula with bounds.
 secret_rows <- function(data) {
   list(unit_rows(cbind(data$a, data$b), 2), unit_rows(cbind(2 * data$a - 1, 2 * pmin(data$b, 5) / 5 - 1), sqrt(3)))
 }
 
-# Values, and statistics that no noise was added to.
+# Values, and statistics without noise.
 secret_numbers <- function(data) {
   columns <- data[c("a", "b", "unused")]
   y <- 2 * data$y - 1
@@ -61,15 +61,15 @@ secret_numbers <- function(data) {
   c(unlist(columns), no_public(unlist(statistics)))
 }
 
-# Without what a public number may equal: counts, the intercept's entries of rows and of their products, the loss of any
-# data at zero.
+# Removes statistics that may equal public numbers: counts, the intercept's entries of rows and of their products, the
+# loss at zero.
 no_public <- function(values) {
   round_number <- function(x) abs(1024 * x - round(1024 * x)) < 1e-9
   values[!round_number(values) & !round_number(values * sqrt(3)) & !round_number(values / log(2))]
 }
 
-# Value and derivatives of the loss at the solution of a fit to the matrix of a and b. Where its slopes are zero, rows
-# that are not clipped have the released intercept as their predictor.
+# Value and derivatives of the loss at the solution of a fit to the matrix of a and b. If its slopes are zero, the
+# predictor of every row that is not clipped is the released intercept.
 solution_numbers <- function(fit, data) {
   z <- secret_rows(data)[[1]]
   y <- 2 * data$y - 1
@@ -260,7 +260,7 @@ test_that("an oracle or a budget written to a file leaves the data behind", {
   expect_no_data(oracle, d)
 })
 
-# Made where the data are in sight, so that an environment kept by mistake would carry them.
+# Made in a scope with the data, so that an environment kept by mistake would contain them.
 test_that("objects that need no data hold none", {
   d <- secret_frame()
   x <- as.matrix(d[c("a", "b")])
@@ -297,7 +297,7 @@ test_that("a fit survives saving and predicts the same", {
   expect_output(print(restored), "dp_sosp")
 })
 
-# Are the first five digits of one of the values in the text?
+# Does the text contain the first five digits of one of the values?
 quotes_number <- function(text, values) {
   any(vapply(sub("(\\.[0-9]{5}).*", "\\1", format(values, digits = 15)), grepl, NA, text, fixed = TRUE))
 }

@@ -1,4 +1,4 @@
-# Gradient descent with private line searches: what it finds, charges and refuses.
+# Gradient descent with private line searches: results, charges and errors.
 
 p <- problem_matrix(4000, 3)
 z <- unit_rows(p$x, 2)
@@ -54,14 +54,14 @@ test_that("who receives a fit can compute what its batches cost, each for itself
     expect_true(all(is.na(search$mu)))
     # Three to one at first.
     expect_equal(gradient$rho[1] / search$rho[1], 3)
-    # As an event it costs no more than that.
+    # As an event it costs no more.
     event <- event_subsample(event_pure(eps[1], neighbours), rate, fit$batch$scheme)
     expect_lte(dp_rdp(event, order), order * search$rho[1])
   }
 })
 
 test_that("nothing released costs nothing, which the published lemma does not say", {
-  lemma <- function(order, rate, rdp) { # Chen & Lee 2020, lemma 4: of a curve of Renyi divergences
+  lemma <- function(order, rate, rdp) { # Chen & Lee 2020, lemma 4, for a curve of Renyi divergences
     l <- 3:order
     terms <- c((order - 1) * log1p(-rate) + log(order * rate - rate + 1),
                lchoose(order, 2) + 2 * log(rate) + (order - 2) * log1p(-rate) + rdp(2),
@@ -74,7 +74,7 @@ test_that("nothing released costs nothing, which the published lemma does not sa
   expect_equal(nothing, log1p(2 * pbinom(2, orders, 0.1, lower.tail = FALSE)) / (orders - 1), tolerance = 1e-9)
   claimed <- to_eps(100 * nothing, orders)
   expect_true(all(claimed > c(1.9, 0.96, 0.47, 0.23)))
-  # What a run of a hundred attempts is charged tends to zero with its noise, far below.
+  # The charge of a hundred attempts tends to zero as the noise grows, so it is far below.
   attempts <- function(scale) {
     step <- event_compose(event_subsample(event_gaussian(scale), 0.1), event_subsample(event_pure(1 / scale), 0.1))
     epsilon(dp_account(event_repeat(step, 100), "rdp"), 1e-8)
@@ -98,7 +98,7 @@ test_that("settings go where they are meant", {
   ledger <- dp_ledger(study("blsgd", control = control, neighbours = "zero-out"))
   expect_equal(ledger$rho[1:2] / sum(ledger$rho), c(0.02, 0.02), tolerance = 1e-9)
   expect_equal(ledger$sensitivity[1], 1 / 100, tolerance = 1e-6)
-  # Steps of one candidate are as long as it says: G is 1/4.
+  # With one candidate the step length is known: G is 1/4.
   one <- study("blgd", control = control_line_search(candidates = 1, first = 0.5), eps = 100)
   moved <- one$trace[one$trace$query == "line search" & one$trace$step > 0, ]
   expect_gt(nrow(moved), 5)
@@ -114,7 +114,7 @@ test_that("a clip that falls takes its share of the noise, and no more than clip
   falls <- log(clips / 0.5) / log(0.9)
   expect_equal(falls, round(falls), tolerance = 1e-5)
   expect_gt(max(falls), 1)
-  # Where it falls the cost rises.
+  # Where the clip decreases, the cost rises.
   expect_true(all(diff(gradient$rho)[diff(clips) < -1e-3] > 0))
   constant <- dp_ledger(study("blsgd-ac", control = control_line_search(clip = 0.5, clip_decay = 0), eps = 0.05))
   expect_equal(range(constant$sensitivity[constant$what == "batch gradient"]), rep(2 * 0.5 / 400, 2), tolerance = 1e-6)
@@ -128,7 +128,7 @@ test_that("published settings have the noise of the paper's experiments, within 
     ledger <- dp_ledger(fit)
     expect_lte(sum(ledger$rho), fit$privacy$rho * (1 + 1e-9))
     expect_equal(ledger$sensitivity[1] / ledger$scale[1], eps / 100, tolerance = 0.15)
-    # A search on all records buys more, see above.
+    # A search on the full data has more budget, see above.
     if (method == "blsgd") expect_equal(4 * ledger$sensitivity[2] / ledger$scale[2], eps / 100, tolerance = 0.15)
   }
   expect_equal(control_line_search(constants = "published", attempts = 7)$attempts, 7)

@@ -6,7 +6,7 @@ study <- function(loss, ..., method = "newton", eps = 1) {
   quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = method, loss = loss, noise = "reproducible", ...)
 }
 
-# Of the margin m: -l', and l as its integral from the margin to infinity.
+# -l' as a function of the margin m, and l as its integral from the margin to infinity.
 slope_at <- function(m, c) (c - (c - 0.5) * exp(-abs(m) / (4 * c - 2))) * exp(-pmax(m, 0))
 value_at <- function(m, c) {
   vapply(m, function(from) stats::integrate(slope_at, from, 60, c = c, rel.tol = 1e-10, subdivisions = 1000)$value, 0)

@@ -1,9 +1,9 @@
-# Attacks on the low-order bits of noisy numbers. Each tells neighbours apart by a fact about a released double that the
-# real number it stands for does not have. The attacks work on samplers written here in plain floating point, and say
-# nothing about what the package releases. That Laplace noise lies on its lattice, too, is tested in C.
+# Attacks on the low-order bits of noisy numbers. Each one distinguishes neighbours by a property of released doubles
+# that real numbers do not have. The attacks succeed on samplers written here in plain floating point, and must fail on
+# the package's releases. That Laplace noise lies on its lattice, too, is tested in C.
 
-# Neighbours under "zero-out": the answers have exact values 0 and `shift`, the noise has standard deviation `sd`. With
-# n = 20 records the gradient of the sigmoid loss at zero has 400 entries of that kind when the one record's are equal.
+# Neighbours under "zero-out": the exact values are 0 and `shift`, the noise has standard deviation `sd`. With n = 20
+# records the gradient of the sigmoid loss at zero has 400 such entries if all entries of the record are equal.
 columns <- 400
 shift <- -1 / 1600
 sd <- 1 / 1600 # sensitivity 1 / 80, mu = 20
@@ -21,8 +21,8 @@ uniform <- function(n) 2^-32 * (floor(2^32 * runif(n)) + 0.5)
 naive_laplace <- function(n, at) at + sd * ifelse(runif(n) < 0.5, -1, 1) * log(uniform(n))
 naive_gaussian <- function(n, at) at + sd * qnorm(uniform(n))
 
-# Mironov (2012), section 4: which doubles are at + noise for one of the generator's numbers? The number that comes
-# nearest, and the ones beside it, are tried.
+# Mironov (2012), section 4: which doubles equal `at` + noise for one of the generator's numbers? The nearest number and
+# its neighbours are tried.
 reachable <- function(y, at, cdf, quantile) {
   k <- floor(2^32 * cdf((y - at) / sd))
   found <- logical(length(y))
@@ -35,14 +35,14 @@ reachable_laplace <- function(y, at) {
 reachable_gaussian <- function(y, at) reachable(y, at, pnorm, qnorm)
 
 # Haney, Desfontaines, Hartman, Shrestha and Hay (2022), section 3: near zero, a sum that started away from zero has
-# fewer bits than one that started there. Is y a multiple of the spacing of doubles at `shift`?
+# fewer bits than one that started at zero. Is y a multiple of the spacing of doubles at `shift`?
 near_zero <- function(y) y[abs(y) < abs(shift) / 8]
 coarse <- function(y) {
   unit <- 2^(floor(log2(abs(shift))) - 52)
   y %% unit == 0
 }
 
-# Lattice of the package's answers: the power of two in (sd / 2^31, sd / 2^30].
+# The lattice of the package's releases: the power of two in (sd / 2^31, sd / 2^30].
 lattice <- 2^floor(log2(sd / 2^30))
 
 test_that("Laplace noise by inversion in floating point tells where it started", {
@@ -76,7 +76,7 @@ test_that("the precision of Gaussian noise in floating point tells where it star
 
 test_that("released answers have the same support and the same precision on both neighbours", {
   answers <- lapply(pair, released)
-  # They are answers to the questions that the naive samplers answered. A false alarm here and below: less than 1e-6.
+  # These are the same queries as for the naive samplers. A false alarm, here and below, has probability below 1e-6.
   for (i in 1:2) {
     expect_lt(abs(mean(answers[[i]]) - c(0, shift)[i]), 5 * sd / sqrt(length(answers[[i]])))
     expect_lt(abs(stats::sd(answers[[i]]) / sd - 1), 5 / sqrt(2 * length(answers[[i]])))
@@ -93,13 +93,13 @@ test_that("released answers have the same support and the same precision on both
 })
 
 test_that("the last bits of released answers are uniform on both neighbours", {
-  # -1 / 1600 is no multiple of the lattice, and its last bits are not even.
+  # -1 / 1600 is not a multiple of the lattice spacing, and its last bits are not even.
   expect_false(shift %% lattice == 0)
   answers <- lapply(pair, released)
   low <- lapply(answers, function(y) tabulate(1 + (y / lattice) %% 64, 64))
   for (counts in low) expect_gt(chisq.test(counts)$p.value, 1e-7)
   expect_gt(chisq.test(do.call(rbind, low))$p.value, 1e-7)
-  # How far down the last bit that is set lies, near zero and everywhere: a geometric law, on both.
+  # The position of the last bit that is set has a geometric distribution, near zero and everywhere, for both.
   depth <- function(y) vapply(y / lattice, function(k) if (k == 0) 8 else min(8, sum(k %% 2^(1:8) == 0)), 0)
   for (part in list(identity, near_zero)) {
     counts <- t(vapply(answers, function(y) tabulate(1 + pmin(4, depth(part(y))), 5), numeric(5)))

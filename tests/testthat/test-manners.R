@@ -30,8 +30,8 @@ objects <- function() {
   )
 }
 
-# The methods whose `...` is documented to refuse everything; the others refuse every call, or are called by packages
-# that pass on what their methods may need.
+# Methods whose `...` is documented to refuse everything. The others refuse every call, or are called by packages that
+# pass arguments for other methods.
 methods_of_package <- function() {
   table <- getNamespaceInfo("dpsosp", "S3methods")
   table <- table[!table[, 4] %in% c("emmeans", "insight", "marginaleffects"), ]
@@ -198,7 +198,7 @@ test_that("all columns of text are named at once, with code that declares their 
     "frame$y <- factor(frame$y, levels = c(...))", "frame$s <- factor(frame$s, levels = c(...))",
     "frame$`odd name` <- factor(frame$`odd name`, levels = c(...))"
   ))
-  # Pasted as they are they stop; filled in they do what they say.
+  # Pasted without changes they stop with an error; with levels filled in they work.
   for (line in lines) expect_error(eval(str2lang(line)))
   levels <- list(c("no", "yes"), c("secret-value", "x"), c("other", "z"))
   for (i in 1:3) eval(str2lang(sub("c(...)", deparse(levels[[i]]), lines[i], fixed = TRUE)))
@@ -258,7 +258,7 @@ test_that("a column goes before a constant, a bare name is a column, and what is
   k <- 1
   expect_identical(coef(study(y ~ I(b * 2), d, eps = 1)), coef(study(y ~ I(2 * b), d, eps = 1)) |>
                      stats::setNames(c("(Intercept)", "I(b * 2)")))
-  # 1 as a term is the intercept: it is none where a name stands.
+  # The term 1 is the intercept, but not where a name replaces it.
   expect_match(message_of(dp_sosp(y ~ a + k, d, eps = 1)), "`k` in `formula` is not a column of the data", fixed = TRUE)
   expect_match(message_of(dp_sosp(k ~ a, d, eps = 1)), "`k` in `formula` is not a column of the data", fixed = TRUE)
   several <- 1:3
@@ -327,7 +327,7 @@ test_that("what would hold data is refused with a reason, and step() too", {
 
 # ---- plots ----
 
-# How many bars plot() draws, before its legend.
+# The number of bars that plot() draws before its legend.
 bars <- function(fit) {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

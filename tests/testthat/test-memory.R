@@ -1,7 +1,7 @@
 # Peak memory of a fit at the size of Covertype, in processes of their own, as a multiple of the n x p matrix of
-# doubles: beyond what R, the package and one small fit take, and with the data themselves.
+# doubles: without what R, the package and one small fit use, and including the data.
 
-# In a process: its peak so far, in bytes.
+# Run in a process: its peak memory so far, in bytes.
 measure <- c(
   "line <- function() grep('^VmHWM', readLines('/proc/self/status'), value = TRUE)",
   "peak <- function() as.numeric(gsub('[^0-9]', '', line())) * 1024"
@@ -26,7 +26,7 @@ peak <- function(data, fit, asked) {
   as.numeric(sub("^peak ", "", line))
 }
 
-# The address sanitizer keeps freed memory for a while, so that a peak is that of all that was ever asked for.
+# The address sanitizer delays the release of memory, so its peak includes all earlier allocations.
 skip_sanitized <- function() {
   skip_if(grepl("libasan", Sys.getenv("LD_PRELOAD")), "address sanitizer: freed memory is kept")
 }

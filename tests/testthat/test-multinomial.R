@@ -122,7 +122,7 @@ test_that("a missing or undeclared class, or value, makes a null record", {
   x <- p$x[1:8, ]
   y <- p$y[1:8]
   broken <- list(list(x, replace(y, 3, NA)), list(replace(x, 3, NaN), y), list(replace(x, 3, Inf), y))
-  # What is left out, of eight.
+  # The gradient without the invalid record, for n = 8.
   without <- gradient(x[-3, ], y[-3]) * 7 / 8
   for (case in broken) expect_equal(gradient(case[[1]], case[[2]]), without, tolerance = 1e-3)
   fit <- study(data = transform(p$data, y = factor(as.character(y), levels = c("u", "v", "w", "x"))))

@@ -1,4 +1,4 @@
-# Line searches of networks. What a record moves and what is charged for a batch is tested in C.
+# Line searches of networks. Sensitivities and the charges of batches are tested in C.
 
 checkers <- function(n = 2000) {
   set.seed(3)
@@ -33,12 +33,13 @@ test_that("the ledger has gradients and searches with the sensitivities of the c
     gradients <- ledger[ledger$what == "batch gradient", ]
     searches <- ledger[ledger$what == "batch line search", ]
     expect_equal(gradients$sensitivity, rep(terms * 0.7 / 60, nrow(gradients)), tolerance = 1e-9)
-    # Divided by their steps, decreases have that times the length of the direction: of the gradients at one point.
+    # A decrease divided by its step has this sensitivity times the length of the direction: it is that of gradients at
+    # one point.
     first <- fit$trace$estimate[fit$trace$query == "batch gradient"][1]
     expect_equal(searches$sensitivity[1], terms * 0.7 * first / 60, tolerance = 1e-6)
     expect_identical(nrow(gradients), nrow(searches))
     expect_equal(sum(ledger$rho), fit$privacy$rho)
-    # Nothing is kept for a certificate.
+    # No budget is kept for a certificate.
     expect_gt(sum(gradients$rho) + sum(searches$rho), 0.9 * fit$privacy$rho)
   }
   all <- search_network(d, "blgd", control = control_line_search(attempts = 5))

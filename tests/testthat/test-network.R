@@ -1,4 +1,4 @@
-# Fits of networks: what they learn, predict, keep and refuse. Gradients, clips and sensitivities are tested in C.
+# Fits of networks: learning, predictions, contents and errors. Gradients, clipping and sensitivities are tested in C.
 
 classes <- function(n, seed = 1) {
   set.seed(seed)
@@ -18,7 +18,7 @@ quiet_network <- function(..., eps = 3, delta = 1e-6, bounds = c(0, 1), noise = 
   suppressMessages(dp_sosp(..., eps = eps, delta = delta, bounds = bounds, noise = noise))
 }
 
-# A few steps, whatever they are worth: no noise is to be planned for a budget of their own.
+# A few steps with a given noise level, so that no noise is planned for a budget of its own.
 brief_network <- function(...) {
   plan <- event_repeat(event_subsample(event_gaussian(2, "replace-one"), 0.05, "wor"), 60)
   quiet_network(..., eps = NULL, delta = NULL, budget = dp_budget(eps = 3, delta = 1e-6, plan = plan),
@@ -60,7 +60,8 @@ test_that("predictions are those of the weights: dense layers", {
   expect_identical(predict(fit, d$x), factor(c("a", "b", "c")[max.col(link)], levels = c("a", "b", "c")))
 })
 
-# As in a textbook, for one image of height x width x channels. Weights of an output are (width, height, channel).
+# A textbook implementation for one image of height x width x channels. The weights of an output are (width, height,
+# channel).
 convolve_image <- function(x, w, size, stride, padding) {
   height <- dim(x)[1] + 2 * padding
   padded <- array(0, c(height, dim(x)[2] + 2 * padding, dim(x)[3]))
@@ -88,7 +89,7 @@ test_that("predictions are those of the weights: images", {
   link <- vapply(1:60, function(i) one(d$x[i, , , ]), 0)
   expect_equal(predict(fit, d$x, type = "link"), link, tolerance = 1e-12)
   expect_identical(predict(fit, d$x), link > 0)
-  # A grey image has one channel, said or not.
+  # A grey image has one channel, stated or not.
   grey <- brief_network(d$x[, , , 1], d$y, model = small_cnn())
   expect_identical(predict(grey, d$x[, , , 1]), predict(grey, d$x[, , , 1, drop = FALSE]))
 })
@@ -100,7 +101,7 @@ test_that("a row's prediction depends on this row alone, and one with a missing 
   x <- d$x
   x[3, 2] <- NA
   x[4, ] <- c(NaN, Inf, -Inf, 1)
-  x[5, 1] <- 1e300 # is clamped
+  x[5, 1] <- 1e300 # it is clamped
   link <- predict(fit, x, type = "link")
   expect_identical(link[-(3:5), ], all[-(3:5), ])
   expect_true(all(is.na(link[3:4, ])) && !anyNA(link[5, ]))
@@ -123,7 +124,7 @@ test_that("a record that cannot be used is a null record, whatever is wrong with
     expect_identical(fit(x, d$y), null)
   }
   expect_false(identical(fit(d$x, d$y), null))
-  # One beyond the bounds is clamped, by itself.
+  # A value outside the bounds is clamped on its own.
   x <- d$x
   x[7, 2] <- 1
   beyond <- x
@@ -143,7 +144,7 @@ test_that("the ledger has the noise of the clip, and the budget is spent", {
     expect_equal(sum(ledger$rho), fit$privacy$rho)
     expect_gt(sum(steps$rho), 0.999999 * fit$privacy$rho)
     expect_identical(c(fit$privacy$eps, fit$privacy$delta, fit$privacy$neighbours), c("3", "1e-06", neighbours))
-    # The same steps as an event have no larger cost.
+    # The same steps as an event cost no more.
     sigma <- steps$scale[1] / steps$sensitivity[1]
     step <- event_subsample(event_gaussian(sigma, neighbours), 60 / 900, fit$batch$scheme)
     eps <- epsilon(dp_account(event_repeat(step, 60), "rdp"), 1e-6)
@@ -163,7 +164,7 @@ test_that("a seed of its own decides where a fit starts, and R's is left alone",
   expect_identical(.Random.seed, before)
   expect_identical(start(seed = 1), one)
   expect_false(any(start(seed = 2)[one != 0] == one[one != 0]))
-  # 300 units of 400 inputs, their constants, 3 of 300, theirs.
+  # 300 units with 400 inputs and their biases, 3 outputs with 300 inputs and their biases.
   first <- one[seq_len(300 * 400)] * sqrt(400)
   second <- one[300 * 401 + seq_len(900)] * sqrt(300)
   expect_equal(which(one == 0), c(300 * 400 + seq_len(300), 300 * 401 + 900 + 1:3))
@@ -193,7 +194,7 @@ test_that("a formula's columns are inputs, in declared ranges or private ones", 
   expect_equal(declared$weights, same$weights, tolerance = 1e-12)
   expect_equal(predict(declared, frame, type = "link"), predict(same, mapped, type = "link"), tolerance = 1e-12)
   expect_lt(length(serialize(declared, NULL)), 60000)
-  # What is missing makes a null record, and has no prediction.
+  # A missing value makes a null record, and has no prediction.
   missing <- frame
   missing$a[3] <- NA
   missing$c[4] <- NA
@@ -233,7 +234,7 @@ test_that("a record's weight multiplies what it adds, and one without a weight i
     expect_false(identical(weighted, plain))
     expect_identical(fit(replace(w, 1:6, 1), method, y = missing), weighted)
   }
-  # One step, with the same noise: a quarter of the weight is a quarter of what the records move it by.
+  # One step with the same noise: with a quarter of the weight, records contribute a quarter.
   control <- control_network(epochs = 1, batch = 399, step = 1, momentum = 0)
   step <- function(weight) fit(rep(weight, 400), control = control)
   expect_equal(step(0.25) - step(0), (step(1) - step(0)) / 4, tolerance = 1e-6)

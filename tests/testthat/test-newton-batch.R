@@ -1,4 +1,4 @@
-# Newton's method on batches: where it goes, what a step is charged, what follows from public numbers.
+# Newton's method on batches: results, the charge of a step, and what follows from public numbers.
 
 p <- problem_matrix(4000, 3)
 z <- unit_rows(p$x, 2)
@@ -32,7 +32,7 @@ test_that("a step is charged once, for all that it asks of its batch", {
     expect_equal(ledger$what[1:5], c(rep("batch step", 4), "gradient"))
     expect_equal(head(fit$trace$query, 3), c("batch gradient", "batch trace", "batch direction"))
     step <- ledger[1, ]
-    # Of the base mechanism's mu^2 the gradient has 60 percent.
+    # The gradient uses 60 percent of the base mechanism's mu^2.
     mu <- step$sensitivity / step$scale / sqrt(0.6)
     event <- event_subsample(event_gaussian(1 / mu, neighbours), 0.05, fit$batch$scheme)
     expect_equal(dp_rdp(event, budget$order) / budget$order, step$rho, tolerance = 1e-6)

@@ -1,4 +1,4 @@
-# With this budget the noise is far below what is compared.
+# With this budget the noise is far below the differences that matter.
 plenty <- function() dp_budget(mu = 1e9)
 tiny <- 1e7
 responses <- function(y) {
@@ -88,7 +88,7 @@ test_that("sensitivities are those of the theory, and half of them (but for the 
       expect_equal(attr(g, "sd"), times * k$l / n / 0.5, tolerance = 1e-6)
       expect_equal(attr(h, "sd"), hessian[[relation]] / n / 0.5, tolerance = 1e-6)
       expect_equal(dp_ledger(budget)$sensitivity[1:2], c(times * k$l, hessian[[relation]]) / n, tolerance = 1e-6)
-      # At least what one record can change, at most the range or the Lipschitz bound.
+      # At least the change by one record, at most the range or the Lipschitz bound.
       changes <- if (relation == "replace-one") range else from_zero
       expect_gte(attr(v, "sd") * 0.5 * n, changes * (1 - 1e-9))
       expect_lte(attr(v, "sd") * 0.5 * n, max(range, k$l * m) * (1 + 1e-6))
@@ -97,7 +97,7 @@ test_that("sensitivities are those of the theory, and half of them (but for the 
 })
 
 test_that("the sensitivity of a gradient is reached", {
-  # Two records at either side of w, both badly classified, have slopes of almost 1 in opposite directions.
+  # Two badly classified records on opposite sides of w have slopes of almost 1 in opposite directions.
   n <- 10
   w <- c(-1e6, 0)
   record <- function(side) rbind(c(0.01, side * sqrt(1 - 0.01^2)), matrix(0, n - 1, 2))
@@ -112,7 +112,7 @@ test_that("noise has the standard deviation that is stated", {
   w <- c(0, 1, -1)
   times <- 400
   within <- function(x, sd) {
-    # Sum of squares over sd^2 is chi-square; limits at 1e-6 on either side.
+    # Sum of squares over sd^2 is chi-square; limits with probability 1e-6 on either side.
     s <- sum(x^2) / sd^2
     expect_gt(s, qchisq(1e-6, length(x)))
     expect_lt(s, qchisq(1e-6, length(x), lower.tail = FALSE))

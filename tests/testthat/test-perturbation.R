@@ -41,7 +41,7 @@ test_that("the noise in the gradient is that of the ledger: s / n, half under ze
     s <- if (neighbours == "replace-one") 2 else 1
     mu <- sqrt(2 * 0.999) * sqrt(dpsosp:::perturbed_rho(1, 1e-6, log1p(0.25 / (3000 * 0.05))))
     expect_equal(unique(noise[5, ]), s / mu, tolerance = 1e-6)
-    # 160 normal numbers: their root mean square is within 0.28 of one but with probability below 1e-6
+    # 160 normal numbers: their root mean square differs from one by more than 0.28 with probability below 1e-6
     expect_equal(sqrt(mean((noise[1:4, ] * 3000 / noise[5, 1])^2)), 1, tolerance = 0.28)
   }
 })
@@ -69,7 +69,7 @@ test_that("output perturbation is Gaussian, with sensitivity 2 L / (n lambda)", 
   budget <- dp_budget(eps = 2, delta = 1e-6)
   shared <- quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "outpert", budget = budget)
   expect_equal(sum(dp_ledger(budget)$rho), shared$privacy$rho, tolerance = 1e-9)
-  # Strong convexity by the penalty alone, where it applies to every coefficient.
+  # The penalty alone makes the objective strongly convex if it applies to every coefficient.
   by_penalty <- study("outpert", 1, control = control_perturbation(lambda = 0), penalty = penalty_ridge(0.05),
                       intercept = FALSE)
   expect_equal(by_penalty$privacy$ledger$sensitivity[1], 2 / (3000 * 0.05), tolerance = 1e-6)

@@ -8,9 +8,9 @@ frame_plan <- function(n, eps, ...) {
 }
 
 test_that("the width of one column's interval, by hand", {
-  # Without correlation all matrices are diagonal. Shares of mu^2: gradient .40, path .20, matrix .30.
+  # Without correlation all matrices are diagonal. Fractions of mu^2: gradient .40, path .20, matrix .30.
   n <- 5000
-  # A share is released first with a standard deviation of .01: mu = 1 / (.01 n).
+  # The constant prediction is released first, with a standard deviation of .01: mu = 1 / (.01 n).
   mu <- sqrt(dp_convert(eps = 1, delta = 1 / n^2, to = "mu")^2 - 1 / (0.01 * n)^2)
   h <- 0.2 * c(1, 0.15) / 2
   nu <- 2 / (n * mu)
@@ -19,10 +19,10 @@ test_that("the width of one column's interval, by hand", {
   noise <- nu^2 / 0.4 + matrix_variance / 2 * (sum(step) + step)
   plan <- dp_plan(n, numeric = 1, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE)
   expect_equal(plan$intervals$ratio, sqrt(1 + n * noise[2] / h[2]))
-  # With little noise its square is 1 + 4 R^2 / (.4 n mu^2 curvature variance).
+  # With little noise the squared ratio is 1 + 4 R^2 / (.4 n mu^2 curvature variance).
   plan <- dp_plan(1e8, numeric = 3, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE)
   expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e8 * plan$mu^2 * 0.2 * 0.15 / (4 * 4), rep(1, 3), tolerance = 1e-3)
-  # An indicator with the fraction p has variance p (1 - p); with two factors the curvature of each is its own.
+  # An indicator of a fraction p has variance p (1 - p); with two factors each one has its own curvature.
   plan <- dp_plan(1e9, levels = c(2, 2), shares = list(c(0.9, 0.1), c(0.5, 0.5)), eps = 1, curvature = 0.2,
                   inference = TRUE)
   expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e9 * plan$mu^2 * 0.2 * c(0.09, 0.25) / (4 * 3), c(1, 1),
@@ -41,7 +41,7 @@ test_that("widths agree with simulated ones up to six times the non-private", {
   }
   beyond <- uniform_plan(6, 20000, 0.1, 0.203)
   expect_gt(stats::median(beyond$intervals$ratio), 6)
-  expect_lt(stats::median(beyond$intervals$ratio), 17.62) # what simulated runs had
+  expect_lt(stats::median(beyond$intervals$ratio), 17.62) # the result of simulated runs
   expect_output(print(beyond), "at least")
 })
 
@@ -57,7 +57,7 @@ test_that("excess loss and target of newton agree with 40 simulated fits each", 
 })
 
 test_that("the path of newton has the mean and the variance of simulated ones", {
-  # Steps against a quadratic from zero to one, with noise, whose lambda0 stays or, where the signal is strong, falls.
+  # Steps on a quadratic from zero to one with noise; lambda0 is constant or, where the signal is strong, decreases.
   run <- list(iterations = 48, tail = 0.75, sd = 0.02, least = 0.3, lambda0 = 0.3)
   e <- c(0.04, 0.15)
   m <- c(0.06, 0.25)
@@ -80,7 +80,7 @@ test_that("the path of newton has the mean and the variance of simulated ones", 
   adapted <- function(along, least) newton_adapted(list(least = least), 0.3, rep(1, 50), 1, rep(along, 50))
   expect_equal(adapted(1e6, 0.1), 0.15, tolerance = 1e-3)
   expect_equal(adapted(1e6, 0.2), 0.2)
-  # Noise alone seems to be more than noise with the probability that a normal number exceeds two.
+  # Noise alone exceeds the level with the probability that a normal number exceeds two.
   expect_equal(adapted(0, 0.1), 0.3 * 2^-stats::pnorm(-2))
 })
 
@@ -153,7 +153,7 @@ test_that("a plan falls in n and eps, and its parts are what they say", {
       expect_lt(more$excess, plan$excess)
       expect_lt(more$target, plan$target)
     }
-    # As n grows without bound nothing but sampling is left.
+    # As n grows without bound only the sampling error is left.
     expect_equal(frame_plan(2e9, 1, method = method)$excess, 14 / 4e9, tolerance = 0.01)
   }
   second <- sqrt(plan$target * 0.0962)

@@ -1,4 +1,4 @@
-# The Poisson loss: agreement with glm(), what a count of any size does, predictions and refusals.
+# The Poisson loss: agreement with glm(), counts of any size, predictions and errors.
 
 counts <- function(n, seed = 1) {
   set.seed(seed)
@@ -17,9 +17,9 @@ test_that("with much budget the coefficients are those of glm()", {
   d <- counts(3000)
   expected <- coef(glm(count ~ ., poisson, d))
   expect_equal(coef(poisson_fit(d, 1e6, 20))[names(expected)], expected, tolerance = 0.005)
-  # The minimiser that is perturbed has a small ridge.
+  # The perturbed minimiser has a small ridge.
   expect_equal(coef(poisson_fit(d, 1e6, 20, "objpert"))[names(expected)], expected, tolerance = 0.03)
-  # Counts above the largest one count as that.
+  # Counts above the largest one are clipped to it.
   expect_identical(coef(poisson_fit(transform(d, count = ifelse(count == max(count), 1e5, count)), max = max(d$count))),
                    coef(poisson_fit(d, max = max(d$count))))
 })

@@ -1,4 +1,4 @@
-# What a record adds to a sum that a database takes: no more than the sensitivities suppose, for any values.
+# The contribution of a record to a sum in the database is within the sensitivities for any values.
 
 test_that("in SQLite no record adds more than its bound, also where columns have no type", {
   connection <- sqlite_connection()
@@ -27,7 +27,7 @@ test_that("rows as long as the radius are not lost, and one that is longer after
     total <- sum(diag(matrix(squares, 2)))
     expect_equal(total, 300 / max(1, radius)^2, tolerance = 1e-5)
   }
-  # A map that does not keep to [-1, 1]: the squares of the integers are what counts.
+  # If a map fails to keep to [-1, 1], the check of the squared integers still holds.
   long <- function(plan) {
     plan$v[1] <- "CAST(1 AS REAL)"
     plan$v[2] <- "CASE WHEN t.rowid = 1 THEN 1e-3 ELSE 0e0 END"

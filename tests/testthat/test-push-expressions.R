@@ -1,4 +1,4 @@
-# Expressions of a formula that a database computes: what R makes of a row, and a null record where R finds no number.
+# Expressions of a formula in a database: the same values as in R, and a null record where R finds no number.
 
 test_that("SQLite maps rows as R does, whatever the values", {
   expect_expressions(sqlite_connection())
@@ -11,7 +11,7 @@ test_that("a column without a type is one of numbers where it has them", {
   levels <- list(y = c("no", "yes"))
   for (value in c("'twelve'", "x'00ff'", "'5e300'", "9223372036854775807", "-9007199254740993", "NULL", "1e999")) {
     DBI::dbExecute(connection, sprintf("UPDATE people SET a = %s WHERE id = 3", value))
-    # RSQLite warns of the types of values.
+    # RSQLite warns about the types of values.
     rows <- suppressWarnings({
       source <- dp_source(connection, "people", levels = levels, types = c(a = "numeric"), push = TRUE)
       mapped_rows(source, y ~ I(a / 2) + log(a), list("I(a/2)" = c(0, 4), "log(a)" = c(0, 3)))

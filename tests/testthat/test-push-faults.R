@@ -1,4 +1,4 @@
-# What goes wrong between a fit and its database: a clear error, the budget as it was charged, nothing released.
+# Failures between a fit and its database: a clear error, an unchanged charge, and no release.
 
 d <- push_frame
 fit <- push_fit
@@ -71,7 +71,7 @@ test_that("an interrupt that comes while another ends the fit leaves no transact
     original(code)
   })
   withr::defer(put(original))
-  # The second one is not for the handler that the first one came to.
+  # The second interrupt does not reach the handler of the first.
   interrupted <- function(code) tryCatch(code, interrupt = function(e) "interrupt")
   interrupted({
     interrupted(fit(source, dp_budget(eps = 1, delta = 1e-6)))

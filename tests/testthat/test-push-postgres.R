@@ -1,4 +1,4 @@
-# PostgreSQL takes sums as SQLite does. One server for all.
+# PostgreSQL computes sums as SQLite does. One server serves all tests.
 
 test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a snapshot of its own", {
   connection <- postgres_connection()
@@ -67,7 +67,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
                    shift = 9, formula = y ~ a + b + f + offset(o), weights = quote(w))
   }
 
-  # A database whose EXP is wrong gives wrong answers, not larger ones: all slopes are at their bound.
+  # A database with a wrong EXP returns wrong sums, but not larger ones: all slopes are at their bound.
   DBI::dbExecute(connection, "CREATE SCHEMA wrong")
   DBI::dbExecute(connection, paste("CREATE FUNCTION wrong.exp(double precision) RETURNS double precision AS",
                                    "'SELECT -0.999 + 0 * $1' LANGUAGE SQL"))
@@ -78,7 +78,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   expect_equal(slopes, round(slopes), tolerance = 1e-2)
   DBI::dbExecute(connection, "RESET search_path")
 
-  # A backend that ends in the middle of a run ends it.
+  # A server process that ends in the middle of a run ends the run.
   source <- push_pair(connection, push_frame)$push
   process <- DBI::dbGetQuery(connection, "SELECT pg_backend_pid()")[[1]]
   before_statement(function(at) {

@@ -1,4 +1,4 @@
-# Weights and offsets in a database: what a fit gets from them is what it gets from chunks.
+# Weights and offsets in a database: fits agree with those from chunks.
 
 test_that("SQLite weighs and shifts the records of every sum as chunks do", {
   expect_weighed(sqlite_connection())
@@ -47,7 +47,7 @@ test_that("a record without a weight or an offset adds nothing to any sum, and a
     expect_identical(of(1, 1e300, word), of(1, 1.5, word))
     expect_identical(of(1, -1e300, word), of(1, -1, word))
     share <- switch(word, products = 1 / 16, squares = 1, 1 / 4)
-    # What a record's row is multiplied by is rounded to a multiple of 2^-20 of its bound.
+    # The factor of a record's row is rounded to a multiple of 2^-20 of its bound.
     expect_lte(max(abs(of(0.25, 0.5, word)[-1] - null - share * (whole[-1] - null))), 24 * 2^-20)
   }
 })

@@ -1,4 +1,4 @@
-# Sums that a database takes: what a fit gets from them is what it gets from the rows.
+# Sums computed by a database: fits agree with those from rows.
 
 d <- problem_frame(200)
 d$a[5] <- NA

@@ -40,7 +40,7 @@ test_that("too few rows give the public default", {
 test_that("noise alone almost never passes for data", {
   set.seed(5)
   wrong <- replicate(100, any(attr(ranges_of(list(a = NA, b = NA, c = NA), budget = dp_budget(mu = 1)), "found")))
-  # Each with probability at most 1 %: ten or more of 100 has probability below 1e-7.
+  # Each fails with probability at most 1 %: ten or more of 100 have probability below 1e-7.
   expect_lt(sum(wrong), 10)
 })
 
@@ -74,7 +74,7 @@ test_that("the counts have the right means and spread", {
 })
 
 test_that("ranges of neighbours differ by their noise alone", {
-  # One record's count moves by one; seeds fix the noise.
+  # One record changes a count by one; seeds fix the noise.
   x <- rnorm(3000)
   counts <- function(x) {
     set.seed(7)
@@ -123,7 +123,8 @@ test_that("reading without noise keeps all but the tails", {
 })
 
 test_that("what may lie beyond a range is in it while the noise could hide it", {
-  # Three quarters in (128, 256], 15 % below, 9 % above, as of minutes of a day: noise of 2 % of n hides neither.
+  # Three quarters in (128, 256], 15 % below, 9 % above, like the minutes of a day: noise of 2 % of n must not hide
+  # them.
   x <- qnorm(ppoints(4000), 180, 54)
   set.seed(10)
   inside <- replicate(200, {
@@ -144,7 +145,7 @@ test_that("ranges for intervals keep what the counts show, on both sides", {
   for (x in columns) {
     expect_gt(outside(x, ranges_cutting, 1e-9), 0.015)
     expect_equal(outside(x, ranges_keeping, 1e-9), 0)
-    # 2 % of n are four standard deviations, 2.5 % in two octaves more than three.
+    # 2 % of n are four standard deviations; 2.5 % in two octaves are more than three.
     expect_lt(mean(replicate(200, outside(x, ranges_keeping, 100)) > 0.01), 0.1)
     expect_equal(outside(-x, ranges_keeping, 1e-9), 0)
   }
@@ -193,7 +194,7 @@ test_that("a column with few different values is not cut down to its most freque
   )
   for (eps in c(1, 4)) {
     rho <- 0.05 * dp_convert(eps = eps, delta = 1 / 891^2)$mu^2 / 2
-    # The share of the values that a range leaves out, where it was found; without the most frequent one.
+    # The fraction of the values that a range excludes, if it was found; without the most frequent value.
     left_out <- lapply(1:40, function(seed) {
       set.seed(seed)
       found <- ranges_of(classes, rho)
@@ -212,7 +213,7 @@ test_that("a column with few different values is not cut down to its most freque
 })
 
 test_that("cells are not cut on a guess", {
-  # 70 % in one cell and the rest spread over the others: found out without noise, left alone with much of it.
+  # 70 % in one cell and the rest spread over the others: cut without noise, kept with large noise.
   counts <- c(rep(3, 100), 700, rep(3, 27))
   counts <- counts * 1000 / sum(counts)
   range <- list(lower = 0, upper = 128)

@@ -1,4 +1,4 @@
-# subset, weights, offset() and na.action: of records as glm() has them, with n public.
+# subset, weights, offset() and na.action for records, as in glm(), with public n.
 
 records_data <- function(n = 800) {
   set.seed(1)
@@ -17,7 +17,7 @@ agrees <- function(fit, exact, tolerance = 0.02) {
   expect_equal(coef(fit)[names(coef(exact))], coef(exact), tolerance = tolerance)
 }
 
-# glm()'s fit with the coefficients of ours: what it predicts is an offset and a linear predictor.
+# glm()'s fit with our coefficients: it predicts an offset plus a linear predictor.
 with_coef <- function(exact, fit) {
   exact$coefficients[] <- coef(fit)[names(coef(exact))]
   exact
@@ -66,13 +66,13 @@ test_that("records that do not count are null records: no value of theirs matter
     expect_equal(ours(d, subset = time <= 3, method = method), ours(changed, method = method))
     expect_equal(ours(transform(d, w = as.numeric(!out)), weights = w, method = method), ours(changed, method = method))
   }
-  # Next to none is as good as none, on batches too; the share behind a start is one of records, whatever they weigh.
+  # A tiny weight acts like none, on batches too. The fraction behind a start counts records, whatever their weights.
   small <- transform(d, w = ifelse(out, 1e-9, 1))
   for (method in c("2opt-ls", "sgd")) {
     expect_equal(ours(small, weights = w, method = method, start = c(0, 0)),
                  ours(changed, method = method, start = c(0, 0)), tolerance = 1e-5)
   }
-  # A weight that is none is no error and no other row's business.
+  # An invalid weight is no error and does not affect other rows.
   wrong <- transform(d, w = ifelse(out, c(NA, Inf, -1, 2, 1 + 1e-9, NaN), 1))
   expect_equal(ours(wrong, weights = w), ours(changed), tolerance = 1e-6)
   expect_equal(ours(transform(d, time = ifelse(out, NA, time)), subset = time > 0), ours(changed))

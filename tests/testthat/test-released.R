@@ -1,4 +1,4 @@
-# What a fit paid for stays in it: the last gradient and the last matrix about all rows.
+# A fit keeps what it paid for: the last gradient and the last matrix on the full data.
 
 set.seed(1)
 n <- 500

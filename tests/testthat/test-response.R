@@ -40,7 +40,7 @@ test_that("the coding of a numeric response is said, in words that no value deci
   expect_silent(response_template(c(0.5, 7), "y", loss = scale_loss(loss_huber(c(0, 1)), TRUE)))
 })
 
-# Every way in: the neighbour whose record 7 has another response, and the data in which it is missing.
+# All entry points, with the neighbour whose record 7 has another response, and with this response missing.
 test_that("a response outside its coding is a null record in memory, in a matrix, in a source and in an oracle", {
   p <- problem_matrix(40)
   gradient <- function(x, y) {
@@ -65,7 +65,7 @@ test_that("a response outside its coding is a null record in memory, in a matrix
       for (at in c(1, 30)) {
         missing <- suppressMessages(ways[[name]](with_response(at, NA)))
         for (value in list(2, 0.5, -3, Inf)) {
-          # tells which way failed
+          # the label of the entry point that failed
           expect_identical(suppressMessages(ways[[name]](with_response(at, value))), missing, label = name)
         }
       }

@@ -1,4 +1,4 @@
-# Rows that are not a matrix of doubles: the same answers, less memory, and nothing that a broken object can break.
+# Rows that are not a matrix of doubles: the same results, less memory, and errors for corrupt objects.
 
 exactly <- function() dp_budget(mu = 1e12)
 same_noise <- function(ask) {
@@ -6,7 +6,7 @@ same_noise <- function(ask) {
   as.vector(ask)
 }
 
-# Answers of two oracles with the same noise, so that they differ by rounding alone.
+# Releases of two oracles with the same noise, which differ by rounding only.
 expect_same_answers <- function(one, two, dim) {
   w <- (-1)^seq_len(dim) * seq_len(dim) / dim
   questions <- list(function(o) dp_value(o, w, mu = 1e9), function(o) dp_gradient(o, w, mu = 1e9),
@@ -42,7 +42,7 @@ test_that("a fit to a sparse matrix is the one to the dense matrix, names and pr
   one <- run(sparse)
   two <- run(p$x)
   expect_equal(coef(one), coef(two), tolerance = 1e-10)
-  expect_equal(one$privacy, two$privacy, tolerance = 1e-8) # costs follow answers, which differ in their last bits
+  expect_equal(one$privacy, two$privacy, tolerance = 1e-8) # costs depend on releases, which differ in their last bits
   for (type in c("link", "response", "class")) expect_equal(predict(one, sparse, type), predict(one, p$x, type))
   expect_error(predict(one, sparse[, 1:2]), "4 columns", class = "dpsosp_error_argument")
   empty <- as_sparse(matrix(0, 3, 4))

@@ -6,7 +6,7 @@ test_that("the papers' bounds, by hand", {
   # T = 0.5 / min(0.4 * 0.06^2, 2 (1/3 - 0.2) 0.245^3) = 348; gradient noise against min(0.1 * 0.06, 0.1 * 0.245^2)
   rho <- dp_convert(eps = 0.6, delta = 1e-6, to = "rho")
   expect_equal(rows("opt", gap = 0.5), ceiling(sqrt(108) * sqrt(348 / rho) * log(348 / 0.05) / 0.006))
-  # A large constant makes the Hessian's noise decide.
+  # With a large constant the noise of the Hessian decides.
   expect_equal(rows("opt", gap = 0.5, constant = 100),
                ceiling(100 * sqrt(54) * sqrt(348 / rho) * log(348 / 0.05) / 0.0245))
   expect_equal(rows("tr"), ceiling(54 * log(20) * sqrt(log(1e6)) / (0.06^1.75 * 0.6)))
@@ -20,7 +20,7 @@ test_that("a line search asks for more rows than short steps, and easier problem
     expect_lt(rows(method, eps = 1), base)
     expect_lt(rows(method, delta = 1e-3), base)
     expect_lt(rows(method, eps_g = 0.2, eps_h = 0.4), base)
-    expect_gte(rows(method, d = 200), base) # the sparse vector's part of "opt-ls" does not depend on it
+    expect_gte(rows(method, d = 200), base) # the term of the sparse vector in "opt-ls" does not depend on d
     expect_gt(rows(method, failure = 1e-6), base)
   }
 })

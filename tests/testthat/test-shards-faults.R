@@ -1,5 +1,4 @@
-# What goes wrong between a fit and its workers: a clear error, the budget as it was charged, nothing released, nothing
-# left running.
+# Failures between a fit and its workers: a clear error, an unchanged charge, no release, and no process left running.
 
 n <- 200
 
@@ -34,7 +33,7 @@ test_that("answers that are none, or another query's, end the fit; each query is
     ledger <- expect_lost(shards, at, paste("Shard 2 of 2 gave no sum:.*", names(spoiled)[i]))
     expect_identical(ledger, full[seq_len(at), ])
   }
-  # Together they have n rows.
+  # Together the shards have n rows.
   spoil_worker("one", quote(replace(answer, "n", answer$n + 1)))
   spoil_worker("two", quote(replace(answer, "n", answer$n - 1)))
   expect_lost(shards, 1, "another number of rows")

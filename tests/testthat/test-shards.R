@@ -1,4 +1,4 @@
-# Shards with workers: fits are those of all rows in memory.
+# Shards with workers: fits equal those with all rows in memory.
 
 n <- 400
 d <- problem_frame(n)

@@ -14,7 +14,7 @@ test_that("every method, set of constants and line search runs and accounts for 
                          control = control_opt(constants, search, max_iterations = 100), target = sosp(0.1, 0.05))
         expect_true(fit$status %in% c("sosp", "budget", "iterations"))
         expect_true(all(is.finite(coef(fit))))
-        # One row of the trace per released answer, in the order of the ledger.
+        # One row of the trace per release, in the order of the ledger.
         ledger <- dp_ledger(fit)
         answers <- ledger[ledger$what != "unused", ]
         expect_equal(fit$trace$query, answers$what)
@@ -46,7 +46,7 @@ test_that("line searches are made, and by the mechanism asked for", {
       rows <- dp_ledger(fit)$what == "line search"
       expect_true(any(rows))
       expect_equal(unique(dp_ledger(fit)$mechanism[rows]), mechanism[[search]])
-      # No step is shorter than nothing, and the steps taken are in the trace.
+      # No step length is negative, and the steps taken are in the trace.
       expect_true(any(fit$trace$step > 0))
     }
   }
@@ -67,7 +67,7 @@ test_that("statuses say how a run ended", {
   few <- fit(eps = 5, target = sosp(1e-4, 0.5), method = "opt", control = control_opt("published", max_iterations = 3))
   expect_equal(few$status, "iterations")
   expect_equal(few$iterations, c(done = 3, planned = 3))
-  # Two phases: the first is a gamble on the square root of the iterations.
+  # Two phases: the first one has the square root of the number of iterations.
   two <- fit(eps = 0.5, target = sosp(1e-9, 0.5), method = "2opt", control = control_opt(max_iterations = 100))
   expect_equal(sum(two$trace$phase == 1), 10)
   expect_equal(share_of_first(two), 0.75, tolerance = 1e-6)
@@ -76,7 +76,7 @@ test_that("statuses say how a run ended", {
 test_that("a Hessian is asked for only where curvature is not known", {
   p <- problem_matrix(2000)
   fit <- function(...) quiet_fit(p$x, p$y, eps = 20, delta = 1e-6, radius = 2, method = "opt", ...)
-  expect_false("hessian" %in% fit(target = sosp(0.1, 0.01))$trace$query) # logistic: convex
+  expect_false("hessian" %in% fit(target = sosp(0.1, 0.01))$trace$query) # the logistic loss is convex
   known <- fit(loss = "sigmoid", target = sosp(0.1, 0.0963)) # 1 / (6 sqrt(3)) = 0.09623
   expect_false("hessian" %in% known$trace$query)
   expect_equal(known$certificate$eigenvalue[["lower"]], -1 / (6 * sqrt(3)), tolerance = 1e-4)
@@ -84,7 +84,7 @@ test_that("a Hessian is asked for only where curvature is not known", {
   expect_true("hessian" %in% asked$trace$query)
   expect_false(isTRUE(asked$certificate$eigenvalue_known))
   expect_lte(asked$certificate$eigenvalue[["lower"]], asked$certificate$eigenvalue[["estimate"]])
-  # The nonconvex penalty can bend by lambda / 2: 2 lambda (1 - 3 w^2) / (1 + w^2)^3 is at least -lambda / 2.
+  # The curvature of the nonconvex penalty, 2 lambda (1 - 3 w^2) / (1 + w^2)^3, is at least -lambda / 2.
   expect_true("hessian" %in% fit(target = sosp(0.1, 0.04), penalty = penalty_nonconvex(0.1))$trace$query)
   expect_false("hessian" %in% fit(target = sosp(0.1, 0.06), penalty = penalty_nonconvex(0.1))$trace$query)
 })
@@ -255,7 +255,7 @@ test_that("integer matrices, and columns without names, are taken", {
 
 # ---- certificates ----
 
-# Coverage of confidence bounds: not fewer than expected but for chance of 1e-4.
+# Coverage of confidence bounds: fewer than expected with probability below 1e-4.
 expect_covered <- function(hits, confidence) {
   expect_gte(sum(hits), qbinom(1e-4, length(hits), confidence))
 }
@@ -271,7 +271,7 @@ test_that("the bound on one gradient covers as often as it says, not more", {
   ))
   expect_true(all(vapply(fits, function(fit) nrow(fit$trace), 0L) == 1L))
   covered <- sum(vapply(fits, function(fit) truth <= fit$certificate$gradient[["upper"]], NA))
-  first <- 1 - 0.2 * 6 / pi^2 # the share of the first look at a point; later ones could have followed
+  first <- 1 - 0.2 * 6 / pi^2 # the error probability spent on the first look at a point; later looks were possible
   expect_gte(covered, qbinom(1e-4, 600, first))
   expect_lte(covered, qbinom(1e-4, 600, first, lower.tail = FALSE))
 })
@@ -317,7 +317,7 @@ test_that("certificates of curvature hold with their confidence", {
 })
 
 test_that("where the gradient is small and the curvature negative, the step is along the curvature", {
-  # All records are badly classified at the start, where the sigmoid loss bends downwards most.
+  # All records are badly classified at the start, where the sigmoid loss has its most negative curvature.
   x <- rbind(c(0.6, 0.6), c(0.6, -0.6))[rep(1:2, 1000), ]
   y <- rep(1, 2000)
   z <- unit_rows(x, 1, FALSE)

@@ -1,10 +1,10 @@
-# A reader must give the same rows in every pass: one that does not is found out, one that does never is.
+# A reader must return the same rows in every pass. One that does not is detected; one that does never is.
 
 d <- problem_frame(50)
 d$s <- rep_len(c("p", "q", NA), 50)
 bounds <- frame_bounds["a"]
 
-# passes: the data of each pass, the last one for all that follow; the first is that of dp_source().
+# passes: the data of each pass, the last one for all later passes; the first pass is that of dp_source().
 giving <- function(passes, chunk = 20) {
   pass <- 0
   dp_source(n = 50, function() {
@@ -12,7 +12,7 @@ giving <- function(passes, chunk = 20) {
     in_chunks(passes[[min(pass, length(passes))]], chunk)()
   })
 }
-# From a start that is given, so that each pass is one of the method's.
+# With a given start, so that all passes are those of the method.
 outcome <- function(passes, ..., formula = y ~ a + f + (s == "p"), start = numeric(5)) {
   budget <- dp_budget(eps = 20, delta = 1e-6)
   end <- tryCatch(quiet_fit(formula, giving(passes), budget = budget, start = start, ...), error = identity)
@@ -46,7 +46,7 @@ test_that("the rows that ranges were found of must be those of the fit", {
   other <- transform(d, a = replace(a, 3, 11))
   refused(list(d, d, other), 2L, formula = y ~ a, start = numeric(2))
   refused(list(d, d, d, other), 3L, formula = y ~ a, start = numeric(2))
-  # a column that the ranges do not read is not known yet
+  # there is no digest yet of a column that the ranges do not read
   expect_s3_class(outcome(list(d, d, transform(d, y = rev(y))), formula = y ~ a, start = numeric(2))$end, "dp_sosp")
 })
 
@@ -108,7 +108,7 @@ test_that("a digest depends on the values in their order alone", {
   }
   expect_identical(digest(1:3), digest(c(1, 2, 3)))
   expect_identical(digest(NA_integer_), digest(NaN))
-  # rows of zeros are counted, and small differences in low or high bits are seen
+  # rows of zeros are counted, and small differences in low or high bits are detected
   zeros <- lapply(0:50, function(k) digest(numeric(k)))
   expect_identical(anyDuplicated(zeros), 0L)
   expect_identical(anyDuplicated(lapply(2^(-1000:1000), digest)), 0L)

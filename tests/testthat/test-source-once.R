@@ -1,5 +1,5 @@
-# SPIDER makes one pass over a source: the order of its rows is all that matters, and a source that can be read once
-# only serves.
+# SPIDER makes one pass over a source: only the order of its rows matters, and a source that can be read only once
+# suffices.
 
 set.seed(1)
 saddle <- saddle_problem(6000, 4)
@@ -13,7 +13,7 @@ fit <- function(data, ..., method = "spider", bounds = ranges, seed = 4) {
   quiet_fit(y ~ . - 1, data, loss = "sigmoid", method = method, ..., bounds = bounds, radius = 1,
             noise = "reproducible")
 }
-# A function that stops when it is called again, and how often it was.
+# A function that raises an error when it is called again, and the number of calls.
 once <- function(chunk = 500, each = function(at) NULL, data = d) {
   calls <- 0
   open <- in_chunks(data, chunk, each)
@@ -157,7 +157,7 @@ test_that("connections and queries are closed after a run, and after one that fa
   connection <- sqlite_connection()
   DBI::dbWriteTable(connection, "people", d)
   fit(dp_source(connection, "people", chunk = 700), eps = 1)
-  expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1"))) # it would say that a result is pending
+  expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1"))) # a pending result would give a warning
   expect_error(fit(dp_source(connection, "people", chunk = 700, n = 7000), eps = 1), class = "dpsosp_error_source")
   expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1")))
 })

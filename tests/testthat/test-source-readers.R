@@ -1,4 +1,4 @@
-# Readers of a source that fail, are interrupted, jump, or do other things in the middle of a fit.
+# Readers of a source that fail, are interrupted, jump, or have side effects in the middle of a fit.
 
 d <- problem_frame(60)
 d$a[5] <- NA
@@ -6,7 +6,7 @@ d$y[9] <- NA
 
 # ---- errors, interrupts and jumps in the third pass ----
 
-# Each pass of a fit is a question.
+# Each pass of a fit serves one query.
 in_pass <- function(k, act) {
   pass <- 0
   open <- in_chunks(d, 25, function(at) if (pass == k && at == 25) act())
@@ -24,7 +24,7 @@ whole <- local({
   budget <- dp_budget(eps = 20, delta = 1e-6)
   list(fit = run(dp_source(in_chunks(d, 25), n = 60), budget), ledger = dp_ledger(budget))
 })
-# A pass of dp_source() itself, then three questions.
+# One pass of dp_source() itself, then three queries.
 third <- 1 + 3
 
 test_that("a reader that fails, is interrupted or jumps ends the run; what was charged stays charged, once", {
@@ -48,7 +48,7 @@ test_that("a reader that fails, is interrupted or jumps ends the run; what was c
         tryCatch(run(source, budget), interrupt = identity, error = identity)
       }))
     })
-    # R finds no restart and no continuation from inside the core: these are errors there
+    # R finds no restart or continuation from inside the core, so these are errors there
     if (name == "interrupt") {
       expect_identical(end, interrupted)
     } else {
@@ -58,7 +58,7 @@ test_that("a reader that fails, is interrupted or jumps ends the run; what was c
     ledger <- dp_ledger(budget)
     expect_identical(ledger, whole$ledger[1:3, ])
     expect_identical(dp_ledger(budget), ledger)
-    # what is left can be used, on the same source, and no more than that
+    # the remaining budget can be used, on the same source, and no more than that
     left <- dp_convert(eps = 20, delta = 1e-6, to = "mu")^2 / 2 - sum(ledger$rho)
     again <- quiet_fit(y ~ a + f, source, budget = budget, bounds = frame_bounds["a"])
     expect_equal(again$privacy$rho, left)
@@ -110,7 +110,7 @@ test_that("a reader may collect garbage, draw random numbers, and fit another mo
     assign(".Random.seed", seed, globalenv())
   })
   expect_same_fit(run(dp_source(nested, n = 60), dp_budget(eps = 20, delta = 1e-6)), whole$fit)
-  # Drawing moves the noise on, so that nobody who draws there sees numbers that the noise was made of.
+  # Drawing in a reader advances the generator, so that no reader sees numbers that the noise is made of.
   drawing <- in_chunks(d, 25, function(at) runif(1))
   other <- run(dp_source(drawing, n = 60), dp_budget(eps = 20, delta = 1e-6))
   expect_false(identical(coef(other), coef(whole$fit)))

@@ -1,5 +1,5 @@
-# What one record holds in a source: whatever it is, its row is a null record at most, and no other row, count or error
-# depends on it.
+# The values of one record in a source: at most its row becomes a null record, and no other row, count or error depends
+# on them.
 
 d <- problem_frame(40)
 d$y01 <- as.integer(d$y == "yes")
@@ -13,7 +13,7 @@ same <- function(x, y) {
   expect_equal(x, y, tolerance = 1e-12)
 }
 
-# A source whose second of three chunks is changed: the column x becomes as(x).
+# A source whose second chunk of three is changed: the column x becomes as(x).
 changing <- function(data, column, as, ...) {
   dp_source(n = nrow(data), ..., function() {
     at <- 0
@@ -45,7 +45,7 @@ test_that("values in another type are read one by one: those of the declared typ
     same(fit(changing(d, "f", function(x) place(x, value))), fit(with_missing("f", 18)))
     same(fit(changing(d, "y01", function(x) place(x, value))), fit(with_missing("y01", 18)))
   }
-  # what no value of can be one of the declared type
+  # columns without any value of the declared type
   for (as in list(as.complex, function(x) as.Date("2020-01-01") + x, function(x) cbind(x, x), function(x) x > 0)) {
     same(fit(changing(d, "a", as)), fit(with_missing("a", 16:30)))
   }
@@ -76,7 +76,7 @@ test_that("levels that a later chunk has of its own are matched by label, others
     lost <- which(is.na(known[16:30])) + 15
     same(fit(changing(d, "f", function(x) factor(as.character(x), levels))), fit(with_missing("f", lost)))
   }
-  # Where codes are taken they are those of the levels declared.
+  # Codes in a formula are those of the declared levels.
   turned <- changing(d, "f", function(x) factor(x, rev(levels(x))))
   same(fit(turned, formula = y01 ~ a + as.integer(f)), fit(d, formula = y01 ~ a + as.integer(f)))
   broken <- function(x) structure(replace(as.integer(x), 3, 9L), levels = levels(x), class = "factor")
@@ -95,7 +95,7 @@ test_that("types that the first chunk does not show can be declared, of any sour
   utils::write.csv(late, file, row.names = FALSE)
   levels <- levels_of(d)
   same(fit(dp_source(file, chunk = 15, levels = levels, types = c(a = "numeric"))), fit(late))
-  # without them it is logical, and has no number
+  # without them the column is logical and contains no number
   expect_output(print(dp_source(file, chunk = 15, levels = levels)), "logical: a, logical")
   coded <- transform(d, f = c(u = "01", v = "02", w = "03")[as.character(f)])
   utils::write.csv(coded, file, row.names = FALSE)

@@ -1,4 +1,4 @@
-# A fit to a source is the fit to its rows in memory; what a source may not do is an error that quotes nothing.
+# A fit to a source equals the fit to its rows in memory; errors of sources quote no data.
 
 d <- problem_frame(60)
 d$a[5] <- NA
@@ -31,7 +31,7 @@ test_that("a fit to a table or query of SQLite is the one in memory", {
   connection <- sqlite_connection()
   DBI::dbWriteTable(connection, "people", transform(d, logical = as.integer(logical)))
   levels <- levels_of(d)
-  # SQLite has no logical type: a column of 0 and 1 is numeric.
+  # SQLite has no logical type, so a column of 0 and 1 is numeric.
   expected <- fit(transform(d, logical = as.integer(logical)))
   for (chunk in c(1, 7, 1000)) same(fit(dp_source(connection, "people", levels = levels, chunk = chunk)), expected)
   query <- "SELECT * FROM people WHERE b <= 0.5"
@@ -53,7 +53,7 @@ test_that("a fit to a table or query of PostgreSQL is the one in memory", {
 test_that("every method, with declared bounds or none, gives the fit in memory", {
   skip_on_cran() # it takes long
   source <- dp_source(in_chunks(d, 25))
-  # in memory records that are read once have a random order
+  # records in memory that are used once are in random order
   for (method in setdiff(dpsosp:::methods_without("batch"), dpsosp:::methods_with("fresh"))) {
     for (bounds in list("private", frame_bounds)) {
       same(fit(source, method = method, bounds = bounds), fit(d, method = method, bounds = bounds))
@@ -161,8 +161,8 @@ test_that("wrong arguments are errors that name them", {
   )
 })
 
-# The error of a fit to d, rows 26 to 50 of which change(), or those from another one on, and the ledger after it. The
-# first pass is that of dp_source().
+# The error of a fit to d and the ledger after it, where change() alters rows 26 to 50, or those from another one on.
+# The first pass is that of dp_source().
 failure <- function(change, ..., from = 25) {
   budget <- dp_budget(eps = 20, delta = 1e-6)
   pass <- 0
@@ -195,7 +195,7 @@ test_that("chunks that do not fit together are errors; what was asked is charged
       result <- failure(changes[[i]], bounds = bounds)
       expect_s3_class(result$error, "dpsosp_error_source")
       expect_match(conditionMessage(result$error), names(changes)[i], fixed = TRUE)
-      # ranges are found in one or two passes, without the response
+      # ranges are found in one or two passes, which do not read the response
       expect_true(nrow(result$ledger) <= if (is.list(bounds)) 1 else 3)
       expect_true(tail(result$ledger$what, 1) %in% c("ranges", "moments"))
     }
@@ -215,7 +215,7 @@ test_that("what a reader says is not shown, nor its warnings", {
   result <- failure(loud, from = 0)
   expect_no_match(conditionMessage(result$error), "a is")
   expect_identical(result$ledger$what, "ranges")
-  # and after the failure is told, it is forgotten
+  # a failure is reported once and then forgotten
   expect_null(dpsosp:::stream_failure$condition)
 })
 
@@ -230,5 +230,5 @@ test_that("connections and queries that a failed pass leaves are closed", {
   DBI::dbWriteTable(connection, "people", d)
   source <- dp_source(connection, "people", levels = levels_of(d), n = 50, chunk = 20)
   expect_error(fit(source), "more or fewer rows", class = "dpsosp_error_source")
-  expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1"))) # it would say that a result is pending
+  expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1"))) # a pending result would give a warning
 })

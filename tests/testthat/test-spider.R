@@ -1,4 +1,4 @@
-# SPIDER from a formula to a fit: what it pays, prints and refuses. What it finds is in the C tests and experiments.
+# SPIDER from a formula to a fit: costs, printed output and errors. C tests and experiments test its accuracy.
 
 saddle <- function(n = 20000, ..., seed = 1) {
   set.seed(seed)
@@ -16,8 +16,8 @@ test_that("the budget is paid once, for all records", {
   expect_gt(sum(fit$trace$query == "gradient difference"), 5)
   expect_equal(sum(fit$trace$rho), fit$privacy$ledger$rho[1])
   gradients <- sum(fit$trace$query %in% c("gradient", "gradient difference"))
-  expect_equal(fit$iterations[["done"]], gradients - 1) # one certifies
-  expect_true(is.na(fit$iterations[["planned"]])) # as many as there are records for
+  expect_equal(fit$iterations[["done"]], gradients - 1) # the last one is for the certificate
+  expect_true(is.na(fit$iterations[["planned"]])) # the number depends on the records
 })
 
 test_that("it leaves a saddle, and says that the population is certified", {
@@ -53,8 +53,8 @@ test_that("published constants pay once, too, and ask for products with a Hessia
   expect_lte(sum(fit$privacy$ledger$rho), fit$privacy$rho * (1 + 1e-9))
   products <- fit$trace$query == "hessian product"
   expect_gt(sum(products), 0)
-  expect_equal(sum(fit$trace$query == "hessian"), 1) # of the certificate
-  # what they promise is theirs, and less than the plan of tight ones
+  expect_equal(sum(fit$trace$query == "hessian"), 1) # for the certificate
+  # the published constants guarantee less than the tight ones
   expect_gt(fit$target$eps_g, saddle()$target$eps_g)
   expect_output(print(fit), "products? with (a Hessian|Hessians)")
   convex <- quiet_fit(y ~ a, problem_frame(2000), eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"],

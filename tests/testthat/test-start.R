@@ -1,4 +1,4 @@
-# Where a run starts that was given no start.
+# The start of a run if none is given.
 rare <- function(n = 800, d = 30, share = 0.05) {
   set.seed(2)
   list(x = matrix(runif(n * d, -1, 1), n, dimnames = list(NULL, paste0("x", seq_len(d)))),
@@ -44,11 +44,11 @@ test_that("the start is the log-odds of the share in the problem without columns
   found <- start(rep(c(1, -1), c(200, 600)))
   expect_identical(found[-1], numeric(3))
   expect_true(within(0.25, 0.01)[1] < found[1] && found[1] < within(0.25, 0.01)[2])
-  # A row without a response: log(1 + e) - log(2) of one.
+  # A row without a response counts as log(1 + e) - log(2) of a record of the second class.
   found <- start(rep(c(1, -1, NA), c(300, 300, 200)))
   share <- 0.375 + 0.25 * (log1p(exp(1)) - log(2))
   expect_true(within(share, 0.01)[1] < found[1] && found[1] < within(share, 0.01)[2])
-  # Shares that noise has taken to an end, or alone has given.
+  # Fractions that noise has moved to 0 or 1, or that are only noise.
   expect_equal(dpsosp:::log_odds(0.25, 0.01), log(1 / 3))
   expect_equal(dpsosp:::log_odds(-3, 0.1), log(1 / 9))
   expect_equal(dpsosp:::log_odds(2, 0.2), log(4))
@@ -65,7 +65,7 @@ test_that("methods that may end at their start release the share for up to a ten
     expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
   }
   expect_equal(dp_ledger(study(eps = 60, method = "opt"))$scale[1], 0.002, tolerance = 1e-6)
-  # Columns that say nothing: the start is what is returned, about as good as the constant prediction.
+  # The columns are uninformative: the start is returned, and it is about as good as the constant prediction.
   fit <- study(method = "2opt-ls", eps = 4)
   constant <- -0.05 * log(0.05) - 0.95 * log(0.95)
   expect_lt(mean_loss(fit), constant + 0.01)

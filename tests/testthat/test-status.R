@@ -1,4 +1,4 @@
-# Conditions that no argument leads to.
+# Conditions that no arguments can cause.
 
 test_that("arithmetic that is not IEEE 754's is refused when the package is loaded", {
   expect_silent(.onLoad("library", "dpsosp"))

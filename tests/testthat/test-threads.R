@@ -1,4 +1,4 @@
-# Threads: the same answers to the last bit, the option and its check, no hang in a forked child.
+# Threads: identical results to the last bit, the option and its check, no deadlock in a forked child.
 
 threads <- function(n, expr) {
   old <- options(dpsosp.threads = n)
@@ -6,7 +6,7 @@ threads <- function(n, expr) {
   expr
 }
 
-# Rows enough for several blocks a group, and one of them null.
+# Enough rows for several blocks per group; one row is null.
 many_rows <- function() {
   p <- problem_matrix(70 * 1024, 3)
   p$x[5000, 2] <- NA
@@ -64,7 +64,7 @@ test_that("a forked child does not wait for its parent's threads", {
     set.seed(1)
     quiet_fit(p$x, p$y, radius = 2, eps = 1, noise = "reproducible")$coefficients
   }
-  here <- threads(2, fit()) # the parent has threads from now on
+  here <- threads(2, fit()) # the parent has threads now
   job <- threads(2, parallel::mcparallel(fit(), mc.set.seed = FALSE, silent = TRUE))
   there <- parallel::mccollect(job, wait = FALSE, timeout = 60)
   tools::pskill(job$pid)

@@ -1,12 +1,12 @@
-# Whatever happens in the middle of a run: interrupts, errors, jumps, garbage collections, forks, files, other fits.
-# What was charged stays charged, the budget is never exceeded, and what comes out is an answer or a constant condition.
+# Events in the middle of a run: interrupts, errors, jumps, garbage collections, forks, files, other fits. Charges are
+# never undone, the budget is never exceeded, and the result is a value or a constant condition.
 
 p <- problem_matrix(300)
 w0 <- c(0, 0, 0)
 some_oracle <- function(budget, noise = "secure") dp_oracle(p$x, p$y, "logistic", budget, 2, noise = noise)
 interrupted <- structure(class = c("interrupt", "condition"), list(message = "", call = NULL))
 
-# Runs code with this function (done, total) in the place of progress bars.
+# Runs code with a function (done, total) in place of progress bars.
 with_progress <- function(callback, code) {
   old <- dpsosp:::progress_bar
   on.exit(utils::assignInNamespace("progress_bar", old, "dpsosp"))
@@ -20,7 +20,7 @@ at_call <- function(k, act) {
     if (calls == k) act()
   }
 }
-# The same run each time, of some ten questions of three kinds.
+# The same run each time, with about ten queries of three kinds.
 run <- function(budget, seed = 1) {
   set.seed(seed)
   quiet_fit(p$x, p$y, radius = 2, budget = budget, loss = "sigmoid", method = "2opt-ls", noise = "reproducible",
@@ -34,7 +34,7 @@ whole <- local({
   list(fit = fit, ledger = dp_ledger(budget), calls = calls)
 })
 
-# Every question there is, on an oracle and a budget; costs are small.
+# All queries on an oracle and a budget, with small costs.
 questions <- list(
   value = function(o, b) dp_value(o, w0, rho = 1e-4),
   gradient = function(o, b) dp_gradient(o, w0, rho = 1e-4),
@@ -74,11 +74,11 @@ test_that("a jump out of a progress callback ends the run as an interrupt, where
           with_progress(at_call(k, jump), tryCatch(run(budget), interrupt = identity, error = identity))
         }))
       })
-      # A constant: nothing of the data, of the noise, or of how far the run came.
+      # A constant text: it contains nothing about the data, the noise, or the progress of the run.
       expect_identical(end, interrupted)
       ledger <- dp_ledger(budget)
       rows[k] <- nrow(ledger)
-      # Without the rows of the whole run that come later; one question was paid for and not answered.
+      # The ledger without the rows that the complete run adds later; one query was charged but returned nothing.
       expect_identical(ledger$rho, head(whole$ledger$rho, rows[k]))
       expect_identical(dp_ledger(budget), ledger)
       left <- dp_convert(eps = 40, delta = 1e-6, to = "mu")^2 / 2 - sum(ledger$rho)
@@ -105,7 +105,7 @@ test_that("the budget of an interrupted run can be used for what is left", {
 test_that("real interrupts between and in questions end a run at each of its iterations", {
   skip_on_cran()
   skip_on_os("windows")
-  # Pending while the callback runs, it is found by the next question; else the callback itself is interrupted.
+  # If an interrupt is pending when the callback ends, the next query finds it; otherwise it interrupts the callback.
   out <- child(c(
     "set.seed(1)",
     "x <- matrix(runif(600, -1, 1), 300)",
@@ -182,18 +182,18 @@ test_that("entries survive a collection at every allocation", {
 })
 
 test_that("random numbers drawn by a callback are no noise of the run", {
-  # A callback that puts the generator back as it found it is not noticed: it found it where the run was.
+  # A callback that restores the generator's state is not detected, as that is the state of the run.
   polite <- function(done, total) {
     seed <- .Random.seed
     runif(5)
     assign(".Random.seed", seed, globalenv())
   }
   expect_identical(with_progress(polite, run(some_budget())), whole$fit)
-  # One that draws moves the run on, so that no two drew the same.
+  # A callback that draws advances the generator, so both never use the same numbers.
   drawn <- NULL
   after <- with_progress(function(done, total) drawn <<- c(drawn, runif(1)), run(some_budget()))
   expect_false(identical(after$coefficients, whole$fit$coefficients))
-  # What the second call draws comes after the first question's noise, not in its place.
+  # The second call draws after the first query's noise, not in its place.
   set.seed(1)
   expect_false(drawn[2] == runif(2)[2])
 })
@@ -214,7 +214,7 @@ test_that("a fit within a fit draws on the same budget, and both keep to it", {
       expect_s3_class(outer, "dp_sosp")
       ledger <- dp_ledger(budget)
       expect_lte(sum(ledger$rho), capacity * (1 + 1e-12))
-      # Each row belongs to one of the two; those of the inner one's start and moments are in no trace.
+      # Each row belongs to one of the two fits; the rows for the inner fit's start and moments are in no trace.
       expect_equal(nrow(ledger), nrow(outer$trace) + 2 + nrow(inner$trace) + sum(ledger$what == "unused"))
       if (is.null(share)) expect_equal(outer$status, "budget")
     }
@@ -257,7 +257,7 @@ test_that("no question is answered in a forked process", {
     }, error = class)
   }, mc.cores = 2))
   for (seen in classes) expect_true("dpsosp_error_fork" %in% seen)
-  # Nor in a child of the child, nor by an oracle that the child makes on this budget.
+  # The same holds in a child of the child, and for an oracle that the child makes on this budget.
   in_fork <- function(expr) unlist(parallel::mccollect(parallel::mcparallel(tryCatch(expr, error = class))))
   expect_true("dpsosp_error_fork" %in% in_fork(in_fork(dp_gradient(o, w0, rho = 1e-4))))
   expect_true("dpsosp_error_fork" %in% in_fork(dp_gradient(some_oracle(budget), w0, rho = 1e-4)))
@@ -286,7 +286,7 @@ test_that("nothing restored from a file answers", {
   )
   for (copy in copies) {
     for (name in names(questions)) {
-      # With the live budget a fit is no question to a restored object.
+      # With the live budget a fit runs no query on the restored object.
       if (identical(copy$budget, budget) && name %in% c("fit", "ranges")) next
       expect_error(questions[[name]](copy$o, copy$budget), class = "dpsosp_error_restored")
     }

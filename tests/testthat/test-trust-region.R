@@ -106,7 +106,7 @@ test_that("planned iterations are those of the papers", {
   expect_equal(planned_iterations("opt", eps_g = 0.06, eps_h = 0.245, gap = 0.5), # Gao and Wright (10)
                ceiling(0.5 / min(0.4 * 0.06^2, 4 / 15 * 0.245^3)))
   expect_equal(planned_iterations("gd", eps_g = 0.1, gap = 1, smooth = 0.25), ceiling(1 / (1.6 * 0.01)))
-  # and those of the runs
+  # and those of runs
   p <- problem_matrix(500)
   fit <- quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "tr", target = sosp(0.1, 0.5),
                    control = control_tr("published"))

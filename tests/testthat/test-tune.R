@@ -1,4 +1,4 @@
-# Private choice: what it costs, what it may not say, and that it chooses.
+# Private choice: its cost, what it must not reveal, and its success.
 
 tune_frame <- function(n = 600, seed = 1) {
   set.seed(seed)
@@ -19,7 +19,7 @@ tuned <- function(..., candidates = contenders, data = tune_frame(), eps = 50, d
   dp_tune(candidates, y ~ a + b, data, eps = eps, delta = delta, noise = noise, ...)
 }
 
-# What dp_tune() makes of its arguments before anything is run.
+# The arguments of dp_tune() after all checks and before any run.
 job_of <- function(eps = 2, delta = 1e-6, candidates = contenders, neighbours = "replace-one") {
   data <- tune_frame()
   held_out <- held_out_rows(nrow(data), 0.2, NULL)
@@ -56,7 +56,7 @@ test_that("with much noise any candidate may be chosen", {
   set.seed(6)
   job <- job_of(eps = 0.05, candidates = contenders[1:2])
   chosen <- replicate(16, tune_split(job)$run$name)
-  # each nearly as likely as the other: one is missing with probability 3e-5
+  # both are nearly equally likely: one is missing with probability 3e-5
   expect_setequal(chosen, names(contenders)[1:2])
 })
 
@@ -91,7 +91,7 @@ test_that("a plan spends (eps, delta), and no more", {
   }
   whole <- dp_convert(eps = 1, delta = 1 / 50000^2, to = "mu")
   ratio <- function(law, k) selection_plan(law, k, 1, 1 / 50000^2)$mu / whole
-  # As the help page has them.
+  # As on the help page.
   expect_equal(round(vapply(c(2L, 5L, 20L), ratio, 0, law = "poisson"), 2), c(0.73, 0.56, 0.28))
   expect_equal(round(vapply(c(2L, 5L, 20L), ratio, 0, law = "geometric"), 2), c(0.59, 0.52, 0.46))
 })
@@ -129,7 +129,7 @@ test_that("the fit says what all of it cost", {
 test_that("nothing is said of runs, and nothing kept but the chosen one", {
   data <- tune_frame()
   set.seed(5)
-  # Ranges that are not found are warned of in a fit, and releases have messages.
+  # A fit warns about ranges that are not found, and its releases give messages.
   candidates <- list(list(method = "newton"), list(), list(formula = y ~ z))
   names(candidates) <- c("one", "two", "three")
   for (i in 1:3) {

@@ -1,6 +1,6 @@
-# Weights and offsets of records, whatever the data come as: each kind works as a data frame does, or says why not.
+# Weights and offsets of records in every form of data: each form gives the results of a data frame, or a reason.
 
-# Among them records that do not count, each for a reason of its own.
+# Some records are not used, each for another reason.
 weights_data <- function(n = 1100) {
   set.seed(1)
   d <- data.frame(a = runif(n, -1, 1), b = runif(n, -1, 1), w = round(runif(n), 3), o = runif(n, -1, 2))
@@ -21,7 +21,7 @@ x <- as.matrix(d[c("a", "b")])
 given <- list(weights = c(weights = TRUE, offset = FALSE), offset = c(weights = FALSE, offset = TRUE),
               both = c(weights = TRUE, offset = TRUE))
 
-# A fit of this kind of data, which has weights, an offset or both.
+# A fit to data of this form, with weights, an offset or both.
 weighted_fit <- function(has, data = d, method = "2opt-ls", response = "y", seed = 5, eps = 2, ...) {
   set.seed(seed)
   formula <- stats::as.formula(paste(response, if (has[["offset"]]) "~ a + b + offset(o)" else "~ a + b"),
@@ -55,7 +55,7 @@ test_that("the same fit comes from data in memory, of any kind, and in chunks", 
   for (has in given) {
     for (method in c("2opt-ls", "newton-ridge", "objpert")) {
       reference <- weighted_fit(has, method = method)
-      # One that leaves them out would be another.
+      # A fit without them would be another problem.
       expect_false(identical(coef(weighted_fit(c(weights = FALSE, offset = FALSE), method = method)), coef(reference)))
       same_numbers(matrix_fit(has, method = method), reference)
       for (source in sources[if (method == "2opt-ls") names(sources) else "chunks"]) {
@@ -139,7 +139,7 @@ test_that("intervals, certificates and records kept out have them, too", {
     expect_identical(suppressMessages(other(dp_inference, has, source))$inference$vcov, inference$inference$vcov)
     certificate <- suppressMessages(other(dp_certify, has, d))
     expect_identical(suppressMessages(other_matrix(dp_certify, has))$gradient, certificate$gradient)
-    # Records in memory are taken in a random order, those of a source in their own.
+    # Records in memory are used in random order, those of a source in their own order.
     streamed <- suppressMessages(other(dp_certify, has, source))
     expect_equal(streamed$gradient, certificate$gradient, tolerance = 0.3)
     kept_out <- matrix_fit(has, certificate = "population")
@@ -169,7 +169,7 @@ test_that("a fit to a matrix is fitted again with them, and holds none of them",
   expect_lt(length(serialize(literal$design, NULL)), 3000)
 })
 
-# A column for each argument: TRUE where it works, else what the refusal says.
+# A column for each argument: TRUE if it works, else the text of the error.
 test_that("each kind of data takes weights and offsets, or says why not", {
   source <- dp_source(in_chunks(d, 333), levels = levels_of(d))
   numbers <- stats::setNames(rep("numeric", 6), setdiff(names(d), "class"))
