@@ -25,8 +25,8 @@
 #'    D makes steps long enough to reach the minimum in `iterations` steps and short enough for the noise of each of
 #'    them. So more steps cost time, not accuracy. The solution is the mean of the last 85 percent of the iterates.
 #' 3. All gradients together estimate the gradient at the start. If this estimate does not exceed its noise level, the
-#'    ridge penalty is made up to 15 times larger, and the solution is moved to that of the larger penalty in the
-#'    quadratic model. This step uses releases only, and costs no budget.
+#'    ridge penalty is made up to 15 times larger. One more step, with the mean gradient of the last iterates and this
+#'    penalty, moves the solution on where the steps were slow. It uses releases only, and costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
@@ -93,7 +93,7 @@ ridge_intercept <- 0.25 # ridge of the intercept over the mean of the others: it
 ridge_guard <- 15       # largest factor of the ridge where the gradient at the start does not exceed its noise level
 ridge_sure <- 0.6       # by which the eigenvalues of the matrix are lowered for that test, over the norm of its noise
 ridge_reach <- 2        # number of time constants of the slowest direction
-ridge_wander <- 0.03    # variance of the predictors caused by the noise of the iterates, over sqrt(d)
+ridge_wander <- 0.02    # variance of the predictors caused by the noise of the iterates, over sqrt(d)
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
 ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
 ridge_few <- 5000       # with at most so many records half of the steps are as accurate
@@ -102,10 +102,13 @@ ridge_options <- function(job, rho) {
   control <- unclass(job$control)
   if (is.na(control$iterations)) control$iterations <- if (job$n <= ridge_few) 80L else 160L
   curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
-  c(list(curvature = curved, size = ridge_size * job$geometry$cap, intercept = ridge_intercept, guard = ridge_guard,
-         sure = ridge_sure, reach = ridge_reach, wander = ridge_wander * sqrt(job$dim), least = ridge_floor,
-         tail = ridge_tail), control)
+  c(list(curvature = curved, start_curvature = start_curvature(job, curved), size = ridge_size * job$geometry$cap,
+         intercept = ridge_intercept, guard = ridge_guard, sure = ridge_sure, reach = ridge_reach,
+         wander = ridge_wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
 }
+
+# Curvature of the loss at the constant prediction, if its fraction of the second class was released.
+start_curvature <- function(job, most) if (is.null(job$share)) most else min(most, job$share * (1 - job$share))
 
 # Curvature of the logistic loss at the constant prediction, over its maximum. The lower bound keeps steps short where
 # there is much noise. If the caller gave the start, the fraction of the second class is unknown.

@@ -88,6 +88,7 @@ static inline struct ridge_options run_options_ridge(void) {
                             .intercept = 1,
                             .guard = 15,
                             .sure = 0.6,
+                            .start_curvature = 0.25,
                             .reach = 2,
                             .wander = 0.06,
                             .least = 0.4,

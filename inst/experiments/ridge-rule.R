@@ -49,8 +49,8 @@ constants <- list("as they are" = list(), "constant 1" = list(geometry_constant 
 settings <- c(constants, list(
   "sure 0" = list(ridge_sure = 0), "sure .3" = list(ridge_sure = 0.3), "sure 1" = list(ridge_sure = 1),
   "guard 5" = list(ridge_guard = 5), "guard 40" = list(ridge_guard = 40), "size 8" = list(ridge_size = 8),
-  "size 32" = list(ridge_size = 32), "wander .02" = list(ridge_wander = 0.02),
-  "wander .045" = list(ridge_wander = 0.045), "floor 1" = list(geometry_floor = 1),
+  "size 32" = list(ridge_size = 32), "wander .01" = list(ridge_wander = 0.01),
+  "wander .03" = list(ridge_wander = 0.03), "floor 1" = list(geometry_floor = 1),
   "floor 4" = list(geometry_floor = 4), newton = list()
 ))
 growths <- c(constants, list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),

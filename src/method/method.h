@@ -213,6 +213,7 @@ struct ridge_options {
   double size;              /* norm of the solution that the ridge is for */
   double intercept;         /* ridge of the intercept, over the others' mean */
   double guard;             /* the ridge is at most so many times as large */
+  double start_curvature;   /* second derivative of the loss at the start */
   double sure;              /* by which eigenvalues of the matrix are lowered, over the norm of its noise */
   double reach;             /* time constants that the slowest direction has */
   double wander;            /* largest variance of the predictors while the iterates wander */

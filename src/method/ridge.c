@@ -9,9 +9,10 @@
  *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
  *             steps; the solution is the mean of the last iterates
  *   guard     The gradient at the start, estimated by the mean of g - S (w - start) over the steps, is compared with
- *             its noise level; where it does not exceed it, kappa becomes up to guard times as large. S is M with its
- *             eigenvalues lowered by what may be noise. The solution w then becomes that of the larger kappa' in the
- *             quadratic model, start + (M + kappa')^-1 (M + kappa) (w - start).
+ *             its noise level; where it does not exceed it, kappa becomes up to guard times as large. S is the matrix
+ *             of M with its eigenvalues lowered by what may be noise, times the curvature of the loss at the start.
+ *   finish    One more step, with the mean gradient of the last iterates, the new kappa and A = M + max(4 kappa,
+ *             least): it moves on where the steps were slow, and back where kappa has grown.
  *
  * D gives the slowest direction `reach` time constants, and keeps steps below what the noise of the matrix may hide.
  * calm >= 1 limits how far the iterates wander: far from the solution the mean gradient of a bounded slope is
@@ -41,7 +42,8 @@ struct run {
   double s;       /* see above */
   double least;   /* least term that the steps add to M, because of its noise */
   double *w, *start;
-  double *gradient, *direction, *kappa, *added, *mean, *first; /* dim each; first: the gradient at the start */
+  double *gradient, *direction, *kappa, *added, *mean; /* dim each */
+  double *first, *last; /* of the data alone: the gradient at the start; the mean gradient of the last iterates */
   double *matrix, *sure, *inverse, *scratch;                   /* dim x dim each; sure: S */
 };
 
@@ -51,10 +53,10 @@ static int calm(struct run *r);
 static double wandered(const struct run *r, const double *value, const double *spread, double calm);
 static int take_steps(struct run *r);
 static void move(struct run *r);
-static void collect(struct run *r);
+static void collect(struct run *r, double last);
 static int guard(struct run *r);
 static double doubt(const struct run *r);
-static int shrink(struct run *r, double more);
+static int finish(struct run *r, double more);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -68,12 +70,12 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
   if (status == BASE_OK && !oracle_scales(oracle)) status = BASE_ERR_ARGUMENT;
   if (status != BASE_OK) return status;
   size_t dim = f.dim;
-  double *memory = base_alloc(dim * (7 + 4 * dim), sizeof(double));
+  double *memory = base_alloc(dim * (8 + 4 * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct run r = {.f = &f, .o = options, .result = result, .w = w, .start = memory};
-  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.first};
-  for (size_t i = 0; i < 6; i++) *vectors[i] = memory + (i + 1) * dim;
-  r.matrix = memory + 7 * dim;
+  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.first, &r.last};
+  for (size_t i = 0; i < 7; i++) *vectors[i] = memory + (i + 1) * dim;
+  r.matrix = memory + 8 * dim;
   r.sure = r.matrix + dim * dim;
   r.inverse = r.sure + dim * dim;
   r.scratch = r.inverse + dim * dim;
@@ -110,7 +112,7 @@ static int prepare(struct run *r, double rho) {
   double noise = sqrt(2 * (double)dim) * sd; /* about its spectral norm */
   for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k], 0);
   compose(dim, r->scratch, r->direction, r->matrix);
-  for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k] - o->sure * noise, 0);
+  for (size_t k = 0; k < dim; k++) r->direction[k] = o->start_curvature * fmax(r->added[k] - o->sure * noise, 0);
   compose(dim, r->scratch, r->direction, r->sure);
   r->least = o->curvature * o->least * noise;
   r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
@@ -179,12 +181,14 @@ static int take_steps(struct run *r) {
   if (status == BASE_OK) status = invert(r, r->added);
   memset(r->mean, 0, dim * sizeof(double));
   memset(r->first, 0, dim * sizeof(double));
+  memset(r->last, 0, dim * sizeof(double));
   for (int i = 1; status == BASE_OK && i <= o->iterations; i++) {
     base_progress(i, o->iterations + 1);
-    if (i > first) la_axpy(dim, 1.0 / (o->iterations - first), r->w, r->mean);
+    double last = i > first ? 1.0 / (o->iterations - first) : 0;
+    la_axpy(dim, last, r->w, r->mean);
     status = measure(r, r->rho_steps / o->iterations, &sd);
     if (status != BASE_OK) break;
-    collect(r);
+    collect(r, last);
     move(r);
   }
   memcpy(r->w, r->mean, dim * sizeof(double));
@@ -199,13 +203,15 @@ static void move(struct run *r) {
   trace_last(&r->result->trace)->step = la_norm(dim, r->direction);
 }
 
-/* Adds to `first` what the last gradient says about the gradient at the start, in the quadratic model. */
-static void collect(struct run *r) {
+/* Adds the last gradient to the mean of the last iterates, with this weight, and what it says about the gradient at the
+ * start, in the quadratic model. */
+static void collect(struct run *r, double last) {
   size_t dim = r->f->dim;
   double weight = 1.0 / r->o->iterations;
   for (size_t j = 0; j < dim; j++) {
-    double away = r->w[j] - r->start[j];
-    r->first[j] += weight * (r->gradient[j] - r->kappa[j] * away);
+    double away = r->w[j] - r->start[j], data = r->gradient[j] - r->kappa[j] * away;
+    r->last[j] += last * data;
+    r->first[j] += weight * data;
     la_axpy(dim, -weight * away, r->sure + j * dim, r->first);
   }
 }
@@ -214,7 +220,7 @@ static void collect(struct run *r) {
 static int guard(struct run *r) {
   for (size_t j = 0; j < r->f->dim; j++) r->added[j] = fmax(4 * r->kappa[j], r->least);
   int status = invert(r, r->added);
-  return status == BASE_OK ? shrink(r, doubt(r)) : status;
+  return status == BASE_OK ? finish(r, doubt(r)) : status;
 }
 
 /* With g the gradient at the start and G the inverse, both without the intercept: E = (g'G g - s^2 (tr G +
@@ -232,20 +238,18 @@ static double doubt(const struct run *r) {
   return fmax(1, 1 / fmax(over, 1 / r->o->guard));
 }
 
-/* Moves the solution to that of a ridge `more` times as large; added, direction and mean are scratch here. */
-static int shrink(struct run *r, double more) {
+/* See the head of this file; the ridge becomes `more` times as large. */
+static int finish(struct run *r, double more) {
   size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
-  double *away = r->mean, *pull = r->added;
-  for (size_t j = 0; j < dim; j++) away[j] = r->w[j] - r->start[j];
-  la_matvec(dim, dim, r->matrix, dim, away, pull);
-  for (size_t j = 0; j < dim; j++) pull[j] += r->kappa[j] * away[j];
   for (size_t j = skip; j < dim; j++) r->kappa[j] *= more;
-  int status = invert(r, r->kappa);
-  if (status != BASE_OK) return status;
-  la_matvec(dim, dim, r->inverse, dim, pull, r->w);
-  la_axpy(dim, 1, r->start, r->w);
+  for (size_t j = 0; j < dim; j++) {
+    r->added[j] = fmax(4 * r->kappa[j], r->least);
+    r->gradient[j] = r->last[j] + r->kappa[j] * (r->w[j] - r->start[j]);
+  }
   r->result->ridge *= more;
-  return BASE_OK;
+  int status = invert(r, r->added);
+  if (status == BASE_OK) move(r);
+  return status;
 }
 
 static int certify(struct run *r, double rho) {
@@ -298,6 +302,7 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, COUNT, iterations),          FIELD(ridge_options, NUMBER, eps_g),
     FIELD(ridge_options, NUMBER, confidence),         FIELD(ridge_options, NUMBER, certificate_share),
     FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, sure),
+    FIELD(ridge_options, NUMBER, start_curvature),
     FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
     FIELD(ridge_options, NUMBER, guard),              FIELD(ridge_options, NUMBER, reach),
     FIELD(ridge_options, NUMBER, wander),             FIELD(ridge_options, NUMBER, least),
