@@ -1,8 +1,8 @@
 # Draws data/covertype.rda from the full data set. Run at the top of the repository:
 #   Rscript data-raw/covertype.R [path to covertype.rds]
 #
-# The rows stay in the order of the draw: those of the source are in spatial
-# order, so its first n rows would be no sample.
+# The rows stay in the order of the draw: those of the source are in spatial order, so that its first n rows would not
+# be a random sample.
 
 source_path <- c(commandArgs(TRUE), "../shared/data/covertype.rds")[1]
 full <- readRDS(source_path)

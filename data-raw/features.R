@@ -1,6 +1,6 @@
-# Writes R/features-constants.R: mean and standard deviation of the square root of a feature, by the kind of its channel,
-# over synthetic images of random ellipses and boxes that cover each other. Run at the top of the repository, after
-# INSTALL=1 dev/build.sh:
+# Writes R/features-constants.R: mean and standard deviation of the square root of a feature, by the kind of its
+# channel, over synthetic images of random ellipses and boxes that cover each other. Run at the top of the repository,
+# after INSTALL=1 dev/build.sh:
 #   Rscript data-raw/features.R
 
 library(dpsosp, lib.loc = "build/lib")
@@ -13,7 +13,7 @@ row <- matrix(seq_len(side), side, side)
 column <- t(row)
 field <- (row - 14.5)^2 + (column - 14.5)^2 < 13.5^2 # no direction is preferred
 
-# Black, white, or some grey; half of the shapes are boxes. Two to six of them.
+# Two to six shapes in black, white, or some grey; half of them are boxes.
 image <- function() {
   out <- matrix(0, side, side)
   for (shape in seq_len(sample(2:6, 1))) {

@@ -1,7 +1,8 @@
-# Does dp_audit() contradict what the package claims? Many audits of fits at small n, and of single gradients whose law
-# is known, so that the audit is seen to see something. Prints a table and writes it to dev/audit.md.
+# Does dp_audit() contradict the package's claims? Runs many audits of fits with small n, and audits of single gradients
+# whose distribution is known, which show that the audit can detect something. Prints a table and writes it to
+# dev/audit.md.
 #   Rscript dev/audit.R [LIBRARY [REPETITIONS]]
-# Ends with "N passed, N failed": a row passes when each of its repetitions, and all as one, give what it expects.
+# Ends with "N passed, N failed": a row passes if each repetition, and all repetitions pooled, give the expected result.
 
 args <- commandArgs(TRUE)
 library(dpsosp, lib.loc = if (length(args) > 0) args[1])
@@ -10,7 +11,7 @@ for (helper in c("problems", "audit")) source(paste0("tests/testthat/helper-", h
 repetitions <- if (length(args) > 1) as.integer(args[2]) else 20L
 eps <- 4
 delta <- 1e-5
-# A bound fails with probability 0.001, so 100 of them all hold with probability 0.9 at least, whatever the mechanism.
+# A bound fails with probability 0.001, so 100 bounds all hold with probability at least 0.9, whatever the mechanism is.
 conf <- 0.999
 n <- 20
 runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation = 1000, tune = 10)
@@ -30,8 +31,8 @@ main <- function() {
   quit(status = if (all(passed)) 0 else 1)
 }
 
-# Few iterations, so that each answer has little noise, and a target out of reach, so that a run ends with its budget; a
-# fit of its own, on other data, in each repetition.
+# Few iterations, so that each release has little noise, and a target out of reach, so that a run spends its budget.
+# Each repetition makes a fit of its own on other data.
 audit_method <- function(method) {
   control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5),
                     `newton-ridge` = control_newton_ridge(iterations = 5), objpert = NULL,
@@ -45,7 +46,7 @@ audit_method <- function(method) {
   }, function(a) !a$exceeds)
 }
 
-# Steps on batches that one record is in, or not.
+# Steps on batches, with one record present or null.
 audit_batches <- function(method, loss = "sigmoid") {
   release <- batch_release(method, eps, delta, 1.5, loss = loss)
   repeat_audit(paste0("`", method, "`, its steps on batches"), "at most eps", runs[["batches"]], function() {
@@ -53,8 +54,8 @@ audit_batches <- function(method, loss = "sigmoid") {
   }, function(a) !a$exceeds)
 }
 
-# A network's steps on batches that one record is in, or not: how far its weights go where those of a fit with next to
-# no noise go.
+# A network's steps on batches, with one record present or null: the score is how far the weights move in the direction
+# of a fit with almost no noise.
 audit_network <- function() {
   x <- matrix(c(1, rep(0, n - 1)), n)
   plan <- event_repeat(event_subsample(event_gaussian(1, "zero-out"), 0.5), 4)
@@ -71,8 +72,8 @@ audit_network <- function() {
   }, function(a) !a$exceeds)
 }
 
-# A fit that reads each record once; most are for its last gradient, whose length is all that a fit shows of it. One is
-# there or null, the others are null.
+# A fit that uses each record once. Most records are for its last gradient, as its norm is all that the fit shows of it.
+# One record is present or null, the others are null.
 audit_fresh <- function() {
   release <- function(label) {
     fit <- suppressWarnings(dp_sosp(matrix(1, n, 1), c(label, rep(NA, n - 1)), eps, delta, "spider", "sigmoid",
@@ -86,7 +87,7 @@ audit_fresh <- function() {
   }, function(a) !a$exceeds)
 }
 
-# A record that the others contradict, so that its derivative is near the Lipschitz constant, against a null one.
+# A record that contradicts the others, so that its derivative is near the Lipschitz constant, against a null record.
 audit_minimiser <- function() {
   release <- function(label) {
     fit <- dp_sosp(matrix(1, n, 1), c(label, rep(-1, n - 1)), eps, delta, "objpert", radius = 1, intercept = FALSE,
@@ -99,8 +100,8 @@ audit_minimiser <- function() {
   }, function(a) !a$exceeds)
 }
 
-# What a record adds to the gradient, the Hessian and the gradient products that intervals rest on, against their noise;
-# all others are null.
+# A record's contribution to the gradient, the Hessian and the gradient products for intervals, compared with their
+# noise; all other records are null.
 audit_intervals <- function() {
   x <- matrix(1, n, 1)
   release <- function(label) {
@@ -119,8 +120,8 @@ audit_intervals <- function() {
   }, function(a) !a$exceeds)
 }
 
-# Newton's method for three classes: a record that says all that its row can, against a null one; all others are null. A
-# fit starts at zero, so what it returns is the sum of its steps, each of which the record moves towards its class.
+# Newton's method for three classes: a record with the largest possible effect, against a null record; all others are
+# null. A fit starts at zero and returns the sum of its steps, and the record moves each of them towards its class.
 audit_classes <- function() {
   x <- matrix(1, n, 1)
   release <- function(label) {
@@ -135,7 +136,7 @@ audit_classes <- function() {
   }, function(a) !a$exceeds)
 }
 
-# The same gradient where a database sums: of tables that differ in one record, all others null.
+# The same gradient where a database computes the sum: two tables that differ in one record, all others null.
 audit_pushed <- function() {
   mu <- dp_convert(eps = eps, delta = delta, to = "mu")
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
@@ -157,8 +158,8 @@ audit_pushed <- function() {
   }, function(a) !a$exceeds, least = 0.1 * eps)
 }
 
-# All of the budget for the gradient of the sigmoid loss at zero, on a record and on its opposite, the others null: the
-# largest change there is under "replace-one", twice that under "zero-out", whose noise is half.
+# The whole budget for the gradient of the sigmoid loss at zero, with a record and with its opposite, the others null:
+# the largest change under "replace-one", and twice the largest under "zero-out", which has half the noise.
 audit_gradient <- function(what, neighbours, expected) {
   mu <- dp_convert(eps = eps, delta = delta, to = "mu")
   x <- matrix(1, n, 1)
@@ -173,7 +174,7 @@ audit_gradient <- function(what, neighbours, expected) {
   }, expected)
 }
 
-# Held-out records that all are null but one, for which the prediction is certain, and right or wrong.
+# Held-out records that are all null but one, whose prediction is certain and either right or wrong.
 audit_evaluation <- function(what, metrics, statistic) {
   x <- matrix(c(1, rep(NA, n - 1)), n)
   fit <- suppressWarnings(suppressMessages(dp_sosp(
@@ -189,7 +190,7 @@ audit_evaluation <- function(what, metrics, statistic) {
   }, function(a) !a$exceeds, least = 0.1 * eps)
 }
 
-# All that the three means say, each as much.
+# Sums the three means with equal weights.
 audit_scores <- function() {
   audit_evaluation("`dp_evaluate()`, means", c("log_loss", "brier", "accuracy"),
                    function(e) sum(c(-1, -1, 1) * e$estimates$estimate / c(log(99), 1, 1)))
@@ -199,9 +200,9 @@ audit_table <- function() {
   audit_evaluation("`dp_evaluate()`, table", "table", function(e) e$table$modelled[20] - e$table$other[20])
 }
 
-# Held-out records that all are null but one, for which the candidates predict opposite classes: in training, columns
-# say the same, in this record they do not. The statistic is which one is chosen, and a random number that tells equal
-# choices apart, as an audit takes equal answers for a fixed seed.
+# Held-out records that are all null but one, for which the candidates predict opposite classes: in the training data
+# the columns agree, in this record they do not. The statistic is the chosen candidate plus a random number to break
+# ties, as an audit takes equal values for a fixed seed.
 audit_tune <- function(strategy) {
   candidate <- function(column) {
     list(formula = stats::reformulate(column, "y"), method = "newton", bounds = stats::setNames(list(c(-1, 1)), column))
@@ -220,7 +221,7 @@ audit_tune <- function(strategy) {
   }, function(a) !a$exceeds)
 }
 
-# least: what all as one must exceed.
+# least: the value that the pooled bound must exceed.
 repeat_audit <- function(what, wanted, runs, audit, expected, least = -Inf) {
   used <- system.time(audits <- lapply(seq_len(repetitions), function(i) audit()))
   bounds <- vapply(audits, `[[`, 0, "bound")
@@ -233,10 +234,10 @@ repeat_audit <- function(what, wanted, runs, audit, expected, least = -Inf) {
   row
 }
 
-# The audits of a row are of one mechanism on one pair, as a fit is audited on data made from public facts. Each
-# threshold is independent of the runs that test it; mean error rates obey the trade-off that each pair of rates obeys,
-# as it is convex or linear; Clopper-Pearson bounds hold for successes of unequal probabilities, too (Hoeffding 1956,
-# theorem 4).
+# The audits of a row are for one mechanism and one pair, as a fit is audited on data made from public facts. Each
+# threshold is independent of the runs that test it. Mean error rates satisfy the trade-off that each pair of rates
+# satisfies, as it is convex or linear. Clopper-Pearson bounds hold for successes with unequal probabilities, too
+# (Hoeffding 1956, theorem 4).
 bound_together <- function(audits) {
   counts <- rowSums(vapply(audits, function(a) unlist(a$counts), numeric(3)))
   claim <- list(delta = delta, tradeoff = audits[[1]]$tradeoff)

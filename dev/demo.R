@@ -1,7 +1,7 @@
-# make demo: one private fit, and what privacy costs. Rscript dev/demo.R LIBRARY PICTURE.png
+# make demo: one private fit, and the cost of privacy. Rscript dev/demo.R LIBRARY PICTURE.png
 #
-# plot(fit) fills a page, so loss against eps gets one of its own, PICTURE-loss.png. That one looks at the data without
-# noise, for held-out loss: the example data are public.
+# plot(fit) fills a page, so loss against eps has a plot of its own, PICTURE-loss.png. It uses the held-out loss without
+# noise, as the example data are public.
 
 args <- commandArgs(TRUE)
 library(dpsosp, lib.loc = args[1])

@@ -1,5 +1,5 @@
-# Every .Call entry with a garbage collection at each allocation: an R object that the glue does not protect is then
-# collected, and its answer differs from the one without (or R crashes).
+# Calls every .Call entry with a garbage collection at each allocation. An R object that the glue does not protect is
+# then collected, and the result differs from that without collections (or R crashes).
 #   Rscript dev/gctorture.R LIBRARY
 # Ends with "N passed, N failed". The entries are called directly: R code under torture takes minutes.
 
@@ -28,7 +28,7 @@ main <- function() {
   quit(status = if (failed > 0) 1 else 0)
 }
 
-# make() prepares arguments anew for both runs, which start from the same seed.
+# make() prepares new arguments for both runs, which start from the same seed.
 compare <- function(name, make) {
   called <<- union(called, name)
   run <- function(torture) {
@@ -125,7 +125,7 @@ oracle <- function(mechanism) {
   method("2opt-ls", control, function() new_oracle(new_ledger(if (mechanism == "gaussian") 1 else 0)))
 }
 
-# Coordinates, and the method that needs them.
+# Coordinates, and a method that needs them.
 geometry <- function() {
   moved <- list(weighted = TRUE, scale = c(1, 2, 3), centre = c(0, 0.1, -0.1), constant = 1, cap = 1, bound = 0.5)
   oracle <- function() new_oracle(loss = "logistic")

@@ -1,7 +1,7 @@
-# Two hundred runs, small and with noise from R's generator, as text to compare with another tree's:
+# Two hundred small runs with noise from R's generator, printed as text to compare with those of another source tree:
 #   Rscript dev/golden.R LIBRARY > FILE
-# A line is "run: part | numbers", numbers as %a writes them, all bits of them; an error is its class. Only what users
-# call is used, so that older and newer trees can run it. dev/golden.sh compares two of them.
+# A line is "run: part | numbers". Numbers are written with all their bits (%a), an error as its class. Only exported
+# functions are used, so that older and newer trees can run it. dev/golden.sh compares two trees.
 
 library(dpsosp, lib.loc = commandArgs(TRUE)[1])
 
@@ -34,7 +34,7 @@ main <- function() {
 
 # ---- what is printed ----
 
-# The parts of what code gives, and where R's generator stands after it; code is a promise, evaluated once.
+# The parts of the value of code, and the state of R's generator after it; code is a promise and evaluated once.
 run <- function(name, code) {
   set.seed(1)
   runs <<- runs + 1
@@ -62,7 +62,7 @@ parts_of <- function(fit) {
 
 # ---- problems ----
 
-# Rows, responses of two values and numeric ones; the response of record 7 is missing, a number of record 8 infinite.
+# Rows, responses with two values and numeric ones; the response of record 7 is missing, a number of record 8 infinite.
 problem <- function(n = 300, d = 3) {
   set.seed(7)
   x <- matrix(stats::runif(n * d, -1, 1), n, d, dimnames = list(NULL, paste0("x", seq_len(d))))
@@ -92,7 +92,7 @@ sparse <- function(x) {
   methods::as(methods::as(replace(x, abs(x) < 0.4, 0), "CsparseMatrix"), "generalMatrix")
 }
 
-# Defaults that an argument of a run replaces; `budget` replaces eps and delta, too.
+# Defaults, which the arguments of a run replace; `budget` also replaces eps and delta.
 with_defaults <- function(defaults, given) {
   if ("budget" %in% names(given)) defaults[c("eps", "delta")] <- NULL
   c(given, defaults[setdiff(names(defaults), names(given))])
@@ -217,7 +217,7 @@ ranges <- function() {
   fit_frame("radius", radius = 1)
 }
 
-# A function for dp_source(): so many rows at a time.
+# A function for dp_source() that returns chunks of a given size.
 in_chunks <- function(data, chunk) {
   force(data)
   function() {
@@ -245,7 +245,7 @@ sources <- function() {
   fit_frame("source csv", data = source, method = "2opt-ls")
 }
 
-# More rows than a block and a group of them hold, more columns than a tile, and than are decomposed at once.
+# More rows than a block and a group of blocks hold, more columns than a tile holds and than are decomposed at once.
 sizes <- function() {
   many <- problem(30000, 4)
   for (method in c("2opt-ls", "tr", "newton", "sgd", "newton-b")) {
@@ -308,7 +308,7 @@ networks <- function() {
   }
 }
 
-# Two fits from a budget, the second of which takes what is left, and its ledger.
+# Two fits with one budget, of which the second takes the rest, and its ledger.
 budgets <- function() {
   plan <- event_repeat(event_subsample(event_gaussian(2), 0.1), 100)
   kinds <- list(gdp = dp_budget(2, 1e-6), zcdp = dp_budget(2, 1e-6, accountant = "zcdp"), rho = dp_budget(rho = 0.2),

@@ -1,7 +1,7 @@
-# Every .Call entry, with R's memory failing at each place where the glue allocates, one place a call. Then the call
-# must end in a condition, or in its answer where the failure came when a pass was being closed; it must have charged no
-# more than a whole call does, and have left its arguments as they were. Lost memory is what the address sanitizer
-# reports at the end: see dev/inject.sh, which builds the package for this.
+# Calls every .Call entry with a failure of R's memory at one place where the glue allocates, one place per call. The
+# call must then end in a condition, or in its result if the failure came while a pass was being closed. It must not
+# have charged more than a complete call, and its arguments must be unchanged. The address sanitizer reports memory
+# leaks at the end: see dev/inject.sh, which builds the package for this.
 #   Rscript dev/inject.R LIBRARY
 # Ends with "N passed, N failed".
 
@@ -10,7 +10,7 @@ source("dev/gctorture.R") # the calls
 most_places <- 1000
 fills_its_argument <- c("ffi_design_numeric", "ffi_design_indicator")
 
-# The ledger of a call, if it has one.
+# The ledger of a call, or NULL.
 ledger <- NULL
 make_ledger <- new_ledger
 new_ledger <- function(...) ledger <<- make_ledger(...)

@@ -1,8 +1,8 @@
-# The layers of the R files: a file uses what is defined in files of its own layer and of lower ones, and no files use
-# each other in a circle (ARCHITECTURE.md, "Layers of R"); none tells methods by their names.
+# The layers of the R files: a file may use definitions in files of its own layer and of lower ones, and files may not
+# use each other in a cycle (ARCHITECTURE.md, "Layers of R"). No file may distinguish methods by their names.
 #   Rscript dev/layers.R [R directory]
-# What a function uses is what codetools finds, so names in strings are not seen. Ends with "N passed, N failed"; the
-# last checks are of the check, on small examples.
+# codetools finds what a function uses, so names in strings are not found. Ends with "N passed, N failed"; the last
+# checks test the check itself on small examples.
 
 # From the lowest to the highest.
 layers <- list(
@@ -41,7 +41,7 @@ main <- function() {
 passed <- 0
 failed <- 0
 
-# found: a line for each violation
+# found: one line per violation
 rule <- function(text, found) {
   if (length(found) == 0L) {
     passed <<- passed + 1
@@ -51,7 +51,7 @@ rule <- function(text, found) {
   }
 }
 
-# code: parsed files by name. What is wrong with them, by rule.
+# code: parsed files by name. Returns the violations of each rule.
 faults <- function(code, layers) {
   code <- code[vapply(code, function(file) length(definitions(file)) > 0L, NA)]
   layer <- stats::setNames(rep(seq_along(layers), lengths(layers)), unlist(layers))
@@ -74,7 +74,7 @@ definitions <- function(file) {
   vapply(assigns, function(line) as.character(line[[2]]), "")
 }
 
-# What a file uses of other files.
+# The objects of other files that a file uses.
 uses_of <- function(file, code, file_of) {
   names <- unique(unlist(lapply(code, globals)))
   names <- names[names %in% names(file_of)]
@@ -87,7 +87,7 @@ globals <- function(line) {
   codetools::findGlobals(as.function(list(line)))
 }
 
-# Files that use each other, through others or not: a line for each set of them.
+# Cycles of files: one line per set of files that use each other, directly or through others.
 circles <- function(edges, files) {
   reach <- matrix(FALSE, length(files), length(files), dimnames = list(files, files))
   reach[as.matrix(edges)] <- TRUE
@@ -96,8 +96,8 @@ circles <- function(edges, files) {
   vapply(sets, paste, "", collapse = ", ")
 }
 
-# What a method is stands in its row and its family (R/methods.R, R/family.R): a switch of its name, or a look at its
-# end, would be another place that knows the methods.
+# The properties of a method belong in its row and its family (R/methods.R, R/family.R). A switch on its name, or a test
+# of how it ends, would be another place that must know all methods.
 named_methods <- function(file, code) {
   tells <- Filter(tells_methods, calls_in(code))
   sprintf("%s: %s", file, vapply(tells, function(call) substr(deparse1(call), 1, 60), ""))
@@ -115,7 +115,7 @@ calls_in <- function(x) {
   c(if (is.call(x)) list(x), unlist(lapply(parts, calls_in), recursive = FALSE))
 }
 
-# Each example has one fault, which is to be found, and no other.
+# Each example has one violation. The check must find it and no other.
 check_the_check <- function() {
   found <- function(low, high, other = "z <- 0") {
     code <- lapply(list(low = low, high = high, other = other), function(text) parse(text = text, keep.source = FALSE))

@@ -10,7 +10,7 @@ if (Sys.getenv("DPSOSP_SHARED") == "" && dir.exists("../shared")) {
   Sys.setenv(DPSOSP_SHARED = normalizePath("../shared"))
 }
 
-# A copy: a test that writes, a snapshot say, must not change the sources
+# Tests run in a copy, as a test that writes (a snapshot, for example) must not change the sources.
 folder <- file.path(tempfile("tests"), "testthat")
 dir.create(dirname(folder))
 file.copy("tests/testthat", dirname(folder), recursive = TRUE)

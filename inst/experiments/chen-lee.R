@@ -1,18 +1,18 @@
-# Private line searches on the data of Chen & Lee (2020), beside plain steps on batches and Newton's method: accuracy on
-# held-out records and objective against eps, and evaluations against the sampling rate. Zero-out, delta = 1e-8, nothing
-# tuned but what a row says.
+# Private line searches on the data of Chen & Lee (2020), compared with plain steps on batches and Newton's method:
+# held-out accuracy and objective against eps, and number of evaluations against the sampling rate. Zero-out, delta =
+# 1e-8, no tuning except for what a row says.
 #   Rscript chen-lee.R FOLDER RESULTS.csv [SEEDS [LIBRARY]]
-# SEEDS: 3 when left out.
-# FOLDER holds a9a.csv.xz (Adult in Platt's binary coding) and bank.csv.xz; where the two come from is in their README.
+# SEEDS: 3 by default.
+# FOLDER contains a9a.csv.xz (Adult in Platt's binary coding) and bank.csv.xz; their README names the sources.
 # Then: Rscript chen-lee.R --summary RESULTS.csv
 # And the study of single settings, on Adult: Rscript chen-lee.R --study FOLDER STUDY.csv [SEEDS]
-# Accuracy and objective are exact and NOT PRIVATE. gradients and values: of records, as the core computes them.
+# Accuracy and objective are exact and NOT PRIVATE. gradients and values: computed per record, as the core does.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 
-# Rows have an intercept and norm at most radius. Bank's numeric columns are mapped to [0, 1] by public bounds; every
-# fifth record is held out, as records are in the order of their dates.
+# Rows have an intercept and norm at most radius. The numeric columns of Bank are mapped to [0, 1] by public bounds.
+# Every fifth record is held out, as the records are ordered by date.
 bank_bounds <- list(age = c(18, 100), balance = c(-10000, 100000), day = c(1, 31), duration = c(0, 5000),
                     campaign = c(1, 60), pdays = c(-1, 1000), previous = c(0, 300))
 
@@ -37,7 +37,7 @@ read_bank <- function(folder) {
 huber_svm <- function(m, h = 0.5) ifelse(m >= 1 + h, 0, ifelse(m <= 1 - h, 1 - m, (1 + h - m)^2 / (4 * h)))
 losses <- list(logistic = logistic_loss, huber_svm = huber_svm)
 
-# label: method, search and, where it is not the default, the expected part of the records in a batch.
+# label: method, search and, if it is not the default, the expected fraction of the records in a batch.
 settings <- function(n) {
   search <- function(kind = "svt", rate = NULL, ...) {
     dpsosp::control_line_search(kind, batch = if (!is.null(rate)) rate * n, ...)
@@ -52,9 +52,9 @@ settings <- function(n) {
   )
 }
 
-# The values of the study, each beside the defaults of "blsgd" for all others: what is required over what the gradient
-# promises (alpha in the paper), the ratio of steps (beta), the kind of noise, the rate of batches (q; 1: all records),
-# and with "blsgd-ac" the part by which the clip falls (zeta).
+# The values of the study, each with the defaults of "blsgd" for the other settings: required decrease over the decrease
+# that the gradient predicts (alpha in the paper), ratio of steps (beta), kind of noise, rate of batches (q; 1 means the
+# full data), and for "blsgd-ac" the relative decrease of the clip (zeta).
 study_values <- list(sufficient = c(0.1, 0.3, 0.5, 0.7, 0.9), ratio = c(0.5, 0.65, 0.8, 0.9),
                      noise = c("svt", "gaussian"), rate = c(0.01, 0.03, 0.1, 0.3, 1), decay = c(0, 0.05, 0.2))
 
@@ -72,7 +72,7 @@ fit <- function(problem, setting, eps, loss) {
   )))
 }
 
-# A search computes the values at w and at all its steps; a batch has rate n records on average.
+# A search computes the values at w and at all its steps; a batch has n times rate records on average.
 evaluations <- function(fit) {
   on_batch <- startsWith(fit$trace$query, "batch")
   records <- ifelse(on_batch, fit$batch$size %||% NA, fit$n)

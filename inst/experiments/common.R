@@ -1,5 +1,5 @@
-# Shared by the experiments: exact (NON-PRIVATE) quantities, data, and results
-# that are written row by row, so that an interrupted run goes on where it was.
+# Functions for all experiments: exact (NON-PRIVATE) quantities, data, and results that are written row by row, so that
+# an interrupted script continues where it stopped.
 
 # The value after --name on the command line.
 option <- function(name, default = NULL) {
@@ -8,14 +8,14 @@ option <- function(name, default = NULL) {
   if (is.na(at)) default else arguments[at + 1]
 }
 
-# Of a margin y t, without overflow.
+# The logistic loss of a margin y t, without overflow.
 logistic_loss <- function(margin) log1p(exp(-abs(margin))) + pmax(-margin, 0)
 
-# Mean logistic loss of the best constant prediction, for a share of the second class.
+# Mean logistic loss of the best constant prediction, for a fraction of the second class.
 constant_loss <- function(share) -share * log(share) - (1 - share) * log(1 - share)
 
-# Of predictions on the link's scale: area under the ROC curve, accuracy and mean logistic loss. positive says which
-# rows are of the second class. Rows for which either is missing are left out.
+# Area under the ROC curve, accuracy and mean logistic loss of predictions on the link's scale. positive: which rows are
+# of the second class. Rows where either is missing are omitted.
 judge <- function(link, positive) {
   there <- !is.na(link) & !is.na(positive)
   link <- link[there]
@@ -26,9 +26,9 @@ judge <- function(link, positive) {
        accuracy = mean(margin > 0), loss = mean(logistic_loss(margin)))
 }
 
-# Exact objective, gradient norm, smallest eigenvalue and accuracy at w, for rows
-# clipped to norm 1: to judge a run from outside, never for release. loss:
-# "logistic", with the penalty sum w^2 / (1 + w^2), or "sigmoid", with |w|^2 / 2.
+# Exact objective, gradient norm, smallest eigenvalue and accuracy at w, for rows clipped to norm 1. They judge a run
+# from outside and must never be released. loss: "logistic", with the penalty sum w^2 / (1 + w^2), or "sigmoid", with
+# |w|^2 / 2.
 nonprivate_problem <- function(x, y, penalty = 0, loss = "logistic") {
   rows <- x / pmax(1, sqrt(rowSums(x^2)))
   n <- nrow(rows)
@@ -47,7 +47,7 @@ nonprivate_problem <- function(x, y, penalty = 0, loss = "logistic") {
   }
   gradient <- function(w) as.vector(crossprod(rows, y * slope(margin(w)))) / n + penalty * r$gradient(w)
   hessian <- function(w) {
-    # Squares of roots: crossprod() of one matrix is symmetric and twice as fast.
+    # crossprod() of one matrix is symmetric and twice as fast, so roots of the weights are used.
     s <- curvature(margin(w))
     part <- function(s) crossprod(rows * sqrt(s)) / n
     h <- if (any(s < 0)) part(pmax(s, 0)) - part(pmax(-s, 0)) else part(s)
@@ -63,7 +63,7 @@ nonprivate_problem <- function(x, y, penalty = 0, loss = "logistic") {
   )
 }
 
-# Least loss found by an exact trust-region method from several starts; NON-PRIVATE.
+# The smallest loss that an exact trust-region method finds from several starts; NON-PRIVATE.
 nonprivate_minimum <- function(problem, starts, steps = 100) {
   best <- list(value = Inf)
   for (w in starts) {
@@ -86,10 +86,9 @@ nonprivate_minimum <- function(problem, starts, steps = 100) {
   best
 }
 
-# Classes 1 and 2 of Covertype; the ten numeric columns standardised with the
-# means and standard deviations printed in the data set's documentation
-# (public), rows divided by 4. From the full data where there is a folder with
-# covertype.rds, else from the sample in the package.
+# Classes 1 and 2 of Covertype. The ten numeric columns are standardised with the public means and standard deviations
+# in the data set's documentation, and rows are divided by 4. Uses the full data if folder contains covertype.rds, else
+# the sample in the package.
 covertype_matrix <- function(folder = NULL) {
   centre <- c(2959.36, 155.65, 14.10, 269.43, 46.42, 2350.15, 212.15, 223.32, 142.53, 1980.29)
   scale <- c(279.98, 111.91, 7.49, 212.55, 58.30, 1559.25, 26.77, 19.77, 38.27, 1324.19)
@@ -113,7 +112,7 @@ covertype_matrix <- function(folder = NULL) {
   list(x = x / 4, y = y)
 }
 
-# So many records of IJCNN, the same in every run, its rows divided by 3.
+# A number of records of IJCNN, the same in every run, with rows divided by 3.
 ijcnn1_matrix <- function(folder, n) {
   d <- utils::read.csv(file.path(folder, "ijcnn1.csv.xz"))
   d <- d[d$split == "train", ]
@@ -122,18 +121,18 @@ ijcnn1_matrix <- function(folder, n) {
   list(x = unname(as.matrix(d[, -(1:2)])) / 3, y = d$label)
 }
 
-# Of system.time().
+# The processor time from a value of system.time().
 processor_seconds <- function(used) used[["user.self"]] + used[["sys.self"]]
 
-# How often a fit has read all records: once for a release on the full data, for one on a batch in proportion to it.
+# The number of passes of a fit: one for a release on the full data, the fraction of the records for one on a batch.
 passes <- function(fit) {
   if (any(fit$trace$query == "fresh records")) return(1)
   batch <- grepl("^batch", fit$trace$query)
   sum(!batch) + sum(batch) * (if (is.null(fit$batch)) 0 else fit$batch$rate)
 }
 
-# The numbers of a file of the format idx: after two zeros, their type (a byte) and how many sizes there are come the
-# sizes.
+# The numbers in a file of the format idx. It begins with two zeros, the type of the numbers (a byte), the number of
+# dimensions, and the dimensions.
 read_idx <- function(file) {
   connection <- gzfile(file, "rb")
   on.exit(close(connection))
@@ -142,7 +141,7 @@ read_idx <- function(file) {
   readBin(connection, "integer", prod(size), 1, signed = FALSE)
 }
 
-# A data set of a package; NULL, with a message, where the package is not installed.
+# A data set of a package; NULL, with a message, if the package is not installed.
 package_data <- function(name, package) {
   if (!requireNamespace(package, quietly = TRUE)) {
     message(name, " is skipped: it comes with the package ", package, ", which is not installed.")
@@ -153,7 +152,7 @@ package_data <- function(name, package) {
   as.data.frame(frame[[name]])
 }
 
-# A table in a file: has(key) tells whether the row is there, add(row) appends it.
+# A table in a file: has(key) tells whether the row exists, add(row) appends it.
 results_file <- function(path, keys) {
   label <- function(row) do.call(paste, c(unname(as.list(row[keys])), sep = "|"))
   done <- if (file.exists(path)) label(utils::read.csv(path)) else character()
@@ -168,7 +167,7 @@ results_file <- function(path, keys) {
   )
 }
 
-# code, while the package has other values of its internal constants.
+# Evaluates code while the package has other values of its internal constants.
 with_constants <- function(constants, code) {
   package <- asNamespace("dpsosp")
   set <- function(values) {

@@ -1,5 +1,6 @@
-# Which method and settings for a convex loss, as a function of n, d and eps alone? Excess losses on SYNTHETIC problems
-# (synthetic.R), replace-one, delta = 1/n^2, from which R/auto.R and the control objects have their constants.
+# Which method and settings are best for a convex loss, as a function of n, d and eps? Excess losses on SYNTHETIC
+# problems (synthetic.R), replace-one, delta = 1/n^2. They determine the constants of R/auto.R and of the control
+# objects.
 #   Rscript convex-rule.R RESULTS.csv [N ...]
 # Then: Rscript convex-rule.R --summary RESULTS.csv SUMMARY.csv
 library(dpsosp)
@@ -43,7 +44,8 @@ simulate <- function(path, sizes) {
   }
 }
 
-# Geometric mean, over problems, of the excess loss over the least of all settings; by eps and n into a file.
+# Geometric mean, over problems, of the ratio of the excess loss to the smallest one of all settings; by eps and n into
+# a file.
 summarise <- function(path, table) {
   x <- utils::read.csv(path)
   x$problem <- paste(x$shape, x$n, x$signal, x$rare, x$eps)

@@ -1,8 +1,8 @@
-# Loss against eps on Covertype (public): dp_curve() on the sample in the package and, where there is a folder with
+# Loss against eps on Covertype (public): dp_curve() on the sample in the package and, if there is a folder with
 # covertype.rds, on all records of its two classes.
 #   Rscript curve.R RESULTS.csv [FOLDER [REPS]]
 # A row is one fit (10 repetitions of each point by default, 3 on all records): log-loss on the held-out fifth of the
-# rows. constant, nonprivate: the same of the best constant prediction and of glm().
+# rows. constant, nonprivate: the log-loss of the best constant prediction and of glm().
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

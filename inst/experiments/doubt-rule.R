@@ -1,9 +1,10 @@
-# How sure is a search or a step along a gradient to be? The constants DOUBT (src/method/line_search.c: a step may go up
-# with this probability) and NOISE_ALONE (src/method/opt_tight.c: a gradient that noise alone is as long as with this
-# probability moves nothing), on SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2.
+# How certain must a line search or a gradient step be? Compares values of the constants DOUBT
+# (src/method/line_search.c: the probability with which a step may increase the objective) and NOISE_ALONE
+# (src/method/opt_tight.c: a gradient is ignored if noise alone is as large with this probability), on SYNTHETIC
+# problems (synthetic.R), replace-one, delta = 1/n^2.
 #   Rscript doubt-rule.R RESULTS.csv SOURCES [N ...]    SOURCES: folder of the package's sources, built once a setting
 # Then: Rscript doubt-rule.R --summary RESULTS.csv
-# excess: of the mean loss over the least one; start: the same of the start at zero.
+# excess: mean loss minus the smallest mean loss; start: the same at the start, which is zero.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
@@ -17,7 +18,7 @@ searches <- c("gaussian", "svt", "exponential")
 problems <- expand.grid(eps = c(0.5, 4), rare = c(0.4, 0.1), signal = c(0.3, 2), shape = names(synthetic_shapes),
                         stringsAsFactors = FALSE)
 
-# The package with these constants, in a library of its own.
+# The package with these constants, in a separate library.
 build <- function(sources, setting) {
   folder <- tempfile("build")
   library <- tempfile("library")
@@ -37,7 +38,7 @@ build <- function(sources, setting) {
   library
 }
 
-# In a process of its own: a package is loaded once.
+# Runs in a separate process, as a package is loaded only once per process.
 simulate <- function(path, library, label, sizes) {
   library("dpsosp", lib.loc = library, character.only = TRUE)
   out <- results_file(path, c("setting", "n", "shape", "signal", "rare", "eps", "search"))
@@ -60,7 +61,8 @@ simulate <- function(path, library, label, sizes) {
   }
 }
 
-# What is left of the start's excess loss, in the geometric mean; share of runs that end worse than their start.
+# Geometric mean of the remaining fraction of the start's excess loss, and fraction of runs that end worse than their
+# start.
 summarise <- function(path) {
   x <- utils::read.csv(path)
   x$setting <- factor(x$setting, unique(x$setting))

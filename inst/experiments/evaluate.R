@@ -1,7 +1,7 @@
-# How good are private evaluations, and does a private choice among settings pay?
+# How accurate are private evaluations, and does a private choice among settings help?
 #   Rscript evaluate.R RESULTS.csv         errors of dp_evaluate() on records of a known model
-#   Rscript evaluate.R --tune RESULTS.csv  held-out log-loss of what dp_tune() chooses, on covertype
-# Errors are taken against the records themselves, and losses are of public test records: NOT PRIVATE.
+#   Rscript evaluate.R --tune RESULTS.csv  held-out log-loss of the choice of dp_tune(), on covertype
+# Errors are relative to the records themselves, and losses are for public test records: NOT PRIVATE.
 library(dpsosp)
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
@@ -35,8 +35,8 @@ exact <- function(d) {
     auc = (sum(ranks[d$y]) - ones * (ones + 1) / 2) / (ones * (length(d$y) - ones)))
 }
 
-# Of one evaluation: errors, standard errors stated, sampling errors stated; of shown cells the squared error of the
-# share over its standard error.
+# For one evaluation: errors, released standard errors, released sampling errors; for the cells that are shown the
+# squared error of the fraction over its standard error.
 evaluate_once <- function(fit, n, eps) {
   d <- known_records(n)
   e <- dp_evaluate(fit, d$x, eps, 1 / n^2, y = d$y)
@@ -88,7 +88,7 @@ test_loss <- function(fit, test) {
   mean(-log(pmin(pmax(came, 0.01), 0.99)))
 }
 
-# Test loss of the first candidate and of the best one, each with the whole budget and all records, and of a choice.
+# Test loss of the first candidate and of the best one, each with the whole budget and all records, and of the choice.
 tuned_loss <- function(k, eps, strategy, train, test) {
   candidates <- sets[[match(k, lengths(sets))]]
   delta <- 1 / nrow(train)^2

@@ -1,10 +1,10 @@
-# Methods of all five papers at one true epsilon on the same records: Covertype (public), untuned, each in one call with
+# Methods of all five papers at the same epsilon on the same records: Covertype (public), untuned, each in one call with
 # geometry = "private".
 #   Rscript five-papers.R --part sample|all [--folder FOLDER] [--reps REPS] RESULTS.csv
 # "sample": the 25,000 records in the package, eps from 0.1 to 5; "all": every record of the two classes, from
 # covertype.rds in FOLDER. Every fifth record is held out for log_loss (logistic loss only) and accuracy. gradient,
-# eigenvalue: the certificate's bounds; passes: releases on the full data, a batch by its size; seconds: of processor
-# time, and those of glm() on the same records in glm.
+# eigenvalue: the bounds of the certificate; passes: releases on the full data, where one on a batch counts as the
+# fraction of its records; seconds: processor time; glm: that of glm() on the same records.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

@@ -1,5 +1,5 @@
-# Data frames as a new user would pass them: columns as they are, levels as the documentation of the data declares them,
-# missing values left in.
+# Data frames as a new user would pass them: original columns, levels as in the documentation of the data, and missing
+# values.
 
 sets <- list(
   titanic_train = list(package = "titanic", formula = Survived ~ Pclass + Sex + Age + SibSp + Parch + Fare + Embarked),
@@ -15,8 +15,8 @@ sets <- list(
     wind_speed + precip + pressure + visib)
 )
 
-# What the documentation of the data sets says; a data set of a package is not in the list where its columns have
-# levels already. Of covertype these are the two classes that are compared: other rows are no part of the problem.
+# Levels from the documentation of the data sets; a data set of a package is not in the list if its columns already have
+# levels. For covertype these are the two classes to compare; other rows are not used.
 no_yes <- c("no", "yes")
 declared <- list(
   titanic_train = list(Survived = 0:1, Sex = c("female", "male"), Embarked = c("C", "Q", "S")),
@@ -63,8 +63,8 @@ folder_data <- function(file, folder) {
   if (endsWith(file, ".rds")) readRDS(path) else utils::read.csv(path, na.strings = "?")
 }
 
-# With the weather of the hour and the airport: what is known before departure. Late is an arrival of more than 30
-# minutes after schedule; of what did not arrive nothing is known.
+# Joined with the weather of the hour and the airport: what is known before departure. A flight is late if it arrives
+# more than 30 minutes after schedule; the response of flights that did not arrive is missing.
 with_weather <- function(flights) {
   weather <- package_data("weather", "nycflights13")
   measured <- c("temp", "humid", "wind_speed", "precip", "pressure", "visib")
@@ -74,7 +74,7 @@ with_weather <- function(flights) {
   flights
 }
 
-# NULL when it is not there.
+# NULL if it is not available.
 read_set <- function(name, folder) {
   set <- sets[[name]]
   data <- if (is.null(set$package)) folder_data(set$file, folder) else package_data(name, set$package)
@@ -85,16 +85,16 @@ read_set <- function(name, folder) {
   data[!is.na(data[[all.vars(set$formula)[1]]]), ]
 }
 
-# On the link's scale; the constant prediction is the share of the second level in the rows that glm() used. A level
-# that none of them has is as good as missing.
+# Predictions on the link's scale. The constant prediction is the fraction of the second level in the rows that glm()
+# used. A level that does not occur in these rows is treated as missing.
 exact_predictions <- function(formula, train, test) {
   fit <- suppressWarnings(stats::glm(formula, stats::binomial(), train))
   for (v in names(fit$xlevels)) test[[v]] <- factor(test[[v]], fit$xlevels[[v]])
   list(glm = suppressWarnings(stats::predict(fit, test)), constant = rep(stats::qlogis(mean(fit$y)), nrow(test)))
 }
 
-# 80 % to fit and 20 % to test, the same in every run; positive: which of the test rows are of the second level. NULL
-# when the data are not there.
+# 80 % to fit and 20 % to test, the same in every run; positive: which test rows have the second level. NULL if the data
+# are not available.
 split_set <- function(name, folder) {
   data <- read_set(name, folder)
   if (is.null(data)) return(NULL)
@@ -108,7 +108,7 @@ split_set <- function(name, folder) {
        exact = exact_predictions(formula, train, test))
 }
 
-# No setting but eps. With the seconds that it took.
+# Only eps is set. Also returns the time in seconds.
 timed_fit <- function(set, eps, seed, ...) {
   set.seed(seed)
   seconds <- system.time(fit <- suppressWarnings(suppressMessages(
@@ -117,11 +117,11 @@ timed_fit <- function(set, eps, seed, ...) {
   list(fit = fit, seconds = round(seconds, 1))
 }
 
-# Of rows that both a fit and glm() predict for.
+# Uses rows for which both a fit and glm() predict.
 quality_of <- function(link, both, set) lapply(judge(link[both], set$positive[both]), signif, 5)
 
-# The runs of grid (eps, seed and method) that the results do not have yet, for the chosen sets. row_of(name, set, run):
-# what names a run in the results, as a list.
+# The runs of grid (eps, seed and method) that are missing in the results, for the chosen sets. row_of(name, set, run):
+# the list that identifies a run in the results.
 run_sets <- function(out, chosen, folder, grid, row_of) {
   for (name in chosen) {
     set <- split_set(name, folder)

@@ -1,12 +1,12 @@
 # Figures 2 to 4 and table 1 of Ganesh et al. (2023): excess loss against eps, and time of DP-GD over that of the
-# method, each at the number of iterations with the least loss, which is picked NON-PRIVATELY as there. Zero-out
-# neighbours (the paper's relation, for a public n), delta = 1/n^2, logistic loss without penalty, DP-GD with steps of
-# the inverse smoothness. DP-GD-oracle, which is not private, takes the best step along each noisy gradient. Seconds are
-# the processor's, which other work on the machine changes little.
+# method, each at the number of iterations with the smallest loss, which is selected NON-PRIVATELY as in the paper.
+# Zero-out neighbours (the paper's relation, with public n), delta = 1/n^2, logistic loss without penalty, DP-GD with
+# steps of the inverse smoothness. DP-GD-oracle, which is not private, takes the best step along each noisy gradient.
+# Seconds are processor time, on which other work on the machine has little effect.
 #   Rscript ganesh.R FOLDER DATA RESULTS.csv [SEEDS [SET ...]]    runs
 #   Rscript ganesh.R --summary RESULTS.csv [SUMMARY.csv]            means over the seeds, which the vignette shows
-# FOLDER holds adult.rds (the binary coding, a9a) and covertype.rds as utility.R takes them, DATA a1a.csv.xz. What is
-# written is exact and NOT PRIVATE.
+# FOLDER contains adult.rds (the binary coding, a9a) and covertype.rds as for utility.R, DATA contains a1a.csv.xz. All
+# results are exact and NOT PRIVATE.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -25,7 +25,7 @@ load_set <- function(set, folder, data) {
   list(X = unname(x / pmax(1, sqrt(rowSums(x^2)))), y = as.double(d$label))
 }
 
-# DP-GD in a few lines: the oracle is the privacy barrier. length: of a step along a gradient at w.
+# DP-GD in a few lines: the oracle is the privacy barrier. length: the step length along a gradient at w.
 descent <- function(d, eps, steps, length = function(w, gradient) 4) {
   budget <- dp_budget(eps = eps, delta = 1 / nrow(d$X)^2)
   oracle <- dp_oracle(d$X, d$y, "logistic", budget, 1, FALSE, "zero-out", "reproducible")
@@ -38,7 +38,7 @@ descent <- function(d, eps, steps, length = function(w, gradient) 4) {
   w
 }
 
-# NON-PRIVATE: steps of the least exact loss.
+# NON-PRIVATE: the step with the smallest exact loss.
 oracle_descent <- function(d, eps, steps) {
   descent(d, eps, steps, function(w, gradient) {
     margin <- d$y * as.vector(d$X %*% w)
@@ -58,7 +58,7 @@ newton <- function(curvature, modify) function(d, eps, steps) {
   fitted_by(d, eps, "newton", control_newton(curvature, modify, iterations = steps))
 }
 
-# On Poisson batches: a fiftieth of the records for first-order steps, as in the paper, a tenth for second-order ones.
+# On Poisson batches: rate 1/50 for first-order steps, as in the paper, 1/10 for second-order steps.
 stochastic <- function(d, eps, steps) {
   fitted_by(d, eps, "sgd", control_gd(gap = 1e6, max_iterations = steps, batch = nrow(d$X) / 50, batch_share = 0.95))
 }
@@ -89,7 +89,7 @@ methods <- list(
   "objpert" = list(steps = 1, run = function(d, eps, steps) fitted_by(d, eps, "objpert", NULL))
 )
 
-# All of one seed before the next.
+# Completes one seed before the next.
 run <- function(folder, data, path, seeds, sets) {
   out <- results_file(path, c("set", "eps", "method", "steps", "seed"))
   problems <- lapply(stats::setNames(sets, sets), function(set) load_set(set, folder, data))

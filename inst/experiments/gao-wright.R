@@ -1,4 +1,4 @@
-# Gao & Wright (2023), tables 1 to 12, and what lies beyond them.
+# Tables 1 to 12 of Gao & Wright (2023), and further settings.
 #
 # Rscript gao-wright.R [--data FOLDER] [--out FOLDER] [--part tight|published|beyond|batches|ijcnn] [--shard I/K]
 #
@@ -11,9 +11,8 @@
 # does every K-th run. On one core: tight and beyond take minutes, batches half an hour, published hours, as its plans
 # have thousands of steps.
 #
-# Every run is private at its eps (delta = 1/n) under replace-one. "loss",
-# "gradient" and "eigenvalue" in the tables are exact and so NOT private: they
-# are computed outside the fits to judge them.
+# Every run is private at its eps (delta = 1/n) under replace-one. "loss", "gradient" and "eigenvalue" in the tables are
+# exact and so NOT private: they are computed outside the fits to judge them.
 
 library(dpsosp)
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
@@ -35,7 +34,7 @@ control_of <- function(method, constants) {
   control_opt(constants)
 }
 
-# One fit from the public start w0 ~ N(0, I) and its judgement.
+# One fit from the public start w0 ~ N(0, I), with its exact quantities.
 run_one <- function(problem, exact, row) {
   set.seed(row$seed)
   start <- stats::rnorm(ncol(problem$x))
@@ -88,7 +87,7 @@ shard_path <- function(name) {
   file.path(out, if (shard[2] > 1) paste0(name, "-", shard[1], ".csv") else paste0(name, ".csv"))
 }
 
-# Both problems, their targets, and the rows of each for a grid of methods.
+# Both problems, their targets, and the rows of results for a grid of methods.
 problems <- function(name = "covertype", d = covertype_matrix(folder), first = targets) {
   stats::setNames(list(c(do.call(logistic, d), list(targets = first)),
                        c(do.call(sigmoid, d), list(targets = targets_sigmoid))), paste0(name, c("", "-sigmoid")))
@@ -102,7 +101,7 @@ run_both <- function(problems, constants, methods, seeds, path) {
 
 started <- proc.time()[["elapsed"]]
 if (part %in% c("tight", "published")) {
-  # The cheap methods first: what is there when a run is stopped is most of the table.
+  # Fast methods come first, so that an interrupted script has most of the table.
   run_both(problems(), part, rev(methods), 1:5, shard_path("gao-wright"))
 } else if (part == "batches") {
   both <- problems()

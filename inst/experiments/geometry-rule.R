@@ -1,10 +1,10 @@
-# What does it help to centre and scale columns where a method is named, and where is the noise too large for it?
-# SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2: each method with and without a private geometry, from
-# which R/methods.R and R/geometry.R have what they take by default.
+# When does it help to centre and scale columns if a method is named, and when is the noise too large for it? SYNTHETIC
+# problems (synthetic.R), replace-one, delta = 1/n^2: each method with and without a private geometry. The results
+# determine the defaults in R/methods.R and R/geometry.R.
 #   Rscript geometry-rule.R RESULTS.csv [--methods METHOD,...] [N ...]      all methods when left out
 # Then: Rscript geometry-rule.R --summary RESULTS.csv
-# excess: of the mean logistic loss over the least one ("logistic"); wrong: fraction of wrong classes minus that of the
-# model with the least logistic loss ("logistic", "sigmoid").
+# excess: mean logistic loss minus the smallest one ("logistic"); wrong: error rate minus that of the model with the
+# smallest logistic loss ("logistic", "sigmoid").
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -60,13 +60,13 @@ summarise <- function(path) {
   }
 }
 
-# The coefficients over n mu.
+# The number of coefficients over n mu.
 synthetic_noise <- function(n, shape, eps) {
   dim <- vapply(synthetic_shapes, function(s) s$numeric + sum(s$levels) + 1, 0)
   unname(dim[shape]) / (n * mapply(function(n, eps) dp_convert(eps = eps, delta = 1 / n^2, to = "mu"), n, eps))
 }
 
-# Of the methods that have a geometry by default, together: excess losses with and without one, and how often it helps.
+# For all methods with a default geometry together: excess losses with and without it, and how often it helps.
 by_noise <- function(of) {
   of$noise <- cut(of$noise, c(0, 0.003, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, Inf))
   of$helps <- of$excess.private < of$excess.none

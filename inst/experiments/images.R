@@ -1,18 +1,18 @@
-# Classes of images by a linear model of public features: test accuracy of dp_sosp() with its defaults, on
-# features_scattering(), and on pixels and by gradient descent for comparison. Nothing is tuned. delta is 1e-5.
+# Classification of images by a linear model of public features: test accuracy of dp_sosp() with its defaults on
+# features_scattering(), compared with pixels and with gradient descent. Nothing is tuned. delta is 1e-5.
 #   Rscript images.R FOLDER RESULTS.csv [SEEDS [SET]]
-# FOLDER holds the four files SET-{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz of Fashion-MNIST, 60,000 records, and
-# of MNIST, whose training records are the first 10,000 ("mnist-train10k-..."). SEEDS (3) are of "mid" features by the
-# default method; all else has one. Accuracies are of released fits but are themselves exact: NOT PRIVATE, for study. A
-# row that the results have is not computed again.
+# FOLDER contains the four files SET-{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz of Fashion-MNIST, 60,000 records,
+# and of MNIST, whose training records are the first 10,000 ("mnist-train10k-..."). SEEDS (3) is the number of seeds for
+# "mid" features with the default method; all else has one seed. Accuracies of released fits are themselves exact: NOT
+# PRIVATE, for study only. A row that is already in the results is not computed again.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 
 sets <- c(mnist = "train10k", fashion = "train")
 
-# A pixel row is divided by a third of its norm, which depends on this record alone: with the intercept it has the norm
-# sqrt(10), as features have.
+# A row of pixels is divided by a third of its norm, a function of this record alone: with the intercept its norm is
+# sqrt(10), as for features.
 maps <- list(
   mid = function(x) dpsosp::features_scattering(x, bounds = c(0, 255)),
   pixels = function(x) 3 * x / pmax(sqrt(rowSums(x^2)), 1)

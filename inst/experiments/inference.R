@@ -1,10 +1,11 @@
-# How often do intervals cover what they are about? SYNTHETIC problems, 95 % intervals, replace-one, delta = 1/n^2.
+# How often do intervals cover their estimands? SYNTHETIC problems, 95 % intervals, replace-one, delta = 1/n^2.
 #   Rscript inference.R RESULTS.csv [RUNS [METHODS]]
-# makes RUNS (1000) runs of every problem with each of METHODS ("newton-ridge,newton") as the way to the point;
-# results/inference.csv has 1000 with "newton" and 100 with "newton-ridge". A row is one coefficient of one problem:
-#   covered, covered_shown  share of the runs whose interval covers the truth: of all, what is not resolved with its
-#                           widened interval, and of those that are shown
-#   shown                   share of the runs in which it is
+# makes RUNS (1000) runs of every problem, with each of METHODS ("newton-ridge,newton") for the path to the point;
+# results/inference.csv has 1000 runs with "newton" and 100 with "newton-ridge". A row is one coefficient of one
+# problem:
+#   covered, covered_shown  fraction of the runs whose interval covers the truth: among all runs, with widened intervals
+#                           for unresolved coefficients, and among those that are shown
+#   shown                   fraction of the runs in which the interval is shown
 #   ratio, ratio_shown      median width over that of the non-private interval (normal, for n records)
 # Then: Rscript inference.R --summary RESULTS.csv
 library(dpsosp)
@@ -24,7 +25,7 @@ uniform <- function(beta) {
   }
 }
 
-# Three numeric columns, two factors whose rarest levels have 10 %; hours has a tail that a range may cut off.
+# Three numeric columns, two factors whose rarest levels have 10 %; hours has a tail that its range may cut off.
 frame_columns <- function(n) {
   data.frame(age = pmin(pmax(round(stats::rgamma(n, 6, 0.15)), 17), 90),
              hours = pmin(pmax(round(stats::rnorm(n, 40, 12)), 1), 99), score = stats::runif(n),
@@ -40,7 +41,7 @@ frame <- function(n) {
   d
 }
 
-# Far from a logit: events are frequent at both ends of one column only, and the less so in one level.
+# Far from a logistic model: events are frequent at both ends of one column, but less so in one level.
 misspecified_chance <- function(d) {
   ends <- stats::plogis(25 * (abs(2 * d$score - 1) - 0.85))
   0.03 + 0.9 * ends * ifelse(d$sex == "m", 0.4, 1) + 0.05 * (d$region == "e")
@@ -50,8 +51,8 @@ misspecified <- function(n) {
   d$y <- stats::runif(n) < misspecified_chance(d)
   d
 }
-# The logit of least expected loss: over a fine grid of what events depend on. The other two columns are independent of
-# it, so that their coefficients are zero.
+# The logistic model with the smallest expected loss, from a fine grid of the columns on which events depend. The other
+# two columns are independent of these, so their coefficients are zero.
 misspecified_coefficients <- function() {
   d <- expand.grid(score = (seq_len(5000) - 0.5) / 5000, sex = factor(c("f", "m")),
                    region = factor(c("n", "e", "s", "w"), c("n", "e", "s", "w")))
@@ -83,7 +84,7 @@ problems <- list(
   "1,000 x 2, eps 0.3" = exactly(1000, 0.3, two)
 )
 
-# Of the non-private estimate, times the root of the number of records: of many.
+# Standard deviation of the non-private estimate, times the root of the number of records, from many records.
 standard_error <- function(draw) {
   set.seed(0)
   d <- draw(1e6)
@@ -126,7 +127,7 @@ simulate <- function(out, runs, methods) {
   }
 }
 
-# Pooled over the coefficients; least: of those that are shown in half of the runs at least.
+# Pooled over the coefficients; least: among the coefficients that are shown in at least half of the runs.
 summary_table <- function(x) {
   label <- paste(x$problem, x$method, sep = ": ")
   rows <- lapply(split(x, factor(label, unique(label))), function(x) {

@@ -1,13 +1,13 @@
-# Sums where the rows are, against rows that are read: seconds, bytes and memory of a gradient that PostgreSQL takes and
-# of one from the same table in chunks; seconds of gradients and Hessians of shards with workers.
+# Sums computed where the rows are, compared with reading the rows: seconds, bytes and memory of a gradient computed by
+# PostgreSQL and of one from the same table in chunks; seconds of gradients and Hessians of shards with workers.
 #   Rscript larger.R COVERTYPE.rds RESULTS.csv     some minutes; needs /proc
-# COVERTYPE.rds: a data frame of 54 numeric columns and cover_type, as that of data-raw/; classes 1 and 2 are taken.
-# PostgreSQL is the one that PGHOST, PGUSER and PGDATABASE name; tables larger_* are made there. For one of its own:
+# COVERTYPE.rds: a data frame of 54 numeric columns and cover_type, as for data-raw/; classes 1 and 2 are used. PGHOST,
+# PGUSER and PGDATABASE name the PostgreSQL server, where tables larger_* are made. To start a separate server:
 #   initdb -D DIR/data -A trust -U me; pg_ctl -D DIR/data -o "-k DIR -h ''" start
 #   PGHOST=DIR PGUSER=me PGDATABASE=postgres Rscript ...
-# Tables: wide has 54 numbers a row, raw ten numbers and two factors. Each measurement is a process of its own.
+# Tables: wide has 54 numbers per row, raw ten numbers and two factors. Each measurement runs in a process of its own.
 # bytes      of the fields' texts in the protocol
-# memory_mb  peak of the process that asks, beyond what it had before its first question, in 2^20 bytes
+# memory_mb  peak memory of the process that sends the queries, beyond that before its first query, in 2^20 bytes
 # Workers have one thread each.
 library(dpsosp)
 
@@ -33,7 +33,7 @@ with_factors <- function(d) {
 ranges <- function(d) lapply(Filter(is.numeric, d), function(x) range(x) + c(0, max(x) == min(x)))
 levels_of <- function(d) lapply(Filter(is.factor, d), levels)
 
-# All that a fit would ask, with next to no noise.
+# All queries of a fit, with almost no noise.
 oracle_of <- function(source, bounds) {
   problem <- dpsosp:::problem_source(y ~ ., source, "logistic", bounds, NULL, NULL, NULL)
   dpsosp:::new_oracle(problem$records(problem), problem$loss, budget(), problem$design$radius, TRUE, "replace-one",
@@ -48,7 +48,7 @@ seconds <- function(query, oracle) {
 
 # ---- PostgreSQL ----
 
-# 4,951,410 rows are the same ones ten times.
+# The 4,951,410 rows are ten copies of the same rows.
 make_tables <- function(connection, d) {
   tables <- list(wide = d, raw = with_factors(d))
   for (name in names(tables)) {
@@ -84,7 +84,7 @@ peak <- function() {
   as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
 
-# A row of a message has a head of seven bytes, a field one of four.
+# In the protocol, a row has a header of seven bytes and a field one of four.
 pushed_bytes <- function(source, public) {
   problem <- dpsosp:::problem_source(y ~ ., source, "logistic", public$bounds, NULL, NULL, NULL)
   plan <- dpsosp:::push_plan(source$push, problem$design, problem$response, source$n, problem$loss, TRUE,
@@ -95,7 +95,7 @@ pushed_bytes <- function(source, public) {
   sum(nchar(format(unlist(sums), digits = 17, trim = TRUE)) + 4) + 7 * nrow(sums)
 }
 
-# Of a row as text, fields are parted by a comma.
+# In a row as text, fields are separated by commas.
 chunk_bytes <- function(connection, name) {
   columns <- length(DBI::dbListFields(connection, name))
   sent <- DBI::dbGetQuery(connection, paste("SELECT SUM(octet_length(CAST(t AS text))) AS s, COUNT(*) AS n FROM", name,
@@ -105,7 +105,7 @@ chunk_bytes <- function(connection, name) {
 
 # ---- workers ----
 
-# Shards are files, which the workers read.
+# Shards are files that the workers read.
 measure_workers <- function(folder, d, workers, rows, what) {
   names <- paste0("w", seq_len(workers))
   for (name in names) mirai::daemons(1, .compute = name)

@@ -1,10 +1,12 @@
-# Which settings for networks, whatever the data are? Accuracies on SYNTHETIC images, from which control_network() has
-# its defaults: each image is one of its class's templates, smooth random fields, moved by some pixels, of a random
-# contrast and with noise of its own.
+# Which settings are good for networks, whatever the data are? Accuracies on SYNTHETIC images, which determine the
+# defaults of control_network(). Each image is one of its class's templates (smooth random fields), shifted by some
+# pixels, with random contrast and noise.
 #   Rscript network-rule.R RESULTS.csv
 # Then: Rscript network-rule.R --summary RESULTS.csv
-# And of control_line_search() for networks, beside the default of "sgd": Rscript network-rule.R --searches SEARCHES.csv
-# Accuracies are of fresh records and exact: NOT PRIVATE, for study. A row that the results have is not computed again.
+# For control_line_search() with networks, compared with the default of "sgd": Rscript network-rule.R --searches
+# SEARCHES.csv
+# Accuracies are exact and on new records: NOT PRIVATE, for study only. A row that is in the results is not computed
+# again.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -17,7 +19,7 @@ templates_each <- 4
 models <- list(mlp = model_mlp(64), cnn = model_cnn(channels = c(8, 16), kernel = c(4, 3), stride = c(2, 1),
                                                     padding = c(1, 0), pool = 2, hidden = 16))
 
-# Random fields of a few pixels' width, with a border over which they may be moved.
+# Random fields that are smooth over a few pixels, with a border so that they may be shifted.
 template <- function(border = 2) {
   size <- side + 2 * border
   waves <- outer(seq_len(size), 0:4, function(at, k) cos(pi * (at - 0.5) * k / size))
@@ -43,7 +45,7 @@ problem <- function(n, seed) {
   list(train = draw(n, templates), test = draw(4000, templates))
 }
 
-# batch: a fraction of n. With sgd what counts is the clip times the step, which is what a step may be at most.
+# batch: a fraction of n. For sgd only the product of clip and step matters, the largest possible step.
 settings <- function() {
   grid <- function(method, clip, step, epochs = 20, batch = 30) {
     expand.grid(method = method, clip = clip, step = step, epochs = epochs, batch = batch)
@@ -78,7 +80,7 @@ simulate <- function(path) {
   }
 }
 
-# Of the dense network, at the same n and eps.
+# For the dense network, at the same n and eps.
 searches <- function(path) {
   out <- results_file(path, c("search", "attempts", "sufficient", "gradient_share", "clip"))
   p <- problem(6000, 1)
@@ -100,7 +102,7 @@ searches <- function(path) {
   }
 }
 
-# Accuracy less that of the best setting of the same problem, on average over problems, best first.
+# Accuracy minus that of the best setting of the same problem, on average over problems, best first.
 summarise <- function(path) {
   x <- utils::read.csv(path)
   x$less <- x$accuracy - stats::ave(x$accuracy, x$model, x$n, x$eps, FUN = max)

@@ -1,10 +1,10 @@
-# Test accuracy of networks on images of 28 x 28 bytes in ten classes, delta 1e-5, by the defaults of the methods, which
-# synthetic images chose (network-rule.R): Fashion-MNIST, 60,000 records, and the first 10,000 of MNIST. The seed is
-# that of the first weights and of the noise.
+# Test accuracy of networks on images of 28 x 28 bytes in ten classes, delta 1e-5, with the defaults of the methods,
+# which were chosen on synthetic images (network-rule.R): Fashion-MNIST, 60,000 records, and the first 10,000 of MNIST.
+# The seed determines the initial weights and the noise.
 #   Rscript networks.R FOLDER RESULTS.csv [MODEL [NEIGHBOURS [EPS [SEED [SET [METHOD]]]]]]
-# FOLDER holds the four files SET-{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz of "fashion" and of "mnist", whose
-# training files are "mnist-train10k-...". Accuracies are of released fits but are themselves exact: NOT PRIVATE, for
-# study. A row that the results have is not computed again.
+# FOLDER contains the four files SET-{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz of "fashion" and of "mnist", whose
+# training files are "mnist-train10k-...". Accuracies of released fits are themselves exact: NOT PRIVATE, for study
+# only. A row that is in the results is not computed again.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))

@@ -1,9 +1,9 @@
 # Ten data frames as a new user would try them: accuracy, area under the ROC curve and log-loss (mean logistic loss) of
-# glm(), of method = "auto" and of "2opt-ls" at three eps; no setting but eps, replace-one, delta = 1/n^2, private
-# ranges. What is written is exact and NOT PRIVATE.
+# glm(), of method = "auto" and of "2opt-ls" at three eps. Only eps is set; replace-one, delta = 1/n^2, private ranges.
+# All results are exact and NOT PRIVATE.
 #   Rscript newcomer.R RESULTS.csv FOLDER [SET ...]      runs that are not in the file yet; all sets by default
 #   Rscript newcomer.R --summary RESULTS.csv             means over the seeds, and the cells that miss a goal
-# FOLDER as in raw.R. Each fit predicts for a fifth of the rows; counted are those that it and glm() predict for.
+# FOLDER as in raw.R. Each fit predicts for a fifth of the rows; only rows for which glm() predicts, too, are used.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -18,8 +18,8 @@ run <- function(path, folder, chosen) {
   })
 }
 
-# Goals: at eps = 1 within 2 points of the accuracy of glm() from 5,000 rows on, of Adult and Bank within 1; nowhere a
-# mean log-loss above that of the constant prediction.
+# Goals: at eps = 1 and from 5,000 rows on, the accuracy is within 2 points of that of glm(), for Adult and Bank within
+# 1; the mean log-loss never exceeds that of the constant prediction.
 summarise <- function(path) {
   x <- utils::read.csv(path)
   measures <- c("accuracy", "auc", "loss")

@@ -1,11 +1,11 @@
-# dp_plan() against 20 settings that its constants were not chosen on: SYNTHETIC problems, whose variance, shares,
-# effect and curvature the plan is told.
+# dp_plan() on 20 settings that were not used to choose its constants: SYNTHETIC problems, whose variance, fractions,
+# effect and curvature are given to the plan.
 #   Rscript plan-check.R RESULTS.csv [SEEDS]
-# SEEDS (36) populations and data sets for each setting, and for each a fit by "newton", one by "newton-ridge" and one
-# with intervals ("sandwich"): excess loss, target and, of intervals, the median width over the slopes, in units of the
-# non-private width for that population. Then: Rscript plan-check.R --summary RESULTS.csv [SUMMARY.csv] prints the
-# plan's numbers over the means of fits, by setting, and of these ratios, for SUMMARY.csv, the quantiles, the number
-# within 25 % of one, and the median standard error, which the means of fits have.
+# SEEDS (36) populations and data sets for each setting, and for each of these a fit by "newton", one by "newton-ridge"
+# and one with intervals ("sandwich"): excess loss, target and, for intervals, the median width of the slopes' intervals
+# over the non-private width for that population. Then: Rscript plan-check.R --summary RESULTS.csv [SUMMARY.csv] prints
+# the ratio of the plan's numbers to the means of fits, by setting. SUMMARY.csv has the quantiles of these ratios, the
+# number within 25 % of one, and the median standard error of the means.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -49,7 +49,7 @@ run <- function(path, seeds) {
   }
 }
 
-# Of the slopes, over the non-private ones.
+# Widths for the slopes, over the non-private ones.
 widths <- function(fit, population, n) {
   x <- stats::model.matrix(~ ., population$judges)
   p <- stats::plogis(as.vector(x %*% population$coefficients))

@@ -1,9 +1,10 @@
-# The factor of dp_plan()'s formula of excess loss for "newton-ridge" (R/plan-formulas.R), by SYNTHETIC problems whose
-# variance, shares, effect and curvature the plan is told. That for "newton" has none and stands beside it.
+# Chooses the factor in dp_plan()'s formula of excess loss for "newton-ridge" (R/plan-formulas.R), on SYNTHETIC problems
+# whose variance, fractions, effect and curvature are given to the plan. The formula for "newton" has no factor and is
+# shown for comparison.
 #   Rscript plan-rule.R RESULTS.csv [SEEDS]
 # draws SEEDS (12) populations and data sets for each setting and fits them. Then: Rscript plan-rule.R --summary
-# RESULTS.csv prints the plan's numbers over the means of fits, by setting, and quantiles of that ratio for excess loss,
-# whose median the factor is to bring to one. constant: excess of the best constant prediction.
+# RESULTS.csv prints the ratio of the plan's numbers to the means of fits, by setting, and quantiles of this ratio for
+# excess loss; the factor should make its median one. constant: excess loss of the best constant prediction.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

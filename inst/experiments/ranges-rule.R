@@ -1,19 +1,19 @@
-# How are ranges to be read off noisy counts? Columns of SYNTHETIC data, from which R/ranges.R has its constants:
-# delta = 1 / n^2, replace-one, 5 % of the budget for the ranges of m columns of shapes drawn at random.
+# How should ranges be found from noisy counts? Columns of SYNTHETIC data, which determine the constants of R/ranges.R:
+# delta = 1 / n^2, replace-one, 5 % of the budget for the ranges of m columns with randomly drawn shapes.
 #   Rscript ranges-rule.R RESULTS.csv [SEEDS]
 # Then: Rscript ranges-rule.R --summary RESULTS.csv
-# And where intervals are wanted: Rscript ranges-rule.R --intervals RESULTS.csv [SEEDS], --summary as above.
-# A row is one setting on one problem, a mean over columns and seeds: share of ranges found; of these, the share with at
-# least 95 % and 90 % of the values inside; usefulness, the covariance of the clipped and mapped column with the column,
-# over that with the range from the 1 % to the 99 % quantile (1 at most); and the share with a usefulness below 0.15,
-# which are as good as lost.
+# For fits with intervals: Rscript ranges-rule.R --intervals RESULTS.csv [SEEDS], --summary as above. A row is one
+# setting on one problem, a mean over columns and seeds. It has the fraction of ranges found; of these, the fraction
+# with at least 95 % and 90 % of the values inside; usefulness, the covariance of the clipped and mapped column with the
+# column, over that with the range from the 1 % to the 99 % quantile (at most 1); and the fraction with a usefulness
+# below 0.15, where the column is practically lost.
 #
-# With intervals a row has instead: inside99, share with at least 99 % of the values inside; and, of intervals for slope
-# and intercept of the column as it is (logistic, its log-odds with a standard deviation of one), which R/one-step.R
-# computes from the expected matrices of the clipped column and m - 1 others, with drawn noise, sample and point: shown,
-# share of the slopes that are resolved; covered, share of the shown intervals that cover; off, share of those that miss
-# by more than four standard errors; width, standard error of slopes over that without privacy and clipping, geometric
-# mean.
+# With intervals a row has instead: inside99, the fraction of ranges with at least 99 % of the values inside; and, for
+# the intervals of slope and intercept of the original column (logistic, with a standard deviation of one of its
+# log-odds): shown, the fraction of the slopes that are resolved; covered, the fraction of the shown intervals that
+# cover; off, the fraction of those that miss by more than four standard errors; width, the geometric mean of the
+# standard error of slopes over that without privacy and clipping. R/one-step.R computes the intervals from the expected
+# matrices of the clipped column and m - 1 others, with drawn noise, sample and point.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -34,7 +34,7 @@ shapes <- list(
   inflated = function(n) ifelse(runif(n) < 0.7, 0, 1000 * rexp(n))
 )
 
-# Constants of R/ranges.R other than the package's.
+# Constants of R/ranges.R that replace those of the package.
 cutting <- function(...) list(ranges_cutting = utils::modifyList(dpsosp:::ranges_cutting, list(...)))
 settings <- list(
   chosen = list(), "core 5 %" = list(ranges_error = 0.05), "reach 5 %" = cutting(reach = 0.05),
@@ -66,7 +66,7 @@ one_run <- function(n, m, eps, seed) {
 
 # ---- where intervals are wanted ----
 
-# Shapes with tails that an octave may cut off, besides those above which have a standard deviation.
+# Shapes with tails that an octave may cut off, and those of the above that have a standard deviation.
 interval_shapes <- c(shapes[!names(shapes) %in% c("heavy", "constant")], list(
   weeks = function(n) rnorm(n, 27, 6), gamma = function(n) rgamma(n, 4, 0.1), waiting = function(n) rexp(n, 0.03),
   late = function(n) rnorm(n, 20, 4) * ifelse(runif(n) < 0.02, 3, 1),
@@ -80,8 +80,8 @@ interval_settings <- list(
   "reach 2 %, across 2" = keeping(across = 2), "reach 1 %" = keeping(reach = 0.01)
 )
 
-# Of a shape: a function of a range that gives, of the clipped column, its logistic regression; from many records. point
-# and matrices are those of the rows (1, mapped column).
+# For a shape: a function of a range that returns the logistic regression on the clipped column, from many records.
+# point and matrices are for the rows (1, mapped column).
 population <- function(shape) {
   set.seed(0)
   x <- as.double(interval_shapes[[shape]](5e4))
@@ -115,7 +115,7 @@ populations <- lapply(stats::setNames(nm = names(interval_shapes)), population)
 other_variance <- 0.1
 other_slope <- 0.7
 
-# Estimates and standard errors of intercept and slope, draws of them, where the first of m columns has this range.
+# Draws of estimates and standard errors of intercept and slope, if the first of m columns has this range.
 interval_draws <- function(p, range, n, m, eps, draws = 10) {
   columns <- paste0("x", seq_len(m))
   design <- dpsosp:::design_template(y ~ ., as.data.frame(matrix(0, 1, m + 1, dimnames = list(NULL, c(columns, "y")))))
@@ -158,7 +158,7 @@ interval_draws <- function(p, range, n, m, eps, draws = 10) {
   }, numeric(6))
 }
 
-# Where a path from the constant prediction ends, seen from the solution, along the eigenvectors of the Hessian.
+# The end of a path from the constant prediction, relative to the solution, along the eigenvectors of the Hessian.
 path_of <- function(hessian, curvature, way, n, m, rho) {
   e <- eigen(hessian, symmetric = TRUE)
   value <- pmax(e$values, 1e-12 * e$values[1])

@@ -1,9 +1,8 @@
 # How good private ranges are: Rscript ranges.R DATA_FOLDER [SEEDS]
 #
-# eps = 0.6, delta = 1 / n^2, 5 % of the budget for the ranges of all numeric
-# columns. Prints, per column, the least and the largest span found divided by
-# the span from the 1 % to the 99 % quantile, and the least share of values
-# inside. NOT PRIVATE: the true quantiles are read off the data. Five seconds.
+# eps = 0.6, delta = 1 / n^2, 5 % of the budget for the ranges of all numeric columns. Prints, per column, the smallest
+# and the largest width found divided by the width from the 1 % to the 99 % quantile, and the smallest fraction of
+# values inside. NOT PRIVATE: the true quantiles are computed from the data. Five seconds.
 library(dpsosp)
 
 argument <- commandArgs(TRUE)

@@ -1,17 +1,16 @@
-# How good method = "auto" is on data frames as a new user would pass them: numeric columns whose ranges are private,
-# missing values, declared levels, no setting but eps; replace-one, delta = 1/n^2. Beside it, on the same split into
-# 80 % to fit and 20 % to test: glm() and the constant prediction. What is written is exact and NOT PRIVATE.
+# How good is method = "auto" on data frames as a new user would pass them: numeric columns with private ranges, missing
+# values, declared levels, only eps set; replace-one, delta = 1/n^2? For comparison, on the same split into 80 % to fit
+# and 20 % to test: glm() and the constant prediction. All results are exact and NOT PRIVATE.
 #   Rscript raw.R RESULTS.csv VERSION FOLDER [SEEDS [SET ...]]     runs; 5 seeds and all sets by default
 #   Rscript raw.R --summary RESULTS.csv [SUMMARY.csv]              means over the seeds, by version
-# VERSION is any word that names the installed package, so that versions can be compared in one file of results.
-# FOLDER has adult.csv.xz and bank.csv.xz (the columns of the UCI repository with a header, adult with the column split
-# before them) and covertype.rds (integers, indicators as 0 and 1). A data set that is not there, or whose package is
-# not installed, is skipped with a message.
-# auc, accuracy and loss (mean logistic loss) are of the test rows that both dpsosp and glm() predict for.
+# VERSION is any word for the installed package, so that versions can be compared in one file of results. FOLDER
+# contains adult.csv.xz and bank.csv.xz (the columns of the UCI repository with a header, adult with the column split
+# before them) and covertype.rds (integers, indicators as 0 and 1). A data set that is not available, or whose package
+# is not installed, is skipped with a message.
+# auc, accuracy and loss (mean logistic loss) are for the test rows for which both dpsosp and glm() predict.
 #
 # results/raw.csv has 20 seeds of the sets of at most 10,000 rows and 5 of the others. In its version "before", as in
-# that of results/utility-auto.csv, all that is done to a row is the mapping of its columns to their ranges and the
-# division by the radius.
+# that of results/utility-auto.csv, a row is only mapped by the ranges of its columns and divided by the radius.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -27,7 +26,7 @@ run <- function(path, version, folder, seeds, chosen) {
   })
 }
 
-# By version, in the order of the file; ratio: the last to the first.
+# By version, in the order of the file; ratio: of the last one to the first one.
 summarise <- function(path, out) {
   x <- utils::read.csv(path)
   if (length(out) > 0) utils::write.csv(means_of(x), out, row.names = FALSE)

@@ -1,25 +1,26 @@
-# How much is the ridge of "newton-ridge" to hold back, and how far may its iterates wander? SYNTHETIC problems with a
-# public box, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R beside others.
+# How strong should the ridge of "newton-ridge" be, and how much may its iterates vary? SYNTHETIC problems with public
+# bounds, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R compared with others.
 #   Rscript ridge-rule.R RESULTS.csv VERSION [SEEDS [LARGE [QUIET]]]
-# runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise,
-# where what counts is the length up to which rows have the loss itself, and of rare classes. VERSION is any word that
-# names the installed package. Settings are paired: a seed gives all of them the same data, and noise from the same
-# state of the generator. Then:
+# runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise
+# (where the length up to which rows have the loss itself matters) and with rare classes. VERSION is any word for the
+# installed package. Settings are paired: with the same seed they have the same data, and noise from the same state of
+# the generator. Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
-# excess: of the mean loss over the least one; constant: the same of the best constant prediction, which is not private.
+# excess: mean loss minus the smallest mean loss; constant: the same for the best constant prediction, which is not
+# private.
 #
-# In results/ridge-rule.csv "first gradient" is a version that released a gradient at the start, with 15 percent of the
-# gradients' budget, to decide how large the ridge is; "all gradients" decides by all of them. Constants of the
-# geometry, growths and curvatures were chosen with the former; floors, growths and curvatures with 3 and 1 as constants
-# of the intercept ("constant 3").
+# In results/ridge-rule.csv the version "first gradient" released a gradient at the start, with 15 percent of the
+# gradients' budget, to choose the size of the ridge; "all gradients" uses all of them. Constants of the geometry,
+# growths and curvatures were chosen with the former; floors, growths and curvatures with 3 and 1 as constants of the
+# intercept ("constant 3").
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
-# Columns and levels of each factor, of which the first has no indicator; shift: log-odds of the mean row; skewed:
-# every second column is, and coefficients are like per standard deviation.
+# Numbers of columns and of the levels of each factor, whose first level has no indicator; shift: log-odds of the mean
+# row; skewed: every second column is skewed, and coefficients per standard deviation are similar.
 shapes <- list(
   "1000 x 6" = list(n = 1000, numeric = 5, factors = 0),
   "1000 x 21" = list(n = 1000, numeric = 8, factors = 3, levels = 5),
@@ -43,7 +44,7 @@ rare <- expand.grid(eps = c(0.3, 1, 4), signal = c(0.5, 2, 4), shape = names(sha
 quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:12], stringsAsFactors = FALSE)
 large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
 
-# Other values of the package's constants; newton: the other method.
+# Values that replace the package's constants; newton: the other method.
 constants <- list("as they are" = list(), "constant 1" = list(geometry_constant = 1, ridge_intercept = 0.1),
                   "constant 3" = list(geometry_constant = 3, ridge_intercept = 1))
 settings <- c(constants, list(
@@ -57,9 +58,9 @@ growths <- c(constants, list("growth 1/4" = list(geometry_growth = 1 / 4), "grow
                              "no growth" = list(geometry_noise = 1e-9)))
 curvatures <- c(constants, list("rare 1" = list(ridge_rare = 1), "rare .3" = list(ridge_rare = 0.3)))
 
-# Numeric columns in [-1, 1] with spreads of their own and little correlation, factors with rare levels. signal: sd of
-# the log-odds. box: public bounds of the columns; X has the intercept, which they have not, last, and is divided by
-# radius, as synthetic_minimum() expects it.
+# Numeric columns in [-1, 1] with different spreads and little correlation, factors with rare levels. signal: standard
+# deviation of the log-odds. box: public bounds of the columns without the intercept; X has the intercept last and is
+# divided by radius, as synthetic_minimum() expects.
 rule_problem <- function(n, numeric, factors, levels = 0, shift = -1, skewed = FALSE, signal) {
   z <- matrix(stats::rnorm(n * numeric), n) %*% (diag(numeric) + 0.3 * matrix(stats::rnorm(numeric^2), numeric))
   odd <- seq(1, numeric, 2)
@@ -102,7 +103,7 @@ simulate <- function(out, version, problems, seeds, settings) {
   }
 }
 
-# Rows beside those of the first version as it was, of the same data.
+# Pairs rows with those of the unchanged first version on the same data.
 paired <- function(x) {
   base <- x[x$version == "first gradient" & x$setting == "as they are", ]
   key <- c("shape", "signal", "eps", "seed")
@@ -115,7 +116,7 @@ cell_means <- function(x) {
   stats::aggregate(cbind(excess, excess.base, constant) ~ label + shape + signal + eps, x, mean)
 }
 
-# Geometric means of the ratios of mean excesses, by a column.
+# Geometric means of the ratios of mean excess losses, by a column.
 ratios <- function(cells, by) {
   print(round(exp(tapply(log(cells$excess / cells$excess.base), cells[c("label", by)], mean)), 3))
 }

@@ -1,6 +1,6 @@
-# Which candidates for a private line search? Excess losses on SYNTHETIC problems (synthetic.R), replace-one,
-# delta = 1/n^2, from which control_opt() has its defaults of b_g and beta_g: first candidate over the short step, and
-# ratio of successive ones.
+# Which candidates are best for a private line search? Excess losses on SYNTHETIC problems (synthetic.R), replace-one,
+# delta = 1/n^2. They determine the defaults of b_g and beta_g in control_opt(): the first candidate over the short
+# step, and the ratio of successive candidates.
 #   Rscript search-rule.R RESULTS.csv [N ...]
 # Then: Rscript search-rule.R --summary RESULTS.csv
 library(dpsosp)
@@ -35,8 +35,8 @@ simulate <- function(path, sizes) {
   }
 }
 
-# Geometric mean, over problems, of the excess loss over the least of all settings; share of runs that end worse than
-# their start.
+# Geometric mean, over problems, of the ratio of the excess loss to the smallest one of all settings; fraction of runs
+# that end worse than their start.
 summarise <- function(path) {
   x <- utils::read.csv(path)
   x$problem <- paste(x$shape, x$n, x$signal, x$rare, x$eps, x$method, x$seed)

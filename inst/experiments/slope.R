@@ -1,9 +1,9 @@
-# What does a bounded slope cost where there is no noise? Excess logistic loss, over the least one, of the exact
-# minimiser of the mean loss_logistic(slope = c).
+# The cost of a bounded slope without noise: excess logistic loss of the exact minimiser of the mean loss_logistic(slope
+# = c).
 #   Rscript slope.R FOLDER RESULTS.csv
 # Then: Rscript slope.R --summary RESULTS.csv
-# FOLDER holds <set>.rds with X (rows of norm at most one, an intercept among the columns) and y in -1, 1. What is
-# written is exact and NOT PRIVATE.
+# FOLDER contains <set>.rds with X (rows of norm at most one, an intercept among the columns) and y in -1, 1. All
+# results are exact and NOT PRIVATE.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
@@ -11,7 +11,7 @@ for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), 
 sets <- c("covertype", "adult", "ijcnn1", "bank")
 slopes <- c(0.51, 0.55, 0.6, 0.75, 0.9)
 
-# Value, slope with its sign turned, and curvature at margins m, as in the head of src/loss/bounded_logistic.c.
+# Value, negative slope, and curvature at margins m, as in the header comment of src/loss/bounded_logistic.c.
 bounded_logistic <- function(c) {
   h <- c - 0.5
   k <- 1 / (4 * h)
@@ -26,7 +26,7 @@ bounded_logistic <- function(c) {
   )
 }
 
-# Newton's method with halved steps. The small diagonal is for columns that depend on each other.
+# Newton's method with step halving. The small diagonal is for collinear columns.
 minimise <- function(problem, loss, w) {
   n <- nrow(problem$X)
   margin <- function(w) problem$y * as.vector(problem$X %*% w)

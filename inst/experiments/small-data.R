@@ -1,11 +1,11 @@
-# Is a fit ever worse than doing nothing? Small public data sets, all methods for a convex problem with their defaults,
-# but geometry = "none" unless the method is "auto", bounds = "private", delta = 1/n^2, replace-one. What is written is
-# exact and NOT PRIVATE.
+# Is a fit ever worse than no fit? Small public data sets, all methods for convex problems with their defaults, but
+# geometry = "none" unless the method is "auto"; bounds = "private", delta = 1/n^2, replace-one. All results are exact
+# and NOT PRIVATE.
 #   Rscript small-data.R RESULTS.csv [SEEDS [METHOD ...]]     runs, 60 seeds by default
-#   Rscript small-data.R --summary RESULTS.csv                shares and means over the seeds
-# loss: mean logistic loss of a fit's own predictions for the rows that it was made from (those with a missing value
-# left out), to be compared with log 2, which a start at zero has, and with constant, that of predicting the share of
-# the response's levels in those rows.
+#   Rscript small-data.R --summary RESULTS.csv                fractions and means over the seeds
+# loss: mean logistic loss of a fit's predictions for its own training rows (without those with a missing value). It is
+# compared with log 2, the loss of a start at zero, and with constant, the loss of predicting the fractions of the
+# response's levels in those rows.
 # A data set whose package is not installed is skipped with a message.
 library(dpsosp)
 

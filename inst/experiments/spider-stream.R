@@ -1,18 +1,18 @@
-# Memory and time of SPIDER on a source that can be read once only: records of saddle_problem() in 20 coordinates, made
-# chunk by chunk while they are read and never kept. Each run is a process of its own, which fits small data first, so
-# that what R and the package need once is not counted.
+# Memory and time of SPIDER on a source that can be read only once: records of saddle_problem() in 20 coordinates, which
+# are made chunk by chunk while they are read and never stored. Each run is a process of its own, which first fits small
+# data, so that memory which R and the package need once is not counted.
 #   Rscript spider-stream.R [RESULTS.csv]     some minutes; needs /proc
 # peak_mb      peak memory beyond that of the process before its fit, in 2^20 bytes
-# share        the same over the memory of the records as a matrix of doubles
-# microseconds per record: of the fit, and making the records (maker) is a part of it
-# relative_*   over those of the fewest records
+# share        peak_mb over the memory of the records as a matrix of doubles
+# microseconds per record, of the fit; maker: the part for making the records
+# relative_*   relative to the run with the fewest records
 library(dpsosp)
 
 dimensions <- 20
 chunk <- 10000
 sizes <- c(5e4, 5e5, 5e6)
 
-# In the process: fits n records and says what it took.
+# Runs in the process: fits n records and returns its memory and time.
 run <- function(n) {
   fit_stream(chunk)
   invisible(gc())

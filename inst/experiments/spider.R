@@ -1,11 +1,11 @@
-# SPIDER at a strict saddle, and on Covertype: what is certified, what it really is, how many records are read.
+# SPIDER at a strict saddle point, and on Covertype: the certificate, the exact values, and the number of records read.
 #   Rscript spider.R --part saddle|covertype [--folder FOLDER] RESULTS.csv
 # Then: Rscript spider.R --summary RESULTS.csv
-# Part "saddle": saddle_problem(n, 20) at mu = 0.5, with each kind of noise and with published constants, against
+# Part "saddle": saddle_problem(n, 20) at mu = 0.5, with each kind of noise and with published constants, compared with
 # 2opt-ls on all records. alpha is the larger one of the gradient's norm and the squared negative curvature over the
-# Hessian's Lipschitz constant; that of the population is from 200,000 records and their mirror images. Part
-# "covertype": sigmoid loss at eps = 1, against methods that read all records again and again; "true" is about the
-# sample there. What is exact is NOT PRIVATE. target: the alpha that the plan is for. seconds: of processor time.
+# Hessian's Lipschitz constant; its population value is computed from 200,000 records and their mirror images. Part
+# "covertype": sigmoid loss at eps = 1, compared with methods that read all records repeatedly; "true" refers to the
+# sample there. Exact values are NOT PRIVATE. target: the alpha of the plan. seconds: processor time.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
@@ -18,7 +18,7 @@ sizes <- c(1e4, 3e4, 1e5, 3e5, 1e6)
 
 alpha_of <- function(gradient, eigenvalue) max(gradient, max(-eigenvalue, 0)^2 / third)
 
-# Signed rows y x of a large sample, each with its mirror image, so that the saddle is one.
+# Signed rows y x of a large sample, each with its mirror image, so that the origin is exactly a saddle point.
 population <- function() {
   set.seed(99)
   p <- saddle_problem(2e5, dimension)
@@ -46,7 +46,7 @@ fitted_in <- function(x, y, method, ...) {
 
 # ---- the saddle ----
 
-# In 20 runs where the certificate's coverage is counted.
+# 20 runs for the settings where the coverage of the certificate is counted.
 saddle_runs <- function(results) {
   grid <- rbind(
     data.frame(method = "spider", noise = "sqrt", n = sizes, seeds = c(6, 6, 20, 10, 10)),

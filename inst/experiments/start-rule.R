@@ -1,11 +1,11 @@
-# Where is a run to start: at zero, or at the constant prediction, and how much of the budget may that take? Newton's
-# method with one curvature matrix and 2OPT-LS, on SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2, from
-# which R/family.R has its constants. The first mends its intercept in steps that it takes anyway; the second may end
-# where it started, which then should be a good prediction.
+# Should a run start at zero or at the constant prediction, and which part of the budget should that use? Newton's
+# method with one curvature matrix and 2OPT-LS, on SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2. The
+# results determine the constants of R/family.R. Newton's method corrects its intercept by steps that it takes anyway;
+# 2OPT-LS may end at its start, which should then be a good prediction.
 #   Rscript start-rule.R RESULTS.csv [N ...]
 # Then: Rscript start-rule.R --summary RESULTS.csv
-# excess: of the mean loss over the least one; over: the same less that of the constant prediction, so what is positive
-# is worse than doing nothing.
+# excess: mean loss minus the smallest mean loss; over: mean loss minus that of the constant prediction, positive if a
+# fit is worse than no fit.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -16,8 +16,8 @@ shapes <- c(synthetic_shapes, list(wide = list(numeric = 80, levels = integer())
 problems <- expand.grid(eps = c(0.5, 2), rare = c(0.4, 0.06), signal = c(0.3, 1, 3), shape = names(shapes),
                         stringsAsFactors = FALSE)
 
-# A standard deviation of the second class's share and the largest share of the budget for it; none: the start is zero.
-# noisy: that share where there is much noise (is_noisy() in R/geometry.R), if it is another one.
+# The standard deviation for the second class's fraction and the largest fraction of the budget for it; none: the start
+# is zero. noisy: the fraction of the budget if there is much noise (is_noisy() in R/geometry.R) and it differs.
 settings <- list(
   zero = NULL, "sd .01, at most 5 %" = c(sd = 0.01, share = 0.05), "sd .01, at most 10 %" = c(sd = 0.01, share = 0.1),
   "sd .01, at most 20 %" = c(sd = 0.01, share = 0.2), "sd .005, at most 10 %" = c(sd = 0.005, share = 0.1),
@@ -27,7 +27,7 @@ settings <- list(
   "10 %, noisy 50 %" = c(sd = 0.002, share = 0.1, noisy = 0.5),
   "10 %, noisy 80 %" = c(sd = 0.002, share = 0.1, noisy = 0.8)
 )
-# The last seven are for 2OPT-LS alone.
+# The last seven are for 2OPT-LS only.
 runs <- rbind(data.frame(method = "newton", setting = names(settings)[1:5]),
               data.frame(method = "2opt-ls", setting = names(settings)))
 

@@ -1,8 +1,9 @@
-# Synthetic classification problems that look like tables of data, for rules that must not be chosen on real ones:
-# correlated numeric columns, indicators of factors with rare levels, an intercept, rows divided by a public radius;
-# weak and strong signals, balanced and rare classes. The sources of randomness are the arguments and R's generator.
+# Synthetic classification problems that resemble tables of data, for rules that must not be chosen on real data:
+# correlated numeric columns, indicators of factors with rare levels, an intercept, rows divided by a public radius,
+# weak and strong signals, balanced and rare classes. A problem depends on the arguments and R's generator only.
 
-# numeric columns, factors (a vector of numbers of levels), sd of the linear predictor, share of the second class.
+# Number of numeric columns, factors (their numbers of levels), sd of the linear predictor, fraction of the second
+# class.
 synthetic_problem <- function(n, numeric, levels, signal, rare) {
   x <- cbind(synthetic_numeric(n, numeric), do.call(cbind, lapply(levels, synthetic_factor, n = n)))
   w <- stats::rnorm(ncol(x)) * stats::rgamma(ncol(x), 0.5) # few columns matter much
@@ -14,7 +15,7 @@ synthetic_problem <- function(n, numeric, levels, signal, rare) {
   list(X = x / pmax(1, sqrt(rowSums(x^2))), y = y)
 }
 
-# Two common factors, skewed margins, in [-1, 1] with means and spreads of their own.
+# Columns in [-1, 1] with two common factors, skewed margins, and different means and spreads.
 synthetic_numeric <- function(n, p) {
   if (p == 0) return(NULL)
   common <- matrix(stats::rnorm(2 * n), n)
@@ -37,7 +38,7 @@ synthetic_shapes <- list(
   factors = list(numeric = 0, levels = c(5, 8, 16, 7, 14, 6, 5, 2, 5, 5, 5, 41))
 )
 
-# The least loss, to judge runs from outside.
+# The smallest loss, to judge runs from outside.
 synthetic_minimum <- function(problem) {
   w <- numeric(ncol(problem$X))
   value <- function(w) mean(logistic_loss(problem$y * as.vector(problem$X %*% w)))
@@ -54,7 +55,7 @@ synthetic_minimum <- function(problem) {
   list(w = w, value = value(w), excess = function(v) value(v) - value(w))
 }
 
-# Coefficients of a fit to a problem, in the order of its columns, of which the intercept is the last one.
+# Coefficients of a fit to a problem, in the order of its columns; the intercept is the last one.
 synthetic_fit <- function(problem, eps, ...) {
   last <- ncol(problem$X)
   radius <- 1 / max(problem$X[, last])
@@ -67,9 +68,9 @@ synthetic_fit <- function(problem, eps, ...) {
 
 even_shares <- function(levels) lapply(levels, function(k) rep(1 / k, k))
 
-# What dp_plan() describes, as a function that draws n records: independent numeric columns with a variance (of beta
-# distributions on [-1, 1]), factors with shares of their levels, slopes of a root mean square `effect`, signs and
-# sizes at random, and an intercept for which a share `rare` of the records is of the second class.
+# The population that dp_plan() describes, as a function that draws n records: independent numeric columns with a given
+# variance (beta distributions on [-1, 1]), factors with given fractions of their levels, random slopes with root mean
+# square `effect`, and an intercept for which a fraction `rare` of the records is of the second class.
 plan_population <- function(numeric, shares, variance, effect, rare) {
   names <- c(sprintf("x%d", seq_len(numeric)), sprintf("f%d", seq_along(shares)))
   draw <- function(n) {
@@ -85,7 +86,7 @@ plan_population <- function(numeric, shares, variance, effect, rare) {
   }
   eta <- link(draw(20000))
   intercept <- stats::uniroot(function(a) mean(stats::plogis(eta + a)) - rare, c(-30, 30))$root
-  # To judge: excess of the mean loss, over records and responses, of predictions on the link's scale.
+  # Excess mean loss, over records and responses, of predictions on the link's scale, to judge runs.
   judges <- draw(20000)
   truth <- link(judges, intercept)
   p <- stats::plogis(truth)
@@ -99,5 +100,5 @@ plan_population <- function(numeric, shares, variance, effect, rare) {
        })
 }
 
-# Public, of the numeric columns.
+# Public ranges of the numeric columns.
 plan_bounds <- function(numeric) stats::setNames(rep(list(c(-1, 1)), numeric), sprintf("x%d", seq_len(numeric)))

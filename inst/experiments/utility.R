@@ -1,22 +1,22 @@
-# How good method = "auto" is on common design matrices: excess empirical loss, with delta = 1/n^2, replace-one and no
-# tuning, beside the best of other replace-one methods and packages.
+# How good is method = "auto" on common design matrices? Excess empirical loss with delta = 1/n^2, replace-one and no
+# tuning, compared with the best of other replace-one methods and packages.
 #   Rscript utility.R FOLDER RESULTS.csv VERSION [SEEDS [METHOD ...]]     runs; 5 seeds of "auto" by default
 #   Rscript utility.R --summary RESULTS.csv                               means over the seeds, by version
-# FOLDER holds <set>.rds with X and Xtest (rows of norm at most one, the last column a constant 1/R), y and ytest in
-# -1, 1, R and the columns' bounds, made with public constants. The exact minimum is kept there as <set>-optimum.rds:
-# to be removed when the matrices change. VERSION is any word that names the installed package, so that versions can
-# be compared in one file of results. All settings are the package's defaults. What is written is exact and NOT PRIVATE.
+# FOLDER contains <set>.rds with X and Xtest (rows of norm at most one, the last column a constant 1/R), y and ytest in
+# -1, 1, R and the columns' bounds, made with public constants. The exact minimum is stored there as <set>-optimum.rds;
+# remove it when the matrices change. VERSION is any word for the installed package, so that versions can be compared in
+# one file of results. All settings are the package's defaults. All results are exact and NOT PRIVATE.
 #
-# results/utility-auto.csv is of this script (its version "before" took no public bounds of columns, as dp_sosp() did
-# not), results/utility.csv of one that gave dp_sosp() the constant column among the others instead of an intercept.
+# results/utility-auto.csv was made by this script (its version "before" used no public bounds of columns, as dp_sosp()
+# had none), results/utility.csv by one that passed the constant column as a column instead of an intercept.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
-# The least excess loss of other replace-one methods: DP-SGD, DP-GD with and without averaging, objective perturbation
-# and diffprivlib, their settings the best of a grid in each cell, picked non-privately.
+# The smallest excess loss of other replace-one methods: DP-SGD, DP-GD with and without averaging, objective
+# perturbation and diffprivlib, each with the best settings of a grid in each cell, selected non-privately.
 peers <- rbind(
   adult = c(0.0548, 0.0364, 0.0157, 0.0089, 0.00275),
   ijcnn1 = c(0.114, 0.0762, 0.0190, 0.0124, 0.00197),
@@ -32,10 +32,10 @@ private_fit <- function(d, eps, method) {
   )))
 }
 
-# Without the constant and the division by the radius, which dp_sosp() does itself.
+# Without the constant column and the division by the radius, which dp_sosp() does itself.
 columns <- function(x, radius) x[, -ncol(x)] * radius
 
-# The least loss there is.
+# The smallest loss.
 optimum <- function(folder, set, d) {
   path <- file.path(folder, paste0(set, "-optimum.rds"))
   if (!file.exists(path)) saveRDS(synthetic_minimum(d)[c("w", "value")], path)

@@ -1,17 +1,17 @@
 # Wang & Xu (2021), section 5: accuracy, optimality gap and gradient norm against eps, and the gap against time.
 #
 # Rscript wang-xu.R [--data FOLDER] [--out FOLDER] [--runs 10] [--sets ijcnn1,covertype] [--eps 0.2,0.4,...]
-# Then: Rscript wang-xu.R --summary RESULTS.csv SUMMARY.csv writes the means over runs and, of what the vignette draws,
-# the 10 and 90 percent quantiles.
+# Then: Rscript wang-xu.R --summary RESULTS.csv SUMMARY.csv writes the means over runs and, for the plots of the
+# vignette, the 10 and 90 percent quantiles.
 #
-# FOLDER holds covertype.rds (classes 1 and 2) and ijcnn1.csv.xz, of which 35,000 random rows are taken; without it the
-# package's sample of Covertype is used. Rows as in gao-wright.R. Writes wang-xu.csv, a row per run, and goes on where
-# an earlier run stopped; on one core ijcnn1 takes ten minutes, and Covertype some hours, as runs of gd that spend a
-# large budget have thousands of steps: --eps 1 first gives what the text needs.
+# FOLDER contains covertype.rds (classes 1 and 2) and ijcnn1.csv.xz, of which 35,000 random rows are used; without it
+# the package's sample of Covertype is used. Rows as in gao-wright.R. Writes wang-xu.csv, one row per run, and continues
+# where an earlier run stopped. On one core ijcnn1 takes ten minutes, and Covertype some hours, as runs of gd that spend
+# a large budget have thousands of steps: --eps 1 first gives what the text needs.
 #
 # Every run is private at its eps (delta = 1/n) under replace-one. Runs either stop at the paper's target alpha = 0.1 or
-# spend their whole budget; those with a limit on their iterations, at eps = 1, are for the gap against time. "gap",
-# "gradient" and "accuracy" are exact and so NOT private.
+# spend their whole budget; those with limited iterations, at eps = 1, are for the gap against time. "gap", "gradient"
+# and "accuracy" are exact and so NOT private.
 
 library(dpsosp)
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
@@ -30,7 +30,7 @@ main <- function() {
   if (!is.null(folder)) problems$ijcnn1 <- ijcnn1_matrix(folder, 35000)
   problems <- problems[intersect(strsplit(option("sets", "ijcnn1,covertype"), ",")[[1]], names(problems))]
   judges <- new.env()
-  # All of one seed first: what is there when a run is stopped is balanced.
+  # Completes one seed before the next, so that the results of an interrupted script are balanced.
   for (seed in seq_len(runs)) for (set in names(problems)) for (loss in c("logistic", "sigmoid")) {
     run_seed(set, problems[[set]], loss, seed, judges)
   }
