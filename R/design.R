@@ -3,10 +3,11 @@
 # A template is made from the formula and the public schema of the data only: names, classes and declared factor levels.
 # It contains no value of the data, so a fit may keep it, and predict() repeats exactly what the fit did.
 #
-# With an intercept a numeric column x of range [l, u] is clipped to it and mapped to (x - c) / h in [-1, 1], with c =
-# (l + u) / 2 and h = (u - l) / 2. Without an intercept nothing could absorb the shift, so c = 0 and h = max(|l|, |u|).
-# A factor becomes indicators of its declared levels but the first (of all of them for the first factor of a formula
-# without intercept). So a row with its intercept has norm at most sqrt(#numeric + #factors + 1), the default radius.
+# With an intercept a numeric column x of range [l, u] is clipped to it and mapped to (x - c) / h in [-1, 1], with
+# c = (l + u) / 2 and h = (u - l) / 2. Without an intercept nothing could absorb the shift, so c = 0 and h = max(|l|,
+# |u|). A factor becomes indicators of its declared levels but the first (of all of them for the first factor of a
+# formula without intercept). So a row with its intercept has norm at most sqrt(#numeric + #factors + 1), the default
+# radius.
 
 # frame: the name of the data frame in the caller's code; NULL for a source.
 design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data",

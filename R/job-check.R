@@ -54,7 +54,7 @@ check_several <- function(loss, penalty, method, control, geometry, inference, c
   if (inference != "none") refuse("There are no intervals for the multinomial loss: leave out `inference`.")
 }
 
-# What is not possible with rows that come in chunks.
+# Refuses what is not possible with rows that come in chunks.
 check_streamed <- function(job) {
   check_stream_storage(job$storage, job$call)
   if (job$method$batch) {

@@ -27,7 +27,7 @@ fit_job <- function(job, start, storage) {
   new_fit(job)
 }
 
-# All that is decided without the number of coefficients.
+# Decides everything that does not need the number of coefficients.
 new_job <- function(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                     progress, inference) {
   call <- problem$call

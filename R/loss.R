@@ -211,7 +211,7 @@ loss_of <- function(loss, response) {
 # The number of predictors per row.
 loss_outputs <- function(loss) loss$classes %||% 1L
 
-# For features that support losses with one predictor only.
+# Refuses losses with several predictors per row.
 check_one_output <- function(loss, what, call) {
   if (loss_outputs(loss) == 1L) return(invisible())
   abort("argument", what, " for losses of one predictor; the multinomial loss has one for each class.", call = call,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Static analysis of the C sources: cppcheck, and gcc with all warnings and -fanalyzer. A finding fails unless
-# dev/analyze/*.suppress names it with a reason. Both are first shown a planted mistake, which they have to see.
+# Static analysis of the C sources by cppcheck, and by gcc with all warnings and -fanalyzer. A finding is a failure
+# unless dev/analyze/*.suppress lists it with a reason. Both tools must first find a planted mistake.
 #   dev/analyze.sh [src directory]
 # Ends with "N passed, N failed": one for each file that gcc reads, one for cppcheck, two for the planted mistake.
 set -uo pipefail
@@ -58,7 +58,7 @@ verdict() {
   fi
 }
 
-# A leak of what base_alloc() returned, so that what is said about base_alloc() is seen to be read.
+# A leak of memory from base_alloc(), which shows that the declaration of base_alloc() is understood.
 planted() {
   mkdir -p "$work/base"
   cp "$src/base/base.h" "$work/base"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The package's tests with a shared object built with the address and undefined-behaviour sanitizers: what the C tests
-# cannot see is the glue. R itself is not instrumented, so leaks are not reported (its own would be). Tests that take
-# long are skipped, as in R CMD check: what they call is called by others.
+# Runs the package's tests with a shared object built with the address and undefined-behaviour sanitizers. This checks
+# the glue, which the C tests cannot reach. R itself is not instrumented, so leaks are not reported (R's own would be).
+# Tests that take long are skipped, as in R CMD check; other tests call the same functions.
 #   dev/asan.sh [filter of test files]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the source package into build/ and prints its path. Options go to R CMD build.
-# It builds a copy, so nothing is written into the sources, and installs it into build/lib when asked by INSTALL=1.
+# It builds a copy, so nothing is written into the sources. With INSTALL=1 it also installs the package into build/lib.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh

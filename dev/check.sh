@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# R CMD check --as-cran of a built package, with the wish: no error, no warning, no note but that the submission is new.
+# R CMD check --as-cran of a built package. Expected: no error, no warning, and no note except that for new submissions.
 #   dev/check.sh tarball [options of R CMD check]
 # Ends with "N passed, N failed", one for each item of the check's log.
 set -uo pipefail
@@ -14,7 +14,8 @@ rm -rf "$out/dpsosp.Rcheck"
 (cd "$out" && R CMD check --as-cran --no-manual "$@" "$tarball") < /dev/null > "$out/check.out" 2>&1
 code=$?
 
-# Items start with "* "; what follows belongs to them. A new submission's note has the maintainer's line and that only.
+# Items start with "* "; the lines that follow belong to them. The note on a new submission has only the maintainer's
+# line.
 awk -v code="$code" '
   function judge(   text) {
     if (item == "") return

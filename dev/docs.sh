@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes man/ and NAMESPACE from the roxygen comments; with --check only says whether they are up to date.
+# Writes man/ and NAMESPACE from the roxygen comments; with --check it only reports whether they are up to date.
 #   dev/docs.sh [--check]
-# It works on a copy, installed with a NAMESPACE that exports nothing, so a stale export cannot stand in the way.
+# It works on a copy, installed with a NAMESPACE that exports nothing, so that an outdated export causes no error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -19,7 +19,7 @@ find "$copy/src" -name '*.o' -delete
 find "$copy/man" -name '*.Rd' -delete
 Rscript -e ".libPaths(c('$library', .libPaths())); roxygen2::roxygenise('$copy', load_code = 'installed')" \
   > build/docs/roxygen.log 2>&1 || { cat build/docs/roxygen.log >&2; exit 1; }
-# What roxygen2 cannot read it drops with a warning of the form "x file.R:line: ..."
+# roxygen2 omits what it cannot parse, with a warning of the form "x file.R:line: ..."
 if grep -nE '\.R:[0-9]+' build/docs/roxygen.log; then problems=1; else problems=0; fi
 
 if [ "${1:-}" = --check ]; then

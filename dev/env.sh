@@ -1,4 +1,4 @@
-# Sourced by the scripts here: the same environment on all machines, and without a network.
+# Sourced by the other scripts: the same environment on all machines, without network access.
 export LC_ALL=C.UTF-8 LANGUAGE=en TZ=UTC
 export OPENBLAS_NUM_THREADS=1 OMP_THREAD_LIMIT=2
 export OMP_WAIT_POLICY=passive # threads that wait in a loop take the processor from others on a busy machine

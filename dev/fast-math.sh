@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Compiler flags that give up IEEE 754, one set at a time. No C file of the package may compile with those that
-# compilers announce; where they are announced by nothing, the self-test of base/arithmetic.c has to find them.
+# Compiles with flags that violate IEEE 754, one set at a time. No C file of the package may compile with flags that
+# compilers announce by a macro. For the others, the self-test of base/arithmetic.c must detect them.
 #   dev/fast-math.sh [src directory]
-# Ends with "N passed, N failed": one for each file, one for each set of flags that is hidden, one for no flags.
+# Ends with "N passed, N failed": one for each file, one for each set of flags without a macro, one for no flags.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# libFuzzer on the core's public headers: every harness dev/fuzz/fuzz-<what>.c for its share of the time, under the
+# libFuzzer on the core's public headers: runs every harness dev/fuzz/fuzz-<what>.c for a part of the time, with the
 # address and undefined-behaviour sanitizers.
 #   dev/fuzz.sh [seconds in all [what ...]]
-# Inputs that reached something new are kept in build/fuzz/corpus and used again; those that once found a mistake are in
+# Inputs that reach new code are kept in build/fuzz/corpus and used again; those that found a mistake are in
 # dev/fuzz/found and run first. Ends with "N passed, N failed", one for each harness.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -43,7 +43,7 @@ build() {
   done
 }
 
-# The sanitizers' reports go to the log; what was tried to standard output.
+# The sanitizers' reports go to the log, the harness's summary to standard output.
 fuzz() {
   local name=$1 log=$out/$1.log found=()
   mkdir -p "$out/corpus/$name"

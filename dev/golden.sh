@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Does a change leave all numbers as they were? Builds the commit BASE and the tree as it lies here, runs dev/golden.R
-# with both and compares what they print, byte for byte.
+# Does a change leave all numbers unchanged? Builds the commit BASE and the working tree, runs dev/golden.R with both
+# and compares their output, byte for byte.
 #   dev/golden.sh [BASE]      HEAD when left out: what is not committed yet
-# Names the parts of runs that differ; ends with "N passed, N failed", counted in parts. What was printed stays in
-# build/golden/. Nothing is stored: the last bits depend on the processor.
+# Names the parts of runs that differ; ends with "N passed, N failed", counted in parts. The outputs are kept in
+# build/golden/. None is committed, as the last bits depend on the processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh # one thread of OpenBLAS: more change bits, those of OpenMP do not
@@ -26,7 +26,7 @@ main() {
   compare
 }
 
-# Builds a tree and writes what its runs print.
+# Builds a tree and writes the output of its runs.
 answers() {
   mkdir "$work/$1.lib"
   R CMD INSTALL --no-docs --no-test-load --no-byte-compile --no-multiarch --library="$work/$1.lib" "$work/$1" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shards with workers on two hosts, which are network namespaces of this machine: messages over TLS, a fit that is the
-# one in memory, and one whose second host goes away. Needs root; the package in build/lib, and mirai.
+# Shards with workers on two hosts, simulated by network namespaces on this machine: messages over TLS, a fit that must
+# equal the one in memory, and one whose second host fails. Needs root, the package in build/lib, and mirai.
 #   dev/hosts.sh
 # Ends with "N passed, N failed".
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the glue does when R has no memory: a copy of the package whose glue fails where it is told to
-# (dev/inject/inject.h), with the leak checker of the address sanitizer. R's own memory is not of interest: only what
-# base_alloc() gave is looked at. Ends with "N passed, N failed"; a leak is a failure.
+# Tests the glue when R is out of memory: a copy of the package whose glue fails at a chosen place
+# (dev/inject/inject.h), with the leak checker of the address sanitizer. Only memory from base_alloc() is checked, not
+# R's own. Ends with "N passed, N failed"; a leak is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -20,7 +20,7 @@ END
 R_MAKEVARS_USER=$work/Makevars R CMD INSTALL --no-docs --no-test-load --library="$work/lib" "$work/package" \
   > "$work/install.log" 2>&1 || { cat "$work/install.log" >&2; exit 1; }
 
-# The sanitizer's exit code speaks of R's leaks too.
+# The sanitizer's exit code includes R's leaks, too.
 ASAN_OPTIONS=detect_leaks=1:exitcode=0 LD_PRELOAD=$(gcc -print-file-name=libasan.so) \
   Rscript dev/inject.R "$work/lib" > "$work/log" 2>&1 || true
 grep -E '^(inject|skipped): |^Error: ' "$work/log" | grep -v '^Error: injected$' || true

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What rests on a proof cites its paragraph of vignettes/proofs.Rmd by its anchor: "(proofs: laplace, slack)",
+# A claim that needs a proof cites its paragraph of vignettes/proofs.Rmd by the anchor: "(proofs: laplace, slack)",
 # "(Karney 2016; proofs: lattice-gaussian)". A fault is
-#   - a citation in another form, or of an anchor that is not defined once;
-#   - a document (x.md) that is not in the repository, or a label of one: "(A7)", "section F1";
+#   - a citation in another form, or of an anchor that is not defined exactly once;
+#   - a document (x.md) that is not in the repository, or a label from one: "(A7)", "section F1";
 #   - code that the vignette names and that does not exist.
 #   dev/labels.sh
-# Ends with "N passed, N failed", counted in files; the last checks are of the check, on small examples.
+# Ends with "N passed, N failed", counted in files; the last checks test the check itself on small examples.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 proofs=vignettes/proofs.Rmd
@@ -25,7 +25,7 @@ main() {
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
-# A line "file: fault" for each.
+# Prints a line "file: fault" for each fault.
 faults() {
   local anchors
   anchors=$(grep -oE '\{#[a-z0-9-]+\}' "$proofs" | tr -d '{#}' | sort)
@@ -93,7 +93,7 @@ exists() {
   esac
 }
 
-# Each example has one fault, or none, in a comment of C.
+# Each example is a comment of C with one fault or none.
 check_the_check() {
   mkdir -p "$work"/{src,R,dev,inst,tests,vignettes}
   cd "$work" || exit 1

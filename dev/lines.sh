@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Sizes that a reader relies on: lines of R, C and shell scripts have at most 120 characters, files of tests fewer than
+# Limits that keep files readable: lines of R, C and shell scripts have at most 120 characters, test files fewer than
 # 400 lines.
 #   dev/lines.sh
-# Names what is longer; ends with "N passed, N failed", counted in files.
+# Lists the violations; ends with "N passed, N failed", counted in files.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 most_columns=120

@@ -49,7 +49,7 @@ build() {
   fi
 }
 
-# A test that fails anyway would catch everything, and so would one that does not exist.
+# A test that fails without a mutant would catch everything, and so would a test that does not exist.
 check_unchanged() {
   local tests test
   tests=$(selected_tests)
@@ -92,7 +92,7 @@ try() {
   printf '%-58s | %s\n' "$name" "$verdict"
 }
 
-# Processor time is limited, so that a busy machine does not matter; a signal of the limit is above 128.
+# Processor time is limited, so a busy machine has no effect. An exit code above 128 is a signal of the limit.
 run() {
   case $1 in
     gctorture) (ulimit -t 120; Rscript dev/gctorture.R "$work/lib") > "$work/log" 2>&1 ;;
@@ -101,7 +101,7 @@ run() {
   esac
 }
 
-# The first test that fails, and the first of its checks that does.
+# The first test that fails, and its first check that fails.
 caught_by() {
   local test code
   for test in $1; do

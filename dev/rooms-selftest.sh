@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The check of the check: dev/rooms.sh must pass on the sources, and fail, for the reason named, on copies with one
-# leak each.
+# Tests dev/rooms.sh: it must pass on the sources, and fail for the expected reason on copies with one violation each.
 #   dev/rooms-selftest.sh [src directory]
 set -uo pipefail
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the tests need, and of CRAN those that Debian does not have, only when one is
-# missing. As root, or through sudo.
+# Installs the Debian packages that the tests need, and packages from CRAN that Debian does not have, if any is missing.
+# Run as root, or with sudo.
 #   dev/setup.sh [extra package ...]
 set -euo pipefail
 
@@ -63,7 +63,7 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# Elsewhere nothing is installed for the user; say what is missing.
+# Elsewhere nothing is installed; the missing packages are reported.
 without_debian() {
   local missing=()
   for tool in R gcc make nm valgrind pandoc; do command -v "$tool" > /dev/null || missing+=("$tool"); done

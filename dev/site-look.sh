@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Looks at the site in build/site as a reader does, in headless Chromium, at the widths of a desktop and of a phone:
-# pages are not empty, formulas are typeset, links within the site lead somewhere, the search finds a page. Pictures of
-# the pages go into build/site-look. Ends with "N passed, N failed".
+# Checks the site in build/site in headless Chromium, at the widths of a desktop and of a phone: pages are not empty,
+# formulas are typeset, internal links work, the search finds a page. Screenshots of the pages are in build/site-look.
+# Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -18,7 +18,7 @@ chrome() {
     --virtual-time-budget=8000 "$@" 2> /dev/null
 }
 
-# A picture with text in it does not compress to nothing.
+# A screenshot with text does not compress to almost nothing.
 picture() {
   chrome --screenshot="$looks/$3.png" --window-size="$2" \
     "http://localhost:$port/$1" > /dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The site in build/site, from the package as installed in build/lib; it needs no network once what it is made with is
-# there: pkgdown and chromium (Debian), scripts (npm, kept in build/site-scripts). dev/site-look.sh looks at it.
+# Builds the site in build/site from the package installed in build/lib. It needs no network once its tools are
+# installed: pkgdown and chromium (Debian), scripts (npm, kept in build/site-scripts). dev/site-look.sh checks the
+# result.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh

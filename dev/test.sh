@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# All checks, stage by stage in two lanes; a failed stage does not stop the next. The last line is "N passed, N failed",
-# summed over the stages; the exit code is zero when nothing failed. Logs are in build/log/.
+# Runs all checks, stage by stage in two lanes; after a failed stage the others still run. The last line is "N passed, N
+# failed", summed over the stages; the exit code is zero if nothing failed. Logs are in build/log/.
 #   dev/test.sh [--long]
-# Without --long, R CMD check neither runs the tests nor builds the vignettes, which other stages do, and the sanitizers
-# see only the tests that reach most of the glue.
+# Without --long, R CMD check neither runs the tests nor builds the vignettes, as other stages do, and the sanitizers
+# run only the tests that reach most of the glue.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -17,7 +17,7 @@ fi
 mkdir -p build/log
 rm -f build/log/*
 
-# Two lanes side by side, as most stages keep one processor busy; the core's needs no built package.
+# Two lanes run in parallel, as most stages use one processor; the lane of the core needs no built package.
 main() {
   stage setup dev/setup.sh
   package &
@@ -68,7 +68,7 @@ stage() {
   echo "== $name: $good passed, $bad failed, exit code $code, $((SECONDS - begin)) s$(told "$log" "$bad")"
 }
 
-# The skipped tests of a log and, where something failed, its end: on lines of their own, or nothing.
+# The skipped tests of a log and, after a failure, the end of the log, each on lines of their own.
 told() {
   echo
   grep -E '^skipped: ' "$1" | sed 's/^/   /'

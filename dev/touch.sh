@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Does adding to the package touch few files? Each patch in dev/touch/ adds something: a loss, a query, a method. It is
-# applied to a copy of the tree, which must then build, keep the rules of rooms, layers and lines, and pass the tests
-# that the patch brings and those that go through the tables. What it touches in src/ and R/ is counted; tests,
-# NAMESPACE and dev/ are beside it.
+# Does an addition to the package touch few files? Each patch in dev/touch/ adds something: a loss, a query, a method.
+# It is applied to a copy of the tree, which must then build, satisfy the rules of rooms, layers and lines, and pass the
+# tests in the patch and those that use the tables. The files touched in src/ and R/ are counted; tests, NAMESPACE and
+# dev/ are not.
 #   dev/touch.sh [loss|query|method ...]      all when left out; some minutes
-# Names each patch's files, and how a check failed that did; ends with "N passed, N failed", counted in checks. After a
-# change that a patch does not fit any more: apply it by hand, add the new files with git add -N and write it anew with
-# git diff -U1.
+# Names each patch's files, and the output of failed checks; ends with "N passed, N failed", counted in checks. If a
+# patch does not apply after a change: apply it by hand, add the new files with git add -N and write the patch again
+# with git diff -U1.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -50,7 +50,7 @@ try() {
   [ -z "$4" ] || check "$1: R tests" in_tree Rscript dev/rtests.R build/lib "$4"
 }
 
-# check "text" command ...: what the command says is shown when it fails.
+# check "text" command ...: shows the output of the command if it fails.
 check() {
   local text=$1
   shift
@@ -66,7 +66,7 @@ check() {
 
 in_tree() { (cd "$work/tree" && "$@"); }
 
-# These tests alone, with the whole core.
+# Runs these tests only, with the whole core.
 c_tests() {
   # shellcheck disable=SC2086
   make -C dev/ctest plain CC="$(R CMD config CC)" TEST_FILES="$(printf 'test-%s.c ' $1)"

@@ -3,8 +3,8 @@
 # pixels, with random contrast and noise.
 #   Rscript network-rule.R RESULTS.csv
 # Then: Rscript network-rule.R --summary RESULTS.csv
-# For control_line_search() with networks, compared with the default of "sgd": Rscript network-rule.R --searches
-# SEARCHES.csv
+# To choose settings of control_line_search() for networks, compared with the default of "sgd":
+#   Rscript network-rule.R --searches SEARCHES.csv
 # Accuracies are exact and on new records: NOT PRIVATE, for study only. A row that is in the results is not computed
 # again.
 library(dpsosp)
