@@ -51,8 +51,8 @@
 #' @seealso [dp_sosp()], [geometry_public()], [control_newton()].
 #' @examples
 #' control_newton_ridge(iterations = 40)
-#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "newton-ridge",
-#'         control = control_newton_ridge(iterations = 40),
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6,
+#'         method = "newton-ridge", control = control_newton_ridge(iterations = 40),
 #'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, certificate_share = 0.05, confidence = 0.95,

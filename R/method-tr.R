@@ -41,8 +41,8 @@
 #' @seealso [trust_region_step()] for the subproblem.
 #' @examples
 #' control_tr(stop = "explicit")
-#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "tr", loss = "sigmoid",
-#'         control = control_tr(stop = "explicit"),
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6,
+#'         method = "tr", loss = "sigmoid", control = control_tr(stop = "explicit"),
 #'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
 control_tr <- function(constants = c("tight", "published"), stop = c("dual", "explicit"), gap = NULL,

@@ -32,7 +32,8 @@
 #' flow <- workflows::workflow(cover ~ elevation + wilderness, spec) |>
 #'   fit(covertype[-held_out, ])
 #' predicted <- augment(flow, covertype[held_out, ])
-#' # These metrics are exact, so not private; covertype is public. For private records use dp_evaluate().
+#' # These metrics are exact, so not private; covertype is public.
+#' # For private records use dp_evaluate().
 #' yardstick::accuracy(predicted, cover, .pred_class)
 #' yardstick::mn_log_loss(predicted, cover, names(predicted)[2])
 #' workflows::extract_fit_engine(flow)
