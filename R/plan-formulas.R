@@ -146,8 +146,7 @@ ridge_run <- function(s) {
   last <- job$control$certificate_share * rho
   matrix <- job$control$matrix_share * (rho - last)
   gradient <- function(rho) 2 * bounds$bound / (s$n * sqrt(2 * rho))
-  steps <- (rho - last - matrix)
-  list(geometry = job$geometry, options = ridge_options(job, rho), steps_sd = gradient(steps),
+  list(geometry = job$geometry, options = ridge_options(job, rho), steps_sd = gradient(rho - last - matrix),
        last_sd = gradient(last), matrix_sd = sqrt(2) * bounds$cap^2 / (s$n * sqrt(2 * matrix)))
 }
 

@@ -57,6 +57,7 @@ static void collect(struct run *r, double last);
 static int guard(struct run *r);
 static double doubt(const struct run *r);
 static int finish(struct run *r, double more);
+static int invert_damped(struct run *r);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -218,8 +219,7 @@ static void collect(struct run *r, double last) {
 
 /* See the head of this file. */
 static int guard(struct run *r) {
-  for (size_t j = 0; j < r->f->dim; j++) r->added[j] = fmax(4 * r->kappa[j], r->least);
-  int status = invert(r, r->added);
+  int status = invert_damped(r);
   return status == BASE_OK ? finish(r, doubt(r)) : status;
 }
 
@@ -238,18 +238,21 @@ static double doubt(const struct run *r) {
   return fmax(1, 1 / fmax(over, 1 / r->o->guard));
 }
 
-/* See the head of this file; the ridge becomes `more` times as large. */
+/* See the head of this file; the ridge becomes `more` times as large. The inverse is that of guard(). */
 static int finish(struct run *r, double more) {
   size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
   for (size_t j = skip; j < dim; j++) r->kappa[j] *= more;
-  for (size_t j = 0; j < dim; j++) {
-    r->added[j] = fmax(4 * r->kappa[j], r->least);
-    r->gradient[j] = r->last[j] + r->kappa[j] * (r->w[j] - r->start[j]);
-  }
+  for (size_t j = 0; j < dim; j++) r->gradient[j] = r->last[j] + r->kappa[j] * (r->w[j] - r->start[j]);
   r->result->ridge *= more;
-  int status = invert(r, r->added);
+  int status = more > 1 ? invert_damped(r) : BASE_OK;
   if (status == BASE_OK) move(r);
   return status;
+}
+
+/* The inverse of A of the last step. */
+static int invert_damped(struct run *r) {
+  for (size_t j = 0; j < r->f->dim; j++) r->added[j] = fmax(4 * r->kappa[j], r->least);
+  return invert(r, r->added);
 }
 
 static int certify(struct run *r, double rho) {
