@@ -30,7 +30,8 @@
 #' epsilon(p, 1e-5)
 #' delta(p, 1)
 #' @export
-dp_account <- function(event, accountant = c("auto", "gdp", "pld", "rdp", "zcdp"), neighbours = NULL) {
+dp_account <- function(event, accountant = c("auto", "gdp", "pld", "rdp", "zcdp"), neighbours = NULL, ...) {
+  check_dots()
   require_given()
   check_event(event)
   accountant <- check_choice(accountant, c("auto", "gdp", "pld", "rdp", "zcdp"), "accountant")
@@ -149,7 +150,8 @@ plan_mu <- function(plan) sqrt(sum(plan$leaves$times * plan$steps$times * plan$l
 #' @param order Orders greater than 1.
 #' @return `dp_rdp()`: the Renyi divergence of the event at these orders.
 #' @export
-dp_rdp <- function(event, order) {
+dp_rdp <- function(event, order, ...) {
+  check_dots()
   require_given()
   check_event(event)
   if (!is.numeric(order) || length(order) == 0L || anyNA(order) || any(order <= 1)) {
@@ -169,6 +171,7 @@ dp_rdp <- function(event, order) {
 #'
 #' @param event The planned schedule; see [events].
 #' @param eps,delta The budget.
+#' @param ... Not used; anything in it is an error.
 #' @return A list: `order`; `budget`, the divergence that (`eps`, `delta`)
 #'   allows at this order; `cost`, that of the planned schedule; `fits`: is the cost at most the budget?
 #' @section Errors: `dpsosp_error_argument` for an argument out of its range.
@@ -178,7 +181,8 @@ dp_rdp <- function(event, order) {
 #' plan <- event_repeat(event_subsample(event_gaussian(2), 0.01), 500)
 #' dp_filter_order(plan, eps = 1, delta = 1e-6)
 #' @export
-dp_filter_order <- function(event, eps, delta) {
+dp_filter_order <- function(event, eps, delta, ...) {
+  check_dots()
   require_given()
   check_event(event)
   eps <- check_number(eps, "eps", 0)
@@ -199,6 +203,7 @@ dp_filter_order <- function(event, eps, delta) {
 #' @param range Interval that is searched for the number.
 #' @param accountant See [dp_account()].
 #' @param tolerance Relative tolerance of the number found.
+#' @param ... Not used; anything in it is an error.
 #' @return The smallest number, up to the tolerance and never smaller than
 #'   allowed, whose event is (`eps`, `delta`)-differentially private.
 #' @section Errors: `dpsosp_error_unreachable` when the largest number in `range`
@@ -206,7 +211,8 @@ dp_filter_order <- function(event, eps, delta) {
 #' @examples
 #' dp_calibrate(function(s) event_repeat(event_gaussian(s), 10), eps = 1, delta = 1e-6)
 #' @export
-dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = "auto", tolerance = 1e-6) {
+dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = "auto", tolerance = 1e-6, ...) {
+  check_dots()
   require_given()
   if (!is.function(family)) abort("argument", "`family` must be a function that gives an event.")
   eps <- check_number(eps, "eps", 0)

@@ -106,14 +106,17 @@ batch_text <- function(batch) {
 #' @param gradient,hessian Bounds B_g and B_H on the norms of one record's gradient and Hessian.
 #' @param third M, the Lipschitz constant of the Hessian.
 #' @param c,c1,c2 The fractions that noise may take, positive.
+#' @param ... Not used; anything in it is an error.
 #' @return A whole number.
 #' @section Errors: `dpsosp_error_argument` for an argument out of its range.
 #' @references Gao and Wright (2023), condition (24), on lemmas of Kohler and Lucchi (2017).
 #' @examples
-#' sufficient_batch(eps_g = 0.06, eps_h = 0.245, d = 54, iterations = 421)
+#' iterations <- planned_iterations("opt", eps_g = 0.06, eps_h = 0.245, gap = log(2))
+#' sufficient_batch(eps_g = 0.06, eps_h = 0.245, d = 54, iterations = iterations)
 #' @export
 sufficient_batch <- function(eps_g, eps_h, d, iterations, failure = 0.05, gradient = 1, hessian = 1, third = 1,
-                             c = 0.1, c1 = 0.1, c2 = 0.1) {
+                             c = 0.1, c1 = 0.1, c2 = 0.1, ...) {
+  check_dots()
   require_given()
   call <- sys.call()
   positive <- function(x, arg) check_number(x, arg, 0, call = call)

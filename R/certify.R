@@ -44,9 +44,9 @@
 #' @export
 dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = NULL, confidence = 0.95,
                        noise = c("secure", "reproducible"), weights = NULL, offset = NULL, ...) {
-  require_given()
   call <- scrub_call(match.call(), quote(dp_certify))
   check_dots(call)
+  require_given()
   if (inherits(fit, "dp_network")) {
     abort("argument", "A network cannot be certified: its gradients and second derivatives have no public bounds.",
           call = call, class = "dpsosp_error_network")

@@ -27,7 +27,8 @@
 #' @param scheme `"poisson"` or `"wor"` (without replacement).
 #' @param times How often the event is repeated. Inside `event_subsample()` the
 #'   repetitions share one batch; outside, each draws its own batch.
-#' @param ... Events, composed (adaptively).
+#' @param ... For `event_compose()` the events, composed (adaptively); for the others not used: anything in it is an
+#'   error.
 #' @param neighbours `"replace-one"`: one record is changed. `"zero-out"`: one record is replaced by a null record. n is
 #'   public under both, so `"add-remove"` is refused.
 #' @return An object of class `dpsosp_event`.
@@ -58,7 +59,8 @@ leaf_row <- function(kind, a, b = 0, c = 0) c(kind = match(kind, leaf_kinds), a 
 
 #' @rdname events
 #' @export
-event_gaussian <- function(sigma, neighbours = "replace-one") {
+event_gaussian <- function(sigma, neighbours = "replace-one", ...) {
+  check_dots()
   require_given()
   sigma <- check_number(sigma, "sigma", 0)
   leaf_event(paste0("Gaussian, sigma ", format(sigma)), leaf_row("gaussian", 1 / sigma), neighbours)
@@ -66,7 +68,8 @@ event_gaussian <- function(sigma, neighbours = "replace-one") {
 
 #' @rdname events
 #' @export
-event_laplace <- function(scale, neighbours = "replace-one") {
+event_laplace <- function(scale, neighbours = "replace-one", ...) {
+  check_dots()
   require_given()
   scale <- check_number(scale, "scale", 0)
   leaf_event(paste0("Laplace, scale ", format(scale)), leaf_row("laplace", 1 / scale), neighbours)
@@ -74,7 +77,8 @@ event_laplace <- function(scale, neighbours = "replace-one") {
 
 #' @rdname events
 #' @export
-event_pure <- function(eps, neighbours = "replace-one") {
+event_pure <- function(eps, neighbours = "replace-one", ...) {
+  check_dots()
   require_given()
   eps <- check_number(eps, "eps", 0)
   leaf_event(paste0("pure, eps ", format(eps)), leaf_row("pure", eps), neighbours)
@@ -82,7 +86,8 @@ event_pure <- function(eps, neighbours = "replace-one") {
 
 #' @rdname events
 #' @export
-event_exponential <- function(range, neighbours = "replace-one") {
+event_exponential <- function(range, neighbours = "replace-one", ...) {
+  check_dots()
   require_given()
   range <- check_number(range, "range", 0)
   leaf_event(paste0("exponential, range ", format(range)), leaf_row("exponential", range), neighbours)
@@ -90,7 +95,8 @@ event_exponential <- function(range, neighbours = "replace-one") {
 
 #' @rdname events
 #' @export
-event_svt <- function(eps, k, neighbours = "replace-one") {
+event_svt <- function(eps, k, neighbours = "replace-one", ...) {
+  check_dots()
   require_given()
   eps <- check_number(eps, "eps", 0)
   k <- check_count(k, "k")
@@ -99,7 +105,8 @@ event_svt <- function(eps, k, neighbours = "replace-one") {
 
 #' @rdname events
 #' @export
-event_svt_gaussian <- function(threshold, query, k, neighbours = "replace-one") {
+event_svt_gaussian <- function(threshold, query, k, neighbours = "replace-one", ...) {
+  check_dots()
   require_given()
   threshold <- check_number(threshold, "threshold", 0)
   query <- check_number(query, "query", 0)
@@ -110,7 +117,8 @@ event_svt_gaussian <- function(threshold, query, k, neighbours = "replace-one") 
 
 #' @rdname events
 #' @export
-event_tree <- function(sigma, leaves, factorisation = c("binary", "sqrt"), neighbours = "replace-one") {
+event_tree <- function(sigma, leaves, factorisation = c("binary", "sqrt"), neighbours = "replace-one", ...) {
+  check_dots()
   require_given()
   sigma <- check_number(sigma, "sigma", 0)
   leaves <- check_count(leaves, "leaves")
@@ -135,7 +143,8 @@ sqrt_tree_square <- function(leaves, exact = 1e6) {
 
 #' @rdname events
 #' @export
-event_subsample <- function(event, rate, scheme = c("poisson", "wor")) {
+event_subsample <- function(event, rate, scheme = c("poisson", "wor"), ...) {
+  check_dots()
   require_given()
   check_event(event)
   scheme <- check_choice(scheme, c("poisson", "wor"), "scheme")
@@ -166,7 +175,8 @@ event_compose <- function(...) {
 
 #' @rdname events
 #' @export
-event_repeat <- function(event, times) {
+event_repeat <- function(event, times, ...) {
+  check_dots()
   require_given()
   check_event(event)
   times <- check_number(times, "times", 1, 2^53, open = FALSE)

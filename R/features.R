@@ -37,6 +37,7 @@
 #'   3969 columns.
 #' @param size `c(height, width)` of an image, between 4 and 256 pixels each; needed where `x` is a matrix whose images
 #'   are not square.
+#' @param ... Not used; anything in it is an error.
 #' @return A matrix of doubles, a row for each image: channels in the order above, each with its windows row by row.
 #'   Column names are such as `"fine3[1,2]"`, for the first row and second column of windows. An image with a missing or
 #'   infinite pixel has `NaN` in all columns, which [dp_sosp()] treats as a null record.
@@ -68,7 +69,8 @@
 #' }
 #' c(features = accuracy(features, sqrt(10)), pixels = accuracy(pixels, 10))
 #' @export
-features_scattering <- function(x, bounds, order = c("mid", "first", "full"), size = NULL) {
+features_scattering <- function(x, bounds, order = c("mid", "first", "full"), size = NULL, ...) {
+  check_dots()
   call <- sys.call()
   if (missing(x)) abort("argument", "`x` is missing: give images, one per row.", call = call)
   size <- image_size(x, size, call)

@@ -49,6 +49,7 @@
 #'   and either both have their names or neither has names. The units are those of the data; for an expression such as
 #'   `log(income)` they are those of its values. An indicator with a fraction p of ones has the mean p and the standard
 #'   deviation sqrt(p (1 - p)). Wrong numbers cost accuracy, not privacy.
+#' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_geometry`, a list of `mean` and `sd`, for the argument `geometry` of [dp_sosp()].
 #' @section Errors: `dpsosp_error_argument` for a missing or infinite number, a standard deviation that is not positive,
 #'   or `mean` and `sd` of different columns; and in [dp_sosp()], before anything is charged, if the columns are not
@@ -64,7 +65,8 @@
 #' dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6, geometry = public,
 #'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
-geometry_public <- function(mean, sd) {
+geometry_public <- function(mean, sd, ...) {
+  check_dots()
   require_given()
   call <- sys.call()
   mean <- check_moments(mean, "mean", call)

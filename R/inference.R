@@ -94,9 +94,9 @@
 #' @export
 dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich", "model"), budget = NULL, y = NULL,
                          noise = c("secure", "reproducible"), weights = NULL, offset = NULL, ...) {
-  require_given()
   call <- scrub_call(match.call(), quote(dp_inference))
   check_dots(call)
+  require_given()
   if (inherits(fit, "dp_network")) abort("argument", no_minimiser, call = call, class = "dpsosp_error_inference")
   check_fit(fit, call)
   if (!is.null(fit$inference)) {

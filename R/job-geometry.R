@@ -72,8 +72,9 @@ check_geometry_columns <- function(job) {
   columns <- if (is_matrix_design(design)) utils::tail(design$labels, columns_of(job)) else design$columns$name
   named <- names(geometry$mean)
   if (length(geometry$mean) != length(columns) || (!is.null(named) && !identical(named, columns))) {
+    unknown <- setdiff(named, columns)
     abort("argument", "`geometry` must have one mean and one sd per column, ", quote_all(columns), ", in this order.",
-          call = job$call)
+          if (length(unknown) > 0L) did_you_mean(unknown[1], columns, quote_all), call = job$call)
   }
 }
 

@@ -22,6 +22,11 @@
 #' @references Abadi et al. (2016), Deep learning with differential privacy; Kingma and Ba (2015), Adam.
 #' @examples
 #' control_network(epochs = 10)
+#' fit <- dp_sosp(cover ~ elevation + slope, covertype, model = model_mlp(8), eps = 3, delta = 1e-6,
+#'                method = "adam", control = control_network(epochs = 10, batch = 500),
+#'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' fit
+#' mean(predict(fit, covertype, type = "class") == covertype$cover)
 #' @export
 control_network <- function(epochs = 20, batch = NULL, clip = 0.5, step = NULL, momentum = 0.9, sampling = NULL,
                             seed = 1, ...) {

@@ -161,7 +161,8 @@ check_oracle <- function(oracle, call = sys.call(-1)) {
 
 #' @rdname dp_oracle
 #' @export
-dp_value <- function(oracle, w, mu = NULL, rho = NULL) {
+dp_value <- function(oracle, w, mu = NULL, rho = NULL, ...) {
+  check_dots()
   require_given()
   ask <- question(oracle, w, mu, rho)
   answer <- .Call(ffi_oracle_value, ask$pointer, ask$w, ask$rho, ask$reproducible)
@@ -170,7 +171,8 @@ dp_value <- function(oracle, w, mu = NULL, rho = NULL) {
 
 #' @rdname dp_oracle
 #' @export
-dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
+dp_gradient <- function(oracle, w, mu = NULL, rho = NULL, ...) {
+  check_dots()
   require_given()
   ask <- question(oracle, w, mu, rho)
   answer <- .Call(ffi_oracle_gradient, ask$pointer, ask$w, ask$rho, ask$reproducible)
@@ -179,7 +181,8 @@ dp_gradient <- function(oracle, w, mu = NULL, rho = NULL) {
 
 #' @rdname dp_oracle
 #' @export
-dp_hessian <- function(oracle, w, mu = NULL, rho = NULL) {
+dp_hessian <- function(oracle, w, mu = NULL, rho = NULL, ...) {
+  check_dots()
   require_given()
   ask <- question(oracle, w, mu, rho)
   check_matrix_size(length(ask$w), "A Hessian", sys.call())
@@ -206,7 +209,8 @@ is_reproducible <- function(oracle) oracle$noise == "reproducible"
 #' @rdname dp_oracle
 #' @export
 dp_line_search <- function(oracle, w, direction, steps, mu = NULL, rho = NULL,
-                           mechanism = c("gaussian", "svt", "exponential"), sufficient = 0) {
+                           mechanism = c("gaussian", "svt", "exponential"), sufficient = 0, ...) {
+  check_dots()
   require_given()
   call <- sys.call()
   check_oracle(oracle, call)

@@ -89,9 +89,9 @@
 dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL, eps, delta = NULL, method = "auto",
                     inference = FALSE, variance = 0.1, curvature = 0.14, shares = NULL, effect = 0.7, want = NULL,
                     ...) {
-  require_given()
   call <- sys.call()
   check_dots(call)
+  require_given()
   inference <- check_flag(inference, "inference", call)
   plan <- list(
     n = check_count(n, "n", 2, call = call), eps = check_number(eps, "eps", 0, 1e3, call = call),

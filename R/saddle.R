@@ -22,6 +22,7 @@
 #'
 #' @param n Number of records; where `d` is 2, a multiple of 1000.
 #' @param d Number of coordinates, at least 2.
+#' @param ... Not used; anything in it is an error.
 #' @return A list of `x` (n x d matrix), `y` (-1 and 1) and `start`.
 #' @section Errors: `dpsosp_error_argument` for an `n` or a `d` out of its range.
 #' @examples
@@ -33,7 +34,8 @@
 #' }
 #' rbind(gd = coef(fit("gd", control_gd(gap = 0.46))), opt = coef(fit("opt", control_opt(gap = 0.46))))
 #' @export
-saddle_problem <- function(n = 10000, d = 2) {
+saddle_problem <- function(n = 10000, d = 2, ...) {
+  check_dots()
   n <- check_count(n, "n", call = sys.call())
   d <- check_count(d, "d", call = sys.call())
   if (d > 2L) return(random_saddle(n, d))

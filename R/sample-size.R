@@ -14,13 +14,15 @@
 #' @param eps_g,eps_h The target, positive; `eps_g` is the papers' alpha for `"tr"`. Only `"opt"` takes `eps_h`.
 #' @param gap The initial gap, positive.
 #' @param smooth,third G and M: Lipschitz constants of the gradient and of the Hessian, positive.
+#' @param ... Not used; anything in it is an error.
 #' @return A whole number.
 #' @section Errors: `dpsosp_error_argument` for a number that is out of its range.
 #' @references Gao and Wright (2023), equations (6) and (10); Wang and Xu (2021), theorem 2.
 #' @examples
 #' planned_iterations("tr", eps_g = 0.06, gap = log(2), third = 0.1)
 #' @export
-planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NULL, gap, smooth = 1, third = 1) {
+planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NULL, gap, smooth = 1, third = 1, ...) {
+  check_dots()
   require_given()
   call <- sys.call()
   method <- check_choice(method, c("opt", "tr", "gd"), "method", call)
@@ -57,6 +59,7 @@ planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NUL
 #' @param gradient,hessian \eqn{B_g} and \eqn{B_H}: bounds on the norms of one record's gradient and Hessian.
 #' @param failure \eqn{\zeta}, the error probability.
 #' @param constant \eqn{C}, which the papers do not give.
+#' @param ... Not used; anything in it is an error.
 #' @return A whole number of rows.
 #' @section Errors: `dpsosp_error_argument` for a number that is out of its range.
 #' @references Gao and Wright (2023), theorems 4 and 8; Wang and Xu (2021), equation (5).
@@ -66,7 +69,8 @@ planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NUL
 #' required_rows("tr", eps_g = 0.06, d = 54, eps = 0.6, delta = 1e-6)
 #' @export
 required_rows <- function(method = c("opt", "opt-ls", "tr"), eps_g, eps_h = NULL, d, eps, delta, gap = 1, smooth = 1,
-                          third = 1, gradient = 1, hessian = 1, failure = 0.05, constant = 1) {
+                          third = 1, gradient = 1, hessian = 1, failure = 0.05, constant = 1, ...) {
+  check_dots()
   require_given()
   call <- sys.call()
   method <- check_choice(method, c("opt", "opt-ls", "tr"), "method", call)

@@ -69,9 +69,9 @@
 #' }
 #' @export
 dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, ...) {
-  require_given()
   call <- sys.call()
   check_dots(call)
+  require_given()
   if (!requireNamespace("mirai", quietly = TRUE)) {
     abort("argument", "Workers are processes of the package mirai: install it.", call = call)
   }

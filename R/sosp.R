@@ -15,6 +15,11 @@
 #' @examples
 #' sosp(0.06, 0.245)
 #' sosp(alpha = 0.05)
+#' # The fit stops at the first point that is certified and spends no more.
+#' fit <- dp_sosp(cover ~ elevation + slope, covertype, eps = 1, delta = 1e-6, method = "2opt-ls",
+#'                target = sosp(0.02, 0.1), bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' fit$certificate$gradient
+#' tail(dp_ledger(fit)[c("what", "rho")], 3)
 #' @export
 sosp <- function(eps_g = NULL, eps_h = NULL, alpha = NULL, ...) {
   call <- sys.call()

@@ -225,15 +225,16 @@ source_schema <- function(first, levels, types, call) {
 }
 
 source_times <- c("Date", "POSIXct")
+source_types <- c("numeric", "logical", "character", source_times)
 
 check_types <- function(types, columns, call) {
   if (is.null(types)) return(invisible())
   known <- names(types)
-  if (!is.character(types) || is.null(known) || anyDuplicated(known) > 0L ||
-        !all(types %in% c("numeric", "logical", "character", source_times))) {
-    abort("argument", "`types` must name columns, each once, as \"numeric\", \"logical\", \"character\", \"Date\" or ",
-          "\"POSIXct\", not ", describe(types), ".", call = call)
+  if (!is.character(types) || is.null(known) || anyNA(known) || anyDuplicated(known) > 0L) {
+    abort("argument", "`types` must be a named vector such as c(age = \"numeric\"), each column once, not ",
+          describe(types), ".", call = call)
   }
+  for (name in known) check_choice(types[[name]], source_types, paste0("types[\"", name, "\"]"), call)
   check_known(known, columns, "types", "column of the source", call)
 }
 

@@ -72,7 +72,7 @@ makers <- function() {
   exported <- sort(getNamespaceExports("dpsosp"))
   list(
     penalty = c("penalty_ridge", "penalty_nonconvex"), target = "sosp", loss = grep("^loss_", exported, value = TRUE),
-    control = grep("^control_", exported, value = TRUE), budget = "dp_budget"
+    control = grep("^control_", exported, value = TRUE), budget = "dp_budget", geometry = "geometry_public"
   )
 }
 

@@ -7,6 +7,7 @@
 #' @param gradient d numbers, finite.
 #' @param hessian A symmetric d x d matrix, finite.
 #' @param radius Positive.
+#' @param ... Not used; anything in it is an error.
 #' @return A list: `step` (d numbers, no longer than `radius`), `dual` (the dual variable, not negative:
 #'   \eqn{(H + \lambda I) s = -g}{(H + lambda I) s = -g} with \eqn{H + \lambda I}{H + lambda I} positive
 #'   semidefinite, and zero where the step is shorter than `radius`) and `eigenvalue` (the smallest one of `hessian`).
@@ -15,9 +16,17 @@
 #' @references Conn, Gould and Toint (2000), Trust-region methods, chapter 7; Gould, Lucidi, Roma and Toint
 #'   (1999), Solving the trust-region subproblem using the Lanczos method.
 #' @examples
+#' # A step from a released gradient and a released Hessian.
+#' problem <- saddle_problem()
+#' oracle <- dp_oracle(problem$x, problem$y > 0, loss_sigmoid(), dp_budget(eps = 1, delta = 1e-6), radius = 1,
+#'                     intercept = FALSE)
+#' g <- dp_gradient(oracle, problem$start, mu = 0.1)
+#' h <- dp_hessian(oracle, problem$start, mu = 0.1)
+#' trust_region_step(g, h, radius = 1)
 #' trust_region_step(c(0, 1), diag(c(-1, 2)), radius = 2) # the hard case
 #' @export
-trust_region_step <- function(gradient, hessian, radius) {
+trust_region_step <- function(gradient, hessian, radius, ...) {
+  check_dots()
   require_given()
   call <- sys.call()
   d <- length(gradient)

@@ -59,6 +59,19 @@ test_that("no method of the package ignores an argument that it does not know", 
   }
 })
 
+test_that("every exported function refuses an argument that it does not know, before it asks for others", {
+  exported <- mget(getNamespaceExports("dpsosp"), asNamespace("dpsosp"), inherits = TRUE)
+  dispatches <- function(f) any(c("UseMethod", "standardGeneric") %in% all.names(body(f)))
+  ours <- Filter(function(f) is.function(f) && length(formals(f)) > 0L && !dispatches(f), exported)
+  # These take events, and arguments of dp_sosp().
+  ours[c("event_compose", "dp_curve")] <- NULL
+  expect_gt(length(ours), 50)
+  for (name in names(ours)) {
+    expect_match(message_of(ours[[name]](surprise = not_there)), "Unknown argument: `surprise`", fixed = TRUE,
+                 info = name)
+  }
+})
+
 test_that("functions that take settings refuse an argument that they do not know", {
   for (f in list(dp_budget, dp_oracle, dp_convert, control_opt, control_tr, control_gd, control_newton,
                  control_perturbation, control_cubic, control_spider)) {
@@ -170,6 +183,15 @@ test_that("what is misspelt is named as it was probably meant, wherever it is", 
   near(dp_budget(eps = 1, delta = 1e-6, accountant = "zcpd"), "Did you mean \"zcdp\"?")
   near(dp_curve(y ~ a, d, epss = 1), "Did you mean `eps`?")
   near(dp_evaluate(list(), data = d), "Did you mean `newdata`?")
+  near(dp_gradient(orcale = 1), "Did you mean `oracle`?")
+  near(dp_line_search(stpes = 1), "Did you mean `steps`?")
+  near(dp_calibrate(toleranec = 1), "Did you mean `tolerance`?")
+  near(event_gaussian(2, neighbors = "zero-out"), "Did you mean `neighbours`?")
+  near(geometry_public(means = 0), "Did you mean `mean`?")
+  near(fit(sd = 1), "Did you mean `geometry = geometry_public(sd = )`?")
+  near(fit(geometry = geometry_public(c(A = 20), c(A = 5))), "Did you mean \"a\"?")
+  near(dp_source(in_chunks(d, 30), types = c(a = "numreic")), "Did you mean \"numeric\"?")
+  near(dp_source(in_chunks(d, 30), types = c(A = "numeric")), "Did you mean `a`?")
 })
 
 test_that("the nearest name is a near one", {
