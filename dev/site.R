@@ -3,6 +3,8 @@
 arguments <- commandArgs(TRUE)
 options(pkgdown.internet = FALSE)
 pkg <- pkgdown::as_pkgdown(arguments[1], override = list(destination = arguments[2]))
+# Without this folder init_site() asks a server on the internet for icons; the logo is the icon (templates/head.html).
+dir.create(file.path(pkg$src_path, "pkgdown", "favicon"), showWarnings = FALSE)
 pkgdown::init_site(pkg)
 pkgdown::build_home(pkg, preview = FALSE)
 pkgdown::build_reference(pkg, preview = FALSE, lazy = FALSE, devel = FALSE)
