@@ -128,10 +128,12 @@
 #' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
 #'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). With an
 #'   intercept and the logistic loss, some methods instead start at the constant prediction: the log-odds of the second
-#'   class, whose fraction of the records (regardless of weights) is released. That takes at most 5 percent of the
-#'   budget with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature; at most 10 percent with
-#'   the methods of [control_opt()] with tight constants, which may end at their start, and at most 80 percent without
-#'   a `target` where the noise hides what their steps could gain (d / (n mu) above 0.1, see [geometry_public()]).
+#'   class, whose fraction of the records (regardless of weights and missing predictors) is released. That takes at most
+#'   5 percent of the budget with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature. With
+#'   the methods of [control_opt()] with tight constants, which may end at their start, it takes at most 10 percent, but
+#'   up to 80 percent in two cases: where the standard deviation of the fraction would otherwise exceed 0.02; and,
+#'   without a `target`, where the noise hides what their steps could gain (d / (n mu) above 0.1, see
+#'   [geometry_public()]).
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?

@@ -34,10 +34,10 @@ new_family <- function(name, control, options, core = function(control) name, ch
        weighted = weighted, planned = planned, needed = needed, certifies = certifies, because = because)
 }
 
-# For the released fraction of the second class: the standard deviation that it should have, and the largest fraction of
-# a job's budget for it, among the best of those tried in inst/experiments/start-rule.R. start_coarse is for methods
-# whose first step corrects the intercept, start_fine for those that may end at their start, and start_alone for the
-# latter where noise hides what a step could gain.
-start_coarse <- c(sd = 0.01, share = 0.05)
-start_fine <- c(sd = 0.002, share = 0.1)
-start_alone <- c(sd = 0.002, share = 0.8)
+# For the released fraction of the second class: wishes for the standard deviation that it should have, each with the
+# largest fraction of a job's budget for it, among the best of those tried in inst/experiments/start-rule.R.
+# start_coarse is for methods whose first step corrects the intercept, start_fine for those that may end at their start,
+# and start_alone for the latter where noise hides what a step could gain.
+start_coarse <- list(c(sd = 0.01, share = 0.05))
+start_fine <- list(c(sd = 0.002, share = 0.1), c(sd = 0.02, share = 0.8))
+start_alone <- list(c(sd = 0.002, share = 0.8))

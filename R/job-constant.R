@@ -21,8 +21,10 @@ has_constant <- function(job) {
   job$design$intercept && is_logistic(job$loss) && !is.null(job$method$family$constant(job))
 }
 
-# The cost in rho. known: the accuracy of p that suffices, as start_coarse in family.R.
-constant_cost <- function(n, rho, known) min(known[["share"]] * rho, 1 / (2 * (n * known[["sd"]])^2))
+# The cost in rho, of the most expensive wish. wishes: for the accuracy of p, as start_coarse in family.R.
+constant_cost <- function(n, rho, wishes) {
+  max(vapply(wishes, function(wish) min(wish[["share"]] * rho, 1 / (2 * (n * wish[["sd"]])^2)), 0))
+}
 
 constant_prediction <- function(job) {
   oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)

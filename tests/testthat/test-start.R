@@ -72,6 +72,25 @@ test_that("methods that may end at their start release the share for up to a ten
   expect_gt(mean_loss(study(method = "2opt-ls", eps = 4, start = numeric(31), geometry = "none")), constant + 0.1)
 })
 
+test_that("methods that may end at their start know the fraction up to .02, for at most 80 percent of the budget", {
+  first <- function(...) {
+    fit <- study(..., x = p$x[, 1:2], method = "2opt-ls")
+    ledger <- dp_ledger(fit)
+    expect_equal(sum(ledger$rho), fit$privacy$rho, tolerance = 1e-9)
+    c(sd = ledger$scale[1], share = ledger$rho[1] / fit$privacy$rho)
+  }
+  # The rule for much noise does not apply, with so few coefficients.
+  at <- function(mu) dp_convert(mu = mu, delta = 1e-6, to = "eps")
+  expect_lt(3 / 800 / 0.05, 0.1)
+  expect_equal(first(eps = at(0.05))[["share"]], 0.8, tolerance = 1e-6)
+  expect_equal(first(eps = at(0.1)), c(sd = 0.02, share = 1 / (800 * 0.1 * 0.02)^2), tolerance = 1e-6)
+  expect_equal(first(eps = at(0.3))[["share"]], 0.1, tolerance = 1e-6)
+  expect_equal(first(eps = at(2)), c(sd = 0.002, share = 1 / (800 * 2 * 0.002)^2), tolerance = 1e-6)
+  # Methods that correct the intercept by their steps pay no more.
+  coarse <- study(x = p$x[, 1:2], method = "newton", eps = at(0.05))
+  expect_equal(dp_ledger(coarse)$rho[1] / coarse$privacy$rho, 0.05, tolerance = 1e-6)
+})
+
 test_that("where noise hides what a step could gain most of the budget finds the start, and no geometry is released", {
   shares <- function(...) {
     fit <- study(..., method = "2opt-ls")
