@@ -23,10 +23,14 @@
 #'    column; this is a compromise between equal shrinkage of coefficients per unit and per standard deviation. For the
 #'    intercept it is a quarter of the mean of the others. A step is -(M + D)^-1 times the gradient. The diagonal matrix
 #'    D makes steps long enough to reach the minimum in `iterations` steps and short enough for the noise of each of
-#'    them. So more steps cost time, not accuracy. The solution is the mean of the last 85 percent of the iterates.
-#' 3. All gradients together estimate the gradient at the start. If this estimate does not exceed its noise level, the
-#'    ridge penalty is made up to 15 times larger. One more step, with the mean gradient of the last iterates and this
-#'    penalty, moves the solution on where the steps were slow. It uses releases only, and costs no budget.
+#'    them. So more steps cost time, not accuracy.
+#' 3. The mean of the last 85 percent of the iterates and of their gradients, without the ridge penalty, are one noisy
+#'    linear equation H a = v for the distance a from the start to the minimiser. H is a shrunk version of M, with the
+#'    curvature of the loss at the start for c. The solution is the start plus the posterior mean of a. Its prior
+#'    distribution is normal, with variances proportional to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors
+#'    have the standard deviation t. t = 0.05, 0.1, ..., 12.8 have equal prior probabilities, and the releases decide
+#'    between them: coefficients that do not exceed the noise level are shrunk to zero, others hardly. This uses
+#'    releases only and costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
@@ -34,7 +38,7 @@
 #' problems. The method takes convex losses without a penalty. If the slope of a loss cannot be chosen, long rows have
 #' smaller weights instead.
 #'
-#' @param iterations Number of steps, a whole number of at least 1; `NULL`: 80 for at most 5,000 records, else 160.
+#' @param iterations Number of steps, a whole number of at least 1; `NULL`: 80 for at most 10,000 records, else 160.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1). The budget here is what the releases of ranges,
 #'   start and geometry leave, without the fraction for the certificate.
 #' @param certificate_share Fraction of the budget for the gradient at the solution, in (0, 1). The budget here is what
@@ -46,8 +50,8 @@
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
 #'   one that its method does not take, for a `penalty`, for `geometry = "none"` and for a model without columns.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
-#'   second-order methods, for the quadratic upper bound. The slopes and weights of rows, the geometry and the choice of
-#'   the ridge penalty are this package's; proofs are in `vignette("proofs")`.
+#'   second-order methods, for the quadratic upper bound. The slopes and weights of rows, the geometry, the ridge
+#'   penalty and the posterior mean are this package's; proofs are in `vignette("proofs")`.
 #' @seealso [dp_sosp()], [geometry_public()], [control_newton()].
 #' @examples
 #' control_newton_ridge(iterations = 40)
@@ -84,27 +88,28 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, intercept, guard, sure and wander with others on synthetic problems. The
-# head of src/method/ridge.c explains how they are used.
+# inst/experiments/ridge-rule.R compares size, intercept, signals, wander and few with others on synthetic problems. The
+# heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
 ridge_rare <- 0.5       # smallest factor of this curvature where a class is rare
 ridge_size <- 16        # norm of the solution that the ridge is made for, with rows of norm one
 ridge_intercept <- 0.25 # ridge of the intercept over the mean of the others: its coordinate is short
-ridge_guard <- 15       # largest factor of the ridge where the gradient at the start does not exceed its noise level
-ridge_sure <- 0.6       # by which the eigenvalues of the matrix are lowered for that test, over the norm of its noise
+ridge_signal <- 0.05    # smallest standard deviation of the predictors that the solution is shrunk for
+ridge_signals <- 9L     # number of such values, each twice the one before
 ridge_reach <- 2        # number of time constants of the slowest direction
 ridge_wander <- 0.02    # variance of the predictors caused by the noise of the iterates, over sqrt(d)
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
 ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
-ridge_few <- 5000       # with at most so many records half of the steps are as accurate
+ridge_few <- 10000      # with at most so many records half of the steps, and of that variance, are better
 
 ridge_options <- function(job, rho) {
   control <- unclass(job$control)
   if (is.na(control$iterations)) control$iterations <- if (job$n <= ridge_few) 80L else 160L
   curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
+  wander <- if (job$n <= ridge_few) ridge_wander / 2 else ridge_wander
   c(list(curvature = curved, start_curvature = start_curvature(job, curved), size = ridge_size * job$geometry$cap,
-         intercept = ridge_intercept, guard = ridge_guard, sure = ridge_sure, reach = ridge_reach,
-         wander = ridge_wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
+         intercept = ridge_intercept, signal = ridge_signal, signals = ridge_signals, reach = ridge_reach,
+         wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
 }
 
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released.

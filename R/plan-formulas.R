@@ -166,11 +166,11 @@ plan_moments <- function(s) {
        sd = sd * ifelse(numeric, 2 * most, abs(most - 2 * s$frame$mean)))
 }
 
-# The sum of the signal that the ridge removes, the noise, and the bias of bounded slopes while the iterates vary, in
-# the coordinates of the geometry. A row longer than the cap has a smaller weight and, as its slope is bounded, less
-# curvature: with a slope of one half about plan_ridge_bent of that of the logistic loss. plan_ridge_factor is fitted on
-# synthetic problems (inst/experiments/plan-rule.R).
-plan_ridge_factor <- 1.2
+# The sum of the signal that the posterior mean removes, the noise, and the bias of bounded slopes while the iterates
+# vary, in the coordinates of the geometry. A row longer than the cap has a smaller weight and, as its slope is bounded,
+# less curvature: with a slope of one half about plan_ridge_bent of that of the logistic loss. plan_ridge_factor is
+# fitted on synthetic problems (inst/experiments/plan-rule.R).
+plan_ridge_factor <- 1.5
 plan_ridge_bent <- 0.75
 
 ridge_excess <- function(s) {
@@ -187,15 +187,22 @@ ridge_excess <- function(s) {
   hessian <- s$curvature * second
   seen <- weight * (plan_ridge_bent + (1 - plan_ridge_bent) * (2 * slope - 1)) * hessian
   kappa <- ridge_kappa(run, geometry, d, intercept)
-  inverse <- solve(seen + diag(kappa, d))
   size <- c(if (intercept) 0, s$effect * s$frame$radius / geometry$scale)
-  held <- t(t(inverse) * (kappa * size))
+  prior <- sum(diag(second) * size^2) / (kappa * ridge_total(weight * second, kappa, intercept))
+  kept <- solve(seen %*% seen + diag(run$steps_sd^2 / prior, d), seen)
+  held <- t(t(diag(d) - kept %*% seen) * size)
   bias <- if (weight < 1) s$curvature * (ridge_wandered(run, weight^2 * second, kappa) / weight^2)^2 / 4 else 0
-  noise <- run$steps_sd^2 * trace_of(inverse %*% hessian, inverse)
+  noise <- run$steps_sd^2 * trace_of(crossprod(kept, hessian), kept)
   plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
 }
 
-# As size_ridge() in src/method/ridge.c, for a signal that exceeds the noise level.
+# As in finish() of src/method/ridge.c.
+ridge_total <- function(second, kappa, intercept) {
+  slopes <- if (intercept) -1L else seq_along(kappa)
+  sum((diag(second) / kappa)[slopes])
+}
+
+# As size_ridge() in src/method/ridge.c.
 ridge_kappa <- function(run, geometry, d, intercept) {
   units <- c(if (intercept) exp(mean(log(geometry$scale))), geometry$scale)
   kappa <- run$steps_sd * sqrt(d) / run$options$size * units / mean(units)

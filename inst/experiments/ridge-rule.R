@@ -1,18 +1,19 @@
 # How strong should the ridge of "newton-ridge" be, and how much may its iterates vary? SYNTHETIC problems with public
 # bounds, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R compared with others.
-#   Rscript ridge-rule.R RESULTS.csv VERSION [SEEDS [LARGE [QUIET]]]
+#   Rscript ridge-rule.R RESULTS.csv VERSION [SEEDS [LARGE [QUIET [WIDE]]]]
 # runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise
-# (where the length up to which rows have the loss itself matters) and with rare classes. VERSION is any word for the
+# (where the length up to which rows have the loss itself matters) and with rare classes, WIDE (4) of the small ones
+# with many columns. VERSION is any word for the
 # installed package. Settings are paired: with the same seed they have the same data, and noise from the same state of
-# the generator. Then:
+# the generator.
+# With --unchanged as the last argument only the constants as they are. Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
 # excess: mean loss minus the smallest mean loss; constant: the same for the best constant prediction, which is not
 # private.
 #
-# In results/ridge-rule.csv the version "first gradient" released a gradient at the start, with 15 percent of the
-# gradients' budget, to choose the size of the ridge; "all gradients" uses all of them. Constants of the geometry,
-# growths and curvatures were chosen with the former; floors, growths and curvatures with 3 and 1 as constants of the
-# intercept ("constant 3").
+# In results/ridge-rule.csv the version "larger ridge" had a ridge that became up to 15 times larger where the gradient
+# at the start did not exceed its noise level; "posterior mean" has no such rule, but takes the posterior mean of the
+# minimiser for the solution.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -36,10 +37,16 @@ shapes <- list(
   "200000 x 21, skewed" = list(n = 2e5, numeric = 20, factors = 0, shift = -2, skewed = TRUE),
   "20000 x 21, one percent" = list(n = 20000, numeric = 20, factors = 0, shift = -5.5),
   "50000 x 21, skewed, rare class" = list(n = 50000, numeric = 20, factors = 0, shift = -3, skewed = TRUE),
-  "200000 x 31, rare class" = list(n = 2e5, numeric = 10, factors = 5, levels = 5, shift = -3)
+  "200000 x 31, rare class" = list(n = 2e5, numeric = 10, factors = 5, levels = 5, shift = -3),
+  "1200 x 61" = list(n = 1200, numeric = 20, factors = 8, levels = 6, shift = -1.8),
+  "4000 x 71, two factors" = list(n = 4000, numeric = 14, factors = 2, levels = 29, shift = -2),
+  "4700 x 86, skewed, rare class" = list(n = 4700, numeric = 85, factors = 0, shift = -3, skewed = TRUE),
+  "8000 x 61, rare class" = list(n = 8000, numeric = 15, factors = 5, levels = 10, shift = -3.2)
 )
 small <- expand.grid(eps = c(0.5, 1, 3), signal = c(0, 0.3, 0.8, 1.5), shape = names(shapes)[1:5],
                      stringsAsFactors = FALSE)
+wide <- expand.grid(eps = c(0.5, 1, 3), signal = c(0.3, 0.8, 1.5), shape = names(shapes)[16:19],
+                    stringsAsFactors = FALSE)
 rare <- expand.grid(eps = c(0.3, 1, 4), signal = c(0.5, 2, 4), shape = names(shapes)[13:15], stringsAsFactors = FALSE)
 quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:12], stringsAsFactors = FALSE)
 large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
@@ -48,15 +55,17 @@ large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)),
 constants <- list("as they are" = list(), "constant 1" = list(geometry_constant = 1, ridge_intercept = 0.1),
                   "constant 3" = list(geometry_constant = 3, ridge_intercept = 1))
 settings <- c(constants, list(
-  "sure 0" = list(ridge_sure = 0), "sure .3" = list(ridge_sure = 0.3), "sure 1" = list(ridge_sure = 1),
-  "guard 5" = list(ridge_guard = 5), "guard 40" = list(ridge_guard = 40), "size 8" = list(ridge_size = 8),
-  "size 32" = list(ridge_size = 32), "wander .01" = list(ridge_wander = 0.01),
-  "wander .03" = list(ridge_wander = 0.03), "floor 1" = list(geometry_floor = 1),
-  "floor 4" = list(geometry_floor = 4), newton = list()
+  "signals from .2" = list(ridge_signal = 0.2, ridge_signals = 7L),
+  "signals to 3.2" = list(ridge_signals = 7L), "one signal" = list(ridge_signal = 0.8, ridge_signals = 1L),
+  "size 8" = list(ridge_size = 8), "size 32" = list(ridge_size = 32), "wander .01" = list(ridge_wander = 0.01),
+  "wander .03" = list(ridge_wander = 0.03), "few none" = list(ridge_few = 0), "few all" = list(ridge_few = 1e6),
+  newton = list()
 ))
 growths <- c(constants, list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),
                              "no growth" = list(geometry_noise = 1e-9)))
 curvatures <- c(constants, list("rare 1" = list(ridge_rare = 1), "rare .3" = list(ridge_rare = 0.3)))
+if ("--unchanged" %in% arguments) settings <- growths <- curvatures <- constants[1]
+
 
 # Numeric columns in [-1, 1] with different spreads and little correlation, factors with rare levels. signal: standard
 # deviation of the log-odds. box: public bounds of the columns without the intercept; X has the intercept last and is
@@ -105,7 +114,7 @@ simulate <- function(out, version, problems, seeds, settings) {
 
 # Pairs rows with those of the unchanged first version on the same data.
 paired <- function(x) {
-  base <- x[x$version == "first gradient" & x$setting == "as they are", ]
+  base <- x[x$version == "larger ridge" & x$setting == "as they are", ]
   key <- c("shape", "signal", "eps", "seed")
   both <- merge(x, base[c(key, "excess")], key, suffixes = c("", ".base"))
   both$label <- paste(both$version, both$setting, sep = ": ")
@@ -121,9 +130,9 @@ ratios <- function(cells, by) {
   print(round(exp(tapply(log(cells$excess / cells$excess.base), cells[c("label", by)], mean)), 3))
 }
 
-summarise_small <- function(x) {
+summarise_small <- function(x, title) {
   cells <- cell_means(x)
-  cat("\nSmall problems: the ratio to the first version as it was, by signal\n")
+  cat("\n", title, ": the ratio to the first version as it was, by signal\n", sep = "")
   ratios(cells, "signal")
   cat("\nMean over the cells with signals of at most .3 of what the mean excess is over that of the best constant",
       "\nprediction, where positive\n")
@@ -142,15 +151,18 @@ summarise_large <- function(x, title) {
 if (identical(arguments[1], "--summary")) {
   options(width = 140)
   x <- paired(utils::read.csv(arguments[2]))
-  summarise_small(x[x$shape %in% small$shape, ])
+  summarise_small(x[x$shape %in% small$shape, ], "Small problems")
+  summarise_small(x[x$shape %in% wide$shape, ], "Small problems with many columns")
   summarise_large(x[x$shape %in% large$shape, ], "Large problems")
   summarise_large(x[x$shape %in% quiet$shape, ], "Little noise")
   summarise_large(x[x$shape %in% rare$shape, ], "Rare classes")
 } else {
-  seeds <- c(8, 2, 2)
-  seeds[seq_along(arguments[-(1:2)])] <- as.integer(arguments[-(1:2)])
+  seeds <- c(8, 2, 2, 4)
+  given <- as.integer(setdiff(arguments[-(1:2)], "--unchanged"))
+  seeds[seq_along(given)] <- given
   out <- results_file(arguments[1], c("version", "setting", "shape", "signal", "eps", "seed"))
   simulate(out, arguments[2], small, seeds[1], settings)
+  simulate(out, arguments[2], wide, seeds[4], settings)
   simulate(out, arguments[2], large, seeds[2], settings)
   simulate(out, arguments[2], quiet, seeds[3], growths)
   simulate(out, arguments[2], rare, seeds[3], curvatures)

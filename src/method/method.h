@@ -212,9 +212,9 @@ struct ridge_options {
   double curvature;         /* second derivative of the loss that the matrix is taken with */
   double size;              /* norm of the solution that the ridge is for */
   double intercept;         /* ridge of the intercept, over the others' mean */
-  double guard;             /* the ridge is at most so many times as large */
   double start_curvature;   /* second derivative of the loss at the start */
-  double sure;              /* by which eigenvalues of the matrix are lowered, over the norm of its noise */
+  double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
+  int signals;              /* number of such values, each twice the one before */
   double reach;             /* time constants that the slowest direction has */
   double wander;            /* largest variance of the predictors while the iterates wander */
   double least;             /* of what is added to the matrix, over the norm of its noise */

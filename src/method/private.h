@@ -39,6 +39,24 @@ extern const char *const line_searches[]; /* names of enum opt_line_search */
 /* Factor that keeps products of fractions of the remaining budget below it despite rounding. */
 #define ALMOST (1 - 1e-12)
 
+/* ---- posterior.c ---- */
+
+/* Shrinks a symmetric matrix as far as noise explains it, with the standard deviation sd on the diagonal and
+ * sd / sqrt(2) off it: the elements off the diagonal towards zero, those on it, but for the first `skip`, towards their
+ * mean. */
+void posterior_matrix(size_t dim, size_t skip, double sd, double *h);
+
+/* See the head of the file. */
+struct posterior {
+  size_t dim;
+  const double *hessian;  /* H, dim x dim */
+  const double *variance; /* p, dim */
+  double sd;              /* s */
+  double least;           /* smallest t */
+  int levels;             /* number of values of t */
+};
+int posterior_mean(const struct posterior *p, const double *v, double *a);
+
 /* ---- objective.c: noisy loss plus exact penalty ---- */
 
 struct objective {

@@ -7,12 +7,12 @@
  *             the whole budget of the steps: a prior between equal coefficients per unit and equal ones per standard
  *             deviation. That of the intercept is base times the option intercept.
  *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
- *             steps; the solution is the mean of the last iterates
- *   guard     The gradient at the start, estimated by the mean of g - S (w - start) over the steps, is compared with
- *             its noise level; where it does not exceed it, kappa becomes up to guard times as large. S is the matrix
- *             of M with its eigenvalues lowered by what may be noise, times the curvature of the loss at the start.
- *   finish    One more step, with the mean gradient of the last iterates, the new kappa and A = M + max(4 kappa,
- *             least): it moves on where the steps were slow, and back where kappa has grown.
+ *             steps
+ *   finish    The mean iterate and the mean of the gradients there, without the ridge, estimate the gradient at the
+ *             start in a quadratic model of the loss with the Hessian H. The solution is the mean of the minimiser
+ *             given this estimate (posterior.c), where its coordinate j has a variance in proportion to 1 / kappa_j.
+ *
+ * H is M for the curvature of the loss at the start, shrunk by posterior_matrix().
  *
  * D gives the slowest direction `reach` time constants, and keeps steps below what the noise of the matrix may hide.
  * calm >= 1 limits how far the iterates wander: far from the solution the mean gradient of a bounded slope is
@@ -43,8 +43,8 @@ struct run {
   double least;   /* least term that the steps add to M, because of its noise */
   double *w, *start;
   double *gradient, *direction, *kappa, *added, *mean; /* dim each */
-  double *first, *last; /* of the data alone: the gradient at the start; the mean gradient of the last iterates */
-  double *matrix, *sure, *inverse, *scratch;                   /* dim x dim each; sure: S */
+  double *last; /* the mean gradient of the data, without the ridge, over the last iterates */
+  double *matrix, *hessian, *inverse, *scratch; /* dim x dim each; hessian: H */
 };
 
 static int prepare(struct run *r, double rho);
@@ -53,11 +53,7 @@ static int calm(struct run *r);
 static double wandered(const struct run *r, const double *value, const double *spread, double calm);
 static int take_steps(struct run *r);
 static void move(struct run *r);
-static void collect(struct run *r, double last);
-static int guard(struct run *r);
-static double doubt(const struct run *r);
-static int finish(struct run *r, double more);
-static int invert_damped(struct run *r);
+static int finish(struct run *r);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -71,21 +67,21 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
   if (status == BASE_OK && !oracle_scales(oracle)) status = BASE_ERR_ARGUMENT;
   if (status != BASE_OK) return status;
   size_t dim = f.dim;
-  double *memory = base_alloc(dim * (8 + 4 * dim), sizeof(double));
+  double *memory = base_alloc(dim * (7 + 4 * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct run r = {.f = &f, .o = options, .result = result, .w = w, .start = memory};
-  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.first, &r.last};
-  for (size_t i = 0; i < 7; i++) *vectors[i] = memory + (i + 1) * dim;
-  r.matrix = memory + 8 * dim;
-  r.sure = r.matrix + dim * dim;
-  r.inverse = r.sure + dim * dim;
+  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.last};
+  for (size_t i = 0; i < 6; i++) *vectors[i] = memory + (i + 1) * dim;
+  r.matrix = memory + 7 * dim;
+  r.hessian = r.matrix + dim * dim;
+  r.inverse = r.hessian + dim * dim;
   r.scratch = r.inverse + dim * dim;
   memcpy(r.start, w, dim * sizeof(double));
   double last = options->certificate_share * rho, matrix = options->matrix_share * (rho - last);
   r.rho_steps = (rho - last - matrix) * ALMOST;
   status = prepare(&r, matrix);
   if (status == BASE_OK) status = take_steps(&r);
-  if (status == BASE_OK) status = guard(&r);
+  if (status == BASE_OK) status = finish(&r);
   if (status == BASE_OK) status = certify(&r, last * ALMOST);
   base_free(memory);
   return status;
@@ -99,7 +95,7 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
   return 2 * confidence_norm(sqrt((double)f.dim) * sd, sd, f.dim, 1 - options->confidence);
 }
 
-/* M, S, s and kappa. */
+/* M, H, s and kappa. */
 static int prepare(struct run *r, double rho) {
   const struct ridge_options *o = r->o;
   size_t dim = r->f->dim;
@@ -113,8 +109,9 @@ static int prepare(struct run *r, double rho) {
   double noise = sqrt(2 * (double)dim) * sd; /* about its spectral norm */
   for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k], 0);
   compose(dim, r->scratch, r->direction, r->matrix);
-  for (size_t k = 0; k < dim; k++) r->direction[k] = o->start_curvature * fmax(r->added[k] - o->sure * noise, 0);
-  compose(dim, r->scratch, r->direction, r->sure);
+  memcpy(r->hessian, r->matrix, dim * dim * sizeof(double));
+  la_scale(dim * dim, o->start_curvature / o->curvature, r->hessian);
+  posterior_matrix(dim, dim - oracle_columns(r->f->oracle), o->start_curvature * sd, r->hessian);
   r->least = o->curvature * o->least * noise;
   r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
   size_ridge(r);
@@ -181,7 +178,6 @@ static int take_steps(struct run *r) {
   int status = calm(r);
   if (status == BASE_OK) status = invert(r, r->added);
   memset(r->mean, 0, dim * sizeof(double));
-  memset(r->first, 0, dim * sizeof(double));
   memset(r->last, 0, dim * sizeof(double));
   for (int i = 1; status == BASE_OK && i <= o->iterations; i++) {
     base_progress(i, o->iterations + 1);
@@ -189,7 +185,8 @@ static int take_steps(struct run *r) {
     la_axpy(dim, last, r->w, r->mean);
     status = measure(r, r->rho_steps / o->iterations, &sd);
     if (status != BASE_OK) break;
-    collect(r, last);
+    la_axpy(dim, last, r->gradient, r->last);
+    for (size_t j = 0; j < dim; j++) r->last[j] -= last * r->kappa[j] * (r->w[j] - r->start[j]);
     move(r);
   }
   memcpy(r->w, r->mean, dim * sizeof(double));
@@ -204,55 +201,28 @@ static void move(struct run *r) {
   trace_last(&r->result->trace)->step = la_norm(dim, r->direction);
 }
 
-/* Adds the last gradient to the mean of the last iterates, with this weight, and what it says about the gradient at the
- * start, in the quadratic model. */
-static void collect(struct run *r, double last) {
-  size_t dim = r->f->dim;
-  double weight = 1.0 / r->o->iterations;
-  for (size_t j = 0; j < dim; j++) {
-    double away = r->w[j] - r->start[j], data = r->gradient[j] - r->kappa[j] * away;
-    r->last[j] += last * data;
-    r->first[j] += weight * data;
-    la_axpy(dim, -weight * away, r->sure + j * dim, r->first);
-  }
-}
-
-/* See the head of this file. */
-static int guard(struct run *r) {
-  int status = invert_damped(r);
-  return status == BASE_OK ? finish(r, doubt(r)) : status;
-}
-
-/* With g the gradient at the start and G the inverse, both without the intercept: E = (g'G g - s^2 (tr G +
- * sqrt(2) |G|)) / (s^2 tr G), by which g exceeds its noise level; returns 1 / E, clipped to [1, guard]. */
-static double doubt(const struct run *r) {
+/* See the head of this file; w is the mean iterate. The variances are those of predictors of variance one, or
+ * zero where the noise left nothing of the matrix. */
+static int finish(struct run *r) {
   size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
-  double energy = 0, trace = 0, squares = 0;
-  for (size_t j = skip; j < dim; j++) {
-    const double *column = r->inverse + j * dim;
-    energy += r->first[j] * la_dot(dim - skip, column + skip, r->first + skip);
-    squares += la_dot(dim - skip, column + skip, column + skip);
-    trace += column[j];
-  }
-  double over = (energy / (r->s * r->s) - trace - sqrt(2 * squares)) / trace;
-  return fmax(1, 1 / fmax(over, 1 / r->o->guard));
-}
-
-/* See the head of this file; the ridge becomes `more` times as large. The inverse is that of guard(). */
-static int finish(struct run *r, double more) {
-  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
-  for (size_t j = skip; j < dim; j++) r->kappa[j] *= more;
-  for (size_t j = 0; j < dim; j++) r->gradient[j] = r->last[j] + r->kappa[j] * (r->w[j] - r->start[j]);
-  r->result->ridge *= more;
-  int status = more > 1 ? invert_damped(r) : BASE_OK;
-  if (status == BASE_OK) move(r);
-  return status;
-}
-
-/* The inverse of A of the last step. */
-static int invert_damped(struct run *r) {
-  for (size_t j = 0; j < r->f->dim; j++) r->added[j] = fmax(4 * r->kappa[j], r->least);
-  return invert(r, r->added);
+  double *variance = r->added, *away = r->direction, *estimate = r->gradient, total = 0;
+  for (size_t j = skip; j < dim; j++) total += r->hessian[j + j * dim] / r->o->start_curvature / r->kappa[j];
+  for (size_t j = 0; j < dim; j++) variance[j] = total > 0 ? 1 / (total * r->kappa[j]) : 0;
+  memcpy(away, r->w, dim * sizeof(double));
+  la_axpy(dim, -1, r->start, away);
+  la_matvec(dim, dim, r->hessian, dim, away, estimate);
+  la_axpy(dim, -1, r->last, estimate);
+  const struct posterior p = {.dim = dim,
+                              .hessian = r->hessian,
+                              .variance = variance,
+                              .sd = r->s / sqrt(r->o->tail),
+                              .least = r->o->signal,
+                              .levels = r->o->signals};
+  int status = posterior_mean(&p, estimate, away);
+  if (status != BASE_OK) return status;
+  memcpy(r->w, r->start, dim * sizeof(double));
+  la_axpy(dim, 1, away, r->w);
+  return BASE_OK;
 }
 
 static int certify(struct run *r, double rho) {
@@ -304,10 +274,10 @@ static int note(struct run *r, const char *query, double estimate, double bound,
 static const struct field ridge_fields[] = {
     FIELD(ridge_options, COUNT, iterations),          FIELD(ridge_options, NUMBER, eps_g),
     FIELD(ridge_options, NUMBER, confidence),         FIELD(ridge_options, NUMBER, certificate_share),
-    FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, sure),
-    FIELD(ridge_options, NUMBER, start_curvature),
+    FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, start_curvature),
     FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
-    FIELD(ridge_options, NUMBER, guard),              FIELD(ridge_options, NUMBER, reach),
+    FIELD(ridge_options, NUMBER, signal),             FIELD(ridge_options, COUNT, signals),
+    FIELD(ridge_options, NUMBER, reach),
     FIELD(ridge_options, NUMBER, wander),             FIELD(ridge_options, NUMBER, least),
     FIELD(ridge_options, NUMBER, tail),               FIELD(ridge_options, NUMBER, intercept),
     {NULL, FIELD_FLAG, 0, NULL},

@@ -1,0 +1,113 @@
+/* The mean of a minimiser given a noisy gradient: formulas in one dimension, and what only the mean of the posterior
+ * distribution satisfies. */
+#include "ctest.h"
+
+#include "la/la.h"
+#include "method/private.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DIM = 5 };
+
+static void one_dimension(void);
+static void mean_of_the_posterior(void);
+static void matrix_of_noise(void);
+static void matrix_without_noise(void);
+
+void test_method_posterior(void) {
+  one_dimension();
+  mean_of_the_posterior();
+  matrix_of_noise();
+  matrix_without_noise();
+}
+
+/* With t = 0.5 and 1 the estimate is normal with the variances s^2 + h^2 t^2 p. */
+static void one_dimension(void) {
+  double h = 1.7, variance = 0.6, s = 0.4, a;
+  for (double v = -3; v <= 3; v += 0.5) {
+    double weight[2], mean[2];
+    for (int i = 0; i < 2; i++) {
+      double t2 = i ? 1 : 0.25, total = s * s + h * h * t2 * variance;
+      weight[i] = exp(-v * v / total / 2) / sqrt(total);
+      mean[i] = h * t2 * variance * v / total;
+      const struct posterior one = {1, &h, &variance, s, i ? 1 : 0.5, 1};
+      CHECK(posterior_mean(&one, &v, &a) == BASE_OK);
+      CHECK_NEAR(a, mean[i], 1e-12);
+    }
+    const struct posterior both = {1, &h, &variance, s, 0.5, 2};
+    CHECK(posterior_mean(&both, &v, &a) == BASE_OK);
+    CHECK_NEAR(a, (weight[0] * mean[0] + weight[1] * mean[1]) / (weight[0] + weight[1]), 1e-12);
+  }
+}
+
+/* For a random minimiser, (a - mean)' f has mean zero for every function f of the estimate: here the mean itself and
+ * the estimate. Another factor of the mean, or another weight of the values of t, would be seen. */
+static void mean_of_the_posterior(void) {
+  double root[DIM * DIM], hessian[DIM * DIM] = {0}, variance[DIM], sums[2] = {0}, squares[2] = {0};
+  ctest_seed(3);
+  for (int i = 0; i < DIM * DIM; i++) root[i] = ctest_normal() / DIM;
+  la_multiply_t_add(DIM, DIM, DIM, root, DIM, root, hessian, DIM);
+  for (int j = 0; j < DIM; j++) variance[j] = exp(ctest_normal());
+  const struct posterior p = {DIM, hessian, variance, 0.1, 0.2, 4};
+  int runs = ctest_size(20000, 500);
+  for (int i = 0; i < runs; i++) {
+    double t = ldexp(p.least, (int)(4 * ctest_uniform())), a[DIM], v[DIM], mean[DIM], product[2] = {0};
+    for (int j = 0; j < DIM; j++) a[j] = t * sqrt(variance[j]) * ctest_normal();
+    la_matvec(DIM, DIM, hessian, DIM, a, v);
+    for (int j = 0; j < DIM; j++) v[j] += p.sd * ctest_normal();
+    CHECK(posterior_mean(&p, v, mean) == BASE_OK);
+    for (int j = 0; j < DIM; j++) {
+      product[0] += (a[j] - mean[j]) * mean[j];
+      product[1] += (a[j] - mean[j]) * v[j];
+    }
+    for (int k = 0; k < 2; k++) {
+      sums[k] += product[k];
+      squares[k] += product[k] * product[k];
+    }
+  }
+  for (int k = 0; k < 2; k++) CHECK(fabs(sums[k]) < 4 * sqrt(squares[k]));
+}
+
+static void symmetric_noise(double sd, double *h) {
+  for (int j = 0; j < DIM; j++) {
+    h[j + j * DIM] += sd * ctest_normal();
+    for (int i = 0; i < j; i++) h[i + j * DIM] = h[j + i * DIM] += sd / sqrt(2) * ctest_normal();
+  }
+}
+
+/* Without the intercept, a multiple of the unit matrix and noise: the error is much smaller than the noise. */
+static void matrix_of_noise(void) {
+  double before = 0, after = 0, sd = 0.3;
+  int runs = ctest_size(200, 50);
+  ctest_seed(5);
+  for (int run = 0; run < runs; run++) {
+    double h[DIM * DIM] = {0}, first;
+    for (int j = 0; j < DIM; j++) h[j + j * DIM] = 2;
+    symmetric_noise(sd, h);
+    first = h[0];
+    for (int i = 0; i < DIM * DIM; i++) before += pow(h[i] - 2 * (i % (DIM + 1) == 0), 2);
+    posterior_matrix(DIM, 1, sd, h);
+    CHECK(h[0] == first);
+    for (int j = 0; j < DIM; j++) {
+      for (int i = 0; i < j; i++) CHECK(h[i + j * DIM] == h[j + i * DIM]);
+    }
+    for (int i = 0; i < DIM * DIM; i++) after += pow(h[i] - 2 * (i % (DIM + 1) == 0), 2);
+  }
+  CHECK(after < 0.45 * before);
+}
+
+/* The mean square off the diagonal is 4, that of the deviations on it 1; without the noise nothing is shrunk. */
+static void matrix_without_noise(void) {
+  double h[9] = {3, 2, 2, 2, 5, 2, 2, 2, 7}, same[9], one = 4;
+  memcpy(same, h, sizeof h);
+  posterior_matrix(3, 1, 0, same);
+  CHECK(memcmp(same, h, sizeof h) == 0);
+  posterior_matrix(3, 1, sqrt(0.5), h);
+  CHECK_NEAR(h[0], 3, 0);
+  CHECK_NEAR(h[4], 5.5, 1e-12);
+  CHECK_NEAR(h[8], 6.5, 1e-12);
+  CHECK_NEAR(h[1], 2 * (1 - 0.25 / 4), 1e-12);
+  posterior_matrix(1, 0, 1, &one);
+  CHECK(one == 4);
+}
