@@ -137,18 +137,18 @@ test_that("augment() adds predictions to new data, and refuses to do without", {
 test_that("update() runs again with what is changed, in the frame of the caller", {
   inside <- function() {
     mine <- d[1:200, ]
-    first <- dp_sosp(y ~ a, mine, eps = 1, delta = 1e-6, bounds = frame_bounds["a"])
-    list(update(first, eps = 2), update(first, . ~ . + b, bounds = frame_bounds), update(first, method = "opt"))
+    first <- dp_sosp(y ~ a, mine, eps = 20, delta = 1e-6, bounds = frame_bounds["a"])
+    list(update(first, eps = 30), update(first, . ~ . + b, bounds = frame_bounds), update(first, method = "opt"))
   }
   fits <- inside()
-  expect_equal(fits[[1]]$privacy$eps, 2)
+  expect_equal(fits[[1]]$privacy$eps, 30)
   expect_equal(names(coef(fits[[2]])), c("(Intercept)", "a", "b"))
   expect_equal(fits[[3]]$method, "opt")
   p <- problem_matrix(100)
-  first <- dp_sosp(p$x, p$y, eps = 1, delta = 1e-6, radius = 2)
+  first <- dp_sosp(p$x, p$y, eps = 20, delta = 1e-6, radius = 2)
   x <- p$x
   y <- p$y
-  expect_equal(update(first, eps = 3)$privacy$eps, 3)
+  expect_equal(update(first, eps = 30)$privacy$eps, 30)
 })
 
 test_that("what is printed fits a terminal and says what is guaranteed", {
