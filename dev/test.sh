@@ -2,18 +2,19 @@
 # Runs all checks, stage by stage in two lanes; after a failed stage the others still run. The last line is "N passed, N
 # failed", summed over the stages; the exit code is zero if nothing failed. Logs are in build/log/.
 #   dev/test.sh [--long]
-# Without --long, R CMD check neither runs the tests nor builds the vignettes, as other stages do, and the sanitizers
-# run only the tests that reach most of the glue.
+# Without --long, R CMD check neither runs the tests nor builds the vignettes, as other stages do, the sanitizers run
+# only the tests that reach most of the glue, and valgrind none of the accountants' tests, which are arithmetic.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
 
 if [ "${1:-}" = --long ]; then
-  check_options=() sanitized=()
+  check_options=() sanitized=() accountants=acct
 else
   check_options=(--no-tests --no-vignettes)
-  sanitized=('^(batch|budget|fit|huber|leak|multinomial|network|oracle|records|rows|source.*|spider)$')
+  sanitized=('^(batch|budget|fit|huber|leak|multinomial|network|oracle|records|rows|source.*|spider)$') accountants=
 fi
+ctest=(make --no-print-directory -C dev/ctest)
 mkdir -p build/log
 rm -f build/log/*
 
@@ -34,6 +35,7 @@ package() {
   stage gctorture Rscript dev/gctorture.R build/lib
   stage check dev/check.sh build/dpsosp_*.tar.gz "${check_options[@]}"
   stage rtests-asan dev/asan.sh "${sanitized[@]}"
+  stage ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine"
 }
 
 core() {
@@ -47,9 +49,9 @@ core() {
   stage analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
   stage inject dev/inject.sh
-  stage ctest make --no-print-directory -C dev/ctest plain
-  stage ctest-asan make --no-print-directory -C dev/ctest asan
-  stage ctest-valgrind make --no-print-directory -C dev/ctest valgrind
+  stage ctest "${ctest[@]}" plain
+  stage ctest-asan "${ctest[@]}" asan
+  stage ctest-valgrind "${ctest[@]}" valgrind TEST_ROOMS="mech barrier method $accountants"
 }
 
 # stage name command ...: what the command counts in its last "N passed, N failed" is kept in build/log/name.counts. A

@@ -1,12 +1,11 @@
 # How strong should the ridge of "newton-ridge" be, and how much may its iterates vary? SYNTHETIC problems with public
 # bounds, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R compared with others.
 #   Rscript ridge-rule.R RESULTS.csv VERSION [SEEDS [LARGE [QUIET [WIDE]]]]
-# runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones and QUIET (2) of those with little noise
-# (where the length up to which rows have the loss itself matters) and with rare classes, WIDE (4) of the small ones
-# with many columns. VERSION is any word for the
-# installed package. Settings are paired: with the same seed they have the same data, and noise from the same state of
-# the generator.
-# With --unchanged as the last argument only the constants as they are. Then:
+# runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones, QUIET (2) of those with little noise (where
+# the length up to which rows have the loss itself matters) and with rare classes, and WIDE (4) of the small ones with
+# many columns. VERSION is any word for the installed package. Settings are paired: with the same seed they have the
+# same data, and noise from the same state of the generator. With --unchanged as the last argument only the constants
+# as they are. Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
 # excess: mean loss minus the smallest mean loss; constant: the same for the best constant prediction, which is not
 # private.
