@@ -22,7 +22,7 @@
 static double kept(double mean_square, double noise);
 static double square(double x);
 static double likelihood(const struct posterior *p, const double *e, const double *q, double t2);
-static void shrink(const struct posterior *p, const double *e, double *q, double *kept);
+static void shrink(const struct posterior *p, const double *e, double *q, double *factor);
 
 void posterior_matrix(size_t dim, size_t skip, double sd, double *h) {
   double columns = (double)(dim - skip), mean = 0, spread = 0, others = 0;
@@ -48,7 +48,7 @@ int posterior_mean(const struct posterior *p, const double *v, double *a) {
   size_t dim = p->dim;
   double *memory = base_alloc(dim * (2 * dim + 3), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
-  double *b = memory, *vectors = b + dim * dim, *e = vectors + dim * dim, *q = e + dim, *kept = q + dim;
+  double *b = memory, *vectors = b + dim * dim, *e = vectors + dim * dim, *q = e + dim, *factor = q + dim;
   for (size_t i = 0; i < dim * dim; i++) b[i] = p->hessian[i] * sqrt(p->variance[i / dim]);
   memset(vectors, 0, dim * dim * sizeof(double));
   la_multiply_t_add(dim, dim, dim, b, dim, b, vectors, dim);
@@ -58,7 +58,7 @@ int posterior_mean(const struct posterior *p, const double *v, double *a) {
   if (status == BASE_OK) {
     for (size_t k = 0; k < dim; k++) e[k] = fmax(e[k], 0);
     for (size_t k = 0; k < dim; k++) q[k] = la_dot(dim, vectors + k * dim, a);
-    shrink(p, e, q, kept);
+    shrink(p, e, q, factor);
     la_matvec(dim, dim, vectors, dim, q, a);
     for (size_t j = 0; j < dim; j++) a[j] *= sqrt(p->variance[j]);
   }
@@ -66,17 +66,17 @@ int posterior_mean(const struct posterior *p, const double *v, double *a) {
   return status;
 }
 
-/* Multiplies q by the weighted mean of t^2 / (s^2 + t^2 e); kept is scratch. */
-static void shrink(const struct posterior *p, const double *e, double *q, double *kept) {
+/* Multiplies q by the weighted mean of t^2 / (s^2 + t^2 e); factor is scratch. */
+static void shrink(const struct posterior *p, const double *e, double *q, double *factor) {
   double most = -INFINITY, total = 0, first = p->least * p->least;
   for (int i = 0; i < p->levels; i++) most = fmax(most, likelihood(p, e, q, ldexp(first, 2 * i)));
-  memset(kept, 0, p->dim * sizeof(double));
+  memset(factor, 0, p->dim * sizeof(double));
   for (int i = 0; i < p->levels; i++) {
     double t2 = ldexp(first, 2 * i), weight = exp(likelihood(p, e, q, t2) - most);
     total += weight;
-    for (size_t k = 0; k < p->dim; k++) kept[k] += weight * t2 / (p->sd * p->sd + t2 * e[k]);
+    for (size_t k = 0; k < p->dim; k++) factor[k] += weight * t2 / (p->sd * p->sd + t2 * e[k]);
   }
-  for (size_t k = 0; k < p->dim; k++) q[k] *= kept[k] / total;
+  for (size_t k = 0; k < p->dim; k++) q[k] *= factor[k] / total;
 }
 
 static double likelihood(const struct posterior *p, const double *e, const double *q, double t2) {
