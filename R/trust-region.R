@@ -18,8 +18,8 @@
 #' @examples
 #' # A step from a released gradient and a released Hessian.
 #' problem <- saddle_problem()
-#' oracle <- dp_oracle(problem$x, problem$y > 0, loss_sigmoid(), dp_budget(eps = 1, delta = 1e-6), radius = 1,
-#'                     intercept = FALSE)
+#' budget <- dp_budget(eps = 1, delta = 1e-6)
+#' oracle <- dp_oracle(problem$x, problem$y > 0, loss_sigmoid(), budget, radius = 1, intercept = FALSE)
 #' g <- dp_gradient(oracle, problem$start, mu = 0.1)
 #' h <- dp_hessian(oracle, problem$start, mu = 0.1)
 #' trust_region_step(g, h, radius = 1)
