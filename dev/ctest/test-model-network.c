@@ -129,7 +129,7 @@ static void gradients(const struct example *e) {
   whole(e, x, y, g);
   memcpy(w, e->w, sizeof w);
   double largest = 0, size = la_norm(e->dim, g);
-  for (size_t j = 0; j < e->dim; j++) {
+  for (size_t j = 0; j < e->dim; j += (size_t)ctest_size(1, 13)) {
     const double step = 1e-4;
     double value[4];
     for (int k = 0; k < 4; k++) {
