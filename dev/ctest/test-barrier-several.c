@@ -7,11 +7,12 @@
 
 #include <float.h>
 
-enum { P = 3, K = 4, SIDE = P + 1, DIM = SIDE * K, MOST_ROWS = 12 };
+enum { P = 3, K = 4, SIDE = P + 1, DIM = SIDE * K, MOST_ROWS = 12, MOST_CLASSES = 1000 };
 
 static void sums(int broken, double w_norm);
 static void attained(enum oracle_neighbours neighbours);
 static void search(enum oracle_neighbours neighbours);
+static void rounded_by_classes(void);
 static void refused(void);
 static void on_batches(void);
 static void releases(void);
@@ -30,6 +31,7 @@ void test_barrier_several(void) {
     on_batches();
   }
   fixture_storage = FIXTURE_DENSE;
+  rounded_by_classes();
   refused();
   releases();
 }
@@ -237,6 +239,29 @@ static void search(enum oracle_neighbours neighbours) {
     CHECK(worst <= 1);
     CHECK(worst > (dense && ctest_size(1, 0) ? 0.8 : 0));
   }
+}
+
+static double sensitivity_of_gradient(size_t classes) {
+  static const double w[SIDE * MOST_CLASSES], x[P], y = 1;
+  const struct ask ask = {.at = w};
+  struct loss *loss;
+  struct data *d;
+  CHECK(loss_create("multinomial", (double)classes, &loss) == BASE_OK && data_create(x, 1, P, 1, 1, &y, &d) == BASE_OK);
+  struct oracle o = {.engine = engine_memory(d), .model = model_linear(d, loss), .neighbours = ORACLE_REPLACE_ONE};
+  o.all.oracle = &o;
+  double sensitivity = query_gradient.sensitivity(&o.all, &ask, 0);
+  data_free(d);
+  loss_free(loss);
+  return sensitivity;
+}
+
+/*
+ * Sums stay far below their proven error. What each class adds to it (loss/multinomial.c) is therefore compared with
+ * the proof: 2 u times the bound sqrt(2) of a gradient, in both of two neighbouring sums.
+ */
+static void rounded_by_classes(void) {
+  double error = 2 * (DBL_EPSILON / 2) * sqrt(2) * (MOST_CLASSES - K);
+  CHECK(sensitivity_of_gradient(MOST_CLASSES) - sensitivity_of_gradient(K) >= 2 * error);
 }
 
 /* ---- what is asked ---- */

@@ -169,6 +169,16 @@ test_that("a fit to a matrix is fitted again with them, and holds none of them",
   expect_lt(length(serialize(literal$design, NULL)), 3000)
 })
 
+test_that("a fit with a formula is fitted again with an expression of columns as weights", {
+  ask <- function(expr) {
+    set.seed(1)
+    suppressMessages(expr)
+  }
+  fit <- ask(dp_sosp(y ~ a + b, d, eps = 1, delta = 1e-5, bounds = ends, weights = w / 2, noise = "reproducible"))
+  expect_identical(fit$call$weights, quote(w / 2))
+  same_numbers(ask(stats::update(fit, data = d)), fit)
+})
+
 # A column for each argument: TRUE if it works, else the text of the error.
 test_that("each kind of data takes weights and offsets, or says why not", {
   source <- dp_source(in_chunks(d, 333), levels = levels_of(d))
