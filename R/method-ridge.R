@@ -19,9 +19,10 @@
 #'    start at the constant prediction (see `start` of [dp_sosp()]) and minimise the mean loss plus a ridge penalty
 #'    around that start,
 #'    \deqn{f(w) + \frac12 \sum_j \kappa_j (w_j - s_j)^2,}{f(w) + sum_j kappa_j (w_j - s_j)^2 / 2,}
-#'    with s the start. \eqn{\kappa_j}{kappa_j} is proportional to the noise of a gradient and to the scale of the
-#'    column; this is a compromise between equal shrinkage of coefficients per unit and per standard deviation. For the
-#'    intercept it is a quarter of the mean of the others. A step is -(M + D)^-1 times the gradient. The diagonal matrix
+#'    with s the start. \eqn{\kappa_j}{kappa_j} is proportional to the noise of a gradient and to the power 1.5 of the
+#'    inverse standard deviation of the column; this is a compromise between equal shrinkage of coefficients per unit
+#'    and per standard deviation. Columns that hardly vary, such as indicators of rare levels, do not change the
+#'    \eqn{\kappa_j}{kappa_j} of others much. A step is -(M + D)^-1 times the gradient. The diagonal matrix
 #'    D makes steps long enough to reach the minimum in `iterations` steps and short enough for the noise of each of
 #'    them. So more steps cost time, not accuracy.
 #' 3. The mean of the last 85 percent of the iterates and of their gradients, without the ridge penalty, are one noisy
@@ -88,12 +89,13 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, intercept, signals, wander and few with others on synthetic problems. The
-# heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
+# inst/experiments/ridge-rule.R compares size, power, intercept, signals, wander and few with others on synthetic
+# problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
 ridge_rare <- 0.5       # smallest factor of this curvature where a class is rare
-ridge_size <- 16        # norm of the solution that the ridge is made for, with rows of norm one
-ridge_intercept <- 0.25 # ridge of the intercept over the mean of the others: its coordinate is short
+ridge_size <- 24        # norm of the solution that the ridge is made for, with rows of norm one
+ridge_power <- 1.5      # power of a column's scale that its ridge is in proportion to
+ridge_intercept <- 0.25 # ridge of the intercept over that of a column with the scale of most: its coordinate is short
 ridge_signal <- 0.05    # smallest standard deviation of the predictors that the solution is shrunk for
 ridge_signals <- 9L     # number of such values, each twice the one before
 ridge_reach <- 2        # number of time constants of the slowest direction
@@ -108,8 +110,8 @@ ridge_options <- function(job, rho) {
   curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
   wander <- if (job$n <= ridge_few) ridge_wander / 2 else ridge_wander
   c(list(curvature = curved, start_curvature = start_curvature(job, curved), size = ridge_size * job$geometry$cap,
-         intercept = ridge_intercept, signal = ridge_signal, signals = ridge_signals, reach = ridge_reach,
-         wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
+         power = ridge_power, intercept = ridge_intercept, signal = ridge_signal, signals = ridge_signals,
+         reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
 }
 
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released.

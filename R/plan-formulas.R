@@ -204,10 +204,9 @@ ridge_total <- function(second, kappa, intercept) {
 
 # As size_ridge() in src/method/ridge.c.
 ridge_kappa <- function(run, geometry, d, intercept) {
-  units <- c(if (intercept) exp(mean(log(geometry$scale))), geometry$scale)
-  kappa <- run$steps_sd * sqrt(d) / run$options$size * units / mean(units)
-  if (intercept) kappa[1] <- run$steps_sd * sqrt(d) / run$options$size * run$options$intercept
-  kappa
+  o <- run$options
+  slopes <- sqrt(mean(geometry$scale^(-2 * o$power))) * geometry$scale^o$power
+  run$steps_sd * sqrt(d) / o$size * c(if (intercept) o$intercept, slopes)
 }
 
 # Variance of the predictors while the iterates vary, as in calm() in src/method/ridge.c.
