@@ -16,7 +16,7 @@
 # chosen      function(control): fraction of the cost of a step on batches for a sparse vector with a batch of its own
 # constant    function(job): for a run that starts at the constant prediction if no start is given, how precisely this
 #             is released (job-constant.R): start_coarse, start_fine or start_alone, below; else NULL
-# weighted    function(control): for a method whose rows have weights of their own in a geometry (job-geometry.R), the
+# weighted    function(job): for a method whose rows have weights of their own in a geometry (job-geometry.R), the
 #             fraction of its budget for gradients; else NULL
 # planned     function(a, eps_h): number of iterations that its paper plans (papers.R), if any
 # needed      function(method, a, eps_h): number of rows that its paper needs, if any

@@ -117,7 +117,7 @@ new_geometry <- function(moments, job) {
 # From public facts: with little noise, rows may be longer before their slopes and weights are bounded.
 row_bounds <- function(job) {
   loss <- loss_bounds(job$loss)[["lipschitz"]]
-  share <- (1 - geometry_share) * job$method$family$weighted(job$control)
+  share <- (1 - geometry_share) * job$method$family$weighted(job)
   zeta <- job$dim / (job$n * sqrt(2 * share * job$rho))
   cap <- max(1, (geometry_noise / zeta)^geometry_growth)
   list(weighted = TRUE, cap = cap, bound = cap * if (has_slopes(job$loss)) loss / 2 else loss)

@@ -40,8 +40,9 @@
 #' smaller weights instead.
 #'
 #' @param iterations Number of steps, a whole number of at least 1; `NULL`: 80 for at most 10,000 records, else 160.
-#' @param matrix_share Fraction of the budget for the matrix, in (0, 1). The budget here is what the releases of ranges,
-#'   start and geometry leave, without the fraction for the certificate.
+#' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else
+#'   0.03. The budget here is what the releases of ranges, start and geometry leave, without the fraction for the
+#'   certificate.
 #' @param certificate_share Fraction of the budget for the gradient at the solution, in (0, 1). The budget here is what
 #'   the releases of ranges, start and geometry leave.
 #' @param confidence Confidence of the certificate, in (0, 1).
@@ -60,14 +61,14 @@
 #'         method = "newton-ridge", control = control_newton_ridge(iterations = 40),
 #'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
 #' @export
-control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, certificate_share = 0.05, confidence = 0.95,
+control_newton_ridge <- function(iterations = NULL, matrix_share = NULL, certificate_share = 0.05, confidence = 0.95,
                                  ...) {
   call <- sys.call()
   check_dots(call)
   share <- function(x, arg) check_share(x, arg, call)
   structure(class = c("dp_control_newton_ridge", "dp_control"), list(
     iterations = if (is.null(iterations)) NA_integer_ else check_iterations(iterations, "iterations", call = call),
-    matrix_share = share(matrix_share, "matrix_share"),
+    matrix_share = if (is.null(matrix_share)) NA_real_ else share(matrix_share, "matrix_share"),
     certificate_share = share(certificate_share, "certificate_share"), confidence = share(confidence, "confidence")
   ))
 }
@@ -75,7 +76,7 @@ control_newton_ridge <- function(iterations = NULL, matrix_share = 0.06, certifi
 family_newton_ridge <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), ridge_options,
              core = function(control) "ridge", check_problem = check_ridge, constant = function(job) start_coarse,
-             weighted = function(control) (1 - control$certificate_share) * (1 - control$matrix_share),
+             weighted = function(job) (1 - job$control$certificate_share) * (1 - ridge_control(job)$matrix_share),
              because = ", where Newton's method may increase the objective")
 }
 
@@ -89,8 +90,8 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, power, intercept, signals, wander and few with others on synthetic
-# problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
+# inst/experiments/ridge-rule.R compares size, power, intercept, signals, wander, few and matrix with others on
+# synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
 ridge_rare <- 0.5       # smallest factor of this curvature where a class is rare
 ridge_size <- 24        # norm of the solution that the ridge is made for, with rows of norm one
@@ -103,15 +104,24 @@ ridge_wander <- 0.02    # variance of the predictors caused by the noise of the 
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
 ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
 ridge_few <- 10000      # with at most so many records half of the steps, and of that variance, are better
+ridge_matrix <- 0.03    # fraction of the budget for the matrix; twice as much with few records
+
+# The settings, with those that the caller left to the package.
+ridge_control <- function(job) {
+  control <- unclass(job$control)
+  few <- job$n <= ridge_few
+  if (is.na(control$iterations)) control$iterations <- if (few) 80L else 160L
+  if (is.na(control$matrix_share)) control$matrix_share <- if (few) 2 * ridge_matrix else ridge_matrix
+  control
+}
 
 ridge_options <- function(job, rho) {
-  control <- unclass(job$control)
-  if (is.na(control$iterations)) control$iterations <- if (job$n <= ridge_few) 80L else 160L
   curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
   wander <- if (job$n <= ridge_few) ridge_wander / 2 else ridge_wander
   c(list(curvature = curved, start_curvature = start_curvature(job, curved), size = ridge_size * job$geometry$cap,
          power = ridge_power, intercept = ridge_intercept, signal = ridge_signal, signals = ridge_signals,
-         reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail), control)
+         reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail),
+    ridge_control(job))
 }
 
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released.

@@ -144,7 +144,7 @@ ridge_run <- function(s) {
   job$geometry <- c(new_geometry(plan_moments(s), job), bounds)
   rho <- after_start(s) - geometry_share * s$rho
   last <- job$control$certificate_share * rho
-  matrix <- job$control$matrix_share * (rho - last)
+  matrix <- ridge_control(job)$matrix_share * (rho - last)
   gradient <- function(rho) 2 * bounds$bound / (s$n * sqrt(2 * rho))
   list(geometry = job$geometry, options = ridge_options(job, rho), steps_sd = gradient(rho - last - matrix),
        last_sd = gradient(last), matrix_sd = sqrt(2) * bounds$cap^2 / (s$n * sqrt(2 * matrix)))

@@ -12,8 +12,10 @@
 #
 # In results/ridge-rule.csv the version "first gradient" released a gradient at the start, with 15 percent of the
 # gradients' budget, to choose the size of the ridge, "larger ridge" used all gradients for that, and "posterior mean"
-# takes the posterior mean of the minimiser for the solution. Other settings of small problems have 1 or 2 seeds there.
-# Growths, curvatures and floors were compared with the first version.
+# takes the posterior mean of the minimiser for the solution. In these three the ridge is in proportion to a column's
+# scale over the mean scale, its size is 16, and the matrix has 6 percent. "rare levels" is as the head of
+# src/method/ridge.c says. Other settings of small problems have 1 or 2 seeds there. Growths, curvatures and floors were
+# compared with the first version.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -21,7 +23,9 @@ this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
 # Numbers of columns and of the levels of each factor, whose first level has no indicator; shift: log-odds of the mean
-# row; skewed: every second column is skewed, and coefficients per standard deviation are similar.
+# row; skewed: every second column is skewed, and coefficients per standard deviation are similar; fall: the k-th level
+# of a factor has k^-fall times the frequency of the first one; bend: what squares of two columns add to the log-odds,
+# so that no linear model is correct.
 shapes <- list(
   "1000 x 6" = list(n = 1000, numeric = 5, factors = 0),
   "1000 x 21" = list(n = 1000, numeric = 8, factors = 3, levels = 5),
@@ -35,6 +39,8 @@ shapes <- list(
   "200000 x 45, indicators" = list(n = 2e5, numeric = 8, factors = 4, levels = 10),
   "200000 x 49, rare levels" = list(n = 2e5, numeric = 10, factors = 2, levels = 20, shift = 0),
   "200000 x 21, skewed" = list(n = 2e5, numeric = 20, factors = 0, shift = -2, skewed = TRUE),
+  "200000 x 50, very rare levels" = list(n = 2e5, numeric = 10, factors = 1, levels = 40, shift = 0, fall = 2.5),
+  "200000 x 50, bent" = list(n = 2e5, numeric = 10, factors = 1, levels = 40, shift = 0, fall = 2.5, bend = 0.7),
   "20000 x 21, one percent" = list(n = 20000, numeric = 20, factors = 0, shift = -5.5),
   "50000 x 21, skewed, rare class" = list(n = 50000, numeric = 20, factors = 0, shift = -3, skewed = TRUE),
   "200000 x 31, rare class" = list(n = 2e5, numeric = 10, factors = 5, levels = 5, shift = -3),
@@ -45,10 +51,10 @@ shapes <- list(
 )
 small <- expand.grid(eps = c(0.5, 1, 3), signal = c(0, 0.3, 0.8, 1.5), shape = names(shapes)[1:5],
                      stringsAsFactors = FALSE)
-wide <- expand.grid(eps = c(0.5, 1, 3), signal = c(0.3, 0.8, 1.5), shape = names(shapes)[16:19],
+wide <- expand.grid(eps = c(0.5, 1, 3), signal = c(0.3, 0.8, 1.5), shape = names(shapes)[18:21],
                     stringsAsFactors = FALSE)
-rare <- expand.grid(eps = c(0.3, 1, 4), signal = c(0.5, 2, 4), shape = names(shapes)[13:15], stringsAsFactors = FALSE)
-quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:12], stringsAsFactors = FALSE)
+rare <- expand.grid(eps = c(0.3, 1, 4), signal = c(0.5, 2, 4), shape = names(shapes)[15:17], stringsAsFactors = FALSE)
+quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:14], stringsAsFactors = FALSE)
 large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
 
 # Values that replace the package's constants; newton: the other method.
@@ -57,12 +63,17 @@ constants <- list("as they are" = list(), "constant 1" = list(geometry_constant 
 settings <- c(constants, list(
   "signals from .2" = list(ridge_signal = 0.2, ridge_signals = 7L),
   "signals to 3.2" = list(ridge_signals = 7L), "one signal" = list(ridge_signal = 0.8, ridge_signals = 1L),
-  "size 8" = list(ridge_size = 8), "size 32" = list(ridge_size = 32), "wander .01" = list(ridge_wander = 0.01),
+  "size 12" = list(ridge_size = 12), "size 48" = list(ridge_size = 48), "power 1" = list(ridge_power = 1),
+  "power 2" = list(ridge_power = 2), "matrix 1.5 %" = list(ridge_matrix = 0.015),
+  "matrix 6 %" = list(ridge_matrix = 0.06), "wander .01" = list(ridge_wander = 0.01),
   "wander .03" = list(ridge_wander = 0.03), "few none" = list(ridge_few = 0), "few all" = list(ridge_few = 1e6),
   newton = list()
 ))
-growths <- c(constants, list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),
-                             "no growth" = list(geometry_noise = 1e-9)))
+shares <- settings[c("size 12", "size 48", "power 1", "power 2", "matrix 1.5 %", "matrix 6 %")]
+growths <- c(constants, shares, list(
+  "growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),
+  "no growth" = list(geometry_noise = 1e-9)
+))
 curvatures <- c(constants, list("rare 1" = list(ridge_rare = 1), "rare .3" = list(ridge_rare = 0.3)))
 if ("--unchanged" %in% arguments) settings <- growths <- curvatures <- constants[1]
 
@@ -70,17 +81,20 @@ if ("--unchanged" %in% arguments) settings <- growths <- curvatures <- constants
 # Numeric columns in [-1, 1] with different spreads and little correlation, factors with rare levels. signal: standard
 # deviation of the log-odds. box: public bounds of the columns without the intercept; X has the intercept last and is
 # divided by radius, as synthetic_minimum() expects.
-rule_problem <- function(n, numeric, factors, levels = 0, shift = -1, skewed = FALSE, signal) {
+rule_problem <- function(n, numeric, factors, levels = 0, shift = -1, skewed = FALSE, fall = 1.5, bend = 0,
+                         signal) {
   z <- matrix(stats::rnorm(n * numeric), n) %*% (diag(numeric) + 0.3 * matrix(stats::rnorm(numeric^2), numeric))
   odd <- seq(1, numeric, 2)
   if (skewed) z[, odd] <- exp(0.7 * scale(z[, odd]))
   z <- sweep(scale(z), 2, stats::runif(numeric, 0.1, 0.5), "*")
   hot <- lapply(seq_len(factors), function(j) {
-    outer(sample.int(levels, n, TRUE, seq_len(levels)^-1.5), 2:levels, "==") * 1
+    outer(sample.int(levels, n, TRUE, seq_len(levels)^-fall), 2:levels, "==") * 1
   })
   x <- cbind(pmin(pmax(z, -1), 1), do.call(cbind, hot))
   w <- stats::rnorm(ncol(x)) / if (skewed) apply(x, 2, stats::sd) else 1
-  y <- ifelse(stats::runif(n) < stats::plogis(signal * as.vector(scale(x %*% w)) + shift), 1, -1)
+  eta <- x %*% w
+  if (bend > 0) eta <- scale(eta) + bend * rowSums(scale(z[, 1:2]^2))
+  y <- ifelse(stats::runif(n) < stats::plogis(signal * as.vector(scale(eta)) + shift), 1, -1)
   radius <- sqrt(numeric + factors + 1)
   list(x = x, y = y, radius = radius, X = cbind(x, 1) / radius,
        box = rbind(rep(c(-1, 0), c(numeric, ncol(x) - numeric)), 1))
