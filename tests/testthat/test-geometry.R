@@ -42,6 +42,19 @@ test_that("a private geometry is charged, a public one and none are not", {
   }
 })
 
+test_that("with few records the ridge's run is shorter and has more for its matrix, unless the caller says otherwise", {
+  settings <- function(n, ...) {
+    dpsosp:::ridge_control(list(n = n, control = control_newton_ridge(...)))[c("iterations", "matrix_share")]
+  }
+  expect_equal(settings(10000), list(iterations = 80L, matrix_share = 0.06))
+  expect_equal(settings(10001), list(iterations = 160L, matrix_share = 0.03))
+  expect_equal(settings(10001, iterations = 5, matrix_share = 0.5), list(iterations = 5L, matrix_share = 0.5))
+  ledger <- dp_ledger(fit_of(method = "newton-ridge"))
+  steps <- sum(ledger$rho[ledger$what == "gradient"]) - utils::tail(ledger$rho, 1)
+  matrix <- ledger$rho[ledger$what == "weighted matrix"]
+  expect_equal(matrix / (matrix + steps), 0.06, tolerance = 1e-6)
+})
+
 test_that("by default methods have a private geometry that gain from it, unless rows as they were mapped are meant", {
   moments <- function(..., data = q[1:800, ], eps = 4) {
     fit <- any_fit(y ~ ., data, eps = eps, delta = 1e-6, bounds = list(a = c(0, 100), b = c(-1, 1)), ...)
