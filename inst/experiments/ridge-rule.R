@@ -174,7 +174,7 @@ if (identical(arguments[1], "--summary")) {
   summarise_large(x[x$shape %in% rare$shape, ], "Rare classes")
 } else {
   seeds <- c(8, 2, 2, 4)
-  given <- as.integer(setdiff(arguments[-(1:2)], "--unchanged"))
+  given <- as.integer(arguments[-(1:2)][arguments[-(1:2)] != "--unchanged"])
   seeds[seq_along(given)] <- given
   out <- results_file(arguments[1], c("version", "setting", "shape", "signal", "eps", "seed"))
   simulate(out, arguments[2], small, seeds[1], settings)
