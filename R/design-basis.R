@@ -40,9 +40,18 @@ declared_basis <- function(e, term, call) {
                     error = function(e) refuse(conditionMessage(e), "."))
   if (is.null(given$x) || is_empty(given$x)) refuse("there is no column.")
   constants <- given[names(given) != "x"]
+  if (kind == "poly") check_one_column(e, refuse)
   for (name in names(constants)) if (!is_constants(constants[[name]])) refuse("`", name, "` must be constants.")
   basis <- c(list(kind = kind, x = given$x), lapply(constants, eval, row_wise))
   if (kind == "poly") check_poly(basis, refuse) else check_spline(basis, refuse)
+}
+
+# In poly(x, z) the second column has no name.
+check_one_column <- function(e, refuse) {
+  arguments <- as.list(e)[-1]
+  unnamed <- if (is.null(names(arguments))) arguments else arguments[names(arguments) == ""]
+  if (all(vapply(unnamed[-1], is_constants, NA))) return(invisible())
+  refuse("poly() may have one column only. Write polynomials of each and the products, as in x * z + I(x^2) + I(z^2).")
 }
 
 check_poly <- function(basis, refuse) {

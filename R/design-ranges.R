@@ -46,7 +46,8 @@ interval <- function(e, known) {
   if (identical(e[[1]], quote(contrast_column))) return(c(-1, 1) * e$size)
   # Calls with named arguments, such as base and digits, have no rule.
   if (is.null(rule) || !is.null(names(e))) return(unknown_range)
-  arguments <- lapply(as.list(e)[-1], interval, known)
+  # The value of ifelse() is one of its second and third arguments.
+  arguments <- lapply(as.list(e)[if (identical(e[[1]], quote(ifelse))) 3:4 else -1L], interval, known)
   if (anyNA(unlist(arguments)) || length(arguments) > length(formals(rule))) return(unknown_range)
   range <- suppressWarnings(range(tryCatch(do.call(rule, arguments), error = function(e) NA_real_)))
   range <- pmin(pmax(range, -.Machine$double.xmax), .Machine$double.xmax)
@@ -73,6 +74,7 @@ interval_rules <- list(
   log10 = rising(log10, 0), log1p = rising(log1p, -1), sign = rising(sign), floor = rising(floor),
   ceiling = rising(ceiling), trunc = rising(trunc), round = rising(round), atan = rising(atan), tanh = rising(tanh),
   sin = c(-1, 1), cos = c(-1, 1), spline_column = c(-1, 1),
+  ifelse = function(yes, no) c(yes, no),
   pmin = function(x, y) pmin(x, y),
   pmax = function(x, y) pmax(x, y),
   "==" = c(0, 1), "!=" = c(0, 1), "<" = c(0, 1), ">" = c(0, 1), "<=" = c(0, 1), ">=" = c(0, 1), "!" = c(0, 1),

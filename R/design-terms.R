@@ -125,15 +125,35 @@ check_row_wise <- function(e, columns, term, call) {
           "term of its own.", call = call)
   }
   if (!is.name(e[[1]]) || !as.character(e[[1]]) %in% c(row_wise_names, "I", "ifelse")) {
-    abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by ",
-          "row: a function that looks at all rows lets one record change the others. Make the result a column of the ",
-          "data, computed from public information only.", did_you_mean(deparse1(e[[1]]), row_wise_known(), quote_calls),
-          call = call)
+    refuse_function(e, term, call)
   }
   check_arguments(e, term, call)
   set <- as.character(e[[1]]) == "%in%"
   if (set) check_set(e[[3]], term, call)
   for (argument in as.list(e)[if (set) 2L else -1L]) check_row_wise(argument, columns, term, call)
+}
+
+# What to write for functions of all rows that have a form with public values; %s is their first argument.
+row_wise_forms <- c(
+  as.factor = "factor(%s, levels = c(...))",
+  ordered = "factor(%s, levels = c(...), ordered = TRUE)",
+  as.ordered = "factor(%s, levels = c(...), ordered = TRUE)",
+  relevel = "factor(%s, levels = c(...)), the reference level first",
+  C = "%s itself, and its contrasts in the argument `contrasts`, as in list(f = \"contr.sum\")",
+  scale = "I((%s - centre) / scale), with a public centre and scale",
+  findInterval = "cut(%s, breaks = c(...))"
+)
+
+refuse_function <- function(e, term, call) {
+  name <- function_name(e)
+  advice <- if (name %in% names(row_wise_forms) && length(e) > 1L) {
+    paste0(" Write ", sprintf(row_wise_forms[[name]], deparse1(e[[2]])), ".")
+  } else {
+    paste0(" Make the result a column of the data, each value computed from its own row and public numbers only.",
+           did_you_mean(deparse1(e[[1]]), row_wise_known(), quote_calls))
+  }
+  abort("argument", "`", term, "` in `formula` uses ", deparse1(e[[1]]), "(), which is not known to work row by row: ",
+        "a function that looks at all rows lets one record change the others.", advice, call = call)
 }
 
 # Arguments such as na.rm take one value for all rows, so it could be that of the first row.

@@ -46,7 +46,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
     schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
     ranges = NULL, radius = radius, intercept = intercept, subset = subset, weights = weights, offset = offset
   ))
-  declare_ranges(design, bounds, names(expressions), names(expanded$blocks), call)
+  declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
 }
 
 design_blocks <- function(variables, blocks) {
@@ -66,15 +66,19 @@ design_variables <- function(expressions, bases, empty, contrasts, call) {
 }
 
 # A column that occurs in products or expressions only may have a declared range, too. A part of a basis of known size
-# may not, as boundary knots take the place of the range of its column.
-declare_ranges <- function(design, bounds, variables, known, call) {
+# may not, as boundary knots take the place of the range of its column. Ranges of columns that the model does not use
+# are checked and not kept, so that one list serves several models of the same data. The response is no such column.
+declare_ranges <- function(design, bounds, variables, known, data, call) {
   predictors <- design$columns$name[design$columns$kind == "numeric"]
   of <- intersect(unlist(design$products), c(predictors, variables))
   used <- intersect(unlist(lapply(design$predictors[predictors], all.vars)), names(design$schema))
   used <- used[vapply(design$schema[used], function(column) column$kind == "numeric", NA)]
   shifting <- intersect(unlist(lapply(design$offset, all.vars)), names(design$schema))
   open <- setdiff(unique(c(predictors, of, used, shifting, names(design$offset))), known)
-  ranges <- check_bounds(bounds, open, names(design$levels), call, lapply(design$schema, `[[`, "time"))
+  unused <- setdiff(names(Filter(function(x) identical(column_kind(x), "numeric"), data)),
+                    c(open, names(design$levels), all.vars(design$response_expression)))
+  ranges <- check_bounds(bounds, c(open, unused), names(design$levels), call, lapply(data, time_of))
+  ranges <- ranges[open, , drop = FALSE]
   declared <- rownames(ranges)[!is.na(ranges[, "lower"])]
   rows <- unique(c(predictors, of, intersect(declared, used)))
   design$ranges <- matrix(NA_real_, length(rows), 2L, dimnames = list(rows, c("lower", "upper")))

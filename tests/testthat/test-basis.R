@@ -113,6 +113,8 @@ test_that("a range follows from those of its columns", {
   expect_equal(range(y ~ pmin(a, 1), "pmin(a, 1)"), c(-2, 1))
   expect_equal(range(y ~ abs(a), "abs(a)"), c(0, 3))
   expect_equal(range(y ~ I(a * (f == "u")), "I(a * (f == \"u\"))"), c(-2, 3))
+  expect_equal(range(y ~ ifelse(f == "u", a, b), "ifelse(f == \"u\", a, b)"), c(-2, 9))
+  expect_equal(range(y ~ ifelse(a > 1, 5, -a), "ifelse(a > 1, 5, -a)"), c(-3, 5))
   expect_equal(range(y ~ poly(a, 2, raw = TRUE), "poly(a, 2, raw = TRUE)2"), c(0, 9))
   expect_equal(range(y ~ day, "day"), as.numeric(basis_bounds$day))
   # A declared range has precedence; if no range follows, it must be declared or is found.
@@ -175,7 +177,9 @@ test_that("what would be read from the data is refused with the form to write", 
   refused(y ~ poly(a, 2), "poly\\(\\(x - centre\\) / scale, degree, raw = TRUE\\)")
   refused(y ~ poly(a, 2, raw = FALSE), "raw = TRUE")
   refused(y ~ poly(a, 2, coefs = 1, raw = TRUE), "raw = TRUE")
-  refused(y ~ poly(a, b, raw = TRUE), "constants")
+  refused(y ~ poly(a, b, raw = TRUE), "one column only")
+  refused(y ~ poly(a, b, degree = 2, raw = TRUE), "x \\* z")
+  refused(y ~ poly(a, degree = b, raw = TRUE), "constants")
   refused(y ~ poly(a, 0, raw = TRUE), "`degree`")
   refused(y ~ poly(f, 2, raw = TRUE), "numbers")
   refused(y ~ ns(a, df = 4), "ns\\(x, knots = c\\(...\\), Boundary.knots = c\\(lower, upper\\)\\)")
@@ -189,6 +193,13 @@ test_that("what would be read from the data is refused with the form to write", 
   for (one in expression(3, c(3), 1 + 2, c(c(3)))) {
     refused(eval(call("~", quote(y), call("cut", quote(a), breaks = one))), "breaks would be read from the data")
   }
+  refused(y ~ as.factor(b), "factor\\(b, levels = c\\(...\\)\\)\\.")
+  refused(y ~ ordered(b, levels = 1:9), "factor\\(b, levels = c\\(...\\), ordered = TRUE\\)")
+  refused(y ~ relevel(f, "v"), "factor\\(f, levels = c\\(...\\)\\), the reference level first")
+  refused(y ~ C(f, contr.sum), "f itself, and its contrasts in the argument `contrasts`")
+  refused(y ~ scale(log(b)), "I\\(\\(log\\(b\\) - centre\\) / scale\\)")
+  refused(y ~ findInterval(b, 3), "cut\\(b, breaks = c\\(...\\)\\)")
+  refused(y ~ weekdays(day), "computed from its own row")
   refused(y ~ log(poly(a, 2, raw = TRUE)), "a term of its own")
   wrong <- function(code, text) expect_error(code, text, class = "dpsosp_error_argument")
   wrong(design_template(y ~ f, d, extras = list(contrasts = list(g = "contr.sum"))), "no factor")

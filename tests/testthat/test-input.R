@@ -33,7 +33,7 @@ test_that("errors about data and formula say what to do, and charge nothing", {
     fit(y ~ a, d, bounds = list(a = c(30, 10))),
     fit(y ~ a, d, bounds = list(a = c(10, Inf))),
     fit(y ~ a, d, bounds = list(a = c(10, 10))),
-    fit(y ~ a, d, bounds = list(b = c(-1, 1))),
+    fit(y ~ a, d, bounds = list(z = c(-1, 1))),
     fit(y ~ f, d, bounds = list(f = c(0, 1))),
     fit(y ~ a, d, bounds = c(10, 30))
   )
