@@ -1,7 +1,7 @@
 #' Loss against epsilon
 #'
 #' Fits models over a grid of eps, methods and repetitions, and evaluates each on held-out records: what would another
-#' eps have bought? On public or simulated data this is free; on private data every point is paid for.
+#' eps have reached? On public or simulated data this is free; on private data every point is paid for.
 #'
 #' # Public data
 #' With `public = TRUE` fits and evaluations cost nothing, because the data need no protection: they must be public, or

@@ -127,16 +127,17 @@ contrast_names <- c("contr.treatment", "contr.sum", "contr.helmert", "contr.poly
 # One row per level.
 contrast_matrix <- function(contrast, levels, name, call) {
   arg <- paste0("contrasts$", name)
-  if (is.character(contrast)) {
-    contrast <- check_choice(contrast, contrast_names, arg, call)
-    contrast <- tryCatch(get(contrast, asNamespace("stats"))(levels), error = function(e) {
+  if (is.character(contrast)) contrast <- get(check_choice(contrast, contrast_names, arg, call), asNamespace("stats"))
+  if (is.function(contrast)) {
+    contrast <- tryCatch(contrast(levels), error = function(e) {
       abort("argument", "`", arg, "`: ", conditionMessage(e), ".", call = call)
     })
   }
   if (!is.matrix(contrast) || !is.numeric(contrast) || nrow(contrast) != length(levels) || ncol(contrast) == 0L ||
         !all(is.finite(contrast)) || all(contrast == 0)) {
     abort("argument", "`", arg, "` must be one of ", quote_all(contrast_names), ", or a matrix of numbers with ",
-          length(levels), " rows, one per declared level, not ", describe(contrast), ".", call = call)
+          length(levels), " rows, one per declared level, or a function of the levels that gives one, not ",
+          describe(contrast), ".", call = call)
   }
   contrast
 }

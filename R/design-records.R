@@ -23,7 +23,7 @@ record_expression <- function(e, arg, formula, data, call) {
     abort("argument", "`", arg, "` must be a column of the data or an expression of columns, not values of its own.",
           call = call)
   }
-  if (!is.name(e)) e <- put_environment(e, names(data), environment(formula), call)
+  if (!is.name(e)) e <- put_environment(e, names(data), environment(formula), call, arg = arg)
   for (name in all.vars(e)) check_name(name, names(data), call, arg)
   e
 }

@@ -40,8 +40,8 @@ put_constants <- function(formula, columns, environment, call) {
   formula
 }
 
-put_environment <- function(e, columns, environment, call, operators = character()) {
-  put_values(e, function(name, several) constant_value(name, columns, environment, several, call), operators)
+put_environment <- function(e, columns, environment, call, operators = character(), arg = "formula") {
+  put_values(e, function(name, several) constant_value(name, columns, environment, several, call, arg), operators)
 }
 
 put_values <- function(e, value, operators) {
@@ -59,16 +59,17 @@ put_values <- function(e, value, operators) {
 
 # Returns name, or the single value that it has in the environment. Where several values are allowed they become a call
 # of c(); a negative number becomes a call of `-`, as the parser would have it.
-constant_value <- function(name, columns, environment, several, call) {
+constant_value <- function(name, columns, environment, several, call, arg) {
   text <- as.character(name)
   if (text %in% c(columns, ".", "pi") || is.null(environment)) return(name)
   found <- tryCatch(get0(text, environment), error = function(e) NULL)
   if (is.null(found) || is.function(found)) return(name)
+  found <- as_plain(found)
   sound <- if (several) length(found) > 0L else length(found) == 1L
   if (!is.atomic(found) || !sound || is.object(found) || !is.null(dim(found))) {
-    abort("argument", "`", text, "` in `formula` is not a column of the data, and in the formula's environment it is ",
-          describe_column(found), ": only columns and single constants may be in a formula.",
-          did_you_mean(text, columns), call = call)
+    abort("argument", "`", text, "` in `", arg, "` is not a column of the data, and in the formula's environment ",
+          "it is ", describe_column(found), ": only columns of the data, by their names, and single constants may be ",
+          "used.", did_you_mean(text, columns), call = call)
   }
   values <- lapply(as.vector(found), function(one) if (is.numeric(one) && isTRUE(one < 0)) call("-", -one) else one)
   if (length(values) == 1L) values[[1]] else as.call(c(quote(c), unname(values)))
@@ -146,7 +147,10 @@ row_wise_forms <- c(
 
 refuse_function <- function(e, term, call) {
   name <- function_name(e)
-  advice <- if (name %in% names(row_wise_forms) && length(e) > 1L) {
+  constant <- length(e) > 1L && all(vapply(as.list(e)[-1], is_constants, NA))
+  advice <- if (constant) {
+    paste0(" Its arguments are constants: compute it before, as in `k <- ", deparse1(e), "`, and write `k`.")
+  } else if (name %in% names(row_wise_forms) && length(e) > 1L) {
     paste0(" Write ", sprintf(row_wise_forms[[name]], deparse1(e[[2]])), ".")
   } else {
     paste0(" Make the result a column of the data, each value computed from its own row and public numbers only.",
@@ -194,8 +198,8 @@ check_set <- function(set, term, call) {
 
 check_name <- function(name, columns, call, arg = "formula") {
   if (name %in% columns || name == "pi") return(invisible())
-  abort("argument", "`", name, "` in `", arg, "` is not a column of the data.", did_you_mean(name, columns),
-        call = call)
+  abort("argument", "`", name, "` in `", arg, "` is not a column of the data",
+        if (arg != "formula") ", and must be made one", ".", did_you_mean(name, columns), call = call)
 }
 
 # The allowed functions whose names are words, for error messages.

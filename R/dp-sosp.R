@@ -102,8 +102,8 @@
 #'   for all columns, or a matrix with these two rows and the columns of `x`. Numbers outside are not clipped. A
 #'   column whose lower bound is at least 0 counts as an indicator of two values, its bounds, unless its released
 #'   second moment shows that it varies less.
-#' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: names of R's
-#'   contrast functions, or matrices with a row for each declared level. `NULL`: see the section Formulas.
+#' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: R's contrast
+#'   functions or their names, or matrices with a row for each declared level. `NULL`: see the section Formulas.
 #' @param subset A condition on columns, such as `age >= 18`: a record for which it is not `TRUE` is a null record.
 #'   `n` stays the number of all records, because the number in the subset is private, and the noise is
 #'   proportional to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` ignores it.

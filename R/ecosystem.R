@@ -100,7 +100,7 @@ get_vcov.dp_sosp <- function(model, vcov = TRUE, ...) {
   if (isFALSE(vcov)) return(NULL)
   if (is.matrix(vcov)) return(vcov)
   if (!is.null(vcov) && !isTRUE(vcov)) {
-    abort("argument", "`vcov` must be TRUE, FALSE or a matrix: a fit has the one covariance that it bought.")
+    abort("argument", "`vcov` must be TRUE, FALSE or a matrix: a fit has one covariance, which was released.")
   }
   if (is.null(model$inference)) absent(paste(no_errors, "Or take `vcov = FALSE`, for estimates alone."))
   stats::vcov(model)

@@ -87,7 +87,7 @@ new_privacy <- function(job) {
 #'   Generics that need the data, or would be a further release, are an error of class `dpsosp_error_absent`: `terms()`,
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
 #'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
-#'   `profile()`; also `vcov()` and `confint()` of a fit that bought no intervals ([dp_inference()]).
+#'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]).
 #'
 #'   `plot()` has two panels. The left panel shows the norms of released gradients, with their upper confidence bounds
 #'   and the target: a run may stop where a bound is below the target. Open circles are gradients on batches or

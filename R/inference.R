@@ -3,8 +3,8 @@
 #' Standard errors, tests and intervals
 #'
 #' Standard errors and intervals of the coefficients, which include both the noise of the mechanism and the sampling of
-#' the records. They need a release of their own: `dp_sosp(inference = "sandwich")` buys it with a part of the fit's
-#' budget, `dp_inference()` buys it later, for another charge. Then [summary()][dp_sosp-methods] shows standard errors,
+#' the records. They need a release of their own: `dp_sosp(inference = "sandwich")` pays for it with a part of the fit's
+#' budget, `dp_inference()` makes it later, for another charge. Then [summary()][dp_sosp-methods] shows standard errors,
 #' z and p values, `confint()` intervals, and `vcov()` the covariance of the coefficients.
 #'
 #' # What is released
@@ -41,7 +41,7 @@
 #' clipped to their ranges, and rows to norm at most `radius`, which by default clips none for a formula. So declare
 #' wide ranges. Private ranges of a fit with `inference` cut off only values that the noise hides. Those of a fit
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
-#' `dp_inference()` buys for such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
+#' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
 #' loss is another one, with the same minimiser if the model is right.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
@@ -50,7 +50,7 @@
 #'
 #' # Predictions
 #' Unbiased coefficients are not the best for prediction. `predict()` uses coefficients that are shrunk by their
-#' covariance, at no cost, where the fit itself bought its intervals; after `dp_inference()` it uses those of the fit.
+#' covariance, at no cost, where the fit itself paid for its intervals; after `dp_inference()` it uses those of the fit.
 #'
 #' @param fit A fit from [dp_sosp()], by any method, with a convex loss whose second derivative does not jump and
 #'   without a penalty. Its solution is public; the releases at the solution are charged anew.
@@ -63,7 +63,7 @@
 #' @param y,weights,offset For a fit to a matrix: the response and, if the fit had them, weights and offset of the
 #'   rows. A fit with a formula finds them in the data.
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
-#' @param object A fit that bought intervals.
+#' @param object A fit with intervals.
 #' @param complete Should coefficients that are not resolved have rows of `NA`? Otherwise they are left out.
 #' @param parm Names or numbers of coefficients; default: all.
 #' @param level Confidence level of the intervals, in (0, 1).

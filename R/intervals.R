@@ -1,6 +1,7 @@
 # Standard errors, tests and intervals of a fit with released inference.
 
-no_errors <- "This fit bought no intervals: see `dp_inference()`."
+no_errors <- paste("This fit has no intervals: `inference = \"sandwich\"` adds them when fitting, `dp_inference()`",
+                   "later.")
 
 # The inference of the fit, or an error.
 inference_of <- function(fit, call = sys.call(-1)) {

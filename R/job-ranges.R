@@ -17,7 +17,7 @@ job_ranges <- function(job) {
 
 warn_missed <- function(missed, call) {
   if (length(missed) == 0L) return(invisible())
-  warn("ranges", "No range stood out of the noise for ", quote_all(missed), ": [-1, 1] is taken, with which ",
+  warn("ranges", "No range exceeds the noise level for ", quote_all(missed), ": [-1, 1] is taken, with which ",
        "a column that lies elsewhere carries no information. Declare what is known about it:\n  bounds = list(",
        paste0(vapply(missed, backquote, ""), " = c( , )", collapse = ", "), ")", call = call)
 }

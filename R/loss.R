@@ -22,7 +22,6 @@
 #'
 #' For a numeric response in public bounds, a robust linear regression:
 #' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
-#'   convex. Responses are clipped to `response`, and then, like the columns, mapped to \[-1, 1\]: the middle of the
 #'   convex. Responses are clipped to `response` and then mapped to \[-1, 1\], like the columns: the middle of the
 #'   bounds is subtracted, and the result is divided by half their width, s (without an intercept nothing is subtracted,
 #'   and s is the larger absolute value of the two bounds). The loss is that of the mapped response, with c / s for c:
@@ -186,10 +185,25 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
   if (identical(loss, "poisson")) abort("argument", poisson_advice, call = call)
   named <- losses()
-  near <- if (is.character(loss) && length(loss) == 1L) nearest(loss, c(names(named), "huber", "poisson"))
+  known <- c(names(named), "huber", "poisson")
+  near <- if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
+  family <- loss_of_family(loss)
+  if (!is.null(family)) near <- family
   if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
   if (identical(near, "poisson")) abort("argument", "There is no such loss. ", poisson_advice, call = call)
+  if (!is.null(family)) {
+    abort("argument", "`loss` must be one of ", quote_all(known), ". Did you mean \"", family, "\"?", call = call)
+  }
   named[[check_choice(loss, names(named), "loss", call)]]()
+}
+
+# The loss that takes the place of a family of glm() or glmnet(), or NULL. The family is given as glm() takes it.
+loss_of_family <- function(loss) {
+  families <- c(binomial = "logistic", quasibinomial = "logistic", gaussian = "huber", poisson = "poisson",
+                quasipoisson = "poisson")
+  name <- if (is.function(loss)) Find(function(f) identical(loss, get(f, asNamespace("stats"))), names(families))
+          else if (inherits(loss, "family")) loss$family else loss
+  if (is.character(name) && length(name) == 1L && name %in% names(families)) families[[name]]
 }
 
 # The default depends on the declared levels only.

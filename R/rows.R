@@ -19,6 +19,8 @@ check_matrix <- function(x, arg, call = sys.call(-1)) {
   if (!is.matrix(x) || !is.numeric(x)) {
     advice <- if (is.data.frame(x)) {
       "; for a data frame give a formula, or make it one with `as.matrix()`"
+    } else if (is.character(x)) {
+      "; a formula has no quotes, as in `y ~ x`"
     } else if (isS4(x) && length(dim(x)) == 2L) {
       paste0("; of the package Matrix only a dgCMatrix is, ",
              "`as(as(as(x, \"dMatrix\"), \"generalMatrix\"), \"CsparseMatrix\")` makes one")

@@ -36,7 +36,8 @@ sosp <- function(eps_g = NULL, eps_h = NULL, alpha = NULL, ...) {
 
 check_target <- function(target, call = sys.call(-1)) {
   if (is.null(target) || inherits(target, "dp_target")) return(target)
-  abort("argument", "`target` must be NULL or come from `sosp()`, not ", describe(target), ".", call = call)
+  abort("argument", "`target` must be NULL or come from `sosp()`, not ", describe(target), ".",
+        if (is.numeric(target)) " Did you mean `sosp(alpha)`?", call = call)
 }
 
 # Adds eps_g and eps_h. third: the Lipschitz constant of the objective's Hessian. It is infinite for convex losses whose

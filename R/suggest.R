@@ -58,13 +58,16 @@ check_dots <- function(call = sys.call(-1), also = character()) {
   if (length(unknown) == 0L) return(invisible())
   known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
   if (!nzchar(unknown[1])) {
-    abort("argument", "Unknown argument: an argument without a name. The arguments are ", quote_names(known), ".",
-          call = call)
+    abort("argument", "Unknown argument: an argument without a name.", list_arguments(known), call = call)
   }
   hint <- argument_hint(unknown[1], known)
   if ("formula" %in% known && unknown[1] == "offset") hint <- " Did you mean `offset()` in `formula`?"
   abort("argument", "Unknown argument: `", unknown[1], "`.",
-        if (nzchar(hint)) hint else paste0(" The arguments are ", quote_names(known), "."), call = call)
+        if (nzchar(hint)) hint else list_arguments(known), call = call)
+}
+
+list_arguments <- function(known) {
+  paste0(if (length(known) == 1L) " The only argument is " else " The arguments are ", quote_names(known), ".")
 }
 
 # The functions that make objects for an argument.
@@ -76,8 +79,15 @@ makers <- function() {
   )
 }
 
+# What takes the place of arguments of glm(), glmnet() and other functions.
+other_names <- c(family = "loss", standardize = "geometry", verbose = "progress", trace = "progress", maxit = "control",
+                 conf.int = "inference = \"sandwich\"", se.fit = "inference = \"sandwich\"",
+                 seed = "noise = \"reproducible\"")
+
 # The argument may belong to a maker, such as `lambda` of penalty_ridge().
 argument_hint <- function(name, known) {
+  instead <- if (name %in% names(other_names)) other_names[[name]]
+  if (!is.null(instead) && sub(" .*", "", instead) %in% known) return(paste0(" Did you mean `", instead, "`?"))
   makers <- makers()
   of_makers <- lapply(makers[intersect(names(makers), known)], function(functions) {
     lapply(stats::setNames(nm = functions), function(f) setdiff(names(formals(get(f))), "..."))

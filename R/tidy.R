@@ -5,7 +5,7 @@
 #' Methods for `tidy()`, `glance()` and `augment()` of the package generics, which broom exports, too.
 #'
 #' @param x A fit of class `dp_sosp`, or for `glance()` and `augment()` a network, of class `dp_network`.
-#' @param conf.int Add intervals? The fit must have bought them ([dp_inference()]).
+#' @param conf.int Add intervals? The fit must have them ([dp_inference()]).
 #' @param conf.level Confidence level of the intervals.
 #' @param exponentiate Exponentiate the estimates and the ends of intervals? With the logistic loss they are then odds
 #'   ratios. Standard errors remain those of the coefficients.
@@ -21,7 +21,7 @@
 #'   `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of
 #'   releases, `answers`; for a network without penalty and certificate. `augment()`: `newdata` as a data frame with a
 #'   column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns several.
-#' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that were not bought and for
+#' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
 #'   `augment()` without `newdata`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)
 #' fit <- dp_sosp(cover ~ elevation, covertype[1:2000, ], eps = 1, delta = 1e-6,

@@ -144,7 +144,7 @@ static void spends_all(int explicit_test) {
   fixture_close(&f);
 }
 
-/* A target out of reach: the run ends by its budget, having stayed where nothing stood out of the noise. */
+/* A target out of reach: the run ends by its budget, having stayed where nothing exceeded the noise level. */
 static void budget_ends(int explicit_test) {
   struct fixture f;
   struct opt_result r;

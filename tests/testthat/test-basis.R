@@ -50,8 +50,8 @@ test_that("columns of polynomials, splines, contrasts, dates and arithmetic are 
 test_that("contrasts are as glm() takes them", {
   d <- basis_data()
   own <- matrix(c(1, -1, 0, 0.5, 0.5, -1), 3, dimnames = list(NULL, c("A", "B")))
-  cases <- list(list(f = "contr.sum"), list(f = "contr.helmert", o = "contr.treatment"), list(o = "contr.SAS"),
-                list(f = own), list(o = "contr.sum", f = "contr.poly"))
+  cases <- list(list(f = "contr.sum"), list(f = stats::contr.sum), list(f = "contr.helmert", o = "contr.treatment"),
+                list(o = "contr.SAS"), list(f = own), list(o = "contr.sum", f = "contr.poly"))
   for (contrasts in cases) {
     for (formula in list(y ~ f + o, y ~ f * o, y ~ f * a)) {
       used <- contrasts[intersect(names(contrasts), all.vars(formula))]
@@ -169,6 +169,13 @@ test_that("one record changes no other row of a basis, and missing values make t
   expect_true(all(is.na(design_matrix(design, none)[, "ns(a, knots = c(0, 1), Boundary.knots = c(-2, 3))1"])))
 })
 
+test_that("a constant of the formula's environment may be a date", {
+  d <- basis_data()
+  from <- as.Date("2024-07-01")
+  design <- design_template(y ~ I(day > from), d)
+  expect_equal(unname(design_matrix(design, d)[, 1]), as.numeric(d$day > from))
+})
+
 test_that("what would be read from the data is refused with the form to write", {
   d <- basis_data()
   refused <- function(formula, text) {
@@ -200,11 +207,13 @@ test_that("what would be read from the data is refused with the form to write", 
   refused(y ~ scale(log(b)), "I\\(\\(log\\(b\\) - centre\\) / scale\\)")
   refused(y ~ findInterval(b, 3), "cut\\(b, breaks = c\\(...\\)\\)")
   refused(y ~ weekdays(day), "computed from its own row")
+  refused(y ~ I(day > as.Date("2024-03-01")), 'before, as in `k <- as.Date\\("2024-03-01"\\)`, and write `k`')
   refused(y ~ log(poly(a, 2, raw = TRUE)), "a term of its own")
   wrong <- function(code, text) expect_error(code, text, class = "dpsosp_error_argument")
   wrong(design_template(y ~ f, d, extras = list(contrasts = list(g = "contr.sum"))), "no factor")
   wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = "contr.summ"))), "Did you mean")
   wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = diag(2)))), "3 rows")
+  wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = function(n) stop("of no use")))), "of no use")
   d$when <- as.POSIXct(d$day)
   wrong(design_template(y ~ when, d, list(when = basis_bounds$day)), "class Date")
   wrong(quiet_fit(day ~ a, d, eps = 1), "a response must be")

@@ -23,7 +23,7 @@ test_that("emmeans: means of the linear predictor over a grid, with their covari
   expect_equal(summary(emmeans::emmeans(fit, ~ f, data = grid), type = "response")$prob, plogis(means$emmean))
   expect_error(emmeans::emmeans(fit, ~ f), "keeps no training data")
   expect_error(emmeans::emmeans(of_matrix, ~ x1, data = as.data.frame(p$x)), "made from a matrix")
-  refused(emmeans::emmeans(plain, ~ f, data = grid), "bought no intervals")
+  refused(emmeans::emmeans(plain, ~ f, data = grid), "has no intervals")
 })
 
 test_that("marginaleffects: predictions and slopes on new data, by the delta method", {
@@ -40,7 +40,7 @@ test_that("marginaleffects: predictions and slopes on new data, by the delta met
   slope <- marginaleffects::avg_slopes(fit, newdata = grid, variables = "a")
   expect_equal(slope$estimate, mean(coef(fit)[["a"]] * plogis(link) * plogis(-link)), tolerance = 1e-3)
   expect_error(marginaleffects::predictions(fit), "newdata")
-  refused(marginaleffects::predictions(plain, newdata = grid), "bought no intervals.*vcov = FALSE")
+  refused(marginaleffects::predictions(plain, newdata = grid), "has no intervals.*vcov = FALSE")
   robust <- expression(marginaleffects::predictions(fit, newdata = grid, vcov = "HC3"))
   expect_error(eval(robust), "`vcov`", class = "dpsosp_error_argument")
   alone <- marginaleffects::predictions(plain, newdata = grid, vcov = FALSE)

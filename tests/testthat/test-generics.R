@@ -21,7 +21,7 @@ fits$certificate <- suppressMessages(dp_certify(fits$formula, d, eps = 1, delta 
 
 reasons <- c(
   d = "keeps no training data", t = "no terms with an environment", l = "no deviance or likelihood",
-  i = "bought no intervals", s = "losses of one predictor", m = "no one minimiser", f = "has no formula",
+  i = "has no intervals", s = "losses of one predictor", m = "no one minimiser", f = "has no formula",
   w = "a matrix for each layer", c = "is a certificate, not the fit", p = "no probabilities", n = "is numeric",
   g = "^[Nn]o .*method", a = "not supported by autoplot"
 )

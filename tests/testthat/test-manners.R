@@ -123,7 +123,7 @@ test_that("standard errors that were not bought are refused, and FALSE is not", 
   expect_identical(predict(fit, d, se.fit = FALSE), predict(fit, d))
   expect_error(predict(fit, d, se.fit = NA), "`se.fit` must be TRUE or FALSE", class = "dpsosp_error_argument")
   skip_if_not_installed("generics")
-  expect_error(generics::tidy(fit, conf.int = TRUE), "bought no intervals", class = "dpsosp_error_absent")
+  expect_error(generics::tidy(fit, conf.int = TRUE), "has no intervals", class = "dpsosp_error_absent")
   expect_identical(generics::tidy(fit, conf.int = FALSE), generics::tidy(fit))
   expect_equal(generics::tidy(fit, exponentiate = TRUE)$estimate, unname(exp(coef(fit))))
   expect_error(generics::tidy(fit, exponentiate = 1), "`exponentiate`", class = "dpsosp_error_argument")
@@ -164,6 +164,18 @@ test_that("what is misspelt is named as it was probably meant, wherever it is", 
   fit <- function(..., formula = y ~ a) dp_sosp(formula, d, eps = 1, ...)
   near <- function(code, text) expect_error(code, text, fixed = TRUE, class = "dpsosp_error_argument")
   near(loss_huber(bound = c(0, 1)), "Unknown argument: `bound`")
+  near(fit(family = binomial()), "Did you mean `loss`?")
+  near(fit(loss = binomial()), 'Did you mean "logistic"?')
+  near(fit(loss = stats::binomial), 'Did you mean "logistic"?')
+  near(fit(loss = "binomial"), 'Did you mean "logistic"?')
+  near(fit(loss = stats::gaussian()), "`loss_huber(response = c(lower, upper))`")
+  near(fit(loss = stats::poisson), "`loss_poisson(max)`")
+  near(fit(verbose = TRUE), "Did you mean `progress`?")
+  near(fit(maxit = 9), "Did you mean `control`?")
+  near(fit(conf.int = TRUE), 'Did you mean `inference = "sandwich"`?')
+  near(fit(seed = 1), 'Did you mean `noise = "reproducible"`?')
+  near(fit(target = 0.1), "Did you mean `sosp(alpha)`?")
+  near(fit(formula = "y ~ a"), "a formula has no quotes")
   near(loss_huber(respones = c(0, 1)), "Did you mean `response`?")
   near(loss_logistic(solpe = 0.6), "Did you mean `slope`?")
   near(loss_poisson(mxa = 3), "Did you mean `max`?")
@@ -178,8 +190,8 @@ test_that("what is misspelt is named as it was probably meant, wherever it is", 
   near(fit(offset = a), "Did you mean `offset()` in `formula`?")
   near(fit(formula = y ~ lgo(a)), "Did you mean `log()`?")
   near(fit(formula = y ~ poyl(a, 2)), "Did you mean `poly()`?")
-  near(fit(weights = AA), "`AA` in `weights` is not a column of the data.")
-  near(fit(subset = aa > 3), "`aa` in `subset` is not a column of the data.")
+  near(fit(weights = AA), "`AA` in `weights` is not a column of the data, and must be made one.")
+  near(fit(subset = aa > 3), "`aa` in `subset` is not a column of the data, and must be made one.")
   near(dp_budget(eps = 1, delta = 1e-6, accountant = "zcpd"), "Did you mean \"zcdp\"?")
   near(dp_curve(y ~ a, d, epss = 1), "Did you mean `eps`?")
   near(dp_evaluate(list(), data = d), "Did you mean `newdata`?")
@@ -285,8 +297,8 @@ test_that("a column goes before a constant, a bare name is a column, and what is
   expect_match(message_of(dp_sosp(k ~ a, d, eps = 1)), "`k` in `formula` is not a column of the data", fixed = TRUE)
   several <- 1:3
   frame <- d
-  day <- Sys.Date()
-  for (name in c("several", "frame", "day")) {
+  time <- as.POSIXlt(Sys.time())
+  for (name in c("several", "frame", "time")) {
     formula <- stats::as.formula(paste0("y ~ I(a / ", name, ")"))
     expect_match(message_of(dp_sosp(formula, d, eps = 1)), paste0("`", name, "` in `formula` .* environment it is a "))
   }
@@ -340,10 +352,10 @@ test_that("what would hold data is refused with a reason, and step() too", {
     refused(f(fit), "no deviance or likelihood")
   }
   refused(stats::add1(fit, ~ . + f), "no deviance or likelihood")
-  for (f in list(stats::vcov, stats::confint)) refused(f(fit), "bought no intervals: see `dp_inference")
+  for (f in list(stats::vcov, stats::confint)) refused(f(fit), "has no intervals: .*`dp_inference")
   refused(stats::step(fit, trace = 0), "A private fit")
   refused(stats::residuals(fit, type = "response"), "keeps no training data")
-  refused(stats::confint(fit, "a", level = 0.9), "bought no intervals")
+  refused(stats::confint(fit, "a", level = 0.9), "has no intervals")
   expect_error(update(fit, epsilon = 2), "Did you mean `eps`?", fixed = TRUE, class = "dpsosp_error_argument")
 })
 
