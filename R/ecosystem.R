@@ -71,13 +71,6 @@ model_info.dp_sosp <- function(x, ...) {
   )
 }
 
-# The map between the types "response" and "link" of predict().
-fit_link <- function(fit) {
-  kind <- fit$response$kind
-  plain <- kind == "bounded" || !has_probabilities(fit$loss)
-  stats::make.link(if (kind == "count") "log" else if (plain) "identity" else "logit")
-}
-
 # ---- marginaleffects ----
 
 # marginaleffects asks for the classes that it may take.

@@ -231,7 +231,8 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   }
   ledger <- x$fit$privacy$ledger
   cat("\nSpent by query:\n")
-  spent <- rowsum(cbind(releases = 1, fraction = ledger$rho / x$fit$privacy$rho), ledger$what, reorder = FALSE)
+  parts <- cbind(releases = ledger$what != "unused", fraction = ledger$rho / x$fit$privacy$rho)
+  spent <- rowsum(parts, ledger$what, reorder = FALSE)
   print(data.frame(releases = spent[, "releases"], fraction = format_share(round(spent[, "fraction"], 4), digits),
                    row.names = rownames(spent)))
   cat("The guarantee is the whole budget.\n")
@@ -377,3 +378,10 @@ matrix_newdata <- function(design, newdata, call, arg = "newdata") {
 
 #' @export
 dp_ledger.dp_sosp <- function(x) rbind(x$privacy$ledger, x$inference$privacy$ledger)
+
+# The map between the types "response" and "link" of predict().
+fit_link <- function(fit) {
+  kind <- fit$response$kind
+  plain <- kind == "bounded" || !has_probabilities(fit$loss)
+  stats::make.link(if (kind == "count") "log" else if (plain) "identity" else "logit")
+}

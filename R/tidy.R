@@ -8,7 +8,8 @@
 #' @param conf.int Add intervals? The fit must have them ([dp_inference()]).
 #' @param conf.level Confidence level of the intervals.
 #' @param exponentiate Exponentiate the estimates and the ends of intervals? With the logistic loss they are then odds
-#'   ratios. Standard errors remain those of the coefficients.
+#'   ratios, with the Poisson loss ratios of expected counts; where the predictor is no logarithm, as with Huber's loss,
+#'   this gives a warning. Standard errors remain those of the coefficients.
 #' @param newdata Records to predict for, as for `predict()`: a fit keeps none.
 #' @param type.predict The type of prediction, see [dp_sosp-methods].
 #' @param ... Not used; anything in it is an error.
@@ -19,7 +20,7 @@
 #'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; with that of
 #'   [dp_inference()] added), its accounting (`accountant`; `order`, the Renyi order of a fit on batches, else
 #'   `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of
-#'   releases, `answers`; for a network without penalty and certificate. `augment()`: `newdata` as a data frame with a
+#'   releases, `releases`; for a network without penalty and certificate. `augment()`: `newdata` as a data frame with a
 #'   column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
 #'   `augment()` without `newdata`.
@@ -39,6 +40,10 @@ tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = 
   check_dots(call, also = c("vcov", "coef_rename")) # modelsummary passes these to all methods
   scale <- if (check_flag(exponentiate, "exponentiate", call)) exp else identity
   if (check_flag(conf.int, "conf.int", call)) inference_of(x, call)
+  if (exponentiate && fit_link(x)$name == "identity") {
+    warn("link", "`exponentiate`: the predictor of this fit is no logarithm, so exponentiated coefficients are no ",
+         "ratios.", call = call)
+  }
   if (is.matrix(x$coefficients)) return(tidy_classes(x$coefficients, scale))
   out <- data.frame(term = names(x$coefficients), estimate = scale(unname(x$coefficients)))
   if (is.null(x$inference)) return(out)
@@ -58,7 +63,7 @@ glance.dp_sosp <- function(x, ...) {
     data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n),
     glance_privacy(x$privacy, later),
     data.frame(gradient.upper = x$certificate$gradient[["upper"]],
-               eigenvalue.lower = x$certificate$eigenvalue[["lower"]], answers = nrow(dp_ledger(x)))
+               eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x))
   )
 }
 
@@ -67,8 +72,11 @@ glance.dp_sosp <- function(x, ...) {
 glance.dp_network <- function(x, ...) {
   check_dots()
   cbind(data.frame(method = x$method, loss = loss_name(x$loss), status = x$status, nobs = x$n),
-        glance_privacy(x$privacy), answers = nrow(dp_ledger(x)))
+        glance_privacy(x$privacy), releases = count_releases(x))
 }
+
+# The row that closes a ledger is no release.
+count_releases <- function(fit) sum(dp_ledger(fit)$what != "unused")
 
 # later: the privacy of intervals that were released later.
 glance_privacy <- function(privacy, later = NULL) {

@@ -113,8 +113,9 @@ test_that("tidy() and glance() are the fit as data frames", {
   expect_identical(stats::setNames(tidied$estimate, tidied$term), coef(fit))
   glanced <- generics::glance(fit)
   expect_identical(dim(glanced), c(1L, 14L))
-  expect_equal(glanced[c("nobs", "eps", "status", "answers")],
-               data.frame(nobs = 300, eps = fit$privacy$eps, status = fit$status, answers = nrow(dp_ledger(fit))))
+  made <- sum(dp_ledger(fit)$mechanism != "none")
+  expect_equal(glanced[c("nobs", "eps", "status", "releases")],
+               data.frame(nobs = 300, eps = fit$privacy$eps, status = fit$status, releases = made))
   expect_equal(glanced$gradient.upper, fit$certificate$gradient[["upper"]])
 })
 

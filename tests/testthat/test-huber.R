@@ -165,6 +165,14 @@ test_that("predictions are in units of the response, rows clipped as in the fit"
   expect_error(predict(svm, p$x, "response"), "probabilities", class = "dpsosp_error_argument")
 })
 
+test_that("exponentiated coefficients are no ratios, of which a warning tells", {
+  skip_if_not_installed("generics")
+  d <- data.frame(y = 1:60, x = rep(c(0, 1), 30))
+  fit <- quiet_fit(y ~ x, d, eps = 1, loss = loss_huber(c(0, 60)), method = "newton")
+  expect_warning(generics::tidy(fit, exponentiate = TRUE), "no ratios", class = "dpsosp_warning_link")
+  expect_no_warning(generics::tidy(fit))
+})
+
 test_that("without an intercept the response is scaled but not shifted", {
   x <- (p$x + 1) / 2
   set.seed(5)
