@@ -3,8 +3,9 @@
 
 in_column <- function() {
   ggplot2::theme(legend.position = "bottom", legend.title = ggplot2::element_blank(),
-                 legend.key.height = ggplot2::unit(0.8, "lines"), text = ggplot2::element_text(size = 9),
-                 legend.text = ggplot2::element_text(size = 7.5))
+                 legend.key.height = ggplot2::unit(0.8, "lines"), legend.key.width = ggplot2::unit(1, "lines"),
+                 legend.margin = ggplot2::margin(), legend.spacing.x = ggplot2::unit(2, "pt"),
+                 text = ggplot2::element_text(size = 9), legend.text = ggplot2::element_text(size = 6.5))
 }
 
 # The legend has one key per entry, in two columns.

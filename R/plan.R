@@ -44,7 +44,7 @@
 #' @param delta In (0, 0.1); `NULL` is 1/n^2.
 #' @param method `"newton-ridge"`, `"newton"` or `"auto"`, which takes `"newton-ridge"`, but `"newton"` with intervals
 #'   or without columns.
-#' @param inference Are intervals paid for as well (`inference = "sandwich"`)?
+#' @param inference `TRUE` if intervals are paid for as well, as by `dp_sosp(inference = "sandwich")`.
 #' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
 #'   on the range, 0.1 is typical of ranges that hold all values.
 #' @param curvature Mean of p (1 - p) over records, p the probability of the second class, in (0, 0.25\]: 0.25 is a fair

@@ -43,6 +43,17 @@ test_that("many gradients are shown by running medians, batches by other symbols
   expect_length(drawn(ggplot2::autoplot(network))$GeomHline$yintercept, 0)
 })
 
+test_that("the longest legend is as wide as the panel of a picture of 9 cm, at most", {
+  fit <- study(y ~ a + b, d, bounds = frame_bounds, method = "2opt-b", target = sosp(alpha = 0.3))
+  fit$trace <- fit$trace[rep(seq_len(nrow(fit$trace)), length.out = 400), ] # medians are shown of many gradients
+  picture <- ggplot2::autoplot(fit)
+  expect_length(unique(picture$data$series), 5)
+  withr::local_pdf(NULL, width = 9 / 2.54, height = 7 / 2.54)
+  drawn <- ggplot2::ggplotGrob(picture)
+  legend <- drawn$grobs[[which(drawn$layout$name == "guide-box")]]
+  expect_lt(grid::convertWidth(sum(legend$widths), "cm", valueOnly = TRUE), 7)
+})
+
 test_that("the budget rises from release to release, to all of it", {
   fit <- study(y ~ a + b, d, bounds = frame_bounds)
   spent <- drawn(ggplot2::autoplot(fit, what = "budget"))$GeomPoint
