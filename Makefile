@@ -63,7 +63,7 @@ inject: setup
 mutants: setup
 	dev/mutants.sh
 
-## make audit        lower bounds on eps against the claims, into dev/audit.md; two minutes
+## make audit        lower bounds on eps against the claims, into dev/audit.md; half an hour
 audit: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/audit.R build/lib

@@ -33,7 +33,6 @@
 #' @section Errors: `dpsosp_error_argument` before anything is charged, for a network `dpsosp_error_network` and for a
 #'   loss of several predictors `dpsosp_error_several` as well; `dpsosp_error_source` for a source that fails.
 #' @references The bounds are proved in `vignette("proofs")`, "Certificate of the population".
-#'   loss of several predictors `dpsosp_error_several` as well; `dpsosp_error_source` for a source that fails.
 #' @seealso [dp_sosp()], [dp_evaluate()] for how well a fit predicts, [dp_inference()] for intervals.
 #' @examples
 #' set.seed(1)

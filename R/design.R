@@ -67,7 +67,7 @@ design_variables <- function(expressions, bases, empty, contrasts, call) {
 
 # A column that occurs in products or expressions only may have a declared range, too. A part of a basis of known size
 # may not, as boundary knots take the place of the range of its column. Ranges of columns that the model does not use
-# are checked and not kept, so that one list serves several models of the same data. The response is no such column.
+# are checked and not kept, so that one list serves several models of the same data.
 declare_ranges <- function(design, bounds, variables, known, data, call) {
   predictors <- design$columns$name[design$columns$kind == "numeric"]
   of <- intersect(unlist(design$products), c(predictors, variables))
@@ -75,8 +75,8 @@ declare_ranges <- function(design, bounds, variables, known, data, call) {
   used <- used[vapply(design$schema[used], function(column) column$kind == "numeric", NA)]
   shifting <- intersect(unlist(lapply(design$offset, all.vars)), names(design$schema))
   open <- setdiff(unique(c(predictors, of, used, shifting, names(design$offset))), known)
-  unused <- setdiff(names(Filter(function(x) identical(column_kind(x), "numeric"), data)),
-                    c(open, names(design$levels), all.vars(design$response_expression)))
+  numbers <- names(Filter(function(x) identical(column_kind(x), "numeric"), data))
+  unused <- setdiff(numbers, c(open, names(design$levels)))
   ranges <- check_bounds(bounds, c(open, unused), names(design$levels), call, lapply(data, time_of))
   ranges <- ranges[open, , drop = FALSE]
   declared <- rownames(ranges)[!is.na(ranges[, "lower"])]

@@ -96,8 +96,8 @@
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`.
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
-#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`; ranges of columns that the model
-#'   does not use are ignored. For a matrix, whose columns are used as they are, bounds only serve a private
+#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`; ranges of columns that are no
+#'   predictors of the model are ignored. For a matrix, whose columns are used as they are, bounds only serve a private
 #'   geometry, where the noise in a variance is proportional to the larger absolute bound: `NULL`, `c(lower, upper)`
 #'   for all columns, or a matrix with these two rows and the columns of `x`. Numbers outside are not clipped. A
 #'   column whose lower bound is at least 0 counts as an indicator of two values, its bounds, unless its released

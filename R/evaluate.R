@@ -70,7 +70,7 @@
 #'     unbiased, so with much noise they may lie outside their range; `auc` is `NA` where a class does not exceed the
 #'     noise level;
 #'   * `table`: `lower` and `upper` ends of the cells as probabilities, noisy counts `other` and
-#'     `modelled` of the two responses, and `share`, the fraction of the modelled one, with its standard error `se`,
+#'     `modelled` of the two responses, and `fraction`, that of the modelled one, with its standard error `se`,
 #'     both `NA` where the cell's count is below four standard deviations;
 #'   * `table_sd`: the standard deviation of each count;
 #'   * `confusion`: a matrix of noisy counts, responses in rows, predicted classes in columns; `confusion_se`;

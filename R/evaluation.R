@@ -40,9 +40,9 @@ read_table <- function(counts, cells) {
   table <- data.frame(lower = ends[-length(ends)], upper = ends[-1], other = counts$other, modelled = counts$modelled)
   total <- table$other + table$modelled
   shown <- total > cell_threshold * sqrt(2) * counts$sd
-  share <- pmin(pmax(table$modelled / total, 0), 1)
-  table$share <- ifelse(shown, share, NA)
-  table$se <- ifelse(shown, counts$sd * sqrt(share^2 + (1 - share)^2) / total, NA)
+  fraction <- pmin(pmax(table$modelled / total, 0), 1)
+  table$fraction <- ifelse(shown, fraction, NA)
+  table$se <- ifelse(shown, counts$sd * sqrt(fraction^2 + (1 - fraction)^2) / total, NA)
   table
 }
 
@@ -138,7 +138,7 @@ show_estimates <- function(estimates, digits = 3) {
 print_table <- function(x, digits) {
   cat("\nResponses (rows) and predicted classes, se ", signif(x$confusion_se, 2), " each:\n", sep = "")
   print(round(x$confusion))
-  shown <- x$table[!is.na(x$table$share), c("lower", "upper", "share", "se")]
+  shown <- x$table[!is.na(x$table$fraction), c("lower", "upper", "fraction", "se")]
   cat("\nCalibration: ", nrow(shown), " of ", nrow(x$table), " cells exceed the noise level\n", sep = "")
   if (nrow(shown) > 0L) print(signif(shown, digits %||% 3), row.names = FALSE)
 }
@@ -159,11 +159,11 @@ plot.dp_evaluation <- function(x, ...) {
     abort("argument", "This evaluation has no table, and so no calibration to plot: ask for `metrics` with \"table\".",
           call = sys.call(-1))
   }
-  shown <- x$table[!is.na(x$table$share), ]
-  at <- cell_predictions(nrow(x$table))[!is.na(x$table$share)]
+  shown <- x$table[!is.na(x$table$fraction), ]
+  at <- cell_predictions(nrow(x$table))[!is.na(x$table$fraction)]
   graphics::plot(c(0, 1), c(0, 1), type = "l", lty = 2, col = "grey60", xlab = "predicted probability",
                  ylab = paste("fraction of", x$labels[2]), main = "Calibration")
-  graphics::segments(at, pmax(shown$share - 2 * shown$se, 0), at, pmin(shown$share + 2 * shown$se, 1))
-  graphics::points(at, shown$share, pch = 19)
+  graphics::segments(at, pmax(shown$fraction - 2 * shown$se, 0), at, pmin(shown$fraction + 2 * shown$se, 1))
+  graphics::points(at, shown$fraction, pch = 19)
   invisible(x)
 }

@@ -67,14 +67,12 @@ new_privacy <- function(job) {
 #'   training data are not kept, so there is no default.
 #' @param type `"link"`: linear predictor; `"response"`: probability of the modelled level
 #'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
-#'   under the logistic model, \eqn{1 / (1 + e^{-t})}, an error for `loss_huber_svm()`; `"class"`: the likelier
 #'   label (for a numeric response 1 or 0, where 0 also stands for -1). With
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
 #'   units, with `loss_poisson()` the logarithm of the expected count and this count; `"class"` is an error.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
-#' @param digits Significant digits of what is printed; the guarantee's stay as they are.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: a vector with one entry for each row of `newdata` (or a matrix with a row for each), `NA` where
@@ -95,6 +93,9 @@ new_privacy <- function(job) {
 #'   are many gradients, running medians of norms and bounds are shown, and the bound of the last one. A released
 #'   minimiser has a bound only. The right panel shows which fraction of the budget was spent after each release, and
 #'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2.
+#' @section Errors: `dpsosp_error_argument` for wrong arguments, and for `newdata` that lacks a column of the formula or
+#'   has it with another type; `dpsosp_error_absent` as above.
+#' @seealso [dp_inference()] for `vcov()` and `confint()`, [dp_sosp-tidy], [dp_evaluate()].
 #' @examples
 #' d <- covertype[1:2000, ]
 #' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,
@@ -163,11 +164,13 @@ status_text <- function(x) {
   one <- vapply(answer_names, `[`, "", 1)
   many <- vapply(answer_names, `[`, "", 2)
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
+  status <- if (x$status == "sosp" && isTRUE(x$target$trivial)) "trivial" else x$status
   paste0(
-    c(sosp = "Certified stationary", budget = "Not certified: budget spent",
+    c(sosp = "Certified stationary", trivial = "Nothing certified",
+      budget = "Not certified: budget spent",
       iterations = "Not certified: planned iterations done",
       start = "The start, as nothing better was found",
-      records = "Not certified at the target: all records read")[[x$status]],
+      records = "Not certified at the target: all records read")[[status]],
     " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no releases"
   )
 }
@@ -186,9 +189,10 @@ population_text <- function(certificate) {
 
 certificate_lines <- function(certificate, scale, target = NULL) {
   bound <- function(value, symbol) if (is.na(value)) "not measured at the solution" else paste(symbol, signif(value, 3))
-  wanted <- function(value) if (!is.null(target)) paste0(" (target ", signif(value, 3), ")")
+  wanted <- function(value, more = NULL) if (!is.null(target)) paste0(" (target ", signif(value, 3), more, ")")
   c(
-    paste0("Gradient norm ", bound(certificate$gradient[["upper"]], "<="), wanted(target$eps_g)),
+    paste0("Gradient norm ", bound(certificate$gradient[["upper"]], "<="),
+           wanted(target$eps_g, if (isTRUE(target$trivial)) ", met by every point")),
     paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), wanted(-target$eps_h),
            if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
     paste0("Both with confidence ", format(certificate$confidence), "; ", scale),

@@ -89,6 +89,11 @@ new_network_fit <- function(job, answer) {
 #'   return their argument invisibly, `autoplot()` a plot of ggplot2: see [dp_sosp-methods].
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_absent` for generics that need data,
 #'   standard errors or a likelihood.
+#' @examples
+#' x <- as.matrix(iris[1:4])
+#' fit <- dp_sosp(x, iris$Species, eps = 5, delta = 1e-3, model = model_mlp(4), bounds = c(0, 8))
+#' lapply(coef(fit), dim)
+#' head(predict(fit, x, type = "response"), 3)
 #' @name dp_network-methods
 NULL
 

@@ -24,6 +24,8 @@
 #' @param d Number of coordinates, at least 2.
 #' @param ... Not used; anything in it is an error.
 #' @return A list of `x` (n x d matrix), `y` (-1 and 1) and `start`.
+#' @references The problem is this package's own; the numbers above are checked by its tests. [control_spider()] and
+#'   `vignette("spider")` use it.
 #' @section Errors: `dpsosp_error_argument` for an `n` or a `d` out of its range.
 #' @examples
 #' problem <- saddle_problem()

@@ -24,8 +24,6 @@
 #'
 #' mu of a fit divided by that of the whole budget (eps = 1, n = 50,000, delta = 1/n^2); the noise is divided by it:
 #'
-#' mu of a fit over that of the whole budget (eps = 1, n = 50,000, delta = 1/n^2), by which its noise is divided:
-#'
 #' | k | 2 | 3 | 5 | 10 | 20 | 50 |
 #' |---|---|---|---|---|---|---|
 #' | `"split"` | 0.71 | 0.58 | 0.45 | 0.32 | 0.22 | 0.14 |
@@ -80,6 +78,7 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_l
                     strategy = c("split", "poisson", "geometric"), clip = 0.01, neighbours = "replace-one",
                     noise = c("secure", "reproducible"), ...) {
   call <- scrub_call(match.call(), quote(dp_tune))
+  refuse_fit_arguments(...names(), call)
   check_dots(call)
   if (missing(candidates) || missing(formula) || missing(data) || missing(eps)) {
     abort("argument", "`candidates`, `formula`, `data` and `eps` are needed.", call = call)
@@ -99,6 +98,14 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_l
   tune$mu <- .Call(ffi_gdp_mu, tune$eps, tune$delta)
   tune$plan <- choose_plan(tune)
   new_tune(tune, if (is.null(tune$plan)) tune_split(tune) else tune_random(tune))
+}
+
+# Arguments of fits are those of the candidates.
+refuse_fit_arguments <- function(names, call) {
+  name <- intersect(names, names(formals(dp_sosp.formula)))
+  if (length(name) == 0L) return(invisible())
+  abort("argument", "`", name[1], "` is an argument of `dp_sosp()`: give it in each of `candidates`, as in ",
+        "`list(a = list(", name[1], " = ...), b = ...)`.", call = call)
 }
 
 # ---- arguments ----

@@ -168,6 +168,8 @@ test_that("what is printed does not let a stationary point pass for a good one",
   printed <- function(...) capture.output(print(utils::modifyList(fit, list(...))))
   says <- function(lines, what) expect_equal(sum(grepl(what, lines, fixed = TRUE)), 1)
   says(printed(status = "sosp"), "Certified stationary after")
+  says(printed(status = "sosp", target = list(trivial = TRUE)), "Nothing certified after")
+  says(printed(status = "sosp", target = list(trivial = TRUE)), ", met by every point)")
   says(printed(), "They say how flat the objective is there, not how small it is")
   says(printed(decrease = 0.0912), "Objective: at least 0.0912 below the start's, with confidence 0.95")
   says(printed(decrease = -0.01), "Objective: no decrease since the start exceeds the noise level")

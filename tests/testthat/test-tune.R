@@ -177,6 +177,7 @@ test_that("errors name the candidate, and come before anything is run", {
     dp_tune(two(method = "objpert"), y ~ a, d, 1),
     dp_tune(two(method = "opt-ls", control = control_opt(line_search = "svt")), y ~ a, d, 1),
     dp_tune(two(loss = "huber_svm", method = "newton"), y ~ a, d, 1),
+    dp_tune(two(), y ~ a, d, 1, bounds = list(a = c(0, 1))),
     dp_tune(two(), "y", d, 1),
     dp_tune(two(method = quote(x)), y ~ a, d, 1),
     dp_tune(two(), y ~ a, d, 1, score = "auc"),
