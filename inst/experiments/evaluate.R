@@ -42,7 +42,8 @@ evaluate_once <- function(fit, n, eps) {
   e <- dp_evaluate(fit, d$x, eps, 1 / n^2, y = d$y)
   cell <- findInterval(qlogis(d$p), qlogis(e$table$upper), left.open = TRUE) + 1
   share <- tapply(d$y, factor(cell, 1:20), mean)
-  cbind(error = c(e$estimates$estimate - exact(d), calibration = sqrt(mean((e$table$fraction - share)^2, na.rm = TRUE))),
+  calibration <- sqrt(mean((e$table$fraction - share)^2, na.rm = TRUE))
+  cbind(error = c(e$estimates$estimate - exact(d), calibration = calibration),
         se = c(e$estimates$se, sqrt(mean(e$table$se^2, na.rm = TRUE))),
         sampling = c(e$estimates$sampling, NA), shown = c(!is.na(e$estimates$estimate), mean(!is.na(e$table$fraction))))
 }
