@@ -142,7 +142,8 @@ row_wise_forms <- c(
   relevel = "factor(%s, levels = c(...)), the reference level first",
   C = "%s itself, and its contrasts in the argument `contrasts`, as in list(f = \"contr.sum\")",
   scale = "I((%s - centre) / scale), with a public centre and scale",
-  findInterval = "cut(%s, breaks = c(...))"
+  findInterval = "cut(%s, breaks = c(...))",
+  s = "ns(%s, knots = c(...), Boundary.knots = c(lower, upper)), with public knots"
 )
 
 refuse_function <- function(e, term, call) {
@@ -252,7 +253,8 @@ row_wise_empty <- function(e, schema, call) {
                               contrasts = s$contrasts))
   })
   refuse <- function(condition) {
-    abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".",
+    advice <- if (function_name(e) == "|") " `|` is a logical `or` here: there are no random effects."
+    abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".", advice,
           call = call)
   }
   value <- tryCatch(eval(e, data, row_wise), error = refuse, warning = refuse)

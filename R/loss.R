@@ -187,7 +187,7 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   named <- losses()
   known <- c(names(named), "huber", "poisson")
   near <- if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
-  family <- loss_of_family(loss)
+  family <- loss_instead(loss)
   if (!is.null(family)) near <- family
   if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
   if (identical(near, "poisson")) abort("argument", "There is no such loss. ", poisson_advice, call = call)
@@ -197,13 +197,14 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   named[[check_choice(loss, names(named), "loss", call)]]()
 }
 
-# The loss that takes the place of a family of glm() or glmnet(), or NULL. The family is given as glm() takes it.
-loss_of_family <- function(loss) {
+# The loss that takes the place of a family, given as glm() takes it, or of a loss of other packages; or NULL.
+loss_instead <- function(loss) {
   families <- c(binomial = "logistic", quasibinomial = "logistic", gaussian = "huber", poisson = "poisson",
                 quasipoisson = "poisson")
+  others <- c(hinge = "huber_svm", squared = "huber", mse = "huber", softmax = "multinomial", log_loss = "logistic")
   name <- if (is.function(loss)) Find(function(f) identical(loss, get(f, asNamespace("stats"))), names(families))
           else if (inherits(loss, "family")) loss$family else loss
-  if (is.character(name) && length(name) == 1L && name %in% names(families)) families[[name]]
+  if (is.character(name) && length(name) == 1L) as.list(c(families, others))[[name]]
 }
 
 # The default depends on the declared levels only.

@@ -170,6 +170,8 @@ test_that("what is misspelt is named as it was probably meant, wherever it is", 
   near(fit(loss = "binomial"), 'Did you mean "logistic"?')
   near(fit(loss = stats::gaussian()), "`loss_huber(response = c(lower, upper))`")
   near(fit(loss = stats::poisson), "`loss_poisson(max)`")
+  near(fit(loss = "softmax"), 'Did you mean "multinomial"?')
+  near(fit(loss = "squared"), "`loss_huber(response = c(lower, upper))`")
   near(fit(verbose = TRUE), "Did you mean `progress`?")
   near(fit(maxit = 9), "Did you mean `control`?")
   near(fit(conf.int = TRUE), 'Did you mean `inference = "sandwich"`?')
