@@ -37,10 +37,10 @@
 #' Other pairs of data sets than the one given, other functions of the release than the statistic, running time and
 #' memory, the low-order bits of the numbers, and whatever was chosen by looking at the data before the call.
 #'
-#' @param x A fit of class `dp_sosp`, or a function. For `"pairs"`: a function of a data set that returns the release.
-#'   For `"one-run"`: a function of a vector of `canaries` signs, 1 or -1, which say which version of each canary to
-#'   use; it returns a score for each canary, higher where 1 is likelier. The function must draw fresh noise in every
-#'   run, from a budget of its own.
+#' @param x,object A fit of class `dp_sosp`, or a function; of `plot()` and `autoplot()` an audit. For `"pairs"`: a
+#'   function of a data set that returns the release. For `"one-run"`: a function of a vector of `canaries` signs, 1
+#'   or -1, which say which version of each canary to use; it returns a score for each canary, higher where 1 is
+#'   likelier. The function must draw fresh noise in every run, from a budget of its own.
 #' @param pair A list of two data sets, neighbours in the relation of the claim, in any form that `x` takes.
 #' @param eps,delta The claim, `eps >= 0`, `0 <= delta < 1`. In one run `delta` is at most 1 / (2 canaries).
 #' @param method `"pairs"` or `"one-run"`.
@@ -56,9 +56,8 @@
 #'   the claim?), `eps`, `delta`, `conf`, `method`, `tradeoff`, `mu` (lower bound, for `"gdp"`) and `counts`: false
 #'   positives and negatives in the testing half of the runs (pairs), or right guesses, guesses and canaries (one run).
 #'
-#'   `autoplot()` shows the test's error rates and the region that the claim excludes (pairs), or the largest possible
-#'   probability of so many right guesses against epsilon (one run).
-#' @param object An audit.
+#'   `plot()` and `autoplot()` show the test's error rates and the region that the claim excludes (pairs), or the
+#'   largest possible probability of so many right guesses against epsilon (one run).
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, and when all runs on each data set return the
 #'   same value although the data sets differ: then there is no noise, or its seed is fixed in `x`.
 #' @references

@@ -84,49 +84,26 @@ autoplot.dpsosp_profile <- function(object, eps = NULL, ...) {
 autoplot.dpsosp_audit <- function(object, ...) {
   check_dots()
   picture <- if (object$method == "pairs") autoplot_errors(object) else autoplot_guesses(object)
-  picture + in_column() +
-    ggplot2::labs(subtitle = paste0("eps >= ", format_below(object$bound, 3), ", claimed: eps = ",
-                                    format(object$eps, digits = 3)))
+  picture + in_column() + ggplot2::labs(subtitle = audit_title(object))
 }
 
-# The error rates of the test with their upper confidence limits, and the smallest rates that the claim allows.
 autoplot_errors <- function(audit) {
-  counts <- audit$counts
-  errors <- c(counts[["false_positives"]], counts[["false_negatives"]])
-  at <- as.list(errors / counts[["runs"]])
-  limit <- as.list(clopper_pearson_upper(errors, counts[["runs"]], (1 - audit$conf) / 2))
-  least <- data.frame(positive = seq(0, 1, length.out = 401))
-  least$negative <- least_error(audit, least$positive)
+  rates <- error_rates(audit)
+  at <- rates$at
   positive <- negative <- NULL # columns, for codetools
-  ggplot2::ggplot(least, ggplot2::aes(positive, negative)) +
+  ggplot2::ggplot(rates$least, ggplot2::aes(positive, negative)) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = 0, ymax = negative), fill = "grey85") +
     ggplot2::geom_line(linetype = 2) +
-    ggplot2::annotate("segment", at[[1]], at[[2]], xend = c(limit[[1]], at[[1]]), yend = c(at[[2]], limit[[2]])) +
-    ggplot2::annotate("point", at[[1]], at[[2]]) +
+    ggplot2::annotate("segment", at[1], at[2], xend = c(rates$limit[1], at[1]), yend = c(at[2], rates$limit[2])) +
+    ggplot2::annotate("point", at[1], at[2]) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
-    ggplot2::labs(x = "false positives", y = "false negatives",
-                  caption = "Grey: error rates that the claim excludes\nLines: to the upper confidence limits")
+    ggplot2::labs(x = "false positives", y = "false negatives", caption = errors_caption)
 }
 
-# The smallest false negative rate that the claim allows, as in audit_bound().
-least_error <- function(audit, positive) {
-  if (audit$tradeoff == "gdp") {
-    return(stats::pnorm(stats::qnorm(1 - positive) - .Call(ffi_gdp_mu, audit$eps, audit$delta)))
-  }
-  rest <- 1 - audit$delta - positive
-  pmax(0, rest - (exp(audit$eps) - 1) * positive, exp(-audit$eps) * rest)
-}
-
-# The upper bound on the probability of this many correct guesses, as a function of the true epsilon.
 autoplot_guesses <- function(audit) {
-  counts <- audit$counts
-  p <- data.frame(eps = seq(0, 2 * max(audit$eps, audit$bound), length.out = 101))
-  p$value <- vapply(p$eps, one_run_p_value, 0, correct = counts[["correct"]], guesses = counts[["guesses"]],
-                    canaries = counts[["canaries"]], delta = audit$delta)
   eps <- value <- NULL # columns, for codetools
-  ggplot2::ggplot(p, ggplot2::aes(eps, value)) + ggplot2::geom_line() +
+  ggplot2::ggplot(guess_curve(audit), ggplot2::aes(eps, value)) + ggplot2::geom_line() +
     ggplot2::geom_hline(yintercept = 1 - audit$conf, linetype = 3) +
     ggplot2::geom_vline(xintercept = audit$eps, linetype = 2) +
-    ggplot2::labs(y = "p-value of the guesses, at most",
-                  caption = "Dashed: the claim; dotted: 1 - confidence\nThe bound is where the curve crosses it")
+    ggplot2::labs(y = guesses_axis, caption = guesses_caption)
 }

@@ -19,8 +19,9 @@ layers <- list(
              "methods", "method-network", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "network",
           "classes", "coefficient-lines", "fit", "evaluate", "evaluation", "selection", "tune", "one-step",
-          "job-inference", "intervals", "inference", "certify", "absent", "plot", "autoplot", "tidy", "audit", "saddle",
-          "sample-size", "plan-formulas", "plan", "curve", "curve-plot", "parsnip", "ecosystem", "load")
+          "job-inference", "intervals", "inference", "certify", "absent", "plot", "autoplot", "tidy", "audit",
+          "audit-plot", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot", "parsnip",
+          "ecosystem", "load")
 )
 
 main <- function() {

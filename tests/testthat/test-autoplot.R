@@ -85,6 +85,18 @@ test_that("an audit of pairs: the errors, and those that the claim excludes", {
   expect_equal(stats::qnorm(1 - region$x) - stats::qnorm(region$ymax), rep(0.5, nrow(region)), tolerance = 1e-6)
 })
 
+test_that("plot() of an audit shows what autoplot() does", {
+  noisy <- function(x) x + stats::rnorm(1, sd = 2)
+  audit <- dp_audit(noisy, list(0, 1), eps = 1, delta = 1e-5, runs = 100, progress = FALSE)
+  withr::local_pdf(NULL)
+  expect_identical(withVisible(plot(audit)), list(value = audit, visible = FALSE))
+  expect_equal(graphics::par("usr"), c(-0.04, 1.04, -0.04, 1.04))
+  rates <- error_rates(audit)
+  expect_equal(rates$at * 50, as.numeric(unlist(audit$counts)[1:2]))
+  expect_true(all(rates$limit > rates$at))
+  expect_error(plot(audit, lwd = 2), "Unknown argument", class = "dpsosp_error_argument")
+})
+
 test_that("an audit in one run: its bound is where the curve reaches 1 - confidence", {
   set.seed(1)
   noisy <- function(signs) signs + stats::rnorm(200)
