@@ -134,7 +134,8 @@
 #'   the methods of [control_opt()] with tight constants, which may end at their start, it takes at most 10 percent, but
 #'   up to 80 percent in two cases: where the standard deviation of the fraction would otherwise exceed 0.02; and,
 #'   without a `target`, where the noise hides what their steps could gain (d / (n mu) above 0.1, see
-#'   [geometry_public()]).
+#'   [geometry_public()]), unless a run without a step would use its gradients (see [control_opt()]): it then takes at
+#'   most 50 percent.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
 #' @param intercept For a matrix: put a column of ones before the others?

@@ -15,9 +15,11 @@
 #             n / most_batches
 # chosen      function(control): fraction of the cost of a step on batches for a sparse vector with a batch of its own
 # constant    function(job): for a run that starts at the constant prediction if no start is given, how precisely this
-#             is released (job-constant.R): start_coarse, start_fine or start_alone, below; else NULL
+#             is released (job-constant.R): start_coarse, start_fine, start_alone or start_shared, below; else
+#             NULL
 # weighted    function(job): for a method whose rows have weights of their own in a geometry (job-geometry.R), the
 #             fraction of its budget for gradients; else NULL
+# any_noise   function(job): does a default geometry help even where is_noisy()? (job-geometry.R)
 # planned     function(a, eps_h): number of iterations that its paper plans (papers.R), if any
 # needed      function(method, a, eps_h): number of rows that its paper needs, if any
 # certifies   "sample": the objective on these records; "population": its expectation
@@ -27,17 +29,22 @@ new_family <- function(name, control, options, core = function(control) name, ch
                        hessians = function(control) NULL, accountant = function(job) "auto", steps = gradient_steps,
                        least_batches = function(control) 20, most_batches = function(control) 200,
                        chosen = function(control) 0, constant = function(job) NULL, weighted = NULL,
-                       planned = NULL, needed = NULL, certifies = "sample", because = "") {
+                       any_noise = function(job) !is.null(weighted), planned = NULL, needed = NULL,
+                       certifies = "sample", because = "") {
   list(name = name, core = core, control = control, options = options, check = check, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
        least_batches = least_batches, most_batches = most_batches, chosen = chosen, constant = constant,
-       weighted = weighted, planned = planned, needed = needed, certifies = certifies, because = because)
+       weighted = weighted, any_noise = any_noise, planned = planned, needed = needed, certifies = certifies,
+       because = because)
 }
 
 # For the released fraction of the second class: wishes for the standard deviation that it should have, each with the
-# largest fraction of a job's budget for it, among the best of those tried in inst/experiments/start-rule.R.
+# largest fraction of a job's budget for it, among the best of those tried in inst/experiments/start-rule.R and, for
+# start_shared, leave-rule.R.
 # start_coarse is for methods whose first step corrects the intercept, start_fine for those that may end at their start,
-# and start_alone for the latter where noise hides what a step could gain.
+# and, where noise hides what a step could gain, start_shared for those that use the gradients at their start in any
+# case, and start_alone for others.
 start_coarse <- list(c(sd = 0.01, share = 0.05))
 start_fine <- list(c(sd = 0.002, share = 0.1), c(sd = 0.02, share = 0.8))
 start_alone <- list(c(sd = 0.002, share = 0.8))
+start_shared <- list(c(sd = 0.002, share = 0.5), c(sd = 0.02, share = 0.8))

@@ -22,7 +22,9 @@
 #' * the fit has intervals (`inference`), which would be wider;
 #' * the loss is [loss_multinomial()]; or
 #' * d / (n mu) exceeds 0.1, for d coefficients, n records and a budget of mu in Gaussian differential privacy (see
-#'   [dp_convert()]): the noise would then hide the gain.
+#'   [dp_convert()]): the noise would then hide the gain. This condition does not apply to `"2opt-ls"`, `"2opt"`,
+#'   `"opt-ls"` and `"opt"` with an intercept, the logistic loss and no `start`, because these runs use even gradients
+#'   that do not exceed the noise level (see [control_opt()]).
 #'
 #' In all other cases the default is `"none"`. The rule uses no record.
 #'

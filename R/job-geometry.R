@@ -15,8 +15,8 @@ geometry_growth <- 1 / 3 # the allowed length grows with this power of n mu / d
 
 job_geometry <- function(job) {
   wanted <- job$geometry
+  useless <- job$default_geometry && is_noisy(job) && !job$method$family$any_noise(job)
   job$geometry <- NULL
-  useless <- job$default_geometry && is_noisy(job) && is.null(job$method$family$weighted)
   if (identical(wanted, "none") || columns_of(job) == 0L || useless) return(job)
   if (identical(wanted, "private")) {
     inform("geometry", format_share(geometry_share), " of the budget finds centres and scales of columns; ",

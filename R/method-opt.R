@@ -20,6 +20,18 @@
 #' = 1, tests on the noisy quantities, sparse vector line search, start at zero), made private at the stated budget.
 #' They are for reproduction.
 #'
+#' @section Runs without a step:
+#' Where no gradient exceeds the noise level, a run takes no step: all its gradients are of the start. Without a
+#' `target` such a run returns its start, with the status `"start"`, except in the following case. If it started at a
+#' released constant prediction (see `start` of [dp_sosp()]) and has a geometry (see [geometry_public()]), no penalty
+#' and no batches, it returns the posterior mean of the solution given these gradients. This uses releases only, so it
+#' costs no privacy. With v the mean of the gradients, negative and without the intercept, the model is
+#' \deqn{v = h a + \mathrm{noise}, \quad h = p (1 - p) / \sqrt d,}{v = h a + noise,  h = p (1 - p) / sqrt(d),}
+#' for the distance a from the start to the solution, d coefficients and p the released fraction of the second class.
+#' The prior distribution of a is normal, with the standard deviation t in each coordinate. t = 0.05, 0.1, 0.2, 0.4 have
+#' equal prior probabilities, and v decides by their likelihoods. So gradients that say little move the solution little.
+#' The status is then `"budget"`, and there is no bound on the gradient at the solution.
+#'
 #' @section Line search:
 #' The line search tries the steps `b * beta^i` times the short step, i = 0, 1, ..., down to the short step:
 #' * `"gaussian"` releases the decreases of the objective for all of them, with noise in proportion to each step's own
@@ -136,14 +148,40 @@ check_candidates <- function(b, beta, kind, call) {
 family_opt <- function() {
   new_family("opt", function(method, loss) control_opt(), opt_options, accountant = opt_accountant,
              matrices = function(control) control$constants == "published", least_batches = opt_least_batches,
-             most_batches = opt_most_batches, constant = opt_constant, planned = iterations_short_step,
+             most_batches = opt_most_batches, constant = opt_constant, any_noise = opt_leaves_start,
+             planned = iterations_short_step,
              needed = function(method, a, eps_h) (if (method$search) rows_line_search else rows_short_step)(a, eps_h))
 }
 
 # Published runs start at zero, as in the paper.
 opt_constant <- function(job) {
   if (job$control$constants == "published") return(NULL)
-  if (is_noisy(job) && is.null(job$target)) start_alone else start_fine
+  if (!is_noisy(job) || !is.null(job$target)) return(start_fine)
+  if (opt_uses_all(job)) start_shared else start_alone
+}
+
+# Where a run takes no step, its gradients at the constant prediction are still of use (src/method/opt_tight.c). This
+# needs coordinates in which columns have similar variances, and an objective that is the loss alone.
+opt_uses_all <- function(job) {
+  is.null(job$target) && !job$method$batch && job$penalty$name == "none" && columns_of(job) > 0L &&
+    !is.null(job$geometry) && !identical(job$geometry, "none")
+}
+
+# As opt_uses_all() where the constant prediction was released.
+opt_leaves_start <- function(job) !is.null(job$share) && opt_uses_all(job)
+
+# On synthetic problems (inst/experiments/leave-rule.R): power 1 is better with weak signals and worse with strong ones,
+# and larger values of the signal do harm where there is nothing but noise.
+opt_power <- 0.5    # see opt_start_curvature()
+opt_signal <- 0.05  # smallest standard deviation of a coefficient that the solution is shrunk for
+opt_signals <- 4L   # number of such values, each twice the one before
+
+# Of the loss at the start, along a gradient. The curvature along a direction is that of the loss divided by dim, on
+# average over all directions, and at most that of the loss, for rows of norm one. With opt_power = 1/2 the geometric
+# mean of the two is taken.
+opt_start_curvature <- function(job) {
+  if (!opt_leaves_start(job)) return(0)
+  start_curvature(job, loss_bounds(job$loss)[["curv_upper"]]) / job$dim^opt_power
 }
 
 opt_least_batches <- function(control) if (control$constants == "published") 50 else 20
@@ -157,7 +195,8 @@ opt_options <- function(job, rho) {
     confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
     phase1_share = control$phase1_share, search_share = control$search_share, hessian_share = control$hessian_share,
     max_iterations = control$max_iterations,
-    mult_g = control$b_g, mult_h = control$b_H, back_g = control$beta_g, back_h = control$beta_H
+    mult_g = control$b_g, mult_h = control$b_H, back_g = control$beta_g, back_h = control$beta_H,
+    start_curvature = opt_start_curvature(job), signal = opt_signal, signals = opt_signals
   ), batch_options(job$batch))
 }
 

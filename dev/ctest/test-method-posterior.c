@@ -12,12 +12,14 @@ enum { DIM = 5 };
 
 static void one_dimension(void);
 static void mean_of_the_posterior(void);
+static void without_matrices(void);
 static void matrix_of_noise(void);
 static void matrix_without_noise(void);
 
 void test_method_posterior(void) {
   one_dimension();
   mean_of_the_posterior();
+  without_matrices();
   matrix_of_noise();
   matrix_without_noise();
 }
@@ -67,6 +69,20 @@ static void mean_of_the_posterior(void) {
     }
   }
   for (int k = 0; k < 2; k++) CHECK(fabs(sums[k]) < 4 * sqrt(squares[k]));
+}
+
+/* H = h I and p_j = 1: both functions give the same. */
+static void without_matrices(void) {
+  double h = 1.3, hessian[DIM * DIM] = {0}, variance[DIM], v[DIM], full[DIM], scalar[DIM];
+  ctest_seed(4);
+  for (int j = 0; j < DIM; j++) {
+    hessian[j + j * DIM] = h;
+    variance[j] = 1;
+    v[j] = ctest_normal();
+  }
+  const struct posterior p = {DIM, hessian, variance, 0.7, 0.2, 4}, without = {DIM, NULL, NULL, 0.7, 0.2, 4};
+  CHECK(posterior_mean(&p, v, full) == BASE_OK && posterior_mean_scalar(&without, h, v, scalar) == BASE_OK);
+  for (int j = 0; j < DIM; j++) CHECK_NEAR(scalar[j], full[j], 1e-12);
 }
 
 static void symmetric_noise(double sd, double *h) {

@@ -106,6 +106,9 @@ static const struct field opt_fields[] = {
     FIELD(opt_options, NUMBER, mult_h),
     FIELD(opt_options, NUMBER, back_g),
     FIELD(opt_options, NUMBER, back_h),
+    FIELD(opt_options, NUMBER, start_curvature),
+    FIELD(opt_options, NUMBER, signal),
+    FIELD(opt_options, COUNT, signals),
     BATCH_FIELDS(opt_options),
     {NULL, FIELD_FLAG, 0, NULL},
 };

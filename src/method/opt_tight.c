@@ -12,6 +12,11 @@
  * With spend_all the run continues from a certified point until the budget is
  * spent, and ends at the last certified point.
  *
+ * If such a run takes no step, it has measured the gradient at its start only. With a start_curvature it then ends at
+ * the mean of the minimiser given all these measurements, in a quadratic model of the objective with the Hessian
+ * start_curvature times the unit matrix (posterior.c). The intercept stays: that of the start is a good one. Where
+ * there is no more than noise, the mean is close to the start.
+ *
  * A phase on batches does the same with releases on a fresh batch each, until
  * a point passes: this candidate is the start of the phases on the full data.
  *
@@ -41,6 +46,7 @@ struct state {
   double *w;
   struct opt_result *result;
   struct pool gradient, hessian;
+  struct pool first; /* all gradients at the start on the full data */
   double *answer; /* the last gradient or Hessian */
   double *direction;
   double slice; /* budget of the current iteration */
@@ -59,6 +65,7 @@ struct state {
 };
 
 static int done(const struct state *s);
+static int leave_start(struct state *s);
 static int run_phase(struct state *s, int last_phase);
 static void keep_certified(struct state *s);
 static void restore_certified(struct state *s);
@@ -78,13 +85,14 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   struct state s = {.o = o, .w = w, .result = result};
   struct objective on_batch = *f;
   on_batch.batch = &o->batch.sampling;
-  double *memory = base_alloc(2 * square + 4 * dim, sizeof(double));
+  double *memory = base_alloc(2 * square + 5 * dim, sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   s.gradient = (struct pool){memory, dim, 0, 0, 0};
   s.direction = memory + dim;
   s.best = memory + 2 * dim;
-  s.answer = memory + 3 * dim; /* dim or dim * dim, whichever is asked for */
-  s.hessian = (struct pool){memory + 4 * dim + square, square, 0, 0, 0};
+  s.first = (struct pool){memory + 3 * dim, dim, 0, 0, 0};
+  s.answer = memory + 4 * dim; /* dim or dim * dim, whichever is asked for */
+  s.hessian = (struct pool){memory + 5 * dim + square, square, 0, 0, 0};
   s.headroom = result->gap;
   s.reach = gap_reach(f, result->gap, w);
 
@@ -106,8 +114,27 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   }
   if (s.certified) restore_certified(&s);
   if (s.steps == 0 && o->spend_all) result->status = OPT_START;
+  if (status == BASE_OK && result->status == OPT_START && o->start_curvature > 0) status = leave_start(&s);
   base_free(memory);
   return status;
+}
+
+/* The posterior distribution is the same whether the costs of measurements depend on earlier ones or not. What is known
+ * of the gradient and the eigenvalues is known at the start only. */
+static int leave_start(struct state *s) {
+  size_t columns = oracle_columns(s->f->oracle), skip = s->f->dim - columns;
+  if (s->first.count == 0) return BASE_OK;
+  const struct posterior p = {
+      .dim = columns, .sd = pool_sd(&s->first), .least = s->o->signal, .levels = s->o->signals};
+  la_scale(s->f->dim, -1, s->first.mean);
+  int status = posterior_mean_scalar(&p, s->o->start_curvature, s->first.mean + skip, s->direction);
+  if (status != BASE_OK) return status;
+  la_axpy(columns, 1, s->direction, s->w + skip);
+  trace_last(&s->result->trace)->step = la_norm(columns, s->direction);
+  result_forget(s->result);
+  if (s->result->eigen_known) s->result->eigen_lower = -s->f->lower;
+  s->result->status = OPT_BUDGET;
+  return BASE_OK;
 }
 
 /* With spend_all a certified point is kept and the run continues from it. */
@@ -143,6 +170,7 @@ static int measure_gradient(struct state *s, double rho) {
   int status = objective_gradient(s->f, s->w, rho, s->answer, &sd);
   if (status != BASE_OK) return status;
   pool_add(&s->gradient, s->answer, sd, rho);
+  if (s->steps == 0 && !s->phase->batch) pool_add(&s->first, s->answer, sd, rho);
   s->result->gradient_norm = la_norm(s->f->dim, s->gradient.mean);
   s->result->gradient_upper = confidence_norm(s->result->gradient_norm, pool_sd(&s->gradient), s->f->dim,
                                               confidence_share(s->phase->beta_g, s->gradient.count));

@@ -66,6 +66,18 @@ int posterior_mean(const struct posterior *p, const double *v, double *a) {
   return status;
 }
 
+int posterior_mean_scalar(const struct posterior *p, double h, const double *v, double *a) {
+  double *e = base_alloc(2 * p->dim, sizeof(double));
+  if (!e) return BASE_ERR_MEMORY;
+  for (size_t k = 0; k < p->dim; k++) {
+    e[k] = h * h;
+    a[k] = h * v[k];
+  }
+  shrink(p, e, a, e + p->dim);
+  base_free(e);
+  return BASE_OK;
+}
+
 /* Multiplies q by the weighted mean of t^2 / (s^2 + t^2 e); factor is scratch. */
 static void shrink(const struct posterior *p, const double *e, double *q, double *factor) {
   double most = -INFINITY, total = 0, first = p->least * p->least;

@@ -56,6 +56,8 @@ struct posterior {
   int levels;             /* number of values of t */
 };
 int posterior_mean(const struct posterior *p, const double *v, double *a);
+/* The same for H = h I and p_j = 1, without matrices; hessian and variance are not used. */
+int posterior_mean_scalar(const struct posterior *p, double h, const double *v, double *a);
 
 /* ---- objective.c: noisy loss plus exact penalty ---- */
 

@@ -92,7 +92,7 @@ test_that("two fits of a share each draw on one budget", {
 test_that("what a run that found no better point than its start did not need is left in a shared budget", {
   budget <- dp_budget(eps = 0.03, delta = 1e-6)
   d <- problem_frame(100)
-  fit <- quiet_fit(y ~ a, d, bounds = frame_bounds["a"], budget = budget)
+  fit <- quiet_fit(y ~ a, d, bounds = frame_bounds["a"], budget = budget, geometry = "none")
   expect_equal(fit$status, "start")
   expect_equal(unname(coef(fit)), c(0, 0))
   # The fraction for the decrease is taken of what the fraction for the class, which is uninformative here, left.

@@ -71,12 +71,15 @@ test_that("by default methods have a private geometry that gain from it, unless 
   expect_false(moments(method = "2opt-ls", inference = "sandwich"))
   expect_true(moments(method = "auto", penalty = penalty_nonconvex(0.1)))
   expect_true(moments(method = "auto", loss = "sigmoid", target = sosp(0.1, 0.1)))
-  # 4 coefficients, n mu: the rule is for the default geometry only.
+  # 4 coefficients, n mu: the rule is for the default geometry only, and for runs that do not use every gradient.
   few <- q[1:40, ]
   at <- function(limit) dp_convert(mu = 4 / 40 / limit, delta = 1e-6, to = "eps")
-  expect_false(moments(method = "2opt-ls", data = few, eps = at(0.1001)))
-  expect_true(moments(method = "2opt-ls", data = few, eps = at(0.0999)))
-  expect_true(moments(method = "2opt-ls", data = few, eps = at(0.2), geometry = "private"))
+  for (method in c("opt-b", "tr", "gd")) expect_false(moments(method = method, data = few, eps = at(0.1001)))
+  expect_false(moments(method = "2opt-ls", data = few, eps = at(0.1001), loss = "sigmoid"))
+  expect_false(moments(method = "2opt-ls", data = few, eps = at(0.1001), start = numeric(4)))
+  expect_true(moments(method = "tr", data = few, eps = at(0.0999)))
+  expect_true(moments(method = "tr", data = few, eps = at(0.2), geometry = "private"))
+  expect_true(moments(method = "2opt-ls", data = few, eps = at(0.2)))
   expect_true(moments(method = "newton-ridge", data = few, eps = at(0.2)))
 })
 

@@ -91,19 +91,24 @@ test_that("methods that may end at their start know the fraction up to .02, for 
   expect_equal(dp_ledger(coarse)$rho[1] / coarse$privacy$rho, 0.05, tolerance = 1e-6)
 })
 
-test_that("where noise hides what a step could gain most of the budget finds the start, and no geometry is released", {
+test_that("where noise hides what steps could gain half of the budget finds the start, or most if gradients are lost", {
   shares <- function(...) {
     fit <- study(..., method = "2opt-ls")
     list(what = dp_ledger(fit)$what[1:2], share = dp_ledger(fit)$rho[1] / fit$privacy$rho)
   }
   noise <- 31 / 800 / dp_convert(eps = 1, delta = 1e-6, to = "mu")
   expect_gt(noise, 0.1)
-  expect_equal(shares(), list(what = c("value", "value"), share = 0.8), tolerance = 1e-9)
-  expect_equal(shares(geometry = "private"), list(what = c("value", "moments"), share = 0.8), tolerance = 1e-9)
+  expect_equal(shares(), list(what = c("value", "moments"), share = 0.5), tolerance = 1e-9)
+  expect_equal(shares(geometry = "none"), list(what = c("value", "value"), share = 0.8), tolerance = 1e-9)
+  # Up to .02, if this takes no more than 80 percent.
+  mu <- 0.075
+  expect_equal(shares(eps = dp_convert(mu = mu, delta = 1e-6, to = "eps"))$share, 1 / (800 * mu * 0.02)^2,
+               tolerance = 1e-6)
+  expect_equal(shares(eps = 0.1)$share, 0.8, tolerance = 1e-9)
   expect_equal(shares(target = sosp(0.1, 0.1)), list(what = c("value", "value"), share = 0.1), tolerance = 1e-9)
   # On either side of the limit.
   at <- function(limit) dp_convert(mu = 31 / 800 / limit, delta = 1e-6, to = "eps")
-  expect_equal(shares(eps = at(0.1 * 1.001))$share, 0.8, tolerance = 1e-9)
+  expect_equal(shares(eps = at(0.1 * 1.001))$share, 0.5, tolerance = 1e-9)
   expect_lt(shares(eps = at(0.1 * 0.999))$share, 0.11)
   expect_equal(shares(eps = at(0.1 * 0.999))$what, c("value", "moments"))
 })
@@ -144,4 +149,65 @@ test_that("data frames, sources and rows in single precision start alike, whatev
   expect_equal(coef(fit(data, storage = "single")), coef(whole), tolerance = 1e-3)
   stays <- function(...) coef(fit(..., method = "2opt-ls", control = NULL))
   expect_identical(stays(dp_source(in_chunks(data, 150))), stays(data))
+})
+
+# One iteration: the only gradient is at the start. coordinates: of the solution, in the geometry.
+left <- function(...) study(..., method = "opt", control = control_opt(max_iterations = 1))
+coordinates <- function(fit) {
+  radius <- fit$design$radius
+  slopes <- unname(coef(fit)[-1]) * radius
+  g <- fit$geometry
+  list(intercept = (unname(coef(fit)[1]) + sum(g$centre * slopes)) / g$constant, slopes = slopes / g$scale)
+}
+
+test_that("a run without a step ends at the mean of its minimiser given the gradient at the start", {
+  for (eps in c(0.5, 2, 6)) {
+    fit <- left(eps = eps)
+    at <- coordinates(fit)
+    gradient <- fit$released$gradient
+    expect_equal(at$intercept, gradient$at[1], tolerance = 1e-9)
+    share <- plogis(fit$geometry$constant * gradient$at[1])
+    h <- share * (1 - share) / sqrt(31)
+    t <- 0.05 * 2^(0:3)
+    variance <- gradient$sd^2 + h^2 * t^2
+    density <- vapply(variance, function(v) sum(dnorm(gradient$value[-1], sd = sqrt(v), log = TRUE)), 0)
+    weight <- exp(density - max(density))
+    expect_equal(at$slopes, -sum(weight * h * t^2 / variance) / sum(weight) * gradient$value[-1], tolerance = 1e-9)
+  }
+})
+
+test_that("such a run claims nothing that was measured at its start", {
+  fit <- left()
+  expect_equal(fit$status, "budget")
+  expect_true(all(is.na(fit$certificate$gradient)))
+  printed <- paste(capture.output(print(fit)), collapse = "\n")
+  expect_match(printed, "Gradient norm not measured at the solution")
+  expect_no_match(printed, "that of the start")
+  expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
+})
+
+test_that("other runs without a step end at their start", {
+  stays <- function(..., method = "opt-ls") study(..., eps = 0.02, method = method)$status
+  expect_equal(stays(), "budget")
+  expect_equal(stays(geometry = "none"), "start")
+  expect_equal(stays(loss = "sigmoid"), "start")
+  expect_equal(stays(start = numeric(31)), "start")
+  expect_equal(stays(penalty = penalty_ridge(0.1), geometry = "private"), "start")
+  expect_equal(stays(method = "2opt-b"), "start")
+})
+
+test_that("gradients that do not exceed the noise level one by one are of use together", {
+  set.seed(5)
+  x <- matrix(runif(1500 * 12, -1, 1), 1500)
+  y <- ifelse(runif(1500) < plogis(as.vector(x %*% rep(c(1, -1), 6)) - 1), 1, -1)
+  share <- mean(y > 0)
+  constant <- -share * log(share) - (1 - share) * log(1 - share)
+  over <- vapply(1:8, function(seed) {
+    set.seed(seed)
+    fit <- suppressMessages(suppressWarnings(dp_sosp(x, y, eps = 0.4, delta = 1e-6, method = "opt", radius = 4,
+                                                     control = control_opt(max_iterations = 1),
+                                                     noise = "reproducible", progress = FALSE)))
+    mean(log1p(exp(-y * predict(fit, x)))) - constant
+  }, 0)
+  expect_lt(mean(over), 0)
 })
