@@ -15,6 +15,7 @@ static void mean_of_the_posterior(void);
 static void without_matrices(void);
 static void matrix_of_noise(void);
 static void matrix_without_noise(void);
+static void matrix_of_rare_columns(void);
 
 void test_method_posterior(void) {
   one_dimension();
@@ -22,6 +23,7 @@ void test_method_posterior(void) {
   without_matrices();
   matrix_of_noise();
   matrix_without_noise();
+  matrix_of_rare_columns();
 }
 
 /* With t = 0.5 and 1 the estimate is normal with the variances s^2 + h^2 t^2 p. */
@@ -113,7 +115,7 @@ static void matrix_of_noise(void) {
   CHECK(after < 0.45 * before);
 }
 
-/* The mean square off the diagonal is 4, that of the deviations on it 1; without the noise nothing is shrunk. */
+/* The mean square of the deviations on the diagonal is 1; without the noise nothing is shrunk. */
 static void matrix_without_noise(void) {
   double h[9] = {3, 2, 2, 2, 5, 2, 2, 2, 7}, same[9], one = 4;
   memcpy(same, h, sizeof h);
@@ -123,7 +125,30 @@ static void matrix_without_noise(void) {
   CHECK_NEAR(h[0], 3, 0);
   CHECK_NEAR(h[4], 5.5, 1e-12);
   CHECK_NEAR(h[8], 6.5, 1e-12);
-  CHECK_NEAR(h[1], 2 * (1 - 0.25 / 4), 1e-12);
+  double products[] = {3 * 5.5, 3 * 6.5, 5.5 * 6.5};
+  double correlation = 3 * (4 - 0.25) / (products[0] + products[1] + products[2]);
+  double at[] = {h[3], h[6], h[7]};
+  for (int k = 0; k < 3; k++) {
+    CHECK_NEAR(at[k], 2 * correlation * products[k] / (correlation * products[k] + 0.25), 1e-12);
+  }
   posterior_matrix(1, 0, 1, &one);
   CHECK(one == 4);
+}
+
+/* Two columns vary and are correlated, the others hardly vary: their entries are noise, the correlation is kept. */
+static void matrix_of_rare_columns(void) {
+  double sd = 0.01, rare = 0, kept = 0;
+  int runs = ctest_size(200, 50);
+  ctest_seed(6);
+  for (int run = 0; run < runs; run++) {
+    double h[DIM * DIM] = {0};
+    for (int j = 0; j < DIM; j++) h[j + j * DIM] = j < 3 ? 1 : 0.01;
+    h[1 + 2 * DIM] = h[2 + DIM] = 0.5;
+    symmetric_noise(sd, h);
+    posterior_matrix(DIM, 1, sd, h);
+    kept += h[1 + 2 * DIM] / runs;
+    rare += pow(h[3 + 4 * DIM] / sd, 2) / runs;
+  }
+  CHECK(fabs(kept - 0.5) < 0.01);
+  CHECK(rare < 0.05);
 }

@@ -19,28 +19,42 @@
 #include <math.h>
 #include <string.h>
 
-static double kept(double mean_square, double noise);
+static void shrink_diagonal(size_t dim, size_t skip, double sd, double *h);
+static double product(size_t dim, const double *h, size_t i, size_t j);
 static double square(double x);
 static double likelihood(const struct posterior *p, const double *e, const double *q, double t2);
 static void shrink(const struct posterior *p, const double *e, double *q, double *factor);
 
 void posterior_matrix(size_t dim, size_t skip, double sd, double *h) {
-  double columns = (double)(dim - skip), mean = 0, spread = 0, others = 0;
-  for (size_t j = skip; j < dim; j++) mean += h[j + j * dim] / columns;
+  shrink_diagonal(dim, skip, sd, h);
+  double variance = sd * sd / 2, squares = 0, products = 0;
   for (size_t j = 0; j < dim; j++) {
-    if (j >= skip) spread += square(h[j + j * dim] - mean) / columns;
-    for (size_t i = 0; i < j; i++) others += square(h[i + j * dim]) / ((double)dim * (double)(dim - 1) / 2);
+    for (size_t i = 0; i < j; i++) {
+      squares += square(h[i + j * dim]) - variance;
+      products += product(dim, h, i, j);
+    }
   }
-  double on = kept(spread, sd * sd), off = kept(others, sd * sd / 2);
+  double correlation = squares > 0 && products > 0 ? squares / products : 0; /* squared */
   for (size_t j = 0; j < dim; j++) {
-    double diagonal = h[j + j * dim];
-    la_scale(dim, off, h + j * dim);
-    h[j + j * dim] = j < skip ? diagonal : mean + on * (diagonal - mean);
+    for (size_t i = 0; i < j; i++) {
+      double signal = correlation * product(dim, h, i, j);
+      h[j + i * dim] = h[i + j * dim] *= signal > 0 ? signal / (signal + variance) : 0;
+    }
   }
 }
 
-/* The fraction of a mean square that exceeds that of the noise. */
-static double kept(double mean_square, double noise) { return mean_square > noise ? 1 - noise / mean_square : 0; }
+static void shrink_diagonal(size_t dim, size_t skip, double sd, double *h) {
+  double columns = (double)(dim - skip), mean = 0, spread = 0;
+  for (size_t j = skip; j < dim; j++) mean += h[j + j * dim] / columns;
+  for (size_t j = skip; j < dim; j++) spread += square(h[j + j * dim] - mean) / columns;
+  double factor = spread > sd * sd ? 1 - sd * sd / spread : 0;
+  for (size_t j = skip; j < dim; j++) h[j + j * dim] = mean + factor * (h[j + j * dim] - mean);
+}
+
+/* Of two entries of the diagonal, as far as they are positive. */
+static double product(size_t dim, const double *h, size_t i, size_t j) {
+  return fmax(h[i + i * dim], 0) * fmax(h[j + j * dim], 0);
+}
 
 static double square(double x) { return x * x; }
 

@@ -42,8 +42,8 @@ extern const char *const line_searches[]; /* names of enum opt_line_search */
 /* ---- posterior.c ---- */
 
 /* Shrinks a symmetric matrix as far as noise explains it, with the standard deviation sd on the diagonal and
- * sd / sqrt(2) off it: the elements off the diagonal towards zero, those on it, but for the first `skip`, towards their
- * mean. */
+ * sd / sqrt(2) off it: the entries on the diagonal, but for the first `skip`, towards their mean; those off it towards
+ * zero, as if all correlations had the same variance, so that noise does not relate columns that hardly vary. */
 void posterior_matrix(size_t dim, size_t skip, double sd, double *h);
 
 /* See the head of the file. */
