@@ -50,7 +50,8 @@
 #'   numbers, `sd` positive, one for each coefficient except the intercept. They are in the order of the coefficients,
 #'   and either both have their names or neither has names. The units are those of the data; for an expression such as
 #'   `log(income)` they are those of its values. An indicator with a fraction p of ones has the mean p and the standard
-#'   deviation sqrt(p (1 - p)). Wrong numbers cost accuracy, not privacy.
+#'   deviation sqrt(p (1 - p)). A standard deviation below a thousandth of the largest one (both of mapped columns) is
+#'   replaced by this thousandth. Wrong numbers cost accuracy, not privacy.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_geometry`, a list of `mean` and `sd`, for the argument `geometry` of [dp_sosp()].
 #' @section Errors: `dpsosp_error_argument` for a missing or infinite number, a standard deviation that is not positive,

@@ -9,6 +9,7 @@
 geometry_share <- 0.09   # fraction of the budget for the moments
 geometry_floor <- 2      # standard deviations of its noise that are added to a variance
 geometry_surely <- 2     # a second moment must be below that of an indicator by this many standard deviations
+geometry_least <- 0.001  # smallest public standard deviation of a mapped column, over the largest
 geometry_constant <- 1.5 # the intercept's coordinate, times sqrt(d); the start already has a good intercept
 geometry_noise <- 0.005  # rows longer than one are allowed where d / (n mu) is smaller than this
 geometry_growth <- 1 / 3 # the allowed length grows with this power of n mu / d
@@ -48,13 +49,15 @@ slopes_order <- function(design) {
   if (design$intercept) order[-1] - 1L else order
 }
 
-# Moments of the mapped rows, from public moments of the columns.
+# Moments of the mapped rows, from public moments of the columns. Without a lower bound, a tiny standard deviation would
+# make rows long, and with them the bound on rounding errors, which the noise covers.
 public_moments <- function(job, geometry) {
   order <- slopes_order(job$design)
   scale <- column_scale(job$design)
   mean <- ((geometry$mean - scale[, 1]) / scale[, 2] / job$design$radius)[order]
-  sd <- (geometry$sd / scale[, 2] / job$design$radius)[order]
-  list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(pmin(sd, 1))^2, sd = 0)
+  sd <- pmin((geometry$sd / scale[, 2] / job$design$radius)[order], 1)
+  sd <- pmax(sd, geometry_least * max(sd))
+  list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(sd)^2, sd = 0)
 }
 
 # Centre and unit of every column.

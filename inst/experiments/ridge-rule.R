@@ -13,9 +13,10 @@
 # In results/ridge-rule.csv the version "first gradient" released a gradient at the start, with 15 percent of the
 # gradients' budget, to choose the size of the ridge, "larger ridge" used all gradients for that, and "posterior mean"
 # takes the posterior mean of the minimiser for the solution. In these three the ridge is in proportion to a column's
-# scale over the mean scale, its size is 16, and the matrix has 6 percent. "rare levels" is as the head of
-# src/method/ridge.c says. Other settings of small problems have 1 or 2 seeds there. Growths, curvatures and floors were
-# compared with the first version.
+# scale over the mean scale, its size is 16, and the matrix has 6 percent. "rare levels" has the ridge of the head of
+# src/method/ridge.c, and "correlations" also the shrinkage of posterior_matrix(); before, all entries off the diagonal
+# were shrunk by the same factor. Other settings are of "rare levels", with 1 seed of small problems; growths, curvatures
+# and floors of "first gradient".
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

@@ -162,6 +162,15 @@ test_that("public moments of a matrix are those of its columns", {
   expect_false("moments" %in% dp_ledger(fit)$what)
 })
 
+test_that("a tiny public standard deviation is a thousandth of the largest, and does not increase the noise", {
+  fit <- function(sd) {
+    any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, geometry = geometry_public(rep(0, 3), c(2, 1, sd) / 4))
+  }
+  expect_equal(fit(1e-9)$geometry, fit(0.002)$geometry)
+  expect_equal(fit(1e-9)$trace$sd, fit(1)$trace$sd, tolerance = 0.1)
+  expect_false(identical(fit(0.004)$geometry, fit(0.002)$geometry))
+})
+
 test_that("without an intercept nothing is centred", {
   fit <- any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, intercept = FALSE)
   expect_equal(fit$geometry$centre, rep(0, ncol(p$x)))
