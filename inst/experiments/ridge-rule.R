@@ -15,8 +15,8 @@
 # takes the posterior mean of the minimiser for the solution. In these three the ridge is in proportion to a column's
 # scale over the mean scale, its size is 16, and the matrix has 6 percent. "rare levels" has the ridge of the head of
 # src/method/ridge.c, and "correlations" also the shrinkage of posterior_matrix(); before, all entries off the diagonal
-# were shrunk by the same factor. Other settings are of "rare levels", with 1 seed of small problems; growths, curvatures
-# and floors of "first gradient".
+# were shrunk by the same factor. Other settings are of "rare levels", with 1 seed of small problems, and growths,
+# curvatures and floors of "first gradient".
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
