@@ -270,7 +270,9 @@ design_answers <- function(design, data, arg = "data", call = sys.call(-1)) {
 
 check_data <- function(data, arg, call) {
   if (!is.data.frame(data)) {
-    abort("argument", "`", arg, "` must be a data frame, not ", describe_column(data), ".", call = call)
+    abort("argument", "`", arg, "` must be a data frame, not ", describe_column(data), ".",
+          if (is.function(data)) " A fit does not keep data without a name: pass them to `update()` as `data`.",
+          call = call)
   }
   repeated <- unique(names(data)[duplicated(names(data))])
   if (length(repeated) > 0L) {

@@ -232,6 +232,8 @@ test_that("a call with an empty index does not stop the fit at its end", {
   fit <- dp_sosp(y ~ a, d, eps = 1, delta = 1e-4, bounds = list(a = ranges[, "a"]), start = starts[, 1])
   expect_s3_class(fit, "dp_sosp")
   expect_equal(update(fit, eps = 2, data = d)$privacy$eps, 2)
+  fit$call$data <- quote(utils::data)
+  expect_error(update(fit, eps = 2), "pass them to `update()` as `data`", fixed = TRUE)
 })
 
 test_that("an oracle or a budget written to a file leaves the data behind", {
