@@ -78,9 +78,9 @@ sigmoid <- function(x, y) {
 }
 
 grid_of <- function(data, constants, methods, targets, eps, seeds = 1:5) {
-  grid <- expand.grid(seed = seeds, eps = eps, target = names(targets), method = methods, stringsAsFactors = FALSE)
+  grid <- expand.grid(seed = seeds, eps = eps, method = methods, target = names(targets), stringsAsFactors = FALSE)
   aims <- do.call(rbind, targets)[grid$target, , drop = FALSE]
-  data.frame(data = data, constants = constants, grid[4:1], eps_g = aims[, 1], eps_h = aims[, 2], row.names = NULL)
+  data.frame(data = data, constants = constants, grid[c("method", "target", "eps", "seed")], eps_g = aims[, 1], eps_h = aims[, 2], row.names = NULL)
 }
 
 shard_path <- function(name) {
@@ -101,7 +101,7 @@ run_both <- function(problems, constants, methods, seeds, path) {
 
 started <- proc.time()[["elapsed"]]
 if (part %in% c("tight", "published")) {
-  # Fast methods come first, so that an interrupted script has most of the table.
+  # Fast methods and targets come first, so that an interrupted script has most of the table.
   run_both(problems(), part, rev(methods), 1:5, shard_path("gao-wright"))
 } else if (part == "batches") {
   both <- problems()
