@@ -80,7 +80,8 @@ sigmoid <- function(x, y) {
 grid_of <- function(data, constants, methods, targets, eps, seeds = 1:5) {
   grid <- expand.grid(seed = seeds, eps = eps, method = methods, target = names(targets), stringsAsFactors = FALSE)
   aims <- do.call(rbind, targets)[grid$target, , drop = FALSE]
-  data.frame(data = data, constants = constants, grid[c("method", "target", "eps", "seed")], eps_g = aims[, 1], eps_h = aims[, 2], row.names = NULL)
+  grid <- grid[c("method", "target", "eps", "seed")]
+  data.frame(data = data, constants = constants, grid, eps_g = aims[, 1], eps_h = aims[, 2], row.names = NULL)
 }
 
 shard_path <- function(name) {
