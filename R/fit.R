@@ -235,7 +235,7 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   }
   ledger <- x$fit$privacy$ledger
   cat("\nSpent by query:\n")
-  parts <- cbind(releases = ledger$what != "unused", fraction = ledger$rho / x$fit$privacy$rho)
+  parts <- cbind(releases = is_release(ledger), fraction = ledger$rho / x$fit$privacy$rho)
   spent <- rowsum(parts, ledger$what, reorder = FALSE)
   print(data.frame(releases = spent[, "releases"], fraction = format_share(round(spent[, "fraction"], 4), digits),
                    row.names = rownames(spent)))
@@ -382,6 +382,9 @@ matrix_newdata <- function(design, newdata, call, arg = "newdata") {
 
 #' @export
 dp_ledger.dp_sosp <- function(x) rbind(x$privacy$ledger, x$inference$privacy$ledger)
+
+# The row that closes a ledger is no release.
+is_release <- function(ledger) ledger$what != "unused"
 
 # The map between the types "response" and "link" of predict().
 fit_link <- function(fit) {

@@ -186,9 +186,8 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
   if (identical(loss, "poisson")) abort("argument", poisson_advice, call = call)
   named <- losses()
   known <- c(names(named), "huber", "poisson")
-  near <- if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
   family <- loss_instead(loss)
-  if (!is.null(family)) near <- family
+  near <- family %||% if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
   if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
   if (identical(near, "poisson")) abort("argument", "There is no such loss. ", poisson_advice, call = call)
   if (!is.null(family)) {

@@ -106,10 +106,12 @@ ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
 ridge_few <- 10000      # with at most so many records half of the steps, and of that variance, are better
 ridge_matrix <- 0.03    # fraction of the budget for the matrix; twice as much with few records
 
+has_few_records <- function(job) job$n <= ridge_few
+
 # The settings, with those that the caller left to the package.
 ridge_control <- function(job) {
   control <- unclass(job$control)
-  few <- job$n <= ridge_few
+  few <- has_few_records(job)
   if (is.na(control$iterations)) control$iterations <- if (few) 80L else 160L
   if (is.na(control$matrix_share)) control$matrix_share <- if (few) 2 * ridge_matrix else ridge_matrix
   control
@@ -117,7 +119,7 @@ ridge_control <- function(job) {
 
 ridge_options <- function(job, rho) {
   curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
-  wander <- if (job$n <= ridge_few) ridge_wander / 2 else ridge_wander
+  wander <- if (has_few_records(job)) ridge_wander / 2 else ridge_wander
   c(list(curvature = curved, start_curvature = start_curvature(job, curved), size = ridge_size * job$geometry$cap,
          power = ridge_power, intercept = ridge_intercept, signal = ridge_signal, signals = ridge_signals,
          reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail),

@@ -75,8 +75,7 @@ glance.dp_network <- function(x, ...) {
         glance_privacy(x$privacy), releases = count_releases(x))
 }
 
-# The row that closes a ledger is no release.
-count_releases <- function(fit) sum(dp_ledger(fit)$what != "unused")
+count_releases <- function(fit) sum(is_release(dp_ledger(fit)))
 
 # later: the privacy of intervals that were released later.
 glance_privacy <- function(privacy, later = NULL) {

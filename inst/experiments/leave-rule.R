@@ -35,17 +35,6 @@ settings <- list(
   "80 % for the fraction" = list(start_shared = list(c(sd = 0.002, share = 0.8)))
 )
 
-fit <- function(problem, eps) {
-  last <- ncol(problem$X)
-  radius <- 1 / max(problem$X[, last], na.rm = TRUE)
-  fit <- suppressWarnings(suppressMessages(dp_sosp(
-    problem$X[, -last] * radius, problem$y, eps = eps, radius = radius, method = "2opt-ls", noise = "reproducible",
-    progress = FALSE
-  )))
-  w <- radius * unname(stats::coef(fit))
-  c(w[-1], w[1])
-}
-
 draw <- function(p, rare) {
   problem <- do.call(synthetic_problem, c(list(p$n), shapes[[p$shape]], signal = max(p$signal, 1e-9), rare = rare))
   if (p$missing) problem$X[stats::runif(p$n) < ifelse(problem$y > 0, 1 / 3, 1 / 10), 1] <- NA
@@ -55,7 +44,7 @@ draw <- function(p, rare) {
 one <- function(p, rare, seed, setting) {
   set.seed(1000 * seed + p$n)
   problem <- draw(p, rare)
-  w <- with_constants(settings[[setting]], fit(problem, p$eps))
+  w <- with_constants(settings[[setting]], synthetic_fit(problem, p$eps, method = "2opt-ls"))
   complete <- !is.na(problem$X[, 1])
   y <- problem$y[complete]
   loss <- mean(logistic_loss(y * as.vector(problem$X[complete, ] %*% w)))
