@@ -97,9 +97,10 @@
 #'   levels, else `loss_logistic()`.
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`; ranges of columns that are no
-#'   predictors of the model are ignored. For a matrix, whose columns are used as they are, bounds only serve a private
-#'   geometry, where the noise in a variance is proportional to the larger absolute bound: `NULL`, `c(lower, upper)`
-#'   for all columns, or a matrix with these two rows and the columns of `x`. Numbers outside are not clipped. A
+#'   predictors of the model are ignored. For a matrix, whose columns are used as they are, bounds only serve a
+#'   geometry, where the noise in a private variance is proportional to the larger absolute bound, and the weights of
+#'   classes (see [control_newton_ridge()]): `NULL`, `c(lower, upper)` for all columns, or a matrix with these two rows
+#'   and the columns of `x`. Numbers outside are not clipped, but their records may have a smaller weight. A
 #'   column whose lower bound is at least 0 counts as an indicator of two values, its bounds, unless its released
 #'   second moment shows that it varies less.
 #' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: R's contrast

@@ -3,7 +3,8 @@
 # is wasted on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments)
 # or from public ones. It adds to the job
 #   oracle    with these coordinates
-#   geometry  a list of centre, scale, constant, cap, bound, radius and intercept
+#   geometry  a list of centre, scale, constant, radius, intercept, weighted, cap, bound, tilt, shortest and
+#             end
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
 geometry_share <- 0.09   # fraction of the budget for the moments
@@ -13,6 +14,7 @@ geometry_least <- 0.001  # smallest public standard deviation of a mapped column
 geometry_constant <- 1.5 # the intercept's coordinate, times sqrt(d); the start already has a good intercept
 geometry_noise <- 0.005  # rows longer than one are allowed where d / (n mu) is smaller than this
 geometry_growth <- 1 / 3 # the allowed length grows with this power of n mu / d
+geometry_shortest <- 1 / 1.02 # with a tilt, shorter rows count as this long: they have the smallest slope
 
 job_geometry <- function(job) {
   wanted <- job$geometry
@@ -27,6 +29,7 @@ job_geometry <- function(job) {
   weighted <- !is.null(job$method$family$weighted)
   job$geometry <- c(new_geometry(moments, job),
                     if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
+  job$geometry <- c(job$geometry, class_weights(job, moments$variance))
   move_oracle(job$oracle, job$geometry)
   job
 }
@@ -124,6 +127,41 @@ row_bounds <- function(job) {
   zeta <- job$dim / (job$n * sqrt(2 * share * job$rho))
   cap <- max(1, (geometry_noise / zeta)^geometry_growth)
   list(weighted = TRUE, cap = cap, bound = cap * if (has_slopes(job$loss)) loss / 2 else loss)
+}
+
+# The loss of a record of the rarer class has the weight 1 + k, that of the other class the weight 1 - k, so that near
+# the constant prediction the slopes of the rows give more information about the coefficients at the same sensitivity
+# (proofs: tilt). That holds for rows of different classes, which are at most opposite, if rows of the rarer class are
+# at most orthogonal. Columns are if no number lies on the other side of an end of their range; others count twice. So
+# (1 + k)^2 / 2 times the mean of this squared length must be at most one. Where there is less noise, so that rows may
+# be longer than one, there is no tilt: short rows would lose their steep slopes.
+class_weights <- function(job, variance) {
+  end <- column_ends(job, variance)
+  list(tilt = if (takes_tilt(job)) class_tilt(job, variance, end) else 0, shortest = geometry_shortest, end = end)
+}
+
+takes_tilt <- function(job) {
+  !is.null(job$share) && job$geometry$weighted && job$geometry$cap == 1 && has_slopes(job$loss) &&
+    job$neighbours == "replace-one"
+}
+
+class_tilt <- function(job, variance, end) {
+  geometry <- job$geometry
+  squared <- 1 + sum(geometry$scale^2 * ifelse(is.na(end), variance, (geometry$centre - end)^2))
+  rarer <- max(0, min(sqrt(2 / squared), 2 * max(job$share, 1 - job$share)) - 1)
+  if (job$share < 0.5) rarer else -rarer
+}
+
+# The end of its range that a column is closer to, if its squared distance is below the variance, so that the column
+# counts less there than twice. Zero must be in the range, as a sparse matrix does not hold it, and so must the centre,
+# which says on which side the rows are. A record beyond the end has a smaller weight.
+column_ends <- function(job, variance) {
+  box <- column_box(job)
+  centre <- job$geometry$centre
+  low <- centre - box[, 1] <= box[, 2] - centre
+  end <- ifelse(low, box[, 1], box[, 2])
+  outside <- box[, 1] > pmin(0, centre) | box[, 2] < pmax(0, centre) | (!low & end == 0 & centre == 0)
+  as.double(ifelse(outside | (centre - end)^2 > variance, NaN, end))
 }
 
 # ---- points ----

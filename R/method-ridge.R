@@ -10,6 +10,15 @@
 #' because the minimiser of each of these losses is the true log-odds. With little noise B is large, and most rows have
 #' the logistic loss itself.
 #'
+#' If one class is rarer and B has its smallest value, the losses of its records have the weight 1 + k, those of the
+#' other class the weight 1 - k, and the predictor is shifted so that the minimiser still is the true log-odds. Near
+#' the constant prediction a gradient then has up to (1 + k)^2, at most twice, the information, with the same
+#' sensitivity: rows of one class cannot be opposite where no number lies on the other side of an end of its column's
+#' range, as with indicators. k is at most 0.41, and follows from the released fraction of the second class and the
+#' released or public moments. Other columns make it smaller. It is zero with `neighbours = "zero-out"` and where
+#' `start` is given. A record with a number beyond such an end, which `bounds` of a matrix may declare wrongly, has a
+#' smaller weight.
+#'
 #' A fit proceeds as follows.
 #' 1. The fraction `matrix_share` of the budget pays for one release of the matrix of second moments of the weighted
 #'    rows. With the factor c, roughly the curvature of the loss, it becomes the matrix M of the quadratic model. c is
@@ -52,8 +61,8 @@
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
 #'   one that its method does not take, for a `penalty`, for `geometry = "none"` and for a model without columns.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
-#'   second-order methods, for the quadratic upper bound. The slopes and weights of rows, the geometry, the ridge
-#'   penalty and the posterior mean are this package's; proofs are in `vignette("proofs")`.
+#'   second-order methods, for the quadratic upper bound. The slopes and weights of rows and classes, the geometry, the
+#'   ridge penalty and the posterior mean are this package's; proofs are in `vignette("proofs")`.
 #' @seealso [dp_sosp()], [geometry_public()], [control_newton()].
 #' @examples
 #' control_newton_ridge(iterations = 40)

@@ -233,6 +233,9 @@ void bundle_coordinates(struct bundle *b, SEXP coordinates) {
                                         .constant = arg_double(arg_element(coordinates, "constant")),
                                         .cap = arg_double(arg_element(coordinates, "cap")),
                                         .bound = arg_double(arg_element(coordinates, "bound")),
+                                        .tilt = arg_double(arg_element(coordinates, "tilt")),
+                                        .shortest = arg_double(arg_element(coordinates, "shortest")),
+                                        .end = arg_doubles(arg_element(coordinates, "end"), p),
                                         .scale = arg_doubles(arg_element(coordinates, "scale"), p),
                                         .centre = arg_doubles(arg_element(coordinates, "centre"), p)};
   if (b->coordinates) Rf_error("internal: there are coordinates");

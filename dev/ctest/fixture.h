@@ -139,7 +139,7 @@ static inline void fixture_close(struct fixture *f) {
 
 /* Coordinates of rows, with arrays for their specification. */
 struct fixture_coordinates {
-  double scale[64], centre[64];
+  double scale[64], centre[64], end[64];
   struct coordinates_spec spec;
   struct coordinates *made;
 };
@@ -160,6 +160,19 @@ static inline int fixture_coordinates(const struct data *d, double scale, int we
                                       .bound = bound,
                                       .scale = c->scale,
                                       .centre = c->centre};
+  return coordinates_create(&c->spec, &c->made);
+}
+
+/* The same coordinates with a tilt. Some columns have no end, those of others lie on either side of their centres. */
+static inline int fixture_tilt(const struct data *d, double tilt, double shortest, struct fixture_coordinates *c) {
+  coordinates_free(c->made);
+  for (size_t j = 0; j < d->p; j++) {
+    double away = ctest_uniform() < 0.5 || !d->intercept ? 0 : 0.9 * ctest_uniform();
+    c->end[j] = ctest_uniform() < 0.3 ? NAN : c->centre[j] > 0 ? -away : away;
+  }
+  c->spec.tilt = tilt;
+  c->spec.shortest = shortest;
+  c->spec.end = c->end;
   return coordinates_create(&c->spec, &c->made);
 }
 

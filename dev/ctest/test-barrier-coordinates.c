@@ -6,10 +6,11 @@ enum { ROWS = 2500, P = 5, MOST = P + 1, STEPS = 3 };
 static const double steps[STEPS] = {2, 1, 0.25};
 
 static void clipped_rows(const char *loss, int intercept, int zero_out);
-static void weighted_rows(const char *loss, int intercept);
+static void weighted_rows(const char *loss, int intercept, double tilt);
 static void refused(void);
 static void forgotten(void);
 static void batches(void);
+static void tilts(void);
 
 void test_barrier_coordinates(void) {
   static const char *const losses[] = {"logistic", "sigmoid", "bounded_logistic", "huber_svm"};
@@ -17,19 +18,25 @@ void test_barrier_coordinates(void) {
     for (int k = 0; k < 4; k++) {
       clipped_rows(losses[k], k % 2, k > 1);
       clipped_rows(losses[k], !(k % 2), k <= 1);
-      if (k != 1) weighted_rows(losses[k], k % 2);
-      if (k != 1) weighted_rows(losses[k], !(k % 2));
+      if (k != 1) weighted_rows(losses[k], k % 2, 0);
+      if (k != 1) weighted_rows(losses[k], !(k % 2), 0);
     }
   }
   fixture_storage = FIXTURE_DENSE;
   refused();
   forgotten();
   batches();
+  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+    weighted_rows("logistic", 1, 0.4);
+    weighted_rows("logistic", 0, -0.3);
+  }
+  fixture_storage = FIXTURE_DENSE;
+  tilts();
 }
 
 /* Some of the records are null. */
 static void open_moved(struct fixture *f, struct fixture_coordinates *c, const char *loss, int intercept, int weighted,
-                       enum oracle_neighbours neighbours) {
+                       double tilt, enum oracle_neighbours neighbours) {
   double *x = base_alloc(ROWS * P, sizeof *x), *y = base_alloc(ROWS, sizeof *y);
   for (size_t i = 0; i < ROWS; i++) {
     double size = exp(3 * ctest_uniform() - 2.5);
@@ -38,6 +45,7 @@ static void open_moved(struct fixture *f, struct fixture_coordinates *c, const c
   }
   fixture_open_rows(f, loss, x, y, ROWS, P, intercept, neighbours, 100);
   CHECK(fixture_coordinates(f->data, 1, weighted, weighted ? 1.3 : 1, 0.6, c) == BASE_OK);
+  if (tilt != 0) CHECK(fixture_tilt(f->data, tilt, 0.9, c) == BASE_OK);
   CHECK(oracle_move(f->oracle, c->made) == BASE_OK);
 }
 
@@ -78,7 +86,7 @@ static void clipped_rows(const char *loss, int intercept, int zero_out) {
   struct fixture_coordinates c;
   struct answers moved, by_hand;
   double w[MOST], along[MOST], worst = 0;
-  open_moved(&f, &c, loss, intercept, 0, zero_out ? ORACLE_ZERO_OUT : ORACLE_REPLACE_ONE);
+  open_moved(&f, &c, loss, intercept, 0, 0, zero_out ? ORACLE_ZERO_OUT : ORACLE_REPLACE_ONE);
   size_t dim = data_dim(f.data);
   double *z = base_alloc(ROWS * dim, sizeof *z), *y = base_alloc(ROWS, sizeof *y);
   for (size_t i = 0; i < ROWS; i++) {
@@ -133,25 +141,34 @@ static double slope_of(const char *loss, double norm, double bound, double y, do
   return fmin(1, bound / (least * norm)) * d1;
 }
 
+/* Its expectation is zero where t is the true log-odds. */
+static double tilted_slope(const char *loss, double length, const struct coordinates_spec *s, double y, double t) {
+  double tilt = y > 0 ? s->tilt : -s->tilt;
+  return (1 + tilt) * slope_of(loss, length, s->bound, y, t + log((1 + s->tilt) / (1 - s->tilt)));
+}
+
 static double weight_of(const char *loss, double norm, const struct coordinates_spec *s) {
   double least = strcmp(loss, "logistic") == 0 ? 0.51 : loss_bounds_of(loss_find(loss))->lipschitz;
   return fmin(fmin(1, s->bound / (least * norm)), pow(s->cap / norm, 2));
 }
 
-static void weighted_rows(const char *loss, int intercept) {
+static void weighted_rows(const char *loss, int intercept, double tilt) {
   struct fixture f;
   struct fixture_coordinates c;
   double w[MOST], g[MOST], h[MOST * MOST], worst = 0, longest = 0;
   long double want_g[MOST] = {0}, want_h[MOST * MOST] = {0};
-  open_moved(&f, &c, loss, intercept, 1, ORACLE_REPLACE_ONE);
+  open_moved(&f, &c, loss, intercept, 1, tilt, ORACLE_REPLACE_ONE);
   size_t dim = data_dim(f.data);
   for (size_t j = 0; j < dim; j++) w[j] = ctest_normal();
   for (size_t i = 0; i < ROWS; i++) {
     long double z[MOST], t = 0;
     double norm = (double)fixture_moved(f.data, f.x, &c.spec, i, z);
     if (f.data->clip[i] == 0) continue;
+    if (tilt != 0) norm = f.data->length[i];
     for (size_t j = 0; j < dim; j++) t += z[j] * w[j];
-    double slope = slope_of(loss, norm, c.spec.bound, f.y[i], (double)t), weight = weight_of(loss, norm, &c.spec);
+    double slope = tilted_slope(loss, norm, &c.spec, f.y[i], (double)t), weight = weight_of(loss, norm, &c.spec);
+    double other = tilted_slope(loss, norm, &c.spec, -f.y[i], (double)t), odds = exp(-f.y[i] * (double)t);
+    if (strcmp(loss, "logistic") == 0) CHECK_NEAR(slope + odds * other, 0, 1e-12 * (1 + odds));
     longest = fmax(longest, fabs(slope) * norm);
     for (size_t j = 0; j < dim; j++) {
       want_g[j] += slope * z[j] / ROWS;
@@ -163,7 +180,7 @@ static void weighted_rows(const char *loss, int intercept) {
   for (size_t j = 0; j < dim; j++) worst = fmax(worst, (double)fabsl(g[j] - want_g[j]));
   for (size_t j = 0; j < dim * dim; j++) worst = fmax(worst, (double)fabsl(h[j] - want_h[j]));
   CHECK(worst <= 1e-10);
-  CHECK(longest <= c.spec.bound * (1 + 1e-12));
+  CHECK(longest <= (1 + fabs(tilt)) * c.spec.bound * (1 + 1e-12));
   CHECK(longest > 0.5 * c.spec.bound);
   close_moved(&f, &c);
 }
@@ -178,7 +195,7 @@ static void refused(void) {
     struct fixture f;
     struct fixture_coordinates c;
     size_t index;
-    open_moved(&f, &c, "logistic", 1, weighted, ORACLE_REPLACE_ONE);
+    open_moved(&f, &c, "logistic", 1, weighted, 0, ORACLE_REPLACE_ONE);
     struct oracle *o = f.oracle;
     int expected = weighted ? BASE_ERR_ARGUMENT : BASE_OK;
     CHECK(oracle_moments(o, most, 0.1, answer, sd) == BASE_ERR_ARGUMENT);
@@ -216,6 +233,20 @@ static void refused(void) {
   }
   CHECK(ledger_length(f.ledger) == 0);
   close_moved(&f, &c);
+}
+
+/* The sign of a slope is not that of the response for all losses, and a logistic loss has one. */
+static void tilts(void) {
+  static const char *const losses[] = {"huber", "huber_svm", "bounded_logistic", "poisson", "logistic"};
+  for (int k = 0; k < 5; k++) {
+    struct fixture f;
+    struct fixture_coordinates c;
+    fixture_open(&f, losses[k], 50, P, 1, ORACLE_REPLACE_ONE, 10);
+    CHECK(fixture_coordinates(f.data, 1, 1, 1, 1, &c) == BASE_OK);
+    CHECK(fixture_tilt(f.data, 0.1, 1, &c) == BASE_OK);
+    CHECK(oracle_move(f.oracle, c.made) == (k < 4 ? BASE_ERR_ARGUMENT : BASE_OK));
+    close_moved(&f, &c);
+  }
 }
 
 /* What was kept is in coordinates that are no more. */

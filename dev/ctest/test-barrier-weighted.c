@@ -1,7 +1,7 @@
 /*
  * Sensitivities of moments and of weighted rows, measured: no pair of neighbours exceeds them, however long its rows,
- * and the pairs of the proofs come within 0.1 % (proofs: sensitivity-moments, row-slopes, sensitivity-weighted). And
- * the rounding errors of sums that are mapped to other coordinates (proofs: rounding).
+ * and the pairs of the proofs come within 0.1 % (proofs: sensitivity-moments, row-slopes, tilt, sensitivity-weighted).
+ * And the rounding errors of sums that are mapped to other coordinates (proofs: rounding).
  */
 #include "fixture.h"
 
@@ -15,11 +15,12 @@ struct pair {
   int intercept;
   double row[2][P], y[2]; /* of the first record; y = 0 for a null record */
   double w[MOST], most[P];
-  double scale[P], centre[P], constant, cap, bound, radius;
+  double scale[P], centre[P], end[P], constant, cap, bound, radius, tilt, shortest;
 };
 
 static void random_pairs(enum oracle_neighbours neighbours, enum quantity q, int intercept);
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n);
+static void tilted_pairs(enum oracle_neighbours neighbours, size_t n);
 static void rounding(void);
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
 
@@ -30,6 +31,7 @@ void test_barrier_weighted(void) {
         random_pairs(neighbours, q, 0);
         random_pairs(neighbours, q, 1);
       }
+      tilted_pairs(neighbours, 9);
       if (fixture_storage == FIXTURE_CODES) continue; /* half of its columns are indicators */
       for (size_t n = 3; n <= MOST_ROWS; n += 17) worst_pairs(neighbours, n);
     }
@@ -40,10 +42,11 @@ void test_barrier_weighted(void) {
 /* ---- the pairs of the proofs ---- */
 
 static struct pair base_pair(size_t n, double size) {
-  struct pair p = {.n = n, .y = {1, 1}, .cap = 1.2, .bound = 0.6, .constant = 1, .radius = 1};
+  struct pair p = {.n = n, .y = {1, 1}, .cap = 1.2, .bound = 0.6, .constant = 1, .radius = 1, .shortest = 1};
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = size;
     p.most[j] = 1;
+    p.end[j] = NAN;
   }
   return p;
 }
@@ -78,7 +81,51 @@ static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   }
 }
 
+/* With a tilt, for rows of length 5 whose last two columns have their end at zero. */
+static struct pair tilted_pair(size_t n, double tilt) {
+  struct pair p = base_pair(n, 10);
+  p.radius = 2;
+  p.tilt = tilt;
+  p.w[0] = 1e7; /* the first column moves all margins far to the steep side */
+  p.row[0][0] = p.row[1][0] = -1e-3;
+  p.end[2] = p.end[3] = 0;
+  return p;
+}
+
+static void set_level(double *row, int level) {
+  int codes = fixture_storage == FIXTURE_CODES;
+  row[2] = codes ? (level + 0.5) / 7 : level == 1;
+  row[3] = level == 2;
+}
+
+/* Two rows of the heavier class with different levels; two of different classes with one level; opposite rows of
+ * the heavier class in a column without an end; and one row that lies beyond an end. */
+static void tilted_pairs(enum oracle_neighbours neighbours, size_t n) {
+  struct pair levels = tilted_pair(n, M_SQRT2 - 1), classes = tilted_pair(n, 0.4), numeric = classes, beyond = classes;
+  set_level(levels.row[0], 1);
+  set_level(levels.row[1], 2);
+  tight(neighbours, GRADIENT, levels);
+  if (neighbours == ORACLE_ZERO_OUT) return;
+  for (int k = 0; k < 2; k++) set_level(classes.row[k], 1);
+  classes.y[1] = -1;
+  classes.row[1][0] = 1e-3;
+  tight(neighbours, GRADIENT, classes);
+  numeric.row[0][1] = 1;
+  numeric.row[1][1] = -1;
+  tight(neighbours, GRADIENT, numeric);
+  if (fixture_storage == FIXTURE_CODES) return;
+  beyond.row[0][2] = 1;
+  beyond.row[1][2] = -1;
+  tight(neighbours, GRADIENT, beyond);
+}
+
 /* ---- any pair ---- */
+
+/* No end, or one at zero or beyond it as seen from the centre. */
+static double random_end(double centre, int intercept) {
+  double away = ctest_uniform() < 0.5 || !intercept ? 0 : ctest_uniform();
+  return ctest_uniform() < 0.3 ? NAN : centre > 0 ? -away : away;
+}
 
 static struct pair random_pair(enum oracle_neighbours neighbours, int intercept) {
   struct pair p = base_pair(3 + (size_t)(17 * ctest_uniform()), 1);
@@ -88,9 +135,12 @@ static struct pair random_pair(enum oracle_neighbours neighbours, int intercept)
   p.cap = exp(2 * ctest_uniform() - 1);
   p.bound = exp(4 * ctest_uniform() - 3);
   p.constant = exp(2 * ctest_uniform() - 1);
+  p.tilt = ctest_uniform() < 0.5 ? 0 : ctest_uniform() - 0.5;
+  p.shortest = size * exp(2 * ctest_uniform() - 1);
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = size * exp(2 * ctest_normal());
     p.centre[j] = intercept ? 2 * ctest_uniform() - 1 : 0;
+    p.end[j] = random_end(p.centre[j], intercept);
     p.most[j] = ctest_uniform() < 0.5 ? pow(ctest_uniform(), 4) : ctest_uniform() < 0.5;
     p.row[0][j] = far * ctest_normal();
     p.row[1][j] = ctest_uniform() < 0.3 ? -p.row[0][j] : far * ctest_normal();
@@ -151,7 +201,10 @@ static double share(enum oracle_neighbours neighbours, enum quantity q, const st
                                           .cap = p->cap,
                                           .bound = p->bound,
                                           .scale = p->scale,
-                                          .centre = p->centre};
+                                          .centre = p->centre,
+                                          .tilt = p->tilt,
+                                          .shortest = p->shortest,
+                                          .end = p->end};
     struct data *d = NULL;
     struct coordinates *c;
     struct fixture_arrays arrays;

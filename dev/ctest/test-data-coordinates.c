@@ -5,6 +5,7 @@
 enum { ROWS = 1300 }; /* two blocks */
 
 static void lengths(size_t p, int intercept, double radius, double scale);
+static void tilted(size_t p, int intercept, double radius, double tilt);
 static void clipped(size_t p, int intercept, double radius, double scale);
 static void extremes(void);
 static void of_its_row_alone(size_t p, int intercept);
@@ -27,6 +28,13 @@ void test_data_coordinates(void) {
   extremes();
   refused();
   mismatched();
+  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+    for (int intercept = 0; intercept <= 1; intercept++) {
+      tilted(4, intercept, 3, 0.4);
+      tilted(5, intercept, 3, -0.2);
+    }
+    tilted(8, 1, 4, 0.3);
+  }
 }
 
 /* Some rows are null, some lie outside the radius. */
@@ -79,6 +87,62 @@ static void lengths(size_t p, int intercept, double radius, double scale) {
   close_rows(&r);
 }
 
+/* For two regular rows, -2 z'z~ of the columns with an end is at most the sum of their excesses; the squared length of
+ * the others (proofs: tilt). */
+static long double excess(const struct data *d, const struct coordinates_spec *s, const double *end,
+                          const long double *z, double clip, long double *free) {
+  long double sum = 0, one = s->radius * clip;
+  *free = 0;
+  for (size_t j = 0; j < s->p; j++) {
+    long double part = z[(size_t)d->intercept + j], shift = s->scale[j] * (s->centre[j] - end[j]) * one;
+    if (isnan(end[j])) *free += part * part;
+    if (!isnan(end[j])) sum += (part + shift) * (part + shift) - part * part;
+  }
+  return sum;
+}
+
+static int is_regular(const struct rows *r, const struct coordinates_spec *s, const double *end, size_t i) {
+  double most = (1 - (double)(s->p + 8) * 0x1p-52) / s->radius; /* the clip of a row inside the radius */
+  if (r->data->clip[i] != most) return 0;
+  for (size_t j = 0; j < s->p; j++) {
+    double x = r->x[i + j * ROWS], at = end[j] * s->radius;
+    if (end[j] < s->centre[j] || (end[j] == s->centre[j] && end[j] <= 0) ? x < at : x > at) return 0;
+  }
+  return 1;
+}
+
+/* The length of a row with a tilt, by its definition. */
+static long double tilted_length(const struct rows *r, const struct coordinates_spec *s, const double *end, size_t i) {
+  long double z[64], norm = fixture_moved(r->data, r->x, s, i, z), least = s->shortest;
+  long double b = (1 + fabsl((long double)s->tilt)) / 2, needed = norm * b / (1 - b);
+  if (is_regular(r, s, end, i)) {
+    long double free, part = b * b * fmaxl(excess(r->data, s, end, z, r->data->clip[i], &free), 0) / least;
+    needed = part + sqrtl(part * part + 2 * b * b * (norm * norm + free));
+  }
+  return fmaxl(fmaxl(least, norm), needed);
+}
+
+static void tilted(size_t p, int intercept, double radius, double tilt) {
+  struct rows r;
+  struct fixture_coordinates c;
+  int small = 0, large = 0, regular = 0, cut = 0;
+  open_rows(&r, p, intercept, radius);
+  CHECK(fixture_coordinates(r.data, 1, 1, 2, 0.5, &c) == BASE_OK);
+  CHECK(fixture_tilt(r.data, tilt, 0.3, &c) == BASE_OK);
+  CHECK(data_move(r.data, c.made) == BASE_OK);
+  double slack = 1e-11 * (double)(p + 16) * most_square(&c.spec);
+  for (size_t i = 0; i < ROWS; i++) {
+    long double length = r.data->length[i], want = tilted_length(&r, &c.spec, c.end, i);
+    small += length < want;
+    large += !(length * length <= want * want * (1 + 1e-13L) + slack * (1 + want));
+    regular += is_regular(&r, &c.spec, c.end, i);
+    cut += r.data->clip[i] > 0 && r.data->clip[i] * radius < 1 - 1e-9;
+  }
+  CHECK(small == 0 && large == 0 && regular >= 20 && cut >= 20);
+  coordinates_free(c.made);
+  close_rows(&r);
+}
+
 /* To norm one, and no others. */
 static void clipped(size_t p, int intercept, double radius, double scale) {
   struct rows r;
@@ -117,7 +181,7 @@ static void extremes(void) {
   }
   for (int k = 0; k < 54; k++) {
     double radius = ends[k % 3], scale[P] = {ends[k / 3 % 3], ends[k / 9 % 3]}, centre[P] = {k / 27, -k / 27};
-    const struct coordinates_spec spec = {P, k / 27, 1, radius, ends[k / 3 % 3], 1, 1e-50, scale, centre};
+    const struct coordinates_spec spec = {P, k / 27, 1, radius, ends[k / 3 % 3], 1, 1e-50, scale, centre, 0, 0, NULL};
     struct coordinates *c;
     struct data *d;
     CHECK(data_create(x, N, P, k / 27, radius, y, &d) == BASE_OK);
@@ -173,10 +237,21 @@ static int created(const struct coordinates_spec *spec) {
   return status == BASE_OK;
 }
 
+static struct coordinates_spec tilted_spec(const struct coordinates_spec *good, double tilt, double shortest,
+                                           const double *end) {
+  struct coordinates_spec spec = *good;
+  spec.tilt = tilt;
+  spec.shortest = shortest;
+  spec.end = end;
+  return spec;
+}
+
 static void refused(void) {
   static const double bad[] = {0, -1, 1e-51, 1e51, 1e-200, INFINITY, NAN};
+  static const double end[2] = {0, 0}, ends[][2] = {{0, NAN},   {-1, 1},   {NAN, NAN}, {0.6, -0.6}, {0.4, 0},
+                                                    {0, -0.4}, {-1.1, 0}, {0, 1.1},   {INFINITY, 0}};
   double scale[2] = {1, 2}, centre[2] = {0.5, -0.5};
-  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre};
+  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, 0, 0, NULL};
   CHECK(created(&good));
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     struct coordinates_spec spec = good;
@@ -208,12 +283,34 @@ static void refused(void) {
   CHECK(!created(&spec));
   spec.cap = 1;
   CHECK(created(&spec));
+  spec = tilted_spec(&good, 0.3, 1, end);
+  spec.weighted = 0;
+  spec.cap = 1;
+  CHECK(!created(&spec));
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    spec = tilted_spec(&good, k < 3 ? 0.51 - (double)k : bad[k], 1, end);
+    CHECK(created(&spec) == (fabs(spec.tilt) < 0.5));
+    spec = tilted_spec(&good, 0.3, bad[k], end);
+    CHECK(!created(&spec));
+  }
+  spec = tilted_spec(&good, 0.3, 1, NULL);
+  CHECK(!created(&spec));
+  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) { /* the centres are 0.5 and -0.5 */
+    spec = tilted_spec(&good, 0.3, 1, ends[k]);
+    CHECK(created(&spec) == (k < 4));
+  }
+  centre[0] = centre[1] = 0;
+  spec = tilted_spec(&good, 0.3, 1, ends[3]);
+  spec.intercept = 0;
+  CHECK(!created(&spec));
+  spec.end = ends[0];
+  CHECK(created(&spec));
 }
 
 /* Coordinates of other rows, and second ones. */
 static void mismatched(void) {
   static const double x[4] = {0.1, 0.2, 0.3, 0.4}, y[2] = {1, -1}, scale[3] = {1, 1, 1}, centre[3] = {0};
-  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre};
+  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, 0, 0, NULL};
   for (int k = 0; k < 5; k++) {
     struct coordinates_spec spec = good;
     struct coordinates *c;

@@ -24,10 +24,11 @@ double bounds_gradient_error(const struct scope *s, double norm) {
   return bounds_rounding(s, lipschitz, norm, size);
 }
 
-/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient); for weighted rows L is their bound (proofs: row-slopes) */
+/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient); for weighted rows L is their bound (proofs: row-slopes,
+ * tilt) */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
-  double change = bounds_terms(s) * model_bounds(m)->lipschitz;
+  double change = model_gradient_change(m, scope_replaces(s));
   (void)i;
   return bounds_sensitivity(s, change, bounds_gradient_error(s, la_norm(m->dim, a->at)));
 }

@@ -84,6 +84,19 @@ void codes_squares_add(const struct data_block *b, const double *weight, const d
   }
 }
 
+/* Zero is inside, and so is a code that makes its row a null record. */
+void codes_outside_add(const struct data_block *b, const double *high, double *count) {
+  const struct columns *columns = b->data->own;
+  for (size_t f = 0; f < columns->factors; f++) {
+    const int *code = b->codes + f * b->codes_ld;
+    int last = (int)(columns->first[f + 1] - columns->first[f]);
+    for (size_t i = 0; i < b->rows; i++) {
+      int some = code[i] > 0 && code[i] <= last;
+      count[i] += some && high[place(columns->first[f], code[i])] < 1;
+    }
+  }
+}
+
 void codes_moments_add(const struct data_block *b, const double *most, double *g) {
   const struct columns *columns = b->data->own;
   for (size_t f = 0; f < columns->factors; f++) {

@@ -24,7 +24,10 @@
 #define MOST 1e50
 
 static int usable(double number);
+static int tilts(const struct coordinates_spec *s);
+static int is_low(double end, double centre);
 static void derive(struct coordinates *c, double *square, double *cross);
+static void derive_pairs(struct coordinates *c, const double *ends, double *numbers);
 
 int coordinates_create(const struct coordinates_spec *spec, struct coordinates **out) {
   size_t p = spec->p;
@@ -34,18 +37,20 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
     if (!usable(scale) || !(fabs(centre) <= 1) || (!spec->intercept && centre != 0)) return BASE_ERR_ARGUMENT;
   }
   if (!usable(spec->radius) || !usable(spec->constant) || !usable(spec->cap) || !usable(spec->bound) ||
-      (!spec->weighted && spec->cap != 1)) {
+      (!spec->weighted && spec->cap != 1) || !tilts(spec)) {
     return BASE_ERR_ARGUMENT;
   }
-  struct coordinates *c = base_alloc(1, sizeof *c + (6 * p + 2) * sizeof(double));
+  struct coordinates *c = base_alloc(1, sizeof *c + (12 * p + 2) * sizeof(double));
   if (!c) return BASE_ERR_MEMORY;
   double *numbers = (double *)(c + 1);
   memcpy(numbers, spec->scale, p * sizeof(double));
   memcpy(numbers + p, spec->centre, p * sizeof(double));
-  *c = (struct coordinates){.spec = *spec, .work = numbers + 4 * p};
+  *c = (struct coordinates){.spec = *spec, .work = numbers + 10 * p};
   c->spec.scale = numbers;
   c->spec.centre = numbers + p;
   derive(c, numbers + 2 * p, numbers + 3 * p);
+  if (spec->tilt != 0) derive_pairs(c, spec->end, numbers + 4 * p);
+  c->spec.end = NULL; /* not copied */
   *out = c;
   return BASE_OK;
 }
@@ -53,6 +58,20 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
 void coordinates_free(struct coordinates *c) { base_free(c); }
 
 static int usable(double number) { return number >= LEAST && number <= MOST; }
+
+/* Zero is on no column's other side: entries that a sparse matrix does not hold need not be looked at. */
+static int tilts(const struct coordinates_spec *s) {
+  if (s->tilt == 0) return 1;
+  if (!s->weighted || !(fabs(s->tilt) <= 0.5) || !usable(s->shortest) || !s->end) return 0;
+  for (size_t j = 0; j < s->p; j++) {
+    double end = s->end[j], centre = s->centre[j];
+    if (isnan(end)) continue;
+    if (!(fabs(end) <= 1) || (!s->intercept && end != 0) || (is_low(end, centre) ? end > 0 : end < 0)) return 0;
+  }
+  return 1;
+}
+
+static int is_low(double end, double centre) { return end < centre || (end == centre && end <= 0); }
 
 /* stretch: the Frobenius norm of the map from r to z. */
 static void derive(struct coordinates *c, double *square, double *cross) {
@@ -71,4 +90,38 @@ static void derive(struct coordinates *c, double *square, double *cross) {
   c->rest = rest * s->radius * s->radius;
   c->slack = 4 * (double)(s->p + 16) * DBL_EPSILON * most;
   c->stretch = sqrt(norm + constant * constant * s->radius * s->radius) * (1 + 1e-9);
+}
+
+/* Of a column with an end, all regular rows' numbers have the same sign relative to it. Others have both signs. */
+static void derive_pairs(struct coordinates *c, const double *ends, double *numbers) {
+  const struct coordinates_spec *s = &c->spec;
+  size_t p = s->p;
+  double *square = numbers, *cross = numbers + p, *none = numbers + 2 * p, *end_cross = numbers + 3 * p;
+  double *low = numbers + 4 * p, *high = numbers + 5 * p, free_rest = 0, end_rest = 0;
+  for (size_t j = 0; j < p; j++) {
+    double centre = s->centre[j], end = ends[j], at = end * s->radius;
+    int free = isnan(end);
+    square[j] = free ? c->square[j] : 0;
+    cross[j] = free ? c->cross[j] : 0;
+    none[j] = 0;
+    end_cross[j] = free ? 0 : -2 * s->radius * c->square[j] * (centre - end);
+    free_rest += free ? c->square[j] * centre * centre : 0;
+    end_rest += free ? 0 : c->square[j] * (end * end - centre * centre);
+    low[j] = !free && is_low(end, centre) ? at - 4 * DBL_EPSILON * fabs(at) : -INFINITY;
+    high[j] = !free && !is_low(end, centre) ? at + 4 * DBL_EPSILON * fabs(at) : INFINITY;
+  }
+  c->free_square = square;
+  c->free_cross = cross;
+  c->free_rest = free_rest * s->radius * s->radius;
+  c->end_square = none;
+  c->end_cross = end_cross;
+  c->end_rest = end_rest * s->radius * s->radius;
+  c->low = low;
+  c->high = high;
+}
+
+double coordinates_tilted(const struct coordinates_spec *s, double length, double free, double excess, int regular) {
+  double b = (1 + fabs(s->tilt)) / 2, part = b * b * excess / s->shortest;
+  double root = part + sqrt(part * part + 2 * b * b * (length * length + free));
+  return fmax(fmax(s->shortest, length), (regular ? root : b / (1 - b) * length) * (1 + 16 * DBL_EPSILON));
 }

@@ -16,10 +16,15 @@ static size_t rows_of(const struct data *data, const struct batch *batch);
 static struct data_block block_of(const struct data *data, size_t first, size_t rows);
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block);
 static const double *gather_one(const double *from, const size_t *row, size_t rows, double *to);
+static double shrinkage(const struct data *data);
+static double most_clip(const struct data *data);
 static void block_clips(void *context, size_t index, int worker);
 static void finish_weights(struct data *data, size_t first, size_t rows);
 static void block_lengths(void *context, size_t index, int worker);
 static void measure(struct data *data, size_t index);
+static void tilt(const struct data_block *b, double *length);
+static void squares(const struct data_block *b, const double *weight, const double *linear, double rest, double slack,
+                    double *sum);
 
 int data_open(const struct rows_kind *kind, size_t n, size_t p, int intercept, double radius, const double *y,
               struct data **out) {
@@ -181,6 +186,10 @@ void data_squares_add(const struct data_block *b, const double *weight, const do
   b->data->kind->squares_add(b, weight, linear, sum);
 }
 
+void data_outside_add(const struct data_block *b, const double *low, const double *high, double *count) {
+  b->data->kind->outside_add(b, low, high, count);
+}
+
 void data_moments_add(const struct data_block *b, const double *most, double *g) {
   b->data->kind->moments_add(b, most, g);
 }
@@ -210,15 +219,20 @@ void data_clip(struct data *data) {
 void data_finish_clips(struct data *data, size_t index) {
   size_t first = index * DATA_BLOCK, left = data->n - first, rows = left < DATA_BLOCK ? left : DATA_BLOCK;
   double *clip = data->clip + first, *y = data->y + first;
-  double shrink = 1 - (double)(data->p + 8) * DBL_EPSILON;
+  double most = most_clip(data), shrink = shrinkage(data);
   for (size_t i = 0; i < rows; i++) {
     int valid = isfinite(clip[i]) && isfinite(y[i]);
     double norm = sqrt(clip[i]);
-    clip[i] = valid ? shrink / (norm > data->radius ? norm : data->radius) : 0;
+    clip[i] = !valid ? 0 : norm > data->radius ? shrink / norm : most;
     y[i] = !valid ? 0 : fmax(-1, fmin(y[i], 1));
     if (!(clip[i] > 0)) data->broken[index] = 1;
   }
 }
+
+static double shrinkage(const struct data *data) { return 1 - (double)(data->p + 8) * DBL_EPSILON; }
+
+/* That of a row that is not longer than the radius. */
+static double most_clip(const struct data *data) { return shrinkage(data) / data->radius; }
 
 static void block_clips(void *context, size_t index, int worker) {
   struct data *data = context;
@@ -284,13 +298,37 @@ static void block_lengths(void *context, size_t index, int worker) {
 static void measure(struct data *data, size_t index) {
   const struct coordinates *c = data->coordinates;
   const struct data_block b = data_block_as_it_lies(data, index);
-  double square[DATA_BLOCK];
-  for (size_t i = 0; i < b.rows; i++) square[i] = c->rest;
-  data_squares_add(&b, c->square, c->cross, square);
+  double length[DATA_BLOCK];
+  squares(&b, c->square, c->cross, c->rest, c->slack, length);
+  for (size_t i = 0; i < b.rows; i++) length[i] = sqrt(length[i]) * (1 + 8 * DBL_EPSILON);
+  if (c->spec.tilt != 0) tilt(&b, length);
   for (size_t i = 0; i < b.rows; i++) {
-    double clip = b.clip[i], q = clip > 0 ? clip * (clip * square[i]) : 0;
-    double length = sqrt(fmax(q, 0) + c->slack) * (1 + 8 * DBL_EPSILON);
-    if (c->spec.weighted) data->length[b.start + i] = length;
-    if (!c->spec.weighted && length > 1) data->clip[b.start + i] /= length;
+    if (c->spec.weighted) data->length[b.start + i] = length[i];
+    if (!c->spec.weighted && length[i] > 1) data->clip[b.start + i] /= length[i];
+  }
+}
+
+/* The lengths of rows whose classes have different weights, from those without. A row is regular if it is not clipped
+ * and no entry is beyond its end. */
+static void tilt(const struct data_block *b, double *length) {
+  const struct coordinates *c = b->data->coordinates;
+  double free[DATA_BLOCK], excess[DATA_BLOCK], outside[DATA_BLOCK] = {0}, unclipped = most_clip(b->data);
+  squares(b, c->free_square, c->free_cross, c->free_rest, c->slack, free);
+  squares(b, c->end_square, c->end_cross, c->end_rest, c->slack, excess);
+  data_outside_add(b, c->low, c->high, outside);
+  for (size_t i = 0; i < b->rows; i++) {
+    int regular = b->clip[i] == unclipped && outside[i] == 0;
+    length[i] = coordinates_tilted(&c->spec, length[i], free[i], excess[i], regular);
+  }
+}
+
+/* What the sum is at most, zero if it is negative. */
+static void squares(const struct data_block *b, const double *weight, const double *linear, double rest, double slack,
+                    double *sum) {
+  for (size_t i = 0; i < b->rows; i++) sum[i] = rest;
+  data_squares_add(b, weight, linear, sum);
+  for (size_t i = 0; i < b->rows; i++) {
+    double clip = b->clip[i], q = clip > 0 ? clip * (clip * sum[i]) : 0;
+    sum[i] = fmax(q, 0) + slack;
   }
 }

@@ -29,6 +29,7 @@ struct rows_kind {
   void (*crossprod_add)(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                         size_t ldc);
   void (*squares_add)(const struct data_block *b, const double *weight, const double *linear, double *sum);
+  void (*outside_add)(const struct data_block *b, const double *low, const double *high, double *count);
   void (*moments_add)(const struct data_block *b, const double *most, double *g);
   void (*fetch_behind)(const struct data_block *b, size_t part, size_t parts); /* of a tile; may be NULL */
   double (*additions)(const struct data *data, double blocks, double groups);
@@ -40,6 +41,10 @@ struct coordinates {
   double slack;                 /* more than rounding can reduce a squared length */
   double stretch;               /* bound on |z| / |r| */
   const double *square, *cross; /* scale^2, and 2 radius scale^2 centre */
+  /* With a tilt the same of the columns without an end, and of the excess relative to the ends (proofs: tilt). */
+  const double *free_square, *free_cross, *end_square, *end_cross;
+  double free_rest, end_rest;
+  const double *low, *high; /* beyond which entries are on the other side of their ends */
   double *work;                 /* two points */
 };
 
@@ -68,6 +73,10 @@ void data_clip(struct data *data);
 int data_weigh(struct data *data, const double *weight, const double *offset, double most);
 /* The same where they come with the rows, later: allocates room for them, to be filled before data_clip(). */
 int data_weigh_later(struct data *data, int weight, int offset, double most);
+
+/* The length that takes the place of |z| where the classes have different weights (proofs: tilt). free: the squared
+ * length of the columns without an end. */
+double coordinates_tilted(const struct coordinates_spec *s, double length, double free, double excess, int regular);
 
 /* Gives the rows these coordinates, which are kept by reference and must fit such rows. May be called once. */
 int data_move(struct data *data, const struct coordinates *coordinates);
@@ -117,7 +126,8 @@ size_t data_blocks(const struct data *data, const struct batch *batch);
 size_t data_block_rows(const struct data *data, const struct batch *batch); /* of the longest block */
 size_t data_buffer(const struct data *data);
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer);
-/* The block in place, null records included, whose numbers may be anything; for data_squares_add() only. */
+/* The block in place, null records included, whose numbers may be anything; for data_squares_add() and
+ * data_outside_add() only. */
 struct data_block data_block_as_it_lies(const struct data *data, size_t index);
 /* At most `most` rows of the block from `start` on, in the form that the products below need. buffer is the block's. */
 struct data_block data_tile(const struct data_block *block, size_t start, size_t most, double *buffer);
@@ -142,6 +152,8 @@ void data_crossprod_add(const struct data_block *b, const double *u, const doubl
 /* sum_i <- sum_i + sum_j (weight_j x_ij - linear_j) x_ij, for a tile or a block in place; a NULL weight means
  * weights of one and linear of zero. Not finite where a value is missing. */
 void data_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
+/* count_i <- count_i + the number of entries x_ij below low_j <= 0 or above high_j >= 0, of a block in place. */
+void data_outside_add(const struct data_block *b, const double *low, const double *high, double *count);
 /* g_j <- g_j + sum_i min(r_ij^2, most_j^2) / (2 most_j), r_i the clipped row, for columns with most_j > 0; of a tile */
 void data_moments_add(const struct data_block *b, const double *most, double *g);
 
@@ -185,6 +197,7 @@ void dense_multiply_t_add(const struct data_block *b, size_t k, const double *v,
 void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
 void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
+void dense_outside_add(const struct data_block *b, const double *low, const double *high, double *count);
 void dense_moments_add(const struct data_block *b, const double *most, double *g);
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 
@@ -196,6 +209,7 @@ void codes_matvec_t_add(const struct data_block *b, const double *v, double *g);
 void codes_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
 void codes_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
+void codes_outside_add(const struct data_block *b, const double *high, double *count);
 void codes_moments_add(const struct data_block *b, const double *most, double *g);
 
 #endif

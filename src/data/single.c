@@ -13,6 +13,8 @@ static void squares_add(const struct data_block *b, const double *weight, const 
 static void widen(size_t n, const float *from, double *restrict to);
 static void add_squares(size_t n, const float *x, double *restrict sum);
 static void add_quadratic(size_t n, const float *x, double weight, double linear, double *restrict sum);
+static void outside_add(const struct data_block *b, const double *low, const double *high, double *count);
+static void add_outside(size_t n, const float *x, double low, double high, double *restrict count);
 
 static const struct rows_kind single = {
     .free = base_free,
@@ -25,6 +27,7 @@ static const struct rows_kind single = {
     .multiply_t_add = dense_multiply_t_add,
     .crossprod_add = dense_crossprod_add,
     .squares_add = squares_add,
+    .outside_add = outside_add,
     .moments_add = dense_moments_add,
     .fetch_behind = dense_fetch_behind,
     .additions = columns_additions,
@@ -74,6 +77,24 @@ static void squares_add(const struct data_block *b, const double *weight, const 
     }
   }
   codes_squares_add(b, weight, linear, sum);
+}
+
+static void outside_add(const struct data_block *b, const double *low, const double *high, double *count) {
+  const struct columns *columns = b->data->own;
+  const float *x = columns->x;
+  if (b->x) {
+    dense_outside_add(b, low, high, count);
+    return;
+  }
+  for (size_t j = 0; j < columns->dense; j++) {
+    add_outside(b->rows, x + b->start + j * b->data->n, low[j], high[j], count);
+  }
+  codes_outside_add(b, high, count);
+}
+
+SIMD_CLONES static void add_outside(size_t n, const float *x, double low, double high, double *restrict count) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) count[i] += x[i] < low || x[i] > high ? 1 : 0;
 }
 
 SIMD_CLONES static void widen(size_t n, const float *from, double *restrict to) {

@@ -21,6 +21,7 @@ static void matvec_t_add(const struct data_block *b, const double *v, double *g)
 static void crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                           size_t ldc);
 static void squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
+static void outside_add(const struct data_block *b, const double *low, const double *high, double *count);
 static void moments_add(const struct data_block *b, const double *most, double *g);
 static double additions(const struct data *data, double blocks, double groups);
 static int compress_rows(struct data *data, const struct data_compressed *x);
@@ -33,6 +34,7 @@ static const struct rows_kind sparse = {
     .matvec_t_add = matvec_t_add,
     .crossprod_add = crossprod_add,
     .squares_add = squares_add,
+    .outside_add = outside_add,
     .moments_add = moments_add,
     .additions = additions,
 };
@@ -161,6 +163,18 @@ static void squares_add(const struct data_block *b, const double *weight, const 
       int j = rows->column[k];
       double x = rows->value[k];
       sum[i] += (weight ? weight[j] * x - linear[j] : x) * x;
+    }
+  }
+}
+
+/* The zeros are never outside. */
+static void outside_add(const struct data_block *b, const double *low, const double *high, double *count) {
+  const struct sparse *rows = b->data->own;
+  for (size_t i = 0; i < b->rows; i++) {
+    size_t row = data_row(b, i);
+    for (size_t k = rows->start[row]; k < rows->start[row + 1]; k++) {
+      int j = rows->column[k];
+      count[i] += rows->value[k] < low[j] || rows->value[k] > high[j];
     }
   }
 }

@@ -6,12 +6,19 @@
  * smallest slope that a loss can be given, it has the slope c_i = B / s, clipped to the interval from c to the slope of
  * the loss, and the weight min(1, B / (c s)). Then weight times slope times s is at most B for every response
  * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only.
+ *
+ * With a tilt k the loss has the weight 1 + k for y > 0 and 1 - k for y < 0, at the predictor
+ * t + log((1 + k) / (1 - k)): then the true log-odds t still minimise the expected loss. The lengths are such that a sum
+ * of gradients changes by at most 2 B, as without it (proofs: tilt).
  */
 #include "base/simd.h"
 #include "la/la.h"
 #include "model/model.h"
 
 #include <math.h>
+
+static double shift_of(const struct coordinates_spec *s);
+static void tilt(size_t n, double tilt, const double *y, double *restrict d1);
 
 const struct loss_bounds *model_bounds(const struct model *m) {
   return model_weighted(m) || m->network || m->offset > 0 ? &m->own : loss_bounds_of(m->loss);
@@ -23,19 +30,32 @@ void model_slope_bounds(const struct model *m, double *size, double *lipschitz) 
   const struct loss_bounds *b = loss_bounds_of(m->loss);
   *size = b->lipschitz;
   *lipschitz = fmax(b->curv_lower, b->curv_upper);
-  if (model_weighted(m)) *lipschitz = fmax(*lipschitz, loss_own_curvature(m->loss));
+  if (!model_weighted(m)) return;
+  double most = 1 + fabs(m->coordinates->spec.tilt);
+  *size *= most;
+  *lipschitz = most * fmax(*lipschitz, loss_own_curvature(m->loss));
 }
 
 int model_move(struct model *m, const struct coordinates *coordinates) {
   const struct loss_bounds *b = model_bounds(m);
   if (m->network || m->outputs > 1 || (coordinates->spec.weighted && b->curv_lower > 0)) return BASE_ERR_ARGUMENT;
+  /* A class must be the sign of the slope: that is so for the logistic loss, the only one whose slope can be chosen. */
+  if (coordinates->spec.tilt != 0 && loss_least_slope(m->loss) >= b->lipschitz) return BASE_ERR_ARGUMENT;
   m->coordinates = coordinates;
   m->own = *b;
   if (!coordinates->spec.weighted) return BASE_OK;
-  m->own.lipschitz = coordinates->spec.bound * (1 + 0x1p-48);
-    m->own.curv_upper = m->own.third = INFINITY; /* rows may be long */
+  m->own.lipschitz = (1 + fabs(coordinates->spec.tilt)) * coordinates->spec.bound * (1 + 0x1p-48);
+  m->own.curv_upper = m->own.third = INFINITY; /* rows may be long */
+  m->offset += fabs(shift_of(&coordinates->spec));
   return BASE_OK;
 }
+
+double model_gradient_change(const struct model *m, int replaces) {
+  double one = model_bounds(m)->lipschitz;
+  return !replaces ? one : model_weighted(m) ? 2 * m->coordinates->spec.bound * (1 + 0x1p-48) : 2 * one;
+}
+
+static double shift_of(const struct coordinates_spec *s) { return log1p(s->tilt) - log1p(-s->tilt); }
 
 /* The slope of each row's loss. */
 SIMD_CLONES static void own_slopes(size_t n, double bound, double least, const double *length, double *restrict c) {
@@ -45,6 +65,12 @@ SIMD_CLONES static void own_slopes(size_t n, double bound, double least, const d
     slope = slope > least ? slope : least;
     c[i] = slope < 1 ? slope : 1;
   }
+}
+
+/* d1_i times the weight of its class. */
+SIMD_CLONES static void tilt(size_t n, double tilt, const double *y, double *restrict d1) {
+  SIMD_LOOP
+  for (size_t i = 0; i < n; i++) d1[i] *= y[i] > 0 ? 1 + tilt : 1 - tilt;
 }
 
 /* d1_i times the row's weight, which is less than one for rows longer than `most`. */
@@ -61,10 +87,13 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
     model_eval(m, b, t, NULL, d1, NULL);
     return;
   }
-  double bound = m->coordinates->spec.bound, least = loss_least_slope(m->loss);
-  own_slopes(b->rows, bound, least, b->length, c);
-  model_own_slopes(m, b, t, c, d1);
-  weigh(b->rows, bound / least, b->length, d1);
+  const struct coordinates_spec *s = &m->coordinates->spec;
+  double least = loss_least_slope(m->loss), shift = shift_of(s), shifted[DATA_BLOCK];
+  own_slopes(b->rows, s->bound, least, b->length, c);
+  for (size_t i = 0; i < b->rows; i++) shifted[i] = t[i] + shift;
+  model_own_slopes(m, b, shift != 0 ? shifted : t, c, d1);
+  weigh(b->rows, s->bound / least, b->length, d1);
+  if (s->tilt != 0) tilt(b->rows, s->tilt, b->y, d1);
 }
 
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight) {

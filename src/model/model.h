@@ -42,7 +42,7 @@ struct model {
   size_t side;                           /* coefficients of one output */
   size_t dim;                            /* all coefficients, one output after the other */
   const struct coordinates *coordinates; /* of the coefficients; NULL: those of the rows */
-  double offset;                         /* bound on the records' offsets */
+  double offset;                         /* bound on what is added to the records' predictors */
   struct loss_bounds own;                /* for weighted rows, offsets, and networks, which have none */
   const struct network *network;         /* or NULL */
   size_t tape;                           /* numbers that a thread needs for the network */
@@ -73,6 +73,8 @@ const struct loss_bounds *model_bounds(const struct model *m);
 /* Bounds on a record's slope as a function of its predictor: its size, and its Lipschitz constant. */
 void model_slope_bounds(const struct model *m, double *size, double *lipschitz);
 int model_weighted(const struct model *m);
+/* Bound on the change of a sum of gradients where a record is replaced by any other, or by a null record. */
+double model_gradient_change(const struct model *m, int replaces);
 /* dl_i/dt_i, weighted; c is overwritten. */
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1);
 /* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. */

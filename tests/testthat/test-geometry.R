@@ -153,6 +153,82 @@ test_that("steps are longer for a rare class where there is little noise", {
   expect_equal(factor(NULL, 3), 1)
 })
 
+# Factors with levels of different frequencies, and one numeric column; the second class's fraction is about `rare`.
+uneven <- function(n, rare) {
+  set.seed(4)
+  data <- data.frame(f = factor(sample(letters[1:6], n, TRUE, c(6, 5, 4, 3, 2, 1))), g = factor(sample(0:1, n, TRUE)),
+                     x = stats::runif(n, -1, 1))
+  data$y <- stats::runif(n) < stats::plogis(stats::qlogis(rare) + (data$f == "b") - 1.5 * (data$f == "f") + data$x)
+  data
+}
+uneven_fit <- function(data, eps, ...) any_fit(y ~ ., data, eps = eps, delta = 1e-6, bounds = list(x = c(-1, 1)), ...)
+
+test_that("the rarer class weighs more as far as its rows are not opposite", {
+  tilt <- function(data = uneven(3000, 0.1), eps = 1, ...) uneven_fit(data, eps, ...)$geometry$tilt
+  public <- geometry_public(c(5:1 / 21, 0.5, 0), sqrt(c((5:1 / 21) * (1 - 5:1 / 21), 0.25, 1 / 3)))
+  data <- uneven(3000, 0.1)
+  p <- uneven_fit(data, 1, geometry = public)$geometry
+  squared <- 1 + (p$scale[1] / p$radius)^2 / 3 + sum((p$scale[-1] * pmin(p$centre[-1], 1 / p$radius - p$centre[-1]))^2)
+  expect_equal(p$tilt, sqrt(2 / squared) - 1)
+  expect_gt(p$tilt, 0.05)
+  expect_gt(tilt(), 0)
+  flipped <- transform(data, y = !y)
+  expect_equal(uneven_fit(flipped, 1, geometry = public)$geometry$tilt, -p$tilt)
+  set.seed(2)
+  expect_lt(abs(tilt(uneven(3000, 0.5), eps = 3, noise = "reproducible")), 0.15) # at most the classes' imbalance
+  expect_identical(tilt(neighbours = "zero-out"), 0)
+  expect_identical(tilt(eps = 300), 0) # rows have the logistic loss itself
+  expect_identical(tilt(start = numeric(8)), 0) # the classes' fractions are unknown
+  x <- stats::model.matrix(~ f + g, data)[, -1]
+  of_matrix <- function(...) {
+    quiet_fit(x, ifelse(data$y, 1, -1), eps = 1, delta = 1e-6, radius = 2, method = "newton-ridge", ...)$geometry
+  }
+  expect_gt(of_matrix(bounds = c(0, 1))$tilt, 0.1)
+  expect_identical(of_matrix()$tilt, 0) # any column may have both signs
+})
+
+test_that("a column's end is that of its range where it counts less than twice", {
+  box <- rbind(c(0, 0.5), c(0, 0.5), c(-0.5, 0.5), c(-0.5, 0.5), c(0.1, 0.5), c(0, 0.5), c(-1, 1), c(-1, 0), c(0, 0.5),
+               c(-0.5, 0.5))
+  job <- list(design = structure(list(box = box), class = "dp_matrix_design"),
+              geometry = list(centre = c(0.1, 0.45, 0, -0.45, 0.15, 0, 0.9, 0, -0.1, 0.6)))
+  variance <- c(0.04, 0.02, 0.01, 0.003, 0.04, 0, 0.02, 0.1, 0.1, 0.1)
+  expect_identical(dpsosp:::column_ends(job, variance), c(0, 0.5, NaN, -0.5, NaN, 0, 1, NaN, NaN, NaN))
+})
+
+test_that("public means outside the range of their columns are no errors", {
+  x <- cbind(stats::runif(400), stats::runif(400) < 0.3)
+  fit <- function(mean) {
+    quiet_fit(x, rep(c(-1, 1, -1, -1), 100), eps = 1, delta = 1e-6, radius = 2, bounds = c(0, 1),
+              method = "newton-ridge", geometry = geometry_public(mean, c(0.3, 0.4)))
+  }
+  for (mean in list(c(1.2, 0.3), c(-0.1, 0.3), c(1, 1), c(0, 0))) expect_true(all(is.finite(coef(fit(mean)))))
+})
+
+test_that("a correct model is estimated without bias where the classes have different weights", {
+  data <- uneven(15000, 0.06)
+  truth <- stats::coef(stats::glm(y ~ ., stats::binomial(), data))
+  set.seed(5)
+  fits <- replicate(8, {
+    fit <- uneven_fit(data, 0.4, noise = "reproducible")
+    expect_gt(fit$geometry$tilt, 0.1)
+    stats::coef(fit)
+  })
+  error <- abs(rowMeans(fits) - truth) / (apply(fits, 1, stats::sd) / sqrt(8) + 0.05)
+  expect_lt(max(error), 4)
+})
+
+test_that("chunks give rows with a tilt the bits that the data frame gives", {
+  data <- uneven(3000, 0.1)
+  fit <- function(data) {
+    set.seed(3)
+    uneven_fit(data, 2, noise = "reproducible")
+  }
+  whole <- fit(data)
+  expect_gt(whole$geometry$tilt, 0)
+  expect_identical(coef(fit(dp_source(in_chunks(data, 700), levels = levels_of(data)))), coef(whole))
+})
+
 test_that("public moments of a matrix are those of its columns", {
   set.seed(5)
   public <- geometry_public(mean = c(1, 0, -1) / 2, sd = c(2, 1, 1) / 4)
