@@ -22,8 +22,8 @@
 #' A fit proceeds as follows.
 #' 1. The fraction `matrix_share` of the budget pays for one release of the matrix of second moments of the weighted
 #'    rows. With the factor c, roughly the curvature of the loss, it becomes the matrix M of the quadratic model. c is
-#'    0.3, or less where a class is rare and there is little noise: 1.2 p (1 - p), with p the released fraction of the
-#'    second class, but at least 0.15 and at least 0.3 / cap^2, where cap is B divided by its smallest possible value.
+#'    0.3, or less where there is little noise: at least 0.15 and at least 0.3 / cap^2, where cap is B divided by its
+#'    smallest possible value.
 #' 2. The budget that remains, except for the certificate, is divided equally among `iterations` gradients. The steps
 #'    start at the constant prediction (see `start` of [dp_sosp()]) and minimise the mean loss plus a ridge penalty
 #'    around that start,
@@ -36,11 +36,11 @@
 #'    them. So more steps cost time, not accuracy.
 #' 3. The mean of the last 85 percent of the iterates and of their gradients, without the ridge penalty, are one noisy
 #'    linear equation H a = v for the distance a from the start to the minimiser. H is a shrunk version of M, with the
-#'    curvature of the loss at the start for c. The solution is the start plus the posterior mean of a. Its prior
-#'    distribution is normal, with variances proportional to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors
-#'    have the standard deviation t. t = 0.05, 0.1, ..., 12.8 have equal prior probabilities, and the releases decide
-#'    between them: coefficients that do not exceed the noise level are shrunk to zero, others hardly. This uses
-#'    releases only and costs no budget.
+#'    curvature p (1 - p) of the loss at the start for c, p the released fraction of the second class. The solution is
+#'    the start plus the posterior mean of a. Its prior distribution is normal, with variances proportional to 1 /
+#'    \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ..., 12.8 have
+#'    equal prior probabilities, and the releases decide between them: coefficients that do not exceed the noise level
+#'    are shrunk to zero, others hardly. This uses releases only and costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
@@ -102,7 +102,7 @@ check_ridge <- function(job) {
 # inst/experiments/ridge-rule.R compares size, power, intercept, signals, wander, few and matrix with others on
 # synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
-ridge_rare <- 0.5       # smallest factor of this curvature where a class is rare
+ridge_quiet <- 0.5      # smallest factor of this curvature for the steps, where there is little noise
 ridge_size <- 24        # norm of the solution that the ridge is made for, with rows of norm one
 ridge_power <- 1.5      # power of a column's scale that its ridge is in proportion to
 ridge_intercept <- 0.25 # ridge of the intercept over that of a column with the scale of most: its coordinate is short
@@ -127,10 +127,11 @@ ridge_control <- function(job) {
 }
 
 ridge_options <- function(job, rho) {
-  curved <- if (has_slopes(job$loss)) ridge_curvature * rare(job) else loss_bounds(job$loss)[["curv_upper"]]
+  most <- if (has_slopes(job$loss)) ridge_curvature else loss_bounds(job$loss)[["curv_upper"]]
   wander <- if (has_few_records(job)) ridge_wander / 2 else ridge_wander
-  c(list(curvature = curved, start_curvature = start_curvature(job, curved), size = ridge_size * job$geometry$cap,
-         power = ridge_power, intercept = ridge_intercept, signal = ridge_signal, signals = ridge_signals,
+  c(list(curvature = most * quiet(job), start_curvature = start_curvature(job, most),
+         size = ridge_size * job$geometry$cap, power = ridge_power, intercept = ridge_intercept,
+         signal = ridge_signal, signals = ridge_signals,
          reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail),
     ridge_control(job))
 }
@@ -138,8 +139,6 @@ ridge_options <- function(job, rho) {
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released.
 start_curvature <- function(job, most) if (is.null(job$share)) most else min(most, job$share * (1 - job$share))
 
-# Curvature of the logistic loss at the constant prediction, over its maximum. The lower bound keeps steps short where
-# there is much noise. If the caller gave the start, the fraction of the second class is unknown.
-rare <- function(job) {
-  if (is.null(job$share)) 1 else max(4 * job$share * (1 - job$share), ridge_rare, job$geometry$cap^-2)
-}
+# The curvature of the steps over that of the loss. Where there is little noise longer steps reach coefficients far
+# away, such as those of levels that occur with one class only, where the loss has little curvature.
+quiet <- function(job) if (has_slopes(job$loss)) max(ridge_quiet, job$geometry$cap^-2) else 1

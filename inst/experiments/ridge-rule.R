@@ -14,9 +14,10 @@
 # gradients' budget, to choose the size of the ridge, "larger ridge" used all gradients for that, and "posterior mean"
 # takes the posterior mean of the minimiser for the solution. In these three the ridge is in proportion to a column's
 # scale over the mean scale, its size is 16, and the matrix has 6 percent. "rare levels" has the ridge of the head of
-# src/method/ridge.c, and "correlations" also the shrinkage of posterior_matrix(); before, all entries off the diagonal
-# were shrunk by the same factor. Other settings are of "rare levels", with 1 seed of small problems, and growths,
-# curvatures and floors of "first gradient".
+# src/method/ridge.c, "correlations" also the shrinkage of posterior_matrix(); before, all entries off the diagonal
+# were shrunk by the same factor. "longer steps" is the package as it is, for problems with little noise or rare classes;
+# before, steps were longer for rare classes only ("rare 1": not for these either). Other settings are of "rare levels",
+# with 1 seed of small problems, and growths, curvatures and floors of "first gradient".
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -70,13 +71,13 @@ settings <- c(constants, list(
   "wander .03" = list(ridge_wander = 0.03), "few none" = list(ridge_few = 0), "few all" = list(ridge_few = 1e6),
   newton = list()
 ))
-shares <- settings[c("size 12", "size 48", "power 1", "power 2", "matrix 1.5 %", "matrix 6 %")]
-growths <- c(constants, shares, list(
-  "growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),
-  "no growth" = list(geometry_noise = 1e-9)
-))
-curvatures <- c(constants, list("rare 1" = list(ridge_rare = 1), "rare .3" = list(ridge_rare = 0.3)))
-if ("--unchanged" %in% arguments) settings <- growths <- curvatures <- constants[1]
+growths <- list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),
+                "no growth" = list(geometry_noise = 1e-9))
+curvatures <- c(constants[1], list("quiet 1" = list(ridge_quiet = 1), "quiet .3" = list(ridge_quiet = 0.3)))
+if ("--unchanged" %in% arguments) {
+  settings <- curvatures <- constants[1]
+  growths <- list()
+}
 
 
 # Numeric columns in [-1, 1] with different spreads and little correlation, factors with rare levels. signal: standard
@@ -181,6 +182,6 @@ if (identical(arguments[1], "--summary")) {
   simulate(out, arguments[2], small, seeds[1], settings)
   simulate(out, arguments[2], wide, seeds[4], settings)
   simulate(out, arguments[2], large, seeds[2], settings)
-  simulate(out, arguments[2], quiet, seeds[3], growths)
+  simulate(out, arguments[2], quiet, seeds[3], c(curvatures, growths))
   simulate(out, arguments[2], rare, seeds[3], curvatures)
 }

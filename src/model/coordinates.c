@@ -8,8 +8,8 @@
  * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only.
  *
  * With a tilt k the loss has the weight 1 + k for y > 0 and 1 - k for y < 0, at the predictor
- * t + log((1 + k) / (1 - k)): then the true log-odds t still minimise the expected loss. The lengths are such that a sum
- * of gradients changes by at most 2 B, as without it (proofs: tilt).
+ * t + log((1 + k) / (1 - k)): then the true log-odds t still minimise the expected loss. The lengths are such that a
+ * sum of gradients changes by at most 2 B, as without it (proofs: tilt).
  */
 #include "base/simd.h"
 #include "la/la.h"

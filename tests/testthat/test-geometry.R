@@ -143,14 +143,17 @@ test_that("a matrix column that varies less than an indicator of its bounds has 
   expect_equal(fit$geometry$scale[2] / fit$geometry$scale[1], expected, tolerance = 0.02)
 })
 
-test_that("steps are longer for a rare class where there is little noise", {
-  factor <- function(share, cap) dpsosp:::rare(list(share = share, geometry = list(cap = cap)))
-  expect_equal(factor(0.5, 3), 1)
-  expect_equal(factor(0.3, 3), 0.84)
-  expect_equal(factor(0.01, 3), 0.5)
-  expect_equal(factor(0.01, 1.2), 1 / 1.44)
-  expect_equal(factor(0.01, 1), 1)
-  expect_equal(factor(NULL, 3), 1)
+test_that("steps are longer where there is little noise, and the model of the solution does not change with them", {
+  options <- function(share, cap) {
+    job <- list(share = share, geometry = list(cap = cap), loss = loss_logistic(), n = 1e5, dim = 4,
+                control = control_newton_ridge())
+    unlist(dpsosp:::ridge_options(job, 1)[c("curvature", "start_curvature")], use.names = FALSE)
+  }
+  expect_equal(options(0.5, 1), c(0.3, 0.25))
+  expect_equal(options(0.5, 1.2), c(0.3 / 1.44, 0.25))
+  expect_equal(options(0.5, 3), c(0.15, 0.25))
+  expect_equal(options(0.1, 3), c(0.15, 0.09))
+  expect_equal(options(NULL, 3), c(0.15, 0.3))
 })
 
 # Factors with levels of different frequencies, and one numeric column; the second class's fraction is about `rare`.
