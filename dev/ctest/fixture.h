@@ -163,13 +163,16 @@ static inline int fixture_coordinates(const struct data *d, double scale, int we
   return coordinates_create(&c->spec, &c->made);
 }
 
-/* The same coordinates with a tilt. Some columns have no end, those of others lie on either side of their centres. */
+/* No end, or one at zero or beyond it as seen from the centre. */
+static inline double fixture_end(double centre, int intercept) {
+  double away = ctest_uniform() < 0.5 || !intercept ? 0 : ctest_uniform();
+  return ctest_uniform() < 0.3 ? NAN : centre > 0 ? -away : away;
+}
+
+/* The same coordinates with a tilt. */
 static inline int fixture_tilt(const struct data *d, double tilt, double shortest, struct fixture_coordinates *c) {
   coordinates_free(c->made);
-  for (size_t j = 0; j < d->p; j++) {
-    double away = ctest_uniform() < 0.5 || !d->intercept ? 0 : 0.9 * ctest_uniform();
-    c->end[j] = ctest_uniform() < 0.3 ? NAN : c->centre[j] > 0 ? -away : away;
-  }
+  for (size_t j = 0; j < d->p; j++) c->end[j] = fixture_end(c->centre[j], d->intercept);
   c->spec.tilt = tilt;
   c->spec.shortest = shortest;
   c->spec.end = c->end;

@@ -121,12 +121,6 @@ static void tilted_pairs(enum oracle_neighbours neighbours, size_t n) {
 
 /* ---- any pair ---- */
 
-/* No end, or one at zero or beyond it as seen from the centre. */
-static double random_end(double centre, int intercept) {
-  double away = ctest_uniform() < 0.5 || !intercept ? 0 : ctest_uniform();
-  return ctest_uniform() < 0.3 ? NAN : centre > 0 ? -away : away;
-}
-
 static struct pair random_pair(enum oracle_neighbours neighbours, int intercept) {
   struct pair p = base_pair(3 + (size_t)(17 * ctest_uniform()), 1);
   double size = exp(6 * ctest_uniform() - 3), far = exp(4 * ctest_uniform() - 2);
@@ -140,7 +134,7 @@ static struct pair random_pair(enum oracle_neighbours neighbours, int intercept)
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = size * exp(2 * ctest_normal());
     p.centre[j] = intercept ? 2 * ctest_uniform() - 1 : 0;
-    p.end[j] = random_end(p.centre[j], intercept);
+    p.end[j] = fixture_end(p.centre[j], intercept);
     p.most[j] = ctest_uniform() < 0.5 ? pow(ctest_uniform(), 4) : ctest_uniform() < 0.5;
     p.row[0][j] = far * ctest_normal();
     p.row[1][j] = ctest_uniform() < 0.3 ? -p.row[0][j] : far * ctest_normal();

@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+static double row_bound(const struct coordinates_spec *s);
 static double shift_of(const struct coordinates_spec *s);
 static void tilt(size_t n, double tilt, const double *y, double *restrict d1);
 
@@ -44,7 +45,7 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   m->coordinates = coordinates;
   m->own = *b;
   if (!coordinates->spec.weighted) return BASE_OK;
-  m->own.lipschitz = (1 + fabs(coordinates->spec.tilt)) * coordinates->spec.bound * (1 + 0x1p-48);
+  m->own.lipschitz = (1 + fabs(coordinates->spec.tilt)) * row_bound(&coordinates->spec);
   m->own.curv_upper = m->own.third = INFINITY; /* rows may be long */
   m->offset += fabs(shift_of(&coordinates->spec));
   return BASE_OK;
@@ -52,8 +53,11 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
 
 double model_gradient_change(const struct model *m, int replaces) {
   double one = model_bounds(m)->lipschitz;
-  return !replaces ? one : model_weighted(m) ? 2 * m->coordinates->spec.bound * (1 + 0x1p-48) : 2 * one;
+  return !replaces ? one : model_weighted(m) ? 2 * row_bound(&m->coordinates->spec) : 2 * one;
 }
+
+/* The bound on a row's gradient, without a tilt, and the rounding of its slope and weights. */
+static double row_bound(const struct coordinates_spec *s) { return s->bound * (1 + 0x1p-48); }
 
 static double shift_of(const struct coordinates_spec *s) { return log1p(s->tilt) - log1p(-s->tilt); }
 
@@ -88,10 +92,14 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
     return;
   }
   const struct coordinates_spec *s = &m->coordinates->spec;
-  double least = loss_least_slope(m->loss), shift = shift_of(s), shifted[DATA_BLOCK];
+  double least = loss_least_slope(m->loss), shifted[DATA_BLOCK];
   own_slopes(b->rows, s->bound, least, b->length, c);
-  for (size_t i = 0; i < b->rows; i++) shifted[i] = t[i] + shift;
-  model_own_slopes(m, b, shift != 0 ? shifted : t, c, d1);
+  if (s->tilt != 0) {
+    double shift = shift_of(s);
+    for (size_t i = 0; i < b->rows; i++) shifted[i] = t[i] + shift;
+    t = shifted;
+  }
+  model_own_slopes(m, b, t, c, d1);
   weigh(b->rows, s->bound / least, b->length, d1);
   if (s->tilt != 0) tilt(b->rows, s->tilt, b->y, d1);
 }
