@@ -142,6 +142,23 @@ contrast_matrix <- function(contrast, levels, name, call) {
   contrast
 }
 
+# The degrees of a design's polynomials of ordered factors, in the order of its columns; one for other columns. In a
+# product they multiply.
+column_degrees <- function(design) {
+  if (is_matrix_design(design)) return(rep(1, nrow(design$box)))
+  ifelse(design$columns$kind == "numeric",
+         vapply(design$columns$variable, function(name) degree_of(design$predictors[[name]]), 0), 1)
+}
+
+degree_of <- function(e) {
+  if (!is.call(e)) return(1)
+  if (identical(e[[1]], quote(`*`))) return(degree_of(e[[2]]) * degree_of(e[[3]]))
+  values <- if (identical(e[[1]], quote(contrast_column))) e[[4]]
+  if (length(values) < 3L || length(values) > 95L) return(1) # contr.poly() has no more levels
+  same <- colSums(abs(stats::contr.poly(length(values)) - values)) < 1e-8
+  if (any(same)) which(same) else 1
+}
+
 # contrasts: as glm() takes them; factors: the names of the factors in the formula.
 check_contrasts <- function(contrasts, factors, call) {
   if (is.null(contrasts)) return(invisible())

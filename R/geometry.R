@@ -43,8 +43,10 @@
 #' the coefficients in them. Let r be a row that was mapped and divided by `radius` (see [dp_sosp()]), and
 #' \eqn{r_j}{r_j} its column j. The coordinate of this column is
 #' \deqn{z_j = \mathrm{scale}_j (r_j - \mathrm{centre}_j),}{z_j = scale_j (r_j - centre_j),}
-#' and that of the intercept is the number `constant`. The entry `geometry` of the fit has these numbers. Without an
-#' intercept the columns are not centred.
+#' and that of the intercept is the number `constant`. For a polynomial of degree k of an ordered factor, the scale is
+#' divided by \deqn{\sqrt{1 + 25 (d / (n \mu))^2 (k^{1.5} - 1)}.}{sqrt(1 + 25 (d / (n mu))^2 (k^1.5 - 1)).}
+#' Effects of ordered levels are mostly smooth, so where there is much noise, more of the budget is for low degrees. The
+#' entry `geometry` of the fit has these numbers. Without an intercept the columns are not centred.
 #'
 #' @param mean,sd Public means and standard deviations of the columns, chosen without looking at the data: finite
 #'   numbers, `sd` positive, one for each coefficient except the intercept. They are in the order of the coefficients,

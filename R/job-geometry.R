@@ -3,8 +3,7 @@
 # is wasted on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments)
 # or from public ones. It adds to the job
 #   oracle    with these coordinates
-#   geometry  a list of centre, scale, constant, radius, intercept, weighted, cap, bound, tilt, shortest and
-#             end
+#   geometry  a list of centre, scale, prior, constant, radius, intercept, weighted, cap, bound, tilt, shortest and end
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
 geometry_share <- 0.09   # fraction of the budget for the moments
@@ -12,9 +11,12 @@ geometry_floor <- 2      # standard deviations of its noise that are added to a 
 geometry_surely <- 2     # a second moment must be below that of an indicator by this many standard deviations
 geometry_least <- 0.001  # smallest public standard deviation of a mapped column, over the largest
 geometry_constant <- 1.5 # the intercept's coordinate, times sqrt(d); the start already has a good intercept
+geometry_power <- 1.5    # prior variances are in inverse proportion to this power of the scale
+geometry_degree <- 0.75  # prior standard deviations, to this power of the degree in the levels of an ordered factor
+geometry_hidden <- 25    # squared noise over prior standard deviation of a coefficient where d / (n mu) is one
 geometry_noise <- 0.005  # rows longer than one are allowed where d / (n mu) is smaller than this
 geometry_growth <- 1 / 3 # the allowed length grows with this power of n mu / d
-geometry_shortest <- 1 / 1.02 # with a tilt, shorter rows count as this long: they have the smallest slope
+geometry_shortest <- 0.85 # with a tilt, shorter rows count as this long
 
 job_geometry <- function(job) {
   wanted <- job$geometry
@@ -27,7 +29,8 @@ job_geometry <- function(job) {
   }
   moments <- if (inherits(wanted, "dp_geometry")) public_moments(job, wanted) else release_moments(job)
   weighted <- !is.null(job$method$family$weighted)
-  job$geometry <- c(new_geometry(moments, job),
+  degree <- column_degrees(job$design)[slopes_order(job$design)]
+  job$geometry <- c(new_geometry(moments, degree, job),
                     if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
   job$geometry <- c(job$geometry, class_weights(job, moments$variance))
   move_oracle(job$oracle, job$geometry)
@@ -111,23 +114,42 @@ known_indicators <- function(design) {
 
 # ---- coordinates ----
 
-# The added noise level keeps columns from being scaled up whose variance the noise may hide. Rows then have a norm of
-# about one.
-new_geometry <- function(moments, job) {
+# The added noise level keeps columns from being scaled up whose variance the noise may hide. Columns of which little is
+# expected are shorter, so that others are longer: if coordinate j has the squared length x_j and its coefficient the
+# prior variance t_j, the sum of posterior variances t_j / (1 + x_j t_j / N) for a given sum of the x_j is smallest for
+# x_j = c - N / t_j, where positive; x_j = 1 / (1 + N (1 / t_j - 1)) is the same to first order in N and positive. Rows
+# then have a norm of about one. moments, degree: in the same order of the columns.
+new_geometry <- function(moments, degree, job) {
   scale <- 1 / sqrt(moments$variance + geometry_floor * moments$sd + 1e-12)
+  shorter <- 1 / sqrt(1 + geometry_hidden * relative_noise(job, job$rho)^2 * (degree^(2 * geometry_degree) - 1))
+  prior <- column_prior(scale, degree) / shorter
+  scale <- scale * shorter
   scale <- scale / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
   list(scale = as.double(scale), centre = as.double(if (job$design$intercept) moments$mean else 0 * moments$mean),
-       constant = geometry_constant / sqrt(job$dim), radius = job$design$radius, intercept = job$design$intercept)
+       prior = as.double(prior), constant = geometry_constant / sqrt(job$dim),
+       radius = job$design$radius, intercept = job$design$intercept)
+}
+
+# Standard deviations that are expected of the coefficients in these coordinates, relative to others: a compromise
+# between equal coefficients per standard deviation (power 1 of the scale) and equal ones per unit (power 2). The mean
+# is of inverse powers, so that columns that hardly vary do not change the others. Effects of ordered levels are mostly
+# smooth: if those of successive levels differ by independent variables of equal variance, the coefficient of the
+# polynomial of degree k has a standard deviation of about k^(-3/4) to k^(-1), relative to that of degree one.
+column_prior <- function(scale, degree) {
+  usual <- sqrt(mean(scale^(-2 * geometry_power)))
+  degree^-geometry_degree / sqrt(usual * scale^geometry_power)
 }
 
 # From public facts: with little noise, rows may be longer before their slopes and weights are bounded.
 row_bounds <- function(job) {
   loss <- loss_bounds(job$loss)[["lipschitz"]]
   share <- (1 - geometry_share) * job$method$family$weighted(job)
-  zeta <- job$dim / (job$n * sqrt(2 * share * job$rho))
-  cap <- max(1, (geometry_noise / zeta)^geometry_growth)
+  cap <- max(1, (geometry_noise / relative_noise(job, share * job$rho))^geometry_growth)
   list(weighted = TRUE, cap = cap, bound = cap * if (has_slopes(job$loss)) loss / 2 else loss)
 }
+
+# d / (n mu), with mu of a part of the budget.
+relative_noise <- function(job, rho) job$dim / (job$n * sqrt(2 * rho))
 
 # The loss of a record of the rarer class has the weight 1 + k, that of the other class the weight 1 - k, so that near
 # the constant prediction the slopes of the rows give more information about the coefficients at the same sensitivity

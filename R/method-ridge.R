@@ -30,10 +30,11 @@
 #'    \deqn{f(w) + \frac12 \sum_j \kappa_j (w_j - s_j)^2,}{f(w) + sum_j kappa_j (w_j - s_j)^2 / 2,}
 #'    with s the start. \eqn{\kappa_j}{kappa_j} is proportional to the noise of a gradient and to the power 1.5 of the
 #'    inverse standard deviation of the column; this is a compromise between equal shrinkage of coefficients per unit
-#'    and per standard deviation. Columns that hardly vary, such as indicators of rare levels, do not change the
-#'    \eqn{\kappa_j}{kappa_j} of others much. A step is -(M + D)^-1 times the gradient. The diagonal matrix
-#'    D makes steps long enough to reach the minimum in `iterations` steps and short enough for the noise of each of
-#'    them. So more steps cost time, not accuracy.
+#'    and per standard deviation. For a polynomial of an ordered factor it is also proportional to the power 1.5 of the
+#'    degree, since effects of ordered levels are mostly smooth. Columns that hardly vary, such as indicators of rare
+#'    levels, do not change the \eqn{\kappa_j}{kappa_j} of others much. A step is -(M + D)^-1 times the gradient. The
+#'    diagonal matrix D makes steps long enough to reach the minimum in `iterations` steps and short enough for the
+#'    noise of each of them. So more steps cost time, not accuracy.
 #' 3. The mean of the last 85 percent of the iterates and of their gradients, without the ridge penalty, are one noisy
 #'    linear equation H a = v for the distance a from the start to the minimiser. H is a shrunk version of M, with the
 #'    curvature p (1 - p) of the loss at the start for c, p the released fraction of the second class. The solution is
@@ -99,12 +100,11 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, power, intercept, signals, wander, few and matrix with others on
+# inst/experiments/ridge-rule.R compares size, intercept, signals, wander, few and matrix with others on
 # synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
 ridge_quiet <- 0.5      # smallest factor of this curvature for the steps, where there is little noise
 ridge_size <- 24        # norm of the solution that the ridge is made for, with rows of norm one
-ridge_power <- 1.5      # power of a column's scale that its ridge is in proportion to
 ridge_intercept <- 0.25 # ridge of the intercept over that of a column with the scale of most: its coordinate is short
 ridge_signal <- 0.05    # smallest standard deviation of the predictors that the solution is shrunk for
 ridge_signals <- 9L     # number of such values, each twice the one before
@@ -130,9 +130,9 @@ ridge_options <- function(job, rho) {
   most <- if (has_slopes(job$loss)) ridge_curvature else loss_bounds(job$loss)[["curv_upper"]]
   wander <- if (has_few_records(job)) ridge_wander / 2 else ridge_wander
   c(list(curvature = most * quiet(job), start_curvature = start_curvature(job, most),
-         size = ridge_size * job$geometry$cap, power = ridge_power, intercept = ridge_intercept,
-         signal = ridge_signal, signals = ridge_signals,
-         reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor, tail = ridge_tail),
+         size = ridge_size * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
+         signals = ridge_signals, reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor,
+         tail = ridge_tail),
     ridge_control(job))
 }
 

@@ -4,10 +4,12 @@
 
 # ---- columns ----
 
-# columns: as from design_columns(); shares: by factor, the fractions of all its levels; variance: of the mapped numeric
-# columns. second: E aa' for a mapped row a divided by the radius. Columns are independent except for indicators of the
-# same factor.
-plan_frame <- function(columns, intercept, shares, variance, radius) {
+# design: columns, as from design_columns(), predictors, if there are expressions, intercept and radius; shares: by
+# factor, the fractions of all its levels; variance: of the mapped numeric columns. second: E aa' for a mapped row a
+# divided by the radius. Columns are independent except for indicators of the same factor.
+plan_frame <- function(design, shares, variance) {
+  columns <- design$columns
+  radius <- design$radius
   numeric <- columns$kind == "numeric"
   mean <- rep(0, nrow(columns))
   for (j in which(!numeric)) mean[j] <- shares[[columns$variable[j]]][[columns$level[j]]]
@@ -16,9 +18,9 @@ plan_frame <- function(columns, intercept, shares, variance, radius) {
   mean <- mean / radius
   covariance <- covariance / radius^2
   second <- covariance + tcrossprod(mean)
-  if (intercept) second <- rbind(c(1 / radius^2, mean / radius), cbind(mean / radius, second))
-  list(columns = columns, intercept = intercept, radius = radius, dim = nrow(second), mean = mean,
-       covariance = covariance, second = second)
+  if (design$intercept) second <- rbind(c(1 / radius^2, mean / radius), cbind(mean / radius, second))
+  list(columns = columns, degree = column_degrees(design), intercept = design$intercept, radius = radius,
+       dim = nrow(second), mean = mean, covariance = covariance, second = second)
 }
 
 # The budget that the start at the constant prediction leaves (R/job-constant.R), and the method's part of it.
@@ -141,7 +143,7 @@ ridge_run <- function(s) {
   job <- list(loss = loss_logistic(), method = method, control = method$family$control(method), n = s$n, rho = s$rho,
               dim = frame$dim, design = frame, share = if (frame$intercept) plan_share(s))
   bounds <- row_bounds(job)
-  job$geometry <- c(new_geometry(plan_moments(s), job), bounds)
+  job$geometry <- c(new_geometry(plan_moments(s), s$frame$degree, job), bounds)
   rho <- after_start(s) - geometry_share * s$rho
   last <- job$control$certificate_share * rho
   matrix <- ridge_control(job)$matrix_share * (rho - last)
@@ -205,8 +207,7 @@ ridge_total <- function(second, kappa, intercept) {
 # As size_ridge() in src/method/ridge.c.
 ridge_kappa <- function(run, geometry, d, intercept) {
   o <- run$options
-  slopes <- sqrt(mean(geometry$scale^(-2 * o$power))) * geometry$scale^o$power
-  run$steps_sd * sqrt(d) / o$size * c(if (intercept) o$intercept, slopes)
+  run$steps_sd * sqrt(d) / o$size * c(if (intercept) o$intercept, 1 / geometry$prior^2)
 }
 
 # Variance of the predictors while the iterates vary, as in calm() in src/method/ridge.c.

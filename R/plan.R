@@ -101,8 +101,8 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   )
   if (plan$curvature > 0.25) abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
   design <- if (is.null(formula)) plan_counts(numeric, levels, call) else plan_formula(formula, schema, call)
-  plan$frame <- plan_frame(design$columns, design$intercept, check_shares(shares, design$levels, call),
-                           check_variance(variance, design$columns, call), design$radius)
+  plan$frame <- plan_frame(design, check_shares(shares, design$levels, call),
+                           check_variance(variance, design$columns, call))
   plan$groups <- plan_groups(design$columns, design$levels, !is.null(formula))
   plan$method <- plan_method(method, plan, call)
   new_plan(plan, check_want(want, inference, call))

@@ -236,6 +236,7 @@ void bundle_coordinates(struct bundle *b, SEXP coordinates) {
                                         .tilt = arg_double(arg_element(coordinates, "tilt")),
                                         .shortest = arg_double(arg_element(coordinates, "shortest")),
                                         .end = arg_doubles(arg_element(coordinates, "end"), p),
+                                        .prior = arg_doubles(arg_element(coordinates, "prior"), p),
                                         .scale = arg_doubles(arg_element(coordinates, "scale"), p),
                                         .centre = arg_doubles(arg_element(coordinates, "centre"), p)};
   if (b->coordinates) Rf_error("internal: there are coordinates");

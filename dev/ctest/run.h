@@ -85,7 +85,6 @@ static inline struct ridge_options run_options_ridge(void) {
                             .matrix_share = 0.06,
                             .curvature = 0.3,
                             .size = 16,
-                            .power = 1.5,
                             .intercept = 1,
                             .signal = 0.05,
                             .signals = 7,

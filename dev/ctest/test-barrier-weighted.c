@@ -195,6 +195,7 @@ static double share(enum oracle_neighbours neighbours, enum quantity q, const st
                                           .cap = p->cap,
                                           .bound = p->bound,
                                           .scale = p->scale,
+                                          .prior = p->scale,
                                           .centre = p->centre,
                                           .tilt = p->tilt,
                                           .shortest = p->shortest,

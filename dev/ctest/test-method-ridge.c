@@ -121,13 +121,12 @@ static void shrinks_what_noise_may_be(void) {
 /* Norm of the gradient of loss and ridge, which starts at zero, by the formula of the ridge. */
 static double penalised(struct fixture *f, const struct fixture_coordinates *c, const struct ridge_options *o,
                         double ridge, const double *w) {
-  double g[DIM], mean = 0, norm = 0;
+  double g[DIM], norm = 0;
   size_t skip = (size_t)f->data->intercept;
   CHECK(sums_gradient(oracle_all(f->oracle), w, g) == BASE_OK);
-  for (size_t j = 0; j < COLUMNS; j++) mean += pow(c->scale[j], -2 * o->power) / COLUMNS;
   if (skip) norm = g[0] + ridge * o->intercept * w[0];
   for (size_t j = 0; j < COLUMNS; j++) {
-    norm = hypot(norm, g[skip + j] + ridge * sqrt(mean) * pow(c->scale[j], o->power) * w[skip + j]);
+    norm = hypot(norm, g[skip + j] + ridge / (c->prior[j] * c->prior[j]) * w[skip + j]);
   }
   return norm;
 }

@@ -128,7 +128,8 @@ static void move_pair(struct fuzz *f, struct pair *p) {
                                         p->weighted ? fabs(fuzz_double(f)) : 1,
                                         fabs(fuzz_double(f)),
                                         scale,
-                                        centre};
+                                        centre,
+                                        scale};
   if (coordinates_create(&spec, &p->coordinates[0]) != BASE_OK) return;
   REQUIRE(coordinates_create(&spec, &p->coordinates[1]) == BASE_OK);
   int status = oracle_move(p->oracle[0], p->coordinates[0]);

@@ -65,8 +65,8 @@ constants <- list("as they are" = list(), "constant 1" = list(geometry_constant 
 settings <- c(constants, list(
   "signals from .2" = list(ridge_signal = 0.2, ridge_signals = 7L),
   "signals to 3.2" = list(ridge_signals = 7L), "one signal" = list(ridge_signal = 0.8, ridge_signals = 1L),
-  "size 12" = list(ridge_size = 12), "size 48" = list(ridge_size = 48), "power 1" = list(ridge_power = 1),
-  "power 2" = list(ridge_power = 2), "matrix 1.5 %" = list(ridge_matrix = 0.015),
+  "size 12" = list(ridge_size = 12), "size 48" = list(ridge_size = 48), "power 1" = list(geometry_power = 1),
+  "power 2" = list(geometry_power = 2), "matrix 1.5 %" = list(ridge_matrix = 0.015),
   "matrix 6 %" = list(ridge_matrix = 0.06), "wander .01" = list(ridge_wander = 0.01),
   "wander .03" = list(ridge_wander = 0.03), "few none" = list(ridge_few = 0), "few all" = list(ridge_few = 1e6),
   newton = list()

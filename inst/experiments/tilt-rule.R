@@ -27,7 +27,7 @@ settings <- list(
   "as it is" = list(),
   "half the tilt" = list(class_tilt = function(...) rule(...) / 2),
   "shortest .7" = list(geometry_shortest = 0.7),
-  "shortest 1.3" = list(geometry_shortest = 1.3)
+  "shortest .98" = list(geometry_shortest = 0.98)
 )
 
 one <- function(p, seed, setting) {

@@ -93,8 +93,9 @@ size_t oracle_dim(const struct oracle *oracle);     /* coefficients */
 size_t oracle_outputs(const struct oracle *oracle); /* predictors of a row; each has the same number of coefficients */
 size_t oracle_columns(const struct oracle *oracle); /* columns without the intercept */
 size_t oracle_rows(const struct oracle *oracle);
-/* Scales of the columns, in coordinates of weighted rows; else NULL. */
-const double *oracle_scales(const struct oracle *oracle);
+/* Relative standard deviations that are expected of the columns' coefficients, in coordinates of weighted rows; else
+ * NULL. */
+const double *oracle_prior(const struct oracle *oracle);
 double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: bound on the norm of a gradient */
 double oracle_smoothness(const struct oracle *oracle); /* G: Lipschitz constant of the gradient */

@@ -57,8 +57,8 @@ size_t oracle_dim(const struct oracle *o) { return o->model.dim; }
 size_t oracle_outputs(const struct oracle *o) { return o->model.outputs; }
 size_t oracle_columns(const struct oracle *o) { return o->model.columns; }
 
-const double *oracle_scales(const struct oracle *o) {
-  return model_weighted(&o->model) ? o->model.coordinates->spec.scale : NULL;
+const double *oracle_prior(const struct oracle *o) {
+  return model_weighted(&o->model) ? o->model.coordinates->spec.prior : NULL;
 }
 
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->engine.rows); }

@@ -215,8 +215,7 @@ struct ridge_options {
   double matrix_share;      /* of the rest, for the weighted matrix */
   double curvature;         /* second derivative of the loss that the matrix is taken with */
   double size;              /* norm of the solution that the ridge is for */
-  double power;             /* of a column's scale, which its ridge is in proportion to */
-  double intercept;         /* ridge of the intercept, over that of a column with the scale of most */
+  double intercept;         /* ridge of the intercept, over that of a column whose prior is one */
   double start_curvature;   /* second derivative of the loss at the start */
   double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
   int signals;              /* number of such values, each twice the one before */

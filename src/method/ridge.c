@@ -3,11 +3,9 @@
  * whose size follows from releases.
  *
  *   matrix    M = curvature times the positive part of the noisy weighted matrix
- *   ridge     kappa_j = base (mean_k (scale_j / scale_k)^(2 power))^1/2, base = s sqrt(d) / size, with s the noise of
- *             one gradient that has the whole budget of the steps. A power between 1 and 2 is a prior between equal
- *             coefficients per standard deviation and equal ones per unit. The mean is of inverse powers, so that
- *             columns which hardly vary do not weaken the ridge of the others. That of the intercept is base times the
- *             option intercept.
+ *   ridge     kappa_j = base / prior_j^2, base = s sqrt(d) / size, with s the noise of one gradient that has the whole
+ *             budget of the steps, and prior_j from the coordinates. That of the intercept is base times the option
+ *             intercept.
  *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
  *             steps
  *   finish    The mean iterate and the mean of the gradients there, without the ridge, estimate the gradient at the
@@ -66,7 +64,7 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
               double *w, struct opt_result *result) {
   struct objective f;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &f);
-  if (status == BASE_OK && !oracle_scales(oracle)) status = BASE_ERR_ARGUMENT;
+  if (status == BASE_OK && !oracle_prior(oracle)) status = BASE_ERR_ARGUMENT;
   if (status != BASE_OK) return status;
   size_t dim = f.dim;
   double *memory = base_alloc(dim * (7 + 4 * dim), sizeof(double));
@@ -122,11 +120,10 @@ static int prepare(struct run *r, double rho) {
 
 static void size_ridge(struct run *r) {
   size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
-  const double *scale = oracle_scales(r->f->oracle);
-  double base = r->s * sqrt((double)dim) / r->o->size, power = r->o->power, mean = 0;
-  for (size_t j = skip; j < dim; j++) mean += pow(scale[j - skip], -2 * power) / (double)(dim - skip);
+  const double *prior = oracle_prior(r->f->oracle);
+  double base = r->s * sqrt((double)dim) / r->o->size;
   for (size_t j = 0; j < dim; j++) {
-    r->kappa[j] = base * (j < skip ? r->o->intercept : sqrt(mean) * pow(scale[j - skip], power));
+    r->kappa[j] = base * (j < skip ? r->o->intercept : 1 / (prior[j - skip] * prior[j - skip]));
   }
   r->result->ridge = base;
 }
@@ -276,10 +273,9 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, confidence),         FIELD(ridge_options, NUMBER, certificate_share),
     FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, start_curvature),
     FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
-    FIELD(ridge_options, NUMBER, power),              FIELD(ridge_options, NUMBER, intercept),
-    FIELD(ridge_options, NUMBER, signal),             FIELD(ridge_options, COUNT, signals),
-    FIELD(ridge_options, NUMBER, reach),              FIELD(ridge_options, NUMBER, wander),
-    FIELD(ridge_options, NUMBER, least),              FIELD(ridge_options, NUMBER, tail),
-    {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(ridge_options, NUMBER, intercept),          FIELD(ridge_options, NUMBER, signal),
+    FIELD(ridge_options, COUNT, signals),             FIELD(ridge_options, NUMBER, reach),
+    FIELD(ridge_options, NUMBER, wander),             FIELD(ridge_options, NUMBER, least),
+    FIELD(ridge_options, NUMBER, tail),               {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)

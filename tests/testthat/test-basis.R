@@ -69,6 +69,22 @@ test_that("contrasts are as glm() takes them", {
                design_matrix(design, d[match(c("v", NA), d$f), ]), ignore_attr = TRUE)
 })
 
+test_that("the polynomials of ordered factors have degrees, other columns have degree one", {
+  schema <- data.frame(o = factor(character(), letters[1:4], ordered = TRUE), u = factor(character(), letters[1:5]),
+                       big = factor(character(), 1:96), x = double(), y = logical())
+  degrees <- function(formula, contrasts = NULL) {
+    design <- design_template(formula, schema, list(x = c(0, 1)), extras = list(contrasts = contrasts))
+    stats::setNames(dpsosp:::column_degrees(design), design$columns$name)
+  }
+  expect_equal(degrees(y ~ u + o + x), c(ub = 1, uc = 1, ud = 1, ue = 1, o.L = 1, o.Q = 2, o.C = 3, x = 1))
+  expect_equal(degrees(y ~ o:x + I(x^2)), c("I(x^2)" = 1, "oa:x" = 1, "ob:x" = 1, "oc:x" = 1, "od:x" = 1))
+  expect_equal(degrees(y ~ x * o)[5:7], c("x:o.L" = 1, "x:o.Q" = 2, "x:o.C" = 3))
+  expect_equal(unname(degrees(y ~ o * u, list(u = "contr.poly"))[8:19]), as.vector(outer(1:3, 1:4)))
+  for (other in c("contr.sum", "contr.helmert", "contr.SAS")) expect_true(all(degrees(y ~ o, list(o = other)) == 1))
+  expect_equal(unname(degrees(y ~ u, list(u = stats::contr.poly(5)[, 4:3]))), c(4, 3))
+  expect_true(all(degrees(y ~ big, list(big = "contr.sum")) == 1))
+})
+
 test_that("no row within the ranges is longer than the default radius, nor of main effects one beyond them", {
   set.seed(2)
   n <- 4000

@@ -156,6 +156,33 @@ test_that("steps are longer where there is little noise, and the model of the so
   expect_equal(options(NULL, 3), c(0.15, 0.3))
 })
 
+test_that("coefficients are expected to be smaller where columns hardly vary and for higher degrees", {
+  prior <- dpsosp:::column_prior(c(1, 2, 4), c(1, 1, 1))
+  expect_equal(prior[1:2] / prior[2:3], rep(2^0.75, 2))
+  expect_equal(mean(prior^4), 1) # inverse squared ridges
+  expect_equal(dpsosp:::column_prior(c(1, 2, 4), c(1, 2, 3)), prior * (1:3)^-0.75)
+})
+
+test_that("polynomials of a higher degree are shorter where the noise may hide them, and less is expected of them", {
+  set.seed(3)
+  data <- data.frame(u = factor(sample(0:1, 400, TRUE)), o = factor(sample(1:4, 400, TRUE), ordered = TRUE))
+  data$y <- stats::rnorm(400) > 0
+  ratios <- function(eps) {
+    fit <- any_fit(y ~ u + o, data, eps = eps, delta = 1e-6, # the core has indicators last
+                   geometry = geometry_public(numeric(4), rep(0.5, 4)))
+    list(scale = fit$geometry$scale / fit$geometry$scale[1], prior = fit$geometry$prior / fit$geometry$prior[1],
+         noise = 5 / (400 * sqrt(2 * fit$privacy$rho)))
+  }
+  same <- ratios(200)$scale
+  for (eps in c(200, 0.1)) {
+    now <- ratios(eps)
+    shorter <- 1 / sqrt(1 + 25 * now$noise^2 * (c(1, 2, 3, 1)^1.5 - 1))
+    expect_equal(now$scale, (same * shorter) / shorter[1], tolerance = 1e-3)
+    expect_equal(now$prior * now$scale / same^0.25, c(1, 2, 3, 1)^-0.75, tolerance = 1e-3)
+  }
+  expect_lt(ratios(0.1)$scale[3] / same[3], 0.3)
+})
+
 # Factors with levels of different frequencies, and one numeric column; the second class's fraction is about `rare`.
 uneven <- function(n, rare) {
   set.seed(4)
