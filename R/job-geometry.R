@@ -16,7 +16,7 @@ geometry_degree <- 0.75  # prior standard deviations, to this power of the degre
 geometry_hidden <- 25    # squared noise over prior standard deviation of a coefficient where d / (n mu) is one
 geometry_noise <- 0.005  # rows longer than one are allowed where d / (n mu) is smaller than this
 geometry_growth <- 1 / 3 # the allowed length grows with this power of n mu / d
-geometry_shortest <- 0.85 # with a tilt, shorter rows count as this long
+geometry_shortest <- 0.75 # with a tilt, shorter rows count as this long (tilt-rule.R: a parabola's minimum)
 
 job_geometry <- function(job) {
   wanted <- job$geometry

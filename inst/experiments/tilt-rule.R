@@ -26,7 +26,7 @@ settings <- list(
   "no tilt" = list(takes_tilt = function(job) FALSE),
   "as it is" = list(),
   "half the tilt" = list(class_tilt = function(...) rule(...) / 2),
-  "shortest .7" = list(geometry_shortest = 0.7),
+  "shortest .7" = list(geometry_shortest = 0.7), "shortest .85" = list(geometry_shortest = 0.85),
   "shortest .98" = list(geometry_shortest = 0.98)
 )
 
