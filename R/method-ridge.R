@@ -49,7 +49,7 @@
 #' problems. The method takes convex losses without a penalty. If the slope of a loss cannot be chosen, long rows have
 #' smaller weights instead.
 #'
-#' @param iterations Number of steps, a whole number of at least 1; `NULL`: 80 for at most 10,000 records, else 160.
+#' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, else 160.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else
 #'   0.03. The budget here is what the releases of ranges, start and geometry leave, without the fraction for the
 #'   certificate.
@@ -112,7 +112,7 @@ ridge_reach <- 2        # number of time constants of the slowest direction
 ridge_wander <- 0.02    # variance of the predictors caused by the noise of the iterates, over sqrt(d)
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
 ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
-ridge_few <- 10000      # with at most so many records half of the steps, and of that variance, are better
+ridge_few <- 10000      # with at most so many records fewer steps, 80 passes in all, and half of that variance, suffice
 ridge_matrix <- 0.03    # fraction of the budget for the matrix; twice as much with few records
 
 has_few_records <- function(job) job$n <= ridge_few
@@ -121,7 +121,7 @@ has_few_records <- function(job) job$n <= ridge_few
 ridge_control <- function(job) {
   control <- unclass(job$control)
   few <- has_few_records(job)
-  if (is.na(control$iterations)) control$iterations <- if (few) 80L else 160L
+  if (is.na(control$iterations)) control$iterations <- if (few) 70L else 160L
   if (is.na(control$matrix_share)) control$matrix_share <- if (few) 2 * ridge_matrix else ridge_matrix
   control
 }
