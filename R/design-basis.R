@@ -142,14 +142,7 @@ contrast_matrix <- function(contrast, levels, name, call) {
   contrast
 }
 
-# The degrees of a design's polynomials of ordered factors, in the order of its columns; one for other columns. In a
-# product they multiply.
-column_degrees <- function(design) {
-  if (is_matrix_design(design)) return(rep(1, nrow(design$box)))
-  ifelse(design$columns$kind == "numeric",
-         vapply(design$columns$variable, function(name) degree_of(design$predictors[[name]]), 0), 1)
-}
-
+# The degree of the polynomial of an ordered factor that an expression is, one for others. In products degrees multiply.
 degree_of <- function(e) {
   if (!is.call(e)) return(1)
   if (identical(e[[1]], quote(`*`))) return(degree_of(e[[2]]) * degree_of(e[[3]]))

@@ -112,6 +112,13 @@ known_indicators <- function(design) {
   (design$columns$kind != "numeric")[slopes_order(design)]
 }
 
+# The degrees of a design's polynomials of ordered factors, in the order of its columns; one for other columns.
+column_degrees <- function(design) {
+  if (is_matrix_design(design)) return(rep(1, nrow(design$box)))
+  ifelse(design$columns$kind == "numeric",
+         vapply(design$columns$variable, function(name) degree_of(design$predictors[[name]]), 0), 1)
+}
+
 # ---- coordinates ----
 
 # The added noise level keeps columns from being scaled up whose variance the noise may hide. Columns of which little is
