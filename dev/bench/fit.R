@@ -27,18 +27,20 @@ for (threads in 1:2) {
 }
 for (target in list(loose, strict)) print(table(dp_ledger(fit(target))$what))
 
-convex <- function(method) {
-  dp_sosp(d$x, d$y > 0, eps = 0.6, delta = 1 / nrow(d$x)^2, method = method, radius = 1, noise = "reproducible",
+convex <- function(method, x = d$x, y = d$y) {
+  dp_sosp(x, y > 0, eps = 0.6, delta = 1 / nrow(x)^2, method = method, radius = 1, noise = "reproducible",
           progress = FALSE)
+}
+asked_of <- function(fit, text, target = NULL) {
+  asked <- table(dp_ledger(fit)$what)
+  bench_say(paste0(text, ": ", paste(asked, names(asked), collapse = ", ")), sum(asked), target)
 }
 options(dpsosp.threads = 1)
 invisible(bench_threads(1))
 bench_head("The same by auto and newton, 1 thread, in passes for value and gradient")
-for (method in c("auto", "newton")) {
-  asked <- table(dp_ledger(convex(method))$what)
-  text <- paste0(method, ": ", paste(asked, names(asked), collapse = ", "))
-  bench_say(text, sum(asked), if (method == "auto") "<= 170")
-}
+asked_of(convex("auto"), "auto", "<= 170")
+asked_of(convex("auto", d$x[1:10000, ], d$y[1:10000]), "auto, 10,000 records", "<= 80")
+asked_of(convex("newton"), "newton")
 t <- bench_times(5, both = .Call("bench_value_gradient", oracle, w), auto = convex("auto"), newton = convex("newton"))
 for (clock in c("cpu", "wall")) {
   bench_ratio(paste0("auto, ", clock), t, "auto", "both", clock = clock)
