@@ -138,7 +138,7 @@ new_geometry <- function(moments, degree, job) {
 }
 
 # Standard deviations that are expected of the coefficients in these coordinates, relative to others: a compromise
-# between equal coefficients per standard deviation (power 1 of the scale) and equal ones per unit (power 2). The mean
+# between equal coefficients per standard deviation (power 0 of the scale) and equal ones per unit (power 2). The mean
 # is of inverse powers, so that columns that hardly vary do not change the others. Effects of ordered levels are mostly
 # smooth: if those of successive levels differ by independent variables of equal variance, the coefficient of the
 # polynomial of degree k has a standard deviation of about k^(-3/4) to k^(-1), relative to that of degree one.
