@@ -15,9 +15,9 @@
 # takes the posterior mean of the minimiser for the solution. In these three the ridge is in proportion to a column's
 # scale over the mean scale, its size is 16, and the matrix has 6 percent. "rare levels" has the ridge of the head of
 # src/method/ridge.c, "correlations" also the shrinkage of posterior_matrix(); before, all entries off the diagonal
-# were shrunk by the same factor. "longer steps" is the package as it is, for problems with little noise or rare
-# classes; before, steps were longer for rare classes only ("rare 1": not for these either). Other settings are
-# of "rare levels", with 1 seed of small problems, and growths, curvatures and floors of "first gradient".
+# were shrunk by the same factor. "longer steps" is for problems with little noise or rare classes; before, steps were
+# longer for rare classes only ("rare 1": not for these either). "current" is the package as it is. Other settings
+# are of "rare levels", with 1 seed of small problems, and growths, curvatures and floors of "first gradient".
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
