@@ -3,7 +3,8 @@
 # is wasted on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments)
 # or from public ones. It adds to the job
 #   oracle    with these coordinates
-#   geometry  a list of centre, scale, prior, constant, radius, intercept, weighted, cap, bound, tilt, shortest and end
+#   geometry  a list of centre, scale, spread, prior, constant, radius, intercept, weighted, cap, bound, tilt, shortest
+#             and end
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
 geometry_share <- 0.09   # fraction of the budget for the moments
@@ -125,7 +126,8 @@ column_degrees <- function(design) {
 # expected are shorter, so that others are longer: if coordinate j has the squared length x_j and its coefficient the
 # prior variance t_j, the sum of posterior variances t_j / (1 + x_j t_j / N) for a given sum of the x_j is smallest for
 # x_j = c - N / t_j, where positive; x_j = 1 / (1 + N (1 / t_j - 1)) is the same to first order in N and positive. Rows
-# then have a norm of about one. moments, degree: in the same order of the columns.
+# then have a norm of about one. spread: standard deviations that the coordinates are expected to have, relative to
+# others. moments, degree: in the same order of the columns.
 new_geometry <- function(moments, degree, job) {
   scale <- 1 / sqrt(moments$variance + geometry_floor * moments$sd + 1e-12)
   shorter <- 1 / sqrt(1 + geometry_hidden * relative_noise(job, job$rho)^2 * (degree^(2 * geometry_degree) - 1))
@@ -133,7 +135,7 @@ new_geometry <- function(moments, degree, job) {
   scale <- scale * shorter
   scale <- scale / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
   list(scale = as.double(scale), centre = as.double(if (job$design$intercept) moments$mean else 0 * moments$mean),
-       prior = as.double(prior), constant = geometry_constant / sqrt(job$dim),
+       prior = as.double(prior), spread = as.double(shorter), constant = geometry_constant / sqrt(job$dim),
        radius = job$design$radius, intercept = job$design$intercept)
 }
 

@@ -37,11 +37,12 @@
 #'    noise of each of them. So more steps cost time, not accuracy.
 #' 3. The mean of the last 85 percent of the iterates and of their gradients, without the ridge penalty, are one noisy
 #'    linear equation H a = v for the distance a from the start to the minimiser. H is a shrunk version of M, with the
-#'    curvature p (1 - p) of the loss at the start for c, p the released fraction of the second class. The solution is
-#'    the start plus the posterior mean of a. Its prior distribution is normal, with variances proportional to 1 /
-#'    \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ..., 12.8 have
-#'    equal prior probabilities, and the releases decide between them: coefficients that do not exceed the noise level
-#'    are shrunk to zero, others hardly. This uses releases only and costs no budget.
+#'    curvature p (1 - p) of the loss at the start for c, p the released fraction of the second class. What the noise
+#'    adds to the diagonal of M is removed as far as columns are shorter, like polynomials of ordered factors. The
+#'    solution is the start plus the posterior mean of a. Its prior distribution is normal, with variances proportional
+#'    to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ...,
+#'    12.8 have equal prior probabilities, and the releases decide between them: coefficients that do not exceed the
+#'    noise level are shrunk to zero, others hardly. This uses releases only and costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'

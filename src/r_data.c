@@ -237,6 +237,7 @@ void bundle_coordinates(struct bundle *b, SEXP coordinates) {
                                         .shortest = arg_double(arg_element(coordinates, "shortest")),
                                         .end = arg_doubles(arg_element(coordinates, "end"), p),
                                         .prior = arg_doubles(arg_element(coordinates, "prior"), p),
+                                        .spread = arg_doubles(arg_element(coordinates, "spread"), p),
                                         .scale = arg_doubles(arg_element(coordinates, "scale"), p),
                                         .centre = arg_doubles(arg_element(coordinates, "centre"), p)};
   if (b->coordinates) Rf_error("internal: there are coordinates");

@@ -139,7 +139,7 @@ static inline void fixture_close(struct fixture *f) {
 
 /* Coordinates of rows, with arrays for their specification. */
 struct fixture_coordinates {
-  double scale[64], centre[64], end[64], prior[64];
+  double scale[64], centre[64], end[64], prior[64], spread[64];
   struct coordinates_spec spec;
   struct coordinates *made;
 };
@@ -150,6 +150,7 @@ static inline int fixture_coordinates(const struct data *d, double scale, int we
   for (size_t j = 0; j < d->p; j++) {
     c->scale[j] = scale * exp(3 * ctest_uniform() - 1.5);
     c->prior[j] = 0.5 + 0.25 * (double)(j % 5);
+    c->spread[j] = 1;
     c->centre[j] = d->intercept ? ctest_uniform() - 0.5 : 0;
   }
   c->spec = (struct coordinates_spec){.p = d->p,
@@ -161,6 +162,7 @@ static inline int fixture_coordinates(const struct data *d, double scale, int we
                                       .bound = bound,
                                       .scale = c->scale,
                                       .prior = c->prior,
+                                      .spread = c->spread,
                                       .centre = c->centre};
   return coordinates_create(&c->spec, &c->made);
 }

@@ -196,6 +196,7 @@ static double share(enum oracle_neighbours neighbours, enum quantity q, const st
                                           .bound = p->bound,
                                           .scale = p->scale,
                                           .prior = p->scale,
+                                          .spread = p->scale,
                                           .centre = p->centre,
                                           .tilt = p->tilt,
                                           .shortest = p->shortest,

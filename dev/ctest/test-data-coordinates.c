@@ -182,7 +182,8 @@ static void extremes(void) {
   for (int k = 0; k < 54; k++) {
     double radius = ends[k % 3], scale[P] = {ends[k / 3 % 3], ends[k / 9 % 3]}, centre[P] = {k / 27, -k / 27};
     const double constant = ends[k / 3 % 3];
-    const struct coordinates_spec spec = {P, k / 27, 1, radius, constant, 1, 1e-50, scale, centre, scale, 0, 0, NULL};
+    const struct coordinates_spec spec = {P,     k / 27, 1,     radius, constant, 1, 1e-50,
+                                          scale, centre, scale, scale,  0,        0, NULL};
     struct coordinates *c;
     struct data *d;
     CHECK(data_create(x, N, P, k / 27, radius, y, &d) == BASE_OK);
@@ -251,8 +252,8 @@ static void refused(void) {
   static const double bad[] = {0, -1, 1e-51, 1e51, 1e-200, INFINITY, NAN};
   static const double end[2] = {0, 0}, ends[][2] = {{0, NAN},   {-1, 1},   {NAN, NAN}, {0.6, -0.6}, {0.4, 0},
                                                     {0, -0.4}, {-1.1, 0}, {0, 1.1},   {INFINITY, 0}};
-  double scale[2] = {1, 2}, prior[2] = {1, 2}, centre[2] = {0.5, -0.5};
-  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, prior, 0, 0, NULL};
+  double scale[2] = {1, 2}, prior[2] = {1, 2}, spread[2] = {1, 2}, centre[2] = {0.5, -0.5};
+  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, prior, spread, 0, 0, NULL};
   CHECK(created(&good));
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     struct coordinates_spec spec = good;
@@ -273,6 +274,9 @@ static void refused(void) {
     prior[1] = bad[k];
     CHECK(!created(&good));
     prior[1] = 2;
+    spread[1] = bad[k];
+    CHECK(!created(&good));
+    spread[1] = 2;
     centre[0] = k < 3 ? 1.01 : bad[k];
     CHECK(created(&good) == (k == 4)); /* a small centre is one */
     centre[0] = 0.5;
@@ -314,7 +318,7 @@ static void refused(void) {
 /* Coordinates of other rows, and second ones. */
 static void mismatched(void) {
   static const double x[4] = {0.1, 0.2, 0.3, 0.4}, y[2] = {1, -1}, scale[3] = {1, 1, 1}, centre[3] = {0};
-  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, scale, 0, 0, NULL};
+  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, scale, scale, 0, 0, NULL};
   for (int k = 0; k < 5; k++) {
     struct coordinates_spec spec = good;
     struct coordinates *c;

@@ -10,12 +10,15 @@
 
 enum { DIM = 5 };
 
+static const double ones[DIM] = {1, 1, 1, 1, 1};
+
 static void one_dimension(void);
 static void mean_of_the_posterior(void);
 static void without_matrices(void);
 static void matrix_of_noise(void);
 static void matrix_without_noise(void);
 static void matrix_of_rare_columns(void);
+static void matrix_of_short_columns(void);
 
 void test_method_posterior(void) {
   one_dimension();
@@ -24,6 +27,7 @@ void test_method_posterior(void) {
   matrix_of_noise();
   matrix_without_noise();
   matrix_of_rare_columns();
+  matrix_of_short_columns();
 }
 
 /* With t = 0.5 and 1 the estimate is normal with the variances s^2 + h^2 t^2 p. */
@@ -96,59 +100,82 @@ static void symmetric_noise(double sd, double *h) {
 
 /* Without the intercept, a multiple of the unit matrix and noise: the error is much smaller than the noise. */
 static void matrix_of_noise(void) {
-  double before = 0, after = 0, sd = 0.3;
+  double before = 0, after = 0, sd = 0.03;
   int runs = ctest_size(200, 50);
   ctest_seed(5);
   for (int run = 0; run < runs; run++) {
     double h[DIM * DIM] = {0}, first;
-    for (int j = 0; j < DIM; j++) h[j + j * DIM] = 2;
+    for (int j = 0; j < DIM; j++) h[j + j * DIM] = 0.2;
     symmetric_noise(sd, h);
     first = h[0];
-    for (int i = 0; i < DIM * DIM; i++) before += pow(h[i] - 2 * (i % (DIM + 1) == 0), 2);
-    posterior_matrix(DIM, 1, sd, h);
+    for (int i = 0; i < DIM * DIM; i++) before += pow(h[i] - 0.2 * (i % (DIM + 1) == 0), 2);
+    posterior_matrix(DIM, 1, ones, sd, h);
     CHECK(h[0] == first);
     for (int j = 0; j < DIM; j++) {
       for (int i = 0; i < j; i++) CHECK(h[i + j * DIM] == h[j + i * DIM]);
     }
-    for (int i = 0; i < DIM * DIM; i++) after += pow(h[i] - 2 * (i % (DIM + 1) == 0), 2);
+    for (int i = 0; i < DIM * DIM; i++) after += pow(h[i] - 0.2 * (i % (DIM + 1) == 0), 2);
   }
   CHECK(after < 0.45 * before);
 }
 
-/* The mean square of the deviations on the diagonal is 1; without the noise nothing is shrunk. */
+/* The mean square of the deviations on the diagonal is .01; without the noise nothing is shrunk. */
 static void matrix_without_noise(void) {
-  double h[9] = {3, 2, 2, 2, 5, 2, 2, 2, 7}, same[9], one = 4;
+  double h[9] = {0.3, 0.2, 0.2, 0.2, 0.3, 0.2, 0.2, 0.2, 0.5}, same[9], one = 4;
   memcpy(same, h, sizeof h);
-  posterior_matrix(3, 1, 0, same);
-  CHECK(memcmp(same, h, sizeof h) == 0);
-  posterior_matrix(3, 1, sqrt(0.5), h);
-  CHECK_NEAR(h[0], 3, 0);
-  CHECK_NEAR(h[4], 5.5, 1e-12);
-  CHECK_NEAR(h[8], 6.5, 1e-12);
-  double products[] = {3 * 5.5, 3 * 6.5, 5.5 * 6.5};
-  double correlation = 3 * (4 - 0.25) / (products[0] + products[1] + products[2]);
+  posterior_matrix(3, 1, ones, 0, same);
+  for (int i = 0; i < 9; i++) CHECK_NEAR(same[i], h[i], 1e-15);
+  posterior_matrix(3, 1, ones, sqrt(0.005), h);
+  CHECK_NEAR(h[0], 0.3, 0);
+  CHECK_NEAR(h[4], 0.35, 1e-14);
+  CHECK_NEAR(h[8], 0.45, 1e-14);
+  double products[] = {0.3 * 0.35, 0.3 * 0.45, 0.35 * 0.45};
+  double correlation = 3 * (0.04 - 0.0025) / (products[0] + products[1] + products[2]);
   double at[] = {h[3], h[6], h[7]};
   for (int k = 0; k < 3; k++) {
-    CHECK_NEAR(at[k], 2 * correlation * products[k] / (correlation * products[k] + 0.25), 1e-12);
+    CHECK_NEAR(at[k], 0.2 * correlation * products[k] / (correlation * products[k] + 0.0025), 1e-14);
   }
-  posterior_matrix(1, 0, 1, &one);
-  CHECK(one == 4);
+  posterior_matrix(1, 0, ones, 1, &one);
+  CHECK_NEAR(one, 4, 1e-15);
 }
 
 /* Two columns vary and are correlated, the others hardly vary: their entries are noise, the correlation is kept. */
 static void matrix_of_rare_columns(void) {
-  double sd = 0.01, rare = 0, kept = 0;
+  double sd = 0.001, rare = 0, kept = 0;
   int runs = ctest_size(200, 50);
   ctest_seed(6);
   for (int run = 0; run < runs; run++) {
     double h[DIM * DIM] = {0};
-    for (int j = 0; j < DIM; j++) h[j + j * DIM] = j < 3 ? 1 : 0.01;
-    h[1 + 2 * DIM] = h[2 + DIM] = 0.5;
+    for (int j = 0; j < DIM; j++) h[j + j * DIM] = j < 3 ? 0.1 : 0.001;
+    h[1 + 2 * DIM] = h[2 + DIM] = 0.05;
     symmetric_noise(sd, h);
-    posterior_matrix(DIM, 1, sd, h);
+    posterior_matrix(DIM, 1, ones, sd, h);
     kept += h[1 + 2 * DIM] / runs;
     rare += pow(h[3 + 4 * DIM] / sd, 2) / runs;
   }
-  CHECK(fabs(kept - 0.5) < 0.01);
+  CHECK(fabs(kept - 0.05) < 0.001);
   CHECK(rare < 0.05);
+}
+
+/* Noise that is added to all columns remains in those with the largest spread. A matrix without noise stays, whatever
+ * is expected of it. */
+static void matrix_of_short_columns(void) {
+  const double spread[] = {2, 1, 0.1, 0.1}, squares = 4 + 1 + 0.02, largest = 4;
+  const double away[] = {0.2, -0.2, 0.2, -0.2};
+  double noise[DIM * DIM] = {9}, some[DIM * DIM] = {9}, exact[DIM * DIM] = {9};
+  for (int j = 1; j < DIM; j++) {
+    noise[j + j * DIM] = 4;
+    some[j + j * DIM] = 0.75 + spread[j - 1] * spread[j - 1] / squares + away[j - 1]; /* 0.75 are added */
+    exact[j + j * DIM] = 0.05 * j;
+  }
+  posterior_matrix(DIM, 1, spread, 1, noise);
+  posterior_matrix(DIM, 1, spread, sqrt(0.02), some); /* half of the differences are real */
+  posterior_matrix(DIM, 1, spread, 0, exact);
+  CHECK(noise[0] == 9 && some[0] == 9 && exact[0] == 9);
+  for (int j = 1; j < DIM; j++) {
+    double square = spread[j - 1] * spread[j - 1];
+    CHECK_NEAR(noise[j + j * DIM], (1 / squares + 15. / 4 / largest) * square, 1e-14);
+    CHECK_NEAR(some[j + j * DIM], (1 / squares + 0.75 / largest) * square + away[j - 1] / 2, 1e-14);
+    CHECK_NEAR(exact[j + j * DIM], 0.05 * j, 1e-15);
+  }
 }

@@ -129,6 +129,7 @@ static void move_pair(struct fuzz *f, struct pair *p) {
                                         fabs(fuzz_double(f)),
                                         scale,
                                         centre,
+                                        scale,
                                         scale};
   if (coordinates_create(&spec, &p->coordinates[0]) != BASE_OK) return;
   REQUIRE(coordinates_create(&spec, &p->coordinates[1]) == BASE_OK);

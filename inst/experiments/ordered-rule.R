@@ -1,10 +1,11 @@
 # How much should be expected of the polynomials of higher degree of ordered factors? SYNTHETIC data frames with public
-# ranges, six numeric columns and six ordered factors with 4 to 7 levels, replace-one, delta = 1/n^2: geometry_degree
-# and geometry_hidden of R/job-geometry.R compared with others, for effects of four kinds.
+# ranges, six numeric columns and ordered factors, replace-one, delta = 1/n^2: geometry_degree and geometry_hidden of
+# R/job-geometry.R compared with others, for effects of four kinds. There are six factors with 4 to 7 levels, or nine
+# with 10 levels, few records and much noise; with common = 0.7 they have correlations of about one half.
 #   Rscript ordered-rule.R RESULTS.csv [SEEDS]      6 by default
 # Then: Rscript ordered-rule.R --summary RESULTS.csv
-# excess: mean loss in the population minus its minimum. Settings are paired: with the same seed they have the same
-# data, and noise from the same state of the generator.
+# excess: mean loss in the population minus its minimum. constant: the same for the best constant prediction. Settings
+# are paired: with the same seed they have the same data, and noise from the same state of the generator.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -18,11 +19,13 @@ kinds <- list(
   walk = function(k) cumsum(stats::rnorm(k)),
   independent = function(k) stats::rnorm(k)
 )
-levels_of <- c(4, 4, 5, 5, 6, 7)
+levels_of <- list("4 to 7" = c(4, 4, 5, 5, 6, 7), "10" = rep(10, 9))
 numeric <- 6
-problems <- expand.grid(eps = c(1, 3), n = c(1500, 5000, 20000), signal = c(0.7, 1.5), kind = names(kinds),
-                        stringsAsFactors = FALSE)
-problems <- rbind(problems, transform(problems[problems$n == 20000 & problems$eps == 1, ], n = 1e5))
+usual <- expand.grid(eps = c(1, 3), n = c(1500, 5000, 20000), signal = c(0.7, 1.5), kind = names(kinds), common = 0,
+                     levels = "4 to 7", stringsAsFactors = FALSE)
+usual <- rbind(usual, transform(usual[usual$n == 20000 & usual$eps == 1, ], n = 1e5))
+noisy <- expand.grid(eps = c(0.5, 1), n = c(500, 2000), signal = c(1.5, 4), kind = c("increasing", "walk"),
+                     common = c(0, 0.7), levels = "10", stringsAsFactors = FALSE)
 
 settings <- list(
   "as it is" = list(), "degree 0" = list(geometry_degree = 0), "degree .5" = list(geometry_degree = 0.5),
@@ -31,13 +34,19 @@ settings <- list(
 )
 
 # signal: standard deviation of the log-odds, whose mean is -1.4; every variable has an effect of random size.
-draw_population <- function(kind, signal) {
-  shares <- lapply(levels_of, function(k) proportions(stats::rgamma(k, 2)))
-  effects <- Map(function(k, share) stats::rnorm(1) * standardised(kinds[[kind]](k), share), levels_of, shares)
+draw_population <- function(p) {
+  counts <- levels_of[[p$levels]]
+  shares <- lapply(counts, function(k) proportions(stats::rgamma(k, 2)))
+  effects <- Map(function(k, share) stats::rnorm(1) * standardised(kinds[[p$kind]](k), share), counts, shares)
+  if (p$common > 0) effects <- lapply(effects, function(e) e * sign(e[length(e)] - e[1]))
   slopes <- stats::rnorm(numeric) * 3
   frame <- function(n) {
     x <- lapply(seq_len(numeric), function(j) 2 * stats::rbeta(n, 4, 4) - 1)
-    f <- Map(function(k, share) factor(sample.int(k, n, TRUE, share), seq_len(k), ordered = TRUE), levels_of, shares)
+    u <- sqrt(p$common) * stats::rnorm(n)
+    f <- Map(function(k, share) {
+      at <- stats::pnorm(u + sqrt(1 - p$common) * stats::rnorm(n))
+      factor(1L + findInterval(at, cumsum(share)[-k]), seq_len(k), ordered = TRUE)
+    }, counts, shares)
     as.data.frame(stats::setNames(c(x, f), c(names(plan_bounds(numeric)), sprintf("f%d", seq_along(f)))))
   }
   sum_of <- function(data) {
@@ -46,11 +55,12 @@ draw_population <- function(kind, signal) {
   }
   judges <- frame(20000)
   seen <- sum_of(judges)
-  link <- function(data) signal * (sum_of(data) - mean(seen)) / stats::sd(seen) - 1.4
+  link <- function(data) p$signal * (sum_of(data) - mean(seen)) / stats::sd(seen) - 1.4
   truth <- link(judges)
-  p <- stats::plogis(truth)
-  loss <- function(t) mean(p * logistic_loss(t) + (1 - p) * logistic_loss(-t))
-  list(judges = judges, excess = function(t) loss(t) - loss(truth), draw = function(n) {
+  second <- stats::plogis(truth)
+  loss <- function(t) mean(second * logistic_loss(t) + (1 - second) * logistic_loss(-t))
+  list(judges = judges, excess = function(t) loss(t) - loss(truth),
+       constant = loss(stats::qlogis(mean(second))) - loss(truth), draw = function(n) {
     data <- frame(n)
     data$y <- stats::runif(n) < stats::plogis(link(data))
     data
@@ -62,45 +72,50 @@ standardised <- function(effect, share) {
   effect / sqrt(sum(share * effect^2))
 }
 
-one <- function(p, seed, setting) {
+one <- function(p, seed, constants) {
   set.seed(seed)
-  population <- draw_population(p$kind, p$signal)
+  population <- draw_population(p)
   data <- population$draw(p$n)
-  fit <- with_constants(settings[[setting]], suppressWarnings(suppressMessages(dp_sosp(
+  fit <- with_constants(constants, suppressWarnings(suppressMessages(dp_sosp(
     y ~ ., data, eps = p$eps, method = "newton-ridge", bounds = plan_bounds(numeric), noise = "reproducible",
     progress = FALSE
   ))))
-  population$excess(stats::predict(fit, population$judges, type = "link"))
+  c(excess = population$excess(stats::predict(fit, population$judges, type = "link")), constant = population$constant)
 }
 
-simulate <- function(path, seeds) {
-  out <- results_file(path, c("setting", "n", "kind", "signal", "eps"))
+key <- c("levels", "common", "n", "kind", "signal", "eps")
+
+simulate <- function(path, seeds, problems) {
+  out <- results_file(path, c("setting", key))
   for (i in seq_len(nrow(problems))) for (setting in names(settings)) {
     p <- problems[i, ]
-    row <- c(list(setting = setting), as.list(p[c("n", "kind", "signal", "eps")]))
+    row <- c(list(setting = setting), as.list(p[key]))
     if (out$has(row)) next
-    excess <- vapply(seq_len(seeds), function(seed) one(p, 100 * i + seed, setting), 0)
-    out$add(c(row, list(excess = signif(mean(excess), 3))))
+    seen <- vapply(seq_len(seeds), function(seed) one(p, 100 * i + seed, settings[[setting]]), numeric(2))
+    out$add(c(row, lapply(rowMeans(seen), signif, 3)))
   }
 }
 
 # Geometric means of the excess, over that with all degrees alike.
-summarise <- function(path) {
-  x <- utils::read.csv(path)
+summarise <- function(x, by, base = "degree 0") {
   x$setting <- factor(x$setting, names(settings))
-  problem <- interaction(x[c("n", "kind", "signal", "eps")], drop = TRUE)
-  base <- x[x$setting == "degree 0", ]
-  x$ratio <- log(x$excess / base$excess[match(problem, problem[x$setting == "degree 0"])])
-  for (by in c("kind", "n", "eps", "signal")) {
-    cat("\nexcess over that with all degrees alike, by ", by, "\n", sep = "")
-    print(round(exp(tapply(x$ratio, list(x$setting, x[[by]]), mean)), 3))
+  problem <- interaction(x[key], drop = TRUE)
+  x$ratio <- log(x$excess / x$excess[x$setting == base][match(problem, problem[x$setting == base])])
+  for (what in by) {
+    cat("\nexcess over that with all degrees alike, by ", what, "\n", sep = "")
+    print(round(exp(tapply(x$ratio, list(x$setting, x[[what]]), mean)), 3))
   }
   cat("\nall:\n")
   print(round(exp(tapply(x$ratio, x$setting, mean)), 3))
 }
 
 if (identical(arguments[1], "--summary")) {
-  summarise(arguments[2])
+  x <- utils::read.csv(arguments[2])
+  cat("Usual problems\n")
+  summarise(x[x$levels == "4 to 7", ], c("kind", "n", "eps", "signal"))
+  cat("\nNoisy problems\n")
+  summarise(x[x$levels == "10", ], c("kind", "n", "eps", "signal", "common"))
 } else {
-  simulate(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 6L)
+  seeds <- if (length(arguments) > 1) as.integer(arguments[2]) else 6L
+  simulate(arguments[1], seeds, rbind(usual, noisy))
 }

@@ -96,6 +96,7 @@ size_t oracle_rows(const struct oracle *oracle);
 /* Relative standard deviations that are expected of the columns' coefficients, in coordinates of weighted rows; else
  * NULL. */
 const double *oracle_prior(const struct oracle *oracle);
+const double *oracle_spread(const struct oracle *oracle); /* the same for the columns */
 double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: bound on the norm of a gradient */
 double oracle_smoothness(const struct oracle *oracle); /* G: Lipschitz constant of the gradient */

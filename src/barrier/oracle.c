@@ -61,6 +61,10 @@ const double *oracle_prior(const struct oracle *o) {
   return model_weighted(&o->model) ? o->model.coordinates->spec.prior : NULL;
 }
 
+const double *oracle_spread(const struct oracle *o) {
+  return model_weighted(&o->model) ? o->model.coordinates->spec.spread : NULL;
+}
+
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->engine.rows); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
 

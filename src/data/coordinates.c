@@ -34,25 +34,27 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
   *out = NULL;
   for (size_t j = 0; j < p; j++) {
     double centre = spec->centre[j];
-    if (!usable(spec->scale[j]) || !usable(spec->prior[j])) return BASE_ERR_ARGUMENT;
+    if (!usable(spec->scale[j]) || !usable(spec->prior[j]) || !usable(spec->spread[j])) return BASE_ERR_ARGUMENT;
     if (!(fabs(centre) <= 1) || (!spec->intercept && centre != 0)) return BASE_ERR_ARGUMENT;
   }
   if (!usable(spec->radius) || !usable(spec->constant) || !usable(spec->cap) || !usable(spec->bound) ||
       (!spec->weighted && spec->cap != 1) || !tilts(spec)) {
     return BASE_ERR_ARGUMENT;
   }
-  struct coordinates *c = base_alloc(1, sizeof *c + (13 * p + 2) * sizeof(double));
+  struct coordinates *c = base_alloc(1, sizeof *c + (14 * p + 2) * sizeof(double));
   if (!c) return BASE_ERR_MEMORY;
   double *numbers = (double *)(c + 1);
   memcpy(numbers, spec->scale, p * sizeof(double));
   memcpy(numbers + p, spec->centre, p * sizeof(double));
   memcpy(numbers + 2 * p, spec->prior, p * sizeof(double));
-  *c = (struct coordinates){.spec = *spec, .work = numbers + 11 * p};
+  memcpy(numbers + 3 * p, spec->spread, p * sizeof(double));
+  *c = (struct coordinates){.spec = *spec, .work = numbers + 12 * p};
   c->spec.scale = numbers;
   c->spec.centre = numbers + p;
   c->spec.prior = numbers + 2 * p;
-  derive(c, numbers + 3 * p, numbers + 4 * p);
-  if (spec->tilt != 0) derive_pairs(c, spec->end, numbers + 5 * p);
+  c->spec.spread = numbers + 3 * p;
+  derive(c, numbers + 4 * p, numbers + 5 * p);
+  if (spec->tilt != 0) derive_pairs(c, spec->end, numbers + 6 * p);
   c->spec.end = NULL; /* not copied */
   *out = c;
   return BASE_OK;

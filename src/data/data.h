@@ -78,6 +78,7 @@ struct coordinates_spec {
   double bound;                 /* on a weighted row's gradient */
   const double *scale, *centre; /* p each */
   const double *prior;          /* p: standard deviations that coefficients are expected to have, relative to others */
+  const double *spread;         /* p: standard deviations that columns are expected to have, relative to others */
   /* The loss of a weighted row with y > 0 has the weight 1 + tilt, that with y < 0 the weight 1 - tilt. Where tilt is
    * not zero, no length is below `shortest`, and end_j (p of them) is a number that r_j is not expected to be on the
    * other side of, as seen from its centre, or NaN (proofs: tilt). */

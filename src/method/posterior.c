@@ -19,14 +19,14 @@
 #include <math.h>
 #include <string.h>
 
-static void shrink_diagonal(size_t dim, size_t skip, double sd, double *h);
+static void shrink_diagonal(size_t dim, size_t skip, const double *spread, double sd, double *h);
 static double product(size_t dim, const double *h, size_t i, size_t j);
 static double square(double x);
 static double likelihood(const struct posterior *p, const double *e, const double *q, double t2);
 static void shrink(const struct posterior *p, const double *e, double *q, double *factor);
 
-void posterior_matrix(size_t dim, size_t skip, double sd, double *h) {
-  shrink_diagonal(dim, skip, sd, h);
+void posterior_matrix(size_t dim, size_t skip, const double *spread, double sd, double *h) {
+  shrink_diagonal(dim, skip, spread, sd, h);
   double variance = sd * sd / 2, squares = 0, products = 0;
   for (size_t j = 0; j < dim; j++) {
     for (size_t i = 0; i < j; i++) {
@@ -43,12 +43,23 @@ void posterior_matrix(size_t dim, size_t skip, double sd, double *h) {
   }
 }
 
-static void shrink_diagonal(size_t dim, size_t skip, double sd, double *h) {
-  double columns = (double)(dim - skip), mean = 0, spread = 0;
-  for (size_t j = skip; j < dim; j++) mean += h[j + j * dim] / columns;
-  for (size_t j = skip; j < dim; j++) spread += square(h[j + j * dim] - mean) / columns;
-  double factor = spread > sd * sd ? 1 - sd * sd / spread : 0;
-  for (size_t j = skip; j < dim; j++) h[j + j * dim] = mean + factor * (h[j + j * dim] - mean);
+/* added: what the positive part of the noise adds to each entry; it is left in the columns with the largest spread. */
+static void shrink_diagonal(size_t dim, size_t skip, const double *spread, double sd, double *h) {
+  double columns = (double)(dim - skip), trace = 0, squares = 0, most = 0, excess = 0;
+  for (size_t j = skip; j < dim; j++) trace += h[j + j * dim];
+  for (size_t j = skip; j < dim; j++) {
+    squares += square(spread[j - skip]);
+    most = fmax(most, square(spread[j - skip]));
+  }
+  double known = fmin(trace, 1), added = (trace - known) / columns;
+  for (size_t j = skip; j < dim; j++) {
+    h[j + j * dim] -= added + known * square(spread[j - skip]) / squares;
+    excess += square(h[j + j * dim]) / columns;
+  }
+  double factor = excess > sd * sd ? 1 - sd * sd / excess : 0, mean = known / squares + added / most;
+  for (size_t j = skip; j < dim; j++) {
+    h[j + j * dim] = mean * square(spread[j - skip]) + factor * h[j + j * dim];
+  }
 }
 
 /* Of two entries of the diagonal, as far as they are positive. */

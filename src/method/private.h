@@ -41,10 +41,16 @@ extern const char *const line_searches[]; /* names of enum opt_line_search */
 
 /* ---- posterior.c ---- */
 
-/* Shrinks a symmetric matrix as far as noise explains it, with the standard deviation sd on the diagonal and
- * sd / sqrt(2) off it: the entries on the diagonal, but for the first `skip`, towards their mean; those off it towards
- * zero, as if all correlations had the same variance, so that noise does not relate columns that hardly vary. */
-void posterior_matrix(size_t dim, size_t skip, double sd, double *h);
+/* Shrinks the positive part of a noisy matrix of second moments as far as noise explains it, with the standard
+ * deviation sd on the diagonal and sd / sqrt(2) off it: the entries on the diagonal, but for the first `skip`, towards
+ * multiples of the squares of `spread`; those off it towards zero, as if all correlations had the same variance, so
+ * that noise does not relate columns that hardly vary.
+ *
+ * Without noise the trace is at most about one, as rows have a norm of about one; what is more comes from the noise,
+ * equally for all columns. It is removed as far as columns have a smaller spread than others. Without it in the others,
+ * the curvature where correlated columns hold most of the signal, which is larger than the mean, would be taken for
+ * too small and the solution would be too far from the start. */
+void posterior_matrix(size_t dim, size_t skip, const double *spread, double sd, double *h);
 
 /* See the head of the file. */
 struct posterior {

@@ -110,8 +110,9 @@ static int prepare(struct run *r, double rho) {
   for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k], 0);
   compose(dim, r->scratch, r->direction, r->matrix);
   memcpy(r->hessian, r->matrix, dim * dim * sizeof(double));
-  la_scale(dim * dim, o->start_curvature / o->curvature, r->hessian);
-  posterior_matrix(dim, dim - oracle_columns(r->f->oracle), o->start_curvature * sd, r->hessian);
+  la_scale(dim * dim, 1 / o->curvature, r->hessian);
+  posterior_matrix(dim, dim - oracle_columns(r->f->oracle), oracle_spread(r->f->oracle), sd, r->hessian);
+  la_scale(dim * dim, o->start_curvature, r->hessian);
   r->least = o->curvature * o->least * noise;
   r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
   size_ridge(r);

@@ -172,13 +172,14 @@ test_that("polynomials of a higher degree are shorter where the noise may hide t
     fit <- any_fit(y ~ u + o, data, eps = eps, delta = 1e-6, # the core has indicators last
                    geometry = geometry_public(numeric(4), rep(0.5, 4)))
     list(scale = fit$geometry$scale / fit$geometry$scale[1], prior = fit$geometry$prior / fit$geometry$prior[1],
-         noise = 5 / (400 * sqrt(2 * fit$privacy$rho)))
+         spread = fit$geometry$spread, noise = 5 / (400 * sqrt(2 * fit$privacy$rho)))
   }
   same <- ratios(200)$scale
   for (eps in c(200, 0.1)) {
     now <- ratios(eps)
     shorter <- 1 / sqrt(1 + 25 * now$noise^2 * (c(1, 2, 3, 1)^1.5 - 1))
     expect_equal(now$scale, (same * shorter) / shorter[1], tolerance = 1e-3)
+    expect_equal(now$spread, shorter)
     expect_equal(now$prior * now$scale / same^0.25, c(1, 2, 3, 1)^-0.75, tolerance = 1e-3)
   }
   expect_lt(ratios(0.1)$scale[3] / same[3], 0.3)
