@@ -68,6 +68,17 @@
 #' [loss_multinomial()], or d / (n mu) exceeds 0.1. In all other cases the default is `"none"`. [geometry_public()]
 #' explains this rule.
 #'
+#' # Checks
+#' Null records add nothing to any sum, so a fit of null records only, for example because a level is misspelt, has a
+#' gradient of zero, which looks like a perfect fit. Therefore the fraction of usable records is released. Where a
+#' private geometry releases means of columns and no row can be clipped, it is one of these means, at no cost; otherwise
+#' it takes 0.2 percent of the budget (nothing with published constants, and with sources that are read once, where it
+#' is left out). A warning, the first line of `print()` and the status `"null"` say that nearly all records seem to be
+#' null, with an error probability of at most 0.001: both for data without a usable record and for data where all are
+#' usable. With much noise `print()` says instead that no conclusion is possible. A warning also says that a fraction
+#' of the records is null (if there is neither `subset` nor `weights`), and that nearly all values of a column seem to
+#' lie at an end of the range that was declared for it. These checks use released and public numbers only.
+#'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
 #' (eps, delta)-differentially private. The following is assumed to be public: n, the formula, names, types and
@@ -159,8 +170,14 @@
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
 #'   * `status`: `"sosp"` (certified stationary); `"budget"`, `"iterations"` or `"records"` (the budget was spent, the
-#'     iterations done, or all records read before that); or `"start"` (nothing better than the start was found, and
-#'     the start is returned);
+#'     iterations done, or all records read before that); `"start"` (nothing better than the start was found, and
+#'     the start is returned); `"noise"` (the noise is too large: every point meets the target, or nothing that was
+#'     released shows the solution to be better than the start); or `"null"` (the released numbers look as if no record
+#'     was usable, see the section Checks);
+#'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
+#'     deviation; `class`, the same of the second class, if its fraction was released; `ends`, columns whose values
+#'     seem to lie at an end of their range; `signal`, with the method `"newton-ridge"` the norm of the mean gradient at
+#'     the start, of the columns, in standard deviations of noise and sampling error, and the number of columns;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says
 #'     whether they are about the objective on the `"sample"` or in the `"population"`;

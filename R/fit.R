@@ -4,12 +4,15 @@
 new_fit <- function(job) {
   result <- job$answer$result
   trace <- as.data.frame(job$answer$trace)
+  checks <- new_checks(job)
+  decrease <- released(result$decrease)
+  warn_checks(checks, job$design, job$n, job$call)
   structure(class = "dp_sosp", list(
     coefficients = job$inference$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$inference$predictor, inference = job$inference,
-    status = result$status,
+    status = checked_status(result$status, checks, job$target, decrease, job$control$confidence), checks = checks,
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
-    decrease = released(result$decrease),
+    decrease = decrease, ridge = released(result$ridge),
     privacy = new_privacy(job),
     released = job$released,
     geometry = job$geometry,
@@ -105,143 +108,6 @@ new_privacy <- function(job) {
 #' plot(fit)
 #' @name dp_sosp-methods
 NULL
-
-#' @rdname dp_sosp-methods
-#' @export
-print.dp_sosp <- function(x, digits = 3, ...) {
-  check_dots()
-  digits <- check_digits(digits)
-  print_facts(x)
-  cat("\nCoefficients:", estimate_lines(x$coefficients, digits), sep = "\n")
-  invisible(x)
-}
-
-print_facts <- function(x) {
-  cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
-      x$n, "\n", sep = "")
-  cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
-  cat(status_text(x), certificate_text(x), population_text(x$population), decrease_text(x), intervals_text(x),
-      sep = "\n")
-}
-
-penalty_text <- function(penalty) {
-  if (penalty$name == "none") "" else paste0(", ", penalty$name, " penalty ", format(penalty$lambda))
-}
-
-privacy_text <- function(privacy) {
-  c(
-    paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
-           privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
-           if (!is.null(privacy$order)) paste(" at order", format(privacy$order, digits = 4)), ")"),
-    if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
-    if (privacy$noise == "reproducible") study_text
-  )
-}
-
-accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation",
-                      tuned = "of all candidates together")
-
-answer_names <- list(
-  "batch gradient" = c("gradient on a batch", "gradients on batches"),
-  "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
-  "batch trace" = c("trace on a batch", "traces on batches"),
-  "batch line search" = c("line search on a batch", "line searches on batches"),
-  "batch direction" = c("direction on a batch", "directions on batches"),
-  gradient = c("gradient", "gradients"),
-  "gradient difference" = c("gradient difference", "gradient differences"),
-  "line search" = c("line search", "line searches"),
-  hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
-  "hessian product" = c("product with a Hessian", "products with Hessians"),
-  direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
-  "model gradient" = c("model gradient", "model gradients"),
-  "weighted matrix" = c("weighted matrix", "weighted matrices"),
-  "clipped gradient" = c("clipped gradient", "clipped gradients"),
-  "second moments" = c("matrix of second moments", "matrices of second moments")
-)
-
-status_text <- function(x) {
-  times <- table(factor(x$trace$query, names(answer_names)))
-  one <- vapply(answer_names, `[`, "", 1)
-  many <- vapply(answer_names, `[`, "", 2)
-  asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
-  status <- if (x$status == "sosp" && isTRUE(x$target$trivial)) "trivial" else x$status
-  paste0(
-    c(sosp = "Certified stationary", trivial = "Nothing certified",
-      budget = "Not certified: budget spent",
-      iterations = "Not certified: planned iterations done",
-      start = "The start, as nothing better was found",
-      records = "Not certified at the target: all records read")[[status]],
-    " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no releases"
-  )
-}
-
-certificate_text <- function(x) {
-  scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
-  certificate_lines(x$certificate, scale, x$target)
-}
-
-population_text <- function(certificate) {
-  if (is.null(certificate)) return(NULL)
-  paste0("Of the population, by ", certificate$n, " other records: gradient norm <= ",
-         signif(certificate$gradient[["upper"]], 3), ", smallest eigenvalue >= ",
-         signif(certificate$eigenvalue[["lower"]], 3))
-}
-
-certificate_lines <- function(certificate, scale, target = NULL) {
-  bound <- function(value, symbol) if (is.na(value)) "not measured at the solution" else paste(symbol, signif(value, 3))
-  wanted <- function(value, more = NULL) if (!is.null(target)) paste0(" (target ", signif(value, 3), more, ")")
-  c(
-    paste0("Gradient norm ", bound(certificate$gradient[["upper"]], "<="),
-           wanted(target$eps_g, if (isTRUE(target$trivial)) ", met by every point")),
-    paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), wanted(-target$eps_h),
-           if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
-    paste0("Both with confidence ", format(certificate$confidence), "; ", scale),
-    paste0("They say how flat the ", if (certificate$of == "population") "population's ", "objective is there, ",
-           "not how small it is")
-  )
-}
-
-# The problem whose gradient the certificate bounds.
-certificate_scale <- function(x) {
-  if (is.null(x$geometry)) return("on the scale of the mapped rows")
-  paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights and the ridge")
-}
-
-decrease_text <- function(x) {
-  if (x$status == "start") return("Objective: that of the start")
-  if (is.na(x$decrease)) return("Objective: its decrease since the start was not measured")
-  if (x$decrease <= 0) return("Objective: no decrease since the start exceeds the noise level")
-  paste0("Objective: at least ", signif(x$decrease, 3), " below the start's, with confidence ",
-         format(x$certificate$confidence))
-}
-
-#' @rdname dp_sosp-methods
-#' @export
-summary.dp_sosp <- function(object, ...) {
-  check_dots()
-  structure(class = "summary.dp_sosp", list(fit = object, coefficients = if (!is.null(object$inference))
-    coefficient_table(object)))
-}
-
-#' @export
-print.summary.dp_sosp <- function(x, digits = 3, ...) {
-  check_dots()
-  digits <- check_digits(digits)
-  if (is.null(x$coefficients)) {
-    print(x$fit, digits = digits)
-  } else {
-    print_facts(x$fit)
-    cat("", coefficient_lines(x$fit, digits), unresolved_text(x$fit), "", estimand_text(x$fit), sep = "\n")
-  }
-  ledger <- x$fit$privacy$ledger
-  cat("\nSpent by query:\n")
-  parts <- cbind(releases = is_release(ledger), fraction = ledger$rho / x$fit$privacy$rho)
-  spent <- rowsum(parts, ledger$what, reorder = FALSE)
-  print(data.frame(releases = spent[, "releases"], fraction = format_share(round(spent[, "fraction"], 4), digits),
-                   row.names = rownames(spent)))
-  cat("The guarantee is the whole budget.\n")
-  invisible(x)
-}
 
 #' @rdname dp_sosp-methods
 #' @export

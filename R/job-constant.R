@@ -11,7 +11,8 @@ job_constant <- function(job) {
   if (!is.null(job$start)) return(job)
   job$start <- numeric(job$dim)
   if (has_constant(job)) {
-    job$start[1] <- constant_prediction(job)
+    job$class <- constant_prediction(job)
+    job$start[1] <- log_odds(job$class$fraction, job$class$sd)
     job$share <- stats::plogis(job$start[1])
   }
   job
@@ -29,7 +30,7 @@ constant_cost <- function(n, rho, wishes) {
 constant_prediction <- function(job) {
   oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)
   value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho, job$method$family$constant(job)))
-  log_odds(log1p(exp(1)) - value, attr(value, "sd"))
+  list(fraction = log1p(exp(1)) - as.double(value), sd = attr(value, "sd"))
 }
 
 # The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.

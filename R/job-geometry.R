@@ -29,6 +29,7 @@ job_geometry <- function(job) {
            "`geometry_public()` declares public ones")
   }
   moments <- if (inherits(wanted, "dp_geometry")) public_moments(job, wanted) else release_moments(job)
+  job[c("usable", "ends")] <- moments[c("usable", "ends")]
   weighted <- !is.null(job$method$family$weighted)
   degree <- column_degrees(job$design)[slopes_order(job$design)]
   job$geometry <- c(new_geometry(moments, degree, job),
@@ -98,14 +99,21 @@ release_moments <- function(job) {
   answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(indicator, 0, most), geometry_share * job$rho,
                   is_reproducible(job$oracle))
   p <- nrow(box)
-  mean <- pmin(pmax(answer$moments[seq_len(p)], box[, 1]), box[, 2])
+  released <- answer$moments[seq_len(p)]
+  mean <- pmin(pmax(released, box[, 1]), box[, 2])
   square <- 2 * most * answer$moments[p + seq_len(p)] - mean^2
   bound <- (box[, 2] - mean) * (mean - box[, 1])
   squared <- box[, 1] < 0 | (!indicator & square + geometry_surely * 2 * most * answer$sd < bound)
   variance <- ifelse(squared, square, bound)
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
-  list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd)
+  list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd,
+       usable = usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
+       ends = columns_at_ends(job$design, column_names(job$design), job$private, released, answer$moments[2 * p + 1],
+                              answer$sd))
 }
+
+# In the order of the core; a matrix has none of a formula.
+column_names <- function(design) if (!is_matrix_design(design)) design$columns$name[slopes_order(design)]
 
 # The indicators of a formula's factors. For a matrix they are not known.
 known_indicators <- function(design) {

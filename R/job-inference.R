@@ -52,6 +52,11 @@ check_inference <- function(job) {
   check_inferable(job$loss, job$penalty, job$dim, job$call)
 }
 
+# Do check_inferable() and the number of outputs allow intervals?
+has_intervals <- function(loss, penalty) {
+  loss_outputs(loss) == 1L && is_convex(loss, penalty_none()) && is_smooth(loss) && penalty$name == "none"
+}
+
 # Checks a problem.
 check_inferable <- function(loss, penalty, dim, call) {
   refuse <- function(...) abort("argument", "Intervals ", ..., call = call, class = "dpsosp_error_inference")

@@ -5,6 +5,7 @@ ranges_share <- 0.05
 
 job_ranges <- function(job) {
   columns <- job$columns(job)
+  job$private <- names(columns)
   if (length(columns) == 0L) return(job)
   inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
          if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")

@@ -6,10 +6,11 @@
 #   job_start()   side, dim (number of coefficients of one output, and of all), start (for the mapped response; NULL if
 #                 none is given), storage
 #   job_open()    budget, the part of it that the job may spend, and what follows from it (job-open.R)
-#   job_ranges()  design with all ranges (job-ranges.R)
-#   job_constant()  start if none was given (job-constant.R)
+#   job_ranges()  private (names of the columns whose ranges are found), design with all ranges (job-ranges.R)
+#   job_constant()  start if none was given, class (job-constant.R)
 #   fit_job()     oracle
-#   job_geometry()  geometry in use, or NULL (job-geometry.R)
+#   job_geometry()  geometry in use, or NULL; ends (checks.R) (job-geometry.R)
+#   job_usable()  usable (job-usable.R)
 #   job_run()     target in use, answer (of ffi_method_run), solution (coefficients of the columns), released (of
 #                 ffi_oracle_kept)
 #   job_inference()  released inference, or NULL (job-inference.R)
@@ -22,7 +23,7 @@ fit_job <- function(job, start, storage) {
   job <- job_constant(job_ranges(job_open(job_start(job, start, storage))))
   job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,
                            job$neighbours, job$noise)
-  job <- job_inference(job_run(job_geometry(job)))
+  job <- job_inference(job_run(job_usable(job_geometry(job))))
   job_close(job)
   new_fit(job)
 }

@@ -53,6 +53,8 @@ run_network <- function(job) {
   pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
                    job$loss$parameter, job$budget$pointer, job$neighbours, reproducible)
   weigh_records(pointer, records$weighing)
+  job$oracle <- list(pointer = pointer, noise = job$noise)
+  job <- job_usable(job)
   rho <- budget_state(job$budget)$left - job$end
   bar <- progress_bar(job$progress, job$method$name)
   answer <- .Call(ffi_method_run, job$method$family$core(job$control), pointer, core_penalty(penalty_none(), FALSE),
@@ -62,8 +64,10 @@ run_network <- function(job) {
 }
 
 new_network_fit <- function(job, answer) {
+  checks <- list(usable = job$usable, part = has_weight(job$design))
+  warn_checks(checks, job$design, job$n, job$call)
   structure(class = "dp_network", list(
-    weights = answer$w, status = answer$result$status, privacy = new_privacy(job), trace = as.data.frame(answer$trace),
+    weights = answer$w, status = checked_status(answer$result$status, checks), checks = checks, privacy = new_privacy(job), trace = as.data.frame(answer$trace),
     batch = job$batch, method = job$method$name, control = job$control, model = job$model, network = job$network,
     loss = job$loss, response = job$response, design = job$design, n = job$n, call = job$call
   ))
@@ -104,7 +108,7 @@ print.dp_network <- function(x, digits = 3, ...) {
   digits <- check_digits(digits)
   cat("<dp_network> ", x$method, ", ", model_text(x$model), ", ", format(length(x$weights), big.mark = ","),
       " weights, ", loss_text(x$loss), " loss, n = ", x$n, "\n", sep = "")
-  cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
+  cat(null_text(x$checks, x$n) %||% usable_text(x$checks), privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
   cat(sum(grepl("gradient", x$trace$query)), " gradients, each record's part clipped to ",
       format(x$control$clip, digits = digits), "\nNothing is certified: networks have no bounds for it\n", sep = "")
   invisible(x)

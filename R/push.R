@@ -158,7 +158,7 @@ push_sums <- function(push, design, response, n, loss, intercept, radius) {
   if (nchar(sql_sum(plan, longest)$sql) > push$dialect$characters) return(NULL)
   base <- length(sql_base(plan))
   narrow <- base * (base + 1) / 2 <= 4 * (length(plan$v) + length(plan$k) + 1)
-  words <- c("value", "gradient", "decreases", "trace",
+  words <- c("value", "gradient", "decreases", "trace", "usable",
              if (narrow) c("majorant", "curvature", "squares", "products", "hessian"))
   if (is.null(sql_losses[[loss$name]]$curvature)) words <- setdiff(words, "hessian")
   list(ask = function(what) push_answer(push, plan, what), words = words, shards = 0L)

@@ -240,7 +240,8 @@ most_of_sum <- function(loss, columns, intercept, shift) {
       hessian = , majorant = , curvature = matrix(curvature),
       products = matrix(slope^2),
       weighted = , squares = matrix(1),
-      moments = list(length = 2 * columns, size = 2)
+      moments = list(length = 2 * columns + intercept, size = 2),
+      usable = list(length = 1, size = 1)
     )
   }
 }

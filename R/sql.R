@@ -25,6 +25,7 @@ fine <- 2^40 # scale of terms that are not products
 # what: list(word, curvature, at, along, steps) of r_remote.c. Returns the statement and read(), which computes the
 # number of records and the sum from the rows of its result.
 sql_sum <- function(plan, what) {
+  if (what$word == "usable") what$at <- numeric(plan$intercept + length(plan$v) + sum(plan$indicators))
   weights <- sql_weights(plan, what)
   base <- sql_base(plan)
   sums <- switch(weights$form, each = weights$names, squares = "g * q", vector = paste("g *", base),
@@ -64,6 +65,7 @@ sql_weights <- function(plan, what) {
     },
     gradient = new_weights("vector", loss$slope, c(-1, 1) * bounds[["lipschitz"]]),
     products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", loss$slope), c(0, bounds[["lipschitz"]]^2), prior = 2),
+    usable = new_weights("each", plan$dialect$number(1), c(0, 1), prior = 0),
     squares = new_weights("matrix", plan$dialect$number(1), c(0, 1), prior = 0),
     hessian = curvature_weights("matrix", "hessian", loss, bounds, plan),
     majorant = curvature_weights("matrix", "majorant", loss, bounds, plan),

@@ -60,12 +60,14 @@ glance.dp_sosp <- function(x, ...) {
   check_dots(also = "gof_map") # modelsummary passes it
   later <- x$inference$privacy
   cbind(
-    data.frame(method = x$method, loss = loss_name(x$loss), penalty = x$penalty$name, status = x$status, nobs = x$n),
+    data.frame(method = x$method, loss = loss_name(x$loss), penalty = penalty_name(x), status = x$status, nobs = x$n),
     glance_privacy(x$privacy, later),
     data.frame(gradient.upper = x$certificate$gradient[["upper"]],
                eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x))
   )
 }
+
+penalty_name <- function(x) if (is.na(x$ridge)) x$penalty$name else "automatic ridge"
 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::glance

@@ -14,14 +14,14 @@ delta <- 1e-5
 # A bound fails with probability 0.001, so 100 bounds all hold with probability at least 0.9, whatever the mechanism is.
 conf <- 0.999
 n <- 20
-runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation = 1000, tune = 10)
+runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation = 1000, tune = 10, own_row = 40)
 
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
     audit_network(), audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
-    audit_pushed(),
+    audit_pushed(), audit_own_row(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -156,6 +156,26 @@ audit_pushed <- function() {
     dp_audit(release, as.list(labels), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds, least = 0.1 * eps)
+}
+
+# Does one record's missing value change other rows? At this eps the slope of the other records jumps with the last bit
+# of a column of ns() at their value. If the record changed this bit in thousands of rows, as products by some BLAS would
+# (the Makefile asks OpenBLAS for such products), the first gradient would show it: the bound would be above 10.
+audit_own_row <- function() {
+  others <- rep(c(7.2348425539860832, 1), 10000)
+  y <- factor(c("no", rep(c("yes", "no"), 10000)))
+  release <- function(first) {
+    fit <- suppressWarnings(dp_sosp(
+      y ~ splines::ns(z, knots = c(2, 5), Boundary.knots = c(0, 10)), data.frame(z = c(first, others), y = y), 1,
+      1e-6, "newton-ridge", geometry = geometry_public(mean = c(.3, .1, -.1), sd = rep(.5, 3)),
+      start = c(-3, 0, 0, 0), control = control_newton_ridge(iterations = 1), progress = FALSE
+    ), "dpsosp_warning")
+    fit$trace$estimate[fit$trace$query == "gradient"][1]
+  }
+  repeat_audit("rows beside a missing value, splines", "at most eps", runs[["own_row"]], function() {
+    dp_audit(release, list(NA, 5), eps, delta, runs = runs[["own_row"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds)
 }
 
 # The whole budget for the gradient of the sigmoid loss at zero, with a record and with its opposite, the others null:

@@ -218,8 +218,17 @@ SEXP ffi_oracle_products(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
 SEXP ffi_oracle_moments(SEXP oracle, SEXP most, SEXP rho, SEXP reproducible) {
   R_xlen_t p = (R_xlen_t)arg_bundle(oracle)->model.columns;
   const struct ask what = {.most = arg_doubles(most, p)};
-  SEXP answer = PROTECT(Rf_allocVector(REALSXP, 2 * p)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, 2 * p + arg_bundle(oracle)->engine.rows->intercept));
+  SEXP sd = PROTECT(Rf_allocVector(REALSXP, 1));
   SEXP out = ask(&query_moments, &what, "moments", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
+}
+
+SEXP ffi_oracle_usable(SEXP oracle, SEXP rho, SEXP reproducible) {
+  const struct ask what = {0};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, 1)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_usable, &what, "usable", answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
   return out;
 }

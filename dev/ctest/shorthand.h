@@ -88,6 +88,9 @@ static inline int oracle_best_step(struct oracle *o, const double *w, const doub
 static inline int oracle_moments(struct oracle *o, const double *most, double rho, double *moments, double *sd) {
   return release(oracle_all(o), &query_moments, &(struct ask){.most = most}, rho, (struct answer){moments, sd, NULL});
 }
+static inline int oracle_usable(struct oracle *o, double rho, double *fraction, double *sd) {
+  return release(oracle_all(o), &query_usable, &(struct ask){0}, rho, (struct answer){fraction, sd, NULL});
+}
 static inline int oracle_weighted(struct oracle *o, const double *w, double rho, double *h, double *sd) {
   return release(oracle_all(o), &query_weighted, &(struct ask){.at = w}, rho, (struct answer){h, sd, NULL});
 }

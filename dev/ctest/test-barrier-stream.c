@@ -81,7 +81,7 @@ static void in_coordinates(int weighted, int intercept, size_t n) {
     CHECK(sums_moments(oracle_all(o), most, answer[k]) == BASE_OK);
     CHECK(fixture_coordinates(s.memory.data, 1, weighted, 1, 0.5, k == 0 ? &c : &other) == BASE_OK);
   }
-  CHECK(memcmp(answer[0], answer[1], 2 * P * sizeof(double)) == 0);
+  CHECK(memcmp(answer[0], answer[1], (2 * P + (size_t)intercept) * sizeof(double)) == 0);
   CHECK(oracle_move(s.memory.oracle, c.made) == BASE_OK);
   CHECK(oracle_move(&s.stream, other.made) == BASE_OK);
   CHECK(oracle_move(&s.stream, other.made) == BASE_ERR_ARGUMENT);

@@ -180,7 +180,7 @@ static size_t ask(struct oracle *o, enum quantity q, const struct pair *p, const
                  : q == GRADIENT ? sensitivity_gradient(s, p->w)
                                  : sensitivity_weighted(s);
   if (status != BASE_OK) *sensitivity = 0;
-  return q == MOMENTS ? 2 * P : q == GRADIENT ? dim : dim * dim;
+  return q == MOMENTS ? 2 * P + (size_t)p->intercept : q == GRADIENT ? dim : dim * dim;
 }
 
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *p) {

@@ -223,7 +223,7 @@ static int ask(uint32_t kind, const struct pair *p, int side, const struct quest
     status = oracle_best_step(o, q->w, q->direction, q->k, q->step, q->offset, q->rho, &index);
     break;
   case 6:
-    status = oracle_moments(o, q->most, q->rho, answer, sd), n = 2 * p->p;
+    status = oracle_moments(o, q->most, q->rho, answer, sd), n = p->p + d;
     break;
   case 7:
     status = oracle_weighted(o, q->w, q->rho, answer, sd), n = d * d;

@@ -133,9 +133,11 @@ extern const struct query query_products;
 extern const struct query query_weighted;
 /* (1/n) sum_i z_i z_i', for the coefficients of one output; does not use the response. */
 extern const struct query query_second_moments;
-/* Means of clipped rows' columns, and of min(r_j^2, most_j^2) / (2 most_j) where most_j > 0: 2 p numbers. Only before
- * the rows have other coordinates. */
+/* Means of clipped rows' columns, of min(r_j^2, most_j^2) / (2 most_j) where most_j > 0, and of the coordinate of the
+ * intercept, if there is one: 2 p or 2 p + 1 numbers. Only before the rows have other coordinates. */
 extern const struct query query_moments;
+/* The fraction of the records that are not null. */
+extern const struct query query_usable;
 /* The trace of the curvature, and A^-1 along for a released gradient along; refused where it may be negative. */
 extern const struct query query_trace;
 extern const struct query query_direction;

@@ -1,18 +1,18 @@
 /*
  * Column moments of the clipped rows r, |r| <= 1: the means of r_j and, for columns with a bound u_j > 0, those of
- * f_j^2 / (2 u_j), f_j = min(|r_j|, u_j).
+ * f_j^2 / (2 u_j), f_j = min(|r_j|, u_j); with an intercept also the mean of r_0, from which the fraction of usable
+ * records follows, as r_0 is 1 / radius where a row is not clipped, and zero for a null record.
  *
- * Second moments add nothing to the sensitivity. With a = r - r', b = r + r': |f_j - f'_j| <= |b_j| and f_j + f'_j <= 2
- * u_j, so that (f_j^2 - f'_j^2)^2 / (4 u_j^2) <= b_j^2, and the change by a replaced record has the squared norm |a|^2
- * +
- * |b|^2 = 2 |r|^2 + 2 |r'|^2 <= 4. For a null record r' = 0, and f_j^4 / (4 u_j^2) <= r_j^2 / 4: at most 5/4
- * (proofs: sensitivity-moments).
+ * Neither second moments nor r_0 add to the sensitivity. With a = r - r', b = r + r': |f_j - f'_j| <= |b_j| and
+ * f_j + f'_j <= 2 u_j, so that (f_j^2 - f'_j^2)^2 / (4 u_j^2) <= b_j^2, and the change by a replaced record has the
+ * squared norm |a|^2 + |b|^2 = 2 |r|^2 + 2 |r'|^2 <= 4. For a null record r' = 0, and f_j^4 / (4 u_j^2) <= r_j^2 / 4:
+ * at most 5/4 (proofs: sensitivity-moments).
  */
 #include "barrier/private.h"
 
 #include <math.h>
 
-static size_t width(const struct task *task) { return 2 * task->model->columns; }
+static size_t width(const struct task *task) { return task->model->columns + task->model->side; }
 
 static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   size_t p = b->data->p, most = tile_gradient(b);
@@ -20,6 +20,7 @@ static void add(const struct task *task, const struct data_block *b, double *con
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     data_matvec_t_add(&tile, tile.clip, sum);
     data_moments_add(&tile, task->ask->most, sum + p);
+    for (size_t i = 0; b->data->intercept && i < tile.rows; i++) sum[2 * p] += tile.clip[i];
   }
 }
 

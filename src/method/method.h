@@ -112,6 +112,7 @@ struct opt_result {
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
   int eigen_known; /* the lower bound follows from the loss and the penalty alone */
+  double signal;   /* norm of a mean gradient of the columns at the start, in standard deviations; NaN: none is known */
   double ridge;    /* size of a ridge that the method chose; else NaN */
   double decrease; /* lower confidence bound of f(start) - f at the returned point; NaN if no release bounds it */
   struct trace trace;

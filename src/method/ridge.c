@@ -54,6 +54,7 @@ static double wandered(const struct run *r, const double *value, const double *s
 static int take_steps(struct run *r);
 static void move(struct run *r);
 static int finish(struct run *r);
+static int measure_signal(struct run *r, const double *estimate, double sd);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -204,22 +205,43 @@ static void move(struct run *r) {
 static int finish(struct run *r) {
   size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
   double *variance = r->added, *away = r->direction, *estimate = r->gradient, total = 0;
+  double sd = r->s / sqrt(r->o->tail);
   for (size_t j = skip; j < dim; j++) total += r->hessian[j + j * dim] / r->o->start_curvature / r->kappa[j];
   for (size_t j = 0; j < dim; j++) variance[j] = total > 0 ? 1 / (total * r->kappa[j]) : 0;
   memcpy(away, r->w, dim * sizeof(double));
   la_axpy(dim, -1, r->start, away);
   la_matvec(dim, dim, r->hessian, dim, away, estimate);
   la_axpy(dim, -1, r->last, estimate);
+  int status = measure_signal(r, estimate, sd);
+  if (status != BASE_OK) return status;
   const struct posterior p = {.dim = dim,
                               .hessian = r->hessian,
                               .variance = variance,
-                              .sd = r->s / sqrt(r->o->tail),
+                              .sd = sd,
                               .least = r->o->signal,
                               .levels = r->o->signals};
-  int status = posterior_mean(&p, estimate, away);
+  status = posterior_mean(&p, estimate, away);
   if (status != BASE_OK) return status;
   memcpy(r->w, r->start, dim * sizeof(double));
   la_axpy(dim, 1, away, r->w);
+  return BASE_OK;
+}
+
+/* The norm of the estimate for the columns, in units of its standard deviation were they without effect: that of the
+ * noise, and of the records' gradients, whose covariance is about H. */
+static int measure_signal(struct run *r, const double *estimate, double sd) {
+  size_t dim = r->f->dim, columns = oracle_columns(r->f->oracle), skip = dim - columns;
+  double n = (double)oracle_rows(r->f->oracle), sum = 0, *value = r->mean;
+  for (size_t j = 0; j < columns; j++) {
+    memcpy(r->scratch + j * columns, r->hessian + skip + (j + skip) * dim, columns * sizeof(double));
+  }
+  int status = la_eigen_all(columns, r->scratch, value);
+  if (status != BASE_OK) return status;
+  for (size_t k = 0; k < columns; k++) {
+    double part = la_dot(columns, r->scratch + k * columns, estimate + skip);
+    sum += part * part / (sd * sd + fmax(value[k], 0) / n);
+  }
+  r->result->signal = sqrt(sum);
   return BASE_OK;
 }
 

@@ -1,0 +1,154 @@
+# What released numbers tell about the records: thresholds against exact probabilities, data that are null for each
+# cause, and honest data.
+
+checks <- function(fraction, sd, part = FALSE) list(usable = list(fraction = fraction, sd = sd), part = part)
+verdict <- function(...) dpsosp:::usable_verdict(checks(...))
+
+honest <- function(n = 1500, seed = 1) {
+  set.seed(seed)
+  d <- data.frame(a = runif(n, 10, 30), b = rnorm(n), f = factor(sample(c("u", "v"), n, TRUE)))
+  d$y <- factor(ifelse((d$a - 20) / 5 - d$b + rlogis(n) > 0, "yes", "no"))
+  d
+}
+bounds <- list(a = c(10, 30), b = c(-4, 4))
+
+# Warnings are heard.
+loud_fit <- function(..., method = "auto") suppressMessages(dp_sosp(..., method = method, progress = FALSE))
+
+test_that("the verdicts have the error probabilities that they state", {
+  sd <- c(1e-3, 0.02, 0.16, 0.17, 1)
+  for (s in sd) {
+    threshold <- uniroot(function(u) (verdict(u, s) == "usable") - 0.5, c(-1, 10), tol = 1e-12)$root
+    expect_equal(pnorm(threshold / s, lower.tail = FALSE), 1e-3, tolerance = 1e-6)
+    silent <- verdict(0, s)
+    expect_identical(silent, if (s <= 1 / 6.2) "null" else "unclear")
+    # All records usable, and called null.
+    if (silent == "null") expect_lte(pnorm((threshold - 1) / s), 1e-3)
+  }
+  expect_identical(verdict(0, 0.1, part = TRUE), "unclear")
+  expect_identical(verdict(0, 0.01, part = TRUE), "null")
+  expect_identical(dpsosp:::usable_verdict(list(usable = NULL)), NA_character_)
+})
+
+test_that("that records are missing is said where the bound is below nine in ten, but not of a subset", {
+  partly <- function(...) dpsosp:::is_partly_null(checks(...))
+  z <- qnorm(0.999)
+  expect_true(partly(0.9 - 1.01 * z * 0.05, 0.05))
+  expect_false(partly(0.9 - 0.99 * z * 0.05, 0.05))
+  expect_false(partly(0.3, 0.01, part = TRUE))
+  expect_false(partly(0, 0.01))
+})
+
+# Each names what makes all records null.
+spoilt <- list(
+  "levels of the response" = function(d) transform(d, y = factor(y, levels = c("No", "Yes"))),
+  "levels of a predictor" = function(d) transform(d, f = factor(f, levels = c("U", "V"))),
+  "a missing column" = function(d) transform(d, b = NA_real_),
+  "an infinite column" = function(d) transform(d, b = Inf)
+)
+
+test_that("a fit of null records only is never certified, whatever made them null", {
+  for (cause in names(spoilt)) {
+    d <- spoilt[[cause]](honest())
+    expect_warning(fit <- loud_fit(y ~ a + b + f, d, eps = 1, delta = 1e-6, bounds = bounds),
+                   "all of the 1,500 records were null", class = "dpsosp_warning_checks")
+    expect_identical(fit$status, "null", label = cause)
+    expect_match(capture.output(print(fit))[1], "^<dp_sosp> Attention: The released numbers look as if")
+    expect_false(any(grepl("ertified", capture.output(print(fit)))))
+  }
+})
+
+test_that("every method sees that all records are null", {
+  d <- spoilt[[1]](honest(4000))
+  for (method in setdiff(dpsosp:::method_names(), "newton-ridge")) {
+    suppressWarnings(fit <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds, method = method))
+    expect_identical(fit$status, "null", label = method)
+  }
+})
+
+test_that("other data, responses and losses are seen, too", {
+  d <- honest(4000)
+  none <- transform(d, a = NA_real_)
+  null <- function(...) expect_identical(suppressWarnings(loud_fit(..., eps = 1, delta = 1e-6))$status, "null")
+  null(y ~ a + b, dp_source(in_chunks(none, 700)), bounds = bounds)
+  null(f ~ a + b, transform(none, f = factor(f, levels = c("u", "v", "w"))), bounds = bounds)
+  null(b ~ a, none, bounds = bounds["a"], loss = loss_huber(c(-4, 4)))
+  null(y ~ 0 + a + b, none, bounds = bounds)
+  null(y ~ a + b, none, bounds = bounds, geometry = geometry_public(mean = c(20, 0), sd = c(5, 1)))
+  null(y ~ a + b, none, bounds = bounds, radius = 1)
+  null(cbind(none$a, none$b), d$y, radius = 2)
+  null(y ~ a + b, d, bounds = bounds, weights = I(b + 100))
+  null(y ~ a + b, none, bounds = bounds, model = model_mlp(hidden = 2))
+})
+
+test_that("honest fits raise no alarm, and show how many records are used", {
+  d <- honest(3000)
+  for (method in c("auto", "newton", "2opt-ls", "gd", "objpert", "sgd")) {
+    expect_warning(fit <- loud_fit(y ~ a + b + f, d, eps = 1, delta = 1e-6, bounds = bounds, method = method), NA)
+    usable <- fit$checks$usable
+    expect_lt(abs(usable$fraction - 1) / usable$sd, 4.5)
+    expect_match(paste(capture.output(print(fit)), collapse = " "), "Records: n = 3000. Usable: (9|100)")
+  }
+  d$b[1:1200] <- NA
+  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds), "% \\(.* records are used")
+  expect_lt(abs(fit$checks$usable$fraction - 0.6) / fit$checks$usable$sd, 4.5)
+  d <- honest(3000)
+  expect_warning(loud_fit(y ~ a, d, eps = 1, delta = 1e-6, bounds = bounds["a"], subset = b > 0), NA)
+})
+
+test_that("the count is free with released moments, and one release otherwise", {
+  d <- honest()
+  free <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds)
+  expect_false("usable records" %in% free$privacy$ledger$what)
+  moments <- free$privacy$ledger$scale[free$privacy$ledger$what == "moments"]
+  expect_equal(free$checks$usable$sd, sqrt(3) * moments)
+  paid <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds, method = "newton")
+  row <- paid$privacy$ledger[paid$privacy$ledger$what == "usable records", ]
+  expect_equal(row$rho / paid$privacy$rho, 0.002)
+  expect_equal(row$scale, paid$checks$usable$sd)
+  expect_equal(row$sensitivity, 1 / nrow(d), tolerance = 1e-6)
+  published <- loud_fit(y ~ a, d, eps = 1, bounds = bounds["a"], method = "opt", loss = "sigmoid",
+                         target = sosp(0.3, 0.3), control = control_opt("published"))
+  expect_null(published$checks$usable)
+})
+
+test_that("a unit that is wrong is said where the noise allows", {
+  d <- honest(40000)
+  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 1e5), b = c(-4, 4))),
+                 "Nearly all values of `a` are at the lower end of c\\(.*\\)", class = "dpsosp_warning_checks")
+  expect_identical(fit$checks$ends, c(a = "lower"))
+  expect_match(capture.output(print(fit))[1], "Attention: Nearly all values of `a`")
+  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(-1e5, 30), b = c(-4, 4))),
+                 "Nearly all values of `a` are at the upper end")
+  expect_warning(fit <- loud_fit(y ~ a + b + I(a^2), d, eps = 3, delta = 1e-9, bounds = bounds), NA)
+  expect_length(fit$checks$ends, 0)
+})
+
+test_that("one class only is said", {
+  d <- honest(8000)
+  d$y[] <- "no"
+  fit <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-8, bounds = bounds)
+  expect_match(paste(capture.output(print(fit)), collapse = " "), "may be of one class only")
+  expect_lt(abs(fit$checks$class$fraction) / fit$checks$class$sd, 4.5)
+  expect_false(any(grepl("one class", capture.output(print(loud_fit(y ~ a + b, honest(8000), eps = 1, delta = 1e-8,
+                                                                     bounds = bounds))))))
+})
+
+test_that("gradients of nothing but noise exceed its level one time in twenty", {
+  set.seed(2)
+  signals <- replicate(200, {
+    d <- data.frame(a = runif(1000), b = runif(1000), y = factor(sample(c("no", "yes"), 1000, TRUE)))
+    fit <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = list(a = c(0, 1), b = c(0, 1)))
+    c(dpsosp:::exceeds_noise(fit$checks, 0.95), fit$status == "sosp")
+  })
+  expect_lt(abs(mean(signals[1, ]) - 0.05), 4.5 * sqrt(0.05 * 0.95 / 200)) # fails once in 10^5
+  expect_identical(signals[1, ], signals[2, ])
+})
+
+test_that("nothing certified is not called certified", {
+  status <- function(...) dpsosp:::checked_status("sosp", checks(1, 0.01), ...)
+  expect_identical(status(target = list(trivial = TRUE), decrease = NA, confidence = 0.95), "noise")
+  expect_identical(status(target = list(), decrease = 0, confidence = 0.95), "noise")
+  expect_identical(status(target = list(), decrease = 0.1, confidence = 0.95), "sosp")
+  expect_identical(status(target = list(), decrease = NA, confidence = 0.95), "sosp")
+})
