@@ -246,7 +246,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   out <- rows_to_certify(certificate, method, budget, frame_rows(data, call), call)
   others <- if (!is.null(out)) list(data = data[out, , drop = FALSE])
   rows <- if (is.null(out)) data else data[!out, , drop = FALSE]
-  problem <- make(formula, rows, loss, bounds, radius, extras, call)
+  problem <- make(formula, rows, loss, bounds, radius, extras, call, implies_loss(method))
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
   fit_and_certify(job, start, storage, others)
@@ -281,7 +281,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
     y <- y[!out]
     vectors <- lapply(vectors, `[`, !out)
   }
-  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call)
+  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call, implies_loss(method))
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
   fit_and_certify(job, start, storage, others)
