@@ -57,12 +57,14 @@ slopes_order <- function(design) {
   if (design$intercept) order[-1] - 1L else order
 }
 
-# Moments of the mapped rows, from public moments of the columns.
+# Moments of the mapped rows, from public moments of the columns. A tiny standard deviation is enlarged, as in
+# new_geometry().
 public_moments <- function(job, geometry) {
   order <- slopes_order(job$design)
   scale <- column_scale(job$design)
   mean <- ((geometry$mean - scale[, 1]) / scale[, 2] / job$design$radius)[order]
   sd <- pmin((geometry$sd / scale[, 2] / job$design$radius)[order], 1)
+  sd <- pmax(sd, geometry_least * max(sd))
   list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(sd)^2, sd = 0)
 }
 

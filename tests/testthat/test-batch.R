@@ -7,7 +7,7 @@ test_that("steps on batches find a point that answers about all rows certify", {
   z <- unit_rows(p$x, 2)
   for (method in batch_methods) {
     for (neighbours in c("replace-one", "zero-out")) {
-      fit <- quiet_fit(p$x, p$y, loss = "logistic", eps = 4, delta = 1e-6, radius = 2, method = method, target = sosp(0.05, 0.1),
+      fit <- quiet_fit(p$x, p$y > 0, eps = 4, delta = 1e-6, radius = 2, method = method, target = sosp(0.05, 0.1),
                        neighbours = neighbours, noise = "reproducible")
       expect_equal(fit$status, "sosp")
       expect_lte(sqrt(sum(exact_gradient(z, p$y, coef(fit) * 2)^2)), fit$certificate$gradient[["upper"]])
@@ -43,7 +43,7 @@ test_that("what a step is charged is its amplified Renyi divergence at the order
 test_that("who receives a fit on batches can compute its guarantee from it", {
   p <- problem_matrix(2000)
   for (neighbours in c("replace-one", "zero-out")) {
-    fit <- quiet_fit(p$x, p$y, loss = "logistic", eps = 2, delta = 1e-6, radius = 2, method = "sgd", neighbours = neighbours,
+    fit <- quiet_fit(p$x, p$y > 0, eps = 2, delta = 1e-6, radius = 2, method = "sgd", neighbours = neighbours,
                      target = sosp(0.05, 0.1), control = control_gd(batch = 100))
     fit <- unserialize(serialize(fit, NULL)) # as it would be sent to others
     privacy <- fit$privacy
