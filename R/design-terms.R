@@ -98,9 +98,11 @@ rows_used <- function(factors) if (length(factors) == 0L) integer() else which(r
 row_wise_schema <- function(expressions, data, call) {
   for (e in expressions) check_row_wise(e, names(data), deparse1(e), call)
   used <- intersect(unique(unlist(lapply(expressions, all.vars))), names(data))
-  lapply(stats::setNames(nm = used), function(name) {
+  schema <- lapply(stats::setNames(nm = used), function(name) {
     column_schema(data[[name]], name, call)
   })
+  for (e in expressions) check_compared(e, schema, call)
+  schema
 }
 
 column_schema <- function(column, name, call) {
@@ -113,6 +115,36 @@ check_labels <- function(levels, name, call) {
   if (all(is_text(as.character(levels)))) return(levels)
   abort("argument", "`", name, "` has a declared level that is no text in its encoding: convert it with `iconv()`.",
         call = call)
+}
+
+# Refuses comparisons of a factor with text that is none of its declared levels, which hold for no record, or for all.
+check_compared <- function(e, schema, call) {
+  if (!is.call(e)) return(invisible())
+  for (part in as.list(e)[-1]) check_compared(part, schema, call)
+  parts <- as.list(e)[-1]
+  constant <- vapply(parts, is_constants, NA)
+  if (!function_name(e) %in% comparisons || sum(constant) != 1L || length(parts) != 2L) return(invisible())
+  factor <- parts[[which(!constant)]]
+  levels <- tryCatch(levels(row_wise_empty(factor, schema, call)), dpsosp_error = function(error) NULL)
+  if (is.null(levels)) return(invisible())
+  values <- tryCatch(as.character(eval(parts[[which(constant)]], row_wise)), error = function(error) NULL)
+  unknown <- setdiff(values, c(levels, NA))
+  if (length(unknown) == 0L) return(invisible())
+  abort("argument", "`", deparse1(e), "` compares with \"", unknown[1], "\", which is no declared level of `",
+        deparse1(factor), "`: ", quote_all(utils::head(levels, 10)), if (length(levels) > 10L) " and others", ".",
+        did_you_mean(unknown[1], levels, quote_all), call = call)
+}
+
+comparisons <- c("==", "!=", "<", ">", "<=", ">=", "%in%")
+
+# The factors among the predictors' columns that have other levels in newdata than the declared ones. This depends on
+# the values of newdata, so it is for predict() alone, which shows all predictions to its caller.
+undeclared_levels <- function(design, newdata) {
+  used <- unlist(lapply(c(design$predictors, design$offset), all.vars))
+  factors <- Filter(function(column) column$kind == "factor", design$schema[names(design$schema) %in% used])
+  names(Filter(isTRUE, Map(function(column, name) {
+    !all(as_labels(newdata[[name]]) %in% c(column$levels, NA))
+  }, factors, names(factors))))
 }
 
 check_row_wise <- function(e, columns, term, call) {

@@ -91,8 +91,8 @@
 #' @param x A formula, or for the matrix method a numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row
 #'   per record, whose columns are used as they are.
 #' @param y The response, one per row of `x`: a factor with two levels (the second is modelled) or more; logical;
-#'   numeric with two classes (1 is modelled, 0 or -1 is the other class; a message says so); or numbers for a
-#'   regression loss. A record whose response is `NA`, or a number other than these three, is a null record. The type
+#'   numeric with two classes (1 is modelled, 0 or -1 is the other class; a message says so) or for a regression loss,
+#'   see `loss`. A record whose response is `NA`, or a number other than these three, is a null record. The type
 #'   decides how a response is coded; no value does.
 #' @param data A data frame, or a source that yields one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is
@@ -105,20 +105,24 @@
 #'   the number of columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`).
 #'   `method` and `print()` of the fit name the method taken. The section Methods lists all of them.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
-#'   levels, else `loss_logistic()`.
+#'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
+#'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
+#'   `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"`, `"damped-newton"`, `"cubic"`).
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`; ranges of columns that are no
 #'   predictors of the model are ignored. For a matrix, whose columns are used as they are, bounds only serve a
 #'   geometry, where the noise in a private variance is proportional to the larger absolute bound, and the weights of
 #'   classes (see [control_newton_ridge()]): `NULL`, `c(lower, upper)` for all columns, or a matrix with these two rows
-#'   and the columns of `x`. Numbers outside are not clipped, but their records may have a smaller weight. A
-#'   column whose lower bound is at least 0 counts as an indicator of two values, its bounds, unless its released
-#'   second moment shows that it varies less.
+#'   and the columns of `x`. Numbers outside are not clipped, but their records may have a smaller weight. A column
+#'   that is constant by its bounds or called `(Intercept)`, as one of [model.matrix()] is, is an error beside the
+#'   intercept: `x[, -1]`. A column whose lower bound is at least 0 counts as an indicator of two values, its bounds,
+#'   unless its released second moment shows that it varies less.
 #' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: R's contrast
 #'   functions or their names, or matrices with a row for each declared level. `NULL`: see the section Formulas.
 #' @param subset A condition on columns, such as `age >= 18`: a record for which it is not `TRUE` is a null record.
 #'   `n` stays the number of all records, because the number in the subset is private, and the noise is
-#'   proportional to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` ignores it.
+#'   proportional to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` ignores it. As everywhere
+#'   in the call, a factor is compared with declared levels only: `sex == "F"` is an error if the level is `"f"`.
 #' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w times what
 #'   it would add, so the noise is that of weights of one. Scale weights by a public maximum. A record whose
 #'   weight is missing or outside \[0, 1\] is a null record. For a matrix: a vector with a number for each row. In a
@@ -150,7 +154,8 @@
 #'   most 50 percent.
 #' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
 #' @param progress Show a progress bar?
-#' @param intercept For a matrix: put a column of ones before the others?
+#' @param intercept For a matrix: put a column of ones before the others? A fit with it is more accurate than one to a
+#'   matrix with such a column.
 #' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
 #'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule of that section.
@@ -263,7 +268,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   out <- rows_to_certify(certificate, method, budget, frame_rows(data, call), call)
   others <- if (!is.null(out)) list(data = data[out, , drop = FALSE])
   rows <- if (is.null(out)) data else data[!out, , drop = FALSE]
-  problem <- make(formula, rows, loss, bounds, radius, extras, call)
+  problem <- make(formula, rows, loss, bounds, radius, extras, call, implies_loss(method))
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
   fit_and_certify(job, start, storage, others)
@@ -298,7 +303,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
     y <- y[!out]
     vectors <- lapply(vectors, `[`, !out)
   }
-  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call)
+  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call, implies_loss(method))
   job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
                  progress, inference)
   fit_and_certify(job, start, storage, others)

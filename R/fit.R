@@ -79,10 +79,10 @@ new_privacy <- function(job) {
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: a vector with one entry for each row of `newdata` (or a matrix with a row for each), `NA` where
-#'   a predictor is missing or a level was not declared. `coef()`: named numbers on the original scale; with
-#'   `loss_multinomial()` a matrix with a column for each class. `nobs()`: n. `formula()`: the formula, without its
-#'   environment. `print()` and `plot()` return their argument invisibly; `summary()` returns an object to
-#'   print, `autoplot()` a plot of ggplot2.
+#'   a predictor is missing or a level was not declared (of such levels a warning names the columns). `coef()`: named
+#'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `nobs()`: n.
+#'   `formula()`: the formula, without its environment. `print()` and `plot()` return their argument invisibly;
+#'   `summary()` returns an object to print, `autoplot()` a plot of ggplot2.
 #' @details Rows to predict are clipped and mapped like those of the fit.
 #'
 #'   Generics that need the data, or would be a further release, are an error of class `dpsosp_error_absent`: `terms()`,
@@ -97,7 +97,8 @@ new_privacy <- function(job) {
 #'   minimiser has a bound only. The right panel shows which fraction of the budget was spent after each release, and
 #'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, and for `newdata` that lacks a column of the formula or
-#'   has it with another type; `dpsosp_error_absent` as above.
+#'   has it with another type; `dpsosp_error_absent` as above. A warning has the class `dpsosp_warning_levels`:
+#'   `newdata` has levels that the fit did not declare.
 #' @seealso [dp_inference()] for `vcov()` and `confint()`, [dp_sosp-tidy], [dp_evaluate()].
 #' @examples
 #' d <- covertype[1:2000, ]
@@ -154,6 +155,7 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
   link <- predicted_link(object, newdata, call, offset)
+  warn_undeclared(object$design, newdata, call)
   if (type == "link") return(link)
   if (is_numeric_response(object$response)) return(response_mean(object$response, link))
   several <- object$response$kind == "classes"
@@ -162,6 +164,15 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
     class = if (several) class_labels(link, object$response$labels) else
       response_decode(object$response, ifelse(link > 0, 1, -1))
   )
+}
+
+# A network of an array has no design.
+warn_undeclared <- function(design, newdata, call) {
+  if (is.null(design) || is_matrix_design(design)) return(invisible())
+  columns <- undeclared_levels(design, newdata)
+  if (length(columns) == 0L) return(invisible())
+  warn("levels", "`newdata` has levels of ", quote_names(columns), " that the fit did not declare: predictions for ",
+       "them are NA.", call = call)
 }
 
 # The linear predictor; for a numeric response in its units. Predictions use shrunk estimates, as they have a smaller

@@ -46,7 +46,8 @@
 #' and that of the intercept is the number `constant`. For a polynomial of degree k of an ordered factor, the scale is
 #' divided by \deqn{\sqrt{1 + 25 (d / (n \mu))^2 (k^{1.5} - 1)}.}{sqrt(1 + 25 (d / (n mu))^2 (k^1.5 - 1)).}
 #' Effects of ordered levels are mostly smooth, so where there is much noise, more of the budget is for low degrees. The
-#' entry `geometry` of the fit has these numbers. Without an intercept the columns are not centred.
+#' entry `geometry` of the fit has these numbers. Without an intercept the columns are not centred, and their mean
+#' squares take the place of variances.
 #'
 #' @param mean,sd Public means and standard deviations of the columns, chosen without looking at the data: finite
 #'   numbers, `sd` positive, one for each coefficient except the intercept. They are in the order of the coefficients,

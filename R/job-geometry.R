@@ -10,7 +10,7 @@
 geometry_share <- 0.09   # fraction of the budget for the moments
 geometry_floor <- 2      # standard deviations of its noise that are added to a variance
 geometry_surely <- 2     # a second moment must be below that of an indicator by this many standard deviations
-geometry_least <- 0.001  # smallest public standard deviation of a mapped column, over the largest
+geometry_least <- 0.001  # smallest standard deviation of a mapped column, over the largest
 geometry_constant <- 1.5 # the intercept's coordinate, times sqrt(d); the start already has a good intercept
 geometry_power <- 1.5    # prior variances are in inverse proportion to this power of the scale
 geometry_degree <- 0.75  # prior standard deviations, to this power of the degree in the levels of an ordered factor
@@ -30,6 +30,7 @@ job_geometry <- function(job) {
   }
   moments <- if (inherits(wanted, "dp_geometry")) public_moments(job, wanted) else release_moments(job)
   job[c("usable", "ends")] <- moments[c("usable", "ends")]
+  if (!job$design$intercept) moments <- moments_about_zero(moments)
   weighted <- !is.null(job$method$family$weighted)
   degree <- column_degrees(job$design)[slopes_order(job$design)]
   job$geometry <- c(new_geometry(moments, degree, job),
@@ -57,8 +58,8 @@ slopes_order <- function(design) {
   if (design$intercept) order[-1] - 1L else order
 }
 
-# Moments of the mapped rows, from public moments of the columns. Without a lower bound, a tiny standard deviation would
-# make rows long, and with them the bound on rounding errors, which the noise covers.
+# Moments of the mapped rows, from public moments of the columns. A tiny standard deviation is enlarged, as in
+# new_geometry().
 public_moments <- function(job, geometry) {
   order <- slopes_order(job$design)
   scale <- column_scale(job$design)
@@ -115,6 +116,14 @@ release_moments <- function(job) {
 # In the order of the core; a matrix has none of a formula.
 column_names <- function(design) if (!is_matrix_design(design)) design$columns$name[slopes_order(design)]
 
+# Without an intercept nothing could absorb a shift: columns are not centred, and their mean squares take the place of
+# variances. So a constant column has a coordinate of about one, like any other.
+moments_about_zero <- function(moments) {
+  moments$variance <- moments$variance + moments$mean^2
+  moments$mean <- 0 * moments$mean
+  moments
+}
+
 # The indicators of a formula's factors. For a matrix they are not known.
 known_indicators <- function(design) {
   if (is_matrix_design(design)) return(logical(nrow(design$box)))
@@ -130,19 +139,22 @@ column_degrees <- function(design) {
 
 # ---- coordinates ----
 
-# The added noise level keeps columns from being scaled up whose variance the noise may hide. Columns of which little is
+# The added noise level keeps columns from being scaled up whose variance the noise may hide. The least variance does so
+# for columns that their bounds leave almost none: the barrier adds noise for the rounding errors of rows as long as the
+# scales could make them (proofs: coordinates). Columns of which little is
 # expected are shorter, so that others are longer: if coordinate j has the squared length x_j and its coefficient the
 # prior variance t_j, the sum of posterior variances t_j / (1 + x_j t_j / N) for a given sum of the x_j is smallest for
 # x_j = c - N / t_j, where positive; x_j = 1 / (1 + N (1 / t_j - 1)) is the same to first order in N and positive. Rows
 # then have a norm of about one. spread: standard deviations that the coordinates are expected to have, relative to
 # others. moments, degree: in the same order of the columns.
 new_geometry <- function(moments, degree, job) {
-  scale <- 1 / sqrt(moments$variance + geometry_floor * moments$sd + 1e-12)
+  variance <- moments$variance + geometry_floor * moments$sd
+  scale <- 1 / sqrt(pmax(variance, geometry_least^2 * max(variance)) + 1e-12)
   shorter <- 1 / sqrt(1 + geometry_hidden * relative_noise(job, job$rho)^2 * (degree^(2 * geometry_degree) - 1))
   prior <- column_prior(scale, degree) / shorter
   scale <- scale * shorter
   scale <- scale / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
-  list(scale = as.double(scale), centre = as.double(if (job$design$intercept) moments$mean else 0 * moments$mean),
+  list(scale = as.double(scale), centre = as.double(moments$mean),
        prior = as.double(prior), spread = as.double(shorter), constant = geometry_constant / sqrt(job$dim),
        radius = job$design$radius, intercept = job$design$intercept)
 }

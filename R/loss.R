@@ -178,9 +178,10 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
 
 has_bounded_response <- function(loss) identical(loss$response_kind, "bounded")
 
-# loss: a loss, its name, or NULL for the default loss of the response y; intercept: does the problem have one?
-check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL) {
-  if (is.null(loss)) return(default_loss(y))
+# loss: a loss, its name, or NULL for the default loss of the response y, called name; intercept: does the problem have
+# one? implied: may a numeric response imply the logistic loss?
+check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y", implied = FALSE) {
+  if (is.null(loss)) return(default_loss(y, name, implied, call))
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
   if (identical(loss, "poisson")) abort("argument", poisson_advice, call = call)
@@ -206,8 +207,20 @@ loss_instead <- function(loss) {
   if (is.character(name) && length(name) == 1L) as.list(c(families, others))[[name]]
 }
 
-# The default depends on the declared levels only.
-default_loss <- function(y) if (is.factor(y) && nlevels(y) > 2L) loss_multinomial() else loss_logistic()
+# The default depends on the type and the declared levels only. Which kind of numbers a numeric response has, its values
+# alone would tell.
+default_loss <- function(y, name, implied, call) {
+  if (is.factor(y) && nlevels(y) > 2L) return(loss_multinomial())
+  if (!implied && identical(column_kind(y), "numeric")) abort("argument", numeric_advice(name), call = call)
+  loss_logistic()
+}
+
+numeric_advice <- function(name) {
+  paste0("`", name, "` is numeric, and its values are private: say what they are by `loss`, one of\n",
+         "  loss = \"logistic\"                  # `", name, "` is 1 for one class and 0 (or -1) for the other\n",
+         "  loss = loss_huber(c(lower, upper)) # `", name, "` is a quantity, with public bounds\n",
+         "  loss = loss_poisson(max)           # `", name, "` is a count, with a public maximum")
+}
 
 # Losses without required arguments, which may be given by name.
 losses <- function() {

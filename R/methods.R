@@ -68,6 +68,11 @@ method_names <- function() names(methods())
 methods_with <- function(flag) names(Filter(function(method) method[[flag]], methods()))
 methods_without <- function(flag) setdiff(method_names(), methods_with(flag))
 
+# Of a numeric response, such a method knows the codes of two classes only. A name that is no method's is refused later.
+implies_loss <- function(method) {
+  is.character(method) && !any(method %in% c("auto", methods_with("nonsmooth")))
+}
+
 gradient_advice <- function() {
   gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$family$control(method)),
                       methods())

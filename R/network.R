@@ -92,7 +92,7 @@ new_network_fit <- function(job, answer) {
 #'   `nobs()`: n. `formula()`: the formula, without its environment. `print()`, `summary()` and `plot()`
 #'   return their argument invisibly, `autoplot()` a plot of ggplot2: see [dp_sosp-methods].
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_absent` for generics that need data,
-#'   standard errors or a likelihood.
+#'   standard errors or a likelihood. The warning `dpsosp_warning_levels` is that of [dp_sosp-methods].
 #' @examples
 #' x <- as.matrix(iris[1:4])
 #' fit <- dp_sosp(x, iris$Species, eps = 5, delta = 1e-3, model = model_mlp(4), bounds = c(0, 8))
@@ -166,6 +166,7 @@ predict.dp_network <- function(object, newdata, type = c("class", "response", "l
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
   link <- network_link(object, newdata, call)
+  warn_undeclared(object$design, newdata, call)
   several <- response$kind == "classes"
   if (several) colnames(link) <- response$labels
   if (!several) link <- response_link(response, as.vector(link))

@@ -24,7 +24,8 @@
 #' @param y Response, one per row, coded as in [dp_sosp()]: a factor, logical, numeric with 1 for one
 #'   class and 0 or -1 for the other; or numbers for a regression loss, which are mapped as [losses] says. For a source
 #'   the name of its column.
-#' @param loss A loss or its name, see [losses].
+#' @param loss A loss or its name, see [losses]. `NULL` is that of [dp_sosp()] for a factor or a logical response;
+#'   numbers need one.
 #' @param budget A budget from [dp_budget()].
 #' @param radius Public bound on the norm of a row, with its intercept.
 #' @param intercept `TRUE` puts a column of ones before the others.
@@ -69,7 +70,7 @@
 #' w / sqrt(3)
 #' budget
 #' @export
-dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE, neighbours = "replace-one",
+dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neighbours = "replace-one",
                       noise = c("secure", "reproducible"), storage = c("double", "single"), ...) {
   call <- scrub_call(match.call(), quote(dp_oracle))
   check_dots(call)
@@ -77,11 +78,13 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   streamed <- is_source(x, "x", call)
   rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
   intercept <- check_flag(intercept, "intercept", call)
-  loss <- check_loss(loss, intercept, call, if (streamed) x$schema[[y]] else y)
+  response <- if (streamed) x$schema[[y]] else y
+  name <- if (streamed) y else "y"
+  loss <- check_loss(loss, intercept, call, response, name)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
-  template <- if (streamed) response_template(x$schema[[y]], y, call, loss) else response_template(y, "y", call, loss)
+  template <- response_template(response, name, call, loss)
   loss <- loss_of(loss, template)
   if (!streamed && length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)

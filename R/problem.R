@@ -12,11 +12,12 @@
 # The argument of the functions is the job made from the problem (job.R), whose design may have more ranges. Only these
 # functions hold the data.
 
-problem_formula <- function(formula, data, loss, bounds, radius, extras, call) {
+# implied: see check_loss().
+problem_formula <- function(formula, data, loss, bounds, radius, extras, call, implied = FALSE) {
   design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), extras)
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
-  loss <- check_loss(loss, design$intercept, call, y)
+  loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
   check_offset(loss, length(design$offset) > 0L, call)
   new_problem(
     nrow(data), loss, response_template(y, design$response, call, loss), design, call,
@@ -29,11 +30,11 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call) {
   )
 }
 
-problem_source <- function(formula, source, loss, bounds, radius, extras, call) {
+problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE) {
   design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, extras)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
-  loss <- check_loss(loss, design$intercept, call, y)
+  loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   if (!is.null(source$push)) check_pushed(source$push, design, response, loss, call)
@@ -64,18 +65,33 @@ source_hold <- function(source) {
 }
 
 # rows: from matrix_rows()
-problem_matrix <- function(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call) {
-  loss <- check_loss(loss, intercept, call, y)
+problem_matrix <- function(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call, implied = FALSE) {
+  loss <- check_loss(loss, intercept, call, y, implied = implied)
   response <- response_template(y, "y", call, loss)
   check_length(y, rows$n, call)
   radius <- check_radius(radius, call)
   check_offset(loss, !is.null(vectors$offset), call)
   shift <- check_shift(offset_range, vectors$offset, call)
-  design <- matrix_design(rows, intercept, radius, check_box(bounds, rows$columns, call) / radius,
-                          !is.null(vectors$weights), shift)
+  box <- check_box(bounds, rows$columns, call)
+  check_constants(rows, box, intercept, call)
+  design <- matrix_design(rows, intercept, radius, box / radius, !is.null(vectors$weights), shift)
   new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
               records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
               responses = function(job) bare_records(job, kept_response(y, vectors)))
+}
+
+# Columns that public facts, their bounds or their name, show to be the intercept.
+check_constants <- function(rows, box, intercept, call) {
+  labels <- column_labels(rows)
+  found <- which(box[, 1] == box[, 2] & box[, 1] != 0 | labels == "(Intercept)")
+  if (length(found) == 0L) return(invisible())
+  without <- paste0("`x[, -", found[1], "]`")
+  what <- paste0(quote_names(labels[found]), " of `x` is constant, by `bounds` or by its name")
+  if (intercept) {
+    abort("argument", what, ", and the fit has an intercept: leave it out, ", without, ", or give `intercept = FALSE`.",
+          call = call)
+  }
+  inform("constant", what, ": ", without, " with `intercept = TRUE` is more accurate")
 }
 
 check_length <- function(y, n, call) {

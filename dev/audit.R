@@ -90,8 +90,8 @@ audit_fresh <- function() {
 # A record that contradicts the others, so that its derivative is near the Lipschitz constant, against a null record.
 audit_minimiser <- function() {
   release <- function(label) {
-    fit <- dp_sosp(matrix(1, n, 1), c(label, rep(-1, n - 1)), eps, delta, "objpert", radius = 1, intercept = FALSE,
-                   neighbours = "zero-out", progress = FALSE)
+    fit <- dp_sosp(matrix(1, n, 1), c(label, rep(-1, n - 1)), eps, delta, "objpert", "logistic", radius = 1,
+                   intercept = FALSE, neighbours = "zero-out", progress = FALSE)
     coef(fit)[[1]]
   }
   repeat_audit("one perturbed minimiser", "at most eps", runs[["minimiser"]], function() {
@@ -105,8 +105,8 @@ audit_minimiser <- function() {
 audit_intervals <- function() {
   x <- matrix(1, n, 1)
   release <- function(label) {
-    fit <- suppressWarnings(dp_sosp(x, c(label, rep(NA, n - 1)), eps, delta, "newton", radius = 1, intercept = FALSE,
-                                    control = control_newton(iterations = 5), inference = "sandwich",
+    fit <- suppressWarnings(dp_sosp(x, c(label, rep(NA, n - 1)), eps, delta, "newton", "logistic", radius = 1,
+                                    intercept = FALSE, control = control_newton(iterations = 5), inference = "sandwich",
                                     neighbours = "zero-out", progress = FALSE), "dpsosp_warning")
     released <- fit$inference$released
     slope <- stats::plogis(-released$point)
@@ -198,7 +198,8 @@ audit_gradient <- function(what, neighbours, expected) {
 audit_evaluation <- function(what, metrics, statistic) {
   x <- matrix(c(1, rep(NA, n - 1)), n)
   fit <- suppressWarnings(suppressMessages(dp_sosp(
-    matrix(1, n, 1), rep(c(-1, 1), n / 2), eps, delta, "newton", radius = 20, intercept = FALSE, progress = FALSE
+    matrix(1, n, 1), rep(c(-1, 1), n / 2), eps, delta, "newton", "logistic", radius = 20, intercept = FALSE,
+    progress = FALSE
   )))
   fit$coefficients[] <- 20
   release <- function(label) {

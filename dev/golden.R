@@ -99,7 +99,8 @@ with_defaults <- function(defaults, given) {
 }
 
 fit <- function(name, ..., x = small$x, y = small$y) {
-  settings <- with_defaults(list(eps = 2, delta = 1e-6, radius = 2, noise = "reproducible", progress = FALSE),
+  settings <- with_defaults(list(eps = 2, delta = 1e-6, loss = "logistic", radius = 2, noise = "reproducible",
+                                 progress = FALSE),
                             list(...))
   run(name, parts_of(do.call(dp_sosp, c(list(x, y), settings))))
 }

@@ -23,7 +23,7 @@ run <- function(p, method, steps) {
   budget <- dp_budget(eps = 1, delta = 1e-6, plan = plan)
   control <- if (method == "sgd") control_gd(gap = 1, max_iterations = steps, batch = batch) else
     control_tr("published", gap = 10, max_iterations = steps, batch = batch)
-  dp_sosp(p$x, p$y, method = method, control = control, budget = budget, radius = 1, intercept = FALSE,
+  dp_sosp(p$x, p$y > 0, method = method, control = control, budget = budget, radius = 1, intercept = FALSE,
           target = sosp(1e-6, 0.1), progress = FALSE)
 }
 

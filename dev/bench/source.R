@@ -49,7 +49,7 @@ write_files <- function(n, folder) {
   w <- rep(c(1, -1), p / 2)
   for (k in seq_len(n / chunk)) {
     x <- matrix(runif(chunk * p, -1, 1), chunk)
-    y <- as.double(drop(x %*% w) + rlogis(chunk) > 0)
+    y <- drop(x %*% w) + rlogis(chunk) > 0
     writeBin(c(x, y), file.path(folder, k))
   }
 }

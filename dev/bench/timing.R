@@ -25,7 +25,7 @@ nobody[1L, ] <- 0
 seconds <- function(x, method) {
   call <- function() {
     suppressMessages(suppressWarnings(
-      dp_sosp(x, rep_len(c(-1, 1), n), 1, 1e-6, method = method, radius = 1, intercept = FALSE, progress = FALSE)
+      dp_sosp(x, rep_len(c(FALSE, TRUE), n), 1, 1e-6, method = method, radius = 1, intercept = FALSE, progress = FALSE)
     ))
   }
   median(vapply(1:7, function(i) system.time(call(), gcFirst = FALSE)[["user.self"]], 0))

@@ -36,8 +36,8 @@ simulate <- function(path, sizes) {
       if (out$has(row)) next
       set.seed(1)
       fit <- suppressWarnings(suppressMessages(dp_sosp(
-        problem$X, problem$y, eps = eps, radius = 1, intercept = FALSE, method = s$method, control = s$control,
-        noise = "reproducible", progress = FALSE
+        problem$X, problem$y, eps = eps, loss = "logistic", radius = 1, intercept = FALSE, method = s$method,
+        control = s$control, noise = "reproducible", progress = FALSE
       )))
       out$add(c(row, list(excess = signif(best$excess(coef(fit)), 5))))
     }

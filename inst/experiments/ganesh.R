@@ -49,8 +49,8 @@ oracle_descent <- function(d, eps, steps) {
 
 fitted_by <- function(d, eps, method, control) {
   coef(suppressWarnings(suppressMessages(dp_sosp(
-    d$X, d$y, eps = eps, radius = 1, intercept = FALSE, method = method, control = control, neighbours = "zero-out",
-    noise = "reproducible", progress = FALSE
+    d$X, d$y, eps = eps, loss = "logistic", radius = 1, intercept = FALSE, method = method, control = control,
+    neighbours = "zero-out", noise = "reproducible", progress = FALSE
   ))))
 }
 

@@ -104,7 +104,7 @@ rule_problem <- function(n, numeric, factors, levels = 0, shift = -1, skewed = F
 
 fit <- function(problem, eps, setting) {
   with_constants(c(settings, growths, curvatures)[[setting]], suppressWarnings(suppressMessages(dp_sosp(
-    problem$x, problem$y, eps = eps, radius = problem$radius, bounds = problem$box,
+    problem$x, problem$y, eps = eps, loss = "logistic", radius = problem$radius, bounds = problem$box,
     method = if (setting == "newton") "newton" else "newton-ridge", noise = "reproducible", progress = FALSE
   ))))
 }

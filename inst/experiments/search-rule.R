@@ -25,9 +25,9 @@ simulate <- function(path, sizes) {
       if (out$has(row)) next
       set.seed(seed)
       fit <- suppressWarnings(suppressMessages(dp_sosp(
-        problem$X, problem$y, eps = eps, radius = 1, intercept = FALSE, method = method, geometry = "none",
-        control = control_opt(b_g = settings$b_g[s], beta_g = settings$beta_g[s]), noise = "reproducible",
-        progress = FALSE
+        problem$X, problem$y, eps = eps, loss = "logistic", radius = 1, intercept = FALSE, method = method,
+        geometry = "none", control = control_opt(b_g = settings$b_g[s], beta_g = settings$beta_g[s]),
+        noise = "reproducible", progress = FALSE
       )))
       start <- best$excess(0 * coef(fit))
       out$add(c(row, list(excess = signif(best$excess(coef(fit)), 5), start = signif(start, 5))))

@@ -56,11 +56,12 @@ synthetic_minimum <- function(problem) {
 }
 
 # Coefficients of a fit to a problem, in the order of its columns; the intercept is the last one.
-synthetic_fit <- function(problem, eps, ...) {
+synthetic_fit <- function(problem, eps, loss = "logistic", ...) {
   last <- ncol(problem$X)
   radius <- 1 / max(problem$X[, last])
   fit <- suppressWarnings(suppressMessages(dpsosp::dp_sosp(
-    problem$X[, -last] * radius, problem$y, eps = eps, radius = radius, noise = "reproducible", progress = FALSE, ...
+    problem$X[, -last] * radius, problem$y, eps = eps, loss = loss, radius = radius, noise = "reproducible",
+    progress = FALSE, ...
   )))
   w <- unname(stats::coef(fit))
   radius * c(w[-1], w[1])

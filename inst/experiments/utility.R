@@ -28,8 +28,8 @@ goal <- 0.7 # of a peer's excess loss
 
 private_fit <- function(d, eps, method, ...) {
   suppressWarnings(suppressMessages(dp_sosp(
-    columns(d$X, d$R), d$y, eps = eps, radius = d$R, intercept = TRUE, method = method, noise = "reproducible",
-    progress = FALSE, bounds = columns(d$bounds, d$R), ...
+    columns(d$X, d$R), d$y, eps = eps, loss = "logistic", radius = d$R, intercept = TRUE, method = method,
+    noise = "reproducible", progress = FALSE, bounds = columns(d$bounds, d$R), ...
   )))
 }
 

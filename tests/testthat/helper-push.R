@@ -282,8 +282,8 @@ expression_formulas <- list(
   y ~ I(a^2) + I(b^3) + I(a^-1) + I(b^-2) + I(a^0.5) + poly(a / 10, 3, raw = TRUE) + I(b^20),
   y ~ exp(log(a + 9) - log(b)) + sqrt(abs(a)) + log(abs(a) + 1) + I(exp(a) / (1 + exp(a))) + exp(-a^2),
   y ~ (a > 1) + (b <= 0.5) + (a == b) + (c != 2) + (a > 0 & b > 0) + (a > 0 | b > 0) + xor(a > 0, b < 7) + !(a > 1),
-  y ~ is.na(a) + is.na(f) + I(c %in% c(1, 3)) + I(f %in% c("u", "w", "z")) + (f == "v") +
-    (f != "z") + (f == "u" & a > 0),
+  y ~ is.na(a) + is.na(f) + I(c %in% c(1, 3)) + I(f %in% c("u", "w")) + (f == "v") +
+    (f != "w") + (f == "u" & a > 0),
   y ~ ifelse(a > 1, b, 0) + pmin(a, 5) + pmax(a, b, 1) + as.numeric(a > 1) + as.numeric(f) + ifelse(c == 1, a, -b),
   y ~ a:b + a:f + c:a:f - 1, y ~ a * b, y ~ f * g, y ~ f * a + g, y ~ f:g - 1, y ~ f * (a > 0) + b,
   y ~ cut(a, c(-2, 0, 1, 7)) + cut(b, c(-Inf, 0, 1, Inf), right = FALSE, labels = c("l", "m", "h")),

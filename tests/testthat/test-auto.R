@@ -1,6 +1,8 @@
 # The method that is chosen if none is named.
 p <- problem_matrix(3000, 3)
-fit_auto <- function(...) suppressMessages(suppressWarnings(dp_sosp(..., progress = FALSE), "dpsosp_warning"))
+fit_auto <- function(..., loss = "logistic") {
+  suppressMessages(suppressWarnings(dp_sosp(..., loss = loss, progress = FALSE), "dpsosp_warning"))
+}
 chosen <- function(eps, ...) fit_auto(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, ...)
 budget_of <- function(mu) dp_convert(mu = mu, delta = 1e-6, to = "eps")
 

@@ -6,7 +6,7 @@ ns <- splines::ns
 basis_data <- function(n = 60) {
   set.seed(1)
   data.frame(
-    y = rbinom(n, 1, 0.5), a = runif(n, -2, 3), b = runif(n, 1, 9),
+    y = rbinom(n, 1, 0.5) > 0, a = runif(n, -2, 3), b = runif(n, 1, 9),
     f = factor(sample(c("u", "v", "w"), n, TRUE), c("u", "v", "w")),
     o = factor(sample(c("lo", "mid", "hi", "top"), n, TRUE), c("lo", "mid", "hi", "top"), ordered = TRUE),
     day = as.Date("2024-01-01") + sample(0:365, n, TRUE)
@@ -249,7 +249,7 @@ test_that("knots and degrees may come from the formula's environment", {
 
 test_that("fits agree with glm() where noise is small, predict, and are the same of a stream", {
   d <- basis_data(900)
-  d$y <- rbinom(900, 1, plogis(sin(d$a) + 0.3 * as.integer(d$o)))
+  d$y <- rbinom(900, 1, plogis(sin(d$a) + 0.3 * as.integer(d$o))) > 0
   formula <- y ~ ns(a, knots = 0.5, Boundary.knots = c(-2, 3)) + o + poly((b - 5) / 4, 2, raw = TRUE)
   fit <- quiet_fit(formula, d, eps = 1e4, delta = 1e-5, bounds = bounds_of(formula)["b"], method = "newton")
   exact <- stats::glm(formula, stats::binomial, d)

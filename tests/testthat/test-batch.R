@@ -7,7 +7,7 @@ test_that("steps on batches find a point that answers about all rows certify", {
   z <- unit_rows(p$x, 2)
   for (method in batch_methods) {
     for (neighbours in c("replace-one", "zero-out")) {
-      fit <- quiet_fit(p$x, p$y, eps = 4, delta = 1e-6, radius = 2, method = method, target = sosp(0.05, 0.1),
+      fit <- quiet_fit(p$x, p$y > 0, eps = 4, delta = 1e-6, radius = 2, method = method, target = sosp(0.05, 0.1),
                        neighbours = neighbours, noise = "reproducible")
       expect_equal(fit$status, "sosp")
       expect_lte(sqrt(sum(exact_gradient(z, p$y, coef(fit) * 2)^2)), fit$certificate$gradient[["upper"]])
@@ -30,7 +30,7 @@ test_that("what a step is charged is its amplified Renyi divergence at the order
   for (scheme in c("wor", "poisson")) {
     plan <- event_repeat(event_subsample(event_gaussian(4), 0.05, scheme), 100)
     budget <- dp_budget(eps = 2, delta = 1e-6, plan = plan)
-    fit <- quiet_fit(p$x, p$y, radius = 2, method = "sgd", budget = budget, target = sosp(0.05, 0.1),
+    fit <- quiet_fit(p$x, p$y, loss = "logistic", radius = 2, method = "sgd", budget = budget, target = sosp(0.05, 0.1),
                      control = control_gd(batch = 100, sampling = scheme), noise = "reproducible")
     step <- dp_ledger(fit)[1, ]
     expect_equal(step$what, "batch gradient")
@@ -43,7 +43,7 @@ test_that("what a step is charged is its amplified Renyi divergence at the order
 test_that("who receives a fit on batches can compute its guarantee from it", {
   p <- problem_matrix(2000)
   for (neighbours in c("replace-one", "zero-out")) {
-    fit <- quiet_fit(p$x, p$y, eps = 2, delta = 1e-6, radius = 2, method = "sgd", neighbours = neighbours,
+    fit <- quiet_fit(p$x, p$y > 0, eps = 2, delta = 1e-6, radius = 2, method = "sgd", neighbours = neighbours,
                      target = sosp(0.05, 0.1), control = control_gd(batch = 100))
     fit <- unserialize(serialize(fit, NULL)) # as it would be sent to others
     privacy <- fit$privacy
@@ -92,7 +92,7 @@ test_that("wrong settings of batches are refused by name, before anything is cha
   p <- problem_matrix(300)
   budget <- dp_budget(eps = 1, delta = 1e-6)
   refused <- function(class = "dpsosp_error_argument", ...) {
-    expect_error(quiet_fit(p$x, p$y, radius = 2, ...), class = class)
+    expect_error(quiet_fit(p$x, p$y > 0, radius = 2, ...), class = class)
   }
   refused(eps = 1, method = "opt-b", control = control_opt(batch = 300))
   refused(eps = 1, method = "opt-b", control = control_opt(batch = 10.5))
@@ -120,7 +120,7 @@ test_that("wrong settings of batches are refused by name, before anything is cha
     control_newton(batch = -1),
     control_newton(sampling = "all")
   )
-  expect_equal(quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "sgd",
+  expect_equal(quiet_fit(p$x, p$y, loss = "logistic", eps = 1, radius = 2, method = "sgd",
                          control = control_gd(batch = 10.5, sampling = "poisson"))$batch$size, 10.5)
 })
 

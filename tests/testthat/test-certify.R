@@ -73,8 +73,8 @@ test_that("a source's records are read once, and are those of a data frame", {
 
 test_that("fits to matrices, by other methods and of convex losses are certified, too", {
   x <- as.matrix(d[columns])
-  by_matrix <- quiet_fit(x[1:4000, ], d$y[1:4000], eps = 2, method = "gd", radius = 1, intercept = FALSE)
-  certificate <- certify(by_matrix, x[-(1:4000), ], y = d$y[-(1:4000)])
+  by_matrix <- quiet_fit(x[1:4000, ], d$y[1:4000] > 0, eps = 2, method = "gd", radius = 1, intercept = FALSE)
+  certificate <- certify(by_matrix, x[-(1:4000), ], y = d$y[-(1:4000)] > 0)
   expect_true(certificate$eigenvalue_known)
   expect_identical(certificate$eigenvalue[["lower"]], 0)
   expect_lt(certificate$gradient[["upper"]], 0.2)

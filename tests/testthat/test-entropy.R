@@ -32,9 +32,9 @@ test_that("without the system's generator nothing is released, and nothing refun
     "for (m in c('gaussian', 'svt', 'exponential'))",
     "  cat(kind(dp_line_search(oracle, w, w, 2:1, rho = 0.1, mechanism = m)), '\\n')",
     "cat(nrow(dp_ledger(budget)), 'charged\\n')",
-    "fit <- function(...) dp_sosp(x, y, eps = 1, delta = 1e-6, radius = 2, ...)",
+    "fit <- function(...) dp_sosp(x, y > 0, eps = 1, delta = 1e-6, radius = 2, ...)",
     "cat(kind(fit()), '\\n')",
-    "cat(kind(dp_sosp(y ~ a, data.frame(a = x[, 1], y = y), eps = 1, delta = 1e-6)), '\\n')",
+    "cat(kind(dp_sosp(y ~ a, data.frame(a = x[, 1], y = y > 0), eps = 1, delta = 1e-6)), '\\n')",
     "cat(kind(fit(noise = 'reproducible')), '\\n')"
   ))
   expect_equal(trimws(grep("^(dp|[0-9]+ charged)", out, value = TRUE)), c(

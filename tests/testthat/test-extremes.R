@@ -2,7 +2,7 @@
 
 set.seed(3)
 x <- matrix(runif(80, -1, 1), 40)
-y <- rep(c(-1, 1), 20)
+y <- rep(c(FALSE, TRUE), 20)
 
 # The error of a fit with a shared budget, which must be unchanged, or of the functions that make its arguments; NULL if
 # there is a result. A cost too small to be charged is an error of the budget.
@@ -68,7 +68,7 @@ test_that("the least settings that are taken lead to a result", {
 
 test_that("noise that throws a run far away ends in a result, too", {
   x <- matrix(seq(-0.7, 0.7, length.out = 80), 40)
-  y <- rep(c(-1, 1), 20)
+  y <- rep(c(FALSE, TRUE), 20)
   for (seed in 1:60) {
     set.seed(seed)
     fit <- quiet_fit(x, y, eps = 1, delta = 1e-3, radius = 1, method = "newton", noise = "reproducible",
@@ -79,7 +79,7 @@ test_that("noise that throws a run far away ends in a result, too", {
 
 test_that("more coefficients than rounding allows for a lambda0 are refused before charges", {
   wide <- matrix(0, 2, 3000)
-  expect_error(dp_sosp(wide, c(-1, 1), budget = dp_budget(rho = 1), radius = 1, method = "newton",
+  expect_error(dp_sosp(wide, c(FALSE, TRUE), budget = dp_budget(rho = 1), radius = 1, method = "newton",
                        control = control_newton("qu", lambda0 = 2e-6)),
                "at least 2.25e-06", class = "dpsosp_error_argument")
 })
@@ -87,7 +87,7 @@ test_that("more coefficients than rounding allows for a lambda0 are refused befo
 test_that("a problem too large for Hessians is refused before its ranges are charged, and runs where none are needed", {
   skip_on_cran() # it takes long
   wide <- as.data.frame(matrix(0, 4, 8192))
-  wide$y <- c(0, 1, 0, 1)
+  wide$y <- c(FALSE, TRUE, FALSE, TRUE)
   budget <- dp_budget(rho = 1)
   fit <- function(...) quiet(dp_sosp(y ~ ., wide, budget = budget, neighbours = "replace-one", progress = FALSE, ...))
   expect_error(fit(loss = "sigmoid", method = "gd"), class = "dpsosp_error_size")

@@ -146,9 +146,9 @@ test_that("update() runs again with what is changed, in the frame of the caller"
   expect_equal(names(coef(fits[[2]])), c("(Intercept)", "a", "b"))
   expect_equal(fits[[3]]$method, "opt")
   p <- problem_matrix(100)
-  first <- dp_sosp(p$x, p$y, eps = 20, delta = 1e-6, radius = 2)
+  first <- dp_sosp(p$x, p$y > 0, eps = 20, delta = 1e-6, radius = 2)
   x <- p$x
-  y <- p$y
+  y <- p$y > 0
   expect_equal(update(first, eps = 30)$privacy$eps, 30)
 })
 

@@ -14,7 +14,7 @@ fits <- list(
   numbers = fit_of(a ~ b, d, bounds = frame_bounds["b"], loss = loss_huber(c(10, 30)), method = "objpert"),
   classes = fit_of(f ~ a + b, d, bounds = frame_bounds),
   intervals = fit_of(y ~ a + b, d, bounds = frame_bounds, inference = "sandwich"),
-  network = fit_of(p$x, p$y, model = model_mlp(2), bounds = c(-1, 1), control = control_network(epochs = 1)),
+  network = fit_of(p$x, p$y > 0, model = model_mlp(2), bounds = c(-1, 1), control = control_network(epochs = 1)),
   layers = fit_of(y ~ a + b, d, model = model_mlp(2), bounds = frame_bounds, control = control_network(epochs = 1))
 )
 fits$certificate <- suppressMessages(dp_certify(fits$formula, d, eps = 1, delta = 1e-6))

@@ -123,7 +123,7 @@ test_that("matrices of any storage have a geometry, and bounds help it", {
   sparse <- as_sparse(x)
   fit <- function(x, ...) {
     set.seed(4)
-    any_fit(x, p$y, eps = 1, delta = 1e-6, radius = 2.5, noise = "reproducible", ...)
+    any_fit(x, p$y > 0, eps = 1, delta = 1e-6, radius = 2.5, noise = "reproducible", ...)
   }
   dense <- fit(x)
   expect_equal(coef(fit(sparse)), coef(dense), tolerance = 1e-6, ignore_attr = TRUE)
@@ -213,7 +213,7 @@ test_that("the rarer class weighs more as far as its rows are not opposite", {
   expect_identical(tilt(start = numeric(8)), 0) # the classes' fractions are unknown
   x <- stats::model.matrix(~ f + g, data)[, -1]
   of_matrix <- function(...) {
-    quiet_fit(x, ifelse(data$y, 1, -1), eps = 1, delta = 1e-6, radius = 2, method = "newton-ridge", ...)$geometry
+    quiet_fit(x, data$y, eps = 1, delta = 1e-6, radius = 2, method = "newton-ridge", ...)$geometry
   }
   expect_gt(of_matrix(bounds = c(0, 1))$tilt, 0.1)
   expect_identical(of_matrix()$tilt, 0) # any column may have both signs
@@ -231,7 +231,7 @@ test_that("a column's end is that of its range where it counts less than twice",
 test_that("public means outside the range of their columns are no errors", {
   x <- cbind(stats::runif(400), stats::runif(400) < 0.3)
   fit <- function(mean) {
-    quiet_fit(x, rep(c(-1, 1, -1, -1), 100), eps = 1, delta = 1e-6, radius = 2, bounds = c(0, 1),
+    quiet_fit(x, rep(c(FALSE, TRUE, FALSE, FALSE), 100), eps = 1, delta = 1e-6, radius = 2, bounds = c(0, 1),
               method = "newton-ridge", geometry = geometry_public(mean, c(0.3, 0.4)))
   }
   for (mean in list(c(1.2, 0.3), c(-0.1, 0.3), c(1, 1), c(0, 0))) expect_true(all(is.finite(coef(fit(mean)))))
@@ -264,7 +264,7 @@ test_that("chunks give rows with a tilt the bits that the data frame gives", {
 test_that("public moments of a matrix are those of its columns", {
   set.seed(5)
   public <- geometry_public(mean = c(1, 0, -1) / 2, sd = c(2, 1, 1) / 4)
-  fit <- any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, geometry = public)
+  fit <- any_fit(p$x, p$y > 0, eps = 1, delta = 1e-6, radius = 2, geometry = public)
   expect_equal(fit$geometry$centre, c(1, 0, -1) / 4)
   expect_equal(fit$geometry$scale[2:3] / fit$geometry$scale[1], c(2, 2))
   expect_false("moments" %in% dp_ledger(fit)$what)
@@ -272,7 +272,7 @@ test_that("public moments of a matrix are those of its columns", {
 
 test_that("a tiny public standard deviation is a thousandth of the largest, and does not increase the noise", {
   fit <- function(sd) {
-    any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, geometry = geometry_public(rep(0, 3), c(2, 1, sd) / 4))
+    any_fit(p$x, p$y > 0, eps = 1, delta = 1e-6, radius = 2, geometry = geometry_public(rep(0, 3), c(2, 1, sd) / 4))
   }
   expect_equal(fit(1e-9)$geometry, fit(0.002)$geometry)
   expect_equal(fit(1e-9)$trace$sd, fit(1)$trace$sd, tolerance = 0.1)
@@ -280,7 +280,7 @@ test_that("a tiny public standard deviation is a thousandth of the largest, and 
 })
 
 test_that("without an intercept nothing is centred", {
-  fit <- any_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, intercept = FALSE)
+  fit <- any_fit(p$x, p$y > 0, eps = 1, delta = 1e-6, radius = 2, intercept = FALSE)
   expect_equal(fit$geometry$centre, rep(0, ncol(p$x)))
   expect_length(coef(fit), ncol(p$x))
 })
@@ -298,7 +298,7 @@ test_that("null records, constant columns and lost ranges do not stop a fit", {
 
 test_that("what cannot be asked for is refused before anything is charged", {
   budget <- dp_budget(eps = 1, delta = 1e-6)
-  fit <- function(...) any_fit(p$x, p$y, budget = budget, radius = 2, ...)
+  fit <- function(...) any_fit(p$x, p$y > 0, budget = budget, radius = 2, ...)
   refused <- function(text, ...) expect_error(fit(...), text, class = "dpsosp_error_argument")
   refused("`geometry` must be NULL", geometry = "public")
   refused("must not be \"none\"", method = "newton-ridge", geometry = "none")

@@ -38,17 +38,17 @@ test_that("errors about data and formula say what to do, and charge nothing", {
     fit(y ~ a, d, bounds = c(10, 30))
   )
   expect_errors(
-    fit(p$x, p$y),
+    fit(p$x, p$y > 0),
     fit(p$x, radius = 2),
-    fit(p$x, p$y[1:5], radius = 2),
-    fit(as.data.frame(p$x), p$y, radius = 2),
-    fit(p$x[, 1], p$y, radius = 2),
-    fit(p$x, as.matrix(p$y), radius = 2),
-    fit(p$x, p$y, radius = Inf),
-    fit(p$x, p$y, radius = 1e-300),
-    fit(p$x[0, ], p$y[0], radius = 2),
-    fit(p$x[, 0], p$y, radius = 2, intercept = FALSE),
-    fit(p$x, p$y, radius = 2, bounds = list(x1 = c(-1, 1)))
+    fit(p$x, (p$y > 0)[1:5], radius = 2),
+    fit(as.data.frame(p$x), p$y > 0, radius = 2),
+    fit(p$x[, 1], p$y > 0, radius = 2),
+    fit(p$x, as.matrix(p$y > 0), radius = 2),
+    fit(p$x, p$y > 0, radius = Inf),
+    fit(p$x, p$y > 0, radius = 1e-300),
+    fit(p$x[0, ], (p$y > 0)[0], radius = 2),
+    fit(p$x[, 0], p$y > 0, radius = 2, intercept = FALSE),
+    fit(p$x, p$y > 0, radius = 2, bounds = list(x1 = c(-1, 1)))
   )
   untouched(budget)
 })
@@ -178,17 +178,17 @@ test_that("odd data give a fit", {
   run(y ~ a, structure(d, class = c("data.table", "data.frame")))
   set.seed(3)
   wide <- matrix(runif(5 * 20, -1, 1), 5) # more columns than rows
-  sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3))
-  sane(quiet_fit(wide[, 1, drop = FALSE], c(0, 1, 0, 1, NA), eps = 1, radius = 3))
+  sane(quiet_fit(wide, c(FALSE, TRUE, FALSE, TRUE, TRUE), eps = 1, radius = 3))
+  sane(quiet_fit(wide[, 1, drop = FALSE], c(FALSE, TRUE, FALSE, TRUE, NA), eps = 1, radius = 3))
   sane(quiet_fit(wide[1, , drop = FALSE], 1, eps = 1, radius = 3))
-  sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3))
-  for (radius in c(1e-40, 1e40)) sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = radius))
+  sane(quiet_fit(wide[, 0], c(FALSE, TRUE, FALSE, TRUE, TRUE), eps = 1, radius = 3))
+  for (radius in c(1e-40, 1e40)) sane(quiet_fit(wide, c(FALSE, TRUE, FALSE, TRUE, TRUE), eps = 1, radius = radius))
   for (method in c("newton", "newton-b", "damped-newton")) {
-    sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
-    sane(quiet_fit(wide[, 0], c(0, 1, 0, 1, 1), eps = 1, radius = 3, method = method))
+    sane(quiet_fit(wide, c(FALSE, TRUE, FALSE, TRUE, TRUE), eps = 1, radius = 3, method = method))
+    sane(quiet_fit(wide[, 0], c(FALSE, TRUE, FALSE, TRUE, TRUE), eps = 1, radius = 3, method = method))
   }
   wide[] <- NA
-  expect_equal(nobs(sane(quiet_fit(wide, c(0, 1, 0, 1, 1), eps = 1, radius = 3))), 5)
+  expect_equal(nobs(sane(quiet_fit(wide, c(FALSE, TRUE, FALSE, TRUE, TRUE), eps = 1, radius = 3))), 5)
 })
 
 test_that("extreme budgets give a fit or a clear error", {

@@ -1,7 +1,8 @@
 interactions_data <- function(n = 60) {
   set.seed(1)
   data.frame(
-    y = rbinom(n, 1, 0.5), a = rnorm(n), b = runif(n), f = factor(sample(c("u", "v", "w"), n, TRUE), c("u", "v", "w")),
+    y = rbinom(n, 1, 0.5) > 0, a = rnorm(n), b = runif(n),
+    f = factor(sample(c("u", "v", "w"), n, TRUE), c("u", "v", "w")),
     g = factor(sample(c("p", "q"), n, TRUE), c("p", "q")), l = sample(c(TRUE, FALSE), n, TRUE)
   )
 }

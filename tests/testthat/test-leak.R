@@ -5,7 +5,7 @@
 secret_frame <- function(n = 60) {
   set.seed(11)
   data.frame(
-    a = runif(n), b = rexp(n), y = rbinom(n, 1, 0.5), unused = rnorm(n),
+    a = runif(n), b = rexp(n), y = rbinom(n, 1, 0.5) > 0, unused = rnorm(n),
     note = paste0("secret-", seq_len(n), "-record"),
     row.names = paste0("person-", seq_len(n))
   )

@@ -4,7 +4,7 @@ p <- problem_matrix(4000, 3)
 z <- unit_rows(p$x, 2)
 study <- function(method, ..., control = NULL, eps = 4) {
   set.seed(1)
-  quiet_fit(p$x, p$y, eps = eps, delta = if (!is.null(eps)) 1e-6, radius = 2, method = method, control = control,
+  quiet_fit(p$x, p$y > 0, eps = eps, delta = if (!is.null(eps)) 1e-6, radius = 2, method = method, control = control,
             noise = "reproducible", ...)
 }
 ways <- list(list("blsgd", "svt"), list("blsgd", "gaussian"), list("blsgd-ac", "svt"), list("blgd", "svt"),
@@ -137,7 +137,7 @@ test_that("published settings have the noise of the paper's experiments, within 
 test_that("what the methods cannot do is refused, before anything is charged", {
   budget <- dp_budget(rho = 1)
   refused <- function(method, class = "dpsosp_error_argument", ...) {
-    expect_error(quiet_fit(p$x, p$y, radius = 2, budget = budget, method = method, ...), class = class)
+    expect_error(quiet_fit(p$x, p$y > 0, radius = 2, budget = budget, method = method, ...), class = class)
   }
   for (method in c("blsgd", "blgd", "agd")) {
     refused(method, "dpsosp_error_nonconvex", loss = "sigmoid")
@@ -153,7 +153,7 @@ test_that("what the methods cannot do is refused, before anything is charged", {
   refused("blgd", control = control_line_search(batch = 10))
   refused("blsgd", "dpsosp_error_accountant")
   tiny <- dp_budget(rho = 1e-9)
-  expect_error(quiet_fit(p$x, p$y, radius = 2, budget = tiny, method = "blgd",
+  expect_error(quiet_fit(p$x, p$y > 0, radius = 2, budget = tiny, method = "blgd",
                          control = control_line_search(attempts = 1e5)), class = "dpsosp_error_argument")
   expect_equal(nrow(dp_ledger(budget)) + nrow(dp_ledger(tiny)), 0)
   expect_errors(

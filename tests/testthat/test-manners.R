@@ -318,7 +318,7 @@ test_that("a delta of 1/n is warned of, one of a tenth is refused, wherever a gu
     condition <- expect_warning(suppressMessages(call), class = "dpsosp_warning_delta")
     expect_match(conditionMessage(condition), paste0("1/n = ", format(1 / n, digits = 3)), fixed = TRUE)
   }
-  run <- function(...) dp_sosp(p$x, p$y, radius = 2, progress = FALSE, target = sosp(10, 10), ...)
+  run <- function(...) dp_sosp(p$x, p$y > 0, radius = 2, progress = FALSE, target = sosp(10, 10), ...)
   warned(run(eps = 1, delta = 1 / 60), 60)
   warned(run(budget = dp_budget(eps = 1, delta = 0.05)), 60)
   warned(run(eps = 0.5, delta = 1e-6, budget = dp_budget(eps = 1, delta = 0.05)), 60)
@@ -375,11 +375,11 @@ bars <- function(fit) {
 }
 
 test_that("a plot of many gradients draws the bound of the last alone", {
-  many <- study(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, method = "newton")
+  many <- study(p$x, p$y > 0, eps = 1, delta = 1e-6, radius = 2, method = "newton")
   expect_gt(nrow(many$trace), 200)
   expect_identical(bars(many), 1L)
-  few <- study(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, method = "gd", control = control_gd(max_iterations = 5))
+  few <- study(p$x, p$y > 0, eps = 1, delta = 1e-6, radius = 2, method = "gd", control = control_gd(max_iterations = 5))
   expect_identical(bars(few), sum(few$trace$query == "gradient"))
-  one <- study(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, method = "objpert")
+  one <- study(p$x, p$y > 0, eps = 1, delta = 1e-6, radius = 2, method = "objpert")
   expect_identical(bars(one), 0L)
 })

@@ -5,7 +5,7 @@ z <- unit_rows(p$x, 2)
 least <- exact_value(z, p$y, exact_minimum(z, p$y))
 study <- function(curvature = "lazy", ..., eps = 4, seed = 1, neighbours = "replace-one") {
   set.seed(seed)
-  quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = "newton-b", neighbours = neighbours,
+  quiet_fit(p$x, p$y > 0, eps = eps, delta = 1e-6, radius = 2, method = "newton-b", neighbours = neighbours,
             control = control_newton(curvature, ...), noise = "reproducible")
 }
 
@@ -26,7 +26,7 @@ test_that("a step is charged once, for all that it asks of its batch", {
   for (neighbours in c("replace-one", "zero-out")) {
     plan <- event_repeat(event_subsample(event_gaussian(1, neighbours), 0.05, "poisson"), 4)
     budget <- dp_budget(eps = 4, delta = 1e-6, plan = plan)
-    fit <- quiet_fit(p$x, p$y, budget = budget, radius = 2, method = "newton-b", neighbours = neighbours,
+    fit <- quiet_fit(p$x, p$y > 0, budget = budget, radius = 2, method = "newton-b", neighbours = neighbours,
                      control = control_newton("hessian", iterations = 4, curvature_share = 0.4, batch = 200))
     ledger <- dp_ledger(fit)
     expect_equal(ledger$what[1:5], c(rep("batch step", 4), "gradient"))

@@ -3,7 +3,7 @@ z <- unit_rows(p$x, 2)
 minimum <- exact_minimum(z, p$y)
 study <- function(..., control = control_newton("hessian"), method = "newton", eps = 200) {
   set.seed(1)
-  quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = method, control = control,
+  quiet_fit(p$x, p$y > 0, eps = eps, delta = 1e-6, radius = 2, method = method, control = control,
             noise = "reproducible", ...)
 }
 gradient_at <- function(fit, lambda = 0) {
@@ -47,7 +47,7 @@ test_that("a ridge penalty is part of the objective and quiets directions", {
   q <- problem_matrix(500, 2, seed = 3)
   free <- function(...) {
     set.seed(1)
-    quiet_fit(q$x, q$y, eps = 1, delta = 1e-6, radius = 2, intercept = FALSE, method = "newton",
+    quiet_fit(q$x, q$y > 0, eps = 1, delta = 1e-6, radius = 2, intercept = FALSE, method = "newton",
               control = control_newton("hessian", lambda0 = 0.02), noise = "reproducible", ...)
   }
   # Smallest eigenvalue lambda0 + 0.08 instead of lambda0: c / (m (m + c)) with c = 1 / 2000.
@@ -99,7 +99,7 @@ test_that("formulas, shared budgets and update() work as with the other methods"
 test_that("problems that are not convex are refused with the reason, before anything is charged", {
   budget <- dp_budget(rho = 1)
   refused <- function(...) {
-    expect_error(dp_sosp(p$x, p$y, budget = budget, radius = 2, ...), class = "dpsosp_error_nonconvex")
+    expect_error(dp_sosp(p$x, p$y > 0, budget = budget, radius = 2, ...), class = "dpsosp_error_nonconvex")
   }
   for (method in c("newton", "damped-newton")) {
     refused(method = method, loss = "sigmoid")
@@ -108,11 +108,11 @@ test_that("problems that are not convex are refused with the reason, before anyt
   expect_equal(nrow(dp_ledger(budget)), 0)
   # Other methods have other reasons.
   for (method in c("objpert", "outpert", "cubic")) {
-    refused <- expect_error(dp_sosp(p$x, p$y, eps = 1, radius = 2, method = method, loss = "sigmoid"),
+    refused <- expect_error(dp_sosp(p$x, p$y > 0, eps = 1, radius = 2, method = method, loss = "sigmoid"),
                             "convex", class = "dpsosp_error_nonconvex")
     expect_false(grepl("Newton", conditionMessage(refused)))
   }
-  expect_error(dp_sosp(p$x, p$y, eps = 1, radius = 2, method = "newton", loss = "sigmoid"),
+  expect_error(dp_sosp(p$x, p$y > 0, eps = 1, radius = 2, method = "newton", loss = "sigmoid"),
                class = "dpsosp_error_argument")
 })
 
@@ -125,11 +125,11 @@ test_that("wrong settings are refused by name", {
     control_newton(lambda_scale = -1),
     control_newton(curvature_share = 1),
     control_newton(tail = 1.5),
-    dp_sosp(p$x, p$y, eps = 1, radius = 2, method = "newton", control = control_opt()),
-    dp_sosp(p$x, p$y, eps = 1, radius = 2, control = control_newton()),
-    dp_sosp(p$x, p$y, eps = 1, radius = 2, method = "damped-newton", control = control_newton("qu")),
-    dp_sosp(p$x, p$y, eps = 1, radius = 2, method = "newton", loss = "sigmoid"),
-    dp_sosp(p$x, p$y, eps = 1, radius = 2, method = "newton", penalty = penalty_nonconvex(0.1))
+    dp_sosp(p$x, p$y > 0, eps = 1, radius = 2, method = "newton", control = control_opt()),
+    dp_sosp(p$x, p$y > 0, eps = 1, radius = 2, control = control_newton()),
+    dp_sosp(p$x, p$y > 0, eps = 1, radius = 2, method = "damped-newton", control = control_newton("qu")),
+    dp_sosp(p$x, p$y > 0, eps = 1, radius = 2, method = "newton", loss = "sigmoid"),
+    dp_sosp(p$x, p$y > 0, eps = 1, radius = 2, method = "newton", penalty = penalty_nonconvex(0.1))
   )
   expect_snapshot(control_newton("lazy"))
 })

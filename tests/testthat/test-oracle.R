@@ -205,11 +205,12 @@ test_that("wrong questions are refused and charge nothing", {
   o <- dp_oracle(p$x, p$y, "logistic", budget, 2)
   expect_errors(
     dp_oracle(p$x, p$y),
-    dp_oracle(p$x, p$y, budget = 1, radius = 1),
-    dp_oracle(p$x, p$y, budget = budget),
-    dp_oracle(p$x, p$y, budget = budget, radius = 0),
-    dp_oracle(p$x, p$y[-1], budget = budget, radius = 1),
-    dp_oracle(as.data.frame(p$x), p$y, budget = budget, radius = 1),
+    dp_oracle(p$x, p$y > 0),
+    dp_oracle(p$x, p$y > 0, budget = 1, radius = 1),
+    dp_oracle(p$x, p$y > 0, budget = budget),
+    dp_oracle(p$x, p$y > 0, budget = budget, radius = 0),
+    dp_oracle(p$x, p$y[-1] > 0, budget = budget, radius = 1),
+    dp_oracle(as.data.frame(p$x), p$y > 0, budget = budget, radius = 1),
     dp_oracle(p$x, p$y, "hinge", budget, 1),
     dp_gradient("o", 1, mu = 1),
     dp_gradient(o, c(0, 0), mu = 1),

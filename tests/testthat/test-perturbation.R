@@ -2,7 +2,7 @@ p <- problem_matrix(3000, 3)
 z <- unit_rows(p$x, 2)
 study <- function(method = "objpert", eps = 200, ..., seed = 1) {
   set.seed(seed)
-  quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = 2, method = method, noise = "reproducible", ...)
+  quiet_fit(p$x, p$y > 0, eps = eps, delta = 1e-6, radius = 2, method = method, noise = "reproducible", ...)
 }
 
 test_that("with a large budget the solution is the minimiser of the regularised objective", {
@@ -67,7 +67,7 @@ test_that("output perturbation is Gaussian, with sensitivity 2 L / (n lambda)", 
   expect_equal(fit$privacy$ledger$sensitivity[1], 2 / (3000 * 0.02), tolerance = 1e-6)
   expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
   budget <- dp_budget(eps = 2, delta = 1e-6)
-  shared <- quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "outpert", budget = budget)
+  shared <- quiet_fit(p$x, p$y > 0, eps = 1, radius = 2, method = "outpert", budget = budget)
   expect_equal(sum(dp_ledger(budget)$rho), shared$privacy$rho, tolerance = 1e-9)
   # The penalty alone makes the objective strongly convex if it applies to every coefficient.
   by_penalty <- study("outpert", 1, control = control_perturbation(lambda = 0), penalty = penalty_ridge(0.05),
@@ -102,12 +102,12 @@ test_that("formulas, private ranges, printing and update() work as with the othe
 
 test_that("what objective perturbation cannot do is refused with the reason, before anything is charged", {
   budget <- dp_budget(eps = 2, delta = 1e-6)
-  expect_error(dp_sosp(p$x, p$y, eps = 1, budget = budget, radius = 2, method = "objpert"), "budget of its own",
+  expect_error(dp_sosp(p$x, p$y > 0, eps = 1, budget = budget, radius = 2, method = "objpert"), "budget of its own",
                class = "dpsosp_error_argument")
   for (method in c("objpert", "outpert")) {
-    expect_error(dp_sosp(p$x, p$y, budget = budget, radius = 2, method = method, loss = "sigmoid"),
+    expect_error(dp_sosp(p$x, p$y > 0, budget = budget, radius = 2, method = method, loss = "sigmoid"),
                  class = "dpsosp_error_nonconvex")
-    expect_error(dp_sosp(p$x, p$y, budget = budget, radius = 2, method = method, penalty = penalty_nonconvex(0.1)),
+    expect_error(dp_sosp(p$x, p$y > 0, budget = budget, radius = 2, method = method, penalty = penalty_nonconvex(0.1)),
                  class = "dpsosp_error_nonconvex")
   }
   expect_equal(nrow(dp_ledger(budget)), 0)

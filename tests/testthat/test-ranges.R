@@ -229,7 +229,7 @@ test_that("cells are not cut on a guess", {
 })
 
 test_that("columns without a range are named, with the line that declares theirs", {
-  d <- data.frame(y = rep(0:1, 50), a = 1:100, b = 101:200, c = 1)
+  d <- data.frame(y = rep(c(FALSE, TRUE), 50), a = 1:100, b = 101:200, c = 1)
   set.seed(1)
   said <- testthat::capture_warnings(suppressMessages(
     dp_sosp(y ~ a + log(b) + c, d, eps = 0.01, delta = 1e-6, bounds = list(c = c(0, 1)), noise = "reproducible")

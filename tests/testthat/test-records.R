@@ -4,7 +4,7 @@ records_data <- function(n = 800) {
   set.seed(1)
   d <- data.frame(a = runif(n, -1, 1), b = runif(n, 0, 2), time = runif(n, 1, 4), w = round(runif(n), 2),
                   f = factor(sample(c("u", "v"), n, TRUE), c("u", "v")))
-  d$y <- rbinom(n, 1, stats::plogis(1 + d$a - d$b + log(d$time)))
+  d$y <- rbinom(n, 1, stats::plogis(1 + d$a - d$b + log(d$time))) > 0
   d
 }
 records_bounds <- list(a = c(-1, 1), b = c(0, 2), time = c(1, 4))

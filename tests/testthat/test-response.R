@@ -78,7 +78,7 @@ test_that("a response outside its coding is a null record in memory, in a matrix
 test_that("a fit to a numeric response predicts 0 and 1, whatever codes came", {
   p <- problem_matrix(40)
   for (y in list(p$y, (p$y + 1) / 2, replace(p$y, 3, 9))) {
-    fit <- quiet_fit(p$x, y, eps = 20, delta = 1e-6, radius = 2, method = "newton")
+    fit <- quiet_fit(p$x, y, eps = 20, delta = 1e-6, radius = 2, loss = "logistic", method = "newton")
     far <- 100 * rbind(coef(fit)[-1], -coef(fit)[-1])
     expect_equal(predict(fit, unname(far), type = "class"), c(1, 0))
   }

@@ -134,7 +134,7 @@ test_that("a matrix of second derivatives that is too large is refused before an
   budget <- dp_budget(rho = 1)
   o <- dp_oracle(x, y, "logistic", budget, 1)
   expect_error(dp_hessian(o, numeric(8193), rho = 0.1), "8193 x 8193 numbers, 512 MiB", class = "dpsosp_error_size")
-  fit <- function(...) dp_sosp(x, y, radius = 1, budget = budget, progress = FALSE, ...)
+  fit <- function(...) dp_sosp(x, y > 0, radius = 1, budget = budget, progress = FALSE, ...)
   for (method in c("tr", "newton", "damped-newton")) expect_error(fit(method = method), class = "dpsosp_error_size")
   expect_error(fit(method = "opt", control = control_opt("published")), class = "dpsosp_error_size")
   expect_error(fit(loss = "sigmoid", target = sosp(0.1, 0.01)), "not convex", class = "dpsosp_error_size")

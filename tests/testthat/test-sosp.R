@@ -365,7 +365,7 @@ test_that("a progress bar changes nothing", {
   p <- problem_matrix(200)
   run <- function(progress) {
     set.seed(1)
-    dp_sosp(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, noise = "reproducible", progress = progress)
+    dp_sosp(p$x, p$y > 0, eps = 1, delta = 1e-6, radius = 2, noise = "reproducible", progress = progress)
   }
   capture.output(suppressMessages(with <- run(TRUE)), type = "message")
   without <- run(FALSE)

@@ -70,7 +70,7 @@ test_that("a real interrupt in a reader ends the run", {
   skip_on_os("windows")
   out <- child(c(
     "set.seed(1)",
-    "d <- data.frame(a = runif(300), y = rep(0:1, 150))",
+    "d <- data.frame(a = runif(300), y = rep(c(FALSE, TRUE), 150))",
     "pass <- 0",
     "for (wait in c(TRUE, FALSE)) {",
     "  pass <- 0",

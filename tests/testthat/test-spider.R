@@ -31,7 +31,7 @@ test_that("it leaves a saddle, and says that the population is certified", {
   hard <- saddle(target = sosp(1e-4, 1e-4))
   expect_equal(hard$status, "records")
   expect_output(print(hard), "Not certified at the target: all records read")
-  other <- quiet_fit(matrix(1, 9), rep(1, 9), eps = 1, delta = 1e-6, method = "gd", radius = 1)
+  other <- quiet_fit(matrix(1, 9), rep(TRUE, 9), eps = 1, delta = 1e-6, method = "gd", radius = 1)
   expect_equal(other$certificate$of, "sample")
 })
 

@@ -5,10 +5,11 @@ rare <- function(n = 800, d = 30, share = 0.05) {
        y = ifelse(seq_len(n) <= share * n, 1, -1))
 }
 p <- rare()
-study <- function(..., x = p$x, y = p$y, eps = 1, method = "auto", radius = sqrt(ncol(x) + 1)) {
+study <- function(..., x = p$x, y = p$y, eps = 1, method = "auto", loss = "logistic", radius = sqrt(ncol(x) + 1)) {
   set.seed(1)
-  suppressMessages(suppressWarnings(dp_sosp(x, y, eps = eps, delta = 1e-6, method = method, radius = radius,
-                                            noise = "reproducible", progress = FALSE, ...), "dpsosp_warning"))
+  suppressMessages(suppressWarnings(dp_sosp(x, y, eps = eps, delta = 1e-6, method = method, loss = loss,
+                                            radius = radius, noise = "reproducible", progress = FALSE, ...),
+                                    "dpsosp_warning"))
 }
 asked <- function(...) dp_ledger(study(...))$what
 mean_loss <- function(fit, y = p$y) mean(log1p(exp(-y * predict(fit, p$x))))

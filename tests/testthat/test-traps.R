@@ -207,7 +207,7 @@ test_that("a fit within a fit draws on the same budget, and both keep to it", {
       budget <- some_budget()
       inner <- NULL
       nested <- function() {
-        inner <<- suppressMessages(dp_sosp(p$x, p$y, radius = 2, budget = budget, eps = share, progress = FALSE))
+        inner <<- suppressMessages(dp_sosp(p$x, p$y > 0, radius = 2, budget = budget, eps = share, progress = FALSE))
       }
       outer <- with_progress(at_call(k, nested), run(budget))
       expect_s3_class(inner, "dp_sosp")

@@ -91,13 +91,13 @@ test_that("settings of tr and gd are checked, obeyed and printed", {
   expect_snapshot(control_gd())
   p <- problem_matrix(200)
   refused <- function(method, control) {
-    expect_error(quiet_fit(p$x, p$y, eps = 1, radius = 2, method = method, control = control),
+    expect_error(quiet_fit(p$x, p$y > 0, eps = 1, radius = 2, method = method, control = control),
                  class = "dpsosp_error_argument", regexp = paste0("control_", method))
   }
   refused("tr", control_opt())
   refused("gd", control_tr())
   refused("opt", control_gd())
-  few <- quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "gd", control = control_gd(max_iterations = 4))
+  few <- quiet_fit(p$x, p$y > 0, eps = 1, radius = 2, method = "gd", control = control_gd(max_iterations = 4))
   expect_equal(sum(few$trace$query == "gradient"), 4)
 })
 
@@ -111,7 +111,7 @@ test_that("planned iterations are those of the papers", {
   fit <- quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "tr", target = sosp(0.1, 0.5),
                    control = control_tr("published"))
   expect_equal(fit$iterations[["planned"]], planned_iterations("tr", eps_g = 0.1, gap = 0.5))
-  fit <- quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "gd", target = sosp(0.1, 0.5))
+  fit <- quiet_fit(p$x, p$y > 0, eps = 1, radius = 2, method = "gd", target = sosp(0.1, 0.5))
   expect_equal(fit$iterations[["planned"]], planned_iterations("gd", eps_g = 0.1, gap = log(2), smooth = 0.25))
 })
 
@@ -163,7 +163,7 @@ test_that("extreme budgets and odd data give a fit or a clear error", {
   for (method in c("tr", "gd")) {
     for (eps in c(1e-300, 1e-6, 1e6, 1e300)) {
       for (radius in c(1e-40, 2, 1e40)) {
-        fit <- tryCatch(quiet_fit(p$x, p$y, eps = eps, delta = 1e-6, radius = radius, method = method),
+        fit <- tryCatch(quiet_fit(p$x, p$y > 0, eps = eps, delta = 1e-6, radius = radius, method = method),
                         dpsosp_error = identity)
         if (inherits(fit, "dpsosp_error")) {
           expect_match(conditionMessage(fit), "too small")
@@ -174,10 +174,10 @@ test_that("extreme budgets and odd data give a fit or a clear error", {
       }
     }
     for (n in 1:2) {
-      few <- quiet_fit(p$x[seq_len(n), , drop = FALSE], p$y[seq_len(n)], eps = 1, radius = 2, method = method)
+      few <- quiet_fit(p$x[seq_len(n), , drop = FALSE], p$y[seq_len(n)] > 0, eps = 1, radius = 2, method = method)
       expect_s3_class(few, "dp_sosp")
     }
-    expect_s3_class(quiet_fit(p$x[, 0], p$y, eps = 1, radius = 2, method = method), "dp_sosp")
+    expect_s3_class(quiet_fit(p$x[, 0], p$y > 0, eps = 1, radius = 2, method = method), "dp_sosp")
     expect_s3_class(quiet_fit(p$x * NA, p$y, eps = 1, radius = 2, method = method, loss = "sigmoid"), "dp_sosp")
   }
 })

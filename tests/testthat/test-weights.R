@@ -22,21 +22,22 @@ given <- list(weights = c(weights = TRUE, offset = FALSE), offset = c(weights = 
               both = c(weights = TRUE, offset = TRUE))
 
 # A fit to data of this form, with weights, an offset or both.
-weighted_fit <- function(has, data = d, method = "2opt-ls", response = "y", seed = 5, eps = 2, ...) {
+weighted_fit <- function(has, data = d, method = "2opt-ls", response = "y", seed = 5, eps = 2,
+                         loss = if (response == "y") "logistic", ...) {
   set.seed(seed)
   formula <- stats::as.formula(paste(response, if (has[["offset"]]) "~ a + b + offset(o)" else "~ a + b"),
                                globalenv())
-  arguments <- list(formula, data, eps = eps, delta = 1e-5, method = method, noise = "reproducible",
+  arguments <- list(formula, data, eps = eps, delta = 1e-5, method = method, loss = loss, noise = "reproducible",
                     bounds = c(ends, if (has[["offset"]]) shift), ...)
   if (has[["weights"]]) arguments$weights <- quote(w)
   do.call(quiet_fit, arguments)
 }
 matrix_fit <- function(has, rows = x, data = d, method = "2opt-ls", response = "y", seed = 5, eps = 2,
-                       radius = sqrt(3), bounds = c(-1, 1), ...) {
+                       radius = sqrt(3), bounds = c(-1, 1), loss = if (response == "y") "logistic", ...) {
   set.seed(seed)
-  quiet_fit(rows, data[[response]], eps = eps, delta = 1e-5, method = method, radius = radius, bounds = bounds,
-            noise = "reproducible", weights = if (has[["weights"]]) data$w, offset = if (has[["offset"]]) data$o,
-            offset_range = if (has[["offset"]]) shift$o, ...)
+  quiet_fit(rows, data[[response]], eps = eps, delta = 1e-5, method = method, loss = loss, radius = radius,
+            bounds = bounds, noise = "reproducible", weights = if (has[["weights"]]) data$w,
+            offset = if (has[["offset"]]) data$o, offset_range = if (has[["offset"]]) shift$o, ...)
 }
 same_numbers <- function(fit, reference, exact = TRUE) {
   if (exact) expect_identical(unname(coef(fit)), unname(coef(reference)))
@@ -155,8 +156,8 @@ test_that("a fit to a matrix is fitted again with them, and holds none of them",
   w <- d$w / 2
   o <- d$o
   set.seed(1)
-  fit <- suppressMessages(dp_sosp(x, d$y, eps = 1, delta = 1e-5, radius = sqrt(3), weights = w, offset = o,
-                                  offset_range = c(-1, 1.5), noise = "reproducible"))
+  fit <- suppressMessages(dp_sosp(x, d$y, eps = 1, delta = 1e-5, loss = "logistic", radius = sqrt(3), weights = w,
+                                  offset = o, offset_range = c(-1, 1.5), noise = "reproducible"))
   set.seed(1)
   again <- suppressMessages(stats::update(fit, y = d$y))
   same_numbers(again, fit)
@@ -174,7 +175,8 @@ test_that("a fit with a formula is fitted again with an expression of columns as
     set.seed(1)
     suppressMessages(expr)
   }
-  fit <- ask(dp_sosp(y ~ a + b, d, eps = 1, delta = 1e-5, bounds = ends, weights = w / 2, noise = "reproducible"))
+  fit <- ask(dp_sosp(y ~ a + b, d, eps = 1, delta = 1e-5, loss = "logistic", bounds = ends, weights = w / 2,
+                     noise = "reproducible"))
   expect_identical(fit$call$weights, quote(w / 2))
   same_numbers(ask(stats::update(fit, data = d)), fit)
 })
@@ -189,7 +191,7 @@ test_that("each kind of data takes weights and offsets, or says why not", {
   of_matrix <- function(has) {
     set.seed(5)
     arguments <- list(x, d$y, model = model_mlp(3), bounds = c(-1, 1), eps = 20, delta = 1e-5, method = "sgd",
-                      control = steps, noise = "reproducible")
+                      loss = "logistic", control = steps, noise = "reproducible")
     if (has[["weights"]]) arguments$weights <- d$w
     if (has[["offset"]]) arguments[c("offset", "offset_range")] <- list(d$o, shift$o)
     do.call(quiet_fit, arguments)
@@ -254,7 +256,7 @@ test_that("what cannot be is refused with the reason, before anything is charged
   refused(class ~ a + offset(o), d, bounds = c(ends["a"], shift), text = "predictor for each class")
   source <- dp_source(in_chunks(d, 300), levels = levels_of(d))
   refused(class ~ a + offset(o), source, bounds = c(ends["a"], shift), text = "predictor for each class")
-  refused(x, d$y, model = model_mlp(3), bounds = c(-1, 1), weights = d$w[-1], text = "one per row of `x`: 1100")
+  refused(x, d$y == 1, model = model_mlp(3), bounds = c(-1, 1), weights = d$w[-1], text = "one per row of `x`: 1100")
   refused(x, d$y, model = model_mlp(3), bounds = c(-1, 1), offset = d$o, text = "`offset` does not go with `model`")
   expect_equal(nrow(dp_ledger(budget)), 0)
 })
