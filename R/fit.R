@@ -119,7 +119,7 @@ print.dp_sosp <- function(x, digits = 3, ...) {
 print_facts <- function(x) {
   cat("<dp_sosp> ", if (x$auto) "auto: ", x$method, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", n = ",
       x$n, "\n", sep = "")
-  cat(privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
+  cat(privacy_text(fit_privacy(x)), batch_text(x$batch), sep = "\n")
   cat(status_text(x), certificate_text(x), population_text(x$population), decrease_text(x), intervals_text(x),
       sep = "\n")
 }
@@ -130,16 +130,17 @@ penalty_text <- function(penalty) {
 
 privacy_text <- function(privacy) {
   c(
-    paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
+    paste0("Private: ", guarantee_text(privacy$eps, privacy$delta), " (",
            privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
            if (!is.null(privacy$order)) paste(" at order", format(privacy$order, digits = 4)), ")"),
+    privacy$parts,
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
     if (privacy$noise == "reproducible") study_text
   )
 }
 
 accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation",
-                      tuned = "of all candidates together")
+                      tuned = "of all candidates together", added = "eps and delta added")
 
 answer_names <- list(
   "batch gradient" = c("gradient on a batch", "gradients on batches"),

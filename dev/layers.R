@@ -19,7 +19,7 @@ layers <- list(
              "methods", "method-network", "auto", "trust-region"),
   fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "dp-sosp", "network",
           "classes", "coefficient-lines", "fit", "evaluate", "evaluation", "selection", "tune", "one-step",
-          "job-inference", "intervals", "inference", "certify", "absent", "plot", "autoplot", "tidy", "audit",
+          "job-inference", "intervals", "inference", "update", "certify", "absent", "plot", "autoplot", "tidy", "audit",
           "audit-plot", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot", "parsnip",
           "ecosystem", "load")
 )
