@@ -193,6 +193,22 @@ budget_text <- function(x) {
   paste0("mu = ", format(x$mu), " (Gaussian DP)")
 }
 
+guarantee_text <- function(eps, delta) {
+  paste0("eps = ", format(eps, digits = 4), ", delta = ", format(delta, digits = 3))
+}
+
+# What two releases with the guarantees `first` and `later`, each as in a fit, cost records that are in both: the
+# entries of a guarantee that differ from those of `first`. Gaussian DP composes exactly (proofs: gdp-filter); others
+# add. NULL under different relations.
+composed <- function(first, later) {
+  if (first$neighbours != later$neighbours) return(NULL)
+  if (first$accountant == "gdp" && later$accountant == "gdp") {
+    sum <- list(rho = first$rho + later$rho, delta = max(first$delta, later$delta), accountant = "gdp")
+    return(c(sum, eps = eps_of(sum, sum$rho)))
+  }
+  list(eps = first$eps + later$eps, delta = first$delta + later$delta, accountant = "added")
+}
+
 format_share <- function(x, digits = 3) paste0(format(100 * x, digits = digits), " %")
 
 # A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.

@@ -109,6 +109,13 @@ text_hint <- function(x, known) {
 
 quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
 
+# The first of many names, and how many more there are.
+most_shown <- 8L
+first_of <- function(x) {
+  if (length(x) <= most_shown) return(paste(x, collapse = ", "))
+  paste0(paste(x[seq_len(most_shown)], collapse = ", "), " and ", length(x) - most_shown, " more")
+}
+
 # Describes x in an error message, never by its value.
 describe <- function(x) {
   if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")

@@ -97,7 +97,8 @@
 #' @param data A data frame, or a source that yields one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is
 #'   1/n^2, and a message says so. A `delta` of 1/n or more brings a warning: publishing one of n records unprotected
-#'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left).
+#'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left,
+#'   and a message says how much).
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty. For other convex
 #'   problems, with `geometry = "none"` and with `inference`, it takes `"newton"`, or `"objpert"` where the fit has a
 #'   budget of its own that leaves little noise; for problems that are not convex `"2opt-ls"`; and with more than 1,000

@@ -30,6 +30,15 @@ NULL
 no_data <- paste("A private fit keeps no training data, and what is computed from them would be another release: give",
                  "`newdata` or `data`, best a grid that is written down.")
 
+#' @exportS3Method generics::required_pkgs
+required_pkgs.dp_sosp <- function(x, ...) {
+  check_dots(also = "infra") # parsnip's own methods take it
+  "dpsosp"
+}
+
+#' @exportS3Method generics::required_pkgs
+required_pkgs.dp_network <- required_pkgs.dp_sosp
+
 # ---- insight ----
 
 #' @exportS3Method insight::get_data
@@ -95,7 +104,7 @@ get_vcov.dp_sosp <- function(model, vcov = TRUE, ...) {
   if (!is.null(vcov) && !isTRUE(vcov)) {
     abort("argument", "`vcov` must be TRUE, FALSE or a matrix: a fit has one covariance, which was released.")
   }
-  if (is.null(model$inference)) absent(paste(no_errors, "Or take `vcov = FALSE`, for estimates alone."))
+  if (is.null(model$inference)) absent(paste(no_intervals(model), "Or take `vcov = FALSE`, for estimates alone."))
   stats::vcov(model)
 }
 

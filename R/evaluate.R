@@ -122,6 +122,10 @@ check_metrics <- function(metrics, fit, call) {
   if (!is.character(metrics) || length(metrics) == 0L || anyNA(metrics) || anyDuplicated(metrics)) {
     abort("argument", "`metrics` must be different names, not ", describe(metrics), ".", call = call)
   }
+  if ("auc" %in% metrics && "table" %in% known) {
+    abort("argument", "`metrics`: \"auc\" is computed from \"table\", which adds it to the estimates: take ",
+          "\"table\".", call = call)
+  }
   for (metric in metrics) check_choice(metric, known, "metrics", call)
   intersect(known, metrics)
 }

@@ -3,10 +3,20 @@
 no_errors <- paste("This fit has no intervals: `inference = \"sandwich\"` adds them when fitting, `dp_inference()`",
                    "later.")
 
+# What to do about a fit without intervals, or why it can have none.
+no_intervals <- function(fit) {
+  refusal <- tryCatch({
+    check_one_output(fit$loss, "Intervals are", NULL)
+    check_inferable(fit$loss, fit$penalty, design_dim(fit$design), NULL)
+    NULL
+  }, dpsosp_error = conditionMessage)
+  if (is.null(refusal)) no_errors else paste("This fit has no intervals, and can have none.", refusal)
+}
+
 # The inference of the fit, or an error.
 inference_of <- function(fit, call = sys.call(-1)) {
   check_one_output(fit$loss, "Intervals are", call)
-  if (is.null(fit$inference)) abort("argument", no_errors, call = call, class = "dpsosp_error_absent")
+  if (is.null(fit$inference)) abort("argument", no_intervals(fit), call = call, class = "dpsosp_error_absent")
   fit$inference
 }
 
@@ -60,18 +70,27 @@ may_clip <- function(design) {
   is_matrix_design(design) || design$radius < sqrt(length(unique(design$columns$variable)) + design$intercept)
 }
 
+# The guarantee of the fit and of intervals that were released later, for the same records: entries as in the fit's own,
+# and parts, a text that says what is added.
+fit_privacy <- function(fit) {
+  privacy <- fit$privacy
+  later <- fit$inference$privacy
+  if (is.null(later)) return(privacy)
+  parts <- paste0("That is the sum of the fit, ", guarantee_text(privacy$eps, privacy$delta), ", and its intervals, ",
+                  guarantee_text(later$eps, later$delta))
+  if ("reproducible" %in% later$noise) privacy$noise <- later$noise
+  total <- composed(privacy, later)
+  privacy[names(total)] <- total
+  c(privacy, list(parts = parts))
+}
+
 intervals_text <- function(fit) {
   inference <- fit$inference
   if (is.null(inference)) return(NULL)
   privacy <- inference$privacy
   c(paste0("Coefficients one Newton step from there, with ", inference$type, " intervals for ",
            sum(is.na(inference$reason)), " of ", length(inference$reason)),
-    if (!is.null(privacy)) {
-      paste0("Paid for beside the fit: eps = ", format(privacy$eps, digits = 4), ", delta = ",
-             format(privacy$delta, digits = 3),
-             if (!is.null(privacy$shared)) paste0(", of a shared budget of ", privacy$shared))
-    },
-    if (identical(privacy$noise, "reproducible")) study_text)
+    if (!is.null(privacy$shared)) paste0("They are paid for by a shared budget of ", privacy$shared))
 }
 
 #' @rdname dp_inference

@@ -85,7 +85,8 @@ check_geometry_columns <- function(job) {
   named <- names(geometry$mean)
   if (length(geometry$mean) != length(columns) || (!is.null(named) && !identical(named, columns))) {
     unknown <- setdiff(named, columns)
-    abort("argument", "`geometry` must have one mean and one sd per column, ", quote_all(columns), ", in this order.",
+    abort("argument", "`geometry` must have one mean and one sd per column, ",
+          first_of(paste0("\"", columns, "\"")), ", in this order.",
           if (length(unknown) > 0L) did_you_mean(unknown[1], columns, quote_all), call = job$call)
   }
 }

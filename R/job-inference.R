@@ -39,7 +39,7 @@ infer <- function(oracle, design, point, type, rho, n) {
 
 products <- function(oracle, point, rho) {
   answer <- .Call(ffi_oracle_products, oracle$pointer, point, rho, is_reproducible(oracle))
-  structure(answer$products, sd = answer$sd)
+  new_release(answer$products, answer$sd)
 }
 
 # Checks a job before anything is charged.

@@ -31,6 +31,10 @@ job_claim <- function(job) {
   if (job$rho <= 1e-9 * state$capacity) {
     raise_status(list(name = "budget", message = "the privacy budget is exhausted"))
   }
+  if (is.null(job$eps)) {
+    inform("budget", "Without `eps` this takes all that is left of `budget`: ",
+           guarantee_text(eps_of(job, job$rho), job$delta))
+  }
   job
 }
 

@@ -18,9 +18,11 @@ job_ranges <- function(job) {
 
 warn_missed <- function(missed, call) {
   if (length(missed) == 0L) return(invisible())
-  warn("ranges", "No range exceeds the noise level for ", quote_all(missed), ": [-1, 1] is taken, with which ",
-       "a column that lies elsewhere carries no information. Declare what is known about it:\n  bounds = list(",
-       paste0(vapply(missed, backquote, ""), " = c( , )", collapse = ", "), ")", call = call)
+  some <- utils::head(missed, most_shown)
+  warn("ranges", "No range exceeds the noise level for ", if (length(missed) > 1L) paste(length(missed), "columns") else
+    "one column", ": [-1, 1] is taken, with which a column that lies elsewhere carries no information. Declare what ",
+       "is known about it:\n  bounds = list(", paste0(vapply(some, backquote, ""), " = c( , )", collapse = ", "),
+       if (length(missed) > length(some)) ", ...", ")", call = call)
 }
 
 # The name as code: log(b) in backticks, a without.

@@ -51,7 +51,9 @@
 #' @return `dp_oracle()`: an object of class `dp_oracle`. `dp_value()`: a number;
 #'   `dp_gradient()`: a vector; `dp_hessian()`: a symmetric matrix; each with the
 #'   attribute `"sd"`, the standard deviation of the noise (for the Hessian on
-#'   the diagonal; off it, `sd / sqrt(2)`). `dp_line_search()`: with
+#'   the diagonal; off it, `sd / sqrt(2)`), and of class `dp_release`: arithmetic gives plain numbers without this
+#'   attribute, as their noise is another one. Functions that know S4 classes only, such as products with matrices of
+#'   the package Matrix, need `unclass()` of them. `dp_line_search()`: with
 #'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
 #'   chosen step, or `NA` when none passes.
 #' @section Errors: `dpsosp_error_argument` before anything is charged (a Hessian of more than 8192
@@ -169,7 +171,7 @@ dp_value <- function(oracle, w, mu = NULL, rho = NULL, ...) {
   require_given()
   ask <- question(oracle, w, mu, rho)
   answer <- .Call(ffi_oracle_value, ask$pointer, ask$w, ask$rho, ask$reproducible)
-  structure(answer$value, sd = answer$sd)
+  new_release(answer$value, answer$sd)
 }
 
 #' @rdname dp_oracle
@@ -179,7 +181,7 @@ dp_gradient <- function(oracle, w, mu = NULL, rho = NULL, ...) {
   require_given()
   ask <- question(oracle, w, mu, rho)
   answer <- .Call(ffi_oracle_gradient, ask$pointer, ask$w, ask$rho, ask$reproducible)
-  structure(answer$gradient, sd = answer$sd)
+  new_release(answer$gradient, answer$sd)
 }
 
 #' @rdname dp_oracle
@@ -191,7 +193,33 @@ dp_hessian <- function(oracle, w, mu = NULL, rho = NULL, ...) {
   check_matrix_size(length(ask$w), "A Hessian", sys.call())
   check_curved(oracle, sys.call())
   answer <- .Call(ffi_oracle_hessian, ask$pointer, ask$w, ask$rho, ask$reproducible)
-  structure(answer$hessian, sd = answer$sd)
+  new_release(answer$hessian, answer$sd)
+}
+
+# Numbers with noise of standard deviation sd. What is computed from them has another one, so arithmetic drops it.
+new_release <- function(x, sd) {
+  structure(x, sd = sd, class = c("dp_release", if (is.matrix(x)) "matrix" else "numeric"))
+}
+
+without_sd <- function(x) {
+  if (!inherits(x, "dp_release")) return(x)
+  attr(x, "sd") <- NULL
+  unclass(x)
+}
+
+#' @export
+Ops.dp_release <- function(e1, e2) {
+  operator <- get(.Generic, mode = "function")
+  if (missing(e2)) operator(without_sd(e1)) else operator(without_sd(e1), without_sd(e2))
+}
+
+#' @export
+Math.dp_release <- function(x, ...) get(.Generic, mode = "function")(without_sd(x), ...)
+
+#' @export
+print.dp_release <- function(x, ...) {
+  print(unclass(x), ...)
+  invisible(x)
 }
 
 check_curved <- function(oracle, call) {

@@ -16,12 +16,42 @@
 #' `extract_fit_engine()` gives the fit of class `dp_sosp`.
 #'
 #' # What is private
-#' The engine's fit is private, as [dp_sosp()] says. Steps before it are not: steps of a recipe that learn from
-#' the data (`step_normalize()`, `step_impute_mean()`, levels made from text), and a choice among fits by
-#' `tune_grid()` or on resamples, use the data without paying for it. Declared ranges and levels make such steps
-#' unnecessary; [dp_tune()] and [dp_evaluate()] pay for choices. To publish a fit, use `extract_fit_engine()`: the
-#' objects of parsnip and workflows around it may hold environments, and so data.
+#' The engine's fit is private, as [dp_sosp()] says. What comes before and after it is not.
 #'
+#' **A step of a recipe that learns from the records breaks the guarantee.** `step_normalize()`, `step_range()` and
+#' `step_impute_mean()` keep exact means or ends of the training records, and predict with them; text that becomes a
+#' factor keeps all its values as levels. Leave such steps out: declare `bounds` and levels, and dpsosp scales the
+#' columns itself, at no cost. The engine warns (`dpsosp_warning_recipe`) where the recipe of a workflow has a step
+#' that is not known to work row by row; a recipe that you `prep()` and `bake()` yourself is not seen.
+#'
+#' **`bounds` are those of the columns that the engine gets**: after a step that shifts or scales a column, its bounds
+#' on the original scale are wrong, and the fit is poor or says nothing. `bounds = "private"` finds the right ones
+#' whatever the steps are.
+#'
+#' **Each fit spends its budget anew.** `fit_resamples()`, `tune_grid()` and every further `fit()` to the same records
+#' add up: k fits of one budget with Gaussian releases cost as much as one of \eqn{\sqrt k}{sqrt(k)} times the `mu`
+#' ([dp_convert()]). A message says so once in a session (`dpsosp_message_parsnip`). The metrics that they compute are
+#' exact, which no budget pays for. [dp_tune()] chooses among settings for one budget, [dp_evaluate()] releases
+#' metrics.
+#'
+#' # A workflow holds the training records
+#' **Never publish or share a workflow as it is.** The engine's fit holds no record, but the workflow around it keeps
+#' all of them (`flow$pre$mold`, `recipe$template`), and so may environments of formulas, steps and arguments.
+#'
+#' `workflows::extract_fit_engine(flow)` is the fit alone, without records. It may be published if no step before it
+#' learned from them, and predicts from columns as they come out of the preprocessor.
+#'
+#' A workflow that predicts without its records is made by the package butcher and two lines more, for the arguments of
+#' the engine, whose environments butcher leaves (`bundle::bundle()` removes nothing):
+#' ```
+#' published <- butcher::butcher(flow)
+#' published$fit$actions$model$spec <- NULL
+#' published$fit$fit$spec[["eng_args"]] <- published$fit$fit$spec$method$fit["args"] <- NULL
+#' ```
+#' What a recipe learned stays in it, such as means of `step_normalize()` and values of text columns.
+#'
+#' @param formula,data,... As in [dp_sosp()]. `fit()` calls `dp_sosp_engine()`, which no one else needs.
+#' @return `dp_sosp_engine()`: what [dp_sosp()] returns.
 #' @section Errors: Those of [dp_sosp()], raised by `fit()`.
 #'
 #' @examplesIf requireNamespace("workflows", quietly = TRUE) && requireNamespace("yardstick", quietly = TRUE)
@@ -60,7 +90,8 @@ register_engine <- function(model, mode, default) {
   parsnip::set_model_engine(model, mode, "dpsosp")
   parsnip::set_dependency(model, "dpsosp", "dpsosp", mode)
   parsnip::set_fit(model, mode, "dpsosp", list(
-    interface = "formula", protect = c("formula", "data"), func = c(pkg = "dpsosp", fun = "dp_sosp"), defaults = default
+    interface = "formula", protect = c("formula", "data"), func = c(pkg = "dpsosp", fun = "dp_sosp_engine"),
+    defaults = default
   ))
   # Columns are passed as they are: their levels and ranges are declared.
   parsnip::set_encoding(model, mode, "dpsosp", list(predictor_indicators = "none", compute_intercept = FALSE,
@@ -79,4 +110,55 @@ register_engine <- function(model, mode, default) {
 engine_probabilities <- function(result, object) {
   if (!is.matrix(result)) result <- cbind(1 - result, result)
   stats::setNames(as.data.frame(result), object$lvl)
+}
+
+# ---- what the engine calls ----
+
+#' @rdname dp_sosp-parsnip
+#' @export
+dp_sosp_engine <- function(formula, data, ...) {
+  warn_recipe(current_recipe())
+  call <- sys.call()
+  call[[1]] <- quote(dpsosp::dp_sosp)
+  fit <- eval(call, parent.frame())
+  inform_engine(fit$privacy)
+  fit
+}
+
+# parsnip passes names and data only, so the recipe is that of the workflow whose fit() is running, or NULL.
+current_recipe <- function() {
+  for (k in seq_len(sys.nframe())) {
+    if (environmentName(topenv(environment(sys.function(k)))) != "workflows") next
+    flow <- sys.frame(k)$workflow
+    if (inherits(flow, "workflow")) return(flow$pre$actions$recipe$recipe)
+  }
+}
+
+# Steps that compute each row from this row and constants.
+row_steps <- paste0("step_", c(
+  "bin2factor", "date", "dummy", "factor2string", "hyperbolic", "intercept", "inverse", "invlogit", "log", "logit",
+  "mutate", "novel", "num2factor", "ordinalscore", "ratio", "regex", "relevel", "rename", "rm", "select", "sqrt",
+  "time", "unknown", "unorder"
+))
+
+# Classes of steps are public.
+warn_recipe <- function(recipe) {
+  learning <- setdiff(vapply(recipe$steps, function(step) class(step)[1], ""), row_steps)
+  if (length(learning) == 0L) return(invisible())
+  warn("recipe", "The recipe has steps that may learn from the records, which no budget pays for: ",
+       first_of(learning), ". The guarantee of the fit does not hold for the workflow. And `bounds` must be those of ",
+       "the columns after these steps. Leave the steps out: dpsosp scales columns itself, see ",
+       "`?\"dp_sosp-parsnip\"`.", call = NULL)
+}
+
+told <- new.env(parent = emptyenv())
+
+inform_engine <- function(privacy, fits = 10) {
+  if (isTRUE(told$engine) || !is.null(privacy$shared)) return(invisible())
+  told$engine <- TRUE
+  gaussian <- privacy$accountant == "gdp"
+  eps <- if (gaussian) eps_of(privacy, fits * privacy$rho) else fits * privacy$eps
+  inform("parsnip", "Each fit spends its budget anew, also for resamples and in a grid: ", fits, " fits to the same ",
+         "records as this one have ", guarantee_text(eps, if (gaussian) privacy$delta else fits * privacy$delta),
+         " in sum. `dp_tune()` chooses among settings for one budget. (This is said once in a session.)")
 }

@@ -14,7 +14,7 @@ print.dp_sosp <- function(x, digits = 3, ...) {
 # What is wrong comes first.
 first_lines <- function(x) {
   wrong <- c(null_text(x$checks, x$n), ends_text(x$checks$ends, x$design))
-  lines <- c(if (length(wrong) > 0L) paste("Attention:", wrong), model_line(x), privacy_text(x$privacy),
+  lines <- c(if (length(wrong) > 0L) paste("Attention:", wrong), model_line(x), privacy_text(fit_privacy(x)),
              records_line(x), batch_text(x$batch), quality_text(x))
   strwrap(c(paste("<dp_sosp>", lines[1]), lines[-1]), 80, exdent = 2)
 }
@@ -37,16 +37,17 @@ penalty_text <- function(penalty) {
 
 privacy_text <- function(privacy) {
   c(
-    paste0("Private: eps = ", format(privacy$eps, digits = 4), ", delta = ", format(privacy$delta, digits = 3), " (",
+    paste0("Private: ", guarantee_text(privacy$eps, privacy$delta), " (",
            privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
            if (!is.null(privacy$order)) paste(" at order", format(privacy$order, digits = 4)), ")"),
+    privacy$parts,
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
     if (privacy$noise == "reproducible") study_text
   )
 }
 
 accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation",
-                      tuned = "of all candidates together")
+                      tuned = "of all candidates together", added = "eps and delta added")
 
 answer_names <- list(
   "batch gradient" = c("gradient on a batch", "gradients on batches"),

@@ -17,11 +17,12 @@
 #'   `loss_multinomial()` also `y.level`, the class); for a
 #'   fit with intervals also `std.error`, `statistic` and `p.value`, and with `conf.int` the ends `conf.low` and
 #'   `conf.high`, `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row:
-#'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; with that of
-#'   [dp_inference()] added), its accounting (`accountant`; `order`, the Renyi order of a fit on batches, else
-#'   `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) and the number of
-#'   releases, `releases`; for a network without penalty and certificate. `augment()`: `newdata` as a data frame with a
-#'   column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns several.
+#'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; where
+#'   [dp_inference()] was paid for later, the sum of both), its accounting (`accountant`; `order`, the Renyi order of a
+#'   fit on batches, else `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured)
+#'   and the number of releases, `releases`; for a network without penalty and certificate. `augment()`: `newdata` as a
+#'   data frame with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns
+#'   several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
 #'   `augment()` without `newdata`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)
@@ -58,10 +59,9 @@ tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = 
 #' @exportS3Method generics::glance
 glance.dp_sosp <- function(x, ...) {
   check_dots(also = "gof_map") # modelsummary passes it
-  later <- x$inference$privacy
   cbind(
     data.frame(method = x$method, loss = loss_name(x$loss), penalty = penalty_name(x), status = x$status, nobs = x$n),
-    glance_privacy(x$privacy, later),
+    glance_privacy(fit_privacy(x)),
     data.frame(gradient.upper = x$certificate$gradient[["upper"]],
                eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x))
   )
@@ -79,11 +79,8 @@ glance.dp_network <- function(x, ...) {
 
 count_releases <- function(fit) sum(is_release(dp_ledger(fit)))
 
-# later: the privacy of intervals that were released later.
-glance_privacy <- function(privacy, later = NULL) {
-  data.frame(eps = privacy$eps + (later$eps %||% 0), delta = privacy$delta + (later$delta %||% 0),
-             neighbours = privacy$neighbours,
-             noise = if ("reproducible" %in% c(privacy$noise, later$noise)) "reproducible" else "secure",
+glance_privacy <- function(privacy) {
+  data.frame(eps = privacy$eps, delta = privacy$delta, neighbours = privacy$neighbours, noise = privacy$noise,
              accountant = privacy$accountant, order = privacy$order %||% NA_real_)
 }
 

@@ -17,9 +17,10 @@ layers <- list(
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
              "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",
              "methods", "method-network", "auto", "trust-region"),
-  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "job-usable", "dp-sosp", "network",
-          "classes", "coefficient-lines", "checks", "fit", "print", "evaluate", "evaluation", "selection", "tune", "one-step",
-          "job-inference", "intervals", "inference", "certify", "absent", "plot", "autoplot", "tidy", "audit",
+  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "job-usable", "dp-sosp",
+          "network", "classes", "coefficient-lines", "checks", "fit", "print", "evaluate", "evaluation", "selection",
+          "tune", "one-step", "job-inference", "intervals", "inference", "update", "certify", "absent", "plot",
+          "autoplot", "tidy", "audit",
           "audit-plot", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot", "parsnip",
           "ecosystem", "load")
 )

@@ -24,7 +24,8 @@ packages=(
 )
 
 # Without them the tests of Parquet files, of PostgreSQL, of parallel curves and of other packages' methods are skipped.
-cran_packages=(nanoparquet RPostgres mirai parsnip workflows yardstick emmeans marginaleffects modelsummary insight)
+cran_packages=(nanoparquet RPostgres mirai parsnip workflows recipes butcher yardstick emmeans marginaleffects
+               modelsummary insight)
 
 main() {
   command -v dpkg-query > /dev/null || { without_debian; return; }

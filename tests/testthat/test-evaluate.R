@@ -223,3 +223,13 @@ test_that("errors name the argument", {
     dp_evaluate(fit, d$x, 1, 1e-6, y = d$y, method = "gd")
   )
 })
+
+test_that("\"auc\" leads to the table that it is computed from", {
+  d <- problem_frame(100)
+  fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-5, bounds = frame_bounds["a"])
+  expect_error(dp_evaluate(fit, d, eps = 1, metrics = c("brier", "auc")), "take \"table\"",
+               class = "dpsosp_error_argument")
+  margins <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-5, bounds = frame_bounds["a"], loss = "huber_svm", method = "gd")
+  expect_error(dp_evaluate(margins, d, eps = 1, metrics = "auc"), "one of \"accuracy\", not \"auc\"",
+               class = "dpsosp_error_argument")
+})

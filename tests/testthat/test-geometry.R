@@ -304,6 +304,10 @@ test_that("what cannot be asked for is refused before anything is charged", {
   refused("must not be \"none\"", method = "newton-ridge", geometry = "none")
   refused("one mean and one sd per column", geometry = geometry_public(c(0, 0), c(1, 1)))
   refused("one mean and one sd per column", geometry = geometry_public(c(u = 0, v = 0, w = 0), c(u = 1, v = 1, w = 1)))
+  wide <- matrix(0, 10, 300, dimnames = list(NULL, paste0("column", 1:300)))
+  text <- tryCatch(dp_sosp(wide, rep(c(-1, 1), 5), budget = budget, radius = 2, geometry = geometry_public(0, 1)),
+                   dpsosp_error_argument = conditionMessage)
+  expect_match(text, "\"column8\" and 292 more, in this order")
   refused("chooses a ridge of its own", method = "newton-ridge", penalty = penalty_ridge(1))
   refused("take `lambda0`", method = "newton", geometry = "private", control = control_newton("qu"))
   expect_error(geometry_public(1, 0), "must be positive", class = "dpsosp_error_argument")

@@ -129,6 +129,24 @@ test_that("what can have no intervals is refused before it is charged", {
   expect_error(dp_inference(fit, problem, eps = 1), "has intervals", class = "dpsosp_error_inference")
 })
 
+test_that("a fit that can have no intervals says so in place of how to add them", {
+  advice <- function(...) {
+    fit <- quiet_fit(..., eps = 1, delta = 1e-6)
+    tryCatch(confint(fit), dpsosp_error_absent = conditionMessage)
+  }
+  bounds <- frame_bounds["b"]
+  expect_match(advice(y ~ b, problem, bounds = bounds), "`inference = \"sandwich\"` adds them")
+  for (text in c(
+    advice(a ~ b, problem, bounds = bounds, loss = loss_huber(c(10, 30)), method = "gd"),
+    advice(y ~ b, problem, bounds = bounds, loss = "huber_svm", method = "gd"),
+    advice(y ~ b, problem, bounds = bounds, loss = "sigmoid"),
+    advice(y ~ b, problem, bounds = bounds, penalty = penalty_ridge(0.1))
+  )) {
+    expect_match(text, "no intervals, and can have none\\. Intervals (are for|need|are about) ")
+    expect_no_match(text, "dp_inference|sandwich")
+  }
+})
+
 test_that("networks have no intervals, and say why", {
   network <- structure(list(), class = "dp_network")
   expect_error(dp_inference(network, problem, eps = 1), "not convex", class = "dpsosp_error_inference")

@@ -119,9 +119,25 @@ test_that("intervals that come later are charged apart, and counted with the fit
   expect_identical(nrow(dp_ledger(second)), nrow(dp_ledger(first)) + 3L)
   expect_identical(predict(second, problem), predict(first, problem))
   expect_false(identical(coef(second), coef(first)))
-  expect_match(capture.output(print(second)), "Paid for beside the fit: eps = 2, delta = 1e-07", all = FALSE)
+  mu <- sqrt(dp_convert(eps = 1, delta = 1e-7, to = "mu")^2 + dp_convert(eps = 2, delta = 1e-7, to = "mu")^2)
+  sum <- dp_convert(mu = mu, delta = 1e-7, to = "eps")
+  shown <- capture.output(print(second))
+  expect_match(shown[2], paste0("Private: eps = ", format(sum, digits = 4), ", delta = 1e-07 (replace-one"),
+               fixed = TRUE)
+  expect_match(shown[3], "the sum of the fit, eps = 1, delta = 1e-07, and its intervals, eps = 2, delta = 1e-07")
   skip_if_not_installed("generics")
-  expect_equal(generics::glance(second)[, c("eps", "delta")], data.frame(eps = 3, delta = 2e-7))
+  expect_equal(generics::glance(second)[, c("eps", "delta")], data.frame(eps = sum, delta = 1e-7))
+  expect_equal(generics::glance(first)[, c("eps", "delta")], data.frame(eps = 1, delta = 1e-7))
+})
+
+test_that("costs of intervals and of a fit that is not Gaussian DP are added", {
+  set.seed(3)
+  first <- quiet_fit(y ~ b, problem, eps = 1, delta = 1e-7, bounds = frame_bounds["b"], method = "objpert",
+                     noise = "secure")
+  second <- later(first, problem, eps = 2, delta = 1e-7)
+  shown <- capture.output(print(second))
+  expect_match(shown[2], "Private: eps = 3, delta = 2e-07 (replace-one, eps and delta added)", fixed = TRUE)
+  expect_match(shown, "FOR STUDY", all = FALSE) # the intervals' noise
 })
 
 test_that("a shared budget pays for fit and intervals", {

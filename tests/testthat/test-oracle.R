@@ -236,3 +236,23 @@ test_that("an oracle says what it is", {
   p <- problem_matrix(20)
   expect_snapshot(print(dp_oracle(p$x, p$y, "sigmoid", dp_budget(mu = 1), 2)))
 })
+
+test_that("what is computed from a release is plain numbers: the noise of it is another one", {
+  p <- problem_matrix(50)
+  o <- dp_oracle(p$x, p$y, "logistic", dp_budget(mu = 1), 2)
+  w <- c(0, 0, 0)
+  g <- dp_gradient(o, w, mu = 0.1)
+  h <- dp_hessian(o, w, mu = 0.1)
+  v <- dp_value(o, w, mu = 0.1)
+  for (x in list(g * 2, 2 * g, g + g, -g, abs(g), round(g, 3), cumsum(g), g[2], sum(g), h %*% g, h / 2, v - 1, log(v^2),
+                 h[1, ], g > 0, solve(h, g))) {
+    expect_null(attr(x, "sd"))
+    expect_null(oldClass(x))
+  }
+  expect_identical(g * 2, 2 * as.vector(g))
+  expect_identical(h + 1, 1 + h[, ])
+  expect_identical(dim(h / 2), c(3L, 3L))
+  expect_true(is.numeric(g) && is.matrix(h) && is.numeric(attr(g, "sd")))
+  expect_identical(capture.output(g), capture.output(unclass(g)))
+  expect_identical(dim(as.data.frame(h)), c(3L, 3L))
+})

@@ -248,3 +248,21 @@ test_that("real columns get ranges within a factor 4 of their span", {
   found <- ranges_of(columns, rho)
   for (name in names(columns)) expect_covers(found, columns[[name]], name)
 })
+
+test_that("a warning of many columns without a range shows some of them, once", {
+  d <- as.data.frame(matrix(0, 20, 300))
+  d$y <- factor(rep(c("no", "yes"), 10))
+  text <- ""
+  set.seed(1)
+  withCallingHandlers(
+    suppressMessages(dp_sosp(y ~ ., d, eps = 0.1, delta = 1e-3, progress = FALSE, method = "gd",
+                             noise = "reproducible")),
+    warning = function(w) {
+      if (inherits(w, "dpsosp_warning_ranges")) text <<- conditionMessage(w)
+      invokeRestart("muffleWarning")
+    }
+  )
+  expect_match(text, "for [0-9]+ columns.*bounds = list\\(V1 = c\\( , \\), .*V8 = c\\( , \\), \\.\\.\\.\\)$")
+  expect_length(gregexpr("V1 ", text, fixed = TRUE)[[1]], 1L)
+  expect_lt(nchar(text), 500)
+})
