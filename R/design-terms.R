@@ -271,9 +271,9 @@ row_wise_empty <- function(e, schema, call) {
   value
 }
 
-# A column as the schema describes it, without other attributes: a class of its own, or names, could make a function
-# treat all rows in another way. Values that nothing can be computed from, such as text that is none in its encoding or a
-# factor's code without a level, become missing here, once. Only new data may differ in type, as chunks are converted when
+# A column as the schema describes it, without other attributes: because of a class of its own, or of names, a function
+# could treat all rows in another way. Values that nothing can be computed from become missing here, once: text that is
+# none in its encoding, a factor's code without a level. Only new data may differ in type, as chunks are converted when
 # read (R/stream.R).
 read_column <- function(data, name, known, arg, call) {
   if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)

@@ -140,6 +140,55 @@ test_that("a factor's code without a level is missing, wherever the factor is us
   }
 })
 
+# Values that a record may hold in each column, some of them nonsense.
+odd_values <- list(
+  a = list(NA, NaN, Inf, -1e308, 1e-320, 15), b = list(NA, Inf, 0, -0.5), l = list(NA, TRUE, FALSE),
+  f = list(NA, 0L, -1L, 7L, 2L), y = list(NA, 0L, -1L, 3L, 1L), text = c(no_numbers, list(NA, "12", "0x1A", "1e999")),
+  w = c(no_numbers, list(NA, "-1", "0.5", "Inf"))
+)
+uses <- list(
+  y ~ a + f, y ~ log(a) + as.numeric(text), y ~ ns(a, knots = 20, Boundary.knots = c(10, 30)) * l, y ~ a:b + f:l,
+  y ~ I(f %in% "u") + I(text %in% c("12", "u")), y ~ offset(b) + cut(a, c(10, 20, 30)),
+  l ~ a + I(b^2) + I(as.integer(text) > 20)
+)
+
+test_that("whatever a record holds, the conditions of a fit are those of its neighbour", {
+  set.seed(as.integer(Sys.getenv("DPSOSP_FUZZ_SEED", "7")))
+  held <- function(column, at, value) {
+    x <- d[[column]]
+    d[[column]] <- if (is.factor(x)) {
+      structure(replace(as.integer(x), at, value), levels = levels(x), class = "factor")
+    } else {
+      replace(x, at, value)
+    }
+    d
+  }
+  bounds <- list(a = c(10, 30), b = c(-1, 1), "as.numeric(text)" = c(0, 30), "log(a)" = log(c(10, 30)))
+  for (i in seq_len(4 * as.integer(Sys.getenv("DPSOSP_FUZZ", "40")))) {
+    formula <- sample(uses, 1)[[1]]
+    kept <- bounds[names(bounds) %in% c(all.vars(formula), attr(stats::terms(formula), "term.labels"))]
+    weighted <- sample(2, 1) == 1
+    method <- sample(c("2opt-ls", "newton-ridge", "gd"), 1)
+    entry <- function(d) {
+      if (weighted) {
+        dp_sosp(formula, d, eps = 2, delta = 1e-6, bounds = kept, weights = as.numeric(w), subset = is.na(a) | a < 29,
+                method = method, noise = "reproducible")
+      } else {
+        dp_sosp(formula, d, eps = 2, delta = 1e-6, bounds = kept, method = method, noise = "reproducible")
+      }
+    }
+    column <- sample(names(odd_values), 1)
+    at <- sample(nrow(d), 1)
+    value <- sample(odd_values[[column]], 1)[[1]]
+    data <- held(column, at, value)
+    before <- heard(entry, d)
+    after <- heard(entry, data)
+    label <- paste(deparse1(formula), method, column, substr(encodeString(as.character(value)), 1, 20))
+    expect_false(before$failed, label = label)
+    expect_identical(after[c("told", "failed")], before[c("told", "failed")], label = label)
+  }
+})
+
 test_that("attributes of a column, which could change how all rows are read, are left out", {
   e <- quote(pmin(a, b))
   plain <- data.frame(a = c(1, NA, 3), b = c(2, 2, 2))
