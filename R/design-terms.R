@@ -266,18 +266,23 @@ column_kind <- function(x) {
 
 # ---- evaluation ----
 
+# The value of an expression in each row, as a function of this row alone (proofs: own-row).
 row_wise_evaluate <- function(e, data, schema, arg, call) {
   used <- intersect(all.vars(e), names(schema))
   columns <- lapply(stats::setNames(nm = used), function(name) read_column(data, name, schema[[name]], arg, call))
-  # A warning such as "NaNs produced" would reveal something about the values.
-  value <- suppressWarnings(eval(e, columns, row_wise))
+  # A warning such as "NaNs produced" would reveal something about the values. No value causes an error; one that is
+  # raised all the same, for example without memory, may not quote any.
+  value <- tryCatch(suppressWarnings(eval(e, columns, row_wise)), error = function(condition) {
+    abort("argument", "`", deparse1(e), "` in `formula` cannot be computed.", call = call)
+  })
   if (length(value) != nrow(data)) {
     abort("argument", "`", deparse1(e), "` in `formula` must have one value per row.", call = call)
   }
   value
 }
 
-# The value on zero rows shows the class of an expression without looking at any data.
+# The value on zero rows shows the class of an expression without looking at any data. Some functions accept any type of
+# column there, so they are asked with a row of missing values, too.
 row_wise_empty <- function(e, schema, call) {
   data <- lapply(schema[intersect(all.vars(e), names(schema))], function(s) {
     switch(s$kind, numeric = double(), logical = logical(), character = character(),
@@ -289,14 +294,19 @@ row_wise_empty <- function(e, schema, call) {
     abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".", advice,
           call = call)
   }
-  value <- tryCatch(eval(e, data, row_wise), error = refuse, warning = refuse)
+  compute <- function(data) tryCatch(eval(e, data, row_wise), error = refuse, warning = refuse)
+  value <- compute(data)
+  compute(lapply(data, `[`, NA_integer_))
   if (length(value) != 0L || is.na(column_kind(value))) {
     abort("argument", "`", deparse1(e), "` in `formula` must have one value per row.", call = call)
   }
   value
 }
 
-# A column as the schema describes it. Only new data may differ in type, as chunks are converted when read (R/stream.R).
+# A column as the schema describes it, without other attributes: because of a class of its own, or of names, a function
+# could treat all rows in another way. Values that nothing can be computed from become missing here, once: text that is
+# none in its encoding, a factor's code without a level. Only new data may differ in type, as chunks are converted when
+# read (R/stream.R).
 read_column <- function(data, name, known, arg, call) {
   if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)
   column <- data[[name]]
@@ -309,15 +319,21 @@ read_column <- function(data, name, known, arg, call) {
           " as in the fit, not ", if (is.null(time_of(column))) kind else time_of(column), ".", call = call)
   }
   switch(known$kind,
-    numeric = as_plain(column),
-    logical = column,
+    numeric = as_numeric_column(column),
+    logical = as.vector(unclass(column)),
     character = as_labels(column),
     factor = as_declared(column, known$levels, known$ordered)
   )
 }
 
+# Whole numbers remain integers.
+as_numeric_column <- function(x) {
+  x <- as_plain(x)
+  if (is.integer(x)) as.integer(x) else as.double(x)
+}
+
 # A factor with these levels. NA is a level where it is declared as one, for example by addNA().
 as_declared <- function(x, levels, ordered) {
-  if (is.factor(x) && identical(base::levels(x), levels)) return(x)
-  factor(as_labels(x), levels = levels, exclude = NULL, ordered = ordered)
+  codes <- if (is.factor(x) && identical(base::levels(x), levels)) sound_codes(x) else match(as_labels(x), levels)
+  structure(codes, levels = as.character(levels), class = c(if (ordered) "ordered", "factor"))
 }

@@ -152,7 +152,8 @@ held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n)
 
 # The predictor (link) and the response (y) of every record, NA where missing. A numeric response has its own units.
 # Otherwise link is the log-odds and y is 1 or -1; for several classes link is a row of predictors and y the number of
-# the class. Each value is a function of its own row.
+# the class. Each value is a function of its own row, bit by bit (proofs: own-row): a score may jump at a predictor of
+# zero.
 held_out_records <- function(fit, newdata, y, call, offset = NULL) {
   if (is_source(newdata, "newdata", call)) {
     abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",

@@ -1,5 +1,7 @@
 # The functions that expressions of a formula may use. The expressions are evaluated with these only, so a fit keeps no
-# environment. The value of each function in a row depends on that row alone.
+# environment. The value of each function in a row depends on that row alone, bit by bit (proofs: own-row): they work
+# element by element, no product is left to BLAS, and no row is left out on the way. No value raises a condition or
+# changes the length of a result.
 
 row_wise_names <- c(
   "(", "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "|", "%in%", "xor",
@@ -7,6 +9,14 @@ row_wise_names <- c(
   "signif", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "pmin", "pmax", "is.na", "as.numeric",
   "as.integer"
 )
+
+# The product of a matrix and a vector. With `%*%`, which is left to BLAS, the last bits of a row may depend on where it
+# is and on which other rows are missing.
+row_products <- function(x, weights) {
+  sum <- numeric(nrow(x))
+  for (j in seq_along(weights)) sum <- sum + x[, j] * weights[[j]]
+  sum
+}
 
 # Interactions of factors (R/design-interactions.R). The arguments are a factor, its kept levels, the next factor, its
 # kept levels, and so on. The value in a row is the label of its combination of levels, or "" if a level is not kept.
@@ -27,23 +37,44 @@ crossed <- function(labels, ...) {
 # The contrast of each value of a factor with these levels.
 contrast_column <- function(x, levels, values, size) values[level_codes(x, levels)]
 
-# The j-th column of splines::bs() or ns(), at x clipped to the boundary knots.
+# The j-th column of splines::bs() or ns(), at x moved to the boundary knots. A boundary knot takes the place of a
+# missing value while the others are computed: splineDesign() computes each row by itself.
 spline_column <- function(x, j, kind, knots, boundary, degree, intercept) {
   x <- as.double(x)
-  x[!is.finite(x)] <- NA
-  known <- !is.na(x)
-  if (!any(known)) return(x)
-  at <- pmin(pmax(x[known], boundary[1]), boundary[2])
-  basis <- switch(kind,
-    bs = splines::bs(at, knots = knots, degree = degree, intercept = intercept, Boundary.knots = boundary),
-    ns = splines::ns(at, knots = knots, intercept = intercept, Boundary.knots = boundary)
-  )
-  x[known] <- basis[, j]
-  x
+  if (length(x) == 0L) return(x)
+  missing <- !is.finite(x)
+  x[missing] <- boundary[1]
+  order <- degree + 1L
+  knots <- sort(c(rep(boundary, order), knots))
+  basis <- splines::splineDesign(knots, pmin(pmax(x, boundary[1]), boundary[2]), order)
+  if (!intercept) basis <- basis[, -1, drop = FALSE]
+  column <- if (kind == "bs") basis[, j] else row_products(basis, natural_map(knots, boundary, intercept)[j, ])
+  column[missing] <- NA
+  column
+}
+
+# The rows give the columns of ns() from cubic B-splines: they are an orthonormal basis of the coefficients whose
+# function has second derivatives of zero at both boundary knots. As in ns(), reflections of the space turn the linear
+# forms that are these derivatives to the first two axes. It is a function of the knots alone.
+natural_map <- function(knots, boundary, intercept) {
+  form <- t(splines::splineDesign(knots, boundary, 4L, derivs = c(2L, 2L)))
+  if (!intercept) form <- form[-1, , drop = FALSE]
+  map <- diag(nrow(form))
+  for (k in 1:2) {
+    axis <- form[, k] * (seq_len(nrow(form)) >= k)
+    axis <- axis / sqrt(sum(axis^2)) * (if (axis[k] < 0) -1 else 1)
+    axis[k] <- axis[k] + 1
+    reflect <- function(y) y - axis * (sum(axis * y) / axis[k])
+    form <- apply(form, 2L, reflect)
+    map <- apply(map, 2L, reflect)
+  }
+  map[-(1:2), , drop = FALSE]
 }
 
 row_wise <- list2env(
-  c(mget(row_wise_names, envir = baseenv()), list(
+  c(mget(setdiff(row_wise_names, c("as.numeric", "as.integer")), envir = baseenv()), list(
+    as.numeric = function(x) base::as.numeric(as_ascii(x)),
+    as.integer = function(x) base::as.integer(as_ascii(x)),
     pi = pi,
     c = c,
     seq = seq,
@@ -80,10 +111,13 @@ level_codes <- function(value, levels) {
   if (is.factor(value)) match(base::levels(value), levels)[as.integer(value)] else as.integer(value) + 1L
 }
 
-# The text of every value, NA where a value is not valid text: R's own functions raise errors for such a value, or for a
-# factor's code without a level. Whole numbers have the same labels as integers and as doubles.
+# The codes of a factor, NA where a code has no level: R's own functions raise errors for such a code or leave it out.
+sound_codes <- function(x) match(unclass(x), seq_along(base::levels(x)))
+
+# The text of every value, NA where a value is not valid text: R's own functions raise errors for such a value. Whole
+# numbers have the same labels as integers and as doubles.
 as_labels <- function(x) {
-  labels <- if (is.factor(x)) levels(x)[as.integer(x)] else as.character(x)
+  labels <- if (is.factor(x)) base::levels(x)[sound_codes(x)] else as.character(x)
   if (is.double(x) && !is.object(x)) {
     whole <- !is.na(x) & x == round(x) & abs(x) <= .Machine$integer.max
     labels[whole] <- as.character(as.integer(x[whole]))
@@ -93,6 +127,13 @@ as_labels <- function(x) {
 }
 
 is_text <- function(x) Encoding(x) != "bytes" & validEnc(x)
+
+# Text for R's conversions to numbers, NA where it is not ASCII and so no number: these conversions read the bytes as if
+# they were in the encoding of the session, and raise an error, which quotes them, where they are not.
+as_ascii <- function(x) {
+  if (is.character(x)) x[grepl("[^\\x01-\\x7f]", x, perl = TRUE, useBytes = TRUE)] <- NA
+  x
+}
 
 # ---- dates and times: numbers of days, and of seconds ----
 

@@ -9,6 +9,7 @@ static void tilted(size_t p, int intercept, double radius, double tilt);
 static void clipped(size_t p, int intercept, double radius, double scale);
 static void extremes(void);
 static void of_its_row_alone(size_t p, int intercept);
+static void wherever_it_is(size_t p, int intercept);
 static void refused(void);
 static void mismatched(void);
 
@@ -23,6 +24,7 @@ void test_data_coordinates(void) {
       clipped(40, intercept, 0.4, 6);
       of_its_row_alone(3, intercept);
       of_its_row_alone(21, intercept);
+      wherever_it_is(21, intercept);
     }
   }
   extremes();
@@ -226,6 +228,27 @@ static void of_its_row_alone(size_t p, int intercept) {
   CHECK(memcmp(lengths_of[0], lengths_of[1], ROWS * sizeof(double)) == 0);
   base_free(lengths_of[0]);
   base_free(lengths_of[1]);
+}
+
+/* Equal records have equal lengths and clips, in the middle of a block and at its end. */
+static void wherever_it_is(size_t p, int intercept) {
+  struct rows r;
+  struct fixture_coordinates c;
+  r.x = base_alloc(ROWS * p, sizeof *r.x);
+  ctest_seed(8);
+  for (size_t j = 0; j < p; j++) r.x[j * ROWS] = ctest_normal();
+  for (size_t i = 0; i < ROWS * p; i++) r.x[i] = i % 5 == 4 && i % ROWS > 0 ? NAN : r.x[i - i % ROWS];
+  for (size_t i = 0; i < ROWS; i++) r.y[i] = 1;
+  CHECK(fixture_data(r.x, ROWS, p, intercept, 1, r.y, &r.arrays, &r.data) == BASE_OK);
+  CHECK(fixture_coordinates(r.data, 1, 1, 1, 1, &c) == BASE_OK);
+  CHECK(data_move(r.data, c.made) == BASE_OK);
+  for (size_t i = 0; i < ROWS; i++) {
+    if (!(r.data->clip[i] > 0)) continue;
+    CHECK(r.data->clip[i] == r.data->clip[0]);
+    CHECK(r.data->length[i] == r.data->length[0]);
+  }
+  coordinates_free(c.made);
+  close_rows(&r);
 }
 
 /* ---- what is refused ---- */

@@ -34,10 +34,14 @@ odd_columns <- list(
   function(n) rep_len(c(0, 1), n), function(n) rep_len(c(-1, 1, NA), n), function(n) numeric(n),
   function(n) rep_len(c("u", bytes, "\xe9"), n), function(n) replace(rep_len(c(0, 1), n), 3, sample(numbers, 1)),
   function(n) structure(rep_len(c(1L, 9L, -1L, NA), n), levels = c("u", "v"), class = "factor"),
+  function(n) structure(rep_len(c(1L, 0L, 2L), n), levels = c("u", "v", "w"), class = "factor"),
+  function(n) rep_len(c("1", latin1, strrep("9", 3000)), n),
   function(n) structure(rep_len(1:2, n), levels = c("u", bytes), class = "factor")
 )
 bytes <- "\xff\xfe"
 Encoding(bytes) <- "bytes"
+latin1 <- "\xe9"
+Encoding(latin1) <- "latin1"
 # A source in two chunks. The second one has a column of another type, in every pass or only in some.
 odd_source <- function() {
   name <- sample(c("a", "b", "f", "y"), 1)
@@ -77,7 +81,8 @@ odd_formula <- function() {
     y ~ stop("in a formula"), y ~ 1, y ~ -1, y ~ a + NA, y ~ mean(a), y ~ rev(a), y ~ (function(x) x)(a), y ~ a[1],
     y ~ .data$a, log(y) ~ a, factor(y) ~ a, (y == "yes") ~ a, y ~ a - a, y ~ T, ~ ., y ~ `a`, # nolint
     y ~ exp(exp(exp(a))), y ~ I(a / numbers), y ~ I(a * T), y ~ (a > run), y ~ I(a + letters), # nolint
-    y ~ ifelse(b > 0, a, NA), y ~ y
+    y ~ ifelse(b > 0, a, NA), y ~ y, y ~ as.numeric(f), y ~ as.integer(a), y ~ f %in% "u", y ~ I(f == "u"), y ~ f:b,
+    y ~ ns(a, knots = 20, Boundary.knots = c(10, 30))
   ), 1)[[1]]
 }
 
