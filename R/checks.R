@@ -122,10 +122,10 @@ ends_text <- function(ends, design) {
   }, "")
 }
 
-# For the second class of a response with two.
+# For the second class of a response with two, where the noise is small enough to tell it from half of the records.
 class_text <- function(checks, response) {
   class <- checks$class
-  if (is.null(class) || !usable_verdict(checks) %in% c("usable", NA)) return(NULL)
+  if (is.null(class) || !usable_verdict(checks) %in% c("usable", NA) || checks_seen * class$sd > 0.5) return(NULL)
   one <- class$fraction < checks_z * class$sd || class$fraction > 1 - checks_z * class$sd
   if (one) paste0("The released fraction of `", response$labels[2], "` is ", fraction_text(class), ": the records may ",
                   "be of one class only")

@@ -121,6 +121,7 @@ check_labels <- function(levels, name, call) {
 check_compared <- function(e, schema, call) {
   if (!is.call(e)) return(invisible())
   for (part in as.list(e)[-1]) check_compared(part, schema, call)
+  if (function_name(e) == "factor") return(check_relevelled(e, schema, call))
   parts <- as.list(e)[-1]
   constant <- vapply(parts, is_constants, NA)
   if (!function_name(e) %in% comparisons || sum(constant) != 1L || length(parts) != 2L) return(invisible())
@@ -133,6 +134,17 @@ check_compared <- function(e, schema, call) {
   abort("argument", "`", deparse1(e), "` compares with \"", unknown[1], "\", which is no declared level of `",
         deparse1(factor), "`: ", quote_all(utils::head(levels, 10)), if (length(levels) > 10L) " and others", ".",
         did_you_mean(unknown[1], levels, quote_all), call = call)
+}
+
+# Refuses factor(x, levels = ) with levels none of which x has: all values would be missing.
+check_relevelled <- function(e, schema, call) {
+  e <- match.call(row_wise$factor, e)
+  levels <- tryCatch(levels(row_wise_empty(e$x, schema, call)), dpsosp_error = function(error) NULL)
+  wanted <- as_labels(eval(e$levels, row_wise))
+  if (is.null(levels) || any(wanted %in% levels)) return(invisible())
+  abort("argument", "`", deparse1(e), "` has no declared level of `", deparse1(e$x), "`: ",
+        quote_all(utils::head(levels, 10)), if (length(levels) > 10L) " and others", ".",
+        did_you_mean(wanted[1], levels, quote_all), call = call)
 }
 
 comparisons <- c("==", "!=", "<", ">", "<=", ">=", "%in%")

@@ -286,6 +286,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             offset_range = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
+  if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
   if (!is.null(model)) {
     model <- check_network(model, call)
     problem <- network_array(x, y, model, loss, bounds, weights, call)

@@ -67,7 +67,8 @@ new_network_fit <- function(job, answer) {
   checks <- list(usable = job$usable, part = has_weight(job$design))
   warn_checks(checks, job$design, job$n, job$call)
   structure(class = "dp_network", list(
-    weights = answer$w, status = checked_status(answer$result$status, checks), checks = checks, privacy = new_privacy(job), trace = as.data.frame(answer$trace),
+    weights = answer$w, status = checked_status(answer$result$status, checks), checks = checks,
+    privacy = new_privacy(job), trace = as.data.frame(answer$trace),
     batch = job$batch, method = job$method$name, control = job$control, model = job$model, network = job$network,
     loss = job$loss, response = job$response, design = job$design, n = job$n, call = job$call
   ))

@@ -93,7 +93,8 @@ better_text <- function(x) {
 }
 
 certified_text <- function(x) {
-  c(sosp = "certified stationary", noise = "nothing certified, as the noise is too large", budget = "not certified, as the budget is spent",
+  c(sosp = "certified stationary", noise = "nothing certified, as the noise is too large",
+    budget = "not certified, as the budget is spent",
     iterations = "not certified, as the planned iterations are done",
     records = "not certified at the target, as all records were read")[[x$status]]
 }

@@ -159,8 +159,8 @@ audit_pushed <- function() {
 }
 
 # Does one record's missing value change other rows? At this eps the slope of the other records jumps with the last bit
-# of a column of ns() at their value. If the record changed this bit in thousands of rows, as products by some BLAS would
-# (the Makefile asks OpenBLAS for such products), the first gradient would show it: the bound would be above 10.
+# of a column of ns() at their value. If the record changed this bit in thousands of rows, as products by some BLAS
+# would (the Makefile asks OpenBLAS for such products), the first gradient would show it: the bound would be above 10.
 audit_own_row <- function() {
   others <- rep(c(7.2348425539860832, 1), 10000)
   y <- factor(c("no", rep(c("yes", "no"), 10000)))

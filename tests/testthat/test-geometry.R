@@ -32,13 +32,14 @@ test_that("a private geometry is charged, a public one and none are not", {
   what <- function(...) unique(dp_ledger(fit_of(...))$what)
   expect_equal(what(method = "newton-ridge"), c("value", "moments", "weighted matrix", "gradient"))
   public <- geometry_public(mean = c(50, 0, 0.5), sd = c(10, 0.001, 0.5))
-  expect_equal(what(method = "newton-ridge", geometry = public), c("value", "weighted matrix", "gradient"))
+  expect_equal(what(method = "newton-ridge", geometry = public), c("value", "usable records", "weighted matrix",
+                                                                         "gradient"))
   expect_false("moments" %in% what(method = "newton"))
   expect_true("moments" %in% what(method = "newton", geometry = "private"))
   for (geometry in list("private", public)) {
     fit <- fit_of(geometry = geometry)
     expect_lte(sum(dp_ledger(fit)$rho), fit$privacy$rho * (1 + 1e-9))
-    expect_output(print(fit), "centred and scaled rows, with their weights and the ridge")
+    expect_output(print(summary(fit)), "centred and scaled rows, with their weights and the ridge")
   }
 })
 
@@ -305,7 +306,7 @@ test_that("what cannot be asked for is refused before anything is charged", {
   refused("one mean and one sd per column", geometry = geometry_public(c(0, 0), c(1, 1)))
   refused("one mean and one sd per column", geometry = geometry_public(c(u = 0, v = 0, w = 0), c(u = 1, v = 1, w = 1)))
   wide <- matrix(0, 10, 300, dimnames = list(NULL, paste0("column", 1:300)))
-  text <- tryCatch(dp_sosp(wide, rep(c(-1, 1), 5), budget = budget, radius = 2, geometry = geometry_public(0, 1)),
+  text <- tryCatch(dp_sosp(wide, rep(c(TRUE, FALSE), 5), budget = budget, radius = 2, geometry = geometry_public(0, 1)),
                    dpsosp_error_argument = conditionMessage)
   expect_match(text, "\"column8\" and 292 more, in this order")
   refused("chooses a ridge of its own", method = "newton-ridge", penalty = penalty_ridge(1))

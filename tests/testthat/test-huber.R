@@ -226,7 +226,7 @@ test_that("parameters and responses are checked", {
   expect_output(print(loss_huber_svm()), "huber_svm (h = 0.5)", fixed = TRUE)
   fit <- study(robust, method = "objpert")
   expect_output(print(fit), "huber (c = 4, response in [10, 50]) loss", fixed = TRUE)
-  expect_output(print(fit), "mapped rows and response", fixed = TRUE)
+  expect_output(print(summary(fit)), "mapped rows and response", fixed = TRUE)
 })
 
 test_that("the default size of a solution is that of a predictor in [-1, 1]", {

@@ -28,6 +28,8 @@ test_that("a comparison with an undeclared level is refused before anything is c
   refused(y ~ a + offset(a * (sex == "F")), d)
   refused(y ~ a, d, subset = size >= "hi")
   refused(y ~ a, d, subset = code == 3)
+  refused(y ~ a + factor(sex, levels = c("F", "M")), d)
+  refused(factor(sex, c("F", "M")) ~ a, d)
   refused(y ~ a, d, subset = cut(a, c(-1, 0, 1), c("neg", "pos")) == "plus")
   who <- "F"
   refused(y ~ a, d, subset = sex == who)

@@ -69,7 +69,7 @@ test_that("coefficients have names and rows that sum to zero", {
   expect_identical(tidied$estimate[tidied$y.level == "v" & tidied$term == "a"], coef(fit)["a", "v"])
   expect_identical(nrow(glance.dp_sosp(fit)), 1L)
   expect_output(print(summary(fit)), "multinomial \\(classes = 3\\).*Coefficients.*second moments")
-  expect_output(print(fit), "60 clipped gradients")
+  expect_output(print(summary(fit)), "60 clipped gradients")
 })
 
 test_that("predictions are those of the coefficients, each of its own row", {
