@@ -206,7 +206,7 @@ test_that("an error in an expression has a message without values", {
 
 test_that("a function that refuses a type refuses it before there are rows", {
   refused <- function(formula) {
-    expect_error(dp_sosp(formula, d, eps = 1), "cannot be computed", class = "dpsosp_error_argument")
+    expect_error(dp_sosp(formula, d, eps = 1), "cannot be computed: ", class = "dpsosp_error_argument")
   }
   refused(y ~ !text)
   refused(y ~ I(text & l))
