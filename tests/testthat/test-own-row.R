@@ -1,7 +1,7 @@
 # Each row is a function of its record alone, bit by bit: whatever another record holds, wherever it is, in memory, in
 # chunks of any size and on workers. And no value raises a condition, nor changes the length of a result.
 
-latin1 <- "caf\xe9"
+latin1 <- c("\xe9t\xe9", "1\xe9", "caf\xe9")
 Encoding(latin1) <- "latin1"
 bytes <- "\xff\xfe"
 Encoding(bytes) <- "bytes"
