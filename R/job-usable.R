@@ -5,20 +5,22 @@
 # Where the job releases moments, the fraction is one of them, at no cost: the mean of the intercept's coordinate, which
 # is 1 / radius for each usable record as long as no row is clipped (proofs: sensitivity-moments). Otherwise it is a
 # release of its own (proofs: sensitivity-usable), but for runs with published constants, whose releases are those of
-# their paper, and for sources that are read once.
+# their paper, and for sources that are read once. It comes after the run, which may refuse a setting.
 
 usable_share <- 0.002 # fraction of the budget
 
 job_usable <- function(job) {
-  if (is.null(job$usable) && counts_usable(job)) job$usable <- count_usable(job)
+  cost <- usable_cost(job)
+  if (cost == 0) return(job)
+  answer <- .Call(ffi_oracle_usable, job$oracle$pointer, cost, is_reproducible(job$oracle))
+  job$usable <- list(fraction = answer$usable, sd = answer$sd)
   job
 }
 
-counts_usable <- function(job) is.null(job$once) && !identical(job$control$constants, "published")
-
-count_usable <- function(job) {
-  answer <- .Call(ffi_oracle_usable, job$oracle$pointer, usable_share * job$rho, is_reproducible(job$oracle))
-  list(fraction = answer$usable, sd = answer$sd)
+# What a run must leave for it.
+usable_cost <- function(job) {
+  free <- !is.null(job$usable) || !is.null(job$once) || identical(job$control$constants, "published")
+  if (free) 0 else usable_share * job$rho
 }
 
 # moment: the mean of the intercept's coordinate, without noise at most 1 / radius.

@@ -10,9 +10,9 @@
 #   job_constant()  start if none was given, class (job-constant.R)
 #   fit_job()     oracle
 #   job_geometry()  geometry in use, or NULL; ends (checks.R) (job-geometry.R)
-#   job_usable()  usable (job-usable.R)
 #   job_run()     target in use, answer (of ffi_method_run), solution (coefficients of the columns), released (of
 #                 ffi_oracle_kept)
+#   job_usable()  usable (job-usable.R)
 #   job_inference()  released inference, or NULL (job-inference.R)
 # Nothing is charged before job_ranges(), and no argument is refused after job_open().
 
@@ -23,7 +23,7 @@ fit_job <- function(job, start, storage) {
   job <- job_constant(job_ranges(job_open(job_start(job, start, storage))))
   job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,
                            job$neighbours, job$noise)
-  job <- job_inference(job_run(job_usable(job_geometry(job))))
+  job <- job_inference(job_usable(job_run(job_geometry(job))))
   job_close(job)
   new_fit(job)
 }
@@ -105,7 +105,7 @@ job_run <- function(job) {
   start <- as.vector(by_output(job$start, outputs, function(start) core_start(job$design, start)))
   start <- to_geometry(job$geometry, start)
   penalty <- core_penalty(job$penalty, job$design$intercept, job$side)
-  rho <- (budget_state(job$budget)$left - job$end) * if (job$inference == "none") 1 else inference_path
+  rho <- (budget_state(job$budget)$left - job$end - usable_cost(job)) * if (job$inference == "none") 1 else inference_path
   bar <- progress_bar(job$progress, job$method$name)
   core <- job$method$family$core(job$control)
   target <- list(eps_g = 1, eps_h = 1) # the default target does not depend on these

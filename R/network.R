@@ -54,11 +54,11 @@ run_network <- function(job) {
                    job$loss$parameter, job$budget$pointer, job$neighbours, reproducible)
   weigh_records(pointer, records$weighing)
   job$oracle <- list(pointer = pointer, noise = job$noise)
-  job <- job_usable(job)
-  rho <- budget_state(job$budget)$left - job$end
+  rho <- budget_state(job$budget)$left - job$end - usable_cost(job)
   bar <- progress_bar(job$progress, job$method$name)
   answer <- .Call(ffi_method_run, job$method$family$core(job$control), pointer, core_penalty(penalty_none(), FALSE),
                   job$method$family$options(job, rho), rho, job$start, bar, reproducible)
+  job <- job_usable(job)
   job_close(job)
   new_network_fit(job, answer)
 }

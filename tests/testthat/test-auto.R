@@ -13,10 +13,10 @@ test_that("a fit without a method is one of \"auto\", in data frames and matrice
   expect_true(fit$auto)
   expect_equal(fit$method, "newton-ridge")
   expect_equal(chosen(1, method = "auto")$method, "newton-ridge")
-  expect_output(print(fit), "<dp_sosp> auto: newton-ridge, logistic loss", fixed = TRUE)
+  expect_output(print(fit), "logistic loss, method newton-ridge (taken by auto)", fixed = TRUE)
   named <- chosen(1, method = "newton")
   expect_false(named$auto)
-  expect_output(print(named), "<dp_sosp> newton, logistic loss", fixed = TRUE)
+  expect_output(print(named), "logistic loss, method newton\n", fixed = TRUE)
 })
 
 test_that("what \"auto\" takes follows from public facts", {

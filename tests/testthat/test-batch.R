@@ -139,9 +139,9 @@ test_that("print and summary say the batch", {
   p <- problem_matrix(1000)
   fit <- quiet_fit(p$x, p$y, eps = 4, delta = 1e-6, radius = 2, method = "opt-b", target = sosp(0.2, 0.1),
                    control = control_opt(batch = 50), noise = "reproducible")
-  text <- capture.output(print(fit))
+  text <- capture.output(print(summary(fit)))
   expect_true(any(text == "Steps on batches of 50 records, without replacement (rate 5 %)"))
-  expect_match(text, "Certified stationary after [0-9]+ gradients? on (a batch|batches), 1 gradient", all = FALSE)
+  expect_match(text, "Run: [0-9]+ gradients? on (a batch|batches), 1 gradient", all = FALSE)
   expect_match(capture.output(summary(fit)), "^batch gradient", all = FALSE)
 })
 

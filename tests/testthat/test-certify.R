@@ -98,7 +98,7 @@ test_that("a fit keeps records out for its certificate, by their numbers alone",
   expect_identical(whole$population$n, 1200L)
   expect_identical(whole$population$privacy[c("eps", "delta")], whole$privacy[c("eps", "delta")])
   expect_identical(whole$certificate$of, "sample")
-  expect_output(print(whole), "Of the population, by 1200 other records: gradient norm <= ")
+  expect_output(print(summary(whole)), "Of the population, by 1200 other records: gradient norm <= ")
   there <- population(coef(whole))
   expect_gte(whole$population$gradient[["upper"]], there$gradient)
   expect_lte(whole$population$eigenvalue[["lower"]], there$eigenvalue)

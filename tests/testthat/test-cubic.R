@@ -14,7 +14,7 @@ test_that("the direct solver comes near the minimum and certifies it", {
   expect_lte(norm, fit$certificate$gradient[["upper"]])
   expect_equal(fit$status == "sosp", fit$certificate$gradient[["upper"]] <= fit$target$eps_g)
   expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
-  expect_equal(fit$privacy$ledger$what, c(rep(c("gradient", "hessian"), 10), "gradient"))
+  expect_equal(fit$privacy$ledger$what, c(rep(c("gradient", "hessian"), 10), "gradient", "usable records"))
   ridge <- study(penalty = penalty_ridge(0.05))
   expect_lt(sqrt(sum((coef(ridge) * 2 - exact_minimum(z, p$y, 0.05))^2)), 0.05)
 })
@@ -34,7 +34,7 @@ test_that("inner steps solve the strongly convex problem, with the noise of each
           eps = 1, neighbours = neighbours)$privacy$ledger
   }
   ledger <- few("replace-one")
-  expect_equal(ledger$what, c(rep("model gradient", 4), "gradient"))
+  expect_equal(ledger$what, c(rep("model gradient", 4), "gradient", "usable records"))
   # At the iterate itself the model's gradient is the gradient, with sensitivity 2 L / n. The next point lies in the
   # ball of radius 10.
   expect_equal(ledger$sensitivity[c(1, 3)], c(2, 2) / 4000, tolerance = 1e-6)

@@ -95,7 +95,8 @@ test_that("the order of the filter is that of the plan, and all is in one report
 
 test_that("settings go where they are meant", {
   control <- control_line_search(attempts = 20, gradient_share = 0.5, certificate_share = 0.2, batch = 100)
-  ledger <- dp_ledger(study("blsgd", control = control, neighbours = "zero-out"))[-1, ] # the usable records
+  ledger <- dp_ledger(study("blsgd", control = control, neighbours = "zero-out"))
+  ledger <- ledger[ledger$what != "usable records", ]
   expect_equal(ledger$rho[1:2] / sum(ledger$rho), c(0.02, 0.02), tolerance = 1e-9)
   expect_equal(ledger$sensitivity[1], 1 / 100, tolerance = 1e-6)
   # With one candidate the step length is known: G is 1/4.
@@ -155,8 +156,7 @@ test_that("what the methods cannot do is refused, before anything is charged", {
   tiny <- dp_budget(rho = 1e-9)
   expect_error(quiet_fit(p$x, p$y > 0, radius = 2, budget = tiny, method = "blgd",
                          control = control_line_search(attempts = 1e5)), class = "dpsosp_error_argument")
-  expect_equal(nrow(dp_ledger(budget)), 0)
-  expect_equal(dp_ledger(tiny)$what, "usable records")
+  expect_equal(nrow(dp_ledger(budget)) + nrow(dp_ledger(tiny)), 0)
   expect_errors(
     control_line_search("laplace"),
     control_line_search(attempts = 0),
