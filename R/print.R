@@ -72,7 +72,7 @@ quality_text <- function(x) {
   paste("How good:", switch(x$status,
     null = "it says nothing, as no records seem to be used",
     start = paste0("it is ", start_text(x), ", as nothing better exceeded the noise"),
-    paste0(better_text(x), "; ", certified_text(x))
+    paste(c(better_text(x), certified_text(x)), collapse = "; ")
   ))
 }
 
@@ -93,8 +93,8 @@ better_text <- function(x) {
 }
 
 certified_text <- function(x) {
-  c(sosp = "certified stationary", noise = "nothing certified, as the noise is too large",
-    budget = "not certified, as the budget is spent",
+  if (x$status == "noise") return(if (isTRUE(x$target$trivial)) "nothing certified, as every point meets the target")
+  c(sosp = "certified stationary", budget = "not certified, as the budget is spent",
     iterations = "not certified, as the planned iterations are done",
     records = "not certified at the target, as all records were read")[[x$status]]
 }

@@ -43,7 +43,7 @@ test_that("the ledger has gradients and searches with the sensitivities of the c
     expect_gt(sum(gradients$rho) + sum(searches$rho), 0.9 * fit$privacy$rho)
   }
   all <- search_network(d, "blgd", control = control_line_search(attempts = 5))
-  expect_setequal(setdiff(dp_ledger(all)$what, "unused"), c("clipped gradient", "line search"))
+  expect_setequal(setdiff(dp_ledger(all)$what, "unused"), c("clipped gradient", "line search", "usable records"))
   expect_output(print(all), "clipped to 0.5")
 })
 

@@ -60,7 +60,7 @@ test_that("noise and batches are reproduced by their seed", {
 })
 
 test_that("print says what was asked on batches", {
-  text <- capture.output(print(study("qu", iterations = 3, batch = 50)))
+  text <- capture.output(summary(study("qu", iterations = 3, batch = 50)))
   expect_true(any(text == "Steps on batches of 50 records, without replacement (rate 1.25 %)"))
-  expect_match(text, "3 gradients on batches, 3 traces on batches, 3 directions on batches, 1 gradient", all = FALSE)
+  expect_match(text, "Run: 3 gradients on batches, 3 traces on batches, 3 directions on batches, 1", all = FALSE)
 })

@@ -10,7 +10,7 @@ saddle <- function(n = 20000, ..., seed = 1) {
 test_that("the budget is paid once, for all records", {
   fit <- saddle()
   expect_equal(fit$privacy$ledger$what[1], "fresh records")
-  expect_equal(fit$privacy$ledger$rho[1], fit$privacy$rho)
+  expect_equal(fit$privacy$ledger$rho[1], 0.998 * fit$privacy$rho)
   expect_lte(sum(fit$privacy$ledger$rho), fit$privacy$rho * (1 + 1e-9))
   expect_equal(fit$privacy$accountant, "gdp")
   expect_gt(sum(fit$trace$query == "gradient difference"), 5)
@@ -25,12 +25,12 @@ test_that("it leaves a saddle, and says that the population is certified", {
   expect_gt(abs(coef(fit)[[2]]), 0.9)
   expect_equal(fit$status, "sosp")
   expect_equal(fit$certificate$of, "population")
-  expect_output(print(fit), "how flat the population's objective is")
+  expect_output(print(summary(fit)), "how flat the population's objective is")
   expect_output(print(summary(fit)), "fresh records")
   expect_equal(generics::glance(fit)$gradient.upper, fit$certificate$gradient[["upper"]])
   hard <- saddle(target = sosp(1e-4, 1e-4))
   expect_equal(hard$status, "records")
-  expect_output(print(hard), "Not certified at the target: all records read")
+  expect_output(print(hard), "not\\s+certified at the\\s+target, as all records were read")
   other <- quiet_fit(matrix(1, 9), rep(TRUE, 9), eps = 1, delta = 1e-6, method = "gd", radius = 1)
   expect_equal(other$certificate$of, "sample")
 })
@@ -56,7 +56,7 @@ test_that("published constants pay once, too, and ask for products with a Hessia
   expect_equal(sum(fit$trace$query == "hessian"), 1) # for the certificate
   # the published constants guarantee less than the tight ones
   expect_gt(fit$target$eps_g, saddle()$target$eps_g)
-  expect_output(print(fit), "products? with (a Hessian|Hessians)")
+  expect_output(print(summary(fit)), "products? with (a Hessian|Hessians)")
   convex <- quiet_fit(y ~ a, problem_frame(2000), eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"],
                       control = control_spider("published"))
   expect_false("hessian product" %in% convex$trace$query)
