@@ -63,17 +63,29 @@ exceeds_noise <- function(checks, confidence) {
   signal[["norm"]]^2 > stats::qchisq(confidence, signal[["columns"]])
 }
 
-# Numeric columns with a declared range whose mean is within its standard error of an end (proofs: sensitivity-moments).
-# mean: of the mapped rows' columns; moment: that of the intercept, which both ends are at a distance of, as null
-# records count in neither. Both have the standard deviation sd. names: of the columns.
-columns_at_ends <- function(design, names, private, mean, moment, sd) {
+# Numeric columns with a declared range whose values seem to lie at an end: the mean is within its standard error of the
+# end, and no variance exceeds the noise level. names: of the columns; released: `mean` and mean `square` of the mapped
+# rows' columns, and `constant`, the mean of the intercept's, at whose distance from zero both ends are, as null records
+# count in neither; each with its standard deviation, that of the first and the last being `sd`.
+columns_at_ends <- function(design, names, private, released) {
   if (!design$intercept || may_clip(design)) return(NULL)
-  error <- sqrt(2) * sd
+  error <- sqrt(2) * released$sd
   if (checks_seen * error >= checks_end * 2 / design$radius) return(NULL)
-  at <- ifelse(moment + mean < checks_z * error, "lower", ifelse(moment - mean < checks_z * error, "upper", NA))
+  near <- function(distance) distance < checks_z * error & !varies(design, released)
+  at <- ifelse(near(released$constant + released$mean), "lower",
+               ifelse(near(released$constant - released$mean), "upper", NA))
   names(at) <- names
   plain <- Filter(function(name) is_plain(design, name), setdiff(names, private))
   at[intersect(names[!is.na(at)], plain)]
+}
+
+# Do the values of the usable records vary? Of a fraction u, u times the mean square less the squared mean is u^2 times
+# their variance.
+varies <- function(design, released) {
+  usable <- design$radius * released$constant
+  error <- sqrt((usable * released$square_sd)^2 +
+                  released$sd^2 * (4 * released$mean^2 + (design$radius * released$square)^2))
+  usable * released$square - released$mean^2 > checks_z * error
 }
 
 # A column or expression of the formula with a range of its own: no indicator, product or column of a basis.
@@ -90,7 +102,7 @@ checked_status <- function(status, checks, target = NULL, decrease = NULL, confi
   if (identical(usable_verdict(checks), "null")) return("null")
   if (status != "sosp") return(status)
   nothing <- isTRUE(target$trivial) || isFALSE(exceeds_noise(checks, confidence)) || isTRUE(decrease <= 0)
-  if (nothing) "noise" else status
+  if (nothing) "noise" else if (length(checks$ends) > 0L) "ranges" else status
 }
 
 # ---- warnings and texts ----

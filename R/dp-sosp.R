@@ -178,7 +178,8 @@
 #'   * `status`: `"sosp"` (certified stationary); `"budget"`, `"iterations"` or `"records"` (the budget was spent, the
 #'     iterations done, or all records read before that); `"start"` (nothing better than the start was found, and
 #'     the start is returned); `"noise"` (the noise is too large: every point meets the target, or nothing that was
-#'     released shows the solution to be better than the start); or `"null"` (the released numbers look as if no record
+#'     released shows the solution to be better than the start); `"ranges"` (certified, but nearly all values of some
+#'     columns seem to lie at an end of their declared ranges); or `"null"` (the released numbers look as if no record
 #'     was usable, see the section Checks);
 #'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
 #'     deviation; `class`, the same of the second class, if its fraction was released; `ends`, columns whose values

@@ -65,9 +65,12 @@ estimand_text <- function(fit) {
          if (fit$inference$type == "model") "; standard errors take the model for true")
 }
 
-# Can the radius clip rows?
+# Can the radius clip rows whose numbers lie in their ranges?
 may_clip <- function(design) {
-  is_matrix_design(design) || design$radius < sqrt(length(unique(design$columns$variable)) + design$intercept)
+  if (is_matrix_design(design)) {
+    return(sum(apply(design$box^2, 1L, max), design$intercept / design$radius^2) > 1 + 1e-12)
+  }
+  design$radius < sqrt(length(unique(design$columns$variable)) + design$intercept)
 }
 
 # The guarantee of the fit and of intervals that were released later, for the same records: entries as in the fit's own,

@@ -11,7 +11,8 @@ usable_share <- 0.002 # fraction of the budget
 
 job_usable <- function(job) {
   cost <- usable_cost(job)
-  if (cost == 0) return(job)
+  # Another fit may have spent what is left of a shared budget.
+  if (cost == 0 || budget_state(job$budget)$left < cost) return(job)
   answer <- .Call(ffi_oracle_usable, job$oracle$pointer, cost, is_reproducible(job$oracle))
   job$usable <- list(fraction = answer$usable, sd = answer$sd)
   job

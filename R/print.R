@@ -94,7 +94,8 @@ better_text <- function(x) {
 
 certified_text <- function(x) {
   if (x$status == "noise") return(if (isTRUE(x$target$trivial)) "nothing certified, as every point meets the target")
-  c(sosp = "certified stationary", budget = "not certified, as the budget is spent",
+  c(sosp = "certified stationary", ranges = "certified stationary in ranges that do not fit",
+    budget = "not certified, as the budget is spent",
     iterations = "not certified, as the planned iterations are done",
     records = "not certified at the target, as all records were read")[[x$status]]
 }

@@ -7,6 +7,7 @@
 #   error     before anything is charged
 #   warning   also of a condition that names the mistake, and the status is not "sosp" where nothing can be learned
 #   message   that names what was assumed
+#   note      in the lines of print() that come before the coefficients
 #   status    of a fit that says itself that it says nothing
 #   right     the fit is what the user wanted
 #   silent    none of these: this must not happen
@@ -27,7 +28,7 @@ studies <- list(
 
 # d: columns y, x, f and two others. Each returns a fit, or an error. `bounds` are those of x.
 mistakes <- list(
-  "response: levels misspelt" = function(d, b) fit(y ~ ., replaced(d, "y", factor(d$y, toupper(levels(d$y))))),
+  "response: levels misspelt" = function(d, b) fit(y ~ ., replaced(d, "y", factor(d$y, paste0(levels(d$y), "_")))),
   "response: coded 1 and 2" = function(d, b) fit(y ~ ., replaced(d, "y", as.integer(d$y))),
   "response: coded 0 and 1" = function(d, b) fit(y ~ ., replaced(d, "y", as.integer(d$y) - 1L)),
   "response: coded 1 and 2, logistic" = function(d, b) {
@@ -116,6 +117,7 @@ see <- function(mistake, d, bounds) {
 outcome <- function(seen, right) {
   kind <- c("error", "warning", "message")[c("error", "warning", "message") %in% seen$kinds][1]
   if (!is.na(kind)) return(kind)
+  if (!is.null(seen$fit) && any(grepl("one class only", utils::capture.output(print(seen$fit))))) return("note")
   if (right) "right" else if (seen$status %in% c("noise", "null", "start")) "status" else "silent"
 }
 

@@ -117,11 +117,19 @@ test_that("a unit that is wrong is said where the noise allows", {
   expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 1e5), b = c(-4, 4))),
                  "Nearly all values of `a` are at the lower end of c\\(.*\\)", class = "dpsosp_warning_checks")
   expect_identical(fit$checks$ends, c(a = "lower"))
+  expect_identical(fit$status, "ranges")
   expect_match(capture.output(print(fit))[1], "Attention: Nearly all values of `a`")
   expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(-1e5, 30), b = c(-4, 4))),
                  "Nearly all values of `a` are at the upper end")
   expect_warning(fit <- loud_fit(y ~ a + b + I(a^2), d, eps = 3, delta = 1e-9, bounds = bounds), NA)
   expect_length(fit$checks$ends, 0)
+  # Most values are at an end, but not all.
+  d$a <- rexp(40000)^3
+  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 500), b = c(-4, 4))), NA)
+  d$b[1:8000] <- NA
+  d$a <- 7
+  expect_warning(loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 1e5), b = c(-4, 4))),
+                 "Nearly all values of `a` are at the lower end")
 })
 
 test_that("one class only is said", {
@@ -151,4 +159,7 @@ test_that("nothing certified is not called certified", {
   expect_identical(status(target = list(), decrease = 0, confidence = 0.95), "noise")
   expect_identical(status(target = list(), decrease = 0.1, confidence = 0.95), "sosp")
   expect_identical(status(target = list(), decrease = NA, confidence = 0.95), "sosp")
+  ends <- c(checks(1, 0.01), list(ends = c(a = "lower")))
+  expect_identical(dpsosp:::checked_status("sosp", ends, list(), NA, 0.95), "ranges")
+  expect_identical(dpsosp:::checked_status("budget", ends, list(), NA, 0.95), "budget")
 })

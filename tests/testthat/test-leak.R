@@ -210,18 +210,18 @@ test_that("a formula made in a function does not take its environment along", {
 test_that("a call that carries the data itself is kept without them", {
   d <- secret_frame()
   x <- as.matrix(d[c("a", "b")])
-  common <- list(eps = 2, delta = 1e-4, progress = FALSE)
+  common <- list(eps = 20, delta = 1e-4, progress = FALSE)
   expect_clean(do.call(dp_sosp, c(list(y ~ a + b, data = d, bounds = secret_bounds), common)))
   expect_clean(do.call("dp_sosp", c(list(y ~ a + b, d, bounds = secret_bounds), common)))
   expect_clean(do.call(dp_sosp, c(list(x, d$y, radius = 2), common)))
-  expect_clean(eval(bquote(dp_sosp(x = .(x), y = .(d$y), radius = 2, eps = 2, delta = 1e-4, progress = FALSE))))
-  expect_clean(eval(bquote(dp_sosp(y ~ a, .(d), 2, 1e-4, bounds = list(a = c(0, max(1, .(d$a)))), progress = FALSE))))
-  expect_clean(eval(bquote(dp_sosp(y ~ a, subset(.(d), b > 0.1), 2, 1e-4, bounds = secret_bounds["a"],
+  expect_clean(eval(bquote(dp_sosp(x = .(x), y = .(d$y), radius = 2, eps = 20, delta = 1e-4, progress = FALSE))))
+  expect_clean(eval(bquote(dp_sosp(y ~ a, .(d), 20, 1e-4, bounds = list(a = c(0, max(1, .(d$a)))), progress = FALSE))))
+  expect_clean(eval(bquote(dp_sosp(y ~ a, subset(.(d), b > 0.1), 20, 1e-4, bounds = secret_bounds["a"],
                                    start = rep(0, length(.(d$b)) / 30), progress = FALSE))))
   fit <- dp_sosp(y ~ a, d, 4, 1e-4, bounds = secret_bounds["a"], progress = FALSE, method = "opt",
                  control = (function(values = 3) control_opt(gap = values))())
   expect_clean(fit)
-  budget <- dp_budget(eps = 2, delta = 1e-4)
+  budget <- dp_budget(eps = 20, delta = 1e-4)
   expect_clean(do.call(dp_sosp, list(x, d$y, radius = 2, budget = budget, progress = FALSE)))
 })
 
@@ -229,9 +229,9 @@ test_that("a call with an empty index does not stop the fit at its end", {
   d <- secret_frame()
   starts <- matrix(0, 2, 2)
   ranges <- cbind(a = c(0, 1))
-  fit <- dp_sosp(y ~ a, d, eps = 3, delta = 1e-4, bounds = list(a = ranges[, "a"]), start = starts[, 1])
+  fit <- dp_sosp(y ~ a, d, eps = 20, delta = 1e-4, bounds = list(a = ranges[, "a"]), start = starts[, 1])
   expect_s3_class(fit, "dp_sosp")
-  expect_equal(update(fit, eps = 4, data = d)$privacy$eps, 4)
+  expect_equal(update(fit, eps = 30, data = d)$privacy$eps, 30)
   fit$call$data <- quote(utils::data)
   expect_error(update(fit, eps = 2), "pass them to `update()` as `data`", fixed = TRUE)
 })
