@@ -2,12 +2,15 @@
 # Do the tests notice mistakes? Each mutant of dev/mutants/list changes one thing in a copy of the package; the tests
 # named with it must then fail.
 #   dev/mutants.sh [pattern]     only mutants whose text matches
+#   dev/mutants.sh --apply       do all scripts still change their files, and are there the tests? Nothing is built
 # Prints "mutant | caught by"; ends with "N passed, N failed". A mutant fails when no test fails, when its sed script
 # leaves one of its files as it is, or when it does not compile.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
 root=$PWD
+apply=
+if [ "${1:-}" = --apply ]; then apply=1; shift; fi
 pattern=${1:-.}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,6 +19,7 @@ passed=0
 failed=0
 
 main() {
+  if [ -n "$apply" ]; then all_apply; return; fi
   mkdir -p "$work/dev" "$work/lib"
   cp -r DESCRIPTION LICENSE NAMESPACE R data src "$work"
   find "$work/src" -name '*.o' -delete
@@ -27,6 +31,35 @@ main() {
   done < <(lines)
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
+}
+
+all_apply() {
+  while read -r name && read -r files && read -r script && read -r tests; do
+    local fault
+    fault=$(applies "$files" "$script" "$tests")
+    if [ -z "$fault" ]; then passed=$((passed + 1)); continue; fi
+    failed=$((failed + 1))
+    printf '%s | FAILED: %s\n' "$name" "$fault"
+  done < <(lines)
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}
+
+# What is wrong with a mutant, without building it.
+applies() {
+  local file test
+  for file in $1; do
+    file=$(path "$file")
+    [ -f "$file" ] || { echo "no file $file"; return; }
+    cmp -s "$file" <(sed "$2" "$file") && { echo "the script changes nothing in $file"; return; }
+  done
+  for test in $3; do
+    case $test in
+      gctorture) ;;
+      R:*) [ -f "tests/testthat/test-${test#R:}.R" ] || echo "no test $test" ;;
+      *) grep -qsE "^void test_$test\\(" dev/ctest/test-"${test%%_*}"-*.c || echo "no test $test" ;;
+    esac
+  done
 }
 
 lines() { grep -vE '^(#|$)' dev/mutants/list; }

@@ -44,6 +44,7 @@ core() {
   stage docs dev/docs.sh --check
   stage lint Rscript dev/lint.R
   stage layers Rscript dev/layers.R
+  stage mutants-apply dev/mutants.sh --apply
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh
   stage analyze dev/analyze.sh
