@@ -11,10 +11,12 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
     abort("argument", "`query` must be the name of a table or an SQL query.", call = call)
   }
   table <- read_source(DBI::dbExistsTable(x, query), call)
+  if (!table) inform_query(query)
   from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ")")
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from, "AS t"))[[1]]
   source <- new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
                        call = call)
+  if (inherits(x, "SQLiteConnection")) source$open <- query_opener(x, from, chunk, source$schema)
   if (push) source$push <- open_push(x, from, call)
   source
 }
@@ -26,9 +28,15 @@ open_push <- function(connection, from, call) {
   push
 }
 
-query_opener <- function(connection, from, chunk) {
+# schema: converts each value to the type of its column in the database, see sqlite_value().
+query_opener <- function(connection, from, chunk, schema = NULL) {
   function(columns) {
-    what <- if (is.null(columns)) "*" else paste(DBI::dbQuoteIdentifier(connection, columns), collapse = ", ")
+    what <- if (is.null(columns)) "*" else {
+      names <- DBI::dbQuoteIdentifier(connection, columns)
+      values <- paste0("t.", names)
+      if (!is.null(schema)) values <- mapply(sqlite_value, values, schema[columns])
+      toString(paste(values, "AS", names))
+    }
     result <- DBI::dbSendQuery(connection, paste("SELECT", what, "FROM", from, "AS t"))
     list(
       read = function() {
@@ -38,4 +46,39 @@ query_opener <- function(connection, from, chunk) {
       close = function() DBI::dbClearResult(result)
     )
   }
+}
+
+# SQLite has types of values only, and RSQLite coerces all values of a chunk to the type of the first one, so one record
+# would change others. Here each is a number, or a text, by itself; dates and times become texts.
+sqlite_value <- function(x, known) {
+  template <- if (!is.null(time_of(known))) sqlite_forms[[time_of(known)]]
+              else if (identical(column_kind(known), "numeric")) sqlite_forms$number
+              else sqlite_forms$text
+  sprintf(template, x)
+}
+
+sqlite_forms <- list(
+  # A text equals its number only if it is one as a whole.
+  number = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') OR (typeof(%1$s) = 'text' AND %1$s =",
+                 "CAST(%1$s AS REAL)) THEN CAST(%1$s AS REAL) END"),
+  # Whole numbers have the same text as integers and as doubles.
+  text = paste("CASE WHEN typeof(%1$s) = 'real' AND %1$s = CAST(%1$s AS INTEGER) THEN CAST(CAST(%1$s AS INTEGER)",
+               "AS TEXT) WHEN typeof(%1$s) <> 'blob' THEN CAST(%1$s AS TEXT) END"),
+  Date = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') THEN date(%1$s * 86400.0, 'unixepoch')",
+               "WHEN typeof(%1$s) = 'text' THEN %1$s END"),
+  POSIXct = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') THEN strftime('%%Y-%%m-%%d %%H:%%M:%%f', %1$s,",
+                  "'unixepoch') WHEN typeof(%1$s) = 'text' THEN %1$s END")
+)
+
+# The text of a query is public, and these words in it tell how many rows come, or from how many persons one is.
+counting_words <- c("WHERE", "HAVING", "LIMIT", "DISTINCT", "GROUP", "JOIN")
+
+inform_query <- function(query) {
+  quoted <- "(?s)'[^']*'|\"[^\"]*\"|`[^`]*`|\\[[^]]*\\]|--[^\n]*|/\\*.*?\\*/"
+  found <- Filter(function(word) grepl(paste0("\\b", word, "\\b"), gsub(quoted, " ", query, perl = TRUE),
+                                       ignore.case = TRUE), counting_words)
+  if (length(found) == 0L) return(invisible())
+  inform("query", "`query` has ", paste(found, collapse = " and "), ": the number of rows that it returns, n, is ",
+         "public, and a row must depend on one person only. Where a condition on private values decides which records ",
+         "are used, query all records and give the condition to `dp_sosp()` as `subset`.")
 }

@@ -163,9 +163,9 @@ declared_columns <- function(n, levels, types, call) {
   list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
 }
 
-# Messages of a reader are shown when a source is made, and nowhere else (R/stream.R).
+# Errors of a reader are shown when a source is made, and nowhere else (R/stream.R).
 read_source <- function(code, call) {
-  tryCatch(code, error = function(e) {
+  tryCatch(muted(code), error = function(e) {
     text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
     abort("source", text, conditionMessage(e), call = call)
   })
@@ -212,11 +212,11 @@ as_rows <- function(n, call) {
 # The columns on zero rows: names, types and levels.
 source_schema <- function(first, levels, types, call) {
   check_data(first, "the first chunk", call)
-  columns <- as.list(first[0L, , drop = FALSE])
+  columns <- lapply(first[0L, , drop = FALSE], function(x) if (inherits(x, "integer64")) double() else x)
   check_types(types, names(columns), call)
   check_levels(levels, names(columns), call)
   columns[names(types)] <- lapply(types, function(type) {
-    if (type %in% source_times) as_numbers(character(), type) else vector(type, 0L)
+    if (type %in% source_times) text_values(character(), type) else vector(type, 0L)
   })
   for (name in names(levels)) {
     columns[[name]] <- factor(character(), levels = as_labels(levels[[name]]), ordered = is.ordered(columns[[name]]))
