@@ -16,7 +16,7 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from, "AS t"))[[1]]
   source <- new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
                        call = call)
-  if (inherits(x, "SQLiteConnection")) source$open <- query_opener(x, from, chunk, source$schema)
+  source$open <- query_opener(x, from, chunk, read_source(value_forms(x, from, source$schema), call))
   if (push) source$push <- open_push(x, from, call)
   source
 }
@@ -28,13 +28,13 @@ open_push <- function(connection, from, call) {
   push
 }
 
-# schema: converts each value to the type of its column in the database, see sqlite_value().
-query_opener <- function(connection, from, chunk, schema = NULL) {
+# forms: templates of expressions that read columns, by their names; NULL: columns as they are.
+query_opener <- function(connection, from, chunk, forms = NULL) {
   function(columns) {
     what <- if (is.null(columns)) "*" else {
       names <- DBI::dbQuoteIdentifier(connection, columns)
       values <- paste0("t.", names)
-      if (!is.null(schema)) values <- mapply(sqlite_value, values, schema[columns])
+      if (!is.null(forms)) values <- mapply(sprintf, forms[columns], values)
       toString(paste(values, "AS", names))
     }
     result <- DBI::dbSendQuery(connection, paste("SELECT", what, "FROM", from, "AS t"))
@@ -48,15 +48,22 @@ query_opener <- function(connection, from, chunk, schema = NULL) {
   }
 }
 
-# SQLite has types of values only, and RSQLite coerces all values of a chunk to the type of the first one, so one record
-# would change others. Here each is a number, or a text, by itself; dates and times become texts.
-sqlite_value <- function(x, known) {
-  template <- if (!is.null(time_of(known))) sqlite_forms[[time_of(known)]]
-              else if (identical(column_kind(known), "numeric")) sqlite_forms$number
-              else sqlite_forms$text
-  sprintf(template, x)
+# A value must be read by itself, whatever the others are. SQLite has types of values only, and RSQLite coerces all
+# values of a chunk to the type of the first one. RPostgres reads an infinite date beyond its end.
+value_forms <- function(connection, from, schema) {
+  if (inherits(connection, "SQLiteConnection")) return(vapply(schema, sqlite_form, ""))
+  if (!inherits(connection, "PqConnection")) return(NULL)
+  types <- new_push(connection, from, dialects$postgres)$types
+  forms <- c("%s", "CASE WHEN isfinite(%1$s) THEN %1$s END")[types %in% c("date", "timestamp", "timestamptz") + 1L]
+  stats::setNames(forms, names(types))
 }
 
+sqlite_form <- function(known) {
+  if (!is.null(time_of(known))) return(sqlite_forms[[time_of(known)]])
+  if (identical(column_kind(known), "numeric")) sqlite_forms$number else sqlite_forms$text
+}
+
+# Each gives a number, or a text.
 sqlite_forms <- list(
   # A text equals its number only if it is one as a whole.
   number = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') OR (typeof(%1$s) = 'text' AND %1$s =",

@@ -47,7 +47,7 @@ file_kind <- function(x, call) {
 # ---- Parquet ----
 
 # A file is one chunk. If it lacks a column, a later check finds that. An error of the package may quote a value, for
-# example a text with a nul byte.
+# example a text with a zero byte.
 parquet_opener <- function(files) {
   function(columns) {
     at <- 0L

@@ -1,65 +1,18 @@
-# A value that cannot be used, in any place of a source, is missing, and that is all: conditions, n, and every bit of the
-# fit are those of the neighbour whose value is missing.
+# A value that cannot be used, in any place of a source, is missing, and that is all: conditions, n, and every bit of
+# the fit are those of the neighbour whose value is missing.
 
-d <- local({
-  d <- problem_frame(40)
-  data.frame(a = round(d$a, 2), f = as.character(d$f), day = as.character(as.Date("2020-01-01") + seq_len(40)),
-             time = sprintf("2020-01-01 10:00:%02d", seq_len(40)), logical = as.character(d$b > 0),
-             y01 = as.integer(d$y == "yes"))
-})
-types <- c(a = "numeric", day = "Date", time = "POSIXct", logical = "logical", y01 = "numeric")
-levels <- list(f = c("u", "v", "w"))
-typed <- function(data) {
-  transform(data, a = as.double(a), day = as.Date(day), time = as.POSIXct(time, tz = "UTC"),
-            logical = as.logical(logical), f = factor(f, levels$f))
-}
-bounds <- list(a = c(10, 30), "I(a * 2)" = c(20, 60), day = c(18262, 18302), time = c(1577872800, 1577872840))
-
-# The conditions of making a source and of a fit to it, n and the fit.
-outcome_of <- function(make, method = "gd", formula = y01 ~ a + f + day + time + logical) {
-  seen <- list()
-  note <- function(restart) function(condition) {
-    seen[[length(seen) + 1]] <<- list(class(condition), conditionMessage(condition))
-    invokeRestart(restart)
-  }
-  set.seed(4)
-  result <- withCallingHandlers({
-    source <- make()
-    used <- bounds[intersect(names(bounds), labels(terms(formula)))]
-    fit <- dp_sosp(formula, source, bounds = used, method = method, eps = 3, delta = 1e-6, noise = "reproducible",
-                   progress = FALSE)
-    list(n = source$n, fit = fit[names(fit) != "call"])
-  }, warning = note("muffleWarning"), message = note("muffleMessage"))
-  c(result, list(seen = seen))
-}
-
+d <- neighbour_frame
+types <- neighbour_types
+levels <- neighbour_levels
+typed <- neighbour_typed
+columns <- names(d)
 bytes <- "\xff\xfe"
 Encoding(bytes) <- "bytes"
 latin <- "caf\xe9"
 Encoding(latin) <- "latin1"
 odd_texts <- list(bytes, latin, "\xe9", "no value", strrep("2020-01-01 10:00:00 ", 100), strrep("1", 2000), "Inf", "",
                   "\u00fc", "1e999", "99999-99-99", "-")
-columns <- names(d)
-# Each value in each column, in one of these rows: chunks begin at 1, 16 and 31. make(column, row, value), and
-# make(column, row, missing), return the function that makes the source.
-places <- c(1, 8, 15, 16, 31, 40)
-expect_as_missing <- function(values, missing, make, neighbour = make, outcome = outcome_of, of = columns) {
-  place <- 0
-  known <- list()
-  for (value in values) {
-    for (column in of) {
-      place <- place %% length(places) + 1
-      row <- places[place]
-      key <- paste(column, row)
-      if (is.null(known[[key]])) known[[key]] <- outcome(neighbour(column, row, missing))
-      testthat::expect_identical(outcome(make(column, row, value)), known[[key]], info = key)
-    }
-  }
-}
-put <- function(data, column, row, value) {
-  data[[column]][row] <- value
-  data
-}
+
 test_that("in a function's chunk an odd text, in a column of text, is a missing value", {
   # The chunk with the odd value has the column as text, as read.csv() would make it; other chunks are typed.
   make <- function(column, row, value) function() {
@@ -86,7 +39,8 @@ test_that("in a function's chunk an odd text, in a column of text, is a missing 
 test_that("a value of a column of any class changes no other row and raises nothing", {
   sizes <- c(1.5, 2, 1e10, 0.1234567890123, 3)
   columns <- list(
-    sizes, as.integer(c(1, 2, 3, 0, 1)), sizes > 2, as.character(sizes), c(bytes, latin, "\xe9", strrep("1", 2000), "2"),
+    sizes, as.integer(c(1, 2, 3, 0, 1)), sizes > 2, as.character(sizes),
+    c(bytes, latin, "\xe9", strrep("1", 2000), "2"),
     factor(c("u", "v", "w", "u", "v")), structure(c(1L, 9L, -1L, NA, 2L), levels = c("u", "v"), class = "factor"),
     as.Date("2020-01-01") + c(0, 1, 0.5, 1e9, 2), .Date(c(Inf, -Inf, NaN, 1e300, 0)),
     .POSIXct(c(0, 86400, 1.5, 1e300, Inf), "UTC"), .POSIXct(c(0, 0.25, 3601, -1, 0), "Europe/Berlin"),
@@ -194,60 +148,4 @@ test_that("a text with a nul byte in a Parquet file, which R cannot hold, is an 
   writeBin(content, file)
   error <- expect_error(dp_source(file), basename(file), class = "dpsosp_error_source")
   expect_no_match(conditionMessage(error), "sec")
-})
-
-# ---- SQLite: each value has a type of its own ----
-
-sqlite_with <- function(connection, column, row, value, declared) {
-  DBI::dbExecute(connection, "DROP TABLE IF EXISTS people")
-  DBI::dbExecute(connection, paste0("CREATE TABLE people (id INTEGER PRIMARY KEY, ",
-                                    toString(paste(columns, declared)), ")"))
-  DBI::dbAppendTable(connection, "people", transform(d, id = seq_len(40)))
-  DBI::dbExecute(connection, sprintf("UPDATE people SET %s = %s WHERE id = %d", column, value, row))
-}
-odd_sql <- c("'no value'", "x'00ff'", "CAST(x'610062' AS TEXT)", "CAST(x'e9' AS TEXT)", "9e999", "''",
-             sprintf("'%s'", strrep("2020-01-01 10:00:00 ", 100)))
-
-test_that("in a table of SQLite a value of any type is a missing value, also where RSQLite would coerce others", {
-  connection <- sqlite_connection()
-  for (declared in list("", c("REAL", "TEXT", "TEXT", "TEXT", "TEXT", "INTEGER"))) {
-    expect_as_missing(odd_sql, "NULL", function(column, row, value) function() {
-      sqlite_with(connection, column, row, value, declared)
-      dp_source(connection, "people", chunk = 15, types = types, levels = levels)
-    })
-  }
-})
-
-test_that("a number beyond all bounds changes no other row of a table of SQLite", {
-  connection <- sqlite_connection()
-  expect_as_missing(c("5000000000", "9223372036854775807", "1e300"), "30", of = "a", function(column, row, value) {
-    function() {
-      sqlite_with(connection, column, row, value, "")
-      dp_source(connection, "people", chunk = 15, types = types, levels = levels)
-    }
-  })
-})
-
-test_that("dates and times of SQLite may be numbers or texts, and numbers texts", {
-  connection <- sqlite_connection()
-  expected <- outcome_of(function() dp_source(in_chunks(typed(d), 15)))
-  stored <- list(typed(d), d, transform(d, a = as.character(a), y01 = as.character(y01)))
-  for (data in stored) {
-    data$logical <- as.character(data$logical)
-    DBI::dbWriteTable(connection, "people", data, overwrite = TRUE)
-    got <- outcome_of(function() dp_source(connection, "people", types = types, levels = levels))
-    expect_equal(got, expected, tolerance = 1e-12)
-  }
-})
-
-test_that("with sums in the database an odd value is a missing value, too", {
-  connection <- sqlite_connection()
-  make <- function(column, row, value) function() {
-    sqlite_with(connection, column, row, value, c("REAL", "TEXT", "TEXT", "TEXT", "TEXT", "INTEGER"))
-    dp_source(connection, "people", chunk = 15, types = types[c("a", "y01")], levels = levels, push = TRUE)
-  }
-  for (method in c("gd", "newton-ridge")) {
-    outcome <- function(make) outcome_of(make, method, y01 ~ a + f + I(a * 2))
-    expect_as_missing(odd_sql, "NULL", make, outcome = outcome, of = c("a", "f", "y01"))
-  }
 })
