@@ -8,7 +8,7 @@ typed <- neighbour_typed
 columns <- names(d)
 bytes <- "\xff\xfe"
 Encoding(bytes) <- "bytes"
-latin <- "caf\xe9"
+latin <- "5\xe9" # as.double() would raise an error
 Encoding(latin) <- "latin1"
 odd_texts <- list(bytes, latin, "\xe9", "no value", strrep("2020-01-01 10:00:00 ", 100), strrep("1", 2000), "Inf", "",
                   "\u00fc", "1e999", "99999-99-99", "-")
@@ -43,6 +43,7 @@ test_that("a value of a column of any class changes no other row and raises noth
     c(bytes, latin, "\xe9", strrep("1", 2000), "2"),
     factor(c("u", "v", "w", "u", "v")), structure(c(1L, 9L, -1L, NA, 2L), levels = c("u", "v"), class = "factor"),
     as.Date("2020-01-01") + c(0, 1, 0.5, 1e9, 2), .Date(c(Inf, -Inf, NaN, 1e300, 0)),
+    .POSIXct(c(0, 86400, 1.5, NA, 0), "UTC"),
     .POSIXct(c(0, 86400, 1.5, 1e300, Inf), "UTC"), .POSIXct(c(0, 0.25, 3601, -1, 0), "Europe/Berlin"),
     structure(sizes, class = c("hms", "difftime"), units = "secs"), as.difftime(sizes, units = "mins"),
     structure(sizes, class = "unknown"), I(sizes), I(as.character(sizes)), as.complex(sizes), as.raw(1:5),
