@@ -9,6 +9,9 @@ abort <- function(what, ..., call = sys.call(-1), class = character()) {
   ))
 }
 
+# Warnings and messages of readers and databases may quote data, or show by being there that a value is.
+muted <- function(code) suppressMessages(suppressWarnings(code))
+
 inform <- function(what, ...) {
   message(structure(
     class = c(paste0("dpsosp_message_", what), "dpsosp_message", "message", "condition"),

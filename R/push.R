@@ -61,7 +61,7 @@ hold_snapshot <- function(push) {
 }
 
 fails <- function(code) tryCatch({
-  suppressWarnings(code)
+  muted(code)
   FALSE
 }, error = function(e) TRUE)
 
@@ -295,7 +295,7 @@ map_response <- function(push, e, response) {
 # Raises no error: returns a sum, FALSE if it failed, NA if it was interrupted. Messages of the database may quote data.
 push_answer <- function(push, plan, what) {
   tryCatch(
-    suppressWarnings({
+    muted({
       query <- sql_sum(plan, what)
       end <- hold_snapshot(push)
       on.exit(end())

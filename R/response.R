@@ -22,7 +22,8 @@ response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
           "and 1, not ", describe_column(y), ".", call = call)
   )
   if (length(labels) != 2L) {
-    abort("argument", "`", name, "` has ", length(labels), " declared levels; the response needs exactly two",
+    abort("argument", "`", name, "` has ", length(labels), " declared level", if (length(labels) != 1L) "s",
+          "; the response needs exactly two",
           if (length(labels) > 2L) ", or `loss_multinomial()`", ".", call = call)
   }
   structure(class = "dp_response", list(name = name, kind = kind, labels = labels))
@@ -51,8 +52,8 @@ classes_response <- function(y, name, call) {
   }
   labels <- check_labels(levels(y), name, call)
   if (length(labels) < 2L || length(labels) > most_classes) {
-    abort("argument", "`", name, "` has ", length(labels), " declared levels; the multinomial loss takes from 2 to ",
-          most_classes, ".", call = call)
+    abort("argument", "`", name, "` has ", length(labels), " declared level", if (length(labels) != 1L) "s",
+          "; the multinomial loss takes from 2 to ", most_classes, ".", call = call)
   }
   structure(class = "dp_response", list(name = name, kind = "classes", labels = labels))
 }

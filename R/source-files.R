@@ -6,6 +6,7 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   call <- sys.call(-1)
   check_dots(call)
   chunk <- check_count(chunk, "chunk", call = call)
+  x <- find_files(x, call)
   kind <- file_kind(x, call)
   label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
   x <- normalizePath(x)
@@ -14,13 +15,29 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   new_source(parquet_opener(x), label, n, levels, types, count, call = call)
 }
 
-file_kind <- function(x, call) {
+# The files of folders and patterns are taken once, in the order of their names.
+find_files <- function(x, call) {
   if (length(x) == 0L || anyNA(x)) abort("argument", "`x` must be paths of files, not ", describe(x), ".", call = call)
-  if (!all(file.exists(x) & !dir.exists(x))) abort("argument", "`x` names a file that does not exist.", call = call)
-  kind <- unique(tolower(tools::file_ext(x)))
-  if (!identical(kind, "csv") && !identical(kind, "parquet")) {
-    abort("argument", "`x` must be files that all end in .csv, or all in .parquet.", call = call)
+  unlist(lapply(x, function(path) {
+    folder <- dir.exists(path)
+    files <- if (folder) list.files(path, "[.](csv|parquet)$", full.names = TRUE, ignore.case = TRUE)
+             else if (file.exists(path)) path
+             else Sys.glob(path)
+    if (length(files) > 0L) return(files)
+    shown <- encodeString(path, quote = "\"")
+    if (folder) abort("argument", "`x`: the folder ", shown, " has no files that end in .csv or .parquet.", call = call)
+    abort("argument", "`x`: there is no file ", shown, ".", call = call)
+  }))
+}
+
+file_kind <- function(x, call) {
+  kinds <- tolower(tools::file_ext(x))
+  other <- which(!kinds %in% c("csv", "parquet") | kinds != kinds[1] | dir.exists(x))
+  if (length(other) > 0L) {
+    abort("argument", "`x` must be files that all end in .csv, or all in .parquet: ",
+          encodeString(basename(x[other[1]]), quote = "\""), " does not.", call = call)
   }
+  kind <- kinds[1]
   if (kind == "parquet" && !requireNamespace("nanoparquet", quietly = TRUE)) {
     abort("argument", "Parquet files are read by the package nanoparquet: install it.", call = call)
   }
@@ -29,15 +46,21 @@ file_kind <- function(x, call) {
 
 # ---- Parquet ----
 
-# A file is one chunk. If it lacks a column, a later check finds that.
+# A file is one chunk. If it lacks a column, a later check finds that. An error of the package may quote a value, for
+# example a text with a zero byte.
 parquet_opener <- function(files) {
   function(columns) {
     at <- 0L
     read <- function() {
       at <<- at + 1L
       if (at > length(files)) return(NULL)
-      there <- if (!is.null(columns)) intersect(columns, nanoparquet::read_parquet_schema(files[at])$name)
-      nanoparquet::read_parquet(files[at], col_select = there)
+      tryCatch({
+        there <- if (!is.null(columns)) intersect(columns, nanoparquet::read_parquet_schema(files[at])$name)
+        nanoparquet::read_parquet(files[at], col_select = there)
+      }, error = function(e) {
+        abort("source", "The file ", encodeString(files[at], quote = "\""), " cannot be read: ",
+              "`nanoparquet::read_parquet()` shows why.", call = NULL)
+      })
     }
     list(read = read, close = function() NULL)
   }
@@ -89,10 +112,11 @@ csv_rows <- function(connection, fields, chunk) {
   list2DF(data[!vapply(fields, is.null, NA)])
 }
 
-# A column is shown as numeric or logical if all its values are.
+# A column is shown as numeric or logical if all its values that are valid text are: type.convert() raises an error that
+# quotes others.
 csv_shown <- function(first) {
   list2DF(lapply(first, function(text) {
-    column <- utils::type.convert(text, as.is = TRUE)
+    column <- utils::type.convert(as_labels(text), as.is = TRUE)
     if (is.numeric(column) || is.logical(column)) column else text
   }), nrow(first))
 }

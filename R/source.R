@@ -27,12 +27,24 @@
 #' files. CSV files need a header, as written by [utils::write.csv()], and are read `chunk` rows at a time. They are
 #' read by [scan()], which is slow, and every pass reads them again: convert large ones to Parquet. After the header
 #' each line is a record, also a blank line (its values are missing), except lines within quotes; fields beyond the
-#' header's columns are ignored. All files must have the same columns; columns that the fit does not use are not read.
+#' header's columns are ignored. A quote that is not closed makes a CSV file invalid, a text with a zero byte a Parquet
+#' file. All files must have the same columns; columns that the fit does not use are not read.
+#'
+#' A folder stands for all its CSV or all its Parquet files, a path with wildcards such as `"data/2026-*.csv"` for those
+#' that match, in the order of their names. The list of files is public, and is taken when the source is made.
 #'
 #' # A database
-#' `x` is a DBI connection (for example of RSQLite, or RPostgres with `bigint = "numeric"`), `query`
-#' the name of a table or an SQL query. A pass is one query, fetched `chunk` rows at a time. Every pass must return
-#' the rows in the same order: if the database does not guarantee this, give a query with `ORDER BY` a unique key.
+#' `x` is a DBI connection (for example of RSQLite or RPostgres), `query` the name of a table or an SQL query. A pass is
+#' one query, fetched `chunk` rows at a time. Every pass must return the rows in the same order: if the database does
+#' not guarantee this, give a query with `ORDER BY` a unique key.
+#'
+#' The number of rows of a query's result is public. So a query must not choose records by private values: query all
+#' records, and give [dp_sosp()] the condition as `subset`. A message says so where the query has `WHERE`, `HAVING`,
+#' `LIMIT`, `DISTINCT`, `GROUP` or `JOIN`.
+#'
+#' SQLite has types of values only. With the type of the column each value is read by itself: as a number, also if it is
+#' a text that is one; as a text; as a date or time if it is a text in the format of `types`, or a number of days or of
+#' seconds since 1970 as RSQLite writes them. Infinite dates of PostgreSQL are missing.
 #'
 #' # Sums in the database
 #' With `push = TRUE` [dp_sosp()] does not fetch the rows: gradients, values, decreases of a line search and matrices
@@ -65,7 +77,8 @@
 #' levels.
 #'
 #' Chunks are then read as the schema says, value by value. A value that does not have its column's type or levels is
-#' missing, and makes its row a null record; it is not counted or reported anywhere. Printing a source shows its types.
+#' missing, and makes its row a null record; it is not counted or reported anywhere. Numbers, dates and times that come
+#' as text must be plain ASCII, dates and times of at most 1000 bytes. Printing a source shows its types.
 #'
 #' # What is guaranteed
 #' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,
@@ -75,10 +88,11 @@
 #' of the pass are then already out. The result of the function, the files' readers or the database must be a function
 #' of the data set: a record of the guarantee is a row that they yield, so each person's data must be in one row, the
 #' same row in every pass, and a row must depend on one person only. Do not sample,
-#' filter, rank or deduplicate by values there unless this holds. Error messages and warnings of a
-#' reader may quote data: `dp_source()` shows them; a fit replaces them by a message that does not.
+#' filter, rank or deduplicate by values there unless this holds. Messages and warnings of a reader
+#' may quote data and are never shown. `dp_source()` shows its errors, which may quote data, too; a fit replaces them by
+#' one that does not.
 #'
-#' @param x A function, the paths of files, or a DBI connection.
+#' @param x A function, the paths of files or folders, or a DBI connection.
 #' @param query Name of a table or an SQL query.
 #' @param n Number of rows; `NULL` counts them, for functions and CSV files in an extra pass.
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
@@ -163,9 +177,9 @@ declared_columns <- function(n, levels, types, call) {
   list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
 }
 
-# Messages of a reader are shown when a source is made, and nowhere else (R/stream.R).
+# Errors of a reader are shown when a source is made, and nowhere else (R/stream.R).
 read_source <- function(code, call) {
-  tryCatch(code, error = function(e) {
+  tryCatch(muted(code), error = function(e) {
     text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
     abort("source", text, conditionMessage(e), call = call)
   })
@@ -212,11 +226,11 @@ as_rows <- function(n, call) {
 # The columns on zero rows: names, types and levels.
 source_schema <- function(first, levels, types, call) {
   check_data(first, "the first chunk", call)
-  columns <- as.list(first[0L, , drop = FALSE])
+  columns <- lapply(first[0L, , drop = FALSE], function(x) if (inherits(x, "integer64")) double() else x)
   check_types(types, names(columns), call)
   check_levels(levels, names(columns), call)
   columns[names(types)] <- lapply(types, function(type) {
-    if (type %in% source_times) as_numbers(character(), type) else vector(type, 0L)
+    if (type %in% source_times) text_values(character(), type) else vector(type, 0L)
   })
   for (name in names(levels)) {
     columns[[name]] <- factor(character(), levels = as_labels(levels[[name]]), ordered = is.ordered(columns[[name]]))

@@ -33,7 +33,7 @@ stream_feed <- function(source, columns, map) {
   )
   function(what) {
     tryCatch(
-      suppressWarnings(steps[[what]]()),
+      muted(steps[[what]]()),
       error = function(e) {
         note_failure(reader_failure(e, pass))
         FALSE
@@ -101,30 +101,60 @@ conform_chunk <- function(chunk, schema, columns) {
 # declared type is missing. It must not affect the other values.
 conform_column <- function(x, known, rows) {
   kind <- column_kind(known)
+  if (is.factor(x)) x <- known_codes(x)
   if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time_of(known))) {
     x <- rep_len(as_text(x, rows), rows)
   }
   switch(kind,
-    numeric = if (is.character(x)) as_numbers(x, time_of(known)) else x,
+    numeric = if (is.character(x)) text_values(x, time_of(known)) else x,
     logical = as.logical(x),
     character = as_labels(x),
     factor = as_declared(x, levels(known), is.ordered(known))
   )
 }
 
-# Converts text to numbers; dates and times are in the format of ISO 8601, times in UTC.
-as_numbers <- function(x, time) {
-  if (is.null(time)) return(as.double(x))
-  switch(time,
-    Date = as.Date(x, format = "%Y-%m-%d"),
-    POSIXct = as.POSIXct(x, format = "%Y-%m-%d %H:%M:%S", tz = "UTC")
-  )
+# A factor's code without a level is missing.
+known_codes <- function(x) {
+  codes <- as.integer(x)
+  codes[!codes %in% seq_along(levels(x))] <- NA
+  structure(codes, levels = levels(x), class = oldClass(x))
 }
 
-# A column without one value per row is missing in every row.
+# Converts text to numbers, dates or times, each value by itself.
+text_values <- function(x, time) if (is.null(time)) text_numbers(x) else text_times(x, time)
+
+# Missing where the text is not a number in ASCII: as.double() raises an error that quotes text which is not valid.
+text_numbers <- function(x) suppressWarnings(as.double(only_ascii(x)))
+
+# Dates and times are in the format of ISO 8601, times in UTC. strptime() raises an error for text of more than 1000
+# bytes.
+text_times <- function(x, time) {
+  x <- only_ascii(x)
+  x[nchar(x, "bytes") > 1000L] <- NA
+  parts <- strptime(x, if (time == "Date") "%Y-%m-%d" else "%Y-%m-%d %H:%M:%OS", tz = "UTC")
+  if (time == "Date") as.Date(parts) else as.POSIXct(parts)
+}
+
+only_ascii <- function(x) {
+  x[grepl("[^\\x01-\\x7f]", x, perl = TRUE, useBytes = TRUE)] <- NA
+  x
+}
+
+# The text of each value by itself: as.character() of other classes than these may look at all values. It is missing for
+# other types, and in every row of a column without one value per row.
 as_text <- function(x, rows) {
-  labels <- as_labels(x)
-  if (length(labels) == rows) labels else NA_character_
+  if (is.list(x)) x <- unclass(x)
+  if (length(x) != rows || !is.null(dim(x))) return(NA_character_)
+  if (is.list(x)) return(vapply(x, function(value) if (is.list(value)) NA_character_ else as_text(value, 1L), ""))
+  if (!typeof(x) %in% c("logical", "integer", "double", "character")) return(NA_character_)
+  if (!is.null(time_of(x)) && is.numeric(unclass(x))) return(time_text(x))
+  # Its method belongs to the package that made the column.
+  if (inherits(x, "integer64")) return(if (isNamespaceLoaded("bit64")) as.character(x) else NA_character_)
+  as_labels(if (is.factor(x)) x else unclass(x))
+}
+
+time_text <- function(x) {
+  if (time_of(x) == "Date") format(x, "%Y-%m-%d") else format(x, "%Y-%m-%d %H:%M:%S", tz = "UTC")
 }
 
 close_reader <- function(reader) if (!is.null(reader)) reader$close()

@@ -55,7 +55,7 @@ worker_steps <- list(
 )
 
 worker_answer <- function(request) {
-  answer <- suppressWarnings(worker_steps[[request$step]](request))
+  answer <- muted(worker_steps[[request$step]](request))
   c(answer, list(step = request$step, key = request$key, id = request$id))
 }
 

@@ -129,3 +129,44 @@ test_that("a reader that asks its own oracle is refused, and its pass goes on", 
   expect_true("dpsosp_error_source" %in% seen)
   expect_equal(dp_ledger(budget)$rho, c(0.1, 0.1))
 })
+
+# ---- folders, patterns and queries ----
+
+test_that("a folder is its CSV or its Parquet files, a pattern those that match, in the order of names", {
+  folder <- withr::local_tempdir()
+  for (i in 1:3) utils::write.csv(d[20 * i - 19:0, ], file.path(folder, paste0("part", i, ".csv")), row.names = FALSE)
+  writeLines("no data", file.path(folder, "_SUCCESS"))
+  levels <- list(f = c("u", "v", "w"), y = c("no", "yes"))
+  named <- dp_source(folder, levels = levels)
+  matched <- dp_source(file.path(folder, "part[12].csv"), levels = levels)
+  expect_output(print(named), "60 rows of .*, from 3 CSV files")
+  expect_output(print(matched), "40 rows of .*, from 2 CSV files")
+  fit <- function(data) run(data, dp_budget(eps = 20, delta = 1e-6))
+  expect_same_fit(fit(named), whole$fit)
+  expect_same_fit(fit(matched), fit(d[1:40, ]))
+  empty <- withr::local_tempdir()
+  expect_error(dp_source(empty), "has no files that end in", class = "dpsosp_error_argument")
+  expect_error(dp_source(file.path(folder, "part*.parquet")), "part*.parquet", fixed = TRUE,
+               class = "dpsosp_error_argument")
+  expect_error(dp_source(c(folder, "none.csv")), "there is no file \"none.csv\"", class = "dpsosp_error_argument")
+  file.create(file.path(folder, "part.parquet"))
+  expect_error(dp_source(folder), "\"part1.csv\" does not", class = "dpsosp_error_argument")
+})
+
+test_that("a query with a condition says that n is public, without other queries saying it", {
+  connection <- sqlite_connection()
+  DBI::dbWriteTable(connection, "people", d)
+  said <- function(query) {
+    tryCatch({
+      dp_source(connection, query)
+      "nothing"
+    }, dpsosp_message_query = conditionMessage)
+  }
+  expect_match(said("select * from people where a > 12"), "has WHERE: .*`subset`")
+  expect_match(said("SELECT DISTINCT a, y FROM people\nLIMIT 9"), "has LIMIT and DISTINCT")
+  expect_match(said("SELECT a, count(*) AS y FROM people GROUP BY a HAVING a > 2"), "has HAVING and GROUP")
+  expect_match(said("SELECT p.* FROM people p JOIN people q ON p.a = q.a"), "has JOIN")
+  quiet <- c("people", "SELECT a, y FROM people ORDER BY a",
+             "SELECT a, 'where limit' AS \"group\", b AS [join], y AS `having` FROM people -- where\n/* distinct\n*/")
+  for (query in quiet) expect_identical(said(query), "nothing")
+})

@@ -35,7 +35,7 @@ test_that("a fit to a table or query of SQLite is the one in memory", {
   expected <- fit(transform(d, logical = as.integer(logical)))
   for (chunk in c(1, 7, 1000)) same(fit(dp_source(connection, "people", levels = levels, chunk = chunk)), expected)
   query <- "SELECT * FROM people WHERE b <= 0.5"
-  part <- dp_source(connection, query, levels = levels)
+  expect_message(part <- dp_source(connection, query, levels = levels), "WHERE", class = "dpsosp_message_query")
   same(fit(part, formula = y ~ a + b + f), fit(d[d$b <= 0.5, ], formula = y ~ a + b + f))
   expect_length(DBI::dbListTables(connection), 1)
 })
@@ -205,6 +205,7 @@ test_that("chunks that do not fit together are errors; what was asked is charged
 test_that("what a reader says is not shown, nor its warnings", {
   loud <- function(x) {
     warning("a is ", x$a[1])
+    message("a is ", x$a[1])
     stop("a is ", x$a[1], " and it does not please")
   }
   expect_silent(result <- failure(loud, bounds = frame_bounds["a"]))
@@ -215,6 +216,10 @@ test_that("what a reader says is not shown, nor its warnings", {
   result <- failure(loud, from = 0)
   expect_no_match(conditionMessage(result$error), "a is")
   expect_identical(result$ledger$what, "ranges")
+  chatty <- dp_source(in_chunks(d, 25, function(at) message("a is ", d$a[1])))
+  said <- capture_messages(dp_sosp(y ~ a, chatty, eps = 1, delta = 1e-6, bounds = frame_bounds["a"], method = "gd",
+                                   progress = FALSE))
+  expect_false(any(grepl("a is", said)))
   # a failure is reported once and then forgotten
   expect_null(dpsosp:::stream_failure$condition)
 })
