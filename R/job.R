@@ -105,7 +105,8 @@ job_run <- function(job) {
   start <- as.vector(by_output(job$start, outputs, function(start) core_start(job$design, start)))
   start <- to_geometry(job$geometry, start)
   penalty <- core_penalty(job$penalty, job$design$intercept, job$side)
-  rho <- (budget_state(job$budget)$left - job$end - usable_cost(job)) * if (job$inference == "none") 1 else inference_path
+  share <- if (job$inference == "none") 1 else inference_path
+  rho <- share * (budget_state(job$budget)$left - job$end - usable_cost(job))
   bar <- progress_bar(job$progress, job$method$name)
   core <- job$method$family$core(job$control)
   target <- list(eps_g = 1, eps_h = 1) # the default target does not depend on these

@@ -125,7 +125,8 @@ test_that("intervals that come later are charged apart, and counted with the fit
   shown <- capture.output(print(second))
   expect_match(shown[2], paste0("Private: eps = ", format(sum, digits = 4), ", delta = 1e-07 (replace-one"),
                fixed = TRUE)
-  expect_match(paste(shown, collapse = ""), "the sum of the fit, eps = 1, delta = 1e-07, and its intervals, eps = 2, *delta = 1e-07")
+  expect_match(paste(shown, collapse = ""),
+               "the sum of the fit, eps = 1, delta = 1e-07, and its intervals, eps = 2, *delta = 1e-07")
   skip_if_not_installed("generics")
   expect_equal(generics::glance(second)[, c("eps", "delta")], data.frame(eps = sum, delta = 1e-7))
   expect_equal(generics::glance(first)[, c("eps", "delta")], data.frame(eps = 1, delta = 1e-7))
