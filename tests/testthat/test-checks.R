@@ -124,6 +124,25 @@ test_that("a unit that is wrong is said where the noise allows", {
   expect_length(fit$checks$ends, 0)
 })
 
+test_that("records that are not used put no mean at an end", {
+  d <- honest(20000)
+  for (share in c(0, 0.05, 0.3)) {
+    d$b <- rep_len(seq(0, 1, length.out = 1000), nrow(d))
+    d$a <- 10 + 20 * rbeta(nrow(d), 2, 6)
+    for (eps in c(0.1, 0.5, 2)) {
+      fit <- suppressWarnings(loud_fit(y ~ a, d, eps = eps, delta = 1e-6, bounds = bounds["a"], subset = b < share))
+      expect_length(fit$checks$ends, 0)
+    }
+  }
+})
+
+test_that("missing predictors do not change the fraction of a class", {
+  d <- honest(8000)
+  d$a[seq_len(nrow(d)) %% 10 < 7] <- NA
+  fit <- suppressWarnings(loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds))
+  expect_lt(abs(fit$checks$class$fraction - mean(d$y == "yes")) / fit$checks$class$sd, 4.5)
+})
+
 test_that("one class only is said", {
   d <- honest(8000)
   d$y[] <- "no"
