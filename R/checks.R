@@ -1,7 +1,8 @@
 # What released numbers tell about the data and the fit, computed after the run: post-processing, which costs nothing. A
 # fit keeps a list `checks` of
 #   usable  fraction of usable records and its standard deviation, see job-usable.R
-#   class   the same of the records of the second class, where the start was released (job-constant.R)
+#   class   the same of the records of the second class, where the start was released (job-constant.R); a record without
+#           a response counts as log1p(e) - log(2), about 0.62
 #   ends    the end of the range, "lower" or "upper", of numeric columns whose values seem to lie there; named
 #   signal  norm of the mean gradient at the start, of the columns, in standard deviations of noise and sampling
 #           (measure_signal() in src/method/ridge.c), and the number of columns
@@ -18,7 +19,7 @@ checks_least <- 0.1 # smallest fraction of the records that `subset` or `weights
 checks_end <- 0.1 # a column's mean is expected to be at least this part of the range away from its ends
 
 new_checks <- function(job) {
-  list(usable = job$usable, class = class_fraction(job), ends = job$ends, signal = signal_of(job),
+  list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job),
        part = !is.null(job$design$subset) || has_weight(job$design))
 }
 
@@ -27,16 +28,6 @@ has_weight <- function(design) if (is_matrix_design(design)) isTRUE(design$weigh
 signal_of <- function(job) {
   signal <- job$answer$result$signal
   if (is.null(signal) || is.nan(signal)) NULL else c(norm = signal, columns = columns_of(job))
-}
-
-# Null records count in the released fraction with this weight (job-constant.R).
-null_in_class <- log1p(exp(1)) - log(2)
-
-class_fraction <- function(job) {
-  class <- job$class
-  if (is.null(class) || is.null(job$usable)) return(class)
-  list(fraction = class$fraction - null_in_class * (1 - job$usable$fraction),
-       sd = sqrt(class$sd^2 + null_in_class^2 * job$usable$sd^2))
 }
 
 # ---- verdicts ----
@@ -66,11 +57,12 @@ exceeds_noise <- function(checks, confidence) {
 # Numeric columns with a declared range whose values seem to lie at an end: the mean is within its standard error of the
 # end, and no variance exceeds the noise level. names: of the columns; released: `mean` and mean `square` of the mapped
 # rows' columns, and `constant`, the mean of the intercept's, at whose distance from zero both ends are, as null records
-# count in neither; each with its standard deviation, that of the first and the last being `sd`.
+# count in neither (where few records are usable, means near the ends are no sign); each with its standard deviation, that
+# of the first and the last being `sd`.
 columns_at_ends <- function(design, names, private, released) {
   if (!design$intercept || may_clip(design)) return(NULL)
   error <- sqrt(2) * released$sd
-  if (checks_seen * error >= checks_end * 2 / design$radius) return(NULL)
+  if (checks_seen * error >= checks_end * 2 * released$constant) return(NULL)
   near <- function(distance) distance < checks_z * error & !varies(design, released)
   at <- ifelse(near(released$constant + released$mean), "lower",
                ifelse(near(released$constant - released$mean), "upper", NA))
@@ -134,7 +126,9 @@ ends_text <- function(ends, design) {
   }, "")
 }
 
-# For the second class of a response with two, where the noise is small enough to tell it from half of the records.
+# For the second class of a response with two, where the noise is small enough to tell it from half of the records. It
+# is not corrected for null records: how many of them have a response is not released, and they move the fraction away
+# from both ends.
 class_text <- function(checks, response) {
   class <- checks$class
   if (is.null(class) || !usable_verdict(checks) %in% c("usable", NA) || checks_seen * class$sd > 0.5) return(NULL)

@@ -182,7 +182,8 @@
 #'     columns seem to lie at an end of their declared ranges); or `"null"` (the released numbers look as if no record
 #'     was usable, see the section Checks);
 #'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
-#'     deviation; `class`, the same of the second class, if its fraction was released; `ends`, columns whose values
+#'     deviation; `class`, the same of the second class, if its fraction was released (records without a response count
+#'     as 0.62 there); `ends`, columns whose values
 #'     seem to lie at an end of their range; `signal`, with the method `"newton-ridge"` the norm of the mean gradient at
 #'     the start, of the columns, in standard deviations of noise and sampling error, and the number of columns;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at

@@ -84,6 +84,7 @@ fit_privacy <- function(fit) {
   if ("reproducible" %in% later$noise) privacy$noise <- later$noise
   total <- composed(privacy, later)
   privacy[names(total)] <- total
+  if (privacy$accountant == "added") privacy$order <- NULL # that of the fit alone
   c(privacy, list(parts = parts))
 }
 

@@ -101,7 +101,7 @@ conform_chunk <- function(chunk, schema, columns) {
 # declared type is missing. It must not affect the other values.
 conform_column <- function(x, known, rows) {
   kind <- column_kind(known)
-  if (is.factor(x)) x <- known_codes(x)
+  if (kind == "numeric" && is.null(time_of(known)) && is.list(x) && length(x) == rows) x <- list_numbers(x)
   if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time_of(known))) {
     x <- rep_len(as_text(x, rows), rows)
   }
@@ -113,31 +113,28 @@ conform_column <- function(x, known, rows) {
   )
 }
 
-# A factor's code without a level is missing.
-known_codes <- function(x) {
-  codes <- as.integer(x)
-  codes[!codes %in% seq_along(levels(x))] <- NA
-  structure(codes, levels = levels(x), class = oldClass(x))
+# The numbers of a list, each as it is: as text it would be rounded. Other elements are read as text.
+list_numbers <- function(x) {
+  number <- function(value) {
+    if (is.numeric(value) && !is.object(value) && length(value) == 1L) as.double(value)
+    else text_numbers(if (is.list(value)) NA_character_ else as_text(value, 1L))
+  }
+  vapply(unclass(x), number, 0, USE.NAMES = FALSE)
 }
 
 # Converts text to numbers, dates or times, each value by itself.
 text_values <- function(x, time) if (is.null(time)) text_numbers(x) else text_times(x, time)
 
 # Missing where the text is not a number in ASCII: as.double() raises an error that quotes text which is not valid.
-text_numbers <- function(x) suppressWarnings(as.double(only_ascii(x)))
+text_numbers <- function(x) suppressWarnings(as.double(as_ascii(x)))
 
 # Dates and times are in the format of ISO 8601, times in UTC. strptime() raises an error for text of more than 1000
 # bytes.
 text_times <- function(x, time) {
-  x <- only_ascii(x)
+  x <- as_ascii(x)
   x[nchar(x, "bytes") > 1000L] <- NA
   parts <- strptime(x, if (time == "Date") "%Y-%m-%d" else "%Y-%m-%d %H:%M:%OS", tz = "UTC")
   if (time == "Date") as.Date(parts) else as.POSIXct(parts)
-}
-
-only_ascii <- function(x) {
-  x[grepl("[^\\x01-\\x7f]", x, perl = TRUE, useBytes = TRUE)] <- NA
-  x
 }
 
 # The text of each value by itself: as.character() of other classes than these may look at all values. It is missing for

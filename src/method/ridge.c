@@ -40,6 +40,7 @@ struct run {
   struct opt_result *result;
   double rho_steps;
   double s;       /* see above */
+  double sd_matrix; /* of the noise of the weighted matrix */
   double least;   /* least term that the steps add to M, because of its noise */
   double *w, *start;
   double *gradient, *direction, *kappa, *added, *mean; /* dim each */
@@ -54,7 +55,7 @@ static double wandered(const struct run *r, const double *value, const double *s
 static int take_steps(struct run *r);
 static void move(struct run *r);
 static int finish(struct run *r);
-static int measure_signal(struct run *r, const double *estimate, double sd);
+static int measure_signal(struct run *r, const double *away, const double *estimate, double sd);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -100,19 +101,18 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
 static int prepare(struct run *r, double rho) {
   const struct ridge_options *o = r->o;
   size_t dim = r->f->dim;
-  double sd;
   const struct ask ask = {.at = r->w};
-  const struct answer to = {.value = r->scratch, .sd = &sd};
+  const struct answer to = {.value = r->scratch, .sd = &r->sd_matrix};
   int status = release(oracle_all(r->f->oracle), &query_weighted, &ask, rho, to);
-  if (status == BASE_OK) status = note(r, "weighted matrix", NAN, NAN, sd, rho);
+  if (status == BASE_OK) status = note(r, "weighted matrix", NAN, NAN, r->sd_matrix, rho);
   if (status == BASE_OK) status = la_eigen_all(dim, r->scratch, r->added);
   if (status != BASE_OK) return status;
-  double noise = sqrt(2 * (double)dim) * sd; /* about its spectral norm */
+  double noise = sqrt(2 * (double)dim) * r->sd_matrix; /* about its spectral norm */
   for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k], 0);
   compose(dim, r->scratch, r->direction, r->matrix);
   memcpy(r->hessian, r->matrix, dim * dim * sizeof(double));
   la_scale(dim * dim, 1 / o->curvature, r->hessian);
-  posterior_matrix(dim, dim - oracle_columns(r->f->oracle), oracle_spread(r->f->oracle), sd, r->hessian);
+  posterior_matrix(dim, dim - oracle_columns(r->f->oracle), oracle_spread(r->f->oracle), r->sd_matrix, r->hessian);
   la_scale(dim * dim, o->start_curvature, r->hessian);
   r->least = o->curvature * o->least * noise;
   r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
@@ -212,7 +212,7 @@ static int finish(struct run *r) {
   la_axpy(dim, -1, r->start, away);
   la_matvec(dim, dim, r->hessian, dim, away, estimate);
   la_axpy(dim, -1, r->last, estimate);
-  int status = measure_signal(r, estimate, sd);
+  int status = measure_signal(r, away, estimate, sd);
   if (status != BASE_OK) return status;
   const struct posterior p = {.dim = dim,
                               .hessian = r->hessian,
@@ -228,10 +228,12 @@ static int finish(struct run *r) {
 }
 
 /* The norm of the estimate for the columns, in units of its standard deviation were they without effect: that of the
- * noise, and of the records' gradients, whose covariance is about H. */
-static int measure_signal(struct run *r, const double *estimate, double sd) {
+ * noise of the gradients, of the noise of H at the distance that was wandered, and of the records' gradients, whose
+ * covariance is about H. */
+static int measure_signal(struct run *r, const double *away, const double *estimate, double sd) {
   size_t dim = r->f->dim, columns = oracle_columns(r->f->oracle), skip = dim - columns;
-  double n = (double)oracle_rows(r->f->oracle), sum = 0, *value = r->mean;
+  double n = (double)oracle_rows(r->f->oracle), h = r->o->start_curvature * r->sd_matrix, sum = 0, *value = r->mean;
+  double far = la_dot(dim, away, away);
   for (size_t j = 0; j < columns; j++) {
     memcpy(r->scratch + j * columns, r->hessian + skip + (j + skip) * dim, columns * sizeof(double));
   }
@@ -239,7 +241,8 @@ static int measure_signal(struct run *r, const double *estimate, double sd) {
   if (status != BASE_OK) return status;
   for (size_t k = 0; k < columns; k++) {
     double part = la_dot(columns, r->scratch + k * columns, estimate + skip);
-    sum += part * part / (sd * sd + fmax(value[k], 0) / n);
+    double along = la_dot(columns, r->scratch + k * columns, away + skip);
+    sum += part * part / (sd * sd + h * h / 2 * (far + along * along) + fmax(value[k], 0) / n);
   }
   r->result->signal = sqrt(sum);
   return BASE_OK;

@@ -128,8 +128,27 @@ test_that("a unit that is wrong is said where the noise allows", {
   expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 500), b = c(-4, 4))), NA)
   d$b[1:8000] <- NA
   d$a <- 7
-  expect_warning(loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 1e5), b = c(-4, 4))),
-                 "Nearly all values of `a` are at the lower end")
+  fit <- suppressWarnings(loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 1e5), b = c(-4, 4))))
+  expect_identical(fit$checks$ends, c(a = "lower"))
+})
+
+test_that("records that are not used put no mean at an end", {
+  d <- honest(20000)
+  for (share in c(0, 0.05, 0.3)) {
+    d$b <- rep_len(seq(0, 1, length.out = 1000), nrow(d))
+    d$a <- 10 + 20 * rbeta(nrow(d), 2, 6)
+    for (eps in c(0.1, 0.5, 2)) {
+      fit <- suppressWarnings(loud_fit(y ~ a, d, eps = eps, delta = 1e-6, bounds = bounds["a"], subset = b < share))
+      expect_length(fit$checks$ends, 0)
+    }
+  }
+})
+
+test_that("missing predictors do not change the fraction of a class", {
+  d <- honest(8000)
+  d$a[seq_len(nrow(d)) %% 10 < 7] <- NA
+  fit <- suppressWarnings(loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds))
+  expect_lt(abs(fit$checks$class$fraction - mean(d$y == "yes")) / fit$checks$class$sd, 4.5)
 })
 
 test_that("one class only is said", {
@@ -151,6 +170,16 @@ test_that("gradients of nothing but noise exceed its level one time in twenty", 
   })
   expect_lt(abs(mean(signals[1, ]) - 0.05), 4.5 * sqrt(0.05 * 0.95 / 200)) # fails once in 10^5
   expect_identical(signals[1, ], signals[2, ])
+})
+
+test_that("columns without spread are no signal", {
+  set.seed(3)
+  y <- factor(sample(c("no", "yes"), 400, TRUE))
+  signals <- replicate(60, {
+    fit <- suppressWarnings(loud_fit(matrix(0, 400, 2), y, eps = 1, delta = 1e-6, radius = 2, bounds = c(0, 1)))
+    dpsosp:::exceeds_noise(fit$checks, 0.95)
+  })
+  expect_lte(sum(signals), qbinom(1 - 1e-5, 60, 0.05))
 })
 
 test_that("nothing certified is not called certified", {

@@ -182,3 +182,10 @@ test_that("by default the method is newton, without a geometry", {
   expect_identical(auto$method, "newton")
   expect_null(auto$geometry)
 })
+
+test_that("a sum of two accountants has no order", {
+  first <- quiet_fit(y ~ a + b + f, problem, eps = 1, delta = 1e-7, bounds = frame_bounds, method = "sgd")
+  second <- later(first, problem, eps = 2, delta = 1e-7)
+  private <- grep("^Private", capture.output(print(second)), value = TRUE)
+  expect_match(private, "eps and delta added)", fixed = TRUE)
+})

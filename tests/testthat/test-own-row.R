@@ -72,7 +72,7 @@ expressions <- expression(
   z, k, l, f, o, text == "u", day, (z), -z, z + k, k + k, k - 3L, z * a, z / k, z^2, z^3, z^-1, z^0.5, w^a, k^2L,
   a %% w, k %% 3L, a %/% w, k %/% 5L, z == 1, z != k, z < a, k > 2, text <= "v", o >= "mid", f == "u", f != "v",
   f == text, !l,
-  l & z > 1, l | a > 0, xor(l, z > 1), f %in% c("u", "other"), z %in% c(1, NA, 12), text %in% c("u", "1.5"),
+  l & z > 1, l | a > 0, xor(l, z > 1), f %in% c("u", "w"), z %in% c(1, NA, 12), text %in% c("u", "1.5"),
   k %in% "3", abs(k), sign(a), sqrt(w), sqrt(a), exp(z), expm1(a), log(w), log(a), log1p(a), log2(w), log10(w),
   log(w, 3), floor(z), ceiling(z), trunc(a), round(z, 2), round(a), round(k), signif(z, 3), signif(z), sin(z), cos(z),
   tan(z), asin(a), acos(a), atan(z), sinh(z), cosh(z), tanh(z), pmin(z, a, 2), pmax(k, z), pmin(text, "t"), is.na(z),
@@ -288,4 +288,13 @@ test_that("features of an image depend on its pixels alone", {
     for (i in c(1, 4, 7)) expect_identical(features(replace(images, cbind(i, 5), value))[-i, ], features(images)[-i, ])
   }
   expect_identical(do.call(rbind, lapply(1:7, function(i) features(images[i, , drop = FALSE]))), features(images))
+})
+
+test_that("one number that is not whole makes no other whole number a double", {
+  d <- data.frame(k = rep_len(c(50000L, 10L), 12), y = rep_len(c(TRUE, FALSE, FALSE), 12))
+  design <- dpsosp:::design_template(y ~ I(k * k), d, list("I(k * k)" = c(0, 2.5e9)), NULL, frame = "d")
+  rows <- dpsosp:::design_matrix(design, d, "d", NULL)
+  expect_false(anyNA(rows))
+  last <- transform(d, k = replace(as.double(k), 12, 10.5)) # as read.csv() reads a chunk
+  expect_identical(dpsosp:::design_matrix(design, last, "d", NULL)[-12, ], rows[-12, ])
 })

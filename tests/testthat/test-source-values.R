@@ -182,3 +182,11 @@ test_that("a fit to CSV files whose records have odd values is the one in memory
     same(fit(source), expected)
   }
 })
+
+test_that("the numbers of a column that one value makes a list are those of the others", {
+  numbers <- c(pi, 1e-300, 1 / 3, -0)
+  conform <- function(x) dpsosp:::conform_column(x, double(), length(x))
+  expect_identical(conform(as.list(numbers)), numbers)
+  expect_identical(conform(c(as.list(numbers), "x", list(NULL), list(list(1)), TRUE, "2.5"))[1:4], numbers)
+  expect_identical(conform(list(1L, "x", NULL, c(1, 2), "2.5", factor("3"))), c(1, NA, NA, NA, 2.5, 3))
+})
