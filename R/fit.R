@@ -25,7 +25,7 @@ new_fit <- function(job) {
 # count, as the certificate uses another query; otherwise the gradients of the last phase count.
 iterations_done <- function(trace) {
   if ("fresh records" %in% trace$query) return(max(trace$iteration))
-  clipped <- sum(trace$query == "clipped gradient")
+  clipped <- sum(trace$query %in% c("clipped gradient", "residual gradient"))
   if (clipped > 0L) clipped else sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0))
 }
 
@@ -70,7 +70,8 @@ new_privacy <- function(job) {
 #'   label (for a numeric response 1 or 0, where 0 also stands for -1). With
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
-#'   units, with `loss_poisson()` the logarithm of the expected count and this count; `"class"` is an error.
+#'   units (with `loss_squared()`, `"response"` is clipped to the bounds), with `loss_poisson()` the logarithm of the
+#'   expected count and this count; `"class"` is an error.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.
@@ -156,6 +157,9 @@ answer_names <- list(
   "model gradient" = c("model gradient", "model gradients"),
   "weighted matrix" = c("weighted matrix", "weighted matrices"),
   "clipped gradient" = c("clipped gradient", "clipped gradients"),
+  "residual gradient" = c("gradient of clipped residuals", "gradients of clipped residuals"),
+  "residual counts" = c("count of residuals", "counts of residuals"),
+  recalibration = c("recalibration", "recalibrations"),
   "second moments" = c("matrix of second moments", "matrices of second moments")
 )
 
@@ -165,10 +169,11 @@ status_text <- function(x) {
   many <- vapply(answer_names, `[`, "", 2)
   asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
   status <- if (x$status == "sosp" && isTRUE(x$target$trivial)) "trivial" else x$status
+  if (has_residuals(x$loss) && status == "iterations") status <- "done"
   paste0(
     c(sosp = "Certified stationary", trivial = "Nothing certified",
       budget = "Not certified: budget spent",
-      iterations = "Not certified: planned iterations done",
+      iterations = "Not certified: planned iterations done", done = "Planned iterations done",
       start = "The start, as nothing better was found",
       records = "Not certified at the target: all records read")[[status]],
     " after ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no releases"
@@ -176,6 +181,7 @@ status_text <- function(x) {
 }
 
 certificate_text <- function(x) {
+  if (has_residuals(x$loss)) return("No certificate: residuals are clipped closer in each phase")
   scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
   certificate_lines(x$certificate, scale, x$target)
 }
@@ -208,6 +214,7 @@ certificate_scale <- function(x) {
 }
 
 decrease_text <- function(x) {
+  if (has_residuals(x$loss)) return(NULL)
   if (x$status == "start") return("Objective: that of the start")
   if (is.na(x$decrease)) return("Objective: its decrease since the start was not measured")
   if (x$decrease <= 0) return("Objective: no decrease since the start exceeds the noise level")

@@ -78,6 +78,7 @@ dp_oracle <- function(x, y, loss = "logistic", budget, radius, intercept = TRUE,
   rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
   intercept <- check_flag(intercept, "intercept", call)
   loss <- check_loss(loss, intercept, call, if (streamed) x$schema[[y]] else y)
+  check_bounded_slope(loss, "An oracle needs", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
