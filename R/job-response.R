@@ -3,8 +3,8 @@
 #   start           the constant prediction
 #   level           a list of noise (standard deviation of the start), spread (of the response about it) and present
 #                   (fraction of records with a response), for the mapped response
-# Bounds are found from noisy counts, like the ranges of columns (ranges.R). Loose ones cost little, because the noise of
-# a gradient depends on the residuals: the level then has more noise, which the run corrects.
+# Bounds are found from noisy counts, like the ranges of columns (ranges.R). Loose ones cost little, because the noise
+# of a gradient depends on the residuals: the level then has more noise, which the run corrects.
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
 response_surely <- 2.5    # standard deviations by which the fraction of records with a response must be below one
