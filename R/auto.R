@@ -1,12 +1,13 @@
 # method = "auto", the default, chooses the method from public facts: loss, penalty, geometry, n, d, budget and
 # relation.
 #
-# For the logistic loss without a penalty it takes Newton's method with an automatic ridge, in a geometry
-# (inst/experiments/utility.R compares it with the other methods). Other convex problems have no geometry by default.
-# For these Newton's method with one noisy curvature matrix has less excess loss than objective perturbation, on average
-# over weak and strong signals, on the synthetic problems of inst/experiments/convex-rule.R, and it can use a shared
-# budget. Objective perturbation is better where the noise is very small, and much faster. With very many columns the
-# eigenvalues of a matrix take minutes, a gradient step about a second.
+# For squared error there is one method. For the logistic loss without a penalty it takes Newton's method with an
+# automatic ridge, in a geometry (inst/experiments/utility.R compares it with the other methods). Other convex problems
+# have no geometry by default. For these Newton's method with one noisy curvature matrix has less excess loss than
+# objective perturbation, on average over weak and strong signals, on the synthetic problems of
+# inst/experiments/convex-rule.R, and it can use a shared budget. Objective perturbation is better where the noise is
+# very small, and much faster. With very many columns the eigenvalues of a matrix take minutes, a gradient step about a
+# second.
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
@@ -19,13 +20,14 @@ check_method <- function(method, loss, penalty, control, geometry, inference, ca
           call = call)
   }
   if (method == "auto") method <- auto_method(loss, penalty, geometry, inference)
-  methods()[[method]]
+  for_loss(methods()[[method]], loss, call)
 }
 
 # The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
 # (inst/experiments/inference.R).
 auto_method <- function(loss, penalty, geometry, inference) {
   if (loss$name == "multinomial") return("newton")
+  if (has_residuals(loss)) return("newton-ridge")
   if (!is_convex(loss, penalty)) return("2opt-ls")
   ridge <- is_logistic(loss) && penalty$name == "none" && !identical(geometry, "none") && inference == "none"
   if (ridge) "newton-ridge" else "newton"
@@ -33,6 +35,7 @@ auto_method <- function(loss, penalty, geometry, inference) {
 
 # The part of the rule that needs the number of columns. It runs before the size of the problem is checked.
 auto_wide <- function(job) {
+  if (has_residuals(job$loss)) return(job)
   if (job$method$name == "newton-ridge" && columns_of(job) == 0L) return(take_instead(job, "newton"))
   if (loss_outputs(job$loss) > 1L) return(auto_wide_several(job))
   if (!job$method$name %in% c("newton", "newton-ridge") || job$dim <= auto_columns) return(job)

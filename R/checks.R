@@ -57,8 +57,8 @@ exceeds_noise <- function(checks, confidence) {
 # Numeric columns with a declared range whose values seem to lie at an end: the mean is within its standard error of the
 # end, and no variance exceeds the noise level. names: of the columns; released: `mean` and mean `square` of the mapped
 # rows' columns, and `constant`, the mean of the intercept's, at whose distance from zero both ends are, as null records
-# count in neither (where few records are usable, means near the ends are no sign); each with its standard deviation, that
-# of the first and the last being `sd`.
+# count in neither (where few records are usable, means near the ends are no sign); each with its standard deviation,
+# that of the first and the last being `sd`.
 columns_at_ends <- function(design, names, private, released) {
   if (!design$intercept || may_clip(design)) return(NULL)
   error <- sqrt(2) * released$sd

@@ -131,7 +131,7 @@ check_metrics <- function(metrics, fit, call) {
 }
 
 fit_metrics <- function(loss) {
-  if (!is.null(loss$response)) return(c("absolute_error", "squared_error"))
+  if (!is.null(loss$response_kind)) return(c("absolute_error", "squared_error"))
   if (!has_probabilities(loss)) return("accuracy")
   c("log_loss", "brier", "accuracy", if (loss$name != "multinomial") "table")
 }

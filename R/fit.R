@@ -28,7 +28,7 @@ new_fit <- function(job) {
 # count, as the certificate uses another query; otherwise the gradients of the last phase count.
 iterations_done <- function(trace) {
   if ("fresh records" %in% trace$query) return(max(trace$iteration))
-  clipped <- sum(trace$query == "clipped gradient")
+  clipped <- sum(trace$query %in% c("clipped gradient", "residual gradient"))
   if (clipped > 0L) clipped else sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0))
 }
 
@@ -73,7 +73,8 @@ new_privacy <- function(job) {
 #'   label (for a numeric response 1 or 0, where 0 also stands for -1). With
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
-#'   units, with `loss_poisson()` the logarithm of the expected count and this count; `"class"` is an error.
+#'   units (with `loss_squared()`, `"response"` is clipped to the bounds), with `loss_poisson()` the logarithm of the
+#'   expected count and this count; `"class"` is an error.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.

@@ -128,8 +128,13 @@ default_geometry <- function(job) {
   if (job$method$scaled && !mapped) "private" else "none"
 }
 
+geometry_share <- 0.09 # fraction of the budget for the moments of a private geometry (job-geometry.R)
+
+# d / (n mu), with mu of a part of the budget.
+relative_noise <- function(job, rho) job$dim / (job$n * sqrt(2 * rho))
+
 # Largest d / (n mu) for a default geometry, with mu the budget in Gaussian DP. With more noise a private geometry gains
 # less than it costs on the synthetic problems of inst/experiments/geometry-rule.R.
 geometry_most <- 0.1
 
-is_noisy <- function(job) job$dim / (job$n * sqrt(2 * job$rho)) > geometry_most
+is_noisy <- function(job) relative_noise(job, job$rho) > geometry_most

@@ -103,6 +103,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
     abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")
   }
   check_one_output(fit$loss, "Intervals are", call)
+  check_bounded_slope(fit$loss, "Intervals need", call)
   type <- check_choice(type, inference_types, "type", call)
   check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
   job <- other_job(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),

@@ -7,7 +7,6 @@
 #             and end
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
-geometry_share <- 0.09   # fraction of the budget for the moments
 geometry_floor <- 2      # standard deviations of its noise that are added to a variance
 geometry_surely <- 2     # a second moment must be below that of an indicator by this many standard deviations
 geometry_least <- 0.001  # smallest standard deviation of a mapped column, over the largest
@@ -36,6 +35,7 @@ job_geometry <- function(job) {
   job$geometry <- c(new_geometry(moments, degree, job),
                     if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
   job$geometry <- c(job$geometry, class_weights(job, moments$variance))
+  if (has_residuals(job$loss)) job$geometry <- residual_geometry(job$geometry, moments, job)
   move_oracle(job$oracle, job$geometry)
   job
 }
@@ -66,7 +66,7 @@ public_moments <- function(job, geometry) {
   mean <- ((geometry$mean - scale[, 1]) / scale[, 2] / job$design$radius)[order]
   sd <- pmin((geometry$sd / scale[, 2] / job$design$radius)[order], 1)
   sd <- pmax(sd, geometry_least * max(sd))
-  list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(sd)^2, sd = 0)
+  list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(sd)^2, sd = 0, centre_sd = 0)
 }
 
 # Centre and unit of every column.
@@ -108,7 +108,7 @@ release_moments <- function(job) {
   squared <- box[, 1] < 0 | (!indicator & square + geometry_surely * 2 * most * answer$sd < bound)
   variance <- ifelse(squared, square, bound)
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
-  list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd,
+  list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd, centre_sd = answer$sd,
        usable = usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
        ends = columns_at_ends(job$design, column_names(job$design), job$private, list(
          mean = released, square = 2 * most * answer$moments[p + seq_len(p)], square_sd = 2 * most * answer$sd,
@@ -179,9 +179,6 @@ row_bounds <- function(job) {
   cap <- max(1, (geometry_noise / relative_noise(job, share * job$rho))^geometry_growth)
   list(weighted = TRUE, cap = cap, bound = cap * if (has_slopes(job$loss)) loss / 2 else loss)
 }
-
-# d / (n mu), with mu of a part of the budget.
-relative_noise <- function(job, rho) job$dim / (job$n * sqrt(2 * rho))
 
 # The loss of a record of the rarer class has the weight 1 + k, that of the other class the weight 1 - k, so that near
 # the constant prediction the slopes of the rows give more information about the coefficients at the same sensitivity

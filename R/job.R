@@ -7,6 +7,7 @@
 #                 none is given), storage
 #   job_open()    budget, the part of it that the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  private (names of the columns whose ranges are found), design with all ranges (job-ranges.R)
+#   job_response()  start, and level and bounds of the response, for squared error (job-response.R)
 #   job_constant()  start if none was given, class (job-constant.R)
 #   fit_job()     oracle
 #   job_geometry()  geometry in use, or NULL; ends (checks.R) (job-geometry.R)
@@ -20,7 +21,7 @@
 fit_job <- function(job, start, storage) {
   end <- job$hold()
   on.exit(end())
-  job <- job_constant(job_ranges(job_open(job_start(job, start, storage))))
+  job <- job_constant(job_response(job_ranges(job_open(job_start(job, start, storage)))))
   job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,
                            job$neighbours, job$noise)
   job <- job_inference(job_usable(job_run(job_geometry(job))))

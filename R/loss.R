@@ -20,6 +20,14 @@
 #'   are the methods `"newton"` (the default, see [control_newton()]), `"gd"` and `"sgd"`, without a penalty or with
 #'   `penalty_ridge()`, but no intervals.
 #'
+#' For a numeric response, linear regression:
+#' * `loss_squared(response)`: \eqn{u^2 / 2} with the residual u, the loss of [lm()]. The slope has no bound, so the
+#'   only method is `"newton-ridge"`, which clips residuals at a multiple of their scale ([control_newton_ridge()]). So
+#'   the noise depends on the residuals, hardly on the bounds of the response, and bounds ten times too wide cost
+#'   little. Without bounds they are found privately, with 3 percent of the budget. Responses are clipped to the bounds.
+#'   A fit needs an intercept and data in memory, and has no `weights`, offsets, `penalty`, `start`, `target` or
+#'   intervals.
+#'
 #' For a numeric response in public bounds, a robust linear regression:
 #' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
 #'   convex. Responses are clipped to `response` and then mapped to \[-1, 1\], like the columns: the middle of the
@@ -63,6 +71,7 @@
 #' @param slope The largest slope, a number from 0.51 to 1; 1 is the logistic loss itself.
 #' @param h Half the width of the rounded corner, a number from 0.01 to 1.
 #' @param response Public bounds of the response, `c(lower, upper)`, in its units; chosen without looking at the data.
+#'   `loss_squared()` finds them privately if they are `NULL`.
 #' @param c Residual from which on the loss is linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a
 #'   tenth of the width of the bounds.
 #' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data.
@@ -86,6 +95,7 @@
 #' set.seed(1)
 #' d <- data.frame(x = runif(3000, 0, 10))
 #' d$y <- 20 + 3 * d$x + rnorm(3000)
+#' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, bounds = list(x = c(0, 10)), loss = loss_squared(c(0, 100)))
 #' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, method = "newton", bounds = list(x = c(0, 10)),
 #'         loss = loss_huber(response = c(0, 100), c = 5))
 #' @name losses
@@ -128,6 +138,15 @@ loss_huber <- function(response, c = NULL, ...) {
 
 #' @rdname losses
 #' @export
+loss_squared <- function(response = NULL, ...) {
+  call <- sys.call()
+  check_dots(call)
+  if (!is.null(response)) response <- check_response_bounds(response, call)
+  scale_loss(new_loss("squared", "(t - y)^2 / 2", response = response, response_kind = "bounded"), TRUE, call)
+}
+
+#' @rdname losses
+#' @export
 loss_poisson <- function(max, ...) {
   call <- sys.call()
   check_dots(call)
@@ -166,8 +185,10 @@ check_response_bounds <- function(x, call) {
 scale_loss <- function(loss, intercept, call = sys.call(-1)) {
   if (!has_bounded_response(loss)) return(loss)
   ends <- loss$response
+  if (is.null(ends)) return(loss) # to be found
   loss$centre <- if (intercept) ends[1] / 2 + ends[2] / 2 else 0
   loss$half <- if (intercept) ends[2] / 2 - ends[1] / 2 else max(abs(ends))
+  if (is.null(loss[["c"]])) return(loss)
   loss$parameter <- min(max(loss$c / loss$half, 0.001), 2)
   if (loss$c / loss$half < 0.001 * (1 - 1e-9)) {
     abort("argument", "`c` of the huber loss must be at least ", signif(loss$half / 1000, 3), ", a thousandth of the ",
@@ -199,9 +220,10 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y
 
 # The loss that takes the place of a family, given as glm() takes it, or of a loss of other packages; or NULL.
 loss_instead <- function(loss) {
-  families <- c(binomial = "logistic", quasibinomial = "logistic", gaussian = "huber", poisson = "poisson",
+  families <- c(binomial = "logistic", quasibinomial = "logistic", gaussian = "squared", poisson = "poisson",
                 quasipoisson = "poisson")
-  others <- c(hinge = "huber_svm", squared = "huber", mse = "huber", softmax = "multinomial", log_loss = "logistic")
+  others <- c(hinge = "huber_svm", mse = "squared", squared_error = "squared", softmax = "multinomial",
+              log_loss = "logistic")
   name <- if (is.function(loss)) Find(function(f) identical(loss, get(f, asNamespace("stats"))), names(families))
           else if (inherits(loss, "family")) loss$family else loss
   if (is.character(name) && length(name) == 1L) as.list(c(families, others))[[name]]
@@ -218,13 +240,14 @@ default_loss <- function(y, name, implied, call) {
 numeric_advice <- function(name) {
   paste0("`", name, "` is numeric, and its values are private: say what they are by `loss`, one of\n",
          "  loss = \"logistic\"                  # `", name, "` is 1 for one class and 0 (or -1) for the other\n",
-         "  loss = loss_huber(c(lower, upper)) # `", name, "` is a quantity, with public bounds\n",
+         "  loss = \"squared\"                   # `", name, "` is a quantity\n",
          "  loss = loss_poisson(max)           # `", name, "` is a count, with a public maximum")
 }
 
 # Losses without required arguments, which may be given by name.
 losses <- function() {
-  list(logistic = loss_logistic, multinomial = loss_multinomial, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm)
+  list(logistic = loss_logistic, multinomial = loss_multinomial, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm,
+       squared = loss_squared)
 }
 
 # The multinomial loss takes its number of classes from the response.
@@ -256,6 +279,16 @@ has_probabilities <- function(loss) loss$name != "huber_svm"
 
 # Can the slope be bounded for each row separately?
 has_slopes <- function(loss) loss$name == "logistic"
+
+# Squared error: a slope without a bound, so that residuals are clipped.
+has_residuals <- function(loss) loss$name == "squared"
+
+# Refuses it.
+check_bounded_slope <- function(loss, what, call) {
+  if (!has_residuals(loss)) return(invisible())
+  abort("argument", what, " a loss whose slope is bounded, and that of the ", loss$name, " loss is not: take ",
+        "`loss_huber()`.", call = call)
+}
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
 

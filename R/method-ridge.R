@@ -1,6 +1,7 @@
 #' Settings of Newton's method with a ridge that it chooses itself
 #'
-#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty.
+#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty
+#' and for squared error.
 #' All settings are public: they must not be chosen by looking at the data.
 #'
 #' The method always works in a geometry (see [geometry_public()]), in which the columns have similar variances, and it
@@ -49,6 +50,25 @@
 #' All releases are Gaussian. The script `inst/experiments/ridge-rule.R` compares the constants with others on synthetic
 #' problems. The method takes convex losses without a penalty. If the slope of a loss cannot be chosen, long rows have
 #' smaller weights instead.
+#'
+#' @section Squared error:
+#' With [loss_squared()] a fit proceeds as follows.
+#' 1. The means of the mapped response and of its square are released (2 percent of the budget, more with few records).
+#'    The run starts at this mean.
+#' 2. The moments of the geometry (9 percent) and the matrix (`matrix_share`; `NULL`: 6 percent of the whole budget) are
+#'    released. The columns are rescaled so that rows have a norm of about one, and the matrix is shrunk towards the
+#'    variances that the geometry knows.
+#' 3. In each of four phases, noisy counts of residuals (1.5 percent) give their scale. The gradients of the phase, with
+#'    5, 10, 25 and 60 percent of what is left, clip residuals at a multiple q of this scale, from 0.6 with much noise
+#'    to 4 with little; a row longer than B has a smaller clip. The mean iterate and the mean gradient of each phase
+#'    give an equation as above, and all equations so far give the posterior mean, where the next phase starts. The
+#'    intercept's prior variance is that of the noise in the first release.
+#' 4. Small clips estimate medians rather than means. The mean residual with a wider clip, and its product with the
+#'    prediction (5 percent), correct the level and one factor for all slopes; with few records only the level (8
+#'    percent).
+#'
+#' There is no certificate, and `certificate_share` and `confidence` are not used. `iterations` is the number of steps
+#' of all phases (`NULL`: 75).
 #'
 #' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, else 160.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else

@@ -26,12 +26,13 @@ NULL
 #   convex     does it need a convex problem?
 #   nonsmooth  does it support losses whose second derivative jumps?
 #   several    does it support losses with several outputs?
+#   unbounded  does it support a loss whose slope has no bound (method-residual.R)?
 #   scaled     are columns centred and scaled by default (geometry.R)?
 #   open       function(job): the job with its budget, if it needs a special ledger; or NULL
 method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, several = FALSE,
-                   scaled = FALSE, open = NULL) {
+                   unbounded = FALSE, scaled = FALSE, open = NULL) {
   list(name = name, family = family, ..., batch = batch, fresh = fresh, convex = convex, nonsmooth = nonsmooth,
-       several = several, scaled = scaled, open = open)
+       several = several, unbounded = unbounded, scaled = scaled, open = open)
 }
 
 methods <- function() {
@@ -49,7 +50,7 @@ methods <- function() {
     method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE, several = TRUE),
     method("newton-b", family_newton(), damped = FALSE, batch = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("damped-newton", family_newton(), damped = TRUE, convex = TRUE),
-    method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE),
+    method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE, unbounded = TRUE),
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("cubic", family_cubic(), convex = TRUE),

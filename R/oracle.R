@@ -83,6 +83,7 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   response <- if (streamed) x$schema[[y]] else y
   name <- if (streamed) y else "y"
   loss <- check_loss(loss, intercept, call, response, name)
+  check_bounded_slope(loss, "An oracle needs", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)

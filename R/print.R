@@ -64,6 +64,9 @@ answer_names <- list(
   "model gradient" = c("model gradient", "model gradients"),
   "weighted matrix" = c("weighted matrix", "weighted matrices"),
   "clipped gradient" = c("clipped gradient", "clipped gradients"),
+  "residual gradient" = c("gradient of clipped residuals", "gradients of clipped residuals"),
+  "residual counts" = c("count of residuals", "counts of residuals"),
+  recalibration = c("recalibration", "recalibrations"),
   "second moments" = c("matrix of second moments", "matrices of second moments")
 )
 
@@ -93,6 +96,7 @@ better_text <- function(x) {
 }
 
 certified_text <- function(x) {
+  if (has_residuals(x$loss)) return(NULL)
   if (x$status == "noise") return(if (isTRUE(x$target$trivial)) "nothing certified, as every point meets the target")
   c(sosp = "certified stationary", ranges = "certified stationary in ranges that do not fit",
     budget = "not certified, as the budget is spent",
@@ -117,6 +121,7 @@ queries_text <- function(x) {
 }
 
 certificate_text <- function(x) {
+  if (has_residuals(x$loss)) return("No certificate: residuals are clipped closer in each phase")
   scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
   certificate_lines(x$certificate, scale, x$target)
 }

@@ -9,7 +9,7 @@
 # Only kind and labels (of -1 and of 1) are kept of y; its values are not read.
 response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
   refuse_time(y, name, call)
-  if (!is.null(loss$response)) return(bounded_response(y, name, loss, call))
+  if (!is.null(loss$response_kind)) return(bounded_response(y, name, loss, call))
   if (identical(loss$name, "multinomial")) return(classes_response(y, name, call))
   kind <- column_kind(y)
   labels <- switch(if (is.na(kind)) "other" else kind,
@@ -63,8 +63,22 @@ bounded_response <- function(y, name, loss, call) {
     abort("argument", "`", name, "` must be numeric for the ", loss$name, " loss, not ", describe_column(y), ".",
           call = call)
   }
-  structure(class = "dp_response", list(name = name, kind = loss$response_kind, bounds = loss$response,
-                                        centre = loss$centre, half = loss$half))
+  template <- structure(class = "dp_response", list(name = name, kind = loss$response_kind, bounds = loss$response,
+                                                    centre = loss$centre, half = loss$half))
+  if (has_residuals(loss)) template$ends <- loss$response
+  template
+}
+
+# The same response with the bounds of a loss.
+with_bounds <- function(template, loss) {
+  template[c("bounds", "centre", "half", "ends")] <- list(loss$response, loss$centre, loss$half, loss$response)
+  template
+}
+
+# Numbers as they are.
+raw_bounds <- function(template) {
+  template[c("bounds", "centre", "half")] <- list(c(-Inf, Inf), 0, 1)
+  template
 }
 
 is_numeric_response <- function(template) template$kind %in% c("bounded", "count")
@@ -104,7 +118,10 @@ response_link <- function(template, link) {
 }
 
 # The mean of a numeric response, from the linear predictor in the units of response_link().
-response_mean <- function(template, link) if (template$kind == "count") exp(link) else link
+response_mean <- function(template, link) {
+  if (template$kind == "count") return(exp(link))
+  if (is.null(template$ends)) link else pmin(pmax(link, template$ends[1]), template$ends[2])
+}
 
 # The inverse of response_code(): labels from -1, 1 or NA.
 response_decode <- function(template, code) {

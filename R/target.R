@@ -5,6 +5,7 @@
 settle_target <- function(target, oracle, alpha, third, call) {
   if (!is.null(target)) return(target_resolve(target, third))
   alpha <- alpha()
+  if (is.nan(alpha)) return(NULL) # there is no certificate
   target <- target_resolve(sosp(alpha = alpha), third)
   if (alpha < oracle_facts(oracle)$lipschitz) return(target)
   warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)

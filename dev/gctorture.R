@@ -140,6 +140,7 @@ geometry <- function() {
   }
   compare("ffi_oracle_moments", function() list(oracle(), rep(1, 3), 0.1, TRUE))
   compare("ffi_oracle_usable", function() list(oracle(), 0.1, TRUE))
+  compare("ffi_oracle_response", function() list(oracle(), 0.1, TRUE))
   compare("ffi_oracle_move", function() list(oracle(), moved))
   compare("ffi_oracle_weigh", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))
   method("newton-ridge", dpsosp::control_newton_ridge(iterations = 3), there, NULL, none,

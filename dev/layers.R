@@ -15,14 +15,14 @@ layers <- list(
               "features", "model", "network-problem"),
   oracle = c("oracle", "ranges"),
   method = c("target", "papers", "batch", "family", "method-opt", "method-tr", "method-gd", "method-newton",
-             "method-ridge", "geometry", "method-cubic", "method-line-search", "method-perturbation", "method-spider",
+             "method-ridge", "method-residual", "geometry", "method-cubic", "method-line-search",
+             "method-perturbation", "method-spider",
              "methods", "method-network", "auto", "trust-region"),
-  fit = c("job", "job-check", "job-open", "job-ranges", "job-constant", "job-geometry", "job-usable", "dp-sosp",
-          "network", "classes", "coefficient-lines", "checks", "fit", "print", "evaluate", "evaluation", "selection",
-          "tune", "one-step", "job-inference", "intervals", "inference", "update", "certify", "absent", "plot",
-          "autoplot", "tidy", "audit",
-          "audit-plot", "saddle", "sample-size", "plan-formulas", "plan", "curve", "curve-plot", "parsnip",
-          "ecosystem", "load")
+  fit = c("job", "job-check", "job-open", "job-ranges", "job-response", "job-constant", "job-geometry", "job-usable",
+          "dp-sosp", "network", "classes", "coefficient-lines", "checks", "fit", "print", "evaluate", "evaluation",
+          "selection", "tune", "one-step", "job-inference", "intervals", "inference", "update", "certify", "absent",
+          "plot", "autoplot", "tidy", "audit", "audit-plot", "saddle", "sample-size", "plan-formulas", "plan", "curve",
+          "curve-plot", "parsnip", "ecosystem", "load")
 )
 
 main <- function() {

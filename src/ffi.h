@@ -24,6 +24,7 @@ SEXP ffi_oracle_hessian(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_products(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_moments(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_usable(SEXP, SEXP, SEXP);
+SEXP ffi_oracle_response(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_move(SEXP, SEXP);
 SEXP ffi_oracle_weigh(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);

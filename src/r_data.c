@@ -233,6 +233,15 @@ SEXP ffi_oracle_usable(SEXP oracle, SEXP rho, SEXP reproducible) {
   return out;
 }
 
+/* Of the response; for an oracle of any columns. */
+SEXP ffi_oracle_response(SEXP oracle, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = NULL};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, 3)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_response, &what, "moments", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
+}
+
 void bundle_coordinates(struct bundle *b, SEXP coordinates) {
   R_xlen_t p = (R_xlen_t)b->model.columns;
   const struct coordinates_spec spec = {.p = (size_t)p,

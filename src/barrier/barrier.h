@@ -84,6 +84,9 @@ int oracle_create(const struct engine *engine, const struct model *model, struct
 void oracle_free(struct oracle *oracle);
 /* Coefficients and releases are in these coordinates from now on (data/data.h), which must outlive the oracle. Once. */
 int oracle_move(struct oracle *oracle, const struct coordinates *coordinates);
+/* In coordinates of weighted rows without a tilt: the columns' scales and spreads are multiplied by this public or
+ * released number, once. */
+int oracle_rescale(struct oracle *oracle, double factor);
 /* Before oracle_move() and any query: records have these weights and offsets, one each or NULL, and no offset exceeds
  * `most`, which is public, in absolute value. BASE_ERR_ARGUMENT where engine or model cannot have them. */
 int oracle_weigh(struct oracle *oracle, const double *weight, const double *offset, double most);
@@ -97,6 +100,9 @@ size_t oracle_rows(const struct oracle *oracle);
  * NULL. */
 const double *oracle_prior(const struct oracle *oracle);
 const double *oracle_spread(const struct oracle *oracle); /* the same for the columns */
+const double *oracle_scale(const struct oracle *oracle);  /* of the columns in these coordinates; else NULL */
+double oracle_constant(const struct oracle *oracle);      /* the intercept's coordinate; zero if there is none */
+int oracle_clips(const struct oracle *oracle);            /* must slopes be clipped, of weighted rows? */
 double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: bound on the norm of a gradient */
 double oracle_smoothness(const struct oracle *oracle); /* G: Lipschitz constant of the gradient */
@@ -138,6 +144,16 @@ extern const struct query query_second_moments;
 extern const struct query query_moments;
 /* The fraction of the records that are not null. */
 extern const struct query query_usable;
+/* For records that are not null: means of 1, y and y^2 / 2, |y| <= 1: 3 numbers. */
+extern const struct query query_response;
+/* For oracle_clips(), with residuals clipped to the norm clip: the gradient, where those of rows longer than cap have a
+ * smaller clip; the mean residual and, with `along`, the mean of residual times f / 2, f = z'along clipped to
+ * [-2, 2]. */
+extern const struct query query_residual_gradient;
+extern const struct query query_recalibration;
+/* For k ends step_0 < step_1 < ...: the fraction of records at each, where a record with |residual| between two ends
+ * counts at both, more at the nearer one. */
+extern const struct query query_residual_counts;
 /* The trace of the curvature, and A^-1 along for a released gradient along; refused where it may be negative. */
 extern const struct query query_trace;
 extern const struct query query_direction;

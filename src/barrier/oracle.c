@@ -22,6 +22,7 @@ int oracle_create(const struct engine *engine, const struct model *model, struct
 void oracle_free(struct oracle *oracle) {
   if (oracle) oracle_batches_end(oracle);
   if (oracle) journal_free(oracle);
+  if (oracle) coordinates_free(oracle->rescaled);
   base_free(oracle);
 }
 
@@ -34,7 +35,7 @@ struct scope *oracle_step(struct oracle *o) {
 
 /* Kept releases are in other coordinates, and an open batch and the copy of the records hold rows that
  * were clipped for other coordinates. */
-int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
+static int move(struct oracle *o, const struct coordinates *coordinates) {
   struct model moved = o->model;
   int status = o->engine.kind->move ? model_move(&moved, coordinates) : BASE_ERR_ARGUMENT;
   if (status == BASE_OK) status = o->engine.kind->move(&o->engine, coordinates);
@@ -43,6 +44,28 @@ int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
   oracle_batches_end(o);
   for (int keep = 0; keep < KEEP_NOT; keep++) o->kept[keep].query = NULL;
   return BASE_OK;
+}
+
+int oracle_move(struct oracle *o, const struct coordinates *coordinates) {
+  return o->model.coordinates ? BASE_ERR_ARGUMENT : move(o, coordinates);
+}
+
+/* Lengths are measured anew, so that everything that depends on them is as if these were the first coordinates. */
+int oracle_rescale(struct oracle *o, double factor) {
+  if (!model_weighted(&o->model) || o->rescaled) return BASE_ERR_ARGUMENT;
+  struct coordinates_spec spec = o->model.coordinates->spec;
+  if (spec.tilt != 0) return BASE_ERR_ARGUMENT;
+  double *scale = base_alloc(2 * spec.p, sizeof *scale), *spread = scale + spec.p;
+  if (!scale) return BASE_ERR_MEMORY;
+  for (size_t j = 0; j < spec.p; j++) {
+    scale[j] = factor * spec.scale[j];
+    spread[j] = factor * spec.spread[j];
+  }
+  spec.scale = scale;
+  spec.spread = spread;
+  int status = coordinates_create(&spec, &o->rescaled);
+  base_free(scale);
+  return status == BASE_OK ? move(o, o->rescaled) : status;
 }
 
 int oracle_weigh(struct oracle *o, const double *weight, const double *offset, double most) {
@@ -64,6 +87,17 @@ const double *oracle_prior(const struct oracle *o) {
 const double *oracle_spread(const struct oracle *o) {
   return model_weighted(&o->model) ? o->model.coordinates->spec.spread : NULL;
 }
+
+const double *oracle_scale(const struct oracle *o) {
+  return model_weighted(&o->model) ? o->model.coordinates->spec.scale : NULL;
+}
+
+double oracle_constant(const struct oracle *o) {
+  const struct coordinates *c = o->model.coordinates;
+  return c && c->spec.intercept ? c->spec.constant : 0;
+}
+
+int oracle_clips(const struct oracle *o) { return model_clips(&o->model); }
 
 size_t oracle_rows(const struct oracle *o) { return data_rows(o->engine.rows); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }

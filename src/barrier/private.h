@@ -35,6 +35,7 @@ struct oracle {
   struct records *records;        /* a copy from which they are gathered once they are many, or NULL */
   struct amplified bought[PARTS]; /* the last results, because a run uses the same cost again and again */
   struct fresh *fresh;            /* the open schedule of fresh records, or NULL */
+  struct coordinates *rescaled;   /* what oracle_rescale() made, or NULL */
 };
 
 /* ---- mechanism.c ---- */

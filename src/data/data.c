@@ -278,10 +278,10 @@ static void finish_weights(struct data *data, size_t first, size_t rows) {
 
 int data_move(struct data *data, const struct coordinates *coordinates) {
   const struct coordinates_spec *s = &coordinates->spec;
-  if (data->coordinates || s->p != data->p || s->intercept != data->intercept || s->radius != data->radius) {
-    return BASE_ERR_ARGUMENT;
-  }
-  if (s->weighted) {
+  int again = data->length && s->weighted; /* clips are not computed a second time, lengths may be */
+  if (data->coordinates && !again) return BASE_ERR_ARGUMENT;
+  if (s->p != data->p || s->intercept != data->intercept || s->radius != data->radius) return BASE_ERR_ARGUMENT;
+  if (s->weighted && !again) {
     data->length = base_alloc(data->n, sizeof(double));
     if (!data->length) return BASE_ERR_MEMORY;
   }

@@ -78,7 +78,8 @@ int data_weigh_later(struct data *data, int weight, int offset, double most);
  * length of the columns without an end. */
 double coordinates_tilted(const struct coordinates_spec *s, double length, double free, double excess, int regular);
 
-/* Gives the rows these coordinates, which are kept by reference and must fit such rows. May be called once. */
+/* Gives the rows these coordinates, which are kept by reference and must fit such rows. May be called once, for
+ * weighted rows again with weighted rows. */
 int data_move(struct data *data, const struct coordinates *coordinates);
 
 /* The rows that a pass reads, where these are not all rows. */

@@ -32,13 +32,14 @@ struct histogram {
 struct ask {
   const double *at;    /* w */
   const double *along; /* the direction of a search or of a quadratic model; the gradient of a Newton direction */
-  size_t k;            /* number of candidates of a search: w + step[i] along; or of columns that are counted */
-  const double *step, *offset;
-  int scale_free;           /* decreases are divided by their step before they are compared */
-  enum curvature curvature; /* for a trace and a Newton direction */
+  size_t k;            /* number of candidates of a search: w + step[i] along; or of columns or ends that are counted */
+  const double *step, *offset; /* step: also the ends of a histogram of residuals */
+  int scale_free;              /* decreases are divided by their step before they are compared */
+  enum curvature curvature;    /* for a trace and a Newton direction */
   const struct modified *matrix;
   double clip;                       /* largest norm of a record's part of a clipped gradient; for a network also the
-                                      * largest decrease of a record's loss, divided by the length of the step */
+                                      * largest decrease of a record's loss, divided by the length of the step; largest
+                                      * residual */
   const double *most;                /* for column moments: bounds of the clipped rows' numbers; 0: no second moment */
   const struct histogram *histogram; /* for each column */
 };

@@ -48,7 +48,8 @@ struct engine_kind {
   int (*can)(const struct sum *sum, const struct task *task);
   /* answer: width numbers, not divided by n. */
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
-  /* Gives the rows these coordinates, which are kept by reference; may be called once. NULL: there is no model. */
+  /* Gives the rows these coordinates, which are kept by reference; may be called as data_move(). NULL: there is no
+   * model. */
   int (*move)(const struct engine *e, const struct coordinates *coordinates);
   /* Gives the records these weights and offsets, see data_weigh(); for rows in chunks only whether the arrays are NULL
    * is used. NULL: not possible. */

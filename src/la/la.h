@@ -36,8 +36,8 @@ void la_lanes_add(size_t m, size_t n, size_t depth, const double *x, size_t ldx,
 /* copies the lower triangle to the upper one */
 void la_symmetrise(size_t n, double *c);
 
-/* x <- A^-1 x for the symmetric positive definite d x d matrix A, by Cholesky; its lower triangle is read and A is
- * overwritten. */
+/* x <- A^-1 x for the symmetric positive definite d x d matrix A, by Cholesky; its lower triangle is read and
+ * overwritten with the factor. */
 int la_solve_definite(size_t d, double *a, double *x);
 /* The same for A with its eigenvalues e, which are nonnegative up to rounding, raised to h(e) between max(e, least) and
  * 8/7 of that; least may be zero where A is definite. The number of operations depends on d alone (clip.c). */

@@ -5,11 +5,12 @@
 #include <string.h>
 
 extern const struct loss loss_logistic, loss_sigmoid, loss_bounded_logistic, loss_huber_svm, loss_huber,
-    loss_multinomial, loss_poisson;
+    loss_multinomial, loss_poisson, loss_squared;
 
 const struct loss *const losses_all[] = {
-    &loss_logistic, &loss_sigmoid,     &loss_bounded_logistic, &loss_huber_svm,
-    &loss_huber,    &loss_multinomial, &loss_poisson,          NULL,
+    &loss_logistic,  &loss_sigmoid, &loss_bounded_logistic,
+    &loss_huber_svm, &loss_huber,   &loss_multinomial,
+    &loss_poisson,   &loss_squared, NULL,
 };
 
 const struct loss *loss_find(const char *name) {

@@ -13,7 +13,7 @@
 struct loss;
 
 struct loss_bounds {
-  double lipschitz;   /* |l'| <= lipschitz */
+  double lipschitz;   /* |l'| <= lipschitz; infinite for a loss whose slope has no bound */
   double curv_lower;  /* l'' >= -curv_lower, curv_lower >= 0 */
   double curv_upper;  /* l'' <= curv_upper; these two bound the difference quotients of l' where there is no l'' */
   double third;       /* |l'''| <= third; infinite where l'' jumps */
@@ -22,8 +22,8 @@ struct loss_bounds {
   double floor;       /* l >= floor */
 };
 
-/* The table; NULL ends it. y is -1 or 1, of "huber" in [-1, 1], of "multinomial" k / K for the class k of K, of
- * "poisson" in [0, 1]. */
+/* The table; NULL ends it. y is -1 or 1, of "huber" and "squared" in [-1, 1], of "multinomial" k / K for the class k of
+ * K, of "poisson" in [0, 1]. */
 extern const struct loss *const losses_all[];
 /* The one of this name, with the default of its parameter if it has one; NULL for an unknown name. */
 const struct loss *loss_find(const char *name);

@@ -231,6 +231,35 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
 double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options,
                            double rho, const double *w);
 
+/* ---- residual.c ---- */
+
+/* The shares are of the whole budget; the gradients have what they leave. */
+struct residual_options {
+  int iterations;             /* of all phases */
+  double matrix_share;        /* for the weighted matrix */
+  double counts_share;        /* for the counts of residuals of each phase */
+  double recalibration_share; /* for the recalibration */
+  int slopes;                 /* does it correct the slopes, too? */
+  double present;             /* fraction of records that are not null */
+  double level;               /* standard deviation of the noise of the start's constant prediction */
+  double spread;              /* of the response about it */
+  double centre;              /* standard deviation of the noise of the centres of columns */
+  double clip;                /* of residuals, over their scale */
+  double first;               /* least such clip in the first phase */
+  double reach, least;        /* see the head of the file; least as in ridge_options */
+  double wander;              /* largest standard deviation of the wandering predictors, over the scale of residuals */
+  double tail;                /* fraction of the last iterates of a phase whose mean is taken */
+  double signal;              /* smallest standard deviation of the predictors that the solution is shrunk for, over the
+                               * spread of the response */
+  int signals;                /* number of such values, each twice the one before; zero is another one */
+};
+/* For squared error without a penalty, of weighted rows with an intercept in coordinates of their own. w is a constant
+ * prediction. */
+int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
+                 double rho, double *w, struct opt_result *result);
+double residual_default_alpha(struct oracle *oracle, const struct penalty *penalty,
+                              const struct residual_options *options, double rho, const double *w);
+
 /* ---- backtracking.c ---- */
 
 /* For a network, first and clip are used as given, not relative to 1 / G and to the bound on gradients. */

@@ -4,7 +4,8 @@
 #include <string.h>
 
 extern const struct method method_opt, method_tr, method_gd, method_newton, method_moment, method_ridge,
-    method_perturbed, method_cubic, method_descent, method_backtracking, method_spider, method_population;
+    method_residual, method_perturbed, method_cubic, method_descent, method_backtracking, method_spider,
+    method_population;
 
 const struct method *const methods_all[] = {
     &method_opt,          /* short steps and line search, in one phase or two */
@@ -13,6 +14,7 @@ const struct method *const methods_all[] = {
     &method_newton,       /* Newton's method */
     &method_moment,       /* the same for several outputs */
     &method_ridge,        /* Newton's method with a ridge of its own, for weighted rows */
+    &method_residual,     /* the same for squared error, with clipped residuals */
     &method_perturbed,    /* output and objective perturbation */
     &method_descent,      /* gradient descent for networks */
     &method_cubic,        /* cubic regularisation */
@@ -46,13 +48,7 @@ const struct field result_fields[] = {
 };
 
 const struct field trace_fields[] = {
-    FIELD(trace_row, COUNT, phase),
-    FIELD(trace_row, COUNT, iteration),
-    FIELD(trace_row, TEXT, query),
-    FIELD(trace_row, NUMBER, estimate),
-    FIELD(trace_row, NUMBER, bound),
-    FIELD(trace_row, NUMBER, sd),
-    FIELD(trace_row, NUMBER, rho),
-    FIELD(trace_row, NUMBER, step),
-    {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(trace_row, COUNT, phase),     FIELD(trace_row, COUNT, iteration), FIELD(trace_row, TEXT, query),
+    FIELD(trace_row, NUMBER, estimate), FIELD(trace_row, NUMBER, bound),    FIELD(trace_row, NUMBER, sd),
+    FIELD(trace_row, NUMBER, rho),      FIELD(trace_row, NUMBER, step),     {NULL, FIELD_FLAG, 0, NULL},
 };

@@ -11,6 +11,10 @@
  *   R V (t^2 q_k / (s^2 + t^2 e_k))_k,    sum_k (t^2 q_k^2 / (s^2 (s^2 + t^2 e_k)) - log(1 + t^2 e_k / s^2)) / 2.
  *
  * The result is the mean of these means, with the likelihoods as weights.
+ *
+ * Where the noise has the covariance N, Q = H N^-1 H, x = H N^-1 v, and D = diag(prior variances)^1/2 of one t, the
+ * mean is D A^-1 D x with A = I + D Q D, and the logarithm of the likelihood, less that of a = 0, is (x'D A^-1 D x -
+ * log det A) / 2.
  */
 #include "method/private.h"
 
@@ -88,6 +92,58 @@ int posterior_mean(const struct posterior *p, const double *v, double *a) {
     for (size_t j = 0; j < dim; j++) a[j] *= sqrt(p->variance[j]);
   }
   base_free(memory);
+  return status;
+}
+
+/* The mean for one t; root is scratch. Leaves the lower Cholesky factor of A in p->scratch. */
+static int known_level(const struct posterior_known *p, double t, double *root, double *a, double *log_likelihood) {
+  size_t dim = p->dim;
+  double *m = p->scratch, determinant = 0;
+  for (size_t j = 0; j < dim; j++) root[j] = (j == 0 ? 1 : t) * sqrt(p->variance[j]);
+  for (size_t j = 0; j < dim; j++) {
+    for (size_t i = 0; i < dim; i++) m[i + j * dim] = root[i] * root[j] * p->product[i + j * dim] + (i == j);
+    a[j] = root[j] * p->weighted[j];
+  }
+  int status = la_solve_definite(dim, m, a);
+  for (size_t j = 0; j < dim; j++) {
+    determinant += log(m[j + j * dim]);
+    a[j] *= root[j];
+  }
+  *log_likelihood = la_dot(dim, a, p->weighted) / 2 - determinant;
+  return status;
+}
+
+/* The first entry of (L L')^-1, |x|^2 for L x = (1, 0, 0, ...). */
+static double first_entry(size_t dim, const double *l, double *x) {
+  for (size_t i = 0; i < dim; i++) x[i] = i == 0;
+  for (size_t j = 0; j < dim; j++) {
+    x[j] /= l[j + j * dim];
+    la_axpy(dim - 1 - j, -x[j], l + j + 1 + j * dim, x + j + 1);
+  }
+  return la_dot(dim, x, x);
+}
+
+/* A level is added to the sums so far, which are scaled when a larger likelihood is found. */
+int posterior_known_mean(const struct posterior_known *p, double *a, double *first) {
+  double *one = base_alloc(2 * p->dim, sizeof(double)), most = -INFINITY, total = 0;
+  if (!one) return BASE_ERR_MEMORY;
+  int status = BASE_OK;
+  memset(a, 0, p->dim * sizeof(double));
+  *first = 0;
+  for (int i = -1; status == BASE_OK && i < p->levels; i++) {
+    double *root = one + p->dim, likelihood;
+    status = known_level(p, i < 0 ? 0 : ldexp(p->least, i), root, one, &likelihood);
+    double fade = likelihood > most ? exp(most - likelihood) : 1,
+           weight = likelihood > most ? 1 : exp(likelihood - most);
+    most = fmax(most, likelihood);
+    total = fade * total + weight;
+    la_scale(p->dim, fade, a);
+    la_axpy(p->dim, weight, one, a);
+    *first = fade * *first + weight * p->variance[0] * first_entry(p->dim, p->scratch, root);
+  }
+  la_scale(p->dim, 1 / total, a);
+  *first /= total;
+  base_free(one);
   return status;
 }
 

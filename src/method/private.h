@@ -65,6 +65,38 @@ int posterior_mean(const struct posterior *p, const double *v, double *a);
 /* The same for H = h I and p_j = 1, without matrices; hessian and variance are not used. */
 int posterior_mean_scalar(const struct posterior *p, double h, const double *v, double *a);
 
+/* The same where noise is correlated and the variance of the first coordinate is known: v = H a + noise of covariance
+ * N, and t may be zero, too. */
+struct posterior_known {
+  size_t dim;
+  const double *product;  /* H N^-1 H, dim x dim */
+  const double *weighted; /* H N^-1 v */
+  const double *variance; /* that of the first coordinate, then p */
+  double *scratch;        /* dim x dim */
+  double least;           /* smallest t but zero */
+  int levels;             /* number of values of t without zero */
+};
+/* first: the posterior variance of the first coordinate, averaged over t. */
+int posterior_known_mean(const struct posterior_known *p, double *a, double *first);
+
+/* ---- scale.c ---- */
+
+/* Noisy fractions of records by the size of their residuals. */
+struct residual_counts {
+  size_t k;
+  const double *end, *count; /* k ends, and the fraction at each */
+  double sd;                 /* of the noise of a fraction */
+  double present;            /* the sum of the fractions without noise */
+};
+struct residual_scale {
+  double scale; /* of a t distribution with 5 degrees of freedom */
+  double sd;    /* 68 % of the residuals are smaller, as of a normal distribution with this standard deviation */
+  double far;   /* hardly any residual is larger */
+};
+struct residual_scale residual_scale(const struct residual_counts *c);
+/* The fraction of residuals smaller than x. */
+double residual_within(const struct residual_scale *s, double x);
+
 /* ---- objective.c: noisy loss plus exact penalty ---- */
 
 struct objective {

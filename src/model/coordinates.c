@@ -5,7 +5,9 @@
  * A weighted row keeps its length s = |z|, and its contribution is bounded by its loss. With B the bound and c the
  * smallest slope that a loss can be given, it has the slope c_i = B / s, clipped to the interval from c to the slope of
  * the loss, and the weight min(1, B / (c s)). Then weight times slope times s is at most B for every response
- * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only.
+ * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only. Where the slope has no bound,
+ * queries clip it to the row's limit c min(1, cap / s), so that limit times s is at most c cap (proofs:
+ * sensitivity-residual).
  *
  * With a tilt k the loss has the weight 1 + k for y > 0 and 1 - k for y < 0, at the predictor
  * t + log((1 + k) / (1 - k)): then the true log-odds t still minimise the expected loss. The lengths are such that a
@@ -45,7 +47,8 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   m->coordinates = coordinates;
   m->own = *b;
   if (!coordinates->spec.weighted) return BASE_OK;
-  m->own.lipschitz = (1 + fabs(coordinates->spec.tilt)) * row_bound(&coordinates->spec);
+  int bounded = isfinite(loss_bounds_of(m->loss)->lipschitz);
+  m->own.lipschitz = bounded ? (1 + fabs(coordinates->spec.tilt)) * row_bound(&coordinates->spec) : INFINITY;
   m->own.curv_upper = m->own.third = INFINITY; /* rows may be long */
   m->offset += fabs(shift_of(&coordinates->spec));
   return BASE_OK;
@@ -53,8 +56,19 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
 
 double model_gradient_change(const struct model *m, int replaces) {
   double one = model_bounds(m)->lipschitz;
+  if (!isfinite(one)) return one;
   return !replaces ? one : model_weighted(m) ? 2 * row_bound(&m->coordinates->spec) : 2 * one;
 }
+
+int model_clips(const struct model *m) { return model_weighted(m) && !isfinite(loss_bounds_of(m->loss)->lipschitz); }
+
+void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit) {
+  double cap = m->coordinates->spec.cap;
+  for (size_t i = 0; i < b->rows; i++) limit[i] = clip * fmin(1, cap / b->length[i]);
+}
+
+/* With the rounding of the limit. */
+double model_limit_bound(const struct model *m, double clip) { return clip * m->coordinates->spec.cap * (1 + 0x1p-48); }
 
 /* The bound on a row's gradient, without a tilt, and the rounding of its slope and weights. */
 static double row_bound(const struct coordinates_spec *s) { return s->bound * (1 + 0x1p-48); }
@@ -106,10 +120,10 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
 
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight) {
   const struct coordinates_spec *s = &m->coordinates->spec;
-  double least = loss_least_slope(m->loss);
+  double most = model_clips(m) ? INFINITY : s->bound / loss_least_slope(m->loss);
   for (size_t i = 0; i < b->rows; i++) {
     double length = b->length[i], part = s->cap / length;
-    weight[i] = fmin(fmin(1, s->bound / (least * length)), part * part);
+    weight[i] = fmin(fmin(1, most / length), part * part);
   }
 }
 

@@ -63,6 +63,8 @@ void model_eval(const struct model *m, const struct data_block *b, const double 
                 double *d2);
 double model_sum(const struct model *m, const struct data_block *b, const double *t);
 void model_own_slopes(const struct model *m, const struct data_block *b, const double *t, const double *c, double *d1);
+/* Slopes without the records' weights, for those who clip them before they weight them. */
+void model_residuals(const struct model *m, const struct data_block *b, const double *t, double *d1);
 void model_upper_curvature(const struct model *m, const struct data_block *b, const double *t, double *c);
 double model_range(const struct model *m, double t_max);
 
@@ -79,6 +81,12 @@ double model_gradient_change(const struct model *m, int replaces);
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1);
 /* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. */
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight);
+
+/* For weighted rows of a loss whose slope has no bound: it must be clipped. */
+int model_clips(const struct model *m);
+/* limit_i <- clip min(1, cap / |z_i|), and a bound on limit_i |z_i| */
+void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit);
+double model_limit_bound(const struct model *m, double clip);
 
 /* Coefficients are in these coordinates from now on. One output only; weighted rows need a convex loss. */
 int model_move(struct model *m, const struct coordinates *coordinates);

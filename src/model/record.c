@@ -57,6 +57,11 @@ void model_own_slopes(const struct model *m, const struct data_block *b, const d
   if (b->weight) weigh(m, b, d1);
 }
 
+void model_residuals(const struct model *m, const struct data_block *b, const double *t, double *d1) {
+  double room[DATA_BLOCK];
+  loss_eval(m->loss, b->rows, b->y, shifted(b, t, room), NULL, d1, NULL);
+}
+
 void model_upper_curvature(const struct model *m, const struct data_block *b, const double *t, double *c) {
   double room[DATA_BLOCK];
   loss_upper_curvature(m->loss, b->rows, shifted(b, t, room), c);

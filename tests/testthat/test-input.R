@@ -328,6 +328,7 @@ good_calls <- expression(
   control_newton_ridge = list(iterations = 20, matrix_share = 0.1, certificate_share = 0.1,
                               confidence = 0.9),
   loss_huber_svm = list(h = 0.5),
+  loss_squared = list(response = c(-3, 3)),
   loss_huber = list(response = c(0, 10), c = 1),
   loss_poisson = list(max = 20),
   sosp = list(alpha = 0.1),

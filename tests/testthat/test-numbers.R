@@ -26,7 +26,7 @@ test_that("a method for several kinds of response needs a loss, in words that no
   }
   expect_equal(nrow(dp_ledger(budget)), 0)
   lines <- trimws(sub("#.*", "", strsplit(said, "\n")[[1]][-1]))
-  expect_identical(lines, c("loss = \"logistic\"", "loss = loss_huber(c(lower, upper))", "loss = loss_poisson(max)"))
+  expect_identical(lines, c("loss = \"logistic\"", "loss = \"squared\"", "loss = loss_poisson(max)"))
   expect_match(said, "`died`", fixed = TRUE)
 })
 

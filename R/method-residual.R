@@ -1,0 +1,104 @@
+# Linear regression by squared error with the method "newton-ridge" (src/method/residual.c). The noise of a gradient is
+# proportional to the residual at which a record is clipped, so residuals are clipped at a multiple of their own scale,
+# which decreases from phase to phase. Fractions of the budget and constants were chosen on synthetic problems and on
+# three data sets: inst/experiments/squared.R.
+
+residual_matrix <- 0.06        # fraction of the budget for the weighted matrix
+residual_counts <- 0.015       # for the counts of residuals of each of the phases
+residual_phases <- 4L          # as in the core
+residual_steps <- 75L          # of all phases
+residual_level <- c(0.02, 0.2) # least and largest fraction for the level of the response,
+residual_precise <- 6          # which is this over n mu in between
+residual_enough <- 400         # from this n mu on the slopes are recalibrated, too
+residual_recalibration <- c(level = 0.08, slopes = 0.05) # fraction for the recalibration
+residual_clip <- c(least = 0.6, most = 4, at = 0.7, noise = 0.02, power = 0.4) # see clip_over_scale()
+residual_first <- 1.5          # least clip of the first phase, over the scale of residuals
+residual_reach <- 8            # time constants of the slowest direction, over those that the noise of one step allows
+residual_least <- 1.2          # least term added to the matrix, over the norm of its noise
+residual_wander <- 0.7         # standard deviation of the predictors caused by the noise of the iterates
+residual_tail <- 0.85          # fraction of the iterates of a phase whose mean is taken
+residual_signal <- 2^-6        # smallest standard deviation of the predictors, over that of the response
+residual_signals <- 8L         # number of such values, each twice the one before
+residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
+residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
+
+# The family of a method for this loss.
+for_loss <- function(method, loss, call) {
+  if (!has_residuals(loss)) return(method)
+  if (!method$unbounded) {
+    abort("argument", "The method \"", method$name, "\" needs a loss whose slope is bounded, and that of the ",
+          loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.", call = call)
+  }
+  method$family <- family_residual()
+  method
+}
+
+family_residual <- function() {
+  new_family("newton_ridge", function(method, loss) control_newton_ridge(), residual_options,
+             core = function(control) "residual", check_problem = check_residual,
+             weighted = function(job) residual_shares(job)$gradients / (1 - geometry_share))
+}
+
+# Refuses what squared error does not have, before anything is charged.
+check_residual <- function(job) {
+  refuse <- function(...) abort("argument", "With the ", job$loss$name, " loss ", ..., call = job$call)
+  if (columns_of(job) == 0L) refuse("a fit needs columns beside the intercept.")
+  if (!job$design$intercept) refuse("a fit needs an intercept, which holds the level of the response.")
+  if (job$penalty$name != "none") refuse("the method chooses a ridge of its own: leave out `penalty`.")
+  if (job$streamed) refuse("the data must be in memory: a source has no sums of residuals yet.")
+  weighed <- if (is_matrix_design(job$design)) job$design$weighted || !is.null(job$design$shift) else
+    has_weights(job$design)
+  if (weighed) refuse("there are no `weights` and no offsets yet: take `loss_huber()`.")
+  if (!is.null(job$start)) refuse("a run starts at the level of the response, which it releases: leave out `start`.")
+  if (!is.null(job$target)) refuse("a fit has no certificate: leave out `target`.")
+  if (job$inference != "none") refuse("there are no intervals yet: leave out `inference`.")
+}
+
+# n times the budget in Gaussian differential privacy.
+records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
+
+# Fractions of a job's budget, and whether the recalibration includes the slopes.
+residual_shares <- function(job) {
+  slopes <- records_by_budget(job) >= residual_enough
+  level <- level_share(job)
+  recalibration <- residual_recalibration[[if (slopes) "slopes" else "level"]]
+  counts <- residual_counts * residual_phases
+  list(slopes = slopes, level = level, recalibration = recalibration,
+       gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)
+}
+
+level_share <- function(job) {
+  min(residual_level[2], max(residual_level[1], residual_precise / records_by_budget(job)))
+}
+
+# With much noise small clips are better, although they hardly estimate means.
+clip_over_scale <- function(noise) {
+  wanted <- residual_clip[["at"]] * (residual_clip[["noise"]] / noise)^residual_clip[["power"]]
+  min(residual_clip[["most"]], max(residual_clip[["least"]], wanted))
+}
+
+residual_options <- function(job, rho) {
+  shares <- residual_shares(job)
+  left <- 1 - shares$level - geometry_share
+  iterations <- job$control$iterations
+  matrix <- job$control$matrix_share
+  list(iterations = if (is.na(iterations)) residual_steps else iterations,
+       matrix_share = if (is.na(matrix)) residual_matrix / left else matrix,
+       counts_share = residual_counts / left, recalibration_share = shares$recalibration / left,
+       slopes = shares$slopes, present = job$level$present, level = job$level$noise, spread = job$level$spread,
+       centre = job$geometry$centre_sd, clip = clip_over_scale(relative_noise(job, shares$gradients * job$rho)),
+       first = residual_first, reach = residual_reach, least = residual_least, wander = residual_wander,
+       tail = residual_tail, signal = residual_signal, signals = residual_signals)
+}
+
+# The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the
+# spreads are those that the moments tell. centre_sd: standard deviation of the noise of the centres.
+residual_geometry <- function(geometry, moments, job) {
+  whole <- 1 / sqrt(1 + residual_constant^2 / job$dim)
+  geometry$scale <- whole * geometry$scale
+  geometry$constant <- whole * residual_constant / sqrt(job$dim)
+  geometry$spread <- as.double(geometry$scale * pmax(sqrt(moments$variance), residual_spread))
+  geometry$bound <- geometry$cap
+  geometry$centre_sd <- moments$centre_sd
+  geometry
+}

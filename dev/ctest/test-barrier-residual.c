@@ -1,0 +1,293 @@
+/*
+ * Sums of clipped residuals and moments of the response, measured: no pair of neighbours exceeds their sensitivities,
+ * however long its rows and however large its residuals, and the pairs of the proofs come within 0.1 % (proofs:
+ * sensitivity-response, sensitivity-residual, residual-counts, recalibration). Their values by definition; what is
+ * refused for a slope without a bound.
+ */
+#include "fixture.h"
+
+enum { P = 4, MOST = P + 1, MOST_ROWS = 20, ENDS = 4 };
+
+enum quantity { RESPONSE, GRADIENT, MEANS, LEVEL, COUNTS, QUANTITIES };
+
+/* Two data sets that differ in their first record, and what they are asked. */
+struct pair {
+  size_t n;
+  double row[2][P], y[2]; /* of the first record; NaN for a null record */
+  double weight[2];
+  double w[MOST], along[MOST], end[ENDS], clip;
+  double scale[P], centre[P], constant, cap;
+};
+
+static void random_pairs(enum oracle_neighbours neighbours, enum quantity q);
+static void worst_pairs(enum oracle_neighbours neighbours, size_t n);
+static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
+static void values_by_definition(int weighted);
+static void refused(void);
+
+void test_barrier_residual(void) {
+  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+    for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
+      for (int q = RESPONSE; q < QUANTITIES; q++) random_pairs(neighbours, q);
+      if (fixture_storage == FIXTURE_CODES) continue; /* half of its columns are indicators */
+      for (size_t n = 3; n <= MOST_ROWS; n += 17) worst_pairs(neighbours, n);
+    }
+    for (int weighted = 0; weighted <= 1; weighted++) values_by_definition(weighted);
+  }
+  fixture_storage = FIXTURE_DENSE;
+  refused();
+}
+
+/* ---- the pairs of the proofs ---- */
+
+static struct pair base_pair(size_t n, double size) {
+  struct pair p = {.n = n, .y = {1, 1}, .weight = {1, 1}, .clip = 0.1, .constant = 0.5, .cap = 1.2};
+  for (size_t j = 0; j < P; j++) p.scale[j] = size;
+  for (size_t j = 0; j < ENDS; j++) p.end[j] = 0.1 * (double)(j + 1);
+  return p;
+}
+
+static void tight(enum oracle_neighbours neighbours, enum quantity q, struct pair pair) {
+  if (neighbours == ORACLE_ZERO_OUT) pair.y[1] = NAN;
+  double found = share(neighbours, q, &pair);
+  CHECK(found <= 1);
+  CHECK_NEAR(found, 1, 1e-3);
+}
+
+/* Nearly opposite rows, far longer than the cap, whose residuals are beyond the clip on the same side. */
+static void worst_gradient(enum oracle_neighbours neighbours, size_t n, double size) {
+  struct pair p = base_pair(n, size);
+  p.constant = 0.01;
+  for (int side = 0; side < 2; side++) p.row[side][1] = side ? -1 : 1;
+  tight(neighbours, GRADIENT, p);
+}
+
+static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
+  struct pair response = base_pair(n, 1), means = base_pair(n, 10), counts = base_pair(n, 1);
+  response.y[1] = -1;
+  tight(neighbours, RESPONSE, response);
+  worst_gradient(neighbours, n, 12);
+  worst_gradient(neighbours, n, 300);
+  means.y[1] = -1; /* residuals of both signs beyond the clip, predictions f far to the same side */
+  means.row[0][0] = means.row[1][0] = means.along[1] = 1;
+  tight(neighbours, LEVEL, means);
+  tight(neighbours, MEANS, means);
+  counts.w[1] = 0;
+  counts.y[0] = 0.1; /* at the first end, and beyond the last */
+  tight(neighbours, COUNTS, counts);
+}
+
+/* ---- any pair ---- */
+
+static double far_number(double size) { return size * exp(2 * ctest_normal()) * fixture_sign(); }
+
+static struct pair random_pair(enum oracle_neighbours neighbours) {
+  struct pair p = base_pair(3 + (size_t)(17 * ctest_uniform()), 1);
+  p.cap = exp(2 * ctest_uniform() - 1);
+  p.clip = exp(3 * ctest_uniform() - 3);
+  p.constant = exp(2 * ctest_uniform() - 1);
+  for (size_t j = 0; j < P; j++) {
+    p.scale[j] = exp(2 * ctest_normal());
+    p.centre[j] = 2 * ctest_uniform() - 1;
+    p.row[0][j] = far_number(1);
+    p.row[1][j] = ctest_uniform() < 0.3 ? -p.row[0][j] : far_number(1);
+  }
+  for (size_t j = 0; j < MOST; j++) {
+    p.w[j] = far_number(0.3);
+    p.along[j] = far_number(1);
+  }
+  for (size_t j = 0; j < ENDS; j++) p.end[j] = (j > 0 ? p.end[j - 1] : 0) + exp(4 * ctest_uniform() - 4);
+  for (int k = 0; k < 2; k++) {
+    p.y[k] = ctest_uniform() < 0.2 ? NAN : 3 * ctest_normal();
+    p.weight[k] = ctest_uniform() < 0.5 ? 1 : ctest_uniform();
+  }
+  if (neighbours == ORACLE_ZERO_OUT) p.y[1] = NAN;
+  return p;
+}
+
+static void random_pairs(enum oracle_neighbours neighbours, enum quantity q) {
+  double worst = 0;
+  for (int i = 0; i < ctest_size(1000, 100); i++) {
+    struct pair p = random_pair(neighbours);
+    double found = share(neighbours, q, &p);
+    worst = isnan(found) ? INFINITY : fmax(worst, found);
+  }
+  CHECK(worst <= 1);
+  CHECK(worst > 0.5);
+}
+
+/* ---- change over sensitivity ---- */
+
+static const struct query *const queries[] = {&query_response, &query_residual_gradient, &query_recalibration,
+                                              &query_recalibration, &query_residual_counts};
+
+static struct ask ask_of(enum quantity q, const struct pair *p) {
+  struct ask ask = {.at = p->w, .clip = p->clip, .k = ENDS, .step = p->end};
+  if (q == RESPONSE) ask.at = NULL;
+  if (q == MEANS) ask.along = p->along;
+  return ask;
+}
+
+static size_t numbers_of(enum quantity q) {
+  static const size_t numbers[] = {[RESPONSE] = 3, [GRADIENT] = MOST, [MEANS] = 2, [LEVEL] = 1, [COUNTS] = ENDS};
+  return numbers[q];
+}
+
+static struct coordinates_spec spec_of(const struct pair *p) {
+  return (struct coordinates_spec){.p = P,
+                                   .intercept = 1,
+                                   .weighted = 1,
+                                   .radius = 1.5,
+                                   .constant = p->constant,
+                                   .cap = p->cap,
+                                   .bound = 1,
+                                   .scale = p->scale,
+                                   .prior = p->scale,
+                                   .spread = p->scale,
+                                   .centre = p->centre};
+}
+
+/* The sum over n and its sensitivity; infinite where something is refused. */
+static double ask(struct oracle *o, enum quantity q, const struct pair *p, const struct coordinates *c,
+                  const double *weight, double *answer) {
+  const struct ask what = ask_of(q, p);
+  struct scope *s = oracle_all(o);
+  int status = oracle_weigh(o, weight, NULL, 0);
+  if (status == BASE_OK && q != RESPONSE) status = oracle_move(o, c);
+  if (status == BASE_OK) status = release_check(s, queries[q], &what);
+  if (status == BASE_OK) status = mean_of(s, queries[q], &what, answer);
+  return status == BASE_OK ? queries[q]->sensitivity(s, &what, 0) : 0;
+}
+
+static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *p) {
+  double x[MOST_ROWS * P], y[MOST_ROWS], weight[MOST_ROWS], answers[2][MOST] = {{0}}, change = 0, sensitivity = 0;
+  for (int k = 0; k < 2; k++) {
+    const struct coordinates_spec spec = spec_of(p);
+    struct data *d = NULL;
+    struct coordinates *c;
+    struct fixture_arrays arrays;
+    struct oracle *o;
+    for (size_t i = 0; i < p->n; i++) {
+      for (size_t j = 0; j < P; j++) x[i + j * p->n] = i == 0 ? p->row[k][j] : (double)((i + j) % 3) - 1;
+      y[i] = i == 0 ? p->y[k] : i % 2 ? 1 : -0.3;
+      weight[i] = i == 0 ? p->weight[k] : 1;
+    }
+    if (fixture_data(x, p->n, P, 1, 1.5, y, &arrays, &d) != BASE_OK) return INFINITY;
+    if (coordinates_create(&spec, &c) != BASE_OK) return INFINITY;
+    if (open_oracle(d, loss_find("squared"), NULL, &ctest_entropy, neighbours, &o) != BASE_OK) return INFINITY;
+    sensitivity = ask(o, q, p, c, weight, answers[k]);
+    oracle_free(o);
+    coordinates_free(c);
+    data_free(d);
+    fixture_free(&arrays);
+  }
+  for (size_t i = 0; i < numbers_of(q); i++) change = hypot(change, answers[0][i] - answers[1][i]);
+  return change / sensitivity;
+}
+
+/* ---- values ---- */
+
+static long double clipped(long double x, long double limit) { return fminl(fmaxl(x, -limit), limit); }
+
+static long double hat(const struct pair *p, size_t j, long double size) {
+  long double low = j > 0 ? p->end[j - 1] : 0, at = p->end[j], high = j + 1 < ENDS ? p->end[j + 1] : INFINITY;
+  if (size <= at) return j == 0 ? 1 : fmaxl(0, (size - low) / (at - low));
+  return j + 1 == ENDS ? 1 : fmaxl(0, (high - size) / (high - at));
+}
+
+/* Of one record with this weight, response and row. */
+static void add_expected(const struct pair *p, long double v, long double y, const long double *z, long double length,
+                         long double want[QUANTITIES][MOST]) {
+  long double t = 0, f = 0;
+  for (size_t j = 0; j < MOST; j++) t += p->w[j] * z[j], f += p->along[j] * z[j];
+  long double r = t - y, limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
+  for (size_t j = 0; j < 3; j++) want[RESPONSE][j] += v * (j == 0 ? 1 : j == 1 ? y : y * y / 2);
+  for (size_t j = 0; j < MOST; j++) want[GRADIENT][j] += v * z[j] * clipped(r, limit);
+  want[LEVEL][0] += means;
+  want[MEANS][0] += means;
+  want[MEANS][1] += means * clipped(f, 2) / 2;
+  for (size_t j = 0; j < ENDS; j++) want[COUNTS][j] += v * hat(p, j, fabsl(r));
+}
+
+/* Some records are null, some responses infinite or beyond their bounds, and some rows long. */
+static void values_by_definition(int weighted) {
+  enum { N = 1500 };
+  double *x = base_alloc(N * P, sizeof *x), *y = base_alloc(N, sizeof *y), *weight = base_alloc(N, sizeof *weight);
+  long double want[QUANTITIES][MOST] = {{0}}, z[MOST];
+  struct pair p = base_pair(N, 1);
+  struct fixture f = {.x = x, .y = y};
+  struct coordinates *c;
+  double answer[MOST];
+  for (size_t j = 0; j < P; j++) {
+    p.scale[j] = 1 + (double)j;
+    p.centre[j] = 0.1 * (double)j;
+  }
+  for (size_t j = 0; j < MOST; j++) p.w[j] = 0.1 * (double)j, p.along[j] = 1 - 0.5 * (double)j;
+  for (size_t i = 0; i < N; i++) {
+    for (size_t j = 0; j < P; j++) x[i + j * N] = ctest_normal();
+    y[i] = i % 50 == 3 ? INFINITY : i % 50 == 4 ? NAN : 0.7 * ctest_normal();
+    weight[i] = ctest_uniform();
+  }
+  x[7] = NAN;
+  CHECK(fixture_data(x, N, P, 1, 1.5, y, &f.arrays, &f.data) == BASE_OK);
+  CHECK(open_oracle(f.data, loss_find("squared"), NULL, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) == BASE_OK);
+  const struct coordinates_spec spec = spec_of(&p);
+  CHECK(coordinates_create(&spec, &c) == BASE_OK);
+  CHECK(oracle_weigh(f.oracle, weighted ? weight : NULL, NULL, 0) == BASE_OK);
+  for (size_t i = 0; i < N; i++) {
+    if (!(f.data->clip[i] > 0)) continue;
+    long double length = fixture_moved(f.data, x, &spec, i, z);
+    add_expected(&p, weighted ? weight[i] : 1, fmax(-1, fmin(y[i], 1)), z, length, want);
+  }
+  for (int q = RESPONSE; q < QUANTITIES; q++) {
+    const struct ask what = ask_of(q, &p);
+    if (q == GRADIENT) CHECK(oracle_move(f.oracle, c) == BASE_OK);
+    CHECK(mean_of(oracle_all(f.oracle), queries[q], &what, answer) == BASE_OK);
+    for (size_t j = 0; j < numbers_of(q); j++) CHECK_NEAR(answer[j], (double)(want[q][j] / N), 1e-12);
+  }
+  fixture_close(&f);
+  coordinates_free(c);
+  base_free(weight);
+}
+
+/* ---- refusals ---- */
+
+/* Queries that need a bound of the slope, in any coordinates; residuals of other losses and of rows that are not
+ * weighted; ends and clips that are no use. Nothing is charged. */
+static void refused(void) {
+  const struct query *const bounded[] = {&query_gradient, &query_clipped_gradient, &query_products, &query_decreases};
+  struct pair p = base_pair(20, 1);
+  const struct coordinates_spec spec = spec_of(&p);
+  double answer[MOST * MOST], sd[MOST], step[1] = {1}, bad[ENDS] = {0.1, 0.3, 0.3, 0.4};
+  for (int k = 0; k < 4; k++) { /* not moved, moved, moved twice, another loss */
+    struct fixture f;
+    struct coordinates *c;
+    fixture_open(&f, k == 3 ? "huber" : "squared", 20, P, 1, ORACLE_REPLACE_ONE, 1);
+    struct coordinates_spec here = spec;
+    here.radius = 1;
+    CHECK(coordinates_create(&here, &c) == BASE_OK);
+    if (k > 0) CHECK(oracle_move(f.oracle, c) == BASE_OK);
+    if (k == 2) CHECK(oracle_rescale(f.oracle, 1.5) == BASE_OK);
+    CHECK(oracle_clips(f.oracle) == (k == 1 || k == 2));
+    CHECK(isinf(oracle_lipschitz(f.oracle)) == (k < 3));
+    struct ask what = {.at = p.w, .along = p.along, .k = 1, .step = step, .clip = INFINITY};
+    for (size_t q = 0; q < sizeof bounded / sizeof *bounded; q++) {
+      if (k == 3 && q == 0) continue;
+      CHECK(release(oracle_all(f.oracle), bounded[q], &what, 0.1, (struct answer){answer, sd, NULL}) != BASE_OK);
+    }
+    for (int q = GRADIENT; q < QUANTITIES; q++) {
+      for (int fault = 0; fault < 3; fault++) {
+        what = ask_of(q, &p);
+        if (fault == 1) what.clip = q == COUNTS ? 1 : NAN;
+        if (fault == 1 && q == COUNTS) what.step = bad;
+        if (fault == 2) what.clip = 0, what.k = 1;
+        if (fault == 0 && (k == 1 || k == 2)) continue;
+        CHECK(release(oracle_all(f.oracle), queries[q], &what, 0.1, (struct answer){answer, sd, NULL}) ==
+              BASE_ERR_ARGUMENT);
+      }
+    }
+    CHECK(ledger_length(f.ledger) == 0);
+    fixture_close(&f);
+    coordinates_free(c);
+  }
+}

@@ -1,0 +1,126 @@
+# Linear regression by squared error: test R^2 of loss_squared() against lm(), on data sets of the packages AER,
+# modeldata and mlbench and on synthetic problems. A cell is the mean of some runs, and its least value.
+#   Rscript inst/experiments/squared.R [CELLS] [EPS] [RUNS]
+# CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6. The folder
+# that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result is for release.
+
+suppressMessages(library(dpsosp))
+
+# Ends of a column or a response, as an analyst would declare them.
+round_range <- function(x) range(pretty(range(x), 4))
+
+# The data with the ends of numeric columns; text becomes factors with all of their values declared.
+problem <- function(data, response, ends) {
+  data[] <- lapply(data, function(x) if (is.character(x) || is.factor(x)) factor(x, ordered = FALSE) else x)
+  numeric <- setdiff(names(data)[vapply(data, is.numeric, NA)], response)
+  list(data = data, response = response, ends = ends, bounds = lapply(data[numeric], round_range), held_out = NULL)
+}
+
+of_package <- function(name, package) {
+  room <- new.env()
+  folder <- Sys.getenv("AER_DATA")
+  file <- file.path(folder, paste0(name, ".rda"))
+  if (package == "AER" && file.exists(file)) load(file, room) else utils::data(list = name, package = package,
+                                                                               envir = room)
+  as.data.frame(room[[name]])
+}
+
+of_columns <- function(name, package, response, columns, ends, change = identity) {
+  data <- change(of_package(name, package))
+  problem(data[c(response, columns)], response, ends)
+}
+
+sets <- list(
+  CPS1988 = function() of_columns("CPS1988", "AER", "lw",
+    c("education", "experience", "square", "ethnicity", "smsa", "region", "parttime"), c(3, 10),
+    function(d) transform(d, lw = log(wage), square = experience^2)),
+  ames = function() of_columns("ames", "modeldata", "lp",
+    c("Lot_Area", "Year_Built", "Gr_Liv_Area", "Total_Bsmt_SF", "Garage_Area", "Full_Bath", "Bedroom_AbvGr",
+      "Overall_Cond", "Bldg_Type", "Central_Air"), c(4, 6), function(d) transform(d, lp = log10(Sale_Price))),
+  NMES = function() of_columns("NMES1988", "AER", "lv",
+    c("health", "chronic", "adl", "region", "age", "afam", "gender", "married", "school", "income", "employed",
+      "insurance", "medicaid"), c(0, 5), function(d) transform(d, lv = log1p(visits))),
+  Chicago = function() of_columns("Chicago", "modeldata", "ridership",
+    c("Austin", "Quincy_Wells", "Belmont", "Archer_35th", "Clark_Lake", "temp", "dew", "humidity", "wind",
+      "weather_rain"), c(0, 30)),
+  CollegeDist = function() of_columns("CollegeDistance", "AER", "score",
+    c("gender", "ethnicity", "fcollege", "mcollege", "home", "urban", "unemp", "wage", "distance", "tuition",
+      "education", "income", "region"), c(0, 100)),
+  PSID7682 = function() of_columns("PSID7682", "AER", "lw",
+    c("experience", "square", "weeks", "occupation", "industry", "south", "smsa", "married", "gender", "union",
+      "education", "ethnicity"), c(4, 9), function(d) transform(d, lw = log(wage), square = experience^2)),
+  Boston = function() {
+    d <- of_package("BostonHousing", "mlbench")
+    problem(d, "medv", c(0, 60))
+  }
+)
+
+# Correlated normal columns, a third of them indicators, with this R^2 and standardised noise. The response is about an
+# eighth as wide as its bounds.
+synthetic <- function(n, d, r2, noise = "normal") {
+  set.seed(1)
+  p <- d - 1
+  rows <- n + 5000
+  shared <- matrix(rnorm(rows * 2), rows)
+  x <- matrix(rnorm(rows * p), rows) + 0.5 * shared %*% matrix(rnorm(2 * p), 2)
+  indicator <- seq_len(p) %% 3 == 0
+  for (j in which(indicator)) x[, j] <- x[, j] > quantile(x[, j], runif(1, 0.5, 0.95))
+  f <- drop(scale(x %*% (rnorm(p) / apply(x, 2, sd)))) * sqrt(r2)
+  e <- switch(noise, normal = rnorm(rows), t3 = rt(rows, 3) / sqrt(3), skew = rexp(rows) - 1)
+  data <- as.data.frame(x)
+  data[!indicator] <- lapply(data[!indicator], function(x) pmin(pmax(x, -5), 5))
+  data[indicator] <- lapply(data[indicator], factor)
+  data$y <- f + sqrt(1 - r2) * e
+  made <- problem(data, "y", c(-1, 1) / 0.24)
+  made$bounds <- lapply(made$bounds, function(b) c(-5, 5))
+  made$held_out <- seq(rows - 4999, rows)
+  made
+}
+
+synthetic_cells <- list(
+  small = function() synthetic(500, 5, 0.5), weak = function() synthetic(2000, 20, 0.05),
+  medium = function() synthetic(2000, 20, 0.5), strong = function() synthetic(2000, 20, 0.95),
+  t3 = function() synthetic(10000, 50, 0.5, "t3"), skew = function() synthetic(20000, 6, 0.3, "skew"),
+  wide = function() synthetic(20000, 100, 0.5)
+)
+
+# Test R^2, of predictions from records that were not held out.
+r2 <- function(made, predicted, out) {
+  y <- made$data[[made$response]]
+  1 - mean((y[out] - predicted)^2) / mean((y[out] - mean(y[-out]))^2)
+}
+
+one_run <- function(made, formula, eps, out, seed) {
+  set.seed(seed)
+  train <- made$data[-out, ]
+  fit <- suppressMessages(dp_sosp(formula, train, eps = eps, delta = 1 / nrow(train)^2, bounds = made$bounds,
+                                  loss = loss_squared(made$ends), noise = "reproducible", progress = FALSE))
+  r2(made, predict(fit, made$data[out, ], type = "response"), out)
+}
+
+cell <- function(name, make, eps, runs) {
+  made <- make()
+  set.seed(0)
+  out <- if (is.null(made$held_out)) sample(nrow(made$data), 0.2 * nrow(made$data)) else made$held_out
+  formula <- stats::reformulate(".", made$response)
+  best <- r2(made, predict(lm(formula, made$data[-out, ]), made$data[out, ]), out)
+  cat(sprintf("%-12s n %6d  lm() %.3f", name, nrow(made$data) - length(out), best))
+  for (e in eps) {
+    found <- vapply(seq_len(runs), function(seed) one_run(made, formula, e, out, seed), 0)
+    cat(sprintf("  eps %g: %.3f (%.3f)", e, mean(found), min(found)))
+  }
+  cat("\n")
+}
+
+main <- function() {
+  args <- commandArgs(TRUE)
+  cells <- c(sets, synthetic_cells)
+  chosen <- if (length(args) > 0) args[1] else "all"
+  names <- switch(chosen, all = names(cells), data = names(sets), synthetic = names(synthetic_cells),
+                  strsplit(chosen, ",")[[1]])
+  eps <- if (length(args) > 1) as.numeric(strsplit(args[2], ",")[[1]]) else c(0.1, 0.5, 1, 3)
+  runs <- if (length(args) > 2) as.integer(args[3]) else 6L
+  for (name in names) cell(name, cells[[name]], eps, runs)
+}
+
+main()

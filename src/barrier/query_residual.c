@@ -1,0 +1,169 @@
+/*
+ * Residuals r = t - y at a released point, of weighted rows z and a loss whose slope r has no bound. c is the clip, R
+ * the cap, v in [0, 1] a record's weight (proofs: sensitivity-residual, residual-counts, recalibration).
+ *
+ *   gradient       v z clip(r, c min(1, R / |z|)), of norm at most c R whatever z and y are: 2 c R / n, zero-out half
+ *   recalibration  v (1, f / 2) clip(r, c), |f| <= 2, of norm at most sqrt(2) c: twice that / n, zero-out half;
+ *                  without f sqrt(2) less
+ *   counts         v times the weights of |r| on a grid, which are not negative and sum to one: sqrt(2) / n,
+ *                  zero-out 1 / n, as a null record counts nowhere
+ *
+ * A null record has z = 0, y = 0 and therefore r = 0.
+ *
+ * Counts in cells would jump where a predictor is rounded across the end of a cell, which a null record may do to all
+ * records of its block at once (bounds.c). The weights are continuous instead: a residual between two ends counts at
+ * both, by linear interpolation.
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+
+#include <float.h>
+#include <math.h>
+
+static double clipped(double x, double limit) { return x > -limit ? (x < limit ? x : limit) : -limit; }
+
+static double weight_of(const struct data_block *b, size_t i) { return b->weight ? b->weight[i] : 1; }
+
+static int check(const struct scope *s, const struct ask *a) {
+  return model_clips(&s->oracle->model) ? check_clip(s, a) : BASE_ERR_ARGUMENT;
+}
+
+static void residuals(const struct task *task, const struct data_block *b, double *t, double *r) {
+  const struct model *m = task->model;
+  m->kind->predict(m, b, task->ask->at, t);
+  model_residuals(m, b, t, r);
+}
+
+/* ---- the gradient ---- */
+
+static void add_gradient(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  size_t most = tile_gradient(b);
+  double *limit = work[U], *r = work[V];
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    residuals(task, &tile, work[T], r);
+    model_limits(m, &tile, task->ask->clip, limit);
+    for (size_t i = 0; i < tile.rows; i++) r[i] = weight_of(&tile, i) * clipped(r[i], limit[i]);
+    m->kind->pull(m, &tile, r, work[WEIGHT], sum);
+  }
+}
+
+static double sensitivity_gradient(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  (void)i;
+  double change = bounds_terms(s) * model_limit_bound(m, a->clip);
+  return bounds_sensitivity(s, change, bounds_rounding(s, 1, la_norm(m->dim, a->at), a->clip));
+}
+
+const struct query query_residual_gradient = {.name = "residual gradient",
+                                              .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, NULL},
+                                              .mechanism = &mechanism_gaussian,
+                                              .keep = KEEP_NOT,
+                                              .part = PART_NONE,
+                                              .moved = MOVED_WEIGHTED,
+                                              .check = check,
+                                              .sensitivity = sensitivity_gradient};
+
+/* ---- recalibration ---- */
+
+static size_t width_means(const struct task *task) { return task->ask->along ? 2 : 1; }
+
+static void add_means(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct ask *ask = task->ask;
+  size_t most = tile_gradient(b);
+  double *f = work[U], *r = work[V];
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    residuals(task, &tile, work[T], r);
+    if (ask->along) task->model->kind->predict(task->model, &tile, ask->along, f);
+    for (size_t i = 0; i < tile.rows; i++) {
+      double part = weight_of(&tile, i) * clipped(r[i], ask->clip);
+      sum[0] += part;
+      if (ask->along) sum[1] += part * clipped(f[i], 2) / 2;
+    }
+  }
+}
+
+/* The part f / 2 has the Lipschitz constant c / 2 in the second predictor. */
+static double sensitivity_means(const struct scope *s, const struct ask *a, size_t i) {
+  size_t dim = s->oracle->model.dim;
+  double most = (a->along ? sqrt(2) : 1) * a->clip;
+  (void)i;
+  double error = bounds_rounding(s, sqrt(2), la_norm(dim, a->at), most);
+  if (a->along) error += bounds_rounding(s, a->clip / 2, la_norm(dim, a->along), 0);
+  return bounds_sensitivity(s, bounds_terms(s) * most, error);
+}
+
+const struct query query_recalibration = {.name = "recalibration",
+                                          .sum = {SUM_VECTOR, width_means, add_means, NULL, NULL},
+                                          .mechanism = &mechanism_gaussian,
+                                          .keep = KEEP_NOT,
+                                          .part = PART_NONE,
+                                          .moved = MOVED_WEIGHTED,
+                                          .check = check,
+                                          .sensitivity = sensitivity_means};
+
+/* ---- counts ---- */
+
+static size_t width_counts(const struct task *task) { return task->ask->k; }
+
+/* Adds the weights of a residual of this size. */
+static void count(const struct ask *a, double size, double weight, double *sum) {
+  size_t low = 0, high = a->k - 1;
+  if (!(size > a->step[low])) size = a->step[low];
+  if (size > a->step[high]) size = a->step[high];
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (size < a->step[middle]) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  double part = (size - a->step[low]) / (a->step[high] - a->step[low]);
+  sum[low] += weight * (1 - part);
+  sum[high] += weight * part;
+}
+
+static void add_counts(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  size_t most = tile_gradient(b);
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    residuals(task, &tile, work[T], work[V]);
+    for (size_t i = 0; i < tile.rows; i++) {
+      if (tile.clip[i] > 0) count(task->ask, fabs(work[V][i]), weight_of(&tile, i), sum);
+    }
+  }
+}
+
+/* The smallest distance of two ends. */
+static double narrowest(const struct ask *a) {
+  double least = INFINITY;
+  for (size_t j = 1; j < a->k; j++) least = fmin(least, a->step[j] - a->step[j - 1]);
+  return least;
+}
+
+static int check_counts(const struct scope *s, const struct ask *a) {
+  if (!model_clips(&s->oracle->model) || a->k < 2) return BASE_ERR_ARGUMENT;
+  return a->step[0] > 0 && a->step[a->k - 1] <= 1e50 && narrowest(a) > 1e-50 ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+/* The two weights of a residual change by the change of r over the distance of its ends; r itself has one more
+ * rounding, of at most the last end. */
+static double sensitivity_counts(const struct scope *s, const struct ask *a, size_t i) {
+  double slope = sqrt(2) / narrowest(a);
+  (void)i;
+  double error = bounds_rounding(s, slope, la_norm(s->oracle->model.dim, a->at), 1);
+  error += slope * 2 * DBL_EPSILON * a->step[a->k - 1] * bounds_most_rows(s);
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)), error);
+}
+
+const struct query query_residual_counts = {.name = "residual counts",
+                                            .sum = {SUM_VECTOR, width_counts, add_counts, NULL, NULL},
+                                            .mechanism = &mechanism_gaussian,
+                                            .keep = KEEP_NOT,
+                                            .part = PART_NONE,
+                                            .moved = MOVED_WEIGHTED,
+                                            .check = check_counts,
+                                            .sensitivity = sensitivity_counts};
