@@ -54,30 +54,18 @@ exceeds_noise <- function(checks, confidence) {
   signal[["norm"]]^2 > stats::qchisq(confidence, signal[["columns"]])
 }
 
-# Numeric columns with a declared range whose values seem to lie at an end: the mean is within its standard error of the
-# end, and no variance exceeds the noise level. names: of the columns; released: `mean` and mean `square` of the mapped
-# rows' columns, and `constant`, the mean of the intercept's, at whose distance from zero both ends are, as null records
-# count in neither (where few records are usable, means near the ends are no sign); each with its standard deviation,
-# that of the first and the last being `sd`.
-columns_at_ends <- function(design, names, private, released) {
+# Numeric columns with a declared range whose mean is within its standard error of an end, where this error is small.
+# names: of the columns; mean: of the mapped rows' columns; constant: that of the intercept's, at whose distance from zero
+# both ends are, as null records count in neither (where few records are usable, means near the ends are no sign). Both
+# have the standard deviation sd.
+columns_at_ends <- function(design, names, private, mean, constant, sd) {
   if (!design$intercept || may_clip(design)) return(NULL)
-  error <- sqrt(2) * released$sd
-  if (checks_seen * error >= checks_end * 2 * released$constant) return(NULL)
-  near <- function(distance) distance < checks_z * error & !varies(design, released)
-  at <- ifelse(near(released$constant + released$mean), "lower",
-               ifelse(near(released$constant - released$mean), "upper", NA))
+  error <- sqrt(2) * sd
+  if (checks_seen * error >= checks_end * 2 * constant) return(NULL)
+  at <- ifelse(constant + mean < checks_z * error, "lower", ifelse(constant - mean < checks_z * error, "upper", NA))
   names(at) <- names
   plain <- Filter(function(name) is_plain(design, name), setdiff(names, private))
   at[intersect(names[!is.na(at)], plain)]
-}
-
-# Do the values of the usable records vary? Of a fraction u, u times the mean square less the squared mean is u^2 times
-# their variance.
-varies <- function(design, released) {
-  usable <- design$radius * released$constant
-  error <- sqrt((usable * released$square_sd)^2 +
-                  released$sd^2 * (4 * released$mean^2 + (design$radius * released$square)^2))
-  usable * released$square - released$mean^2 > checks_z * error
 }
 
 # A column or expression of the formula with a range of its own: no indicator, product or column of a basis.

@@ -110,10 +110,8 @@ release_moments <- function(job) {
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
   list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd, centre_sd = answer$sd,
        usable = usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
-       ends = columns_at_ends(job$design, column_names(job$design), job$private, list(
-         mean = released, square = 2 * most * answer$moments[p + seq_len(p)], square_sd = 2 * most * answer$sd,
-         constant = answer$moments[2 * p + 1], sd = answer$sd
-       )))
+       ends = columns_at_ends(job$design, column_names(job$design), job$private, released, answer$moments[2 * p + 1],
+                              answer$sd))
 }
 
 # In the order of the core; a matrix has none of a formula.
