@@ -22,6 +22,7 @@
 # any_noise   function(job): does a default geometry help even where is_noisy()? (job-geometry.R)
 # planned     function(a, eps_h): number of iterations that its paper plans (papers.R), if any
 # needed      function(method, a, eps_h): number of rows that its paper needs, if any
+# pushed      function(control): can a database compute all its sums (push.R)?
 # certifies   "sample": the objective on these records; "population": its expectation
 # because     why the method needs a convex problem, as the end of a sentence
 new_family <- function(name, control, options, core = function(control) name, check = function(...) NULL,
@@ -30,11 +31,12 @@ new_family <- function(name, control, options, core = function(control) name, ch
                        least_batches = function(control) 20, most_batches = function(control) 200,
                        chosen = function(control) 0, constant = function(job) NULL, weighted = NULL,
                        any_noise = function(job) !is.null(weighted), planned = NULL, needed = NULL,
-                       certifies = "sample", because = "") {
+                       pushed = function(control) TRUE, certifies = "sample", because = "") {
   list(name = name, core = core, control = control, options = options, check = check, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
        least_batches = least_batches, most_batches = most_batches, chosen = chosen, constant = constant,
-       weighted = weighted, any_noise = any_noise, planned = planned, needed = needed, certifies = certifies,
+       weighted = weighted, any_noise = any_noise, planned = planned, needed = needed, pushed = pushed,
+       certifies = certifies,
        because = because)
 }
 

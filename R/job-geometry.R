@@ -20,9 +20,9 @@ geometry_shortest <- 0.75 # with a tilt, shorter rows count as this long (tilt-r
 
 job_geometry <- function(job) {
   wanted <- job$geometry
-  useless <- job$default_geometry && is_noisy(job) && !job$method$family$any_noise(job)
+  used <- uses_geometry(job)
   job$geometry <- NULL
-  if (identical(wanted, "none") || columns_of(job) == 0L || useless) return(job)
+  if (!used) return(job)
   if (identical(wanted, "private")) {
     inform("geometry", format_share(geometry_share), " of the budget finds centres and scales of columns; ",
            "`geometry_public()` declares public ones")
@@ -38,6 +38,12 @@ job_geometry <- function(job) {
   if (has_residuals(job$loss)) job$geometry <- residual_geometry(job$geometry, moments, job)
   move_oracle(job$oracle, job$geometry)
   job
+}
+
+# Once the job's budget is open and before job_geometry(): will it be in a geometry?
+uses_geometry <- function(job) {
+  useless <- job$default_geometry && is_noisy(job) && !job$method$family$any_noise(job)
+  !identical(job$geometry, "none") && columns_of(job) > 0L && !useless
 }
 
 # ---- moments of the mapped rows' columns, in the order of the core ----

@@ -4,6 +4,7 @@
 #   streamed    do the rows come in chunks?
 #   once        for a source that can be read only once: see new_source()
 #   hold        function(): prepares a source for a fit, and returns a function that ends this
+#   push        of a source whose database computes sums (push.R), or NULL
 #   shards      does it have shards?
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
@@ -43,7 +44,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     columns = function(job) source_columns(source, job$design, call),
     records = function(job) source_records(source, job$design, job$response, call),
     responses = function(job) source_responses(source, job$design, job$response, call), once = source$once,
-    hold = source_hold(source), shards = !is.null(source$shards)
+    hold = source_hold(source), push = source$push, shards = !is.null(source$shards)
   )
 }
 
@@ -100,11 +101,10 @@ check_length <- function(y, n, call) {
 }
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE,
-                        once = NULL, hold = hold_nothing, shards = FALSE) {
+                        once = NULL, hold = hold_nothing, push = NULL, shards = FALSE) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
-       responses = responses, streamed = streamed, once = once, hold = hold,
-       shards = shards)
+       responses = responses, streamed = streamed, once = once, hold = hold, push = push, shards = shards)
 }
 
 hold_nothing <- function() function() NULL

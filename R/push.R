@@ -1,10 +1,10 @@
 # Sums computed by a database: dp_source(push = TRUE). sql.R has the statements, this file sends them.
 
-# The state of a source with push-down: connection, from (the quoted table), dialect, types of the columns, and whether
-# a snapshot is open.
+# The state of a source with push-down: connection, from (the quoted table), dialect, types of the columns, and for the fit
+# that is running: is a snapshot open, were rows fetched, and did a message say so?
 new_push <- function(connection, from, dialect) {
   push <- list(connection = connection, from = from, dialect = dialect,
-               state = list2env(list(open = FALSE), parent = emptyenv()))
+               state = list2env(list(open = FALSE, fetched = FALSE, told = FALSE), parent = emptyenv()))
   push$types <- push_types(push)
   push
 }
@@ -46,6 +46,7 @@ hold_snapshot <- function(push) {
   begin <- push$dialect$begin
   if (has_transaction(push) || fails(run(begin[1]))) refuse_snapshot()
   push$state$open <- TRUE
+  push$state$fetched <- push$state$told <- FALSE
   # A second interrupt must not leave the transaction open.
   end <- function() {
     suspendInterrupts({
@@ -57,7 +58,10 @@ hold_snapshot <- function(push) {
     end()
     refuse_snapshot()
   }
-  end
+  function() {
+    end()
+    if (push$state$fetched) tell_fetched(push, fetched_why)
+  }
 }
 
 fails <- function(code) tryCatch({
@@ -75,6 +79,20 @@ refuse_snapshot <- function() {
   abort("source", "The database gives no read-only snapshot: is the connection in a transaction, or closed?",
         call = NULL)
 }
+
+# ---- rows that are fetched ----
+
+# Once in a fit, as a user who has the database sum should know that its rows are fetched. ...: why, by public facts.
+tell_fetched <- function(push, ...) {
+  if (is.null(push) || push$state$told) return(invisible())
+  push$state$told <- TRUE
+  inform("rows", "The database does not compute all sums: rows are fetched in chunks", ...)
+}
+
+fetched_why <- "; the section \"Sums in the database\" of `?dp_source` says for what"
+
+# A pass over the rows is noted. Messages cannot leave the core, so one that nothing has announced is told at the end.
+note_fetched <- function(push) if (!is.null(push)) push$state$fetched <- TRUE
 
 # ---- what cannot be pushed ----
 
@@ -149,11 +167,11 @@ factor_sizes <- function(e, levels) {
 
 # ---- plans ----
 
-# The list of src/r_remote.c for an oracle on the rows of the design. NULL if a database cannot use a range that was
-# found, or if the statements are too long.
-push_sums <- function(push, design, response, n, loss, intercept, radius) {
-  if (!all(apply(design$ranges, 1L, is_wide))) return(NULL)
-  plan <- push_plan(push, design, response, n, loss, intercept, radius)
+# The list of src/r_remote.c for an oracle on the rows of the design, or, if it is bare, on the same records without
+# columns. NULL if a database cannot use a range that was found, or if the statements are too long.
+push_sums <- function(push, design, response, n, loss, intercept, radius, bare = FALSE) {
+  if (!bare && !all(apply(design$ranges, 1L, is_wide))) return(NULL)
+  plan <- (if (bare) bare_plan else push_plan)(push, design, response, n, loss, intercept, radius)
   longest <- list(word = "gradient", at = rep(-1 / 3, length(plan$v) + sum(plan$indicators) + plan$intercept))
   if (nchar(sql_sum(plan, longest)$sql) > push$dialect$characters) return(NULL)
   base <- length(sql_base(plan))
@@ -186,6 +204,16 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
        weight = map_weight(push, design$weights), offset = map_offset(push, design, response_unit(response)),
        shift = most_offset(design$shift) / response_unit(response), n = n, loss = loss, intercept = intercept,
        radius = radius)
+}
+
+# Only the responses: a record counts fully if its weight and its offset can be used.
+bare_plan <- function(push, design, response, n, loss, intercept, radius) {
+  design$columns <- design$columns[0L, ]
+  plan <- push_plan(push, design, response, n, loss, intercept, radius)
+  for (needed in c(plan$weight, plan$offset)) plan$y <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", needed, plan$y)
+  plan[c("weight", "offset")] <- list(NULL)
+  plan$shift <- 0
+  plan
 }
 
 # The expressions of predictors, response and records, named by their text.

@@ -13,6 +13,7 @@ stream_feed <- function(source, columns, map) {
   digests <- NULL
   steps <- list(
     open = function() {
+      note_fetched(source$push)
       claim_pass(source)
       pass <<- pass + 1L
       digests <<- lapply(stats::setNames(nm = columns), function(name) raw(8))
@@ -177,19 +178,22 @@ stream_records <- function(source, design, response, call) {
 }
 
 # For a source whose database computes sums: function(loss, intercept, radius), which returns what the core needs.
-stream_push <- function(source, design, response) {
+stream_push <- function(source, design, response, bare = FALSE) {
   if (is.null(source$push)) return(NULL)
-  function(loss, intercept, radius) push_sums(source$push, design, response, source$n, loss, intercept, radius)
+  function(loss, intercept, radius) {
+    push_sums(source$push, design, response, source$n, loss, intercept, radius, bare)
+  }
 }
 
-# The same without columns: a pass reads only what the response needs.
+# The same without columns: a pass reads only what the responses of the used records need.
 stream_responses <- function(source, design, response, call) {
   map <- function(data) {
     list(rows = matrix(0, nrow(data), 0),
          y = response_code(response, design_response(design, data, call = call)))
   }
   used <- columns_used(design, list(design$response_expression))
-  list(feed = stream_feed(source, used, map), n = source$n, rows = matrix(0, 0, 0))
+  list(feed = stream_feed(source, used, map), n = source$n, rows = matrix(0, 0, 0),
+       push = stream_push(source, design, response, bare = TRUE))
 }
 
 # A source used as a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
@@ -201,6 +205,7 @@ source_rows <- function(source, y, storage, call) {
     abort("argument", "`y` must be the name of the source's column that is the response, not ", describe(y), ".",
           call = call)
   }
+  tell_fetched(source$push, ": an oracle of a source asks the database for no sums")
   columns <- setdiff(names(source$schema), y)
   for (name in columns) {
     if (!column_kind(source$schema[[name]]) %in% c("numeric", "logical")) {
