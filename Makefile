@@ -10,7 +10,8 @@ setup:
 	dev/setup.sh
 
 ## make demo         fit a private model on example data; pictures in build/
-demo: setup
+demo:
+	dev/setup.sh --demo
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/demo.R build/lib build/demo.png
 

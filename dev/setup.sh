@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests need, and packages from CRAN that Debian does not have, if any is missing.
 # Run as root, or with sudo.
-#   dev/setup.sh [extra package ...]
+#   dev/setup.sh [--demo] [extra package ...]
+# With --demo only what a fit and its pictures need.
 set -euo pipefail
 
-packages=(
-  r-base-dev make gcc libc6-dev                                # R, compilers, BLAS and LAPACK headers
+demo=
+if [ "${1:-}" = --demo ]; then demo=1; shift; fi
+
+for_demo=(
+  r-base-core r-cran-cli                                       # R, and the only package that is imported
+  make gcc gfortran libc6-dev libblas-dev liblapack-dev        # what R compiles and links with
   libopenblas0-pthread                                         # a BLAS of the speed that the timings assume
+)
+for_tests=(
+  r-base-dev                                                   # what R packages in C++ and Fortran need, too
   r-mathlib                                                    # C tests: R's distributions without R
   valgrind binutils                                            # C tests: memory; nm for the rooms
   cppcheck                                                     # static analysis, beside gcc's
-  r-cran-matrix r-cran-cli r-cran-generics r-cran-ggplot2      # imported or suggested
+  r-cran-matrix r-cran-generics r-cran-ggplot2                 # suggested
   r-cran-nloptr r-cran-nnet                                    # R tests compare with them
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown
   r-cran-rsqlite postgresql libpq-dev                          # sources: databases, and RPostgres below
@@ -20,8 +28,14 @@ packages=(
   r-cran-broom                                                 # what modelsummary asks for
   r-cran-lintr r-cran-spelling                                 # style and spelling
   pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and the help's HTML
-  "$@"
 )
+tools=(R gcc make)
+if [ -n "$demo" ]; then
+  packages=("${for_demo[@]}" "$@")
+else
+  packages=("${for_demo[@]}" "${for_tests[@]}" "$@")
+  tools+=(nm valgrind pandoc)
+fi
 
 # Without them the tests of Parquet files, of PostgreSQL, of parallel curves and of other packages' methods are skipped.
 cran_packages=(nanoparquet RPostgres mirai parsnip workflows recipes butcher yardstick emmeans marginaleffects
@@ -30,7 +44,7 @@ cran_packages=(nanoparquet RPostgres mirai parsnip workflows recipes butcher yar
 main() {
   command -v dpkg-query > /dev/null || { without_debian; return; }
   from_debian
-  from_cran
+  [ -n "$demo" ] || from_cran
 }
 
 from_debian() {
@@ -67,7 +81,7 @@ as_root() {
 # Elsewhere nothing is installed; the missing packages are reported.
 without_debian() {
   local missing=()
-  for tool in R gcc make nm valgrind pandoc; do command -v "$tool" > /dev/null || missing+=("$tool"); done
+  for tool in "${tools[@]}"; do command -v "$tool" > /dev/null || missing+=("$tool"); done
   if [ ${#missing[@]} -eq 0 ]; then return; fi
   echo "setup: not a Debian system; please install: ${missing[*]}" >&2
   return 1
