@@ -55,9 +55,9 @@ exceeds_noise <- function(checks, confidence) {
 }
 
 # Numeric columns with a declared range whose mean is within its standard error of an end, where this error is small.
-# names: of the columns; mean: of the mapped rows' columns; constant: that of the intercept's, at whose distance from zero
-# both ends are, as null records count in neither (where few records are usable, means near the ends are no sign). Both
-# have the standard deviation sd.
+# names: of the columns; mean: of the mapped rows' columns; constant: that of the intercept's, at whose distance from
+# zero both ends are, as null records count in neither (where few records are usable, means near the ends are no sign).
+# Both have the standard deviation sd.
 columns_at_ends <- function(design, names, private, mean, constant, sd) {
   if (!design$intercept || may_clip(design)) return(NULL)
   error <- sqrt(2) * sd
