@@ -26,7 +26,8 @@ tell_reading <- function(job) {
   } else if (length(job$columns(job)) > 0L) {
     tell_fetched(job$push, " to find ranges; `bounds` declares public ones")
   } else if (!job$method$family$pushed(job$control)) {
-    tell_fetched(job$push, ", because the method \"", job$method$name, "\" asks for other sums than a database computes")
+    tell_fetched(job$push, ", because the method \"", job$method$name,
+                 "\" asks for other sums than a database computes")
   }
 }
 

@@ -1,7 +1,7 @@
 # Sums computed by a database: dp_source(push = TRUE). sql.R has the statements, this file sends them.
 
-# The state of a source with push-down: connection, from (the quoted table), dialect, types of the columns, and for the fit
-# that is running: is a snapshot open, were rows fetched, and did a message say so?
+# The state of a source with push-down: connection, from (the quoted table), dialect, types of the columns, and for the
+# fit that is running: is a snapshot open, were rows fetched, and did a message say so?
 new_push <- function(connection, from, dialect) {
   push <- list(connection = connection, from = from, dialect = dialect,
                state = list2env(list(open = FALSE, fetched = FALSE, told = FALSE), parent = emptyenv()))
@@ -210,7 +210,9 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
 bare_plan <- function(push, design, response, n, loss, intercept, radius) {
   design$columns <- design$columns[0L, ]
   plan <- push_plan(push, design, response, n, loss, intercept, radius)
-  for (needed in c(plan$weight, plan$offset)) plan$y <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", needed, plan$y)
+  for (needed in c(plan$weight, plan$offset)) {
+    plan$y <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", needed, plan$y)
+  }
   plan[c("weight", "offset")] <- list(NULL)
   plan$shift <- 0
   plan

@@ -47,8 +47,9 @@
 #' seconds since 1970 as RSQLite writes them. Infinite dates of PostgreSQL are missing.
 #'
 #' # Sums in the database
-#' With `push = TRUE` [dp_sosp()] does not fetch the rows: gradients, values, decreases of a line search and matrices
-#' of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows. It is meant for
+#' With `push = TRUE` the database computes the sums that it can: gradients, values, decreases of a line search and
+#' matrices of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows. With
+#' declared ranges and `method = "newton"` or `geometry = "none"`, [dp_sosp()] then fetches no rows. It is meant for
 #' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
 #' is faster.
 #'
@@ -63,9 +64,11 @@
 #'
 #' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
 #' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
-#' Everything else (ranges, Hessians of many columns, all sums of a fit with a geometry, batches of `"spider"`) is read
-#' in chunks: with methods that have a geometry by default give `geometry = "none"` to keep the sums in the database. A
-#' fit is one read-only transaction, in which all rows are as they were at its beginning; the connection must have none
+#' Everything else is computed from rows that are fetched in chunks: ranges that are found, all sums of a fit with a
+#' geometry (the default of some methods, see [dp_sosp()]), matrices of many columns, and most sums of `"objpert"`,
+#' `"outpert"`, `"agd"` and `"spider"`, of [dp_certify()] and [dp_oracle()]. Then one message, of class
+#' `dpsosp_message_rows`, says so, before the first charge or, where only the releases tell, at the end. `vignette("what-works")`
+#' lists methods and options. A fit is one read-only transaction, in which all rows are as they were at its beginning; the connection must have none
 #' open. A model that cannot be pushed down is refused before anything is charged. With RPostgres, the argument
 #' `check_interrupts = TRUE` of `DBI::dbConnect()` lets an interrupt end a statement.
 #'

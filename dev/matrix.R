@@ -1,9 +1,9 @@
 # What works with what: every model with every method on every form of data, and options of a fit one at a time.
 #   Rscript dev/matrix.R LIBRARY [--write]
 # A cell is one fit to 300 records. It must end in one of three ways:
-#   works    a fit with the coefficients of the same call on data in memory
-#   refused  an error of the package, with nothing charged
-#   fetched  works, but a database that should compute the sums had its rows fetched, and a message said so
+#   w  works: a fit with the coefficients of the same call on data in memory
+#   r  refused: an error of the package, with nothing charged
+#   f  works, but a database that should compute the sums had its rows fetched, and a message said so
 # Anything else fails: another error, warning or message, other coefficients, a charge before a refusal, rows that are
 # fetched silently, a message about rows without any. The results must be those of inst/extdata/what-works.csv, which
 # --write writes; vignettes/what-works.Rmd shows them. Ends with "N passed, N failed".
@@ -19,7 +19,9 @@ main <- function() {
   watch_budgets()
   remember_plans()
   found <- rbind(default_rows(), option_rows())
-  if ("--write" %in% arguments && length(failures) == 0L) utils::write.csv(found, table_file, row.names = FALSE, quote = FALSE, na = "")
+  if ("--write" %in% arguments && length(failures) == 0L) {
+    utils::write.csv(found, table_file, row.names = FALSE, quote = FALSE, na = "")
+  }
   if (length(failures) == 0L) compare(found, utils::read.csv(table_file, colClasses = "character"))
   cat(passed, " passed, ", length(failures), " failed\n", sep = "")
   length(failures) == 0L
@@ -64,7 +66,7 @@ forms <- list(
   single = list(like = "dense", exact = TRUE),
   sparse = list(like = "dense", exact = FALSE),
   chunks = list(like = "codes", exact = TRUE),
-  once = list(like = "codes", exact = TRUE),
+  once = list(), # it has one release less than the same rows in memory, that of usable records
   push = list(like = "codes", exact = FALSE),
   shards = list(like = "codes", exact = FALSE)
 )
@@ -154,7 +156,8 @@ few_steps <- function(model, method) {
   if (model == "network") return(NULL)
   switch(method, newton = bquote(control_newton(.(if (model == "multinomial") "moment" else "lazy"), iterations = 5)),
          blgd = quote(control_line_search(attempts = 5)),
-         agd = quote(control_line_search("exponential", attempts = 5)))
+         agd = quote(control_line_search("exponential", attempts = 5)),
+         "newton-ridge" = quote(control_newton_ridge(iterations = 5)))
 }
 
 public_geometry <- function(form) {
@@ -182,14 +185,14 @@ options_known <- list(
 
 shared_budget <- function(method) {
   batch <- method %in% c(dpsosp:::methods_with("batch"), "adam")
-  if (!batch) return(dp_budget(eps = 2, delta = 1e-6))
-  dp_budget(eps = 2, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(5), 0.1), 20))
+  if (!batch) return(dp_budget(eps = 20, delta = 1e-6))
+  dp_budget(eps = 20, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(1), 0.1), 20))
 }
 
 call_of <- function(form, model, method, option) {
   control <- few_steps(model, method)
   model <- models[[model]]
-  given <- c(list(method = method, eps = 2, delta = 1e-6, noise = "reproducible"), model[names(model) != "response"],
+  given <- c(list(method = method, eps = 20, delta = 1e-6, noise = "reproducible"), model[names(model) != "response"],
              if (!is.null(control)) list(control = control),
              if (form %in% matrices) matrix_part(form, model) else formula_part(form, model))
   if (form == "single") given$storage <- "single"
@@ -258,7 +261,7 @@ observe <- function(call, form, method) {
   list(fit = fit, said = said, fetched = fetched, charges = charges())
 }
 
-# "works", "refused" or "fetched"; or what is wrong, which begins with "!".
+# "w", "r" or "f"; or what is wrong, which begins with "!".
 judge <- function(seen, form, like) {
   foreign <- Filter(function(class) !any(c("dpsosp_message", "dpsosp_warning") %in% class), seen$said)
   if (length(foreign) > 0L) return(paste("! a condition of class", foreign[[1]][1]))
@@ -269,14 +272,13 @@ judge <- function(seen, form, like) {
   }
   apart <- difference(seen$fit, like)
   if (apart > if (isTRUE(forms[[form]]$exact)) 0 else 1e-4) return(paste("! coefficients differ by", signif(apart, 2)))
-  if (form == "push" && seen$fetched > 0) "fetched" else "works"
+  if (form == "push" && seen$fetched > 0) "f" else "w"
 }
 
 judge_error <- function(seen) {
   if (!inherits(seen$fit, "dpsosp_error")) return(paste("! a foreign error:", conditionMessage(seen$fit)))
   if (seen$charges > 0) return(paste("! charged, then refused:", conditionMessage(seen$fit)))
-  if ("--why" %in% arguments) cat("refused:", conditionMessage(seen$fit), "\n")
-  "refused"
+  "r"
 }
 
 difference <- function(fit, like) {
@@ -286,18 +288,16 @@ difference <- function(fit, like) {
   max(abs(numbers[[1]] - numbers[[2]])) / max(1, abs(numbers[[2]]))
 }
 
-# The results of one call on every form of data; absent forms are "absent".
+# The results of one call on every form of data; absent forms are "-".
 row_of <- function(model, method, option = "") {
   fits <- list()
   result <- character()
   for (form in names(forms)) {
-    result[form] <- "absent"
+    result[form] <- "-"
     if (absent(form)) next
-    begin <- proc.time()[[3]]
     seen <- observe(call_of(form, model, method, option), form, method)
-    result[form] <- judge(seen, form, fits[[like_of(form, option)]])
+    result[form] <- judge(seen, form, fits[[like_of(form, method, option)]])
     fits[[form]] <- seen$fit
-    if ("--why" %in% arguments) cat("time:", model, method, option, form, proc.time()[[3]] - begin, "\n")
     note(result[[form]], paste(c(model, method, if (option != "") option, form), collapse = ", "))
   }
   data.frame(model = model, method = method, option = option, as.list(result))
@@ -305,8 +305,13 @@ row_of <- function(model, method, option = "") {
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
-# Ranges are found of a data frame's columns, while those of a matrix are used as they are.
-like_of <- function(form, option) if (form == "dense" && option == "ranges") "" else forms[[form]]$like %||% ""
+# The form that a fit is compared with, "" for none. Ranges are found of a data frame's columns, while those of a matrix
+# are used as they are. In memory a method that uses each record once puts the records in a random order.
+like_of <- function(form, method, option) {
+  if (form == "dense" && option == "ranges") return("")
+  if (method %in% dpsosp:::methods_with("fresh") && !form %in% matrices) return(if (form == "push") "chunks" else "")
+  forms[[form]]$like %||% ""
+}
 
 note <- function(result, name) {
   if (startsWith(result, "!")) fail(name, ": ", substring(result, 3)) else passed <<- passed + 1

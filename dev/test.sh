@@ -32,6 +32,7 @@ package() {
   # So that a broken vignette does not hide what the stages below have to say
   grep -q ' 0$' build/log/build.counts || stage build-without-vignettes env INSTALL=1 dev/build.sh --no-build-vignettes
   stage rtests Rscript dev/rtests.R build/lib
+  stage matrix Rscript dev/matrix.R build/lib
   stage gctorture Rscript dev/gctorture.R build/lib
   stage check dev/check.sh build/dpsosp_*.tar.gz "${check_options[@]}"
   stage rtests-asan dev/asan.sh "${sanitized[@]}"

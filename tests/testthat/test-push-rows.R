@@ -1,0 +1,94 @@
+# Where a database should compute the sums, a fit says when its rows are fetched.
+
+d <- problem_frame(200)
+d$w <- rep(c(1, 0.5, NA, 2), 50)
+d$o <- rep(c(0.5, -0.5, NA, 0, 1), 40)
+wide <- cbind(d["y"], matrix(cos(1:1400), 200, dimnames = list(NULL, paste0("x", 1:7))))
+wide_bounds <- stats::setNames(rep(list(c(-1, 1)), 7), names(wide)[-1])
+
+# A source that counts passes over its rows.
+counted <- function(data, frame = parent.frame()) {
+  source <- push_pair(sqlite_connection(frame), data)$push
+  open <- source$open
+  passes <- 0
+  source$open <- function(columns) {
+    passes <<- passes + 1
+    open(columns)
+  }
+  list(source = source, passes = function() passes)
+}
+
+# The messages about rows, each with the number of charges and of passes when it came.
+told <- function(data, ..., formula = y ~ a + b + f, bounds = frame_bounds, budget = dp_budget(eps = 5, delta = 1e-6)) {
+  counter <- counted(data)
+  found <- data.frame(text = character(), charges = integer(), passes = integer())
+  set.seed(4)
+  fit <- withCallingHandlers(
+    suppressWarnings(dp_sosp(formula, counter$source, bounds = bounds, budget = budget, noise = "reproducible", ...)),
+    message = function(m) {
+      if (inherits(m, "dpsosp_message_rows")) {
+        found[nrow(found) + 1L, ] <<- list(conditionMessage(m), nrow(dp_ledger(budget)), counter$passes())
+      }
+      invokeRestart("muffleMessage")
+    }
+  )
+  list(found = found, passes = counter$passes(), fit = fit)
+}
+
+test_that("a geometry is told once, before the first charge and the first pass, with what to do instead", {
+  instead <- list(auto = "`method = \"newton\"` or `geometry = \"none\"` the",
+                  "newton-ridge" = "`method = \"newton\"` the",
+                  "2opt-ls" = "with `geometry = \"none\"` the", tr = "with `geometry = \"none\"` the", gd = "none")
+  for (method in names(instead)) {
+    seen <- told(d, method = method)
+    expect_equal(nrow(seen$found), 1L, info = method)
+    expect_match(seen$found$text, "coordinates of a geometry", info = method)
+    expect_match(seen$found$text, instead[[method]], fixed = TRUE, info = method)
+    expect_equal(c(seen$found$charges, seen$found$passes), c(0, 0), info = method)
+    expect_gt(seen$passes, 0)
+  }
+  asked <- told(d, method = "newton", geometry = "private", control = control_newton(iterations = 2))
+  expect_match(asked$found$text, "of a geometry\n$")
+})
+
+test_that("without a geometry no rows are fetched and nothing is said, also where a start is released", {
+  for (method in c("newton", "2opt-ls", "opt", "tr", "gd", "cubic")) {
+    control <- if (method == "newton") control_newton(iterations = 2)
+    seen <- told(d, method = method, geometry = "none", control = control)
+    expect_equal(c(nrow(seen$found), seen$passes), c(0, 0), info = method)
+  }
+})
+
+test_that("the database finds the same constant prediction, of the records that are used, as in memory", {
+  fits <- lapply(list(d, push_pair(sqlite_connection(), d)$push), function(data) {
+    set.seed(4)
+    quiet_fit(y ~ a + offset(o), data, method = "newton", weights = w, subset = b < 0.5, eps = 50, delta = 1e-6,
+              control = control_newton(iterations = 2), bounds = c(frame_bounds, list(o = c(-0.3, 0.3))),
+              noise = "reproducible")
+  })
+  class <- lapply(fits, function(fit) fit$checks$class$fraction)
+  expect_equal(class[[2]], class[[1]], tolerance = 1e-5)
+  expect_equal(coef(fits[[2]]), coef(fits[[1]]), tolerance = 1e-4)
+})
+
+test_that("other reasons are told before the fit, too", {
+  expect_match(told(d, method = "gd", geometry = "none", bounds = "private")$found$text, "find ranges")
+  for (method in c("agd", "spider")) {
+    seen <- told(d, method = method)
+    expect_match(seen$found$text, paste0("method \"", method, "\" asks"), info = method)
+    expect_equal(seen$found$passes, 0, info = method)
+  }
+})
+
+test_that("what no public fact has told is told at the end", {
+  seen <- told(wide, method = "damped-newton", formula = y ~ ., bounds = wide_bounds)
+  expect_equal(nrow(seen$found), 1L)
+  expect_match(seen$found$text, "Sums in the database")
+  expect_gt(seen$found$passes, 0)
+})
+
+test_that("an oracle says it, as all of its sums need the rows", {
+  source <- counted(d[c("a", "b", "y")])$source
+  expect_message(dp_oracle(source, "y", budget = dp_budget(mu = 1), radius = 40), "an oracle",
+                 class = "dpsosp_message_rows")
+})
