@@ -69,7 +69,8 @@
 #' `"outpert"`, `"agd"` and `"spider"`, of [dp_certify()] and [dp_oracle()]. Then one message, of class
 #' `dpsosp_message_rows`, says so, before the first charge or, where only the releases tell, at the end.
 #' `vignette("what-works")` lists methods and options. A fit is one read-only transaction, in which all rows are as they
-#' were at its beginning; the connection must have none open. A model that cannot be pushed down is refused before anything is charged. With RPostgres, the argument
+#' were at its beginning; the connection must have none open. A model that cannot be pushed down is refused before
+#' anything is charged. With RPostgres, the argument
 #' `check_interrupts = TRUE` of `DBI::dbConnect()` lets an interrupt end a statement.
 #'
 #' # Types and levels
