@@ -91,6 +91,13 @@ warn_checks <- function(checks, design, n, call) {
   for (text in c(null_text(checks, n), ends_text(checks$ends, design))) warn("checks", text, call = call)
 }
 
+# Steps of these losses have so much noise that a fit may end at a worse point than it began.
+inform_unmeasured <- function(loss, decrease) {
+  if (!is.na(decrease) || !loss$name %in% c("poisson", "multinomial")) return(invisible())
+  inform("constant", "No release compares this fit with the constant prediction, and with the ", loss$name, " loss it ",
+         "can be worse where the noise is large: `dp_evaluate()` on other records tells")
+}
+
 # What is wrong with the records, in the first lines of print(); NULL if nothing is.
 null_text <- function(checks, n) {
   usable <- checks$usable

@@ -7,6 +7,7 @@ new_fit <- function(job) {
   checks <- new_checks(job)
   decrease <- released(result$decrease)
   warn_checks(checks, job$design, job$n, job$call)
+  inform_unmeasured(job$loss, decrease)
   structure(class = "dp_sosp", list(
     coefficients = job$inference$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$inference$predictor, inference = job$inference,

@@ -173,6 +173,20 @@ test_that("gradients of nothing but noise exceed its level one time in twenty", 
   expect_identical(signals[1, ], signals[2, ])
 })
 
+test_that("losses whose fits may be worse than a constant say so", {
+  d <- honest(500)
+  d$k <- rpois(500, 2)
+  d$g <- factor(sample(c("u", "v", "w"), 500, TRUE))
+  said <- function(...) {
+    suppressWarnings(expect_message(dp_sosp(..., eps = 1, delta = 1e-6, bounds = bounds, progress = FALSE),
+                                    "can be worse", class = "dpsosp_message_constant"))
+  }
+  suppressMessages(said(k ~ a + b, d, loss = loss_poisson(10)))
+  suppressMessages(said(g ~ a + b, d))
+  expect_no_message(dp_sosp(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds, progress = FALSE),
+                    class = "dpsosp_message_constant")
+})
+
 test_that("columns without spread are no signal", {
   set.seed(3)
   y <- factor(sample(c("no", "yes"), 400, TRUE))
