@@ -55,8 +55,9 @@ int oracle_rescale(struct oracle *o, double factor) {
   if (!model_weighted(&o->model) || o->rescaled) return BASE_ERR_ARGUMENT;
   struct coordinates_spec spec = o->model.coordinates->spec;
   if (spec.tilt != 0) return BASE_ERR_ARGUMENT;
-  double *scale = base_alloc(2 * spec.p, sizeof *scale), *spread = scale + spec.p;
+  double *scale = base_alloc(2 * spec.p, sizeof *scale);
   if (!scale) return BASE_ERR_MEMORY;
+  double *spread = scale + spec.p;
   for (size_t j = 0; j < spec.p; j++) {
     scale[j] = factor * spec.scale[j];
     spread[j] = factor * spec.spread[j];

@@ -131,11 +131,11 @@ int posterior_known_mean(const struct posterior_known *p, double *a, double *fir
   memset(a, 0, p->dim * sizeof(double));
   *first = 0;
   for (int i = -1; status == BASE_OK && i < p->levels; i++) {
-    double *root = one + p->dim, likelihood;
-    status = known_level(p, i < 0 ? 0 : ldexp(p->least, i), root, one, &likelihood);
-    double fade = likelihood > most ? exp(most - likelihood) : 1,
-           weight = likelihood > most ? 1 : exp(likelihood - most);
-    most = fmax(most, likelihood);
+    double *root = one + p->dim, level = 0;
+    status = known_level(p, i < 0 ? 0 : ldexp(p->least, i), root, one, &level);
+    double fade = level > most ? exp(most - level) : 1,
+           weight = level > most ? 1 : exp(level - most);
+    most = fmax(most, level);
     total = fade * total + weight;
     la_scale(p->dim, fade, a);
     la_axpy(p->dim, weight, one, a);
