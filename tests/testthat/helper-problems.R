@@ -113,5 +113,6 @@ child <- function(code, env = character()) {
 # The fraction that a run's first phase uses, of the budget that the start and the gap leave.
 share_of_first <- function(fit) {
   ledger <- dp_ledger(fit)
-  sum(fit$trace$rho[fit$trace$phase == 1]) / (fit$privacy$rho - sum(ledger$rho[ledger$what == "value"]))
+  beside <- sum(ledger$rho[ledger$what %in% c("value", "usable records")])
+  sum(fit$trace$rho[fit$trace$phase == 1]) / (fit$privacy$rho - beside)
 }

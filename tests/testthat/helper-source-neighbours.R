@@ -25,8 +25,8 @@ outcome_of <- function(make, method = "gd", formula = y01 ~ a + f + day + time +
   result <- withCallingHandlers({
     source <- make()
     used <- neighbour_bounds[intersect(names(neighbour_bounds), labels(terms(formula)))]
-    fit <- dp_sosp(formula, source, bounds = used, method = method, eps = 3, delta = 1e-6, noise = "reproducible",
-                   progress = FALSE)
+    fit <- dp_sosp(formula, source, bounds = used, method = method, loss = "logistic", eps = 3, delta = 1e-6,
+                   noise = "reproducible", progress = FALSE)
     list(n = source$n, fit = fit[names(fit) != "call"])
   }, warning = note("muffleWarning"), message = note("muffleMessage"))
   c(result, list(seen = seen))
