@@ -95,7 +95,8 @@
 #' set.seed(1)
 #' d <- data.frame(x = runif(3000, 0, 10))
 #' d$y <- 20 + 3 * d$x + rnorm(3000)
-#' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, bounds = list(x = c(0, 10)), loss = loss_squared(c(0, 100)))
+#' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, bounds = list(x = c(0, 10)),
+#'         loss = loss_squared(c(0, 100)))
 #' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, method = "newton", bounds = list(x = c(0, 10)),
 #'         loss = loss_huber(response = c(0, 100), c = 5))
 #' @name losses
