@@ -224,6 +224,8 @@ void pool_reset(struct pool *p);
 /* ---- trace.c ---- */
 
 int trace_add(struct trace *trace, const struct trace_row *row);
+/* A row without a bound, numbered by its place. */
+int trace_note(struct trace *trace, const char *query, double estimate, double sd, double rho);
 struct trace_row *trace_last(struct trace *trace);
 
 /* ---- line_search.c ---- */

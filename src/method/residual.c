@@ -8,15 +8,17 @@
  *     scale      of the residuals at w, from noisy counts (scale.c). The clip is c = q times the scale, in the first
  *                phase at least the option `first` times it; p, the fraction within c, is the curvature that remains.
  *     steps      w <- w - (p M + a I)^-1 g, T steps, g the mean of z clip(r, c min(1, R / |z|)), with noise s sqrt(T)
- * in each coordinate; a = max(T s sqrt(d) / (16 reach scale), least |noise of M|), and larger until the predictors of
- * the rows wander by at most the option `wander` times the scale (wandered()) equation   The means of the last iterates
- * and of their gradients give v = M w - g / p, the value of M w at the minimum, with the variance (s / p)^2 / tail in
- * each coordinate. The v of all phases are averaged with their precisions as weights. posterior  w <- the posterior
- * mean given v (posterior_levels()), with noise that includes the sampling error scale^2 M / (n p), a known prior
- * variance of the intercept, which is the noise of the start, and variances of the columns in proportion to the squares
- * of their priors recalibrate  The mean of residuals with a wider clip, and their product with the prediction, correct
- * what small clips do to residuals that are not symmetric: the level, and one factor for all slopes. Where there is
- * little data, the level only.
+ *                in each coordinate; a = max(T s sqrt(d) / (16 reach scale), least |noise of M|), and larger until the
+ *                predictors of the rows wander by at most the option `wander` times the scale (wandered())
+ *     equation   The means of the last iterates and of their gradients give v = M w - g / p, the value of M w at the
+ *                minimum, with the variance (s / p)^2 / tail in each coordinate. The v of all phases are averaged with
+ *                their precisions as weights.
+ *     posterior  w <- the posterior mean given v (posterior_known_mean()), with noise that includes the sampling error
+ *                scale^2 M / (n p), a known prior variance of the intercept, which is the noise of the start, and
+ *                variances of the columns in proportion to the squares of their priors
+ *   recalibrate  The mean of residuals with a wider clip, and their product with the prediction, correct what small
+ *                clips do to residuals that are not symmetric: the level, and one factor for all slopes. Where there is
+ *                little data, the level only.
  *
  * At the end coefficients are mapped back to the coordinates of the caller. The intercept is the first coefficient.
  * Everything but the releases is post-processing, on which accuracy rests, not privacy. There is no certificate.
@@ -64,7 +66,7 @@ static int prepare(struct run *r);
 static int rescale(struct run *r, double *sd);
 static void shrink(const struct run *r, double sd, double *m);
 static void shrink_diagonal(const struct run *r, double sd, double *m);
-static int decompose(struct run *r, double sd);
+static int decompose(struct run *r);
 static void set_prior(struct run *r);
 static int phase(struct run *r, int i);
 static int measure_scale(struct run *r);
@@ -75,7 +77,6 @@ static void combine(struct run *r, double sd);
 static int solve(struct run *r);
 static int recalibrate(struct run *r, double *w);
 static int recalibrate_level(struct run *r, double *w);
-static int note(struct run *r, const char *query, double estimate, double sd, double rho);
 
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result) {
@@ -124,12 +125,12 @@ static int prepare(struct run *r) {
   double sd, rho = r->o->matrix_share * r->rho;
   const struct answer to = {.value = r->matrix, .sd = &sd};
   int status = release(oracle_all(r->f.oracle), &query_weighted, &(struct ask){.at = r->w}, rho, to);
-  if (status == BASE_OK) status = note(r, "weighted matrix", NAN, sd, rho);
+  if (status == BASE_OK) status = trace_note(&r->result->trace, "weighted matrix", NAN, sd, rho);
   if (status == BASE_OK) status = rescale(r, &sd);
   if (status != BASE_OK) return status;
   r->matrix_noise = sqrt(2 * (double)r->dim) * sd;
   shrink(r, sd, r->matrix);
-  return decompose(r, sd);
+  return decompose(r);
 }
 
 /* To the trace that rows of norm one have; the noise is known for the square of the factor. */
@@ -207,13 +208,13 @@ static void shrink_diagonal(const struct run *r, double sd, double *m) {
 }
 
 /* M as eigenvectors and eigenvalues, which are raised to half of the least entry of the diagonal, or of the noise. */
-static int decompose(struct run *r, double sd) {
+static int decompose(struct run *r) {
   size_t dim = r->dim;
   double least = r->matrix[0];
   for (size_t j = 1; j < dim; j++) least = fmin(least, r->matrix[j + j * dim]);
   int status = la_eigen_all(dim, r->matrix, r->value);
   if (status != BASE_OK) return status;
-  double floor = fmin(least, sqrt(2 * (double)dim) * sd) / 2;
+  double floor = fmin(least, r->matrix_noise) / 2;
   for (size_t k = 0; k < dim; k++) r->value[k] = fmax(r->value[k], floor);
   set_prior(r);
   return BASE_OK;
@@ -269,7 +270,7 @@ static int measure_scale(struct run *r) {
   int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, (struct answer){count, &sd, NULL});
   if (status != BASE_OK) return status;
   r->scale = residual_scale(&(struct residual_counts){ENDS, end, count, sd, r->o->present});
-  return note(r, "residual counts", r->scale.sd, sd, rho);
+  return trace_note(&r->result->trace, "residual counts", r->scale.sd, sd, rho);
 }
 
 /* a */
@@ -303,7 +304,8 @@ static int take_steps(struct run *r, double rho, int steps, double added, int *k
     const struct ask ask = {.at = r->w, .clip = r->clip};
     const struct answer to = {r->gradient, &sd, NULL};
     int status = release(oracle_all(r->f.oracle), &query_residual_gradient, &ask, rho / steps, to);
-    if (status == BASE_OK) status = note(r, "residual gradient", la_norm(dim, r->gradient), sd, rho / steps);
+    double norm = la_norm(dim, r->gradient);
+    if (status == BASE_OK) status = trace_note(&r->result->trace, "residual gradient", norm, sd, rho / steps);
     if (status != BASE_OK) return status;
     la_axpy(dim, part, r->w, r->mean);
     la_axpy(dim, -part, r->start, r->mean);
@@ -383,7 +385,7 @@ static int recalibrate(struct run *r, double *w) {
   la_scale(dim, 1 / spread, r->move);
   const struct ask ask = {.at = w, .along = r->move, .clip = clip};
   int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){estimate, &sd, NULL});
-  if (status == BASE_OK) status = note(r, "recalibration", clip, sd, rho);
+  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", clip, sd, rho);
   if (status != BASE_OK) return status;
   double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
   w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
@@ -396,18 +398,13 @@ static int recalibrate_level(struct run *r, double *w) {
   double sd, estimate, clip = fmin(LEVEL_CLIP * r->scale.sd, MOST), rho = r->o->recalibration_share * r->rho;
   const struct ask ask = {.at = w, .clip = clip};
   int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){&estimate, &sd, NULL});
-  if (status == BASE_OK) status = note(r, "recalibration", clip, sd, rho);
+  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", clip, sd, rho);
   if (status != BASE_OK) return status;
   double within = residual_within(&r->scale, clip) * r->o->present, constant = oracle_constant(r->f.oracle);
   double variance = square(constant) * r->first_variance;
   for (size_t j = 1; j < r->dim; j++) variance += square(w[j] * centre_sd(r, j));
   w[0] -= estimate / within * variance / (variance + square(sd / within)) / constant;
   return BASE_OK;
-}
-
-static int note(struct run *r, const char *query, double estimate, double sd, double rho) {
-  struct trace_row row = {1, (int)r->result->trace.length, query, estimate, NAN, sd, rho, 0};
-  return trace_add(&r->result->trace, &row);
 }
 
 static const struct field residual_fields[] = {

@@ -60,7 +60,6 @@ static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
 static int measure(struct run *r, double rho, double *sd);
-static int note(struct run *r, const char *query, double estimate, double bound, double sd, double rho);
 
 int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options, double rho,
               double *w, struct opt_result *result) {
@@ -104,7 +103,7 @@ static int prepare(struct run *r, double rho) {
   const struct ask ask = {.at = r->w};
   const struct answer to = {.value = r->scratch, .sd = &r->sd_matrix};
   int status = release(oracle_all(r->f->oracle), &query_weighted, &ask, rho, to);
-  if (status == BASE_OK) status = note(r, "weighted matrix", NAN, NAN, r->sd_matrix, rho);
+  if (status == BASE_OK) status = trace_note(&r->result->trace, "weighted matrix", NAN, r->sd_matrix, rho);
   if (status == BASE_OK) status = la_eigen_all(dim, r->scratch, r->added);
   if (status != BASE_OK) return status;
   double noise = sqrt(2 * (double)dim) * r->sd_matrix; /* about its spectral norm */
@@ -286,12 +285,7 @@ static int measure(struct run *r, double rho, double *sd) {
   int status = objective_gradient(r->f, r->w, rho, r->gradient, sd);
   if (status != BASE_OK) return status;
   for (size_t j = 0; j < r->f->dim; j++) r->gradient[j] += r->kappa[j] * (r->w[j] - r->start[j]);
-  return note(r, "gradient", la_norm(r->f->dim, r->gradient), NAN, *sd, rho);
-}
-
-static int note(struct run *r, const char *query, double estimate, double bound, double sd, double rho) {
-  struct trace_row row = {1, (int)r->result->trace.length, query, estimate, bound, sd, rho, 0};
-  return trace_add(&r->result->trace, &row);
+  return trace_note(&r->result->trace, "gradient", la_norm(r->f->dim, r->gradient), *sd, rho);
 }
 
 static const struct field ridge_fields[] = {

@@ -1,6 +1,7 @@
 /* The trace: one row for each release. */
 #include "method/private.h"
 
+#include <math.h>
 #include <string.h>
 
 int trace_add(struct trace *trace, const struct trace_row *row) {
@@ -15,6 +16,11 @@ int trace_add(struct trace *trace, const struct trace_row *row) {
   }
   trace->rows[trace->length++] = *row;
   return BASE_OK;
+}
+
+int trace_note(struct trace *trace, const char *query, double estimate, double sd, double rho) {
+  const struct trace_row row = {1, (int)trace->length, query, estimate, NAN, sd, rho, 0};
+  return trace_add(trace, &row);
 }
 
 struct trace_row *trace_last(struct trace *trace) {
