@@ -64,7 +64,7 @@ run_network <- function(job) {
 }
 
 new_network_fit <- function(job, answer) {
-  checks <- list(usable = job$usable, part = has_weight(job$design))
+  checks <- new_checks(job)
   warn_checks(checks, job$design, job$n, job$call)
   structure(class = "dp_network", list(
     weights = answer$w, status = checked_status(answer$result$status, checks), checks = checks,

@@ -207,3 +207,11 @@ test_that("nothing certified is not called certified", {
   expect_identical(dpsosp:::checked_status("sosp", ends, list(), NA, 0.95), "ranges")
   expect_identical(dpsosp:::checked_status("budget", ends, list(), NA, 0.95), "budget")
 })
+
+test_that("a network to a subset does not miss the records that were left out", {
+  d <- honest(4000)
+  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-6, bounds = bounds, model = model_mlp(hidden = 2),
+                                 subset = b > 0), NA)
+  expect_true(fit$checks$part)
+  expect_lt(abs(fit$checks$usable$fraction - mean(d$b > 0)) / fit$checks$usable$sd, 4.5)
+})
