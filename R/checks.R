@@ -101,7 +101,7 @@ inform_unmeasured <- function(loss, decrease) {
 # What is wrong with the records, in the first lines of print(); NULL if nothing is.
 null_text <- function(checks, n) {
   usable <- checks$usable
-  most <- function() format_percent(max(0, usable$fraction + checks_z * usable$sd))
+  most <- function() two_digits(max(0, usable$fraction + checks_z * usable$sd))
   what <- "declared levels, types of columns, the coding of the response"
   if (identical(usable_verdict(checks), "null")) {
     return(paste0("The released numbers look as if (nearly) all of the ", format(n, big.mark = ","), " records were ",
@@ -141,7 +141,7 @@ usable_text <- function(checks) {
 
 # An estimate with about two standard deviations.
 fraction_text <- function(x) {
-  paste0(format_percent(min(max(x$fraction, 0), 1)), " (+- ", format_percent(2 * x$sd), ")")
+  paste0(two_digits(min(max(x$fraction, 0), 1)), " (+- ", two_digits(2 * x$sd), ")")
 }
 
-format_percent <- function(x) paste0(format(signif(100 * x, 2)), " %")
+two_digits <- function(x) format_share(signif(x, 2), 2)

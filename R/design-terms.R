@@ -131,9 +131,13 @@ check_compared <- function(e, schema, call) {
   values <- tryCatch(as.character(eval(parts[[which(constant)]], row_wise)), error = function(error) NULL)
   unknown <- setdiff(values, c(levels, NA))
   if (length(unknown) == 0L) return(invisible())
-  abort("argument", "`", deparse1(e), "` compares with \"", unknown[1], "\", which is no declared level of `",
-        deparse1(factor), "`: ", quote_all(utils::head(levels, 10)), if (length(levels) > 10L) " and others", ".",
-        did_you_mean(unknown[1], levels, quote_all), call = call)
+  fault <- paste0(" compares with \"", unknown[1], "\", which is no declared level of ")
+  refuse_level(e, fault, factor, levels, unknown[1], call)
+}
+
+refuse_level <- function(e, fault, factor, levels, wanted, call) {
+  abort("argument", "`", deparse1(e), "`", fault, "`", deparse1(factor), "`: ", quote_all(utils::head(levels, 10)),
+        if (length(levels) > 10L) " and others", ".", did_you_mean(wanted, levels, quote_all), call = call)
 }
 
 # Refuses factor(x, levels = ) with levels none of which x has: all values would be missing.
@@ -142,9 +146,7 @@ check_relevelled <- function(e, schema, call) {
   levels <- tryCatch(levels(row_wise_empty(e$x, schema, call)), dpsosp_error = function(error) NULL)
   wanted <- as_labels(eval(e$levels, row_wise))
   if (is.null(levels) || any(wanted %in% levels)) return(invisible())
-  abort("argument", "`", deparse1(e), "` has no declared level of `", deparse1(e$x), "`: ",
-        quote_all(utils::head(levels, 10)), if (length(levels) > 10L) " and others", ".",
-        did_you_mean(wanted[1], levels, quote_all), call = call)
+  refuse_level(e, " has no declared level of ", e$x, levels, wanted[1], call)
 }
 
 comparisons <- c("==", "!=", "<", ">", "<=", ">=", "%in%")
@@ -155,7 +157,7 @@ undeclared_levels <- function(design, newdata) {
   used <- unlist(lapply(c(design$predictors, design$offset), all.vars))
   factors <- Filter(function(column) column$kind == "factor", design$schema[names(design$schema) %in% used])
   names(Filter(isTRUE, Map(function(column, name) {
-    !all(as_labels(newdata[[name]]) %in% c(column$levels, NA))
+    !all(as_labels(unique(newdata[[name]])) %in% c(column$levels, NA))
   }, factors, names(factors))))
 }
 
