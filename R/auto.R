@@ -13,49 +13,34 @@ auto_noise <- 10^-3.75
 auto_columns <- 1000L
 auto_several <- 4000L # higher, as one matrix serves all outputs
 
-check_method <- function(method, loss, penalty, control, geometry, inference, call) {
-  method <- check_choice(method, c(method_names(), "auto"), "method", call)
-  if (method == "auto" && !is.null(control)) {
+# The row of the table for the method that the call asks for.
+chosen_method <- function(job) {
+  name <- job$asked$method
+  if (name == "auto" && !is.null(job$asked$control) && !is_network(job)) {
     abort("argument", "`control` belongs to a method: name one, such as `method = \"2opt-ls\"`, instead of \"auto\".",
-          call = call)
+          call = job$call)
   }
-  if (method == "auto") method <- auto_method(loss, penalty, geometry, inference)
-  for_loss(methods()[[method]], loss, call)
+  for_loss(find_method(if (name == "auto") auto_method(job) else name, is_network(job)), job)
 }
 
 # The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
 # (inst/experiments/inference.R).
-auto_method <- function(loss, penalty, geometry, inference) {
-  if (loss$name == "multinomial") return("newton")
-  if (has_residuals(loss)) return("newton-ridge")
-  if (!is_convex(loss, penalty)) return("2opt-ls")
-  ridge <- is_logistic(loss) && penalty$name == "none" && !identical(geometry, "none") && inference == "none"
-  if (ridge) "newton-ridge" else "newton"
+auto_method <- function(job) {
+  if (is_network(job)) return("sgd")
+  if (loss_outputs(job$loss) > 1L) return(if (job$side <= auto_several) "newton" else "gd")
+  if (has_residuals(job$loss)) return("newton-ridge")
+  if (!is_convex(job$loss, job$penalty)) return("2opt-ls")
+  if (job$dim > auto_columns) return(if (is_smooth(job$loss)) "2opt-ls" else "gd")
+  if (takes_ridge(job)) return("newton-ridge")
+  if (is_quiet(job)) "objpert" else "newton"
 }
 
-# The part of the rule that needs the number of columns. It runs before the size of the problem is checked.
-auto_wide <- function(job) {
-  if (has_residuals(job$loss)) return(job)
-  if (job$method$name == "newton-ridge" && columns_of(job) == 0L) return(take_instead(job, "newton"))
-  if (loss_outputs(job$loss) > 1L) return(auto_wide_several(job))
-  if (!job$method$name %in% c("newton", "newton-ridge") || job$dim <= auto_columns) return(job)
-  take_instead(job, if (is_smooth(job$loss)) "2opt-ls" else "gd")
+takes_ridge <- function(job) {
+  is_logistic(job$loss) && job$penalty$name == "none" && !identical(job$asked$geometry, "none") &&
+    job$inference == "none" && columns_of(job) > 0L
 }
 
-auto_wide_several <- function(job) {
-  if (job$side <= auto_several) job else take_instead(job, "gd")
-}
-
-# The part of the rule that needs delta.
-auto_quiet <- function(job) {
-  if (job$method$name != "newton" || loss_outputs(job$loss) > 1L || !job$owned || job$inference != "none") return(job)
-  if (gradient_noise(job, job$eps) >= auto_noise) return(job)
-  take_instead(job, "objpert")
-}
-
-take_instead <- function(job, name) {
-  job$method <- methods()[[name]]
-  job$control <- job$method$family$control(job$method, job$loss)
-  if (job$default_geometry) job$geometry <- default_geometry(job)
-  job
+# Is there little noise, and a budget that objective perturbation can have?
+is_quiet <- function(job) {
+  is.null(job$asked$budget) && job$inference == "none" && gradient_noise(job, job$asked$eps) < auto_noise
 }

@@ -39,7 +39,7 @@ new_batch <- function(job, rho) {
 # Number of steps of length 1/G in the worst case. It need not be exact, as a run may differ from the plan.
 gradient_steps <- function(job) {
   published <- identical(job$control$constants, "published")
-  eps_g <- job$target$eps_g %||% job$target$alpha
+  eps_g <- job$asked$target$eps_g %||% job$asked$target$alpha
   if (is.null(eps_g)) return(min(job$control$max_iterations, 200))
   gap <- if (is.na(job$control$gap)) 1 else job$control$gap
   smooth <- max(0.25, loss_bounds(job$loss)[["curv_upper"]])

@@ -53,20 +53,20 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   check_fit(fit, call)
   confidence <- check_share(confidence, "confidence", call)
   check_certifiable(fit$loss, fit$design, call)
-  job <- other_job(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
-                   check_promise(eps, delta, budget, call), call)
-  if (isTRUE(job$shards)) {
+  claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
+                       list(eps = eps, delta = delta, budget = budget), call)
+  if (isTRUE(claim$shards)) {
     abort("argument", "A certificate of the population reads records in one order; shards are summed each by its ",
           "worker: give `data` as a data frame or as a source in chunks.", call = call)
   }
-  if (isTRUE(job$once$read)) abort("argument", "The source can be read once only, and was.", call = call)
-  end <- job$hold()
+  if (isTRUE(claim$once$read)) abort("argument", "The source can be read once only, and was.", call = call)
+  end <- claim$hold()
   on.exit(end())
-  job <- job_claim(open_filter(job_delta(job), "auto"))
-  result <- certify_point(job, fit, confidence)
-  job_close(job)
+  claim <- open_claim(claim)
+  result <- certify_point(claim, fit, confidence)
+  close_claim(claim)
   structure(class = "dp_certificate",
-            c(new_certificate(result, "population", confidence), list(n = job$n, privacy = new_privacy(job))))
+            c(new_certificate(result, "population", confidence), list(n = claim$n, privacy = new_privacy(claim))))
 }
 
 check_certifiable <- function(loss, design, call) {
@@ -79,52 +79,45 @@ check_certifiable <- function(loss, design, call) {
 }
 
 # The solution in the coordinates of the mapped rows.
-certify_point <- function(job, fit, confidence) {
-  oracle <- plain_oracle(job)
+certify_point <- function(claim, fit, confidence) {
+  oracle <- plain_oracle(claim)
   intercept <- fit$design$intercept
   point <- core_start(fit$design, response_start(fit$response, fit$coefficients, intercept))
   options <- list(confidence = confidence, hessian_share = control_spider()$hessian_share)
-  .Call(ffi_method_run, "population", oracle$pointer, core_penalty(fit$penalty, intercept), options, job$rho, point,
+  .Call(ffi_method_run, "population", oracle$pointer, core_penalty(fit$penalty, intercept), options, claim$rho, point,
         NULL, is_reproducible(oracle))$result
 }
 
 # ---- a fit that holds records out for its certificate: dp_sosp(certificate = "population") ----
 
-# The numbers of the held-out rows, which are public; NULL when no rows are held out. n is evaluated only when needed.
-rows_to_certify <- function(certificate, method, budget, n, call) {
-  certificate <- check_choice(certificate, c("own", "population"), "certificate", call)
-  if (certificate == "own" || isTRUE(method %in% methods_with("fresh"))) return(NULL)
-  if (!is.null(budget)) {
-    abort("argument", "`certificate` = \"population\" takes `eps` and `delta`, not a `budget`, which would count what ",
-          "fit and certificate cost as if they had records in common: keep rows out of the fit and give them to ",
-          "`dp_certify()`.", call = call)
+# The problem of the rows to fit (rest), and what dp_certify() needs of those that are held out by their numbers, which
+# are public (out); NULL when none are.
+split_problem <- function(problem, asked) {
+  certificate <- check_choice(asked$certificate, c("own", "population"), "certificate", problem$call)
+  if (certificate == "own" || isTRUE(asked$method %in% methods_with("fresh"))) return(list(rest = problem))
+  refuse <- function(...) abort("argument", ..., call = problem$call)
+  if (!is.null(asked$budget)) {
+    refuse("`certificate` = \"population\" takes `eps` and `delta`, not a `budget`, which would count what fit and ",
+           "certificate cost as if they had records in common: keep rows out of the fit and give them to ",
+           "`dp_certify()`.")
   }
-  out <- held_out(n, control_spider()$certificate_share)
+  if (is.null(problem$split)) {
+    refuse("A source cannot be split for `certificate` = \"population\": take `method` = \"spider\", or give ",
+           "`dp_certify()` a source of other records.")
+  }
+  check_certifiable(problem$loss, problem$design, problem$call)
+  out <- held_out(problem$n, control_spider()$certificate_share)
   if (!any(out)) {
-    abort("argument", "There are too few records, ", n, ", to keep some out of the fit for `certificate` = ",
-          "\"population\".", call = call)
+    refuse("There are too few records, ", problem$n, ", to keep some out of the fit for `certificate` = \"population\".")
   }
-  out
+  problem$split(out)
 }
 
-# Only a data frame can be split.
-frame_rows <- function(data, call) {
-  if (is_source(data, "data", call)) {
-    abort("argument", "A source cannot be split for `certificate` = \"population\": take `method` = \"spider\", or ",
-          "give `dp_certify()` a source of other records.", call = call)
-  }
-  check_data(data, "data", call)
-  nrow(data)
-}
-
-# others: a list of data and, for a matrix, response, weights and offset; or NULL.
-fit_and_certify <- function(job, start, storage, others) {
-  if (is.null(others)) return(fit_job(job, start, storage))
-  check_certifiable(job$loss, job$design, job$call)
-  fit <- fit_job(job, start, storage)
+# out: data and, for a matrix, response, weights and offset.
+certify_out <- function(fit, out, asked) {
   fit$population <- suppressMessages( # the messages of the fit said everything
-    dp_certify(fit, others$data, job$eps, fit$privacy$delta, y = others$y, confidence = fit$certificate$confidence,
-               noise = job$noise, weights = others$weights, offset = others$offset)
+    dp_certify(fit, out$data, asked$eps, fit$privacy$delta, y = out$y, confidence = fit$certificate$confidence,
+               noise = fit$privacy$noise, weights = out$weights, offset = out$offset)
   )
   fit
 }

@@ -277,7 +277,7 @@ check_private <- function(curve) {
   if (curve$cores > 1L) {
     abort("argument", "`cores` is 1 on private data: a budget cannot be used in other processes.", call = curve$call)
   }
-  for (method in setdiff(unique(curve$points$method), "auto")) check_gaussian(methods()[[method]], curve$call)
+  for (method in setdiff(unique(curve$points$method), "auto")) check_gaussian(find_method(method), curve$call)
 }
 
 check_gaussian <- function(method, call) {

@@ -115,7 +115,7 @@ response_unit <- function(response) if (response$kind == "bounded") response$hal
 most_offset <- function(shift) if (is.null(shift)) 0 else sum(apply(abs(shift), 1L, max))
 
 check_offset <- function(loss, offset, call) {
-  if (!offset || !identical(loss$name, "multinomial")) return(invisible())
+  if (!offset || !has_classes(loss)) return(invisible())
   abort("argument", "An offset does not go with the multinomial loss, which has a predictor for each class: the same ",
         "for all of them changes nothing. Take a response of two classes, or the offset's column as a predictor.",
         call = call)

@@ -260,22 +260,17 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             contrasts = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
-  extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
-  if (!is.null(model)) {
-    model <- check_network(model, call)
-    problem <- network_formula(formula, data, model, loss, bounds, extras, call)
-    return(fit_network(problem, model, eps, delta, method, control, budget, neighbours, noise, progress))
-  }
+  asked <- mget(asked_arguments)
+  extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
-  make <- if (is_source(data, "data", call)) problem_source else problem_formula
-  out <- rows_to_certify(certificate, method, budget, frame_rows(data, call), call)
-  others <- if (!is.null(out)) list(data = data[out, , drop = FALSE])
-  rows <- if (is.null(out)) data else data[!out, , drop = FALSE]
-  problem <- make(formula, rows, loss, bounds, radius, extras, call, implies_loss(method))
-  job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
-                 progress, inference)
-  fit_and_certify(job, start, storage, others)
+  problem <- if (!is.null(model)) {
+    network_formula(formula, data, model, loss, bounds, extras, call)
+  } else {
+    make <- if (is_source(data, "data", call)) problem_source else problem_formula
+    make(formula, data, loss, bounds, radius, extras, call, implies_loss(method))
+  }
+  fit_problem(problem, asked)
 }
 
 #' @rdname dp_sosp
@@ -290,26 +285,29 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
-  if (!is.null(model)) {
-    model <- check_network(model, call)
-    problem <- network_array(x, y, model, loss, bounds, weights, call)
-    return(fit_network(problem, model, eps, delta, method, control, budget, neighbours, noise, progress))
+  asked <- mget(asked_arguments)
+  problem <- if (!is.null(model)) {
+    network_array(x, y, model, loss, bounds, weights, call)
+  } else {
+    problem_matrix(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
+                   implies_loss(method))
   }
-  rows <- matrix_rows(x, storage, "x", call)
-  if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
-  if (is.null(radius)) abort("argument", radius_advice, call = call)
-  intercept <- check_flag(intercept, "intercept", call)
-  out <- rows_to_certify(certificate, method, budget, rows$n, call)
-  vectors <- matrix_vectors(weights, offset, rows$n, "x", call)
-  others <- if (!is.null(out)) c(list(data = x[out, , drop = FALSE], y = y[out]), lapply(vectors, `[`, out))
-  if (!is.null(out)) {
-    check_length(y, rows$n, call)
-    rows <- matrix_rows(x[!out, , drop = FALSE], storage, "x", call)
-    y <- y[!out]
-    vectors <- lapply(vectors, `[`, !out)
-  }
-  problem <- problem_matrix(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call, implies_loss(method))
-  job <- new_job(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
-                 progress, inference)
-  fit_and_certify(job, start, storage, others)
+  fit_problem(problem, asked)
+}
+
+# Both methods differ in how they make a problem, and in nothing else.
+fit_problem <- function(problem, asked) {
+  refuse(c(problem, list(asked = asked)), model_refusals)
+  parts <- split_problem(problem, asked)
+  fit <- fit_job(new_job(parts$rest, asked))
+  if (is.null(parts$out)) fit else certify_out(fit, parts$out, asked)
+}
+
+# The stages after new_job().
+fit_job <- function(job) {
+  end <- job$hold()
+  on.exit(end())
+  for (stage in job_stages()) job <- stage(job)
+  close_claim(job)
+  if (is_network(job)) new_network_fit(job) else new_linear_fit(job)
 }

@@ -106,14 +106,14 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
   metrics <- check_metrics(metrics, fit, call)
   clip <- check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call)
   cells <- check_cells(cells, call)
-  job <- c(check_promise(eps, delta, budget, call), list(
+  claim <- list(
+    asked = check_promise(list(eps = eps, delta = delta, budget = budget), call),
     neighbours = check_neighbours(neighbours %||% fit$privacy$neighbours, call), noise = check_noise(noise, call),
     call = call
-  ))
+  )
   records <- held_out_records(fit, newdata, y, call, offset)
-  job$n <- length(records$y)
-  job <- job_claim(open_filter(job_delta(job), "auto"))
-  new_evaluation(release_evaluation(job, fit, records, metrics, clip, cells))
+  claim <- open_claim(c(claim, n = length(records$y)))
+  new_evaluation(release_evaluation(claim, fit, records, metrics, clip, cells))
 }
 
 check_metrics <- function(metrics, fit, call) {
@@ -133,7 +133,7 @@ check_metrics <- function(metrics, fit, call) {
 fit_metrics <- function(loss) {
   if (!is.null(loss$response_kind)) return(c("absolute_error", "squared_error"))
   if (!has_probabilities(loss)) return("accuracy")
-  c("log_loss", "brier", "accuracy", if (loss$name != "multinomial") "table")
+  c("log_loss", "brier", "accuracy", if (!has_classes(loss)) "table")
 }
 
 check_cells <- function(cells, call) {
@@ -237,27 +237,28 @@ new_score <- function(value, lower, upper, null) {
   list(lower = lower, width = upper - lower, values = pmin(pmax((value - lower) / (upper - lower), 0), 1))
 }
 
-# The job with the released means and table (proofs: sensitivity-scores).
-release_evaluation <- function(job, fit, records, metrics, clip, cells) {
+# The claim with the released means and table (proofs: sensitivity-scores).
+release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
   columns <- score_columns(fit, records, metrics, clip)
   parts <- (length(columns) > 0L) + ("table" %in% metrics)
-  rho <- job$rho / parts
-  reproducible <- job$noise == "reproducible"
+  rho <- claim$rho / parts
+  reproducible <- claim$noise == "reproducible"
+  means <- NULL
+  table <- NULL
   if (length(columns) > 0L) {
-    answer <- .Call(ffi_scores_release, job$budget$pointer, unname(lapply(columns, `[[`, "values")), rho,
-                    job$neighbours, reproducible)
+    answer <- .Call(ffi_scores_release, claim$budget$pointer, unname(lapply(columns, `[[`, "values")), rho,
+                    claim$neighbours, reproducible)
     lower <- vapply(columns, `[[`, 0, "lower")
     width <- vapply(columns, `[[`, 0, "width")
-    job$means <- data.frame(metric = names(columns), estimate = lower + width * answer$value / job$n,
-                            se = width * answer$sd / job$n, row.names = NULL)
+    means <- data.frame(metric = names(columns), estimate = lower + width * answer$value / claim$n,
+                        se = width * answer$sd / claim$n, row.names = NULL)
   }
   if ("table" %in% metrics) {
-    answer <- .Call(ffi_table_release, job$budget$pointer, table_codes(records, cells), 2L * cells, rho,
-                    job$neighbours, reproducible)
-    job$table <- list(other = answer$value[seq_len(cells)], modelled = answer$value[cells + seq_len(cells)],
-                      sd = answer$sd)
+    answer <- .Call(ffi_table_release, claim$budget$pointer, table_codes(records, cells), 2L * cells, rho,
+                    claim$neighbours, reproducible)
+    table <- list(other = answer$value[seq_len(cells)], modelled = answer$value[cells + seq_len(cells)],
+                  sd = answer$sd)
   }
-  job_close(job)
-  job[c("clip", "cells", "labels")] <- list(clip, cells, fit$response$labels)
-  job
+  close_claim(claim)
+  add_entries(claim, means = means, table = table, clip = clip, cells = cells, labels = fit$response$labels)
 }

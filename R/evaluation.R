@@ -1,24 +1,24 @@
 # The evaluation: what was released about held-out records, and what follows from it.
 
-# job: after release_evaluation(). No other part of it is kept.
-new_evaluation <- function(job) {
-  table <- if (!is.null(job$table)) read_table(job$table, job$cells)
+# claim: after release_evaluation(). No other part of it is kept.
+new_evaluation <- function(claim) {
+  table <- if (!is.null(claim$table)) read_table(claim$table, claim$cells)
   structure(class = "dp_evaluation", list(
-    estimates = new_estimates(job, table),
-    table = table, table_sd = job$table$sd,
-    confusion = if (!is.null(table)) confusion(table, job$labels),
-    confusion_se = if (!is.null(table)) job$table$sd * sqrt(job$cells / 2),
-    n = job$n, clip = job$clip, labels = job$labels, privacy = new_privacy(job)
+    estimates = new_estimates(claim, table),
+    table = table, table_sd = claim$table$sd,
+    confusion = if (!is.null(table)) confusion(table, claim$labels),
+    confusion_se = if (!is.null(table)) claim$table$sd * sqrt(claim$cells / 2),
+    n = claim$n, clip = claim$clip, labels = claim$labels, privacy = new_privacy(claim)
   ))
 }
 
-new_estimates <- function(job, table) {
-  estimates <- job$means
+new_estimates <- function(claim, table) {
+  estimates <- claim$means
   if (!is.null(estimates)) {
     estimates$sampling <- vapply(estimates$metric, sampling_error, 0, estimates = estimates, table = table,
-                                 clip = job$clip, n = job$n, USE.NAMES = FALSE)
+                                 clip = claim$clip, n = claim$n, USE.NAMES = FALSE)
   }
-  if (is.null(table)) estimates else rbind(estimates, table_auc(table, job$table$sd))
+  if (is.null(table)) estimates else rbind(estimates, table_auc(table, claim$table$sd))
 }
 
 # ---- the table ----

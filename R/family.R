@@ -6,6 +6,7 @@
 # control     function(method, loss): the control object that is used where none is given
 # options     function(job, rho): the options of the core's method, by their names there, except for the target
 # check       function(control, method, call): refuses settings that do not fit the method
+# complete    function(control, method, n): the control object with what it leaves open
 # check_problem  function(job): refuses settings that do not fit the problem, whose number of coefficients is known
 # matrices    function(control): does the method need matrices of dim^2 numbers for every problem?
 # hessians    function(control): what needs Hessians, which not every loss has, and what to take instead; or NULL
@@ -26,13 +27,13 @@
 # certifies   "sample": the objective on these records; "population": its expectation
 # because     why the method needs a convex problem, as the end of a sentence
 new_family <- function(name, control, options, core = function(control) name, check = function(...) NULL,
-                       check_problem = function(...) NULL, matrices = function(control) TRUE,
+                       complete = function(control, ...) control, check_problem = function(...) NULL, matrices = function(control) TRUE,
                        hessians = function(control) NULL, accountant = function(job) "auto", steps = gradient_steps,
                        least_batches = function(control) 20, most_batches = function(control) 200,
                        chosen = function(control) 0, constant = function(job) NULL, weighted = NULL,
                        any_noise = function(job) !is.null(weighted), planned = NULL, needed = NULL,
                        pushed = function(control) TRUE, certifies = "sample", because = "") {
-  list(name = name, core = core, control = control, options = options, check = check, check_problem = check_problem,
+  list(name = name, core = core, control = control, options = options, check = check, complete = complete, check_problem = check_problem,
        matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
        least_batches = least_batches, most_batches = most_batches, chosen = chosen, constant = constant,
        weighted = weighted, any_noise = any_noise, planned = planned, needed = needed, pushed = pushed,

@@ -1,7 +1,7 @@
 # The fit contains releases and public facts only.
 
-# job: after job_run(). No other part of it is kept.
-new_fit <- function(job) {
+# job: after its last stage. No other part of it is kept.
+new_linear_fit <- function(job) {
   result <- job$answer$result
   trace <- as.data.frame(job$answer$trace)
   checks <- new_checks(job)
@@ -9,8 +9,8 @@ new_fit <- function(job) {
   warn_checks(checks, job$design, job$n, job$call)
   inform_unmeasured(job$loss, decrease)
   structure(class = "dp_sosp", list(
-    coefficients = job$inference$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
-    predictor = job$inference$predictor, inference = job$inference,
+    coefficients = job$intervals$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
+    predictor = job$intervals$predictor, inference = job$intervals,
     status = checked_status(result$status, checks, job$target, decrease, job$control$confidence), checks = checks,
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
     decrease = decrease, ridge = released(result$ridge),
@@ -49,19 +49,6 @@ new_certificate <- function(result, of, confidence) {
 check_fit <- function(fit, call) {
   if (inherits(fit, "dp_sosp")) return(invisible())
   abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", call = call)
-}
-
-new_privacy <- function(job) {
-  ledger <- dp_ledger(job$budget)
-  ledger <- ledger[seq_len(nrow(ledger)) > job$before, ]
-  rownames(ledger) <- NULL
-  # The fit costs less than asked for if the shared budget had less left.
-  whole <- !is.null(job$eps) && job$rho == rho_of(job, job$eps)
-  list(
-    eps = if (whole) job$eps else eps_of(job, job$rho), delta = job$delta, rho = job$rho,
-    accountant = job$accountant, order = job$budget$order, kappa = job$kappa, neighbours = job$neighbours,
-    noise = job$noise, shared = if (!job$owned) budget_text(job$budget), ledger = ledger
-  )
 }
 
 #' Methods for fits

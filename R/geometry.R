@@ -105,15 +105,11 @@ print.dp_geometry <- function(x, digits = NULL, ...) {
 }
 
 # As the caller gave it: "private", "none", a dp_geometry or NULL.
-check_geometry <- function(geometry, method, call) {
+check_geometry <- function(geometry, call) {
   if (is.null(geometry) || inherits(geometry, "dp_geometry")) return(geometry)
   if (!is.character(geometry) || length(geometry) != 1L || !geometry %in% c("private", "none")) {
     abort("argument", "`geometry` must be NULL, \"private\", \"none\" or come from `geometry_public()`, not ",
           describe(geometry), ".", text_hint(geometry, c("private", "none")), call = call)
-  }
-  if (!is.null(method$family$weighted) && geometry == "none") {
-    abort("argument", "The method \"", method$name, "\" needs a geometry: `geometry` must not be \"none\".",
-          call = call)
   }
   geometry
 }
@@ -121,9 +117,10 @@ check_geometry <- function(geometry, method, call) {
 # The default. A penalty, a target and published constants define a problem in the coordinates of the mapped rows,
 # which a default must not change; the rule "auto" has no such problem in mind. job_geometry() skips a default geometry
 # that noise makes useless (is_noisy()).
-default_geometry <- function(job) {
+default_moments <- function(job) {
+  if (is_network(job)) return("none")
   if (!is.null(job$method$family$weighted)) return("private")
-  stated <- job$penalty$name != "none" || !is.null(job$target) || identical(job$control$constants, "published")
+  stated <- job$penalty$name != "none" || !is.null(job$asked$target) || identical(job$control$constants, "published")
   mapped <- loss_outputs(job$loss) > 1L || job$inference != "none" || (stated && !job$auto)
   if (job$method$scaled && !mapped) "private" else "none"
 }

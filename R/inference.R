@@ -106,27 +106,27 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   check_bounded_slope(fit$loss, "Intervals need", call)
   type <- check_choice(type, inference_types, "type", call)
   check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
-  job <- other_job(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
-                   check_promise(eps, delta, budget, call), call)
-  if (!is.null(job$once)) refuse_once(call)
-  end <- job$hold()
+  claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
+                       list(eps = eps, delta = delta, budget = budget), call)
+  if (!is.null(claim$once)) refuse_once(call)
+  end <- claim$hold()
   on.exit(end())
-  job <- job_claim(open_filter(job_delta(job), "auto"))
-  inference <- infer(plain_oracle(job), job$design, core_start(job$design, fit$coefficients), type, job$rho, job$n)
-  job_close(job)
+  claim <- open_claim(claim)
+  inference <- infer(plain_oracle(claim), claim$design, core_start(claim$design, fit$coefficients), type, claim$rho, claim$n)
+  close_claim(claim)
   fit$predictor <- prediction_coef(fit)
   fit$coefficients <- inference$coefficients
-  fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(job)))
+  fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(claim)))
   fit
 }
 
 # The fit's problem with the given data, which may differ from the training data. beside: y, weights and offset of a
 # matrix.
-other_job <- function(fit, data, beside, noise, promise, call) {
+again_claim <- function(fit, data, beside, noise, asked, call) {
   again <- if (is_matrix_design(fit$design)) again_matrix else again_formula
   problem <- again(fit, data, beside, call)
-  c(problem, promise, list(design = fit$design, response = fit$response, loss = fit$loss, noise = noise, call = call,
-                           neighbours = fit$privacy$neighbours))
+  c(problem, list(asked = check_promise(asked, call), design = fit$design, response = fit$response, loss = fit$loss,
+                  noise = noise, call = call, neighbours = fit$privacy$neighbours))
 }
 
 again_formula <- function(fit, data, beside, call) {
@@ -137,13 +137,13 @@ again_formula <- function(fit, data, beside, call) {
   if (is_source(data, "data", call)) {
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, fit$loss, call)
     return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data),
-                records = function(job) source_records(data, job$design, job$response, call)))
+                records = function(claim) source_records(data, claim$design, claim$response, call)))
   }
   response <- response_code(fit$response, design_response(fit$design, data, call = call))
   check_rows(nrow(data), call)
-  list(n = nrow(data), hold = hold_nothing, records = function(job) {
-    list(rows = design_rows(job$design, data, "double", call), y = response,
-         weighing = design_weighing(job$design, job$response, data, call))
+  list(n = nrow(data), hold = hold_nothing, records = function(claim) {
+    list(rows = design_rows(claim$design, data, "double", call), y = response,
+         weighing = design_weighing(claim$design, claim$response, data, call))
   })
 }
 
@@ -157,5 +157,5 @@ again_matrix <- function(fit, data, beside, call) {
   }
   vectors <- again_vectors(fit$design, beside, rows$n, "data", call)
   list(n = rows$n, hold = hold_nothing,
-       records = function(job) matrix_records(rows$core, y, vectors, fit$design$shift, template))
+       records = function(claim) matrix_records(rows$core, y, vectors, fit$design$shift, template))
 }

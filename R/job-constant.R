@@ -1,4 +1,5 @@
-# The stage of a job that chooses a start if none was given. The start is zero or, for methods that ask for it (constant
+# The stage of a job that chooses a start if none was given. The start is the level of the response (job-response.R), or
+# zero or, for methods that ask for it (constant
 # in family.R), the best constant prediction if there is an intercept and the loss is logistic, of any slope: the
 # log-odds of the second class's fraction p.
 #
@@ -7,15 +8,14 @@
 # columns has the mean logistic loss log(1 + e) - p at the intercept 1, which one record changes by at most 1 / n
 # (proofs: constant-prediction). A null record counts there as .62 of a record of the second class.
 
-job_constant <- function(job) {
-  if (!is.null(job$start)) return(job)
-  job$start <- numeric(job$dim)
-  if (has_constant(job)) {
-    job$class <- constant_prediction(job)
-    job$start[1] <- log_odds(job$class$fraction, job$class$sd)
-    job$share <- stats::plogis(job$start[1])
-  }
-  job
+job_begin <- function(job) {
+  if (!is.null(job$given)) return(add_entries(job, start = job$given))
+  slopes <- numeric(job$dim - 1)
+  if (!is.null(job$level)) return(add_entries(job, start = c(job$level$mean, slopes)))
+  if (!has_constant(job)) return(add_entries(job, start = c(0, slopes)))
+  class <- constant_prediction(job)
+  constant <- log_odds(class$fraction, class$sd)
+  add_entries(job, start = c(constant, slopes), class = class, share = stats::plogis(constant))
 }
 
 has_constant <- function(job) {

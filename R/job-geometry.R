@@ -1,8 +1,9 @@
 # The stage of a job that gives rows coordinates in which all columns have a similar spread and little correlation with
 # the intercept: z_j = scale_j (r_j - centre_j), where r is a mapped row. Then a row's norm is about one, and no budget
 # is wasted on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments)
-# or from public ones. It adds to the job
-#   oracle    with these coordinates
+# or from public ones. The oracle has these coordinates from then
+# on. It adds to the job
+#   ends, usable  what the moments tell of the ends of ranges (checks.R) and the fraction of usable records (job-usable.R)
 #   geometry  a list of centre, scale, spread, prior, constant, radius, intercept, weighted, cap, bound, tilt, shortest
 #             and end
 
@@ -19,31 +20,28 @@ geometry_growth <- 1 / 3 # the allowed length grows with this power of n mu / d
 geometry_shortest <- 0.75 # with a tilt, shorter rows count as this long (tilt-rule.R: a parabola's minimum)
 
 job_geometry <- function(job) {
-  wanted <- job$geometry
-  used <- uses_geometry(job)
-  job$geometry <- NULL
-  if (!used) return(job)
-  if (identical(wanted, "private")) {
+  if (!uses_geometry(job)) return(job)
+  if (identical(job$moments, "private")) {
     inform("geometry", format_share(geometry_share), " of the budget finds centres and scales of columns; ",
            "`geometry_public()` declares public ones")
   }
-  moments <- if (inherits(wanted, "dp_geometry")) public_moments(job, wanted) else release_moments(job)
-  job[c("usable", "ends")] <- moments[c("usable", "ends")]
+  moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job, job$moments) else release_moments(job)
+  job <- add_entries(job, usable = moments$usable, ends = moments$ends)
   if (!job$design$intercept) moments <- moments_about_zero(moments)
   weighted <- !is.null(job$method$family$weighted)
   degree <- column_degrees(job$design)[slopes_order(job$design)]
-  job$geometry <- c(new_geometry(moments, degree, job),
-                    if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
-  job$geometry <- c(job$geometry, class_weights(job, moments$variance))
-  if (has_residuals(job$loss)) job$geometry <- residual_geometry(job$geometry, moments, job)
-  move_oracle(job$oracle, job$geometry)
-  job
+  geometry <- c(new_geometry(moments, degree, job),
+                if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
+  geometry <- c(geometry, class_weights(job, geometry, moments$variance))
+  if (has_residuals(job$loss)) geometry <- residual_geometry(geometry, moments, job)
+  move_oracle(job$oracle, geometry)
+  add_entries(job, geometry = geometry)
 }
 
 # Once the job's budget is open and before job_geometry(): will it be in a geometry?
 uses_geometry <- function(job) {
-  useless <- job$default_geometry && is_noisy(job) && !job$method$family$any_noise(job)
-  !identical(job$geometry, "none") && columns_of(job) > 0L && !useless
+  if (identical(job$moments, "none") || columns_of(job) == 0L) return(FALSE)
+  !is.null(job$asked$geometry) || !is_noisy(job) || job$method$family$any_noise(job)
 }
 
 # ---- moments of the mapped rows' columns, in the order of the core ----
@@ -84,7 +82,7 @@ column_scale <- function(design) {
 
 # Checks public facts before anything is charged.
 check_geometry_columns <- function(job) {
-  geometry <- job$geometry
+  geometry <- job$moments
   if (!inherits(geometry, "dp_geometry")) return(invisible())
   design <- job$design
   columns <- if (is_matrix_design(design)) utils::tail(design$labels, columns_of(job)) else design$columns$name
@@ -190,18 +188,17 @@ row_bounds <- function(job) {
 # at most orthogonal. Columns are if no number lies on the other side of an end of their range; others count twice. So
 # (1 + k)^2 / 2 times the mean of this squared length must be at most one. Where there is less noise, so that rows may
 # be longer than one, there is no tilt: short rows would lose their steep slopes.
-class_weights <- function(job, variance) {
-  end <- column_ends(job, variance)
-  list(tilt = if (takes_tilt(job)) class_tilt(job, variance, end) else 0, shortest = geometry_shortest, end = end)
+class_weights <- function(job, geometry, variance) {
+  end <- column_ends(job, geometry, variance)
+  list(tilt = if (takes_tilt(job, geometry)) class_tilt(job, geometry, variance, end) else 0, shortest = geometry_shortest, end = end)
 }
 
-takes_tilt <- function(job) {
-  !is.null(job$share) && job$geometry$weighted && job$geometry$cap == 1 && has_slopes(job$loss) &&
+takes_tilt <- function(job, geometry) {
+  !is.null(job$share) && geometry$weighted && geometry$cap == 1 && has_slopes(job$loss) &&
     job$neighbours == "replace-one"
 }
 
-class_tilt <- function(job, variance, end) {
-  geometry <- job$geometry
+class_tilt <- function(job, geometry, variance, end) {
   squared <- 1 + sum(geometry$scale^2 * ifelse(is.na(end), variance, (geometry$centre - end)^2))
   rarer <- max(0, min(sqrt(2 / squared), 2 * max(job$share, 1 - job$share)) - 1)
   if (job$share < 0.5) rarer else -rarer
@@ -210,9 +207,9 @@ class_tilt <- function(job, variance, end) {
 # The end of its range that a column is closer to, if its squared distance is below the variance, so that the column
 # counts less there than twice. Zero must be in the range, as a sparse matrix does not hold it, and so must the centre,
 # which says on which side the rows are. A record beyond the end has a smaller weight.
-column_ends <- function(job, variance) {
+column_ends <- function(job, geometry, variance) {
   box <- column_box(job)
-  centre <- job$geometry$centre
+  centre <- geometry$centre
   low <- centre - box[, 1] <= box[, 2] - centre
   end <- ifelse(low, box[, 1], box[, 2])
   outside <- box[, 1] > pmin(0, centre) | box[, 2] < pmax(0, centre) | (!low & end == 0 & centre == 0)

@@ -1,6 +1,6 @@
 # The stage of a job that releases what intervals need: gradient, Hessian and second moments of the records' gradients,
 # at the solution, in the coordinates of the mapped rows. It adds to the job
-#   inference  NULL if not requested, else
+#   intervals  if they are requested:
 #     type          "sandwich" or "model"
 #     released      point and noisy releases (one-step.R), n
 #     coefficients, vcov, reason, predictor  (step_intervals())
@@ -12,18 +12,12 @@ inference_path <- 0.25
 
 inference_types <- c("sandwich", "model")
 
-job_inference <- function(job) {
-  type <- job$inference
-  job$inference <- NULL
-  if (type == "none") return(job)
+job_intervals <- function(job) {
+  if (job$inference == "none") return(job)
   oracle <- if (is.null(job$geometry)) job$oracle else plain_oracle(job)
   rho <- budget_state(job$budget)$left - job$end
-  job$inference <- infer(oracle, job$design, core_start(job$design, job$solution), type, rho, job$n)
-  job
-}
-
-plain_oracle <- function(job) {
-  new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
+  point <- core_start(job$design, job$solution)
+  add_entries(job, intervals = infer(oracle, job$design, point, job$inference, rho, job$n))
 }
 
 infer <- function(oracle, design, point, type, rho, n) {
@@ -40,16 +34,6 @@ infer <- function(oracle, design, point, type, rho, n) {
 products <- function(oracle, point, rho) {
   answer <- .Call(ffi_oracle_products, oracle$pointer, point, rho, is_reproducible(oracle))
   new_release(answer$products, answer$sd)
-}
-
-# Checks a job before anything is charged.
-check_inference <- function(job) {
-  if (job$method$batch || !is.null(job$method$open)) {
-    abort("argument", "The method \"", job$method$name, "\" has an accountant of its own, which pays for no ",
-          "intervals: take another one, or `dp_inference()` afterwards.", call = job$call,
-          class = "dpsosp_error_inference")
-  }
-  check_inferable(job$loss, job$penalty, job$dim, job$call)
 }
 
 # Do check_inferable() and the number of outputs allow intervals?

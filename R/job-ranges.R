@@ -5,15 +5,14 @@ ranges_share <- 0.05
 
 job_ranges <- function(job) {
   columns <- job$columns(job)
-  job$private <- names(columns)
+  job <- add_entries(job, private = names(columns))
   if (length(columns) == 0L) return(job)
   inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
          if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
   found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
                           cutting = job$inference == "none")
   warn_missed(names(columns)[!attr(found, "found")], job$call)
-  job$design <- design_fill_ranges(job$design, found)
-  job
+  complete(job, design = design_fill_ranges(job$design, found))
 }
 
 warn_missed <- function(missed, call) {

@@ -1,8 +1,8 @@
 # The stage of a job that finds the level and the spread of a numeric response, for squared error. It adds to the job
-#   response, loss  with the bounds of the response, if none are declared
-#   start           the constant prediction
-#   level           a list of noise (standard deviation of the start), spread (of the response about it) and present
-#                   (fraction of records with a response), for the mapped response
+#   level  a list of mean, noise (its standard deviation), variance and spread (of the response about it) and present
+#          (fraction of records with a response), for the mapped response
+# and completes response and loss with the bounds of the response, if none are declared.
+#
 # Bounds are found from noisy counts, like the ranges of columns (ranges.R). Loose ones cost little, because the noise
 # of a gradient depends on the residuals: the level then has more noise, which the run corrects.
 
@@ -12,10 +12,7 @@ response_surely <- 2.5    # standard deviations by which the fraction of records
 job_response <- function(job) {
   if (!has_residuals(job$loss)) return(job)
   if (is.null(job$loss$response)) job <- find_bounds(job)
-  level <- release_level(job)
-  job$start <- c(level$mean, numeric(job$dim - 1))
-  job$level <- level
-  job
+  add_entries(job, level = release_level(job))
 }
 
 # From private ranges.
@@ -28,15 +25,13 @@ find_bounds <- function(job) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_squared(response = c(lower, upper))`.", call = job$call)
   }
-  job$loss$response <- as.vector(found)
-  job$loss <- scale_loss(job$loss, TRUE, job$call)
-  job$response <- with_bounds(job$response, job$loss)
-  job
+  loss <- scale_loss(utils::modifyList(job$loss, list(response = as.vector(found))), TRUE, job$call)
+  complete(job, loss = loss, response = with_bounds(job$response, loss))
 }
 
 # The response in its own units, as a list of one column; NA for a missing value.
 raw_response <- function(job) {
-  job$response <- raw_bounds(job$response)
+  job <- complete(job, response = raw_bounds(job$response))
   stats::setNames(list(job$responses(job)$y), job$response$name)
 }
 

@@ -14,8 +14,7 @@ job_usable <- function(job) {
   # Another fit may have spent what is left of a shared budget.
   if (cost == 0 || budget_state(job$budget)$left < cost) return(job)
   answer <- .Call(ffi_oracle_usable, job$oracle$pointer, cost, is_reproducible(job$oracle))
-  job$usable <- list(fraction = answer$usable, sd = answer$sd)
-  job
+  add_entries(job, usable = list(fraction = answer$usable, sd = answer$sd))
 }
 
 # What a run must leave for it.

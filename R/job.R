@@ -1,97 +1,93 @@
-# A job is a problem with the settings of its fit: a list that each stage extends and returns. Its entries are those of
-# the problem (problem.R) and, by the stage that adds them,
-#   new_job()     inference (its type, or "none"), penalty, auto (does the rule choose the method?), method (a row of
-#                 methods()), target, control, geometry (as requested), default_geometry (was none given?), neighbours,
-#                 noise, progress, eps, delta, budget (a shared one or NULL), owned (is there no shared one?)
-#   job_start()   side, dim (number of coefficients of one output, and of all), start (for the mapped response; NULL if
-#                 none is given), storage
-#   job_open()    budget, the part of it that the job may spend, and what follows from it (job-open.R)
-#   job_ranges()  private (names of the columns whose ranges are found), design with all ranges (job-ranges.R)
-#   job_response()  start, and level and bounds of the response, for squared error (job-response.R)
-#   job_constant()  start if none was given, class (job-constant.R)
-#   fit_job()     oracle
-#   job_geometry()  geometry in use, or NULL; ends (checks.R) (job-geometry.R)
-#   job_run()     target in use, answer (of ffi_method_run), solution (coefficients of the columns), released (of
-#                 ffi_oracle_kept)
+# A job is a problem with the settings of its fit: a list to which each stage adds entries and which it returns. No
+# entry is replaced, except that job_ranges() and job_response() complete `design`, `loss` and `response`. The entries
+# are those of the problem (problem.R) and, by the stage that adds them,
+#   new_job()     asked (the arguments of the call, checked one by one), penalty, inference (type of the intervals, or
+#                 "none"), storage, neighbours, noise, progress
+#     job_size()    side, dim (number of coefficients of one output, and of all)
+#     job_decide()  delta, auto (does the rule choose the method?), method (a row of methods()), control, moments (of
+#                 the columns: "private", "none", or public ones)
+#     job_given()   network (in the form of the core), given (start that is given, for the mapped response)
+#   job_open()    budget and the part of it that the job may spend (claim.R), what follows from it (job-open.R)
+#   job_ranges()  private (names of the columns whose ranges are found); completes design (job-ranges.R)
+#   job_response()  level; completes loss and response, for squared error (job-response.R)
+#   job_begin()   start, class, share (job-constant.R)
+#   job_oracle()  oracle
+#   job_geometry()  geometry in use, ends, usable (job-geometry.R)
+#   job_run()     target in use, answer (of ffi_method_run), released (of ffi_oracle_kept)
+#   job_solution()  solution (coefficients of the columns)
 #   job_usable()  usable (job-usable.R)
-#   job_inference()  released inference, or NULL (job-inference.R)
+#   job_intervals()  intervals (job-inference.R)
 # Nothing is charged before job_ranges(), and no argument is refused after job_open().
 
-# Runs the stages after new_job().
-fit_job <- function(job, start, storage) {
-  end <- job$hold()
-  on.exit(end())
-  job <- job_constant(job_response(job_ranges(job_open(job_start(job, start, storage)))))
-  job$oracle <- new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept,
-                           job$neighbours, job$noise)
-  job <- job_inference(job_usable(job_run(job_geometry(job))))
-  job_close(job)
-  new_fit(job)
+# asked: the arguments of the call by their names, those of asked_arguments.
+new_job <- function(problem, asked) {
+  job <- job_decide(job_size(job_asked(problem, asked)))
+  refuse(job, refusals)
+  job <- job_given(job)
+  check_requirements(job)
+  job
 }
 
-# Decides everything that does not need the number of coefficients.
-new_job <- function(problem, eps, delta, method, penalty, target, control, geometry, budget, neighbours, noise,
-                    progress, inference) {
+# The stages after new_job(), in their order.
+job_stages <- function() {
+  list(job_open, job_ranges, job_response, job_begin, job_oracle, job_geometry, job_run, job_solution, job_usable,
+       job_intervals)
+}
+
+# ---- stages before the first charge ----
+
+asked_arguments <- c("eps", "delta", "budget", "method", "control", "penalty", "target", "geometry", "start",
+                     "inference", "certificate", "neighbours", "noise", "storage", "progress")
+
+# Checks what can be checked of each argument alone.
+job_asked <- function(problem, asked) {
   call <- problem$call
-  inference <- check_choice(inference, c("none", inference_types), "inference", call)
-  penalty <- check_penalty(penalty, "penalty", call)
-  auto <- identical(method, "auto")
-  method <- check_method(method, problem$loss, penalty, control, geometry, inference, call)
-  target <- check_target(target, call)
-  control <- check_control(control, method, problem$loss, call)
-  check_several(problem$loss, penalty, method, control, geometry, inference, call)
-  check_convex(problem$loss, penalty, method, call)
-  check_smooth(problem$loss, penalty, method, control, call)
-  job <- c(problem, list(
-    inference = inference, penalty = penalty, auto = auto, method = method, target = target, control = control,
-    geometry = check_geometry(geometry, method, call), default_geometry = is.null(geometry),
-    neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
-    progress = check_flag(progress, "progress", call)
-  ), check_promise(eps, delta, budget, call))
-  if (job$default_geometry) job$geometry <- default_geometry(job)
-  job
+  asked <- check_promise(asked, call)
+  asked$target <- check_target(asked$target, call)
+  check_geometry(asked$geometry, call)
+  check_choice(asked$method, c(method_names(is_network(problem)), "auto"), "method", call)
+  add_entries(
+    problem, asked = asked, penalty = check_penalty(asked$penalty, "penalty", call),
+    inference = check_choice(asked$inference, c("none", inference_types), "inference", call),
+    storage = check_choice(asked$storage, storage_known, "storage", call),
+    neighbours = check_neighbours(asked$neighbours, call), noise = check_noise(asked$noise, call),
+    progress = check_flag(asked$progress, "progress", call)
+  )
 }
 
-# Checks the budget of the fit: its own or a shared one.
-check_promise <- function(eps, delta, budget, call) {
-  if (!is.null(eps)) eps <- check_number(eps, "eps", 0, call = call)
-  if (!is.null(delta)) delta <- check_delta(delta, call)
-  if (!is.null(budget)) check_budget(budget, "budget", call)
-  if (is.null(eps) && is.null(budget)) {
-    abort("argument", "`eps` is missing: give the privacy budget, such as `eps = 1`.", call = call)
-  }
-  if (is.null(eps) && !is.null(delta)) {
-    abort("argument", "`delta` belongs to `eps`: give both, or neither and the fit may spend what the budget has.",
-          call = call)
-  }
-  list(eps = eps, delta = delta, budget = budget, owned = is.null(budget))
+# A network has as many coefficients as its start (job_given()).
+job_size <- function(job) {
+  if (is_network(job)) return(job)
+  side <- design_dim(job$design)
+  if (side == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
+  add_entries(job, side = side, dim = side * loss_outputs(job$loss))
 }
 
-# The last checks of arguments.
-job_start <- function(job, start, storage) {
-  job$side <- design_dim(job$design)
-  job$dim <- job$side * loss_outputs(job$loss)
-  if (job$dim == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
-  job$start <- check_start(start, job)
-  job$storage <- check_choice(storage, storage_known, "storage", job$call)
-  if (job$streamed) check_streamed(job)
-  if (job$auto) job <- auto_wide(job)
-  check_geometry_columns(job)
-  check_size(job)
-  if (job$inference != "none") check_inference(job)
-  job
+job_decide <- function(job) {
+  job <- claim_delta(job)
+  method <- chosen_method(job)
+  job <- add_entries(job, auto = identical(job$asked$method, "auto"), method = method,
+                     control = check_control(job$asked$control, method, job))
+  add_entries(job, moments = job$asked$geometry %||% default_moments(job))
+}
+
+job_given <- function(job) {
+  if (!is_network(job)) return(add_entries(job, given = check_start(job$asked$start, job)))
+  job <- add_entries(job, network = core_network(job$model, job$input, job$range, loss_outputs(job$loss)))
+  given <- network_start(job)
+  add_entries(job, given = given, side = length(given), dim = length(given))
 }
 
 # The start for the mapped response.
 check_start <- function(start, job) {
   if (is.null(start)) return(NULL)
-  if (loss_outputs(job$loss) > 1L) return(check_start_several(start, job))
+  if (loss_outputs(job$loss) > 1L) return(check_start_outputs(start, job))
   start <- check_vector(start, "start", job$dim, "one per coefficient (the intercept, if there is one, first)",
                         job$call)
   response_start(job$response, start, job$design$intercept)
 }
 
-check_start_several <- function(start, job) {
+check_start_outputs <- function(start, job) {
   classes <- length(job$response$labels)
   if (!is.matrix(start) || !identical(dim(start), c(as.integer(job$side), classes))) {
     abort("argument", "`start` must be a matrix of ", job$side, " x ", classes, " numbers, a column for each class, ",
@@ -100,28 +96,46 @@ check_start_several <- function(start, job) {
   check_vector(as.vector(start), "start", job$dim, "a column for each class", job$call)
 }
 
+# ---- the oracle and the run ----
+
+job_oracle <- function(job) add_entries(job, oracle = if (is_network(job)) network_oracle(job) else plain_oracle(job))
+
 job_run <- function(job) {
+  fraction <- if (job$inference == "none") 1 else inference_path
+  rho <- fraction * (budget_state(job$budget)$left - job$end - usable_cost(job))
   oracle <- job$oracle
-  outputs <- loss_outputs(job$loss)
-  start <- as.vector(by_output(job$start, outputs, function(start) core_start(job$design, start)))
-  start <- to_geometry(job$geometry, start)
-  penalty <- core_penalty(job$penalty, job$design$intercept, job$side)
-  share <- if (job$inference == "none") 1 else inference_path
-  rho <- share * (budget_state(job$budget)$left - job$end - usable_cost(job))
-  bar <- progress_bar(job$progress, job$method$name)
   core <- job$method$family$core(job$control)
-  target <- list(eps_g = 1, eps_h = 1) # the default target does not depend on these
-  options <- c(job$method$family$options(job, rho), target)
-  alpha <- function() .Call(ffi_method_alpha, core, oracle$pointer, penalty, options, rho, start)
-  third <- oracle_facts(oracle)$third + penalty_bounds(penalty)[["third"]]
-  job$target <- settle_target(job$target, oracle, alpha, third, job$call)
-  options[names(target)] <- job$target[names(target)]
-  job$answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-  w <- from_geometry(job$geometry, job$answer$w)
-  job$solution <- by_output(w, outputs, function(w) core_coef(job$design, w))
-  if (outputs > 1L) job$solution <- centred(job$solution, job$response$labels)
-  job$released <- .Call(ffi_oracle_kept, oracle$pointer)
-  job
+  penalty <- core_penalty(job$penalty, isTRUE(job$design$intercept), job$side)
+  start <- run_start(job)
+  options <- job$method$family$options(job, rho)
+  if (!is_network(job)) {
+    # The default target does not depend on these.
+    alpha <- function() {
+      .Call(ffi_method_alpha, core, oracle$pointer, penalty, c(options, run_target(NULL)), rho, start)
+    }
+    third <- oracle_facts(oracle)$third + penalty_bounds(penalty)[["third"]]
+    job <- add_entries(job, target = settle_target(job$asked$target, oracle, alpha, third, job$call))
+    options <- c(options, run_target(job$target))
+  }
+  bar <- progress_bar(job$progress, job$method$name)
+  answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  add_entries(job, answer = answer, released = .Call(ffi_oracle_kept, oracle$pointer))
+}
+
+run_target <- function(target) list(eps_g = target$eps_g %||% 1, eps_h = target$eps_h %||% 1)
+
+# The start in the coordinates of the oracle.
+run_start <- function(job) {
+  if (is_network(job)) return(job$start)
+  start <- by_output(job$start, loss_outputs(job$loss), function(start) core_start(job$design, start))
+  to_geometry(job$geometry, as.vector(start))
+}
+
+job_solution <- function(job) {
+  if (is_network(job)) return(add_entries(job, solution = job$answer$w))
+  outputs <- loss_outputs(job$loss)
+  solution <- by_output(from_geometry(job$geometry, job$answer$w), outputs, function(w) core_coef(job$design, w))
+  add_entries(job, solution = if (outputs > 1L) centred(solution, job$response$labels) else solution)
 }
 
 # Of all solutions with the same probabilities, the one whose rows sum to zero: it has the smallest penalty.

@@ -259,6 +259,8 @@ loss_of <- function(loss, response) {
   loss
 }
 
+has_classes <- function(loss) identical(loss$name, "multinomial")
+
 # The number of predictors per row.
 loss_outputs <- function(loss) loss$classes %||% 1L
 
@@ -293,7 +295,7 @@ check_bounded_slope <- function(loss, what, call) {
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
 
-is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && penalty$name != "nonconvex"
+is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && is_convex_penalty(penalty)
 
 is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
 

@@ -67,6 +67,6 @@ check_strong <- function(job) {
 cubic_options <- function(job, rho) {
   settings <- c("iterations", "diameter", "confidence", "hessian_share", "certificate_share")
   control <- job$control
-  c(list(inner = if (control$solver == "inner") control$inner_steps else 0L, spend_all = is.null(job$target)),
+  c(list(inner = if (control$solver == "inner") control$inner_steps else 0L, spend_all = is.null(job$asked$target)),
     unclass(control)[settings])
 }

@@ -167,7 +167,7 @@ check_line_search <- function(control, method, call) {
 
 # Gradients are clipped by the norm of the row as it is stored, not as it is in a geometry.
 check_clipped <- function(job) {
-  if (!job$method$clips || identical(job$geometry, "none")) return(invisible())
+  if (!job$method$clips || identical(job$moments, "none")) return(invisible())
   abort("argument", "The method \"", job$method$name, "\" has no `geometry`: leave it out.", call = job$call)
 }
 
@@ -176,13 +176,13 @@ check_clipped <- function(job) {
 line_search_attempts <- function(job) {
   control <- job$control
   if (!is.null(control$attempts)) return(control$attempts)
-  if (is.null(job$eps)) {
+  if (is.null(job$asked$eps)) {
     abort("argument", "Published constants of a line search follow from `eps`: give `eps` instead of a `budget`, or ",
           "`attempts`.", call = job$call)
   }
   rate <- if (job$method$batch) (control$batch %||% (job$n / 10)) / job$n else 1
-  each <- (rate * job$eps / 100)^2 # half of it for the gradient
-  as.integer(max(1, min((1 - control$certificate_share) * .Call(ffi_gdp_mu, job$eps, job$delta)^2 / 2 / each, 1e6)))
+  each <- (rate * job$asked$eps / 100)^2 # half of it for the gradient
+  as.integer(max(1, min((1 - control$certificate_share) * .Call(ffi_gdp_mu, job$asked$eps, job$delta)^2 / 2 / each, 1e6)))
 }
 
 line_search_options <- function(job, rho) {
@@ -201,7 +201,7 @@ family_network_search <- function() {
       control_line_search(attempts = 600, candidates = 8, first = 32, ratio = 0.5, sufficient = 0.001,
                           gradient_share = 0.9)
     },
-    options = network_search_options, check = check_network_search
+    options = network_search_options, check = check_network_search, complete = network_control
   ))
 }
 

@@ -47,19 +47,9 @@ check_momentum <- function(x, call) {
   abort("argument", "`momentum` must be less than 1.", call = call)
 }
 
-# The methods of networks, as rows of methods(). adam: is it by Adam's rule? falls: does what gradients are clipped to?
-network_methods <- function() {
-  search <- function(name, batch, falls = FALSE) {
-    method(name, family_network_search(), search = "svt", clips = TRUE, falls = falls, batch = batch)
-  }
-  list(sgd = method("sgd", family_network(), adam = FALSE, batch = TRUE),
-       adam = method("adam", family_network(), adam = TRUE, batch = TRUE), blsgd = search("blsgd", TRUE),
-       "blsgd-ac" = search("blsgd-ac", TRUE, falls = TRUE), blgd = search("blgd", FALSE))
-}
-
 family_network <- function() {
   new_family("network", function(method, loss) control_network(), network_options, core = function(control) "descent",
-             matrices = function(control) FALSE, steps = network_steps)
+             complete = network_control, matrices = function(control) FALSE, steps = network_steps)
 }
 
 network_steps <- function(job) max(1, round(job$control$epochs * job$n / job$control$batch))
@@ -70,4 +60,32 @@ network_options <- function(job, rho) {
   c(list(adam = job$method$adam, momentum = control$momentum, clip = control$clip,
          step = if (is.na(control$step)) default else control$step, iterations = as.integer(job$batch$steps)),
     batch_options(job$batch))
+}
+
+# Sets what the control object leaves open; the whole budget is for steps.
+network_control <- function(control, method, n) {
+  open <- list(clip = 0.5, seed = 1L, batch = if (method$batch) max(1, round(n / 30)))
+  full <- utils::modifyList(unclass(control), open[setdiff(names(open), names(Filter(length, control)))])
+  full$batch_share <- 1
+  structure(full, class = class(control))
+}
+
+# The start does not depend on the data.
+network_start <- function(job) {
+  refuse <- function(e) {
+    abort("argument", "The layers of `model` do not fit images of ", paste(job$network$input[1:2], collapse = " x "),
+          " pixels: a window is larger than what it is moved over.", call = job$call)
+  }
+  tryCatch(.Call(ffi_network_start, job$network, job$control$seed), dpsosp_error = refuse)
+}
+
+# Each value is clamped on its own; the norm of a row is not clipped.
+network_radius <- 1e100
+
+network_oracle <- function(job) {
+  records <- job$records(job)
+  pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
+                   job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
+  weigh_records(pointer, records$weighing)
+  list(pointer = pointer, noise = job$noise)
 }

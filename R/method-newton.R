@@ -162,7 +162,7 @@ family_newton <- function() {
 }
 
 newton_control <- function(method, loss = NULL) {
-  several <- identical(loss$name, "multinomial") && !method$damped && !method$batch
+  several <- has_classes(loss) && !method$damped && !method$batch
   control_newton(if (method$damped) "direct" else if (several) "moment" else "lazy")
 }
 
@@ -181,7 +181,7 @@ newton_hessians <- function(control) {
 # Twice the value that rounding requires, for the largest curvature of a loss: see sensitivity_newton() in the core.
 check_rounding <- function(job) {
   control <- job$control
-  if (control$curvature %in% c("hessian", "qu") && is.na(control$lambda0) && !identical(job$geometry, "none")) {
+  if (control$curvature %in% c("hessian", "qu") && is.na(control$lambda0) && !identical(job$moments, "none")) {
     abort("argument", "With a `geometry` no trace is released: take `lambda0` as a number in `control_newton()`, or ",
           "`curvature` \"lazy\" or \"direct\".", call = job$call)
   }
@@ -194,6 +194,6 @@ check_rounding <- function(job) {
 newton_options <- function(job, rho) {
   settings <- c("curvature", "modify", "adaptive", "iterations", "confidence", "curvature_share", "trace_share",
                 "search_share", "certificate_share", "lambda0", "lambda_scale", "tail", "clip")
-  c(list(damped = job$method$damped, spend_all = is.null(job$target)), unclass(job$control)[settings],
+  c(list(damped = job$method$damped, spend_all = is.null(job$asked$target)), unclass(job$control)[settings],
     batch_options(job$batch))
 }

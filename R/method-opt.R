@@ -156,15 +156,15 @@ family_opt <- function() {
 # Published runs start at zero, as in the paper.
 opt_constant <- function(job) {
   if (job$control$constants == "published") return(NULL)
-  if (!is_noisy(job) || !is.null(job$target)) return(start_fine)
+  if (!is_noisy(job) || !is.null(job$asked$target)) return(start_fine)
   if (opt_uses_all(job)) start_shared else start_alone
 }
 
 # Where a run takes no step, its gradients at the constant prediction are still of use (src/method/opt_tight.c). This
 # needs coordinates in which columns have similar variances, and an objective that is the loss alone.
 opt_uses_all <- function(job) {
-  is.null(job$target) && !job$method$batch && job$penalty$name == "none" && columns_of(job) > 0L &&
-    !is.null(job$geometry) && !identical(job$geometry, "none")
+  is.null(job$asked$target) && !job$method$batch && job$penalty$name == "none" && columns_of(job) > 0L &&
+    !identical(job$moments, "none")
 }
 
 # As opt_uses_all() where the constant prediction was released.
@@ -190,7 +190,7 @@ opt_most_batches <- function(control) if (control$constants == "published") 50 e
 opt_options <- function(job, rho) {
   control <- job$control
   c(list(
-    published = control$constants == "published", two_phase = job$method$two_phase, spend_all = is.null(job$target),
+    published = control$constants == "published", two_phase = job$method$two_phase, spend_all = is.null(job$asked$target),
     search = if (job$method$search) control$line_search else "none",
     confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
     phase1_share = control$phase1_share, search_share = control$search_share, hessian_share = control$hessian_share,

@@ -102,22 +102,23 @@ perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_u
 # Adds lambda, kappa and a ledger for one perturbed minimiser. The capacity of the ledger is the mu with 4 delta_mu(eps
 # - kappa) = delta.
 open_perturbed <- function(job) {
-  if (!job$owned) {
+  if (!is.null(job$asked$budget)) {
     abort("argument", "The method \"", job$method$name, "\" needs a budget of its own, `eps` and `delta` without ",
           "`budget`: its privacy loss is not that of a Gaussian release, and a shared budget would have to account ",
           "for it from the start.", call = job$call)
   }
-  job$lambda <- perturbation_lambda(job, job$eps)
-  job$kappa <- perturbation_kappa(job$lambda, job$n, job$loss)
-  if (job$kappa >= job$eps) {
-    abort("argument", "`lambda` is too small for this `eps`: log(1 + b / (n lambda)) is ", signif(job$kappa, 3),
+  eps <- job$asked$eps
+  lambda <- perturbation_lambda(job, eps)
+  kappa <- perturbation_kappa(lambda, job$n, job$loss)
+  if (kappa >= eps) {
+    abort("argument", "`lambda` is too small for this `eps`: log(1 + b / (n lambda)) is ", signif(kappa, 3),
           " and must be less than eps.", call = job$call)
   }
-  job$budget <- structure(class = "dp_budget", list(
-    pointer = .Call(ffi_ledger_create_perturbed, job$eps, job$delta, job$kappa), eps = job$eps, delta = job$delta,
-    rho = NULL, mu = NULL
+  budget <- structure(class = "dp_budget", list(
+    pointer = .Call(ffi_ledger_create_perturbed, eps, job$delta, kappa), eps = eps, delta = job$delta, rho = NULL,
+    mu = NULL
   ))
-  job
+  add_entries(job, lambda = lambda, kappa = kappa, budget = budget)
 }
 
 perturbation_options <- function(job, rho) {

@@ -23,11 +23,11 @@ residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
 residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
 
 # The family of a method for this loss.
-for_loss <- function(method, loss, call) {
-  if (!has_residuals(loss)) return(method)
+for_loss <- function(method, job) {
+  if (!has_residuals(job$loss)) return(method)
   if (!method$unbounded) {
     abort("argument", "The method \"", method$name, "\" needs a loss whose slope is bounded, and that of the ",
-          loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.", call = call)
+          job$loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.", call = job$call)
   }
   method$family <- family_residual()
   method
@@ -49,8 +49,8 @@ check_residual <- function(job) {
   weighed <- if (is_matrix_design(job$design)) job$design$weighted || !is.null(job$design$shift) else
     has_weights(job$design)
   if (weighed) refuse("there are no `weights` and no offsets yet: take `loss_huber()`.")
-  if (!is.null(job$start)) refuse("a run starts at the level of the response, which it releases: leave out `start`.")
-  if (!is.null(job$target)) refuse("a fit has no certificate: leave out `target`.")
+  if (!is.null(job$asked$start)) refuse("a run starts at the level of the response, which it releases: leave out `start`.")
+  if (!is.null(job$asked$target)) refuse("a fit has no certificate: leave out `target`.")
   if (job$inference != "none") refuse("there are no intervals yet: leave out `inference`.")
 }
 

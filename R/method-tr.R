@@ -72,7 +72,7 @@ tr_options <- function(job, rho) {
   control <- job$control
   c(list(
     published = control$constants == "published", explicit_test = control$stop == "explicit",
-    spend_all = is.null(job$target), confidence = control$confidence, gap = control$gap,
+    spend_all = is.null(job$asked$target), confidence = control$confidence, gap = control$gap,
     gap_share = control$gap_share, max_iterations = control$max_iterations
   ), batch_options(job$batch))
 }

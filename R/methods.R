@@ -21,6 +21,7 @@
 NULL
 
 # A method is a family with settings: flags of the family, and
+#   networks   is it for networks? Others are for linear models. A name may stand for one of each
 #   batch      are its steps on batches?
 #   fresh      is each record read once, in one pass over a source?
 #   convex     does it need a convex problem?
@@ -29,14 +30,14 @@ NULL
 #   unbounded  does it support a loss whose slope has no bound (method-residual.R)?
 #   scaled     are columns centred and scaled by default (geometry.R)?
 #   open       function(job): the job with its budget, if it needs a special ledger; or NULL
-method <- function(name, family, ..., batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE, several = FALSE,
-                   unbounded = FALSE, scaled = FALSE, open = NULL) {
-  list(name = name, family = family, ..., batch = batch, fresh = fresh, convex = convex, nonsmooth = nonsmooth,
-       several = several, unbounded = unbounded, scaled = scaled, open = open)
+method <- function(name, family, ..., networks = FALSE, batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE,
+                   several = FALSE, unbounded = FALSE, scaled = FALSE, open = NULL) {
+  list(name = name, family = family, ..., networks = networks, batch = batch, fresh = fresh, convex = convex,
+       nonsmooth = nonsmooth, several = several, unbounded = unbounded, scaled = scaled, open = open)
 }
 
-methods <- function() {
-  rows <- list(
+method_rows <- function() {
+  list(
     method("2opt-ls", family_opt(), two_phase = TRUE, search = TRUE, scaled = TRUE),
     method("2opt", family_opt(), two_phase = TRUE, search = FALSE, scaled = TRUE),
     method("opt-ls", family_opt(), two_phase = FALSE, search = TRUE, scaled = TRUE),
@@ -59,14 +60,35 @@ methods <- function() {
            nonsmooth = TRUE),
     method("blgd", family_line_search(), search = "svt", clips = FALSE, convex = TRUE, nonsmooth = TRUE),
     method("agd", family_line_search(), search = "exponential", clips = FALSE, convex = TRUE, nonsmooth = TRUE),
-    method("spider", family_spider(), fresh = TRUE, nonsmooth = TRUE)
+    method("spider", family_spider(), fresh = TRUE, nonsmooth = TRUE),
+    method("sgd", family_network(), networks = TRUE, adam = FALSE, batch = TRUE),
+    method("adam", family_network(), networks = TRUE, adam = TRUE, batch = TRUE),
+    method("blsgd", family_network_search(), networks = TRUE, search = "svt", clips = TRUE, falls = FALSE,
+           batch = TRUE),
+    method("blsgd-ac", family_network_search(), networks = TRUE, search = "svt", clips = TRUE, falls = TRUE,
+           batch = TRUE),
+    method("blgd", family_network_search(), networks = TRUE, search = "svt", clips = TRUE, falls = FALSE)
   )
-  stats::setNames(rows, vapply(rows, function(row) row$name, ""))
 }
 
-method_names <- function() names(methods())
+# The rows by their names, made once; the families are defined in files that come after this one.
+methods <- local({
+  table <- NULL
+  function(networks = FALSE) {
+    if (is.null(table)) {
+      rows <- method_rows()
+      table <<- split(stats::setNames(rows, vapply(rows, `[[`, "", "name")), vapply(rows, `[[`, NA, "networks"))
+    }
+    table[[as.character(networks)]]
+  }
+})
+
+find_method <- function(name, networks = FALSE) methods(networks)[[name]]
+method_names <- function(networks = FALSE) names(methods(networks))
 # Names of the methods that have a flag, and of those that do not.
-methods_with <- function(flag) names(Filter(function(method) method[[flag]], methods()))
+methods_with <- function(flag, networks = FALSE) {
+  names(Filter(function(method) method[[flag]], methods(networks)))
+}
 methods_without <- function(flag) setdiff(method_names(), methods_with(flag))
 
 # Of a numeric response, such a method knows the codes of two classes only. A name that is no method's is refused later.
@@ -80,20 +102,20 @@ gradient_advice <- function() {
   paste0(" For a convex problem the methods ", quote_all(names(gradients)), " ask for gradients only.")
 }
 
-check_control <- function(control, method, loss, call = sys.call(-1)) {
+check_control <- function(control, method, job) {
   family <- method$family
   constructor <- paste0("control_", family$name)
-  if (is.null(control)) control <- family$control(method, loss)
+  if (is.null(control)) control <- family$control(method, job$loss)
   if (!inherits(control, paste0("dp_", constructor))) {
     abort("argument", "`control` of the method \"", method$name, "\" must be NULL or come from `", constructor,
-          "()`, not ", describe(control), ".", call = call)
+          "()`, not ", describe(control), ".", call = job$call)
   }
-  family$check(control, method, call)
+  family$check(control, method, job$call)
   if (!method$batch && !is.null(c(control$batch, control$sampling))) {
     abort("argument", "`batch` and `sampling` belong to the methods ", quote_all(methods_with("batch")), ", not to \"",
-          method$name, "\".", call = call)
+          method$name, "\".", call = job$call)
   }
-  control
+  family$complete(control, method, job$n)
 }
 
 #' @export

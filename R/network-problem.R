@@ -4,20 +4,8 @@
 #   range       of all input values
 #   records     function(job): x (given or mapped), y and weighing, as those of new_oracle()
 
-# Arguments of dp_sosp() for linear models only.
-linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate", "offset", "offset_range")
-
-check_network <- function(model, call) {
-  given <- intersect(names(call), linear_arguments)
-  if (length(given) > 0L) {
-    abort("argument", quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only ",
-          "with the linear model.", call = call)
-  }
-  check_model(model, call)
-}
-
 network_array <- function(x, y, model, loss, bounds, weights, call) {
+  check_model(model, call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
   loss <- check_loss(loss, TRUE, call, y)
   check_bounded_slope(loss, "A network needs", call)
@@ -27,16 +15,17 @@ network_array <- function(x, y, model, loss, bounds, weights, call) {
     abort("argument", "`y` must have one entry per record of `x`: ", inputs$n, ", not ", length(y), ".", call = call)
   }
   vectors <- matrix_vectors(weights, NULL, inputs$n, "x", call)
-  list(n = inputs$n, loss = loss_of(loss, response), response = response, design = NULL, call = call,
-       input = inputs$input, range = inputs$bounds, columns = function(job) list(),
-       records = function(job) {
-         list(x = inputs$x, y = response_code(job$response, kept_response(y, vectors)),
-              weighing = vectors_weighing(vectors, NULL, job$response))
-       })
+  records <- function(job) {
+    list(x = inputs$x, y = response_code(job$response, kept_response(y, vectors)),
+         weighing = vectors_weighing(vectors, NULL, job$response))
+  }
+  problem <- new_problem(inputs$n, loss, response, design = NULL, call, columns = function(job) list(), records)
+  c(problem, list(model = model, input = inputs$input, range = inputs$bounds))
 }
 
 # The inputs are the columns of the design's matrix.
 network_formula <- function(formula, data, model, loss, bounds, extras, call) {
+  check_model(model, call)
   if (is_source(data, "data", call)) {
     abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
           "memory.", call = call)
@@ -53,13 +42,11 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   }
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
-  problem$input <- c(1L, 1L, columns)
-  problem$range <- c(-1, 1)
   problem$records <- function(job) {
     list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
          weighing = design_weighing(job$design, job$response, data, call))
   }
-  problem
+  c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
 }
 
 # x: the given values as doubles, for n records; input: height, width and channels of a record.

@@ -1,74 +1,11 @@
-# Fits of networks: a job of its own (job.R), whose stages open the budget, run the method and keep the public parts.
+# Fits of networks. They keep the weights and public facts only.
 
-# problem: from network_array() or network_formula().
-fit_network <- function(problem, model, eps, delta, method, control, budget, neighbours, noise, progress) {
-  call <- problem$call
-  method <- check_network_method(method, call)
-  job <- c(problem, list(method = method, auto = FALSE, inference = "none",
-                         control = check_control(control, method, problem$loss, call), model = model,
-                         network = core_network(model, problem$input, problem$range, loss_outputs(problem$loss)),
-                         neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call),
-                         progress = check_flag(progress, "progress", call)), check_promise(eps, delta, budget, call))
-  job$control <- network_control(job)
-  job$start <- network_start(job)
-  job$dim <- length(job$start)
-  run_network(job_ranges(job_open(job)))
-}
-
-# Sets what the control object leaves open; the whole budget is for steps.
-network_control <- function(job) {
-  open <- list(clip = 0.5, seed = 1L, batch = if (job$method$batch) max(1, round(job$n / 30)))
-  control <- utils::modifyList(unclass(job$control), open[setdiff(names(open), names(Filter(length, job$control)))])
-  control$batch_share <- 1
-  structure(control, class = class(job$control))
-}
-
-# "auto" means "sgd".
-check_network_method <- function(method, call) {
-  known <- network_methods()
-  if (is.character(method) && length(method) == 1L && method %in% setdiff(method_names(), names(known))) {
-    abort("argument", "The method \"", method, "\" does not take a network: it rests on Lipschitz constants, second ",
-          "derivatives or convexity, which a network has no public bounds of. The methods ", quote_all(names(known)),
-          ", which clip records' gradients, take it.", call = call, class = "dpsosp_error_network")
-  }
-  method <- check_choice(method, c("auto", names(known)), "method", call)
-  known[[if (method == "auto") 1L else method]]
-}
-
-# The start does not depend on the data.
-network_start <- function(job) {
-  refuse <- function(e) {
-    abort("argument", "The layers of `model` do not fit images of ", paste(job$network$input[1:2], collapse = " x "),
-          " pixels: a window is larger than what it is moved over.", call = job$call)
-  }
-  tryCatch(.Call(ffi_network_start, job$network, job$control$seed), dpsosp_error = refuse)
-}
-
-# Each value is clamped on its own; the norm of a row is not clipped.
-network_radius <- 1e100
-
-run_network <- function(job) {
-  reproducible <- job$noise == "reproducible"
-  records <- job$records(job)
-  pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
-                   job$loss$parameter, job$budget$pointer, job$neighbours, reproducible)
-  weigh_records(pointer, records$weighing)
-  job$oracle <- list(pointer = pointer, noise = job$noise)
-  rho <- budget_state(job$budget)$left - job$end - usable_cost(job)
-  bar <- progress_bar(job$progress, job$method$name)
-  answer <- .Call(ffi_method_run, job$method$family$core(job$control), pointer, core_penalty(penalty_none(), FALSE),
-                  job$method$family$options(job, rho), rho, job$start, bar, reproducible)
-  job <- job_usable(job)
-  job_close(job)
-  new_network_fit(job, answer)
-}
-
-new_network_fit <- function(job, answer) {
+new_network_fit <- function(job) {
   checks <- new_checks(job)
   warn_checks(checks, job$design, job$n, job$call)
   structure(class = "dp_network", list(
-    weights = answer$w, status = checked_status(answer$result$status, checks), checks = checks,
-    privacy = new_privacy(job), trace = as.data.frame(answer$trace),
+    weights = job$solution, status = checked_status(job$answer$result$status, checks), checks = checks,
+    privacy = new_privacy(job), trace = as.data.frame(job$answer$trace),
     batch = job$batch, method = job$method$name, control = job$control, model = job$model, network = job$network,
     loss = job$loss, response = job$response, design = job$design, n = job$n, call = job$call
   ))

@@ -101,10 +101,6 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   new_oracle(records, loss, budget, radius, intercept, neighbours, noise)
 }
 
-radius_advice <- paste0(
-  "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
-)
-
 # records: rows (see rows.R), y and, with weights or offsets, weighing (design-records.R). For rows that come in chunks
 # or have workers: a feed and n (stream.R), and the rows of an empty chunk; move (shards.R).
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
@@ -113,6 +109,11 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
   weigh_records(pointer, records$weighing)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$move))
+}
+
+# Of a job or a claim, in the coordinates of the mapped rows.
+plain_oracle <- function(job) {
+  new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
 }
 
 # weighing: see design-records.R, or NULL.

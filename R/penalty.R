@@ -73,6 +73,8 @@ print.dp_penalty <- function(x, digits = NULL, ...) {
   invisible(x)
 }
 
+is_convex_penalty <- function(penalty) penalty$name != "nonconvex"
+
 # Is it strongly convex in every coefficient?
 is_strong <- function(penalty, intercept) penalty$name == "ridge" && penalty$lambda > 0 && !intercept
 

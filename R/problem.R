@@ -1,5 +1,6 @@
 # Problems: what a fit minimises, from the data in any of three forms. A problem is a list of
 #   n, loss, response  number of records, loss, how the response is coded (response.R)
+#   model       a network (model.R), or NULL: a linear model
 #   design      how columns become rows and the solution coefficients: for a formula (design.R) or a matrix (below)
 #   streamed    do the rows come in chunks?
 #   once        for a source that can be read only once: see new_source()
@@ -9,6 +10,8 @@
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
 #   responses   function(job): the same without columns
+#   split       function(out): the problem of the other rows (rest) and the arguments of dp_certify() about the rows for
+#               which out is TRUE (out); NULL for a source, whose rows cannot be split
 #   call        of the user, for errors
 # The argument of the functions is the job made from the problem (job.R), whose design may have more ranges. Only these
 # functions hold the data.
@@ -20,15 +23,22 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
   y <- design_response(design, data, call = call)
   loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
   check_offset(loss, length(design$offset) > 0L, call)
-  new_problem(
-    nrow(data), loss, response_template(y, design$response, call, loss), design, call,
-    columns = function(job) design_private_columns(job$design, data, call),
-    records = function(job) {
-      list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y),
-           weighing = design_weighing(job$design, job$response, data, call))
-    },
-    responses = function(job) bare_records(job, y)
-  )
+  response <- response_template(y, design$response, call, loss)
+  of_rows <- function(data, y) {
+    problem <- new_problem(
+      nrow(data), loss, response, design, call,
+      columns = function(job) design_private_columns(job$design, data, call),
+      records = function(job) {
+        list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y),
+             weighing = design_weighing(job$design, job$response, data, call))
+      },
+      responses = function(job) bare_records(job, y)
+    )
+    c(problem, split = function(out) {
+      list(rest = of_rows(data[!out, , drop = FALSE], y[!out]), out = list(data = data[out, , drop = FALSE]))
+    })
+  }
+  of_rows(data, y)
 }
 
 problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE) {
@@ -65,8 +75,13 @@ source_hold <- function(source) {
   function() hold_snapshot(source$push)
 }
 
-# rows: from matrix_rows()
-problem_matrix <- function(rows, y, loss, intercept, radius, bounds, vectors, offset_range, call, implied = FALSE) {
+problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
+                           implied = FALSE) {
+  rows <- matrix_rows(x, storage, "x", call)
+  if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
+  if (is.null(radius)) abort("argument", radius_advice, call = call)
+  intercept <- check_flag(intercept, "intercept", call)
+  vectors <- matrix_vectors(weights, offset, rows$n, "x", call)
   loss <- check_loss(loss, intercept, call, y, implied = implied)
   response <- response_template(y, "y", call, loss)
   check_length(y, rows$n, call)
@@ -76,10 +91,23 @@ problem_matrix <- function(rows, y, loss, intercept, radius, bounds, vectors, of
   box <- check_box(bounds, rows$columns, call)
   check_constants(rows, box, intercept, call)
   design <- matrix_design(rows, intercept, radius, box / radius, !is.null(vectors$weights), shift)
-  new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
-              records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
-              responses = function(job) bare_records(job, kept_response(y, vectors)))
+  of_rows <- function(rows, x, y, vectors) {
+    problem <- new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
+                           records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
+                           responses = function(job) bare_records(job, kept_response(y, vectors)))
+    c(problem, split = function(out) {
+      part <- function(rows) c(list(data = x[rows, , drop = FALSE], y = y[rows]), lapply(vectors, `[`, rows))
+      rest <- part(!out)
+      list(rest = of_rows(matrix_rows(rest$data, storage, "x", call), rest$data, rest$y, rest[names(vectors)]),
+           out = part(out))
+    })
+  }
+  of_rows(rows, x, y, vectors)
 }
+
+radius_advice <- paste0(
+  "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
+)
 
 # Columns that public facts, their bounds or their name, show to be the intercept.
 check_constants <- function(rows, box, intercept, call) {
@@ -100,7 +128,7 @@ check_length <- function(y, n, call) {
   abort("argument", "`y` must have one entry per row of `x`: ", n, ", not ", length(y), ".", call = call)
 }
 
-new_problem <- function(n, loss, response, design, call, columns, records, responses, streamed = FALSE,
+new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL, streamed = FALSE,
                         once = NULL, hold = hold_nothing, push = NULL, shards = FALSE) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
@@ -108,6 +136,17 @@ new_problem <- function(n, loss, response, design, call, columns, records, respo
 }
 
 hold_nothing <- function() function() NULL
+
+# Completes what a problem declares by what a job finds.
+complete <- function(job, ...) {
+  known <- list(...)
+  stopifnot(names(known) %in% c("design", "loss", "response"))
+  job[names(known)] <- known
+  job
+}
+
+# Of a problem, a job or a fit.
+is_network <- function(x) !is.null(x$model)
 
 bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = response_code(job$response, y))
 

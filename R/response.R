@@ -10,7 +10,7 @@
 response_template <- function(y, name, call = sys.call(-1), loss = NULL) {
   refuse_time(y, name, call)
   if (!is.null(loss$response_kind)) return(bounded_response(y, name, loss, call))
-  if (identical(loss$name, "multinomial")) return(classes_response(y, name, call))
+  if (has_classes(loss)) return(classes_response(y, name, call))
   kind <- column_kind(y)
   labels <- switch(if (is.na(kind)) "other" else kind,
     factor = check_labels(levels(y), name, call),

@@ -29,7 +29,7 @@ planned_iterations <- function(method = c("opt", "tr", "gd"), eps_g, eps_h = NUL
   positive <- function(x, arg) check_number(x, arg, 0, call = call)
   a <- list(eps_g = positive(eps_g, "eps_g"), gap = positive(gap, "gap"), smooth = positive(smooth, "smooth"),
             third = positive(third, "third"))
-  methods()[[method]]$family$planned(a, positive(eps_h, "eps_h"))
+  find_method(method)$family$planned(a, positive(eps_h, "eps_h"))
 }
 
 #' Rows that the papers ask for
@@ -82,6 +82,6 @@ required_rows <- function(method = c("opt", "opt-ls", "tr"), eps_g, eps_h = NULL
     gradient = positive(gradient, "gradient"), hessian = positive(hessian, "hessian"),
     failure = check_number(failure, "failure", 0, 1, call = call), constant = positive(constant, "constant")
   )
-  row <- methods()[[method]]
+  row <- find_method(method)
   ceiling(row$family$needed(row, a, positive(eps_h, "eps_h")))
 }

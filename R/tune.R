@@ -84,16 +84,17 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_l
     abort("argument", "`candidates`, `formula`, `data` and `eps` are needed.", call = call)
   }
   check_data(data, "data", call)
-  tune <- c(check_promise(eps, delta, NULL, call), list(
+  tune <- list(
+    asked = check_promise(list(eps = eps, delta = delta), call),
     candidates = tune_candidates(candidates, formula, call), n = nrow(data),
     strategy = check_choice(strategy, c("split", selection_laws), "strategy", call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call),
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call), call = call
-  ))
+  )
   held_out <- held_out_rows(tune$n, check_number(holdout, "holdout", 0.01, 0.9, open = FALSE, call = call), call)
   tune[c("training", "held_out")] <- list(data[!held_out, , drop = FALSE], data[held_out, , drop = FALSE])
   tune$metric <- tune_score(score, tune)
-  tune <- job_delta(tune)
+  tune <- told_delta(claim_delta(c(tune, eps = tune$asked$eps)))
   for (name in names(tune$candidates)) check_candidate(name, tune)
   tune$mu <- .Call(ffi_gdp_mu, tune$eps, tune$delta)
   tune$plan <- choose_plan(tune)

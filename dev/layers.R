@@ -7,7 +7,7 @@
 # From the lowest to the highest.
 layers <- list(
   base = c("check", "given", "suggest", "condition", "call", "threads", "progress", "status"),
-  privacy = c("convert", "event", "account", "neighbours", "budget"),
+  privacy = c("convert", "event", "account", "neighbours", "budget", "claim"),
   problem = c("loss", "penalty", "sosp", "response", "bounds", "row-wise", "design", "design-basis",
               "design-interactions", "design-ranges", "design-records", "matrix-records", "design-terms", "rows",
               "dialect", "loss-sql", "sql", "push-columns", "sql-expression", "push",
@@ -18,7 +18,7 @@ layers <- list(
              "method-ridge", "method-residual", "geometry", "method-cubic", "method-line-search",
              "method-perturbation", "method-spider",
              "methods", "method-network", "auto", "trust-region"),
-  fit = c("job", "job-check", "job-open", "job-ranges", "job-response", "job-constant", "job-geometry", "job-usable",
+  fit = c("job", "job-refusals", "job-open", "job-ranges", "job-response", "job-constant", "job-geometry", "job-usable",
           "dp-sosp", "network", "classes", "coefficient-lines", "checks", "fit", "print", "evaluate", "evaluation",
           "selection", "tune", "one-step", "job-inference", "intervals", "inference", "update", "certify", "absent",
           "plot", "autoplot", "tidy", "audit", "audit-plot", "saddle", "sample-size", "plan-formulas", "plan", "curve",

@@ -221,10 +221,10 @@ formula_part <- function(form, model) {
 # The budget that each fit draws on, as the stage that opens it sees it.
 claimed <- NULL
 watch_budgets <- function() {
-  original <- dpsosp:::job_claim
-  utils::assignInNamespace("job_claim", function(job) {
-    claimed <<- job$budget
-    original(job)
+  original <- dpsosp:::claim_part
+  utils::assignInNamespace("claim_part", function(claim) {
+    claimed <<- claim$budget
+    original(claim)
   }, "dpsosp")
 }
 

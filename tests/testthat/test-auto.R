@@ -50,9 +50,12 @@ test_that("with very many columns nothing asks for matrices", {
   # More rows than a matrix may have.
   budget <- dp_budget(eps = 1, delta = 1e-6)
   expect_equal(fit_auto(matrix(0, 20, 9000), rep(c(-1, 1), 10), budget = budget, radius = 2)$method, "2opt-ls")
-  newton <- dpsosp:::methods()$newton
-  job <- list(method = newton, control = control_newton(), loss = loss_logistic(), dim = 1000)
-  expect_identical(dpsosp:::auto_wide(job), job)
+  method <- function(dim) {
+    job <- list(asked = list(geometry = "none", budget = budget), penalty = penalty_none(), inference = "none",
+                loss = loss_logistic(), dim = dim)
+    dpsosp:::auto_method(job)
+  }
+  expect_identical(c(method(1000), method(1001)), c("newton", "2opt-ls"))
 })
 
 test_that("a control object needs the name of its method", {

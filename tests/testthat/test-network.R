@@ -269,7 +269,7 @@ test_that("what has no bound is refused with the reason", {
   fit <- function(..., x = d$x, y = d$y, model = model_mlp(4), bounds = c(0, 1)) {
     dp_sosp(x, y, model = model, bounds = bounds, eps = 1, delta = 1e-6, ...)
   }
-  for (method in setdiff(names(dpsosp:::methods()), names(dpsosp:::network_methods()))) {
+  for (method in setdiff(dpsosp:::method_names(), dpsosp:::method_names(networks = TRUE))) {
     expect_error(fit(method = method), "rests on Lipschitz constants", class = "dpsosp_error_network")
   }
   expect_errors(

@@ -38,7 +38,7 @@ test_that("the start is the log-odds of the share in the problem without columns
                 control = control_newton(), design = list(intercept = TRUE), budget = dp_budget(mu = 1),
                 neighbours = "replace-one", noise = "reproducible",
                 responses = function(job) list(rows = matrix(0, 800, 0), y = y))
-    dpsosp:::job_constant(job)$start
+    dpsosp:::job_begin(job)$start
   }
   within <- function(share, sd) qlogis(share + c(-8, 8) * sd)
   set.seed(1)

@@ -163,7 +163,7 @@ test_that("entries survive a collection at every allocation", {
     o <- wrap(call("ffi_oracle_create", p$x, TRUE, 2, p$y, "sigmoid", 0, budget, "replace-one", TRUE))
     penalty <- list(kind = "none", lambda = 0, skip = 1L, side = 0L)
     control <- control_opt(max_iterations = 3)
-    job <- list(method = dpsosp:::methods()[["2opt-ls"]], control = control, target = sosp(alpha = 0.1))
+    job <- list(method = dpsosp:::methods()[["2opt-ls"]], control = control, asked = list(target = sosp(alpha = 0.1)))
     options <- c(job$method$family$options(job, 5), list(eps_g = 0.1, eps_h = 0.02))
     callback <- function(done, total) NULL
     list(

@@ -1,0 +1,178 @@
+# What cannot be combined, said in one table for all models, methods and losses. A row is a function(job) that returns
+# the text of the error, or NULL where the job is not refused, and the second class of the error, if it has one. The
+# first row that refuses decides. What a family of methods needs beyond this is in its check_problem (family.R).
+
+new_refusal <- function(text, class = NULL) list(text = text, class = class)
+
+refuse <- function(job, table) {
+  for (row in table) {
+    text <- row$text(job)
+    if (!is.null(text)) abort("argument", text, call = job$call, class = row$class)
+  }
+}
+
+# ---- before the arguments are checked: what a model does not take ----
+
+# Arguments for linear models only.
+linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
+                      "certificate", "offset", "offset_range")
+
+model_refusals <- list(
+  new_refusal(function(job) {
+    given <- intersect(names(job$call), linear_arguments)
+    if (is_network(job) && length(given) > 0L) {
+      paste0(quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only with the ",
+             "linear model.")
+    }
+  }),
+  new_refusal(class = "dpsosp_error_network", function(job) {
+    name <- job$asked$method
+    linear <- setdiff(method_names(), method_names(networks = TRUE))
+    if (is_network(job) && is.character(name) && length(name) == 1L && name %in% linear) {
+      paste0("The method \"", name, "\" does not take a network: it rests on Lipschitz constants, second derivatives ",
+             "or convexity, which a network has no public bounds of. The methods ",
+             quote_all(method_names(networks = TRUE)), ", which clip records' gradients, take it.")
+    }
+  })
+)
+
+# ---- once method and control are decided ----
+
+# If every record's curvature is nonnegative, Newton directions have bounded sensitivity and are descent directions, and
+# a perturbed minimiser is private.
+refuse_nonconvex <- function(job) {
+  if (!job$method$convex || is_convex(job$loss, job$penalty)) return(NULL)
+  by_penalty <- is_convex(job$loss, penalty_none())
+  what <- if (by_penalty) "penalty" else "loss"
+  paste0("The method \"", job$method$name, "\" needs a convex ", what, ": the ", job[[what]]$name, " ", what,
+         " has negative curvature", job$method$family$because, ". The methods ", quote_all(methods_without("convex")),
+         " take it.")
+}
+
+# Where l'' jumps there is no Hessian, nor a Lipschitz constant of one.
+refuse_nonsmooth <- function(job) {
+  if (is_network(job) || is_smooth(job$loss)) return(NULL)
+  name <- job$loss$name
+  jumps <- paste0("the second derivative of the ", name, " loss jumps")
+  if (!is_convex_penalty(job$penalty)) {
+    return(paste0("The ", name, " loss goes with convex penalties only: as its second derivative jumps, no Hessian is ",
+                  "released that could certify a point."))
+  }
+  if (!job$method$nonsmooth) {
+    return(paste0("The method \"", job$method$name, "\" needs a loss with a Lipschitz second derivative, and ", jumps,
+                  ". The methods ", quote_all(methods_with("nonsmooth")), " take it, and \"auto\" finds one."))
+  }
+  hessians <- job$method$family$hessians(job$control)
+  if (!is.null(hessians)) paste0(hessians$setting, " asks for Hessians, and ", jumps, ": take ", hessians$instead, ".")
+}
+
+# These parts are proven and implemented only for losses with one predictor per row.
+refuse_outputs <- function(job) {
+  if (is_network(job) || loss_outputs(job$loss) == 1L) return(NULL)
+  if (!job$method$several) {
+    return(paste0("The method \"", job$method$name, "\" is for losses of one predictor, and the multinomial loss has ",
+                  "one for each class: what it releases, second derivatives or minimisers, has no bound that is proven ",
+                  "there. The methods ", quote_all(methods_with("several")), " take it, and \"auto\" finds one."))
+  }
+  if (!is.null(job$control$curvature) && !is_moment(job$control)) {
+    return(paste0("With the multinomial loss the method \"", job$method$name, "\" needs `control_newton(curvature = ",
+                  "\"moment\")`."))
+  }
+  if (!is_convex_penalty(job$penalty)) return("The multinomial loss goes with `penalty_ridge()` or no penalty.")
+  if (!is.null(job$asked$geometry) && !identical(job$moments, "none")) {
+    return("The multinomial loss has no `geometry`: leave it out.")
+  }
+  if (job$inference != "none") "There are no intervals for the multinomial loss: leave out `inference`."
+}
+
+# Rows that come in chunks, in order.
+refuse_streamed <- function(job) {
+  if (!job$streamed) return(NULL)
+  method <- job$method
+  if (method$batch) {
+    return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers; a source yields ",
+                  "them in order. Methods without batches are ", quote_all(methods_without("batch")), "."))
+  }
+  if (job$shards && method$fresh) {
+    paste0("`method` \"", method$name, "\" reads the rows in one order; shards are summed each by its worker. Other ",
+           "methods are ", quote_all(setdiff(methods_without("batch"), method$name)), ".")
+  }
+}
+
+# Whatever needs another pass.
+refuse_passes <- function(job) {
+  if (is.null(job$once)) return(NULL)
+  columns <- names(job$columns(job))
+  why <- if (job$once$read) {
+    ", and was."
+  } else if (!job$method$fresh) {
+    paste0(": `method` must be ", quote_all(methods_with("fresh")), ", which makes one pass, not \"", job$method$name,
+           "\".")
+  } else if (length(columns) > 0L) {
+    paste0(": declare `bounds` of ", quote_all(columns), ", whose ranges would be found in a pass of their own.")
+  } else if (identical(job$moments, "private")) {
+    ": moments for `geometry` would be found in a pass of their own."
+  } else if (job$inference != "none") {
+    ", and `inference` needs passes of its own."
+  }
+  if (!is.null(why)) paste0("The source can be read once only", why)
+}
+
+refusals <- list(
+  new_refusal(function(job) {
+    if (!is.null(job$method$family$weighted) && identical(job$asked$geometry, "none")) {
+      paste0("The method \"", job$method$name, "\" needs a geometry: `geometry` must not be \"none\".")
+    }
+  }),
+  new_refusal(function(job) {
+    if (loss_outputs(job$loss) == 1L && !is.null(job$control$curvature) && is_moment(job$control)) {
+      "`curvature` \"moment\" is for `loss_multinomial()`: take \"lazy\"."
+    }
+  }),
+  new_refusal(class = "dpsosp_error_several", refuse_outputs),
+  new_refusal(class = "dpsosp_error_nonconvex", refuse_nonconvex),
+  new_refusal(class = "dpsosp_error_nonsmooth", refuse_nonsmooth),
+  new_refusal(refuse_streamed),
+  new_refusal(refuse_passes),
+  new_refusal(class = "dpsosp_error_inference", function(job) {
+    if (job$inference != "none" && (job$method$batch || !is.null(job$method$open))) {
+      paste0("The method \"", job$method$name, "\" has an accountant of its own, which pays for no intervals: take ",
+             "another one, or `dp_inference()` afterwards.")
+    }
+  })
+)
+
+# ---- what depends on numbers ----
+
+check_requirements <- function(job) {
+  if (is_network(job)) return(invisible())
+  if (job$streamed) check_stream_storage(job$storage, job$call)
+  check_geometry_columns(job)
+  job$method$family$check_problem(job)
+  check_matrices(job)
+  if (job$inference != "none") check_inferable(job$loss, job$penalty, job$dim, job$call)
+}
+
+# Is the problem too large for the matrices that the method asks for?
+check_matrices <- function(job) {
+  if (job$side <= most_matrix) return(invisible())
+  if (job$method$family$matrices(job$control)) {
+    published <- identical(job$control$constants, "published")
+    check_matrix_size(job$side, paste0("The method \"", job$method$name, "\"",
+                                      if (published) " with published constants"), job$call, gradient_advice())
+  }
+  least <- least_curvature(job)
+  if (least[["curv_lower"]] == 0) return(invisible())
+  target <- job$asked$target
+  eps_h <- if (is.null(target)) 0 else target_resolve(target, least[["third"]])$eps_h
+  if (least[["curv_lower"]] > eps_h) {
+    what <- paste0("A certificate of this problem, which is not convex, with an `eps_h` in `target` below ",
+                   format(signif(least[["curv_lower"]] + 5e-4, 3)), ",")
+    check_matrix_size(job$side, what, job$call, gradient_advice())
+  }
+}
+
+# Lower bound of the objective's curvature (as curv_lower) and bound of its third derivatives.
+least_curvature <- function(job) {
+  loss_bounds(job$loss)[c("curv_lower", "third")] + penalty_bounds(core_penalty(job$penalty, FALSE))
+}
