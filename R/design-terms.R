@@ -1,8 +1,9 @@
 # Formulas whose value in a row depends on that row alone.
 #
 # A record may only influence its own row of the design, as otherwise the sensitivities would be wrong. So a formula may
-# use columns, single constants and the functions of R/row-wise.R. Functions that look at all rows (such as scale()) are
-# refused; so are cut(), factor(), poly() and splines unless their breaks, levels, scale and knots are given.
+# use columns, single constants and the functions of R/design-row-wise.R. Functions that look at all rows (such as
+# scale()) are refused; so are cut(), factor(), poly() and splines unless their breaks, levels, scale and knots are
+# given.
 
 # Functions of one column and constants, with the argument that must be given, as its default is read from the data.
 declared_arguments <- c(cut = "breaks", factor = "levels")
@@ -108,13 +109,6 @@ row_wise_schema <- function(expressions, data, call) {
 column_schema <- function(column, name, call) {
   list(kind = check_kind(column, name, call), levels = check_labels(levels(column), name, call),
        ordered = is.ordered(column), contrasts = attr(column, "contrasts"), time = time_of(column))
-}
-
-# Declared levels are public, so an error may mention them.
-check_labels <- function(levels, name, call) {
-  if (all(is_text(as.character(levels)))) return(levels)
-  abort("argument", "`", name, "` has a declared level that is no text in its encoding: convert it with `iconv()`.",
-        call = call)
 }
 
 # Refuses comparisons of a factor with text that is none of its declared levels, which hold for no record, or for all.
@@ -269,15 +263,6 @@ check_kind <- function(column, name, call) {
         call = call)
 }
 
-# NA for columns that a design cannot use: matrices, lists, foreign classes.
-column_kind <- function(x) {
-  if (!is.null(dim(x))) return(NA_character_)
-  if (is.factor(x)) return("factor")
-  if (!is.null(time_of(x))) return(if (is.numeric(unclass(x))) "numeric" else NA_character_)
-  if (is.object(x) && !identical(class(x), "AsIs")) return(NA_character_)
-  switch(typeof(x), integer = , double = "numeric", logical = "logical", character = "character", NA_character_)
-}
-
 # ---- evaluation ----
 
 # The value of an expression in each row, as a function of this row alone (proofs: own-row).
@@ -320,7 +305,7 @@ row_wise_empty <- function(e, schema, call) {
 # A column as the schema describes it, without other attributes: because of a class of its own, or of names, a function
 # could treat all rows in another way. Values that nothing can be computed from become missing here, once: text that is
 # none in its encoding, a factor's code without a level. Only new data may differ in type, as chunks are converted when
-# read (R/stream.R).
+# read (R/source-stream.R).
 read_column <- function(data, name, known, arg, call) {
   if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)
   column <- data[[name]]

@@ -1,9 +1,8 @@
 # The stage of a job that gives rows coordinates in which all columns have a similar spread and little correlation with
 # the intercept: z_j = scale_j (r_j - centre_j), where r is a mapped row. Then a row's norm is about one, and no budget
 # is wasted on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments)
-# or from public ones. The oracle has these coordinates from then
-# on. It adds to the job
-#   ends, usable  what the moments tell of the ends of ranges (checks.R) and the fraction of usable records (job-usable.R)
+# or from public ones. The oracle has these coordinates from then on. It adds to the job
+#   ends, usable  what the moments tell of the ends of ranges and the fraction of usable records (job-checks.R)
 #   geometry  a list of centre, scale, spread, prior, constant, radius, intercept, weighted, cap, bound, tilt, shortest
 #             and end
 
@@ -190,7 +189,8 @@ row_bounds <- function(job) {
 # be longer than one, there is no tilt: short rows would lose their steep slopes.
 class_weights <- function(job, geometry, variance) {
   end <- column_ends(job, geometry, variance)
-  list(tilt = if (takes_tilt(job, geometry)) class_tilt(job, geometry, variance, end) else 0, shortest = geometry_shortest, end = end)
+  tilt <- if (takes_tilt(job, geometry)) class_tilt(job, geometry, variance, end) else 0
+  list(tilt = tilt, shortest = geometry_shortest, end = end)
 }
 
 takes_tilt <- function(job, geometry) {

@@ -1,6 +1,6 @@
 # The stage of a job that opens its budget, or claims its part of a shared one, once all arguments are known to be
-# valid. It adds to the job what claim.R says and
-#   batch          for a method on batches (batch.R)
+# valid. It adds to the job what privacy-claim.R says and
+#   batch          for a method on batches (method-batch.R)
 #   lambda, kappa  see open_perturbed()
 
 job_open <- function(job) {

@@ -1,6 +1,6 @@
 # What cannot be combined, said in one table for all models, methods and losses. A row is a function(job) that returns
 # the text of the error, or NULL where the job is not refused, and the second class of the error, if it has one. The
-# first row that refuses decides. What a family of methods needs beyond this is in its check_problem (family.R).
+# first row that refuses decides. What a family of methods needs beyond this is in its check_problem (method-family.R).
 
 new_refusal <- function(text, class = NULL) list(text = text, class = class)
 
@@ -71,8 +71,9 @@ refuse_outputs <- function(job) {
   if (is_network(job) || loss_outputs(job$loss) == 1L) return(NULL)
   if (!job$method$several) {
     return(paste0("The method \"", job$method$name, "\" is for losses of one predictor, and the multinomial loss has ",
-                  "one for each class: what it releases, second derivatives or minimisers, has no bound that is proven ",
-                  "there. The methods ", quote_all(methods_with("several")), " take it, and \"auto\" finds one."))
+                  "one for each class: what it releases, second derivatives or minimisers, has no bound that is ",
+                  "proven there. The methods ", quote_all(methods_with("several")), " take it, and \"auto\" ",
+                  "finds one."))
   }
   if (!is.null(job$control$curvature) && !is_moment(job$control)) {
     return(paste0("With the multinomial loss the method \"", job$method$name, "\" needs `control_newton(curvature = ",

@@ -182,7 +182,8 @@ line_search_attempts <- function(job) {
   }
   rate <- if (job$method$batch) (control$batch %||% (job$n / 10)) / job$n else 1
   each <- (rate * job$asked$eps / 100)^2 # half of it for the gradient
-  as.integer(max(1, min((1 - control$certificate_share) * .Call(ffi_gdp_mu, job$asked$eps, job$delta)^2 / 2 / each, 1e6)))
+  rho <- .Call(ffi_gdp_mu, job$asked$eps, job$delta)^2 / 2
+  as.integer(max(1, min((1 - control$certificate_share) * rho / each, 1e6)))
 }
 
 line_search_options <- function(job, rho) {
@@ -194,7 +195,7 @@ line_search_options <- function(job, rho) {
     unclass(control)[settings], batch_options(job$batch))
 }
 
-# For networks (network.R), whose gradients and decreases have no bounds: every method clips, and none certifies.
+# For networks (fit-network.R), whose gradients and decreases have no bounds: every method clips, and none certifies.
 family_network_search <- function() {
   utils::modifyList(family_line_search(), list(
     control = function(method, loss) {

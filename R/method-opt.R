@@ -190,7 +190,8 @@ opt_most_batches <- function(control) if (control$constants == "published") 50 e
 opt_options <- function(job, rho) {
   control <- job$control
   c(list(
-    published = control$constants == "published", two_phase = job$method$two_phase, spend_all = is.null(job$asked$target),
+    published = control$constants == "published", two_phase = job$method$two_phase,
+    spend_all = is.null(job$asked$target),
     search = if (job$method$search) control$line_search else "none",
     confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
     phase1_share = control$phase1_share, search_share = control$search_share, hessian_share = control$hessian_share,

@@ -27,7 +27,8 @@ for_loss <- function(method, job) {
   if (!has_residuals(job$loss)) return(method)
   if (!method$unbounded) {
     abort("argument", "The method \"", method$name, "\" needs a loss whose slope is bounded, and that of the ",
-          job$loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.", call = job$call)
+          job$loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.",
+          call = job$call)
   }
   method$family <- family_residual()
   method
@@ -49,7 +50,9 @@ check_residual <- function(job) {
   weighed <- if (is_matrix_design(job$design)) job$design$weighted || !is.null(job$design$shift) else
     has_weights(job$design)
   if (weighed) refuse("there are no `weights` and no offsets yet: take `loss_huber()`.")
-  if (!is.null(job$asked$start)) refuse("a run starts at the level of the response, which it releases: leave out `start`.")
+  if (!is.null(job$asked$start)) {
+    refuse("a run starts at the level of the response, which it releases: leave out `start`.")
+  }
   if (!is.null(job$asked$target)) refuse("a fit has no certificate: leave out `target`.")
   if (job$inference != "none") refuse("there are no intervals yet: leave out `inference`.")
 }

@@ -68,7 +68,7 @@ parquet_opener <- function(files) {
 
 # ---- CSV ----
 
-# All columns are read as text; stream.R converts them to the types of the schema.
+# All columns are read as text; source-stream.R converts them to the types of the schema.
 csv_opener <- function(files, chunk) {
   function(columns) {
     at <- 0L

@@ -1,4 +1,4 @@
-# Writes R/features-constants.R: mean and standard deviation of the square root of a feature, by the kind of its
+# Writes R/model-features-constants.R: mean and standard deviation of the square root of a feature, by the kind of its
 # channel, over synthetic images of random ellipses and boxes that cover each other. Run at the top of the repository,
 # after INSTALL=1 dev/build.sh:
 #   Rscript data-raw/features.R
@@ -46,4 +46,4 @@ writeLines(c(
   paste0("  centre = c(", numbers(constants[1, ]), "),"),
   paste0("  scale = c(", numbers(constants[2, ]), ")"),
   ")"
-), "R/features-constants.R")
+), "R/model-features-constants.R")

@@ -192,7 +192,7 @@ other_methods <- function() {
   compare("ffi_penalty_bounds", function() list(nonconvex))
 }
 
-# A feed (R/stream.R) of four chunks of five rows.
+# A feed (R/source-stream.R) of four chunks of five rows.
 feed <- function(p) {
   at <- 0
   function(what) {

@@ -135,8 +135,8 @@ static int remote_create(struct bundle *b) {
   return engine_remote(&b->remote.remote, &chunks, &b->engine);
 }
 
-/* feed: a function of R/stream.R, which yields n rows of `dense` columns and of factors with these numbers of
- * indicators. push: NULL, or the list of R/push.R. */
+/* feed: a function of R/source-stream.R, which yields n rows of `dense` columns and of factors with these numbers of
+ * indicators. push: NULL, or the list of R/sql-push.R. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
                               SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");

@@ -27,7 +27,7 @@ struct bundle *arg_bundle(SEXP x);
 SEXP bundle_create(const char *tag, SEXP kept, struct bundle **out);
 /* The object that must be kept for these rows: compressed rows are copied. */
 SEXP bundle_keeps(SEXP rows);
-/* Loss, data in memory (R/rows.R), engine and model. */
+/* Loss, data in memory (R/design-rows.R), engine and model. */
 void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter);
 /* list(weighted, scale, centre, constant, cap, bound), once. */
 void bundle_coordinates(struct bundle *b, SEXP coordinates);

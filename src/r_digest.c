@@ -1,4 +1,4 @@
-/* Digests of columns that come in chunks, to tell whether two passes gave the same rows (R/stream.R). */
+/* Digests of columns that come in chunks, to tell whether two passes gave the same rows (R/source-stream.R). */
 #include "ffi.h"
 #include "glue.h"
 

@@ -2,7 +2,7 @@
 #include "ffi.h"
 #include "glue.h"
 
-/* Their names in R (R/budget.R, R/neighbours.R). */
+/* Their names in R (R/privacy-budget.R, R/privacy-budget.R). */
 static const char *const accountants[] = {
     [LEDGER_OPEN] = "auto", [LEDGER_GDP] = "gdp", [LEDGER_ZCDP] = "zcdp", [LEDGER_RENYI] = "renyi", NULL};
 static const char *const relations[] = {[ORACLE_REPLACE_ONE] = "replace-one", [ORACLE_ZERO_OUT] = "zero-out", NULL};

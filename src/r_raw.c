@@ -76,7 +76,7 @@ SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP n
   return release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
 }
 
-/* feed: a function of R/stream.R, which yields n rows of as many columns as there are breaks. */
+/* feed: a function of R/source-stream.R, which yields n rows of as many columns as there are breaks. */
 SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
                                SEXP reproducible) {
   struct r_source source;
@@ -88,7 +88,7 @@ SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP
   return out;
 }
 
-/* remote: the list of R/shards.R, which returns the counts of n rows in these cells. */
+/* remote: the list of R/source-shards.R, which returns the counts of n rows in these cells. */
 SEXP ffi_ranges_release_remote(SEXP budget, SEXP remote, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
                                SEXP reproducible) {
   struct r_remote away;

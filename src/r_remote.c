@@ -1,4 +1,4 @@
-/* Sums from elsewhere: the core requests a sum, and an R function (R/push.R, R/shards.R) gets it. */
+/* Sums from elsewhere: the core requests a sum, and an R function (R/sql-push.R, R/source-shards.R) gets it. */
 #include "r_remote.h"
 
 #include <string.h>

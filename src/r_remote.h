@@ -8,7 +8,7 @@
 #define REMOTE_WORDS 16
 
 struct r_remote {
-  SEXP function;                       /* of R/push.R or R/shards.R */
+  SEXP function;                       /* of R/sql-push.R or R/source-shards.R */
   const char *words[REMOTE_WORDS + 1]; /* of the sums that it can get; ends with NULL */
   struct remote remote;
 };

@@ -3,7 +3,7 @@
 #include "glue.h"
 #include "barrier/barrier.h"
 
-/* Their names in R (R/selection.R). */
+/* Their names in R (R/tool-tune.R). */
 static const char *const laws[] = {[SELECTION_POISSON] = "poisson", [SELECTION_GEOMETRIC] = "geometric", NULL};
 
 static struct selection arg_selection(SEXP law, SEXP mean, int of, SEXP mu) {

@@ -1,4 +1,4 @@
-/* Rows of a worker, which computes exact sums over them for the fit (R/worker.R): no ledger, no noise. */
+/* Rows of a worker, which computes exact sums over them for the fit (R/source-worker.R): no ledger, no noise. */
 #include "ffi.h"
 #include "r_data.h"
 

@@ -1,4 +1,4 @@
-/* Chunks: the core requests the next one, and an R function (R/stream.R) returns it. */
+/* Chunks: the core requests the next one, and an R function (R/source-stream.R) returns it. */
 #include "r_source.h"
 
 enum { OPEN, READ, CLOSE };
@@ -67,7 +67,7 @@ static int read_numbers(SEXP value, const char *name, int wanted, int rows, cons
   return BASE_OK;
 }
 
-/* The list has rows (R/rows.R), as a matrix or with codes of factors, and responses y, weights and offsets. */
+/* The list has rows (R/design-rows.R), as a matrix or with codes of factors, and responses y, weights and offsets. */
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
   SEXP rows_of = glue_element(value, "rows");
   SEXP x = TYPEOF(rows_of) == VECSXP ? glue_element(rows_of, "x") : rows_of, codes = glue_element(rows_of, "codes");

@@ -6,7 +6,7 @@
 #include "data/data.h"
 
 struct r_source {
-  SEXP call[3];          /* calls of the R function (R/stream.R), one for each task */
+  SEXP call[3];          /* calls of the R function (R/source-stream.R), one for each task */
   SEXP held;             /* a list with one element: the chunk that the core reads */
   size_t dense, factors; /* columns of a chunk */
   int responses;         /* does a chunk have responses? */

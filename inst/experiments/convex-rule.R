@@ -1,5 +1,5 @@
 # Which method and settings are best for a convex loss, as a function of n, d and eps? Excess losses on SYNTHETIC
-# problems (synthetic.R), replace-one, delta = 1/n^2. They determine the constants of R/auto.R and of the control
+# problems (synthetic.R), replace-one, delta = 1/n^2. They determine the constants of R/method-auto.R and of the control
 # objects.
 #   Rscript convex-rule.R RESULTS.csv [N ...]
 # Then: Rscript convex-rule.R --summary RESULTS.csv SUMMARY.csv

@@ -1,6 +1,6 @@
 # When does it help to centre and scale columns if a method is named, and when is the noise too large for it? SYNTHETIC
 # problems (synthetic.R), replace-one, delta = 1/n^2: each method with and without a private geometry. The results
-# determine the defaults in R/methods.R and R/geometry.R.
+# determine the defaults in R/method-table.R and R/method-geometry.R.
 #   Rscript geometry-rule.R RESULTS.csv [--methods METHOD,...] [N ...]      all methods when left out
 # Then: Rscript geometry-rule.R --summary RESULTS.csv
 # excess: mean logistic loss minus the smallest one ("logistic"); wrong: error rate minus that of the model with the

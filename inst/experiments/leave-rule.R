@@ -1,7 +1,7 @@
 # What should 2OPT-LS do with the gradients at its start if none of them exceeds the noise level? Compares runs that end
 # at their start with runs that leave it by a posterior mean (src/method/opt_tight.c), on SYNTHETIC problems
 # (synthetic.R) without signal and with weak and stronger ones, replace-one, delta = 1/n^2. The results determine
-# start_shared (R/family.R), opt_power and opt_signals (R/method-opt.R).
+# start_shared (R/method-family.R), opt_power and opt_signals (R/method-opt.R).
 #   Rscript leave-rule.R RESULTS.csv [SEEDS]      3 by default
 # Then: Rscript leave-rule.R --summary RESULTS.csv
 # over: mean loss minus that of the constant prediction, both of the complete records, in 1e-4; mean over the seeds and

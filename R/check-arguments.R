@@ -1,0 +1,173 @@
+# Checks of arguments: check_<what>(x, arg, call) returns its argument in the
+# form that the rest of the package uses, or raises dpsosp_error_argument.
+
+check_number <- function(x, arg, lower = -Inf, upper = Inf, open = TRUE, call = sys.call(-1)) {
+  if (!is.numeric(x) || length(x) != 1L || is.na(x)) {
+    abort("argument", "`", arg, "` must be one number, not ", describe(x), ".", call = call)
+  }
+  inside <- if (open) x > lower && x < upper else x >= lower && x <= upper
+  if (!inside) {
+    abort("argument", "`", arg, "` must be ", range_text(lower, upper, open), "; it is ", format(x), ".", call = call)
+  }
+  as.double(x)
+}
+
+# For fractions of a budget and for probabilities: each part must be large enough for its noise to be drawn.
+check_share <- function(x, arg, call = sys.call(-1)) {
+  x <- check_number(x, arg, 0, 1, call = call)
+  if (min(x, 1 - x) >= 1e-6) return(x)
+  abort("argument", "`", arg, "` must be at least 1e-6 away from 0 and 1; it is ", format(x), ".", call = call)
+}
+
+# Squares of numbers near the limits of doubles would overflow or underflow.
+check_radius <- function(x, call = sys.call(-1)) check_number(x, "radius", 1e-50, 1e50, call = call)
+
+check_count <- function(x, arg, lower = 1, call = sys.call(-1), upper = .Machine$integer.max) {
+  x <- check_number(x, arg, lower, upper, open = FALSE, call = call)
+  if (x != round(x)) abort("argument", "`", arg, "` must be a whole number; it is ", format(x), ".", call = call)
+  as.integer(x)
+}
+
+# Significant digits to print; NULL means the default of the method.
+check_digits <- function(x, call = sys.call(-1)) {
+  if (is.null(x)) return(NULL)
+  x <- check_count(x, "digits", call = call)
+  if (x > 22L) abort("argument", "`digits` must be between 1 and 22; it is ", x, ".", call = call)
+  x
+}
+
+# delta of a guarantee.
+check_delta <- function(x, call = sys.call(-1)) {
+  x <- check_number(x, "delta", 0, 1, call = call)
+  if (x >= 0.1) {
+    abort("argument", "`delta` must be below 0.1; it is ", format(x), ": with probability delta a release may be ",
+          "anything, so that this is no guarantee. It should be far below 1/n.", call = call)
+  }
+  x
+}
+
+# Warns before anything is charged; n is public.
+warn_delta <- function(delta, n, call = sys.call(-1)) {
+  if (is.null(delta) || delta < 1 / n) return(invisible())
+  warn("delta", "`delta` = ", format(delta, digits = 3), " is at least 1/n = ", format(1 / n, digits = 3), ": a ",
+       "mechanism that publishes each record, unprotected, with probability delta keeps such a promise, and one ",
+       "record or more is to be expected. Take a `delta` far below 1/n",
+       if (n > 1) paste0(", such as 1/n^2 = ", format(1 / n^2, digits = 3)), ".", call = call)
+}
+
+# Limit for the iterations of a run and the points of a model: with more, each step would be mostly noise.
+most_iterations <- 1e6
+check_iterations <- function(x, arg, lower = 1, call = sys.call(-1)) check_count(x, arg, lower, call, most_iterations)
+
+# x must be `length` finite numbers of moderate size; `what` describes them in the error.
+check_vector <- function(x, arg, length, what, call = sys.call(-1)) {
+  if (!is.numeric(x) || length(x) != length) {
+    abort("argument", "`", arg, "` must be ", length, " numbers, ", what, ", not ", describe(x), ".", call = call)
+  }
+  if (!all(is.finite(x)) || any(abs(x) > vector_limit)) {
+    abort("argument", "`", arg, "` must be finite and at most ", vector_limit, " in absolute value.", call = call)
+  }
+  as.double(x)
+}
+
+# The core refuses points of norm above 1e100. Numbers that could lead to such a point are refused here, by argument
+# name.
+vector_limit <- 1e30
+
+check_interval <- function(x, arg, call = sys.call(-1)) {
+  if (!is.numeric(x) || length(x) != 2L) {
+    abort("argument", "`", arg, "` must be c(lower, upper), not ", describe(x), ".", call = call)
+  }
+  if (!all(is.finite(x)) || x[1] >= x[2]) {
+    abort("argument", "`", arg, "` must be two finite numbers, the lower below the upper; it is c(",
+          paste(format(x), collapse = ", "), ").", call = call)
+  }
+  as.double(x)
+}
+
+check_flag <- function(x, arg, call = sys.call(-1)) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
+    abort("argument", "`", arg, "` must be TRUE or FALSE, not ", describe(x), ".", call = call)
+  }
+  x
+}
+
+check_choice <- function(x, choices, arg, call = sys.call(-1)) {
+  if (identical(x, choices)) return(choices[1])
+  if (!is.character(x) || length(x) != 1L || is.na(x) || !x %in% choices) {
+    got <- if (is.character(x) && length(x) == 1L && !is.na(x)) paste0("\"", x, "\"") else describe(x)
+    abort("argument", "`", arg, "` must be one of ", quote_all(choices), ", not ", got, ".", text_hint(x, choices),
+          call = call)
+  }
+  x
+}
+
+# Suggests the known text that was probably meant; empty where x is not one text.
+text_hint <- function(x, known) {
+  if (is.character(x) && length(x) == 1L && is.null(dim(x))) did_you_mean(x, known, quote_all) else ""
+}
+
+quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
+
+# The first of many names, and how many more there are.
+most_shown <- 8L
+first_of <- function(x) {
+  if (length(x) <= most_shown) return(paste(x, collapse = ", "))
+  paste0(paste(x[seq_len(most_shown)], collapse = ", "), " and ", length(x) - most_shown, " more")
+}
+
+# Describes x in an error message, never by its value.
+describe <- function(x) {
+  if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
+  describe_column(x)
+}
+
+# Describes x without looking at its values, for arguments that may be data of one record.
+describe_column <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.function(x)) return("a function")
+  if (is.environment(x)) return("an environment")
+  if (inherits(x, "AsIs")) oldClass(x) <- setdiff(oldClass(x), c("AsIs", "matrix", "array"))
+  if (length(dim(x)) > 0L) return(paste0(with_article(array_kind(x)), " (", paste(dim(x), collapse = " x "), ")"))
+  kind <- if (is.object(x)) class(x)[1] else vector_kind(x)
+  single <- c("character vector" = "a string", "numeric vector" = "one number", "logical vector" = "a logical value")
+  if (length(x) == 1L && kind %in% names(single)) return(single[[kind]])
+  paste0(with_article(kind), " of length ", length(x))
+}
+
+with_article <- function(kind) paste0(if (grepl("^[aeiouAEIOU]", kind)) "an " else "a ", kind)
+
+array_kind <- function(x) {
+  if (is.data.frame(x)) return("data frame")
+  if (is.object(x)) return(class(x)[1])
+  sub("vector$", if (length(dim(x)) == 2L) "matrix" else "array", vector_kind(x))
+}
+
+vector_kind <- function(x) {
+  switch(typeof(x),
+    integer = , double = "numeric vector",
+    logical = , character = , complex = , raw = paste(typeof(x), "vector"),
+    typeof(x)
+  )
+}
+
+range_text <- function(lower, upper, open) {
+  if (is.finite(lower) && is.finite(upper)) {
+    if (open) return(paste0("between ", lower, " and ", upper, " (exclusive)"))
+    return(paste0("between ", lower, " and ", upper))
+  }
+  if (is.finite(lower)) return(paste0(if (open) "greater than " else "at least ", lower, " and finite"))
+  if (is.finite(upper)) return(paste0(if (open) "less than " else "at most ", upper, " and finite"))
+  "finite"
+}
+
+neighbour_relations <- c("replace-one", "zero-out")
+
+check_neighbours <- function(neighbours, call = sys.call(-1)) {
+  if (is.character(neighbours) && length(neighbours) == 1L && grepl("^add[-/_ ]?remove$", neighbours)) {
+    abort("argument", "`neighbours` = \"", neighbours, "\" is not offered: it would have to hide the number of ",
+          "records, which is public here. \"zero-out\" protects what one record says: a null record takes its place, ",
+          "and n stays.", call = call)
+  }
+  check_choice(neighbours, neighbour_relations, "neighbours", call)
+}

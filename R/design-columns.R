@@ -1,0 +1,291 @@
+# The design: how a data frame becomes the matrix of the problem, and how the solution becomes coefficients.
+#
+# A template is made from the formula and the public schema of the data only: names, classes and declared factor levels.
+# It contains no value of the data, so a fit may keep it, and predict() repeats exactly what the fit did.
+#
+# With an intercept a numeric column x of range [l, u] is clipped to it and mapped to (x - c) / h in [-1, 1], with
+# c = (l + u) / 2 and h = (u - l) / 2. Without an intercept nothing could absorb the shift, so c = 0 and h = max(|l|,
+# |u|). A factor becomes indicators of its declared levels but the first (of all of them for the first factor of a
+# formula without intercept). So a row with its intercept has norm at most sqrt(#numeric + #factors + 1), the default
+# radius.
+
+# frame: the name of the data frame in the caller's code; NULL for a source.
+design_template <- function(formula, data, bounds = "private", radius = NULL, call = sys.call(-1), frame = "data",
+                            extras = list()) {
+  check_data(data, "data", call)
+  terms <- design_terms(formula, data, call)
+  expressions <- term_expressions(terms, call)
+  bases <- Map(function(e, name) declared_basis(e, name, call), expressions, names(expressions))
+  # For a basis, its argument is evaluated.
+  arguments <- Map(function(e, basis) if (is.null(basis)) e else basis$x, expressions, bases)
+  response <- attr(terms, "variables")[[2]]
+  offset <- offset_expressions(terms, call)
+  subset <- record_expression(extras$subset, "subset", formula, data, call)
+  weights <- record_expression(extras$weights, "weights", formula, data, call)
+  of_records <- c(list(subset = subset), list(weights = weights), offset)
+  of_records <- of_records[!vapply(of_records, is.null, NA)]
+  schema <- row_wise_schema(c(list(response), arguments, of_records), data, call)
+  if (is.call(response)) row_wise_empty(response, schema, call)
+  if (is.name(response)) refuse_time(data[[as.character(response)]], as.character(response), call)
+  empty <- lapply(arguments, row_wise_empty, schema = schema, call = call)
+  check_characters(response, empty, schema, frame, call)
+  for (name in names(of_records)) {
+    check_record_values(row_wise_empty(of_records[[name]], schema, call), name,
+                        if (name == "subset") is.logical else is.numeric, call)
+  }
+  variables <- design_variables(expressions, bases, empty, extras$contrasts, call)
+  expanded <- expand_terms(terms, variables, call)
+  intercept <- attr(terms, "intercept") == 1L
+  columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
+  if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
+  # Each numeric column, factor with at least one column, and basis block has norm at most one.
+  blocks <- length(unique(design_blocks(columns$variable, expanded$blocks)))
+  radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
+  design <- structure(class = "dp_design", list(
+    terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
+    schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
+    ranges = NULL, radius = radius, intercept = intercept, subset = subset, weights = weights, offset = offset
+  ))
+  declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
+}
+
+design_blocks <- function(variables, blocks) {
+  ifelse(variables %in% names(blocks), blocks[variables], variables)
+}
+
+# The columns that each variable of the formula becomes.
+design_variables <- function(expressions, bases, empty, contrasts, call) {
+  levels <- design_levels(empty, call)
+  check_contrasts(contrasts, names(levels), call)
+  lapply(stats::setNames(nm = names(expressions)), function(name) {
+    e <- expressions[[name]]
+    if (!is.null(bases[[name]])) return(basis_variable(e, name, bases[[name]], empty[[name]], call))
+    if (is.null(levels[[name]])) return(numeric_variable(e, name))
+    factor_variable(e, name, levels[[name]], empty[[name]], contrasts[[name]], call)
+  })
+}
+
+# A column that occurs in products or expressions only may have a declared range, too. A part of a basis of known size
+# may not, as boundary knots take the place of the range of its column. Ranges of columns that the model does not use
+# are checked and not kept, so that one list serves several models of the same data.
+declare_ranges <- function(design, bounds, variables, known, data, call) {
+  predictors <- design$columns$name[design$columns$kind == "numeric"]
+  of <- intersect(unlist(design$products), c(predictors, variables))
+  used <- intersect(unlist(lapply(design$predictors[predictors], all.vars)), names(design$schema))
+  used <- used[vapply(design$schema[used], function(column) column$kind == "numeric", NA)]
+  shifting <- intersect(unlist(lapply(design$offset, all.vars)), names(design$schema))
+  open <- setdiff(unique(c(predictors, of, used, shifting, names(design$offset))), known)
+  numbers <- names(Filter(function(x) identical(column_kind(x), "numeric"), data))
+  unused <- setdiff(numbers, c(open, names(design$levels)))
+  ranges <- check_bounds(bounds, c(open, unused), names(design$levels), call, lapply(data, time_of))
+  ranges <- ranges[open, , drop = FALSE]
+  declared <- rownames(ranges)[!is.na(ranges[, "lower"])]
+  rows <- unique(c(predictors, of, intersect(declared, used)))
+  design$ranges <- matrix(NA_real_, length(rows), 2L, dimnames = list(rows, c("lower", "upper")))
+  there <- intersect(declared, rows)
+  design$ranges[there, ] <- ranges[there, ]
+  design <- fill_ranges(design)
+  for (name in setdiff(declared, c(predictors, of, shifting, names(design$offset)))) {
+    check_used(design, name, predictors, call)
+  }
+  design$shift <- offset_ranges(design$offset, known_ranges(list(ranges = ranges)), call)
+  design
+}
+
+# Refuses a declared range that determines nothing, as it would be ignored.
+check_used <- function(design, name, predictors, call) {
+  of_it <- predictors[vapply(design$predictors[predictors], function(e) name %in% all.vars(e), NA)]
+  if (!all(is.na(design$ranges[of_it, "lower"]))) return(invisible())
+  abort("argument", "`bounds` names `", name, "`, from whose range none follows for ", quote_names(of_it),
+        ": declare that one instead, or the ranges of all columns in it.", call = call)
+}
+
+# Names all columns of text at once, with code that declares their levels. The code leaves the levels to the user and
+# does not parse until they are filled in: levels read from the data would be a release.
+check_characters <- function(response, empty, schema, frame, call) {
+  text <- vapply(schema, function(column) column$kind == "character", NA)
+  response <- if (is.name(response)) as.character(response)
+  columns <- intersect(c(response, names(empty)), names(schema)[text])
+  if (length(columns) == 0L) return(invisible())
+  one <- length(columns) == 1L
+  abort("argument", quote_names(columns), if (one) " is a character column" else " are character columns",
+        ", whose levels would be read from the data. Levels are public: write down all that there may be, without ",
+        "looking at the data",
+        if (any(columns == response)) "; also of the response, of whose levels the second is modelled", "\n",
+        paste(declare_levels(columns, frame), collapse = "\n"), call = call)
+}
+
+declare_levels <- function(columns, frame) {
+  names <- vapply(columns, function(name) deparse1(as.name(name), backtick = TRUE), "")
+  if (is.null(frame)) {
+    return(paste0("  dp_source(..., levels = list(", paste0(names, " = c(...)", collapse = ", "), "))"))
+  }
+  paste0("  ", frame, "$", names, " <- factor(", frame, "$", names, ", levels = c(...))")
+}
+
+# For each predictor: NULL if it is numeric, else the declared levels of the factor.
+design_levels <- function(empty, call) {
+  levels <- lapply(stats::setNames(nm = names(empty)), function(name) {
+    kind <- column_kind(empty[[name]])
+    if (kind == "character") {
+      abort("argument", "`", name, "` in `formula` gives text, whose levels would be read from the data: make it a ",
+            "column of the data, a factor with declared levels.", call = call)
+    }
+    switch(kind, factor = base::levels(empty[[name]]), logical = c("FALSE", "TRUE"), NULL)
+  })
+  levels[!vapply(levels, is.null, NA)]
+}
+
+# One row per column of the matrix, in the order of the formula. variables: predictors that are variables of the
+# formula, whose names precede their levels (levels of interactions name their variables themselves); full: the factor
+# that also has an indicator of its first level.
+design_columns <- function(predictors, levels, variables, full) {
+  rows <- lapply(predictors, function(variable) {
+    if (!variable %in% names(levels)) return(column_rows(variable, variable, "numeric", NA_character_))
+    level <- levels[[variable]]
+    # A factor with one level is constant and has no column.
+    if (!variable %in% full) level <- level[-1]
+    prefix <- if (variable %in% variables) variable else ""
+    column_rows(paste0(prefix, level, recycle0 = TRUE), variable, "indicator", level)
+  })
+  columns <- do.call(rbind, c(list(column_rows(character(), character(), character(), character())), rows))
+  # Numeric columns keep the names of their predictors, which find ranges and expressions.
+  first <- order(columns$kind != "numeric")
+  columns$name[first] <- make.unique(columns$name[first])
+  columns
+}
+
+column_rows <- function(name, variable, kind, level) {
+  k <- length(name)
+  data.frame(name = name, variable = rep_len(variable, k), kind = rep_len(kind, k), level = level)
+}
+
+# ---- private ranges ----
+
+# The numeric columns without a declared range.
+design_private_names <- function(design) {
+  names <- intersect(rownames(design$ranges)[is.na(design$ranges[, "lower"])], names(design$predictors))
+  names[!vapply(names, follows_from, NA, design = design)]
+}
+
+# The values of these columns as doubles.
+design_private_columns <- function(design, data, call = sys.call(-1), names = design_private_names(design)) {
+  left_out <- if (!is.null(design$subset)) !design_kept(design, data, "data", call)
+  lapply(stats::setNames(nm = names), function(name) {
+    column <- as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
+    column[left_out] <- NA
+    column
+  })
+}
+
+# The columns of the data that the expressions use, and those that decide which records are used and how.
+columns_used <- function(design, expressions) {
+  of_records <- c(design$subset, design$weights, design$offset)
+  intersect(unlist(lapply(c(expressions, of_records), all.vars)), names(design$schema))
+}
+
+# ranges: lower and upper, with rows named by column.
+design_fill_ranges <- function(design, ranges) {
+  design$ranges[rownames(ranges), ] <- ranges[, c("lower", "upper")]
+  fill_ranges(design)
+}
+
+# ---- matrix ----
+
+# An n x p matrix without the intercept. A value that is missing or infinite, or a level that was not declared, is NA:
+# such a row is a null record of a fit and has no prediction. The matrix is filled in place to save memory.
+design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
+  check_data(data, arg, call)
+  columns <- design$columns
+  scale <- design_scale(design)
+  # No other variable shares a vector that matrix() has filled, so it may be modified in place.
+  x <- matrix(0, nrow(data), nrow(columns), dimnames = list(NULL, columns$name))
+  for (variable in unique(columns$variable)) {
+    value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, arg, call)
+    codes <- level_codes(value, design$levels[[variable]])
+    for (j in which(columns$variable == variable)) {
+      if (is.null(codes)) {
+        .Call(ffi_design_numeric, x, j, value, design$ranges[variable, ], scale[[j, "centre"]], scale[[j, "half"]])
+      } else {
+        .Call(ffi_design_indicator, x, j, codes, match(columns$level[j], design$levels[[variable]]))
+      }
+    }
+  }
+  x
+}
+
+# Centre and half width of each column: it is mapped to (x - centre) / half.
+design_scale <- function(design) {
+  columns <- design$columns
+  numeric <- columns$kind == "numeric"
+  range <- design$ranges[columns$name[numeric], , drop = FALSE]
+  scale <- cbind(centre = rep(0, nrow(columns)), half = rep(1, nrow(columns)))
+  if (design$intercept) {
+    # The ends are halved before they are added, as they may be near the largest double.
+    scale[numeric, "centre"] <- range[, "lower"] / 2 + range[, "upper"] / 2
+    scale[numeric, "half"] <- range[, "upper"] / 2 - range[, "lower"] / 2
+  } else {
+    scale[numeric, "half"] <- pmax(abs(range[, "lower"]), abs(range[, "upper"]))
+  }
+  scale
+}
+
+# ---- coefficients ----
+
+# w solves the problem in the rows (1, mapped columns) / radius; the coefficients give the same linear predictor from
+# the columns in their own units. A column of width zero was mapped to zero, so its coefficient is zero.
+design_coef <- function(design, w) {
+  scale <- design_scale(design)
+  w <- w / design$radius
+  slope <- if (design$intercept) w[-1] else w
+  slope <- ifelse(scale[, "half"] > 0, slope / scale[, "half"], 0)
+  names(slope) <- design$columns$name
+  if (!design$intercept) return(slope)
+  c("(Intercept)" = w[[1]] - sum(slope * scale[, "centre"]), slope)
+}
+
+# The inverse of design_coef().
+design_start <- function(design, coefficients) {
+  scale <- design_scale(design)
+  slope <- if (design$intercept) coefficients[-1] else coefficients
+  w <- slope * scale[, "half"]
+  if (design$intercept) w <- c(coefficients[[1]] + sum(slope * scale[, "centre"]), w)
+  as.vector(w) * design$radius
+}
+
+# ---- response ----
+
+# The response is missing where the record is not used.
+design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
+  y <- design_answers(design, data, arg, call)
+  if (!is.null(design$subset) || has_weights(design)) y[!design_kept(design, data, arg, call)] <- NA
+  y
+}
+
+# The response of all records.
+design_answers <- function(design, data, arg = "data", call = sys.call(-1)) {
+  check_data(data, arg, call)
+  row_wise_evaluate(design$response_expression, data, design$schema, arg, call)
+}
+
+check_data <- function(data, arg, call) {
+  if (!is.data.frame(data)) {
+    abort("argument", "`", arg, "` must be a data frame, not ", describe_column(data), ".",
+          if (is.function(data)) " A fit does not keep data without a name: pass them to `update()` as `data`.",
+          call = call)
+  }
+  repeated <- unique(names(data)[duplicated(names(data))])
+  if (length(repeated) > 0L) {
+    abort("argument", "`", arg, "` has more than one column named ", quote_all(repeated), ".", call = call)
+  }
+}
+
+is_matrix_design <- function(design) inherits(design, "dp_matrix_design")
+
+# Can the radius clip rows whose numbers lie in their ranges?
+may_clip <- function(design) {
+  if (is_matrix_design(design)) {
+    return(sum(apply(design$box^2, 1L, max), design$intercept / design$radius^2) > 1 + 1e-12)
+  }
+  design$radius < sqrt(length(unique(design$columns$variable)) + design$intercept)
+}

@@ -1,0 +1,347 @@
+#' Differentially private second-order stationary points
+#'
+#' Fits a model by minimising its regularised mean loss under differential privacy,
+#' and certifies how near the result is to a local minimum (not a saddle point). The certificate says that the objective
+#' is flat there, not that it is small.
+#'
+#' No method sees the data. It sends queries to a noisy oracle ([dp_oracle()]), which charges each query to a budget
+#' that is fixed before the run. So the run is private at exactly that budget, whatever the method does.
+#'
+#' # Preprocessing
+#' Numeric columns are clipped to their range and mapped to \[-1, 1\]; factors become indicators of their *declared*
+#' levels; rows are clipped to norm at most `radius` and divided by it. The default radius is
+#' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors: no row whose values lie within the ranges is
+#' longer. The section Formulas explains other terms.
+#'
+#' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with five percent of the budget; a
+#' named list such as `list(age = c(17, 90))` declares public ranges, which cost nothing. Ranges of columns that are not
+#' in the list are found privately, from noisy counts. Such a range is wider where noise could hide values beyond it,
+#' and about 5 percent of the values may be clipped at an end. A column for which no range
+#' exceeds the noise level gets \[-1, 1\], with a warning that prints the list to fill in.
+#'
+#' Character columns are an error, which shows the code that declares their levels. Levels are public, so write them
+#' down without looking at the data. A row with a missing value is replaced by a null record, which adds nothing to any
+#' sum, so that n stays public. A value counts as missing when it is infinite, is not among the declared levels, is not
+#' valid text in its encoding, or, in a numeric response of two classes, is not 1, 0 or -1. Coefficients are reported on
+#' the original scale.
+#'
+#' # Formulas
+#' Terms and coefficients are those of [glm()]. A formula may use columns, constants, and functions that work row by
+#' row, such as `log()`, `I()`, `ifelse()` and `pmin()`. What [glm()] would compute from all rows must be declared:
+#' levels, breaks, knots, centres and scales are public, so choose them without looking at the data.
+#' * Interactions `a:b`, `a * b`, `(a + b)^2`: products of numeric columns, a numeric column within each level of a
+#'   factor, or the pairs of levels of two factors.
+#' * Factors: `factor(x, levels = c(...))`, `cut(x, breaks = c(...))`. Contrasts as in [glm()], also in the argument
+#'   `contrasts` and set by [contrasts()]: an ordered factor has polynomials (`"contr.poly"`), others an indicator for
+#'   each level but the first.
+#' * Polynomials: `poly(x, 3, raw = TRUE)` or, better scaled, `poly((x - centre) / scale, 3, raw = TRUE)`.
+#' * Splines: `bs(x, knots = c(...), Boundary.knots = c(lower, upper))` and `ns()` likewise, from the package splines,
+#'   which need not be attached. Values beyond the boundary knots are moved to them.
+#' * Dates (`Date`) are numbers of days since 1970, times (`POSIXct`) numbers of seconds. Their `bounds` may be dates
+#'   and times.
+#' * `offset(log(time))` is added to the linear predictor, with coefficient one. It is clipped to its range, which must
+#'   be declared: `bounds = list(time = c(1, 50))`, or under the text of the term. `predict()` adds it, too. With
+#'   `loss_huber()` it is in the units of the response. `loss_multinomial()`, which has a predictor for each class,
+#'   takes no offset.
+#'
+#' A range that is declared for a column also holds for expressions of it, where it follows by interval arithmetic:
+#' `income = c(1, 1e6)` gives the range of `log(income)`. An expression may also be declared by its text, as in
+#' ``bounds = list(`log(income)` = c(8, 13))``. Ranges of interactions and powers follow from those of their columns.
+#' The default `radius` counts each numeric column, each factor, each power and each spline once, because the columns of
+#' one spline, or of one contrast, together have norm at most one in every row.
+#'
+#' # Geometry
+#' The noise of a gradient is equal in all directions. So it hides the effect of a column that varies little, or whose
+#' values lie far from the middle of its range. Therefore many fits centre and scale the mapped columns by their means
+#' and variances. With `geometry = "private"` these are released with 9 percent of the budget, in one Gaussian release.
+#' [geometry_public()] declares public means and standard deviations, which cost no budget. `geometry = "none"` leaves
+#' rows as they were mapped.
+#'
+#' In a geometry a typical row has norm about one. With the method `"newton-ridge"` a longer row keeps its length, and
+#' its influence is bounded by the slope and the weight of its loss; with the other methods it is clipped to norm one.
+#' Coefficients are reported on the original scale; gradients, the target and the certificate refer to the problem in
+#' the coordinates of the geometry.
+#'
+#' `"private"` is the default of the method `"newton-ridge"`, always. It is also the default of the methods `"2opt-ls"`,
+#' `"2opt"`, `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"` and `"gd"`, unless a method that the call
+#' names has a `penalty`, a `target` or published constants, the fit has intervals (`inference`), the loss is
+#' [loss_multinomial()], or d / (n mu) exceeds 0.1. In all other cases the default is `"none"`. [geometry_public()]
+#' explains this rule.
+#'
+#' # Checks
+#' Null records add nothing to any sum, so a fit of null records only, for example because a level is misspelt, has a
+#' gradient of zero, which looks like a perfect fit. Therefore the fraction of usable records is released. Where a
+#' private geometry releases means of columns and no row can be clipped, it is one of these means, at no cost; otherwise
+#' it takes 0.2 percent of the budget (nothing with published constants, and with sources that are read once, where it
+#' is left out). A warning, the first line of `print()` and the status `"null"` say that nearly all records seem to be
+#' null, with an error probability of at most 0.001: both for data without a usable record and for data where all are
+#' usable. With much noise `print()` says instead that no conclusion is possible. A warning also says that a fraction
+#' of the records is null (if there is neither `subset` nor `weights`), and that nearly all values of a column seem to
+#' lie at an end of the range that was declared for it. These checks use released and public numbers only.
+#'
+#' # What is guaranteed
+#' Under the neighbour relation `neighbours`, the fit as an R object is
+#' (eps, delta)-differentially private. The following is assumed to be public: n, the formula, names, types and
+#' declared levels of the columns, and the arguments of the call. Running time and memory are not covered. With
+#' `noise = "reproducible"` anyone who knows the seed can recompute the noise: such a fit is for study, not for release.
+#'
+#' @param formula A formula such as `y ~ .` or `y ~ a * f + log(b)`, see the section Formulas. A name in an
+#'   expression that is no column, such as `k` in `I(a / k)`, is a constant of
+#'   the formula's environment: one number, string or logical value. It is public, and the fit keeps it.
+#' @param x A formula, or for the matrix method a numeric matrix or a sparse `dgCMatrix` of the package Matrix, one row
+#'   per record, whose columns are used as they are.
+#' @param y The response, one per row of `x`: a factor with two levels (the second is modelled) or more; logical;
+#'   numeric with two classes (1 is modelled, 0 or -1 is the other class; a message says so) or for a regression loss,
+#'   see `loss`. A record whose response is `NA`, or a number other than these three, is a null record. The type
+#'   decides how a response is coded; no value does.
+#' @param data A data frame, or a source that yields one in chunks, see [dp_source()].
+#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is
+#'   1/n^2, and a message says so. A `delta` of 1/n or more brings a warning: publishing one of n records unprotected
+#'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left,
+#'   and a message says how much).
+#' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty and for squared
+#'   error. For other convex problems, with `geometry = "none"` and with `inference`, it takes `"newton"`, or
+#'   `"objpert"` where the fit has a budget of its own that leaves little noise; for problems that are not convex
+#'   `"2opt-ls"`; and with more than 1,000 coefficients (4,000 for each class with `loss_multinomial()`)
+#'   a method that needs gradients only, which squared error does not have. The rule uses n,
+#'   the number of columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`).
+#'   `method` and `print()` of the fit name the method taken. The section Methods lists all of them.
+#' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
+#'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
+#'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
+#'   `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"`, `"damped-newton"`, `"cubic"`).
+#' @param penalty A penalty, see [penalties]; `NULL` is none.
+#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`; ranges of columns that are no
+#'   predictors of the model are ignored. For a matrix, whose columns are used as they are, bounds only serve a
+#'   geometry, where the noise in a private variance is proportional to the larger absolute bound, and the weights of
+#'   classes (see [control_newton_ridge()]): `NULL`, `c(lower, upper)` for all columns, or a matrix with these two rows
+#'   and the columns of `x`. Numbers outside are not clipped, but their records may have a smaller weight. A column
+#'   that is constant by its bounds or called `(Intercept)`, as one of [model.matrix()] is, is an error beside the
+#'   intercept: `x[, -1]`. A column whose lower bound is at least 0 counts as an indicator of two values, its bounds,
+#'   unless its released second moment shows that it varies less.
+#' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: R's contrast
+#'   functions or their names, or matrices with a row for each declared level. `NULL`: see the section Formulas.
+#' @param subset A condition on columns, such as `age >= 18`: a record for which it is not `TRUE` is a null record.
+#'   `n` stays the number of all records, because the number in the subset is private, and the noise is
+#'   proportional to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` ignores it. As everywhere
+#'   in the call, a factor is compared with declared levels only: `sex == "F"` is an error if the level is `"f"`.
+#' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w times what
+#'   it would add, so the noise is that of weights of one. Scale weights by a public maximum. A record whose
+#'   weight is missing or outside \[0, 1\] is a null record. For a matrix: a vector with a number for each row. In a
+#'   source each chunk or shard has its own. For a network the weight multiplies the record's clipped gradient.
+#' @param offset For a matrix: a number for each row, which is added to its linear predictor, with coefficient one;
+#'   in a formula write `offset()`. `predict()` needs the offset of the new rows.
+#' @param offset_range The public range of `offset`, `c(lower, upper)`, to which it is clipped.
+#' @param na.action Must be left out: a record with a missing value is a null record, and n stays as it is.
+#' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
+#'   are clipped to it. Needed for a matrix.
+#' @param target From [sosp()]: the run stops at the first certified point, and the rest of its
+#'   budget is unused. `NULL`: the smallest target that the planned noise can certify, which follows from
+#'   n, the number of columns and the budget, never from the data; the run then continues from certified
+#'   points until its budget is spent and returns the last of them. The method `"gd"` always spends its budget.
+#' @param control The method's settings, made by the function that the section Methods names with it; `NULL` is the
+#'   defaults.
+#' @param budget From [dp_budget()], to share one budget among several fits.
+#' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
+#'   against a null record, for half the noise in a gradient. n is public under both.
+#' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
+#'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). With an
+#'   intercept and the logistic loss, some methods instead start at the constant prediction: the log-odds of the second
+#'   class, whose fraction of the records (regardless of weights and missing predictors) is released. That takes at most
+#'   5 percent of the budget with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature. With
+#'   the methods of [control_opt()] with tight constants, which may end at their start, it takes at most 10 percent, but
+#'   up to 80 percent in two cases: where the standard deviation of the fraction would otherwise exceed 0.02; and,
+#'   without a `target`, where the noise hides what their steps could gain (d / (n mu) above 0.1, see
+#'   [geometry_public()]), unless a run without a step would use its gradients (see [control_opt()]): it then takes at
+#'   most 50 percent.
+#' @param noise `"secure"` (default) or `"reproducible"`, see [dp_oracle()].
+#' @param progress Show a progress bar?
+#' @param intercept For a matrix: put a column of ones before the others? A fit with it is more accurate than one to a
+#'   matrix with such a column.
+#' @param storage `"single"` keeps the numbers in single precision, see [dp_oracle()].
+#' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
+#'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule of that section.
+#' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()]. They
+#'   take three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
+#' @param certificate `"own"`: the method's own certificate only. `"population"`: 15 percent of the records, chosen by
+#'   their row numbers, are kept out of the fit, and [dp_certify()] uses them to certify the solution for the
+#'   population. Both parts have the same `eps` and `delta`, which do not add, because no record is in both. The
+#'   certificate of `"spider"` is about the population anyway. Sources cannot be split so, nor can a `budget`: give
+#'   `dp_certify()` other records.
+#' @param model A network in place of the linear model, see [networks], which also says what `x`, `data` and `bounds`
+#'   are then. The methods are `"sgd"`, which `"auto"` takes, and `"adam"`, see [control_network()], and `"blsgd"`,
+#'   `"blsgd-ac"` and `"blgd"`, see [control_line_search()]; the fit is a `dp_network`, see [dp_network-methods].
+#'   `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference` and `certificate` cannot
+#'   be given with it.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_sosp`, a list with
+#'   * `coefficients` on the original scale;
+#'   * `status`: `"sosp"` (certified stationary); `"budget"`, `"iterations"` or `"records"` (the budget was spent, the
+#'     iterations done, or all records read before that); `"start"` (nothing better than the start was found, and
+#'     the start is returned); `"noise"` (the noise is too large: every point meets the target, or nothing that was
+#'     released shows the solution to be better than the start); `"ranges"` (certified, but nearly all values of some
+#'     columns seem to lie at an end of their declared ranges); or `"null"` (the released numbers look as if no record
+#'     was usable, see the section Checks);
+#'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
+#'     deviation; `class`, the same of the second class, if its fraction was released (records without a response count
+#'     as 0.62 there); `ends`, columns whose values
+#'     seem to lie at an end of their range; `signal`, with the method `"newton-ridge"` the norm of the mean gradient at
+#'     the start, of the columns, in standard deviations of noise and sampling error, and the number of columns;
+#'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
+#'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says
+#'     whether they are about the objective on the `"sample"` or in the `"population"`;
+#'   * `population`: with `certificate = "population"` the value of [dp_certify()];
+#'   * `decrease`: a lower bound on how far the objective at the solution is below that at the start, with the
+#'     certificate's confidence (for this bound alone); `NA` where no release tells, as with methods that release no
+#'     values;
+#'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
+#'     sum [dp_convert()] computes eps;
+#'   * `trace`: one row per release;
+#'   * `released`: the last `gradient` and the last `matrix` that the fit paid for, of the mean loss on the full data
+#'     without the penalty, `NULL` where there was none. Each is a list of `query` (such as `"gradient"` or
+#'     `"hessian"`), the point (`at`), the noisy `value` and the `sd` of its noise (off a matrix' diagonal
+#'     \eqn{sd / \sqrt2}{sd / sqrt(2)}), in the coordinates of the mapped rows or of their geometry; matrices of more
+#'     than 1024 rows are not kept;
+#'   * `inference`: the releases that intervals were computed from and their cost, see [dp_inference()]; `NULL` without
+#'     intervals;
+#'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
+#'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
+#'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
+#'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.
+#'
+#'   It holds no rows, residuals or environments, and depends on the data through the
+#'   releases only.
+#' @section Errors: All errors have the class `dpsosp_error`. Wrong arguments have the class `dpsosp_error_argument`;
+#'   they are found before anything is charged and follow from arguments, n, names, types and declared levels only,
+#'   never from a record's value. Some have a second class:
+#'   * `dpsosp_error_nonconvex`: a non-convex problem, where a method needs a convex one;
+#'   * `dpsosp_error_size`: a method that needs a Hessian of more than 8192 coefficients (as certificates of non-convex
+#'     problems do, unless `eps_h` of the `target` allows their curvature);
+#'   * `dpsosp_error_several`: with `loss_multinomial()`, an option that exists for losses of one predictor only;
+#'   * `dpsosp_error_inference`: a fit that cannot have intervals;
+#'   * `dpsosp_error_nonsmooth`: a loss whose second derivative jumps, where a method needs Hessians.
+#'
+#'   A budget that is spent is `dpsosp_budget_exhausted`.
+#' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
+#'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
+#'   `vignette("gao-wright")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
+#'   scalably via DP-trust region method, algorithm 1.
+#' @seealso [control_opt()], [control_tr()], [control_gd()], [control_line_search()], [control_newton()],
+#'   [control_newton_ridge()], [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].
+#' @examples
+#' d <- covertype[1:3000, ]
+#' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' fit
+#' coef(fit)
+#' table(predict(fit, d, type = "class"), d$cover)
+#'
+#' lengths <- list(Sepal.Length = c(4, 8), Sepal.Width = c(2, 5), Petal.Length = c(1, 7),
+#'                 Petal.Width = c(0, 3))
+#' flowers <- dp_sosp(Species ~ ., iris, eps = 5, delta = 1e-3, bounds = lengths)
+#' coef(flowers)
+#' @export
+dp_sosp <- function(x, ...) {
+  if (nargs() == 0L) abort("argument", "Nothing to fit: give a formula and a data frame, or a matrix and a response.")
+  # The first argument of the formula method has this name. As in lm(), it may then be at any position.
+  if ("formula" %in% names(match.call())) UseMethod("dp_sosp", y ~ x)
+  UseMethod("dp_sosp")
+}
+
+#' @rdname dp_sosp
+#' @export
+dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "auto", loss = NULL,
+                            penalty = NULL, bounds = "private", radius = NULL, target = NULL, control = NULL,
+                            budget = NULL, neighbours = "replace-one", start = NULL,
+                            noise = c("secure", "reproducible"), progress = interactive(),
+                            storage = c("double", "single"), geometry = NULL,
+                            inference = c("none", "sandwich", "model"), model = NULL,
+                            certificate = c("own", "population"), subset = NULL, weights = NULL, na.action = NULL,
+                            contrasts = NULL, ...) {
+  call <- scrub_call(match.call(), quote(dp_sosp))
+  check_dots(call)
+  if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
+  asked <- mget(asked_arguments)
+  extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
+  if (!is.null(radius)) radius <- check_radius(radius, call)
+  problem <- if (!is.null(model)) {
+    network_formula(formula, data, model, loss, bounds, extras, call)
+  } else {
+    make <- if (is_source(data, "data", call)) problem_source else problem_formula
+    make(formula, data, loss, bounds, radius, extras, call, implies_loss(method))
+  }
+  fit_problem(problem, asked)
+}
+
+#' @rdname dp_sosp
+#' @export
+dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", loss = NULL, penalty = NULL,
+                            radius = NULL, target = NULL, control = NULL, budget = NULL, neighbours = "replace-one",
+                            start = NULL, noise = c("secure", "reproducible"), progress = interactive(),
+                            intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,
+                            inference = c("none", "sandwich", "model"), model = NULL,
+                            certificate = c("own", "population"), weights = NULL, offset = NULL,
+                            offset_range = NULL, ...) {
+  call <- scrub_call(match.call(), quote(dp_sosp))
+  check_dots(call)
+  if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
+  asked <- mget(asked_arguments)
+  problem <- if (!is.null(model)) {
+    network_array(x, y, model, loss, bounds, weights, call)
+  } else {
+    problem_matrix(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
+                   implies_loss(method))
+  }
+  fit_problem(problem, asked)
+}
+
+# Both methods differ in how they make a problem, and in nothing else.
+fit_problem <- function(problem, asked) {
+  refuse(c(problem, list(asked = asked)), model_refusals)
+  parts <- split_problem(problem, asked)
+  fit <- fit_job(new_job(parts$rest, asked))
+  if (is.null(parts$out)) fit else certify_out(fit, parts$out, asked)
+}
+
+# The stages after new_job().
+fit_job <- function(job) {
+  end <- job$hold()
+  on.exit(end())
+  for (stage in job_stages()) job <- stage(job)
+  close_claim(job)
+  if (is_network(job)) new_network_fit(job) else new_linear_fit(job)
+}
+
+# ---- another fit, whose cost adds to that of the first one ----
+
+#' @rdname dp_sosp-methods
+#' @section Another fit: `update()` fits again, for another charge. A message (`dpsosp_message_update`) says what both
+#'   fits cost the records that are in both: the `mu` of Gaussian DP add as squares, other guarantees are added.
+#' @param evaluate Fit again? Otherwise `update()` returns the call.
+#' @importFrom stats update
+#' @export
+update.dp_sosp <- function(object, ..., evaluate = TRUE) {
+  call <- match.call()
+  call[[1]] <- quote(stats::update.default)
+  call[c("object", "evaluate")] <- list(object, FALSE)
+  call <- eval(call, parent.frame())
+  if (!check_flag(evaluate, "evaluate")) return(call)
+  again <- eval(call, parent.frame())
+  inform("update", update_text(again$privacy, fit_privacy(object)))
+  again
+}
+
+#' @rdname dp_network-methods
+#' @param evaluate Fit again? Otherwise `update()` returns the call.
+#' @export
+update.dp_network <- update.dp_sosp
+
+update_text <- function(privacy, before) {
+  total <- composed(before, privacy)
+  paste0(
+    "This fit spends ", guarantee_text(privacy$eps, privacy$delta), " anew. ",
+    if (is.null(total)) "The fit that it updates holds under another neighbour relation: no sum of both is known"
+    else paste0("With the fit that it updates, the same records have ", guarantee_text(total$eps, total$delta),
+                " in sum; a `dp_budget()` for all fits limits such sums")
+  )
+}

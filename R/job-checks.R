@@ -1,0 +1,179 @@
+# What released numbers tell about the data and the fit, computed after the run: post-processing, which costs nothing. A
+# fit keeps a list `checks` of
+#   usable  fraction of usable records and its standard deviation, see job-checks.R
+#   class   the same of the records of the second class, where the start was released (job-start.R); a record without
+#           a response counts as log1p(e) - log(2), about 0.62
+#   ends    the end of the range, "lower" or "upper", of numeric columns whose values seem to lie there; named
+#   signal  norm of the mean gradient at the start, of the columns, in standard deviations of noise and sampling
+#           (measure_signal() in src/method/ridge.c), and the number of columns
+#   part    are records left out on purpose (`subset`, `weights`)?
+# each NULL where nothing was released to see it by.
+#
+# An estimate u with standard deviation s shows that a fraction is above zero if u / s is at least z, which noise alone
+# exceeds with probability 1e-3. That it is zero can be said only where s is so small that u / s would exceed z with
+# about that probability otherwise.
+
+checks_z <- stats::qnorm(0.999)
+checks_seen <- 6.2 # fraction over s that is found with probability 0.999
+checks_least <- 0.1 # smallest fraction of the records that `subset` or `weights` are expected to leave
+checks_end <- 0.1 # a column's mean is expected to be at least this part of the range away from its ends
+
+new_checks <- function(job) {
+  list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job),
+       part = !is.null(job$design$subset) || has_weight(job$design))
+}
+
+has_weight <- function(design) if (is_matrix_design(design)) isTRUE(design$weighted) else !is.null(design$weights)
+
+signal_of <- function(job) {
+  signal <- job$answer$result$signal
+  if (is.null(signal) || is.nan(signal)) NULL else c(norm = signal, columns = columns_of(job))
+}
+
+# ---- verdicts ----
+
+# "usable", "null" (nearly all records are null), "unclear" (the noise is too large to tell) or NA (not measured).
+usable_verdict <- function(checks) {
+  usable <- checks$usable
+  if (is.null(usable)) return(NA_character_)
+  if (usable$fraction >= checks_z * usable$sd) return("usable")
+  least <- if (checks$part) checks_least else 1
+  if (least >= checks_seen * usable$sd) "null" else "unclear"
+}
+
+# Are records missing that are not left out on purpose?
+is_partly_null <- function(checks) {
+  usable <- checks$usable
+  identical(usable_verdict(checks), "usable") && !checks$part && usable$fraction + checks_z * usable$sd < 0.9
+}
+
+# Do the gradients of the run show anything beyond the start? NA if none tells.
+exceeds_noise <- function(checks, confidence) {
+  signal <- checks$signal
+  if (is.null(signal)) return(NA)
+  signal[["norm"]]^2 > stats::qchisq(confidence, signal[["columns"]])
+}
+
+# Numeric columns with a declared range whose mean is within its standard error of an end, where this error is small.
+# names: of the columns; mean: of the mapped rows' columns; constant: that of the intercept's, at whose distance from
+# zero both ends are, as null records count in neither (where few records are usable, means near the ends are no sign).
+# Both have the standard deviation sd.
+columns_at_ends <- function(design, names, private, mean, constant, sd) {
+  if (!design$intercept || may_clip(design)) return(NULL)
+  error <- sqrt(2) * sd
+  if (checks_seen * error >= checks_end * 2 * constant) return(NULL)
+  at <- ifelse(constant + mean < checks_z * error, "lower", ifelse(constant - mean < checks_z * error, "upper", NA))
+  names(at) <- names
+  plain <- Filter(function(name) is_plain(design, name), setdiff(names, private))
+  at[intersect(names[!is.na(at)], plain)]
+}
+
+# A column or expression of the formula with a range of its own: no indicator, product or column of a basis.
+is_plain <- function(design, name) {
+  e <- design$predictors[[name]]
+  name %in% design$columns$name[design$columns$kind == "numeric"] && is.null(design$products[[name]]) &&
+    !function_name(e) %in% c("spline_column", "contrast_column")
+}
+
+# ---- status ----
+
+# The status of the core's run, unless what it certifies says nothing.
+checked_status <- function(status, checks, target = NULL, decrease = NULL, confidence = NULL) {
+  if (identical(usable_verdict(checks), "null")) return("null")
+  if (status != "sosp") return(status)
+  nothing <- isTRUE(target$trivial) || isFALSE(exceeds_noise(checks, confidence)) || isTRUE(decrease <= 0)
+  if (nothing) "noise" else if (length(checks$ends) > 0L) "ranges" else status
+}
+
+# ---- warnings and texts ----
+
+warn_checks <- function(checks, design, n, call) {
+  for (text in c(null_text(checks, n), ends_text(checks$ends, design))) warn("checks", text, call = call)
+}
+
+inform_unmeasured <- function(loss, decrease) {
+  if (!is.na(decrease) || !is_risky(loss)) return(invisible())
+  inform("constant", "No release compares this fit with the constant prediction, and with the ", loss$name, " loss it ",
+         "can be worse where the noise is large: `dp_evaluate()` on other records tells")
+}
+
+# What is wrong with the records, in the first lines of print(); NULL if nothing is.
+null_text <- function(checks, n) {
+  usable <- checks$usable
+  most <- function() two_digits(max(0, usable$fraction + checks_z * usable$sd))
+  what <- "declared levels, types of columns, the coding of the response"
+  if (identical(usable_verdict(checks), "null")) {
+    return(paste0("The released numbers look as if (nearly) all of the ", format(n, big.mark = ","), " records were ",
+                  "null: at most ", most(), " seem to be used. Check ", what, if (checks$part) ", `subset`, `weights`",
+                  "."))
+  }
+  if (!is_partly_null(checks)) return(NULL)
+  paste0("Only about ", fraction_text(usable), " of the records are used; the others have a missing value, or a level ",
+         "or code that is not declared. Check ", what, ".")
+}
+
+ends_text <- function(ends, design) {
+  vapply(names(ends), function(name) {
+    range <- format(design$ranges[name, ], trim = TRUE)
+    paste0("Nearly all values of `", name, "` are at the ", ends[[name]], " end of c(", range[1], ", ", range[2],
+           "), or beyond: check its unit and its range in `bounds`.")
+  }, "")
+}
+
+# For the second class of a response with two, where the noise is small enough to tell it from half of the records. It
+# is not corrected for null records: how many of them have a response is not released, and they move the fraction away
+# from both ends.
+class_text <- function(checks, response) {
+  class <- checks$class
+  if (is.null(class) || !usable_verdict(checks) %in% c("usable", NA) || checks_seen * class$sd > 0.5) return(NULL)
+  one <- class$fraction < checks_z * class$sd || class$fraction > 1 - checks_z * class$sd
+  if (one) paste0("The released fraction of `", response$labels[2], "` is ", fraction_text(class), ": the records may ",
+                  "be of one class only")
+}
+
+usable_text <- function(checks) {
+  switch(usable_verdict(checks),
+    usable = paste("Usable:", fraction_text(checks$usable)),
+    unclear = "The noise is too large to tell whether any of them was used"
+  )
+}
+
+# An estimate with about two standard deviations.
+fraction_text <- function(x) {
+  paste0(two_digits(min(max(x$fraction, 0), 1)), " (+- ", two_digits(2 * x$sd), ")")
+}
+
+two_digits <- function(x) format_share(signif(x, 2), 2)
+
+# ---- the fraction of usable records ----
+
+# The stage of a job that releases the fraction of usable records, by which a reader sees whether the fit says anything:
+# a fit of null records only has a gradient of zero, which looks like a perfect fit. It adds to the job
+#   usable   a list of fraction and sd, or NULL
+#
+# Where the job releases moments, the fraction is one of them, at no cost: the mean of the intercept's coordinate, which
+# is 1 / radius for each usable record as long as no row is clipped (proofs: sensitivity-moments). Otherwise it is a
+# release of its own (proofs: sensitivity-usable), but for runs with published constants, whose releases are those of
+# their paper, and for sources that are read once. It comes after the run, which may refuse a setting.
+
+usable_share <- 0.002 # fraction of the budget
+
+job_usable <- function(job) {
+  cost <- usable_cost(job)
+  # Another fit may have spent what is left of a shared budget.
+  if (cost == 0 || budget_state(job$budget)$left < cost) return(job)
+  answer <- .Call(ffi_oracle_usable, job$oracle$pointer, cost, is_reproducible(job$oracle))
+  add_entries(job, usable = list(fraction = answer$usable, sd = answer$sd))
+}
+
+# What a run must leave for it.
+usable_cost <- function(job) {
+  free <- !is.null(job$usable) || !is.null(job$once) || identical(job$control$constants, "published")
+  if (free) 0 else usable_share * job$rho
+}
+
+# moment: the mean of the intercept's coordinate, without noise at most 1 / radius.
+usable_moment <- function(design, moment, sd) {
+  if (!design$intercept || may_clip(design)) return(NULL)
+  list(fraction = design$radius * moment, sd = design$radius * sd)
+}

@@ -1,0 +1,196 @@
+# The stage of a job that releases what intervals need: gradient, Hessian and second moments of the records' gradients,
+# at the solution, in the coordinates of the mapped rows. It adds to the job
+#   intervals  if they are requested:
+#     type          "sandwich" or "model"
+#     released      point and noisy releases (job-intervals.R), n
+#     coefficients, vcov, reason, predictor  (step_intervals())
+
+# Fractions of the cost of intervals. Type "model" needs no products, so the other fractions are scaled up.
+inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05)
+# Fraction for the method, of the budget that a fit with intervals has left when its method begins.
+inference_path <- 0.25
+
+inference_types <- c("sandwich", "model")
+
+job_intervals <- function(job) {
+  if (job$inference == "none") return(job)
+  oracle <- if (is.null(job$geometry)) job$oracle else plain_oracle(job)
+  rho <- budget_state(job$budget)$left - job$end
+  point <- core_start(job$design, job$solution)
+  add_entries(job, intervals = infer(oracle, job$design, point, job$inference, rho, job$n))
+}
+
+infer <- function(oracle, design, point, type, rho, n) {
+  shares <- inference_shares[if (type == "sandwich") names(inference_shares) else c("gradient", "hessian")]
+  cost <- shares / sum(shares) * rho * (1 - 1e-12)
+  released <- list(
+    point = point, gradient = dp_gradient(oracle, point, rho = cost[["gradient"]]),
+    hessian = dp_hessian(oracle, point, rho = cost[["hessian"]]),
+    products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n
+  )
+  c(list(type = type, released = released), step_intervals(one_step(released, design), design))
+}
+
+products <- function(oracle, point, rho) {
+  answer <- .Call(ffi_oracle_products, oracle$pointer, point, rho, is_reproducible(oracle))
+  new_release(answer$products, answer$sd)
+}
+
+# Do check_inferable() and the number of outputs allow intervals?
+has_intervals <- function(loss, penalty) {
+  loss_outputs(loss) == 1L && is_convex(loss, penalty_none()) && is_smooth(loss) && penalty$name == "none"
+}
+
+# Checks a problem.
+check_inferable <- function(loss, penalty, dim, call) {
+  refuse <- function(...) abort("argument", "Intervals ", ..., call = call, class = "dpsosp_error_inference")
+  if (!is_convex(loss, penalty_none())) {
+    refuse("are for convex losses: a step from a point of the ", loss$name, " loss leads to no minimiser of it.")
+  }
+  if (!is_smooth(loss)) {
+    refuse("need Hessians, and the second derivative of the ", loss$name, " loss jumps: none is released.")
+  }
+  if (penalty$name != "none") {
+    refuse("are about the minimiser without a penalty: leave out `penalty`.")
+  }
+  check_matrix_size(dim, "A covariance", call)
+}
+
+# ---- estimates and their covariance ----
+
+# Estimates and their covariance from the releases at one point: the gradient g, the Hessian H and the second moments J
+# of the records' gradients, all with noise.
+#
+# Let E be the noise of H, z the noise of g, and w the point, with w - minimiser = d. One Newton step is theta = w - v
+# with v = H^-1 g. For a quadratic loss
+#   theta - minimiser = H^-1 (E d - z)
+# holds exactly, where H is the noisy matrix. So z is multiplied by the released matrix itself: this part of the
+# covariance
+#   V = H^-1 (J / n + sd_g^2 I + Cov(E v)) H^-1
+# is right even if H is inaccurate, and a small eigenvalue of H makes V large. v is an estimate of d.
+#
+# Directions of H with an eigenvalue below a fraction of the noise level are unresolved. The fraction replaces the
+# eigenvalue, and V gains, along these directions, the prior variance of a coefficient of moderate size. The prior is
+# wrong for a column whose range is much too wide: its coefficient may have any size, and noise mistaken for its
+# curvature would give a wrong estimate with a small error. So the curvature of a column must exceed the noise level, or
+# its slope is not shown.
+#
+# All of it is post-processing. inst/experiments/inference.R measures the coverage of the intervals.
+
+step_floor <- 1 / 4 # times the norm of H's noise, sd_H sqrt(2 p): eigenvalues below are unresolved
+step_prior <- 1.5   # prior standard deviation of the coefficient of a column in [-1, 1]
+step_most <- 1 / 4  # largest fraction of a variance that may come from the prior
+step_evident <- 3   # least curvature of a column, in standard deviations of its noise
+
+# released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
+one_step <- function(released, design) {
+  p <- length(released$point)
+  known <- known_entries(design)
+  sd <- attr(released$hessian, "sd")
+  hessian <- tidy_matrix(released$hessian, known)
+  curvature <- eigen(hessian, symmetric = TRUE)
+  vectors <- curvature$vectors
+  least <- step_floor * sd * sqrt(2 * p)
+  open <- curvature$values < least
+  values <- pmax(curvature$values, least)
+  inverse <- recompose(vectors, 1 / values)
+  step <- drop(inverse %*% released$gradient)
+  spread <- if (is.null(released$products)) recompose(vectors, values) else
+    positive_part(tidy_matrix(released$products, known))
+  meat <- spread / released$n + diag(attr(released$gradient, "sd")^2, p) + noise_covariance(step, sd, known)
+  list(w = released$point - step, covariance = inverse %*% meat %*% inverse,
+       open = vectors[, open, drop = FALSE], prior = step_prior * design$radius,
+       short = short_columns(hessian, sd, design))
+}
+
+# Which coefficients of the core belong to columns, other than indicators, whose curvature does not exceed the noise
+# level? It is the curvature in the direction (-r, 1), so that the intercept is accounted for; its noise has standard
+# deviation sd (1 + r^2).
+short_columns <- function(hessian, sd, design) {
+  r <- if (design$intercept) hessian[1, ] / hessian[1, 1] else 0
+  short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
+  short & column_groups(design) == 0L & !(design$intercept & seq_along(short) == 1L)
+}
+
+recompose <- function(vectors, values) vectors %*% (t(vectors) * values)
+
+positive_part <- function(x) {
+  parts <- eigen(x, symmetric = TRUE)
+  recompose(parts$vectors, pmax(parts$values, 0))
+}
+
+# ---- what is known of every matrix of weighted second moments of a design's rows ----
+
+# zero: two indicators of the same factor are never both one. tied: an indicator times the intercept's column equals its
+# own square, so two entries are equal.
+known_entries <- function(design) {
+  group <- column_groups(design)
+  zero <- outer(group, group, function(a, b) a == b & a > 0L)
+  diag(zero) <- FALSE
+  list(zero = zero, tied = if (design$intercept) which(group > 0L) else integer())
+}
+
+# For each coefficient of the core: the number of its factor, zero for other columns.
+column_groups <- function(design) {
+  if (is_matrix_design(design)) return(integer(design_dim(design)))
+  columns <- design$columns
+  group <- ifelse(columns$kind == "indicator", match(columns$variable, unique(columns$variable)), 0L)
+  c(if (design$intercept) 0L, group)[design_order(design)]
+}
+
+# The mean of two tied entries, weighted by precision: a diagonal entry has twice the variance of the other.
+tidy_matrix <- function(x, known) {
+  x <- matrix(x, nrow(x))
+  x[known$zero] <- 0
+  for (j in known$tied) x[1, j] <- x[j, 1] <- x[j, j] <- (2 * x[1, j] + x[j, j]) / 3
+  x
+}
+
+# Covariance of E v, where E is the noise of a tidied matrix: a sum over its free entries.
+noise_covariance <- function(v, sd, known) {
+  p <- length(v)
+  variance <- matrix(sd^2 / 2, p, p)
+  diag(variance) <- sd^2
+  variance[known$zero] <- 0
+  for (j in known$tied) variance[1, j] <- variance[j, 1] <- variance[j, j] <- 0
+  total <- variance * outer(v, v)
+  diag(total) <- drop(variance %*% v^2)
+  for (j in known$tied) {
+    moved <- numeric(p)
+    moved[c(1, j)] <- c(v[j], v[1] + v[j])
+    total <- total + sd^2 / 3 * outer(moved, moved)
+  }
+  total
+}
+
+# ---- on the scale of the columns as they are ----
+
+# step: the value of one_step(). Not shown are estimates with too large an unresolved part, and those that a short
+# column affects: its slope, and the intercept if the centre of its range is not zero.
+step_intervals <- function(step, design) {
+  map <- core_map(design)
+  open <- step$prior^2 * tcrossprod(map %*% step$open)
+  covariance <- map %*% step$covariance %*% t(map) + open
+  dimnames(covariance) <- list(rownames(map), rownames(map))
+  variance <- diag(covariance)
+  moderate <- step$prior^2 * rowSums(map^2)
+  short <- drop((map != 0) %*% step$short) > 0
+  hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | short
+  reason <- ifelse(hidden, "not resolved by this budget", NA)
+  list(coefficients = core_coef(design, step$w), vcov = covariance, reason = reason,
+       predictor = core_coef(design, shrink(step)))
+}
+
+# Column j is the contribution of the core's j-th coefficient to the coefficients of the columns.
+core_map <- function(design) {
+  p <- design_dim(design)
+  map <- vapply(seq_len(p), function(j) core_coef(design, as.double(seq_len(p) == j)), numeric(p))
+  matrix(map, p, dimnames = list(names(core_coef(design, numeric(p))), NULL))
+}
+
+# For predictions: the posterior mean under the prior that coefficients are of moderate size.
+shrink <- function(step) {
+  p <- length(step$w)
+  prior <- diag(step$prior^2, p)
+  drop(prior %*% solve(step$covariance + step$prior^2 * tcrossprod(step$open) + prior, step$w))
+}

@@ -1,0 +1,161 @@
+# A job is a problem with the settings of its fit: a list to which each stage adds entries and which it returns. No
+# entry is replaced, except that job_ranges() and job_response() complete `design`, `loss` and `response`. The entries
+# are those of the problem (model-problem.R) and, by the stage that adds them,
+#   new_job()     asked (the arguments of the call, checked one by one), penalty, inference (type of the intervals, or
+#                 "none"), storage, neighbours, noise, progress
+#     job_size()    side, dim (number of coefficients of one output, and of all)
+#     job_decide()  delta, auto (does the rule choose the method?), method (a row of methods()), control, moments (of
+#                 the columns: "private", "none", or public ones)
+#     job_given()   network (in the form of the core), given (start that is given, for the mapped response)
+#   job_open()    budget and the part of it that the job may spend (privacy-claim.R), what follows from it (job-open.R)
+#   job_ranges()  private (names of the columns whose ranges are found); completes design (job-ranges.R)
+#   job_response()  level; completes loss and response, for squared error (job-start.R)
+#   job_begin()   start, class, share (job-start.R)
+#   job_oracle()  oracle
+#   job_geometry()  geometry in use, ends, usable (job-geometry.R)
+#   job_run()     target in use, answer (of ffi_method_run), released (of ffi_oracle_kept)
+#   job_solution()  solution (coefficients of the columns)
+#   job_usable()  usable (job-checks.R)
+#   job_intervals()  intervals (job-intervals.R)
+# Nothing is charged before job_ranges(), and no argument is refused after job_open().
+
+# asked: the arguments of the call by their names, those of asked_arguments.
+new_job <- function(problem, asked) {
+  job <- job_decide(job_size(job_asked(problem, asked)))
+  refuse(job, refusals)
+  job <- job_given(job)
+  check_requirements(job)
+  job
+}
+
+# The stages after new_job(), in their order.
+job_stages <- function() {
+  list(job_open, job_ranges, job_response, job_begin, job_oracle, job_geometry, job_run, job_solution, job_usable,
+       job_intervals)
+}
+
+# ---- stages before the first charge ----
+
+asked_arguments <- c("eps", "delta", "budget", "method", "control", "penalty", "target", "geometry", "start",
+                     "inference", "certificate", "neighbours", "noise", "storage", "progress")
+
+# Checks what can be checked of each argument alone.
+job_asked <- function(problem, asked) {
+  call <- problem$call
+  asked <- check_promise(asked, call)
+  asked$target <- check_target(asked$target, call)
+  check_geometry(asked$geometry, call)
+  check_choice(asked$method, c(method_names(is_network(problem)), "auto"), "method", call)
+  add_entries(
+    problem, asked = asked, penalty = check_penalty(asked$penalty, "penalty", call),
+    inference = check_choice(asked$inference, c("none", inference_types), "inference", call),
+    storage = check_choice(asked$storage, storage_known, "storage", call),
+    neighbours = check_neighbours(asked$neighbours, call), noise = check_noise(asked$noise, call),
+    progress = check_flag(asked$progress, "progress", call)
+  )
+}
+
+# A network has as many coefficients as its start (job_given()).
+job_size <- function(job) {
+  if (is_network(job)) return(job)
+  side <- design_dim(job$design)
+  if (side == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
+  add_entries(job, side = side, dim = side * loss_outputs(job$loss))
+}
+
+job_decide <- function(job) {
+  job <- claim_delta(job)
+  method <- chosen_method(job)
+  job <- add_entries(job, auto = identical(job$asked$method, "auto"), method = method,
+                     control = check_control(job$asked$control, method, job))
+  add_entries(job, moments = job$asked$geometry %||% default_moments(job))
+}
+
+job_given <- function(job) {
+  if (!is_network(job)) return(add_entries(job, given = check_start(job$asked$start, job)))
+  job <- add_entries(job, network = core_network(job$model, job$input, job$range, loss_outputs(job$loss)))
+  given <- network_start(job)
+  add_entries(job, given = given, side = length(given), dim = length(given))
+}
+
+# The start for the mapped response.
+check_start <- function(start, job) {
+  if (is.null(start)) return(NULL)
+  if (loss_outputs(job$loss) > 1L) return(check_start_outputs(start, job))
+  start <- check_vector(start, "start", job$dim, "one per coefficient (the intercept, if there is one, first)",
+                        job$call)
+  response_start(job$response, start, job$design$intercept)
+}
+
+check_start_outputs <- function(start, job) {
+  classes <- length(job$response$labels)
+  if (!is.matrix(start) || !identical(dim(start), c(as.integer(job$side), classes))) {
+    abort("argument", "`start` must be a matrix of ", job$side, " x ", classes, " numbers, a column for each class, ",
+          "not ", describe(start), ".", call = job$call)
+  }
+  check_vector(as.vector(start), "start", job$dim, "a column for each class", job$call)
+}
+
+# ---- the oracle and the run ----
+
+job_oracle <- function(job) add_entries(job, oracle = if (is_network(job)) network_oracle(job) else plain_oracle(job))
+
+job_run <- function(job) {
+  fraction <- if (job$inference == "none") 1 else inference_path
+  rho <- fraction * (budget_state(job$budget)$left - job$end - usable_cost(job))
+  oracle <- job$oracle
+  core <- job$method$family$core(job$control)
+  penalty <- core_penalty(job$penalty, isTRUE(job$design$intercept), job$side)
+  start <- run_start(job)
+  options <- job$method$family$options(job, rho)
+  if (!is_network(job)) {
+    # The default target does not depend on these.
+    alpha <- function() {
+      .Call(ffi_method_alpha, core, oracle$pointer, penalty, c(options, run_target(NULL)), rho, start)
+    }
+    third <- oracle_facts(oracle)$third + penalty_bounds(penalty)[["third"]]
+    job <- add_entries(job, target = settle_target(job$asked$target, oracle, alpha, third, job$call))
+    options <- c(options, run_target(job$target))
+  }
+  bar <- progress_bar(job$progress, job$method$name)
+  answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
+  add_entries(job, answer = answer, released = .Call(ffi_oracle_kept, oracle$pointer))
+}
+
+run_target <- function(target) list(eps_g = target$eps_g %||% 1, eps_h = target$eps_h %||% 1)
+
+# The start in the coordinates of the oracle.
+run_start <- function(job) {
+  if (is_network(job)) return(job$start)
+  start <- by_output(job$start, loss_outputs(job$loss), function(start) core_start(job$design, start))
+  to_geometry(job$geometry, as.vector(start))
+}
+
+job_solution <- function(job) {
+  if (is_network(job)) return(add_entries(job, solution = job$answer$w))
+  outputs <- loss_outputs(job$loss)
+  solution <- by_output(from_geometry(job$geometry, job$answer$w), outputs, function(w) core_coef(job$design, w))
+  add_entries(job, solution = if (outputs > 1L) centred(solution, job$response$labels) else solution)
+}
+
+# Of all solutions with the same probabilities, the one whose rows sum to zero: it has the smallest penalty.
+centred <- function(coefficients, labels) {
+  out <- coefficients - rowMeans(coefficients)
+  colnames(out) <- labels
+  out
+}
+
+# ---- the accuracy that a run aims at ----
+
+# Returns the target with eps_g and eps_h, and with trivial = TRUE where every point meets it. alpha(): computes the
+# default target; third: as for target_resolve().
+settle_target <- function(target, oracle, alpha, third, call) {
+  if (!is.null(target)) return(target_resolve(target, third))
+  alpha <- alpha()
+  if (is.nan(alpha)) return(NULL) # there is no certificate
+  target <- target_resolve(sosp(alpha = alpha), third)
+  if (alpha < oracle_facts(oracle)$lipschitz) return(target)
+  warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
+  target$trivial <- TRUE
+  target
+}

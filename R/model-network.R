@@ -1,0 +1,74 @@
+# Problems of networks, from an array or from a formula and a data frame. They are lists as in model-problem.R, except
+# for
+#   design      NULL for an array
+#   input       height, width and channels of a record; for a row of a matrix 1, 1 and its number of columns
+#   range       of all input values
+#   records     function(job): x (given or mapped), y and weighing, as those of new_oracle()
+
+network_array <- function(x, y, model, loss, bounds, weights, call) {
+  check_model(model, call)
+  if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
+  loss <- check_loss(loss, TRUE, call, y)
+  check_bounded_slope(loss, "A network needs", call)
+  inputs <- network_inputs(x, model, bounds, call)
+  response <- response_template(y, "y", call, loss)
+  if (length(y) != inputs$n) {
+    abort("argument", "`y` must have one entry per record of `x`: ", inputs$n, ", not ", length(y), ".", call = call)
+  }
+  vectors <- matrix_vectors(weights, NULL, inputs$n, "x", call)
+  records <- function(job) {
+    list(x = inputs$x, y = response_code(job$response, kept_response(y, vectors)),
+         weighing = vectors_weighing(vectors, NULL, job$response))
+  }
+  problem <- new_problem(inputs$n, loss, response, design = NULL, call, columns = function(job) list(), records)
+  c(problem, list(model = model, input = inputs$input, range = inputs$bounds))
+}
+
+# The inputs are the columns of the design's matrix.
+network_formula <- function(formula, data, model, loss, bounds, extras, call) {
+  check_model(model, call)
+  if (is_source(data, "data", call)) {
+    abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
+          "memory.", call = call)
+  }
+  if (model$name != "mlp") {
+    abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
+          "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
+  }
+  problem <- problem_formula(formula, data, loss, bounds, NULL, extras, call)
+  check_bounded_slope(problem$loss, "A network needs", call)
+  if (length(problem$design$offset) > 0L) {
+    abort("argument", "An offset() does not go with `model`, only with the linear model: give its column as an input.",
+          call = call)
+  }
+  columns <- nrow(problem$design$columns)
+  if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
+  problem$records <- function(job) {
+    list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
+         weighing = design_weighing(job$design, job$response, data, call))
+  }
+  c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
+}
+
+# x: the given values as doubles, for n records; input: height, width and channels of a record.
+network_inputs <- function(x, model, bounds, call) {
+  images <- model$name == "cnn"
+  if (!is.numeric(x) || is.object(x) || !length(dim(x)) %in% (if (images) 3:4 else 2:4)) {
+    abort("argument", "`x` must be ", if (images) "an array of images, records x height x width (x channels)" else
+      "a numeric matrix or an array of images", " for `model_", model$name, "()`, not ", describe_column(x), ".",
+      call = call)
+  }
+  size <- dim(x)
+  if (any(size == 0L)) abort("argument", "`x` has no records, or none of their numbers.", call = call)
+  if (is.null(bounds)) {
+    abort("argument", "`bounds` is missing: give public bounds of all numbers of `x`, such as c(0, 255) for bytes.",
+          call = call)
+  }
+  bounds <- check_interval(bounds, "bounds", call)
+  if (max(abs(bounds)) > vector_limit) {
+    abort("argument", "`bounds` must lie within ", vector_limit, " of zero.", call = call)
+  }
+  if (!is.double(x)) storage.mode(x) <- "double"
+  input <- if (length(size) == 2L) c(1L, 1L, size[2]) else c(size[-1], 1L)[1:3]
+  list(x = x, n = size[1], input = input, bounds = bounds)
+}

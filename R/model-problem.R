@@ -1,0 +1,188 @@
+# Problems: what a fit minimises, from the data in any of three forms. A problem is a list of
+#   n, loss, response  number of records, loss, how the response is coded (loss-response.R)
+#   model       a network (model-layers.R), or NULL: a linear model
+#   design      how columns become rows and the solution coefficients: for a formula (design-columns.R) or a matrix
+#               (below)
+#   streamed    do the rows come in chunks?
+#   once        for a source that can be read only once: see new_source()
+#   hold        function(): prepares a source for a fit, and returns a function that ends this
+#   push        of a source whose database computes sums (sql-push.R), or NULL
+#   shards      does it have shards?
+#   columns     function(job): the columns whose ranges are to be found, for private_ranges()
+#   records     function(job): the mapped records, for new_oracle()
+#   responses   function(job): the same without columns
+#   split       function(out): the problem of the other rows (rest) and the arguments of dp_certify() about the rows for
+#               which out is TRUE (out); NULL for a source, whose rows cannot be split
+#   call        of the user, for errors
+# The argument of the functions is the job made from the problem (job-stages.R), whose design may have more ranges. Only
+# these functions hold the data.
+
+# implied: see check_loss().
+problem_formula <- function(formula, data, loss, bounds, radius, extras, call, implied = FALSE) {
+  design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), extras)
+  check_rows(nrow(data), call)
+  y <- design_response(design, data, call = call)
+  loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
+  check_offset(loss, length(design$offset) > 0L, call)
+  response <- response_template(y, design$response, call, loss)
+  of_rows <- function(data, y) {
+    problem <- new_problem(
+      nrow(data), loss, response, design, call,
+      columns = function(job) design_private_columns(job$design, data, call),
+      records = function(job) {
+        list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y),
+             weighing = design_weighing(job$design, job$response, data, call))
+      },
+      responses = function(job) bare_records(job, y)
+    )
+    c(problem, split = function(out) {
+      list(rest = of_rows(data[!out, , drop = FALSE], y[!out]), out = list(data = data[out, , drop = FALSE]))
+    })
+  }
+  of_rows(data, y)
+}
+
+problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE) {
+  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, extras)
+  check_rows(source$n, call)
+  y <- design_response(design, source$schema, call = call)
+  loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
+  check_offset(loss, length(design$offset) > 0L, call)
+  response <- response_template(y, design$response, call, loss)
+  if (!is.null(source$push)) check_pushed(source$push, design, response, loss, call)
+  new_problem(
+    source$n, loss, response, design, call, streamed = TRUE,
+    columns = function(job) source_columns(source, job$design, call),
+    records = function(job) source_records(source, job$design, job$response, call),
+    responses = function(job) source_responses(source, job$design, job$response, call), once = source$once,
+    hold = source_hold(source), push = source$push, shards = !is.null(source$shards)
+  )
+}
+
+# From chunks or from shards.
+source_columns <- function(source, design, call) {
+  if (is.null(source$shards)) stream_columns(source, design, call) else shard_columns(source, design)
+}
+source_records <- function(source, design, response, call) {
+  if (is.null(source$shards)) stream_records(source, design, response, call)
+  else shard_records(source, design, response)
+}
+source_responses <- function(source, design, response, call) {
+  if (is.null(source$shards)) stream_responses(source, design, response, call)
+  else shard_records(source, design, response, bare = TRUE)
+}
+source_hold <- function(source) {
+  if (!is.null(source$shards)) return(function() close_shards(source$shards))
+  function() hold_snapshot(source$push)
+}
+
+problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
+                           implied = FALSE) {
+  rows <- matrix_rows(x, storage, "x", call)
+  if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
+  if (is.null(radius)) abort("argument", radius_advice, call = call)
+  intercept <- check_flag(intercept, "intercept", call)
+  vectors <- matrix_vectors(weights, offset, rows$n, "x", call)
+  loss <- check_loss(loss, intercept, call, y, implied = implied)
+  response <- response_template(y, "y", call, loss)
+  check_length(y, rows$n, call)
+  radius <- check_radius(radius, call)
+  check_offset(loss, !is.null(vectors$offset), call)
+  shift <- check_shift(offset_range, vectors$offset, call)
+  box <- check_box(bounds, rows$columns, call)
+  check_constants(rows, box, intercept, call)
+  design <- matrix_design(rows, intercept, radius, box / radius, !is.null(vectors$weights), shift)
+  of_rows <- function(rows, x, y, vectors) {
+    problem <- new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
+                           records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
+                           responses = function(job) bare_records(job, kept_response(y, vectors)))
+    c(problem, split = function(out) {
+      part <- function(rows) c(list(data = x[rows, , drop = FALSE], y = y[rows]), lapply(vectors, `[`, rows))
+      rest <- part(!out)
+      list(rest = of_rows(matrix_rows(rest$data, storage, "x", call), rest$data, rest$y, rest[names(vectors)]),
+           out = part(out))
+    })
+  }
+  of_rows(rows, x, y, vectors)
+}
+
+radius_advice <- paste0(
+  "`radius` is missing: give a public bound on the norm of a row (with its intercept); longer rows are clipped to it."
+)
+
+# Columns that public facts, their bounds or their name, show to be the intercept.
+check_constants <- function(rows, box, intercept, call) {
+  labels <- column_labels(rows)
+  found <- which(box[, 1] == box[, 2] & box[, 1] != 0 | labels == "(Intercept)")
+  if (length(found) == 0L) return(invisible())
+  without <- paste0("`x[, -", found[1], "]`")
+  what <- paste0(quote_names(labels[found]), " of `x` is constant, by `bounds` or by its name")
+  if (intercept) {
+    abort("argument", what, ", and the fit has an intercept: leave it out, ", without, ", or give `intercept = FALSE`.",
+          call = call)
+  }
+  inform("constant", what, ": ", without, " with `intercept = TRUE` is more accurate")
+}
+
+check_length <- function(y, n, call) {
+  if (length(y) == n) return(invisible())
+  abort("argument", "`y` must have one entry per row of `x`: ", n, ", not ", length(y), ".", call = call)
+}
+
+new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL, streamed = FALSE,
+                        once = NULL, hold = hold_nothing, push = NULL, shards = FALSE) {
+  loss <- loss_of(loss, response)
+  list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
+       responses = responses, streamed = streamed, once = once, hold = hold, push = push, shards = shards)
+}
+
+hold_nothing <- function() function() NULL
+
+# Completes what a problem declares by what a job finds.
+complete <- function(job, ...) {
+  known <- list(...)
+  stopifnot(names(known) %in% c("design", "loss", "response"))
+  job[names(known)] <- known
+  job
+}
+
+# Of a problem, a job or a fit.
+is_network <- function(x) !is.null(x$model)
+
+bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = response_code(job$response, y))
+
+check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no rows.", call = call)
+
+# ---- coefficients ----
+
+# Number of coefficients.
+design_dim <- function(design) {
+  if (is_matrix_design(design)) length(design$labels) else nrow(design$columns) + design$intercept
+}
+
+# For a job or a fit: the number of coefficients without the intercept.
+columns_of <- function(job) design_dim(job$design) - job$design$intercept
+
+# With several outputs, coefficients are a matrix with one column each; in the core they follow one another.
+by_output <- function(x, outputs, map) {
+  if (outputs == 1L) return(map(x))
+  side <- length(x) / outputs
+  columns <- lapply(seq_len(outputs), function(k) map(x[(k - 1) * side + seq_len(side)]))
+  matrix(unlist(columns), ncol = outputs, dimnames = list(names(columns[[1]]), NULL))
+}
+
+# Maps coefficients of the original columns to those of the core's rows.
+core_start <- function(design, coefficients) {
+  if (is_matrix_design(design)) return(coefficients * design$radius)
+  design_start(design, coefficients)[design_order(design)]
+}
+
+# The inverse of core_start().
+core_coef <- function(design, w) {
+  if (is_matrix_design(design)) return(stats::setNames(w / design$radius, design$labels))
+  order <- design_order(design)
+  design_coef(design, w[match(seq_along(order), order)])
+}
+
+# Selects this fraction of n rows, evenly spread, by row numbers, which are public. TRUE for held-out rows.
+held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)

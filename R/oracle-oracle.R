@@ -1,0 +1,289 @@
+#' A noisy oracle for your own algorithm
+#'
+#' An oracle holds data, loss and budget and answers queries about the mean
+#' loss with noise. Every query is charged to the budget before it is
+#' answered, and is refused when the budget does not suffice. So whatever an algorithm does
+#' with the releases, the run is private at the budget.
+#'
+#' Rows are clipped to norm `radius` (with the intercept, if there is one) and divided
+#' by it, so an oracle's coefficients are those of the problem times `radius`. A record
+#' with a missing or infinite value, or with a response that is not coded as `y` says, is replaced by a null record,
+#' which adds nothing to any gradient.
+#'
+#' Sensitivities for n records under `"replace-one"`, with \eqn{|l'| \le L} and
+#' \eqn{l'' \in [-a, b]}: the gradient has 2 L / n, the
+#' Hessian \eqn{\max(a + b, \sqrt{2} \max(a, b)) / n} in the Frobenius norm, and the
+#' value the range of the loss over linear predictors up to the norm of `w`, divided by n. Under `"zero-out"`
+#' the gradient has L / n, the Hessian \eqn{\max(a, b) / n}, and the value the smaller of that range and L |w|, divided
+#' by n (for regression losses L |w| plus the spread of the loss at t = 0). A
+#' Gaussian release with cost mu has standard deviation sensitivity / mu.
+#'
+#' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
+#'   Matrix, whose entries are copied; time and memory are then proportional to their number. Or a source
+#'   from [dp_source()], all of whose columns except `y` are then those of the matrix.
+#' @param y Response, one per row, coded as in [dp_sosp()]: a factor, logical, numeric with 1 for one
+#'   class and 0 or -1 for the other; or numbers for a regression loss, which are mapped as [losses] says. For a source
+#'   the name of its column.
+#' @param loss A loss or its name, see [losses]. `NULL` is that of [dp_sosp()] for a factor or a logical response;
+#'   numbers need one.
+#' @param budget A budget from [dp_budget()].
+#' @param radius Public bound on the norm of a row, with its intercept.
+#' @param intercept `TRUE` puts a column of ones before the others.
+#' @param neighbours `"replace-one"`: one record is replaced by any other; `"zero-out"`: by a null record, which adds
+#'   nothing. n is public under both.
+#' @param noise `"secure"`: exact sampling with the operating system's generator.
+#'   `"reproducible"`: R's generator, for study and not for release.
+#' @param storage `"single"` keeps a copy of a matrix in single precision, half as large: numbers are
+#'   rounded to 24 bits before rows are clipped, all sums are computed in double precision, and sensitivities
+#'   stay the same. A number above 3.4e38 becomes infinite. A sparse matrix takes `"double"` only.
+#' @param ... Not used; anything in it is an error.
+#' @param oracle An oracle.
+#' @param w Coefficients, one per column (the intercept first); with `loss_multinomial()` those of the first class, then
+#'   those of the second, and so on.
+#' @param mu,rho Cost of the release: one of the two, `rho = mu^2 / 2`.
+#' @param direction Direction of the search, of the length of `w`.
+#' @param steps Candidate steps, positive, at most 1000. `"svt"` takes the first one that passes, so give them in
+#'   decreasing order.
+#' @param mechanism `"gaussian"` releases all decreases; `"svt"` (sparse
+#'   vector) and `"exponential"` release a step only, and need zCDP
+#'   accounting.
+#' @param sufficient Required decrease per unit of step (only `"svt"`).
+#' @return `dp_oracle()`: an object of class `dp_oracle`. `dp_value()`: a number;
+#'   `dp_gradient()`: a vector; `dp_hessian()`: a symmetric matrix; each with the
+#'   attribute `"sd"`, the standard deviation of the noise (for the Hessian on
+#'   the diagonal; off it, `sd / sqrt(2)`), and of class `dp_release`: arithmetic gives plain numbers without this
+#'   attribute, as their noise is another one. Functions that know S4 classes only, such as products with matrices of
+#'   the package Matrix, need `unclass()` of them. `dp_line_search()`: with
+#'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
+#'   chosen step, or `NA` when none passes.
+#' @section Errors: `dpsosp_error_argument` before anything is charged (a Hessian of more than 8192
+#'   coefficients is `dpsosp_error_size` as well, that of a loss whose second derivative jumps
+#'   `dpsosp_error_nonsmooth`); `dpsosp_budget_exhausted` when the budget does not suffice.
+#' @references The design of barrier and filters: Smith and Thakurta (2022). Line
+#'   searches: Gao and Wright (2023), algorithm 2; Chen and Lee (2020).
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(2000, -1, 1), 1000)
+#' y <- x[, 1] + rnorm(1000) > 0
+#' budget <- dp_budget(eps = 1, delta = 1e-6)
+#' oracle <- dp_oracle(x, y, "logistic", budget, radius = sqrt(3))
+#' w <- c(0, 0, 0)
+#' for (i in 1:5) w <- w - 4 * dp_gradient(oracle, w, mu = 0.08)
+#' w / sqrt(3)
+#' budget
+#' @export
+dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neighbours = "replace-one",
+                      noise = c("secure", "reproducible"), storage = c("double", "single"), ...) {
+  call <- scrub_call(match.call(), quote(dp_oracle))
+  check_dots(call)
+  if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
+  streamed <- is_source(x, "x", call)
+  rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
+  intercept <- check_flag(intercept, "intercept", call)
+  response <- if (streamed) x$schema[[y]] else y
+  name <- if (streamed) y else "y"
+  loss <- check_loss(loss, intercept, call, response, name)
+  check_bounded_slope(loss, "An oracle needs", call)
+  if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
+  check_budget(budget, "budget", call)
+  if (missing(radius)) abort("argument", radius_advice, call = call)
+  template <- response_template(response, name, call, loss)
+  loss <- loss_of(loss, template)
+  if (!streamed && length(y) != rows$n) {
+    abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
+  }
+  neighbours <- check_neighbours(neighbours, call)
+  check_relation(budget, neighbours, call)
+  radius <- check_radius(radius, call)
+  noise <- check_noise(noise, call)
+  warn_delta(budget$delta, rows$n, call)
+  records <- if (streamed) rows$records(template) else list(rows = rows$core, y = response_code(template, y))
+  new_oracle(records, loss, budget, radius, intercept, neighbours, noise)
+}
+
+# records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R). For rows that come in
+# chunks or have workers: a feed and n (source-stream.R), and the rows of an empty chunk; move (source-shards.R).
+new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
+  create <- if (is.null(records$feed)) create_of_rows else create_of_feed
+  pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
+  weigh_records(pointer, records$weighing)
+  structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
+                                      neighbours = neighbours, noise = noise, move = records$move))
+}
+
+# Of a job or a claim, in the coordinates of the mapped rows.
+plain_oracle <- function(job) {
+  new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
+}
+
+# weighing: see design-records.R, or NULL.
+weigh_records <- function(pointer, weighing) {
+  if (is.null(weighing)) return(invisible())
+  .Call(ffi_oracle_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
+}
+
+# From now on coefficients and releases are in other coordinates, also on workers.
+move_oracle <- function(oracle, geometry) {
+  if (!is.null(oracle$move)) oracle$move(geometry)
+  .Call(ffi_oracle_move, oracle$pointer, geometry)
+}
+
+create_of_rows <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {
+  .Call(ffi_oracle_create, records$rows, intercept, radius, records$y, loss$name, loss$parameter, budget$pointer,
+        neighbours, reproducible)
+}
+
+create_of_feed <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {
+  rows <- records$rows
+  dense <- if (is.list(rows)) rows$x else rows
+  indicators <- if (is.list(rows)) rows$indicators else integer()
+  push <- if (!is.null(records$push)) records$push(loss, intercept, radius)
+  .Call(ffi_oracle_create_stream, records$feed, push, records$n, ncol(dense), indicators, intercept, radius, loss$name,
+        loss$parameter, budget$pointer, neighbours, reproducible)
+}
+
+check_noise <- function(noise, call = sys.call(-1)) check_choice(noise, c("secure", "reproducible"), "noise", call)
+
+oracle_facts <- function(oracle) .Call(ffi_oracle_facts, oracle$pointer)
+
+check_point <- function(w, oracle, arg, call = sys.call(-1)) {
+  check_vector(w, arg, oracle_facts(oracle)$dim, "one per coefficient (the intercept, if there is one, first)", call)
+}
+
+check_cost <- function(mu, rho, call = sys.call(-1)) {
+  if (is.null(mu) == is.null(rho)) {
+    abort("argument", "Give one of `mu` and `rho`, the cost of the release.", call = call)
+  }
+  if (is.null(mu)) return(check_number(rho, "rho", 0, call = call))
+  # Larger values would overflow, and no budget could pay for them.
+  min(check_number(mu, "mu", 0, call = call), 1e100)^2 / 2
+}
+
+check_oracle <- function(oracle, call = sys.call(-1)) {
+  if (!inherits(oracle, "dp_oracle") || !is.list(oracle)) {
+    abort("argument", "`oracle` must come from `dp_oracle()`, not ", describe(oracle), ".", call = call)
+  }
+  oracle
+}
+
+#' @rdname dp_oracle
+#' @export
+dp_value <- function(oracle, w, mu = NULL, rho = NULL, ...) {
+  check_dots()
+  require_given()
+  ask <- question(oracle, w, mu, rho)
+  answer <- .Call(ffi_oracle_value, ask$pointer, ask$w, ask$rho, ask$reproducible)
+  new_release(answer$value, answer$sd)
+}
+
+#' @rdname dp_oracle
+#' @export
+dp_gradient <- function(oracle, w, mu = NULL, rho = NULL, ...) {
+  check_dots()
+  require_given()
+  ask <- question(oracle, w, mu, rho)
+  answer <- .Call(ffi_oracle_gradient, ask$pointer, ask$w, ask$rho, ask$reproducible)
+  new_release(answer$gradient, answer$sd)
+}
+
+#' @rdname dp_oracle
+#' @export
+dp_hessian <- function(oracle, w, mu = NULL, rho = NULL, ...) {
+  check_dots()
+  require_given()
+  ask <- question(oracle, w, mu, rho)
+  check_matrix_size(length(ask$w), "A Hessian", sys.call())
+  check_curved(oracle, sys.call())
+  answer <- .Call(ffi_oracle_hessian, ask$pointer, ask$w, ask$rho, ask$reproducible)
+  new_release(answer$hessian, answer$sd)
+}
+
+# Numbers with noise of standard deviation sd. What is computed from them has another one, so arithmetic drops it.
+new_release <- function(x, sd) {
+  structure(x, sd = sd, class = c("dp_release", if (is.matrix(x)) "matrix" else "numeric"))
+}
+
+without_sd <- function(x) {
+  if (!inherits(x, "dp_release")) return(x)
+  attr(x, "sd") <- NULL
+  unclass(x)
+}
+
+#' @export
+Ops.dp_release <- function(e1, e2) {
+  operator <- get(.Generic, mode = "function")
+  if (missing(e2)) operator(without_sd(e1)) else operator(without_sd(e1), without_sd(e2))
+}
+
+#' @export
+Math.dp_release <- function(x, ...) get(.Generic, mode = "function")(without_sd(x), ...)
+
+#' @export
+print.dp_release <- function(x, ...) {
+  print(unclass(x), ...)
+  invisible(x)
+}
+
+check_curved <- function(oracle, call) {
+  check_one_output(oracle$loss, "Hessians are", call)
+  if (is.finite(oracle_facts(oracle)$third)) return(invisible())
+  abort("argument", "The second derivative of the ", oracle$loss$name, " loss jumps: what rounding does to its ",
+        "Hessian has no bound, and none is released.", call = call, class = "dpsosp_error_nonsmooth")
+}
+
+question <- function(oracle, w, mu, rho, call = sys.call(-1)) {
+  check_oracle(oracle, call)
+  list(pointer = oracle$pointer, w = check_point(w, oracle, "w", call), rho = check_cost(mu, rho, call),
+       reproducible = is_reproducible(oracle))
+}
+
+is_reproducible <- function(oracle) oracle$noise == "reproducible"
+
+#' @rdname dp_oracle
+#' @export
+dp_line_search <- function(oracle, w, direction, steps, mu = NULL, rho = NULL,
+                           mechanism = c("gaussian", "svt", "exponential"), sufficient = 0, ...) {
+  check_dots()
+  require_given()
+  call <- sys.call()
+  check_oracle(oracle, call)
+  w <- check_point(w, oracle, "w", call)
+  direction <- check_point(direction, oracle, "direction", call)
+  check_one_output(oracle$loss, "Line searches are", call)
+  steps <- check_steps(steps, call)
+  cost <- check_cost(mu, rho, call)
+  mechanism <- check_choice(mechanism, c("gaussian", "svt", "exponential"), "mechanism", call)
+  sufficient <- check_number(sufficient, "sufficient", 0, open = FALSE, call = call)
+  if (mechanism == "gaussian") {
+    answer <- .Call(ffi_oracle_decreases, oracle$pointer, w, direction, steps, cost, is_reproducible(oracle))
+    return(data.frame(step = steps, decrease = answer$decrease, sd = answer$sd))
+  }
+  offset <- if (mechanism == "svt") -sufficient * steps else 0 * steps
+  steps[.Call(ffi_oracle_choose, oracle$pointer, w, direction, steps, offset, mechanism == "svt", cost,
+              is_reproducible(oracle))]
+}
+
+check_steps <- function(steps, call = sys.call(-1)) {
+  if (!is.numeric(steps) || length(steps) < 1L || length(steps) > 1000L) {
+    abort("argument", "`steps` must be 1 to 1000 positive numbers, not ", describe(steps), ".", call = call)
+  }
+  steps <- check_vector(steps, "steps", length(steps), "one per candidate", call)
+  if (any(steps <= 0)) abort("argument", "`steps` must be positive.", call = call)
+  steps
+}
+
+#' @export
+dp_ledger.dp_oracle <- function(x) dp_ledger(check_oracle(x, sys.call(-1))$budget)
+
+#' @export
+print.dp_oracle <- function(x, digits = NULL, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  cat("<dp_oracle> ", loss_text(x$loss, digits), " loss, radius ", format(x$radius, digits = digits), ", ",
+      x$neighbours, ", ", x$noise, " noise\n", sep = "")
+  if (is_reproducible(x)) cat(study_text, "\n", sep = "")
+  print(x$budget, digits = digits)
+  invisible(x)
+}
+
+study_text <- "Noise from R's generator: FOR STUDY, NOT FOR RELEASE"

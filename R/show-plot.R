@@ -1,0 +1,298 @@
+# The plot of a fit: the releases and their cost.
+
+#' @rdname dp_sosp-methods
+#' @importFrom graphics plot
+#' @export
+plot.dp_sosp <- function(x, ...) {
+  check_dots()
+  plot_fit(x)
+}
+
+#' @rdname dp_network-methods
+#' @export
+plot.dp_network <- function(x, ...) {
+  check_dots()
+  plot_fit(x)
+}
+
+plot_fit <- function(x) {
+  old <- graphics::par(mfrow = c(1, 2), mar = c(4.1, 4.1, 6.1, 0.6))
+  on.exit(graphics::par(old))
+  plot_gradients(x)
+  plot_budget(x)
+  invisible(x)
+}
+
+# More points than this would overlap.
+plot_many <- 60L
+
+# Each series is drawn by a symbol or a line. They can be told apart without colours.
+gradient_styles <- data.frame(
+  row.names = c("norm, all records", "norm, batch or difference", "upper confidence bound", "median of norms nearby",
+                "median of bounds nearby", "target"),
+  symbol = c(19, 1, 6, NA, NA, NA), line = c(NA, NA, NA, 1, 3, 2),
+  colour = c("black", "grey50", "grey40", "black", "grey40", "black")
+)
+
+# The series in long format. Long series are shown by running medians and the last bound only. A released minimiser has
+# a bound but no norm.
+gradient_series <- function(x) {
+  steps <- c("batch gradient", "clipped gradient", "gradient difference")
+  rows <- x$trace[x$trace$query %in% c("gradient", steps, "minimiser"), ]
+  at <- seq_len(nrow(rows))
+  many <- nrow(rows) > plot_many
+  step <- rows$query %in% steps
+  series <- function(i, value, shown = TRUE) {
+    all <- data.frame(at = at, value = value, series = rep(rownames(gradient_styles)[i], length(at)))
+    all[is.finite(value) & shown, ]
+  }
+  rbind(series(1, rows$estimate, !step), series(2, rows$estimate, step),
+        series(3, rows$bound, !many | at == nrow(rows)),
+        if (many) rbind(series(4, running_median(rows$estimate)), series(5, running_median(rows$bound))))
+}
+
+# The rows with both a norm and its bound, which are joined by a line.
+norms_with_bounds <- function(series) {
+  points <- series[!is.na(gradient_styles[series$series, "symbol"]), ]
+  points[points$at %in% points$at[duplicated(points$at)], ]
+}
+
+running_median <- function(value) stats::runmed(value, 2L * (length(value) %/% 20L) + 1L, "constant")
+
+plot_gradients <- function(x) {
+  all <- gradient_series(x)
+  if (nrow(all) == 0L) return(graphics::plot.new())
+  graphics::plot(all$at, all$value, log = "y", type = "n", xlab = "gradient, in the order of release", xaxt = "n",
+                 ylab = "norm", xlim = c(0.5, max(all$at) + 0.5), ylim = range(all$value, x$target$eps_g))
+  graphics::axis(1, whole_ticks(max(all$at)))
+  parts <- split(all, factor(all$series, unique(all$series)))
+  joined <- norms_with_bounds(all)
+  ends <- vapply(split(joined$value, joined$at), range, c(0, 0))
+  graphics::segments(as.numeric(colnames(ends)), ends[1, ], y1 = ends[2, ], col = "grey70")
+  for (name in names(parts)) {
+    style <- gradient_styles[name, ]
+    if (is.na(style$line)) {
+      graphics::points(parts[[name]]$at, parts[[name]]$value, pch = style$symbol, col = style$colour,
+                       cex = point_size(max(all$at)))
+    } else {
+      graphics::lines(parts[[name]]$at, parts[[name]]$value, lty = style$line, col = style$colour, lwd = 2)
+    }
+  }
+  graphics::abline(h = x$target$eps_g, lty = gradient_styles["target", "line"])
+  shown <- gradient_styles[c(names(parts), if (!is.null(x$target)) "target"), ]
+  legend_above("Gradients", rownames(shown), pch = shown$symbol, lty = no_line(shown$line), col = shown$colour)
+}
+
+# No line is 0 in graphics.
+no_line <- function(type) ifelse(is.na(type), 0, type)
+
+point_size <- function(n) if (n > plot_many) 0.5 else 1
+
+# Above the plot, where it hides nothing.
+legend_above <- function(title, keys, ...) {
+  graphics::legend("bottomleft", keys, title = title, title.adj = 0, inset = c(0, 1), xpd = TRUE, bty = "n", cex = 0.8,
+                   ...)
+}
+
+# Releases are counted, so ticks are whole numbers.
+whole_ticks <- function(ends) {
+  ticks <- pretty(c(0, ends))
+  ticks[ticks == round(ticks)]
+}
+
+budget_symbols <- c(19, 1, 17, 2, 15, 0, 18, 5, 3, 4)
+
+# The fraction of the budget spent, release by release.
+budget_spent <- function(x) {
+  ledger <- x$privacy$ledger
+  kinds <- unique(ledger$what)
+  data.frame(at = seq_len(nrow(ledger)), spent = cumsum(ledger$rho) / x$privacy$rho, what = factor(ledger$what, kinds))
+}
+
+plot_budget <- function(x) {
+  spent <- budget_spent(x)
+  graphics::plot(c(0, spent$at), c(0, spent$spent), type = "s", ylim = c(0, 1), xaxt = "n", col = "grey50",
+                 xlab = "release, by number", ylab = "fraction spent")
+  graphics::axis(1, whole_ticks(nrow(spent)))
+  symbols <- rep_len(budget_symbols, nlevels(spent$what))
+  graphics::points(spent$at, spent$spent, pch = symbols[spent$what], cex = point_size(nrow(spent)))
+  legend_above("Budget, spent on", levels(spent$what), pch = symbols, ncol = 2L)
+}
+
+# ---- with ggplot2, which is an optional package ----
+
+# Plots are made for one column of a page (9 cm) and for grey prints: symbols and line types differ, and the legend is
+# below. Those of curves and plans are in show-plan.R.
+
+in_column <- function() {
+  ggplot2::theme(legend.position = "bottom", legend.title = ggplot2::element_blank(),
+                 legend.key.height = ggplot2::unit(0.8, "lines"), legend.key.width = ggplot2::unit(1, "lines"),
+                 legend.margin = ggplot2::margin(), legend.spacing.x = ggplot2::unit(2, "pt"),
+                 text = ggplot2::element_text(size = 9), legend.text = ggplot2::element_text(size = 6.5))
+}
+
+# The legend has one key per entry, in two columns.
+key_rows <- function() ggplot2::guide_legend(ncol = 2L)
+
+#' @rdname dp_sosp-methods
+#' @param what Of `autoplot()`, which picture: `"gradients"` or `"budget"`.
+#' @exportS3Method ggplot2::autoplot
+autoplot.dp_sosp <- function(object, what = c("gradients", "budget"), ...) {
+  check_dots()
+  autoplot_fit(object, what)
+}
+
+#' @rdname dp_network-methods
+#' @param what Of `autoplot()`, which picture: `"gradients"` or `"budget"`.
+#' @exportS3Method ggplot2::autoplot
+autoplot.dp_network <- function(object, what = c("gradients", "budget"), ...) {
+  check_dots()
+  autoplot_fit(object, what)
+}
+
+autoplot_fit <- function(fit, what, call = sys.call(-1)) {
+  what <- check_choice(what, c("gradients", "budget"), "what", call)
+  if (what == "gradients") autoplot_gradients(fit) else autoplot_budget(fit)
+}
+
+autoplot_gradients <- function(fit) {
+  all <- gradient_series(fit)
+  at <- value <- series <- NULL # columns, for codetools
+  target <- data.frame(value = as.double(fit$target$eps_g), series = rep("target", length(fit$target$eps_g)))
+  names <- c(unique(all$series), target$series)
+  styles <- gradient_styles[names, ]
+  drawn <- !is.na(gradient_styles[all$series, "symbol"])
+  size <- 1.5 * point_size(max(all$at, 0))
+  ggplot2::ggplot(all, ggplot2::aes(at, value, colour = series, linetype = series, shape = series)) +
+    ggplot2::geom_line(ggplot2::aes(group = at), norms_with_bounds(all), colour = "grey70", linetype = 1,
+                       show.legend = FALSE) +
+    ggplot2::geom_point(size = size, na.rm = TRUE) +
+    ggplot2::geom_line(data = all[!drawn, ]) +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = value, linetype = series, colour = series), target) +
+    ggplot2::scale_shape_manual(values = styles$symbol, limits = names) +
+    ggplot2::scale_linetype_manual(values = no_line(styles$line), limits = names) +
+    ggplot2::scale_colour_manual(values = styles$colour, limits = names) +
+    ggplot2::scale_y_log10() + ggplot2::scale_x_continuous(breaks = whole_ticks) +
+    ggplot2::guides(colour = key_rows(), linetype = key_rows(), shape = key_rows()) +
+    ggplot2::labs(x = "gradient, in the order of release", y = "norm") + in_column()
+}
+
+autoplot_budget <- function(fit) {
+  spent <- budget_spent(fit)
+  at <- what <- NULL # columns, for codetools
+  ggplot2::ggplot(spent, ggplot2::aes(at, spent)) +
+    ggplot2::geom_step(colour = "grey50") +
+    ggplot2::geom_point(ggplot2::aes(shape = what), size = 1.5 * point_size(nrow(spent))) +
+    ggplot2::scale_shape_manual(values = rep_len(budget_symbols, nlevels(spent$what)), guide = key_rows()) +
+    ggplot2::scale_y_continuous(limits = c(0, 1)) + ggplot2::scale_x_continuous(breaks = whole_ticks) +
+    ggplot2::labs(x = "release, by number", y = "fraction spent") + in_column()
+}
+
+#' @rdname dp_account
+#' @exportS3Method ggplot2::autoplot
+autoplot.dpsosp_profile <- function(object, eps = NULL, ...) {
+  check_dots()
+  curves <- profile_curves(object, eps)
+  each <- data.frame(eps = curves$eps, utils::stack(curves[-(1:2)]))
+  claimed <- values <- ind <- NULL # columns, for codetools
+  ggplot2::ggplot(curves, ggplot2::aes(eps)) +
+    ggplot2::geom_line(ggplot2::aes(y = claimed), linewidth = 2.5, colour = "grey80", na.rm = TRUE) +
+    ggplot2::geom_line(ggplot2::aes(y = values, linetype = ind), each, na.rm = TRUE) +
+    ggplot2::scale_y_log10() + in_column() +
+    ggplot2::labs(y = "delta", caption = "Grey: the guarantee; lines: what each accountant shows")
+}
+
+#' @rdname dp_audit
+#' @exportS3Method ggplot2::autoplot
+autoplot.dpsosp_audit <- function(object, ...) {
+  check_dots()
+  picture <- if (object$method == "pairs") autoplot_errors(object) else autoplot_guesses(object)
+  picture + in_column() + ggplot2::labs(subtitle = audit_title(object))
+}
+
+autoplot_errors <- function(audit) {
+  rates <- error_rates(audit)
+  at <- rates$at
+  positive <- negative <- NULL # columns, for codetools
+  ggplot2::ggplot(rates$least, ggplot2::aes(positive, negative)) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = 0, ymax = negative), fill = "grey85") +
+    ggplot2::geom_line(linetype = 2) +
+    ggplot2::annotate("segment", at[1], at[2], xend = c(rates$limit[1], at[1]), yend = c(at[2], rates$limit[2])) +
+    ggplot2::annotate("point", at[1], at[2]) +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
+    ggplot2::labs(x = "false positives", y = "false negatives", caption = errors_caption)
+}
+
+autoplot_guesses <- function(audit) {
+  eps <- value <- NULL # columns, for codetools
+  ggplot2::ggplot(guess_curve(audit), ggplot2::aes(eps, value)) + ggplot2::geom_line() +
+    ggplot2::geom_hline(yintercept = 1 - audit$conf, linetype = 3) +
+    ggplot2::geom_vline(xintercept = audit$eps, linetype = 2) +
+    ggplot2::labs(y = guesses_axis, caption = guesses_caption)
+}
+
+# ---- of an audit ----
+
+#' @rdname dp_audit
+#' @export
+plot.dpsosp_audit <- function(x, ...) {
+  check_dots()
+  if (x$method == "pairs") plot_errors(x) else plot_guesses(x)
+  invisible(x)
+}
+
+plot_errors <- function(audit) {
+  rates <- error_rates(audit)
+  at <- rates$at
+  graphics::plot(rates$least, type = "n", xlim = c(0, 1), ylim = c(0, 1), xlab = "false positives",
+                 ylab = "false negatives", main = audit_title(audit))
+  graphics::polygon(c(0, rates$least$positive), c(0, rates$least$negative), col = "grey85", border = NA)
+  graphics::lines(rates$least, lty = 2)
+  graphics::segments(at[1], at[2], c(rates$limit[1], at[1]), c(at[2], rates$limit[2]))
+  graphics::points(at[1], at[2], pch = 19)
+  graphics::mtext(errors_caption, cex = 0.8)
+}
+
+plot_guesses <- function(audit) {
+  graphics::plot(guess_curve(audit), type = "l", ylab = guesses_axis, main = audit_title(audit))
+  graphics::abline(h = 1 - audit$conf, lty = 3)
+  graphics::abline(v = audit$eps, lty = 2)
+  graphics::mtext(guesses_caption, cex = 0.8)
+}
+
+audit_title <- function(audit) {
+  paste0("eps >= ", format_below(audit$bound, 3), ", claimed: eps = ", format(audit$eps, digits = 3))
+}
+
+errors_caption <- "Grey: error rates that the claim excludes\nLines: to the upper confidence limits"
+guesses_caption <- "Dashed: the claim; dotted: 1 - confidence\nThe bound is where the curve crosses it"
+guesses_axis <- "p-value of the guesses, at most"
+
+# The error rates of the test (false positives, false negatives), their upper confidence limits, and the smallest rates
+# that the claim allows.
+error_rates <- function(audit) {
+  counts <- audit$counts
+  errors <- c(counts[["false_positives"]], counts[["false_negatives"]])
+  least <- data.frame(positive = seq(0, 1, length.out = 401))
+  least$negative <- least_error(audit, least$positive)
+  list(at = errors / counts[["runs"]], least = least,
+       limit = clopper_pearson_upper(errors, counts[["runs"]], (1 - audit$conf) / 2))
+}
+
+# The smallest false negative rate that the claim allows, as in audit_bound().
+least_error <- function(audit, positive) {
+  if (audit$tradeoff == "gdp") {
+    return(stats::pnorm(stats::qnorm(1 - positive) - .Call(ffi_gdp_mu, audit$eps, audit$delta)))
+  }
+  rest <- 1 - audit$delta - positive
+  pmax(0, rest - (exp(audit$eps) - 1) * positive, exp(-audit$eps) * rest)
+}
+
+# The upper bound on the probability of this many correct guesses, as a function of the true epsilon.
+guess_curve <- function(audit) {
+  counts <- audit$counts
+  curve <- data.frame(eps = seq(0, 2 * max(audit$eps, audit$bound), length.out = 101))
+  curve$value <- vapply(curve$eps, one_run_p_value, 0, correct = counts[["correct"]], guesses = counts[["guesses"]],
+                        canaries = counts[["canaries"]], delta = audit$delta)
+  curve
+}

@@ -1,0 +1,160 @@
+# What print() and summary() say of a fit. print() is for a reader who asks: what is wrong, which model is it, what is
+# protected, how good is it compared with its start, and what are the coefficients. summary() adds the certificate, the
+# intervals and what was spent.
+
+#' @rdname dp_sosp-methods
+#' @export
+print.dp_sosp <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  cat(first_lines(x), "", heading(x), estimate_lines(x$coefficients, digits), sep = "\n")
+  invisible(x)
+}
+
+# What is wrong comes first.
+first_lines <- function(x) {
+  wrong <- c(null_text(x$checks, x$n), ends_text(x$checks$ends, x$design))
+  lines <- c(if (length(wrong) > 0L) paste("Attention:", wrong), model_line(x), privacy_text(fit_privacy(x)),
+             records_line(x), batch_text(x$batch), quality_text(x))
+  strwrap(c(paste("<dp_sosp>", lines[1]), lines[-1]), 80, exdent = 2)
+}
+
+model_line <- function(x) {
+  labels <- x$response$labels
+  of <- if (length(labels) == 2L && x$response$kind != "numeric") paste0("`", x$response$name, "` = ", labels[2])
+        else paste0("`", x$response$name, "`")
+  paste0(of, ", ", loss_text(x$loss), " loss", penalty_text(x$penalty), ", method ", x$method,
+         if (x$auto) " (taken by auto)")
+}
+
+records_line <- function(x) {
+  paste(c(paste("Records: n =", x$n), usable_text(x$checks), class_text(x$checks, x$response)), collapse = ". ")
+}
+
+penalty_text <- function(penalty) {
+  if (penalty$name == "none") "" else paste0(", ", penalty$name, " penalty ", format(penalty$lambda))
+}
+
+answer_names <- list(
+  "batch gradient" = c("gradient on a batch", "gradients on batches"),
+  "batch hessian" = c("Hessian on a batch", "Hessians on batches"),
+  "batch trace" = c("trace on a batch", "traces on batches"),
+  "batch line search" = c("line search on a batch", "line searches on batches"),
+  "batch direction" = c("direction on a batch", "directions on batches"),
+  gradient = c("gradient", "gradients"),
+  "gradient difference" = c("gradient difference", "gradient differences"),
+  "line search" = c("line search", "line searches"),
+  hessian = c("Hessian", "Hessians"), majorant = c("majorant", "majorants"), trace = c("trace", "traces"),
+  "hessian product" = c("product with a Hessian", "products with Hessians"),
+  direction = c("direction", "directions"), minimiser = c("minimiser", "minimisers"),
+  "model gradient" = c("model gradient", "model gradients"),
+  "weighted matrix" = c("weighted matrix", "weighted matrices"),
+  "clipped gradient" = c("clipped gradient", "clipped gradients"),
+  "residual gradient" = c("gradient of clipped residuals", "gradients of clipped residuals"),
+  "residual counts" = c("count of residuals", "counts of residuals"),
+  recalibration = c("recalibration", "recalibrations"),
+  "second moments" = c("matrix of second moments", "matrices of second moments")
+)
+
+# How good the solution is compared with the start, as far as was paid for; then whether it is certified.
+quality_text <- function(x) {
+  paste("How good:", switch(x$status,
+    null = "it says nothing, as no records seem to be used",
+    start = paste0("it is ", start_text(x), ", as nothing better exceeded the noise"),
+    paste(c(better_text(x), certified_text(x)), collapse = "; ")
+  ))
+}
+
+# The released constant prediction is a start.
+start_text <- function(x) if (is.null(x$checks$class)) "the start" else "the constant prediction"
+
+better_text <- function(x) {
+  if (isTRUE(x$decrease > 0)) {
+    return(paste0("better than ", start_text(x), ", objective at least ", signif(x$decrease, 3), " lower"))
+  }
+  signal <- x$checks$signal
+  if (isTRUE(exceeds_noise(x$checks, x$certificate$confidence))) {
+    return(paste0("better than ", start_text(x), ", gradients there ",
+                  signif(signal[["norm"]] / sqrt(signal[["columns"]]), 2), " times the level of noise and sampling"))
+  }
+  if (is.null(signal) && is.na(x$decrease)) return("not measured, as no release compares it with the start")
+  paste("nothing that is released shows it to be better than", start_text(x))
+}
+
+certified_text <- function(x) {
+  if (has_residuals(x$loss)) return(NULL)
+  if (x$status == "noise") return(if (isTRUE(x$target$trivial)) "nothing certified, as every point meets the target")
+  c(sosp = "certified stationary", ranges = "certified stationary in ranges that do not fit",
+    budget = "not certified, as the budget is spent",
+    iterations = "not certified, as the planned iterations are done",
+    records = "not certified at the target, as all records were read")[[x$status]]
+}
+
+# What has to be known before coefficients are read.
+heading <- function(x) {
+  if (!is.null(x$inference)) return("Coefficients; `summary()` has their standard errors:")
+  paste0("Coefficients", if (!is.na(x$ridge)) ", shrunk by a ridge", ", without standard errors",
+         if (has_intervals(x$loss, x$penalty)) " (`?dp_inference` adds them)", ":")
+}
+
+# The queries of the run.
+queries_text <- function(x) {
+  times <- table(factor(x$trace$query, names(answer_names)))
+  one <- vapply(answer_names, `[`, "", 1)
+  many <- vapply(answer_names, `[`, "", 2)
+  asked <- paste(times, ifelse(times == 1L, one, many))[times > 0L]
+  paste0("Run: ", if (length(asked) > 0L) paste(asked, collapse = ", ") else "no releases")
+}
+
+certificate_text <- function(x) {
+  if (has_residuals(x$loss)) return("No certificate: residuals are clipped closer in each phase")
+  scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
+  certificate_lines(x$certificate, scale, x$target)
+}
+
+population_text <- function(certificate) {
+  if (is.null(certificate)) return(NULL)
+  paste0("Of the population, by ", certificate$n, " other records: gradient norm <= ",
+         signif(certificate$gradient[["upper"]], 3), ", smallest eigenvalue >= ",
+         signif(certificate$eigenvalue[["lower"]], 3))
+}
+
+# The problem whose gradient the certificate bounds.
+certificate_scale <- function(x) {
+  if (is.null(x$geometry)) return("on the scale of the mapped rows")
+  paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights and the ridge")
+}
+
+#' @rdname dp_sosp-methods
+#' @export
+summary.dp_sosp <- function(object, ...) {
+  check_dots()
+  structure(class = "summary.dp_sosp", list(fit = object, coefficients = if (!is.null(object$inference))
+    coefficient_table(object)))
+}
+
+#' @export
+print.summary.dp_sosp <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  fit <- x$fit
+  cat(first_lines(fit), "", queries_text(fit), certificate_text(fit), population_text(fit$population),
+      intervals_text(fit), "", sep = "\n")
+  if (is.null(x$coefficients)) {
+    cat(heading(fit), estimate_lines(fit$coefficients, digits), sep = "\n")
+  } else {
+    cat(coefficient_lines(fit, digits), unresolved_text(fit), "", estimand_text(fit), sep = "\n")
+  }
+  print_spent(fit, digits)
+  invisible(x)
+}
+
+print_spent <- function(fit, digits) {
+  ledger <- fit$privacy$ledger
+  cat("\nSpent by query:\n")
+  parts <- cbind(releases = is_release(ledger), fraction = ledger$rho / fit$privacy$rho)
+  spent <- rowsum(parts, ledger$what, reorder = FALSE)
+  print(data.frame(releases = spent[, "releases"], fraction = format_share(round(spent[, "fraction"], 4), digits),
+                   row.names = rownames(spent)))
+  cat("The guarantee is the whole budget.\n")
+}

@@ -1,0 +1,284 @@
+#' Data larger than memory
+#'
+#' A source yields a data frame in chunks, again for every pass. [dp_sosp()] takes it as `data`:
+#' each query is one pass over the data, and memory holds one chunk and some 64000 rows of the
+#' design at a time. Releases are those of the same rows in memory, up to the last digits, and do
+#' not depend on the size of the chunks.
+#'
+#' # One pass
+#' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each query reads the next rows. So it
+#' is the method for data that take long to read and, with `once = TRUE`, for rows that can be read once only, such as
+#' those of a socket, of a pipe or of a program that generates them. Such a source is not read before the fit: declare
+#' `n`, and the `types` or `levels` of the columns that the fit uses, here, and their ranges in [dp_sosp()]. Anything
+#' that needs another pass is refused before anything is charged.
+#'
+#' The query that reads a row then depends on the row's place. So the order of the rows must not depend on private
+#' values: in data sorted by a private column, one person's value moves the rows of others. Sorting by a key that is
+#' unrelated to the values is safe.
+#'
+#' # A function
+#' `x()` begins a pass and returns a reader: a function without arguments that returns the next
+#' chunk, a data frame, each time it is called, and `NULL` at the end. Chunks may have any number of
+#' rows, columns in any order, and columns that the model does not use. A pass may stop
+#' before its end; the next one begins with another `x()`.
+#'
+#' # Files
+#' Parquet files (read by the package `nanoparquet`) are one chunk each: write large data in several
+#' files. CSV files need a header, as written by [utils::write.csv()], and are read `chunk` rows at a time. They are
+#' read by [scan()], which is slow, and every pass reads them again: convert large ones to Parquet. After the header
+#' each line is a record, also a blank line (its values are missing), except lines within quotes; fields beyond the
+#' header's columns are ignored. A quote that is not closed makes a CSV file invalid, a text with a zero byte a Parquet
+#' file. All files must have the same columns; columns that the fit does not use are not read.
+#'
+#' A folder stands for all its CSV or all its Parquet files, a path with wildcards such as `"data/2026-*.csv"` for those
+#' that match, in the order of their names. The list of files is public, and is taken when the source is made.
+#'
+#' # A database
+#' `x` is a DBI connection (for example of RSQLite or RPostgres), `query` the name of a table or an SQL query. A pass is
+#' one query, fetched `chunk` rows at a time. Every pass must return the rows in the same order: if the database does
+#' not guarantee this, give a query with `ORDER BY` a unique key.
+#'
+#' The number of rows of a query's result is public. So a query must not choose records by private values: query all
+#' records, and give [dp_sosp()] the condition as `subset`. A message says so where the query has `WHERE`, `HAVING`,
+#' `LIMIT`, `DISTINCT`, `GROUP` or `JOIN`.
+#'
+#' SQLite has types of values only. With the type of the column each value is read by itself: as a number, also if it is
+#' a text that is one; as a text; as a date or time if it is a text in the format of `types`, or a number of days or of
+#' seconds since 1970 as RSQLite writes them. Infinite dates of PostgreSQL are missing.
+#'
+#' # Sums in the database
+#' With `push = TRUE` the database computes the sums that it can: gradients, values, decreases of a line search and
+#' matrices of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows. With
+#' declared ranges and `method = "newton"` or `geometry = "none"`, [dp_sosp()] then fetches no rows. It is meant for
+#' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
+#' is faster.
+#'
+#' Predictors, response, `subset`, `weights` and `offset()` are columns of the table, or expressions of them that the
+#' database computes:
+#' interactions; `+ - * / ^` (powers 0.5 and whole numbers from -20 to 20), `log`, `log2`, `log10`, `log1p`, `exp`,
+#' `sqrt`, `abs`, `sign`, `pmin`, `pmax`; comparisons, `& | !`, `xor`, `is.na`, `%in%`, `ifelse`; `cut`, `factor` with
+#' their breaks and levels; `poly(raw = TRUE)`, and `bs` and `ns` with their knots, up to degree 5; contrasts. An error
+#' names any other function; make a view of the table that has it as a column. In PostgreSQL columns may be
+#' dates and times (`date`, `timestamptz`). An intermediate result that is not finite, or exceeds 1e150 in an operation,
+#' counts as missing, and below 1e-150 as zero. Otherwise values are those of R up to rounding errors.
+#'
+#' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
+#' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
+#' Everything else is computed from rows that are fetched in chunks: ranges that are found, all sums of a fit with a
+#' geometry (the default of some methods, see [dp_sosp()]), matrices of many columns, and most sums of `"objpert"`,
+#' `"outpert"`, `"agd"` and `"spider"`, of [dp_certify()] and [dp_oracle()]. Then one message, of class
+#' `dpsosp_message_rows`, says so, before the first charge or, where only the releases tell, at the end.
+#' `vignette("what-works")` lists methods and options. A fit is one read-only transaction, in which all rows are as they
+#' were at its beginning; the connection must have none open. A model that cannot be pushed down is refused before
+#' anything is charged. With RPostgres, the argument
+#' `check_interrupts = TRUE` of `DBI::dbConnect()` lets an interrupt end a statement.
+#'
+#' # Types and levels
+#' Names and types of columns, and levels of factors, are public, as those of a data frame are. Where `types` and
+#' `levels` do not declare them, they are those of the first chunk; for CSV files, they follow from its values. Declare
+#' them where one record might decide: where its value could be a word in a column of numbers, or the only one that is
+#' not missing. Levels must not be read from the data: character columns and codes become factors with the declared
+#' levels.
+#'
+#' Chunks are then read as the schema says, value by value. A value that does not have its column's type or levels is
+#' missing, and makes its row a null record; it is not counted or reported anywhere. Numbers, dates and times that come
+#' as text must be plain ASCII, dates and times of at most 1000 bytes. Printing a source shows its types.
+#'
+#' # What is guaranteed
+#' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,
+#' or with the rows in another order, is an error and releases nothing;
+#' its charge stays. (A source keeps a digest of 64 bits of each column; for other data make another
+#' source.) Where one pass serves several releases, wrong or missing rows are noticed at its end only: earlier releases
+#' of the pass are then already out. The result of the function, the files' readers or the database must be a function
+#' of the data set: a record of the guarantee is a row that they yield, so each person's data must be in one row, the
+#' same row in every pass, and a row must depend on one person only. Do not sample,
+#' filter, rank or deduplicate by values there unless this holds. Messages and warnings of a reader
+#' may quote data and are never shown. `dp_source()` shows its errors, which may quote data, too; a fit replaces them by
+#' one that does not.
+#'
+#' @param x A function, the paths of files or folders, or a DBI connection.
+#' @param query Name of a table or an SQL query.
+#' @param n Number of rows; `NULL` counts them, for functions and CSV files in an extra pass.
+#' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
+#' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"`, `"character"`,
+#'   `"Date"` or `"POSIXct"` (text such as 2026-05-31, and 2026-05-31 23:59:59 in UTC) whatever the first chunk shows.
+#' @param once Can the function be called once only? See the section One pass.
+#' @param chunk Number of rows to read at a time, from CSV files and databases.
+#' @param push Does the database compute the sums? See the section Sums in the database.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_source`, for [dp_sosp()] as `data` or [dp_oracle()] as `x`.
+#'   It holds no data except a digest of each column, and what the function or the connection holds.
+#' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a source that
+#'   fails, in a fit too.
+#' @seealso [dp_sosp()], [dp_oracle()].
+#' @examples
+#' rows <- split(covertype[1:3000, ], rep(1:6, each = 500))
+#' source <- dp_source(function() {
+#'   at <- 0
+#'   function() {
+#'     at <<- at + 1
+#'     if (at <= length(rows)) rows[[at]]
+#'   }
+#' })
+#' source
+#' dp_sosp(cover ~ elevation + slope, source, eps = 1, delta = 1e-6,
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' @export
+dp_source <- function(x, ...) {
+  if (nargs() == 0L) abort("argument", "`x` is missing: give a function, paths of files or a DBI connection.")
+  UseMethod("dp_source")
+}
+
+#' @rdname dp_source
+#' @export
+dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, ...) {
+  call <- sys.call(-1)
+  check_dots(call)
+  once <- check_flag(once, "once", call)
+  open <- function(columns) {
+    reader <- x()
+    if (!is.function(reader)) {
+      abort("source", "The source's function must return a function that reads, not ", describe(reader), ".",
+            call = NULL)
+    }
+    list(read = reader, close = function() NULL)
+  }
+  new_source(open, "a function", n, levels, types, once = once, call = call)
+}
+
+#' @export
+dp_source.default <- function(x, ...) {
+  abort("argument", "`x` must be a function, paths of files or a DBI connection, not ", describe(x), ".",
+        call = sys.call(-1))
+}
+
+# open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
+# the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
+# source that can be read only once has an environment `once`, which records whether it was read.
+new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE,
+                       call = sys.call(-1)) {
+  if (!is.null(n)) n <- check_count(n, "n", call = call)
+  first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
+  if (is.null(first)) abort("source", "The source has no rows.", call = call)
+  schema <- source_schema(shown(first), levels, types, call)
+  if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  source_of(open, n, schema, label, once)
+}
+
+source_of <- function(open, n, schema, label, once = FALSE) {
+  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
+                                      seen = new.env(parent = emptyenv()),
+                                      once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
+}
+
+# Takes the place of a first chunk, which is not read.
+declared_columns <- function(n, levels, types, call) {
+  columns <- c(names(levels), names(types))
+  if (is.null(n) || is.null(columns)) {
+    abort("argument", "With `once = TRUE` nothing is read before the fit: declare `n`, and `types` or `levels` of the ",
+          "columns that it uses.", call = call)
+  }
+  list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
+}
+
+# Errors of a reader are shown when a source is made, and nowhere else (R/source-stream.R).
+read_source <- function(code, call) {
+  tryCatch(muted(code), error = function(e) {
+    text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
+    abort("source", text, conditionMessage(e), call = call)
+  })
+}
+
+first_chunk <- function(open) {
+  reader <- open(NULL)
+  on.exit(close_reader(reader))
+  repeat {
+    chunk <- reader$read()
+    if (is.null(chunk)) return(NULL)
+    check_chunk(chunk)
+    if (nrow(chunk) > 0L) return(chunk)
+  }
+}
+
+count_rows <- function(open) {
+  reader <- open(NULL)
+  on.exit(close_reader(reader))
+  n <- 0
+  while (!is.null(chunk <- reader$read())) {
+    check_chunk(chunk)
+    n <- n + nrow(chunk)
+  }
+  n
+}
+
+is_source <- function(x, arg, call) {
+  if (!inherits(x, "dp_source")) return(FALSE)
+  good <- is.list(x) && is.function(x$open) && is.integer(x$n) && is.data.frame(x$schema) &&
+    is.environment(x$seen)
+  if (!good) abort("argument", "`", arg, "` is no source that `dp_source()` made.", call = call)
+  TRUE
+}
+
+as_rows <- function(n, call) {
+  n <- as.double(n)
+  if (n < 1 || n > .Machine$integer.max) {
+    abort("source", "The source must have between 1 and ", .Machine$integer.max, " rows.", call = call)
+  }
+  as.integer(n)
+}
+
+# The columns on zero rows: names, types and levels.
+source_schema <- function(first, levels, types, call) {
+  check_data(first, "the first chunk", call)
+  columns <- lapply(first[0L, , drop = FALSE], function(x) if (inherits(x, "integer64")) double() else x)
+  check_types(types, names(columns), call)
+  check_levels(levels, names(columns), call)
+  columns[names(types)] <- lapply(types, function(type) {
+    if (type %in% source_times) text_values(character(), type) else vector(type, 0L)
+  })
+  for (name in names(levels)) {
+    columns[[name]] <- factor(character(), levels = as_labels(levels[[name]]), ordered = is.ordered(columns[[name]]))
+  }
+  list2DF(columns, 0L)
+}
+
+source_times <- c("Date", "POSIXct")
+source_types <- c("numeric", "logical", "character", source_times)
+
+check_types <- function(types, columns, call) {
+  if (is.null(types)) return(invisible())
+  known <- names(types)
+  if (!is.character(types) || is.null(known) || anyNA(known) || anyDuplicated(known) > 0L) {
+    abort("argument", "`types` must be a named vector such as c(age = \"numeric\"), each column once, not ",
+          describe(types), ".", call = call)
+  }
+  for (name in known) check_choice(types[[name]], source_types, paste0("types[\"", name, "\"]"), call)
+  check_known(known, columns, "types", "column of the source", call)
+}
+
+check_levels <- function(levels, columns, call) {
+  if (is.null(levels)) return(invisible())
+  known <- names(levels)
+  if (!is.list(levels) || is.object(levels) || is.null(known) || anyNA(known) || anyDuplicated(known) > 0L) {
+    abort("argument", "`levels` must be a list such as list(sex = c(\"f\", \"m\")), each column once, not ",
+          describe(levels), ".", call = call)
+  }
+  check_known(known, columns, "levels", "column of the source", call)
+  for (name in known) {
+    x <- levels[[name]]
+    if (!is.atomic(x) || length(x) == 0L || anyNA(as_labels(x)) || anyDuplicated(x) > 0L) {
+      abort("argument", "`levels$", name, "` must be the levels, each once, not ", describe(x), ".", call = call)
+    }
+  }
+}
+
+#' @export
+print.dp_source <- function(x, ...) {
+  check_dots()
+  columns <- length(x$schema)
+  cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label,
+      if (!is.null(x$once)) ", once", "\n", sep = "")
+  kinds <- vapply(x$schema, function(x) if (is.na(column_kind(x))) class(x)[1] else column_kind(x), "")
+  for (kind in unique(kinds)) cat("  ", kind, ": ", toString(names(kinds)[kinds == kind], width = 80), "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,246 @@
+# Passes over a source, as the core asks for them (src/r_source.c).
+#
+# A feed is a function of the core's request: "open" begins a pass, "read" returns the next chunk as a list of rows
+# (design-rows.R) and their responses y, "close" ends the pass. It returns TRUE when it is done (also if there is no
+# further chunk), FALSE if it failed and NA if it was interrupted. It never raises an error.
+#
+# Only messages of the package are passed on: warnings and messages of a reader may quote the data.
+
+# columns: the columns that the chunks need; map: from a chunk's data frame to the list of rows and y.
+stream_feed <- function(source, columns, map) {
+  reader <- NULL
+  pass <- 0L
+  digests <- NULL
+  steps <- list(
+    open = function() {
+      note_fetched(source$push)
+      claim_pass(source)
+      pass <<- pass + 1L
+      digests <<- lapply(stats::setNames(nm = columns), function(name) raw(8))
+      reader <<- source$open(columns)
+      TRUE
+    },
+    read = function() {
+      chunk <- next_chunk(source, reader, columns)
+      if (is.null(chunk)) return(check_same_rows(source, digests))
+      digests <<- Map(function(digest, column) .Call(ffi_column_digest, digest, column), digests, chunk)
+      map(chunk)
+    },
+    close = function() {
+      close_reader(reader)
+      reader <<- NULL
+      TRUE
+    }
+  )
+  function(what) {
+    tryCatch(
+      muted(steps[[what]]()),
+      error = function(e) {
+        note_failure(reader_failure(e, pass))
+        FALSE
+      },
+      interrupt = function(e) NA
+    )
+  }
+}
+
+# A source that can be read only once has a single pass.
+claim_pass <- function(source) {
+  if (is.null(source$once)) return(invisible())
+  if (source$once$read) abort("source", "The source can be read once only, and was.", call = NULL)
+  source$once$read <- TRUE
+}
+
+# For functions that may need several passes.
+refuse_once <- function(call) {
+  abort("argument", "The source can be read once only: it is for `dp_sosp()` with `method = \"spider\"`, and for ",
+        "`dp_certify()`.", call = call)
+}
+
+# The next nonempty chunk, with these columns as the source declares them; NULL at the end.
+next_chunk <- function(source, reader, columns) {
+  repeat {
+    chunk <- reader$read()
+    if (is.null(chunk)) return(NULL)
+    check_chunk(chunk)
+    if (nrow(chunk) > 0L) return(conform_chunk(chunk, source$schema, columns))
+  }
+}
+
+check_chunk <- function(chunk) {
+  if (!is.data.frame(chunk)) {
+    abort("source", "A reader of the source must return a data frame, or NULL at the end, not ", describe_column(chunk),
+          ".", call = NULL)
+  }
+}
+
+# Called at the end of a pass: each column must be as in an earlier pass. The digest of a column is that of its values
+# in their order, however they were split into chunks (src/r_digest.c). There is one digest per column, as a pass reads
+# some columns only.
+check_same_rows <- function(source, digests) {
+  known <- mget(names(digests), source$seen, ifnotfound = list(NULL))
+  same <- mapply(function(now, before) is.null(before) || identical(now, before), digests, known)
+  if (!all(same)) {
+    abort("source", "The source gave other rows than in an earlier pass, or in another order. What was charged stays ",
+          "charged.", call = NULL)
+  }
+  list2env(digests, source$seen)
+  TRUE
+}
+
+conform_chunk <- function(chunk, schema, columns) {
+  missing <- setdiff(columns, names(chunk))
+  if (length(missing) > 0L) abort("source", "A chunk of the source has no column `", missing[1], "`.", call = NULL)
+  data <- lapply(stats::setNames(nm = columns), function(name) {
+    conform_column(chunk[[name]], schema[[name]], nrow(chunk))
+  })
+  list2DF(data, nrow(chunk))
+}
+
+# Converts a chunk's column to the type that the schema declares. A single record may have changed the type, for example
+# a word in a column that read.csv() reads. So values are converted one by one, as text, and a value that is not of the
+# declared type is missing. It must not affect the other values.
+conform_column <- function(x, known, rows) {
+  kind <- column_kind(known)
+  if (kind == "numeric" && is.null(time_of(known)) && is.list(x) && length(x) == rows) x <- list_numbers(x)
+  if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time_of(known))) {
+    x <- rep_len(as_text(x, rows), rows)
+  }
+  switch(kind,
+    numeric = if (is.character(x)) text_values(x, time_of(known)) else x,
+    logical = as.logical(x),
+    character = as_labels(x),
+    factor = as_declared(x, levels(known), is.ordered(known))
+  )
+}
+
+# The numbers of a list, each as it is: as text it would be rounded. Other elements are read as text.
+list_numbers <- function(x) {
+  number <- function(value) {
+    if (is.numeric(value) && !is.object(value) && length(value) == 1L) as.double(value)
+    else text_numbers(if (is.list(value)) NA_character_ else as_text(value, 1L))
+  }
+  vapply(unclass(x), number, 0, USE.NAMES = FALSE)
+}
+
+# Converts text to numbers, dates or times, each value by itself.
+text_values <- function(x, time) if (is.null(time)) text_numbers(x) else text_times(x, time)
+
+# Missing where the text is not a number in ASCII: as.double() raises an error that quotes text which is not valid.
+text_numbers <- function(x) suppressWarnings(as.double(as_ascii(x)))
+
+# Dates and times are in the format of ISO 8601, times in UTC. strptime() raises an error for text of more than 1000
+# bytes.
+text_times <- function(x, time) {
+  x <- as_ascii(x)
+  x[nchar(x, "bytes") > 1000L] <- NA
+  parts <- strptime(x, if (time == "Date") "%Y-%m-%d" else "%Y-%m-%d %H:%M:%OS", tz = "UTC")
+  if (time == "Date") as.Date(parts) else as.POSIXct(parts)
+}
+
+# The text of each value by itself: as.character() of other classes than these may look at all values. It is missing for
+# other types, and in every row of a column without one value per row.
+as_text <- function(x, rows) {
+  if (is.list(x)) x <- unclass(x)
+  if (length(x) != rows || !is.null(dim(x))) return(NA_character_)
+  if (is.list(x)) return(vapply(x, function(value) if (is.list(value)) NA_character_ else as_text(value, 1L), ""))
+  if (!typeof(x) %in% c("logical", "integer", "double", "character")) return(NA_character_)
+  if (!is.null(time_of(x)) && is.numeric(unclass(x))) return(time_text(x))
+  # Its method belongs to the package that made the column.
+  if (inherits(x, "integer64")) return(if (isNamespaceLoaded("bit64")) as.character(x) else NA_character_)
+  as_labels(if (is.factor(x)) x else unclass(x))
+}
+
+time_text <- function(x) {
+  if (time_of(x) == "Date") format(x, "%Y-%m-%d") else format(x, "%Y-%m-%d %H:%M:%S", tz = "UTC")
+}
+
+close_reader <- function(reader) if (!is.null(reader)) reader$close()
+
+reader_failure <- function(e, pass) {
+  if (inherits(e, "dpsosp_error")) return(conditionMessage(e))
+  paste0("The source failed in its pass ", pass, ". The message may quote data and is not shown: read the source ",
+         "outside the fit to see it. What was charged stays charged.")
+}
+
+# ---- rows ----
+
+# The records of a source under a design, for new_oracle().
+stream_records <- function(source, design, response, call) {
+  map <- function(data) {
+    c(list(rows = design_rows(design, data, "double", call),
+           y = response_code(response, design_response(design, data, call = call))),
+      design_weighing(design, response, data, call)[c("weight", "offset")])
+  }
+  list(feed = stream_feed(source, names(design$schema), map), n = source$n,
+       rows = design_rows(design, source$schema, "double", call), push = stream_push(source, design, response),
+       weighing = design_weighing(design, response, source$schema, call))
+}
+
+# For a source whose database computes sums: function(loss, intercept, radius), which returns what the core needs.
+stream_push <- function(source, design, response, bare = FALSE) {
+  if (is.null(source$push)) return(NULL)
+  function(loss, intercept, radius) {
+    push_sums(source$push, design, response, source$n, loss, intercept, radius, bare)
+  }
+}
+
+# The same without columns: a pass reads only what the responses of the used records need.
+stream_responses <- function(source, design, response, call) {
+  map <- function(data) {
+    list(rows = matrix(0, nrow(data), 0),
+         y = response_code(response, design_response(design, data, call = call)))
+  }
+  used <- columns_used(design, list(design$response_expression))
+  list(feed = stream_feed(source, used, map), n = source$n, rows = matrix(0, 0, 0),
+       push = stream_push(source, design, response, bare = TRUE))
+}
+
+# A source used as a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
+source_rows <- function(source, y, storage, call) {
+  check_stream_storage(check_choice(storage, storage_known, "storage", call), call)
+  if (!is.null(source$once)) refuse_once(call)
+  if (!is.null(source$shards)) abort("argument", "Shards are for `dp_sosp()` with a formula.", call = call)
+  if (!is.character(y) || length(y) != 1L || !y %in% names(source$schema)) {
+    abort("argument", "`y` must be the name of the source's column that is the response, not ", describe(y), ".",
+          call = call)
+  }
+  tell_fetched(source$push, ": an oracle of a source asks the database for no sums")
+  columns <- setdiff(names(source$schema), y)
+  for (name in columns) {
+    if (!column_kind(source$schema[[name]]) %in% c("numeric", "logical")) {
+      abort("argument", "`", name, "` of the source must be numeric.", call = call)
+    }
+  }
+  records <- function(response) {
+    map <- function(data) list(rows = columns_matrix(data, columns), y = response_code(response, data[[y]]))
+    list(feed = stream_feed(source, c(columns, y), map), n = source$n, rows = matrix(0, 0L, length(columns)))
+  }
+  list(n = source$n, records = records)
+}
+
+check_stream_storage <- function(storage, call) {
+  if (storage != "single") return(invisible())
+  abort("argument", "`storage` must be \"double\" for a source: its rows are not kept.", call = call)
+}
+
+columns_matrix <- function(data, columns) {
+  x <- as.double(unlist(data[columns], use.names = FALSE))
+  dim(x) <- c(nrow(data), length(columns))
+  x
+}
+
+# ---- ranges ----
+
+# Takes the place of a list of columns in private_ranges(): their names, and a feed that reads some of them.
+stream_columns <- function(source, design, call) {
+  names <- design_private_names(design)
+  feed <- function(some) {
+    map <- function(data) {
+      list(rows = do.call(cbind, unname(design_private_columns(design, data, call, some))))
+    }
+    stream_feed(source, columns_used(design, design$predictors[some]), map)
+  }
+  structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = source$n,
+            feed = feed)
+}

@@ -1,0 +1,114 @@
+# The code of a worker: a process, possibly on another host, that reads shards itself and returns exact sums over them
+# (R/source-shards.R sends the requests). It has no ledger and draws no noise, so it must be trusted as much as the
+# process that asks.
+#
+# A request is a list of
+#   step     a name of worker_steps
+#   shard    a function that returns a data frame, or paths of files
+#   n        its number of rows, once that is known
+#   key, id  of the shard, and of the opened rows: a sum is over the rows that this process opened, or it is an error
+# and of what the step needs.
+
+# The last opened rows of each key: their id, number and pointer.
+opened <- new.env(parent = emptyenv())
+
+worker_steps <- list(
+  # The public facts of a shard.
+  look = function(request) {
+    source <- shard_source(request$shard, request$levels, request$types)
+    list(n = source$n, schema = source$schema, version = worker_version())
+  },
+  # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. digests: of
+  # the columns.
+  open = function(request) {
+    data <- shard_data(request)
+    made <- map_records(request, data)
+    pointer <- .Call(ffi_shard_create, made$rows, request$intercept, request$radius, made$y, request$loss$name,
+                     request$loss$parameter)
+    weighing <- made$weighing
+    if (!is.null(weighing)) .Call(ffi_shard_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
+    assign(request$key, list(id = request$id, n = nrow(data), pointer = pointer), opened)
+    list(n = nrow(data), schema = schema_digest(data),
+         digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
+  },
+  # Counts the values in the cells of each column; a value in no cell is not counted.
+  counts = function(request) {
+    data <- shard_data(request)
+    counts <- Map(function(column, breaks) {
+      tabulate(findInterval(column, breaks, rightmost.closed = TRUE), length(breaks) - 1L)
+    }, design_private_columns(request$design, data, NULL, request$names), request$breaks)
+    list(n = nrow(data), sum = as.double(unlist(counts)))
+  },
+  move = function(request) {
+    shard <- opened_shard(request)
+    .Call(ffi_shard_move, shard$pointer, request$geometry)
+    list(n = shard$n)
+  },
+  sum = function(request) {
+    shard <- opened_shard(request)
+    list(n = shard$n, sum = .Call(ffi_shard_sum, shard$pointer, request$what))
+  },
+  close = function(request) {
+    if (!is.null(opened[[request$key]])) rm(list = request$key, envir = opened)
+    list()
+  }
+)
+
+worker_answer <- function(request) {
+  answer <- muted(worker_steps[[request$step]](request))
+  c(answer, list(step = request$step, key = request$key, id = request$id))
+}
+
+worker_version <- function() as.character(utils::packageVersion("dpsosp"))
+
+opened_shard <- function(request) {
+  shard <- opened[[request$key]]
+  if (is.null(shard) || !identical(shard$id, request$id)) abort("source", "The shard is not open.", call = NULL)
+  shard
+}
+
+# ---- reading ----
+
+shard_source <- function(shard, levels = NULL, types = NULL) {
+  if (is.function(shard)) dp_source(one_chunk(shard()), levels = levels, types = types)
+  else dp_source(shard, levels = levels, types = types)
+}
+
+one_chunk <- function(data) {
+  function() {
+    there <- TRUE
+    function() {
+      if (!there) return(NULL)
+      there <<- FALSE
+      data
+    }
+  }
+}
+
+# The columns of a shard in the types of the schema (source-stream.R).
+shard_data <- function(request) {
+  open <- if (is.function(request$shard)) shard_opener(request$shard) else dp_source(request$shard, n = request$n)$open
+  reader <- open(request$columns)
+  on.exit(close_reader(reader))
+  source <- list(schema = request$schema)
+  chunks <- list()
+  while (!is.null(chunk <- next_chunk(source, reader, request$columns))) chunks[[length(chunks) + 1L]] <- chunk
+  do.call(rbind, c(list(request$schema[request$columns]), chunks))
+}
+
+shard_opener <- function(shard) {
+  function(columns) list(read = one_chunk(shard())(), close = function() NULL)
+}
+
+# bare: without columns, as in stream_responses().
+map_records <- function(request, data) {
+  y <- response_code(request$response, design_response(request$design, data, call = NULL))
+  rows <- if (request$bare) matrix(0, nrow(data), 0L) else design_rows(request$design, data, "double", NULL)
+  list(rows = rows, y = y, weighing = if (!request$bare) design_weighing(request$design, request$response, data, NULL))
+}
+
+# A digest of names, kinds and levels.
+schema_digest <- function(schema) {
+  kinds <- vapply(schema, function(x) as.character(column_kind(x)), "")
+  .Call(ffi_column_digest, raw(8), c(names(schema), kinds, unlist(lapply(schema, levels), use.names = FALSE)))
+}

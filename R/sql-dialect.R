@@ -1,0 +1,123 @@
+# SQL dialects of the supported databases.
+
+# The position among the levels, without arrays and joins.
+case_code <- function(x, levels, as) {
+  list(code = paste("CASE", x, paste("WHEN", levels, "THEN", seq_along(levels), collapse = " "), "END"))
+}
+case_at <- function(k, values) {
+  paste("CASE", k, paste("WHEN", seq_along(values) - 1L, "THEN", values, collapse = " "), "END")
+}
+
+# What DuckDB and Spark have in common.
+double_dialect <- function(text, known, int, total, begin, end) {
+  double <- function(e) sprintf("CAST(%s AS DOUBLE)", e)
+  list(
+    class = NULL, log = "LN", float = "DOUBLE", fence = "",
+    number = function(x) double(sprintf("%.16e", x)),
+    int = function(e) sprintf("CAST(%s(%s) AS BIGINT)", int, e),
+    total = function(e) double(sprintf("SUM(%s)", total(e))),
+    known = known, double = function(x, type) double(x),
+    text = function(x, type) sprintf("CAST(%s AS %s)", x, text), code = case_code, at = case_at,
+    guard = function(x, e) e, begin = begin, end = end, most = 1600, characters = 5e7
+  )
+}
+
+# What sql-sum.R and sql-push.R need to know of a dialect:
+#
+#   class       of its DBI connection; NULL where only the text of statements was tested
+#   log         the logarithm, of any base
+#   fence       ends a SELECT that must be computed once per row, before the SELECT around it
+#   float       the type of doubles; number(x)
+#   int(e)      the double e, rounded to an integer
+#   total(e)    the sum of an integer e of at most 60 bits: computed exactly, then converted to a double
+#   known       types of columns that are numbers, text, truth values, dates and times; NULL if only values have types
+#   double(x, type)  a numeric column as a double; no value may cause an error
+#   text(x, type)    a column that is text or an integer, as text
+#   code(x, levels, as)  the position of the text x among quoted levels, counted from one: an expression `code` and, if
+#                        it needs one, `join`, a table with the alias `as` and at most one row per record
+#   at(k, values)    the k-th of some numbers, counted from zero
+#   guard(x, e)      e, an expression of the number x; missing where x is not a number
+#   begin, end  of one read-only snapshot; probe: a statement that works in a transaction only; needed where a second
+#               begin is no error
+#   most        items of a SELECT; characters: of a statement
+dialects <- list(
+  postgres = list(
+    class = "PqConnection", log = "LN", float = "double precision", fence = "OFFSET 0",
+    number = function(x) sprintf("CAST(%.16e AS double precision)", x),
+    int = function(e) paste0("CAST(", e, " AS bigint)"),
+    total = function(e) paste0("CAST(SUM(", e, ") AS double precision)"),
+    known = list(number = c("float8", "float4", "int2", "int4", "int8", "numeric"),
+                 text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool", Date = "date",
+                 POSIXct = "timestamptz"),
+    # Differences of infinite times are undefined.
+    double = function(x, type) {
+      switch(type, float8 = x, numeric = sprintf(postgres_numeric, x),
+             date = sprintf("CASE WHEN isfinite(%1$s) THEN CAST(%1$s - DATE '1970-01-01' AS double precision) END", x),
+             timestamptz = sprintf("CASE WHEN isfinite(%1$s) THEN date_part('epoch', %1$s) END", x),
+             sprintf("CAST(%s AS double precision)", x))
+    },
+    text = function(x, type) if (type == "text") x else sprintf("CAST(%s AS text)", x),
+    # Bytes are compared, as a collation could make two levels equal.
+    code = function(x, levels, as) {
+      rows <- toString(sprintf("(CAST(%s AS text), %d)", levels, seq_along(levels)))
+      list(code = paste0(as, ".code"),
+           join = sprintf("LEFT JOIN (VALUES %s) AS %s(level, code) ON (%s) COLLATE \"C\" = %2$s.level", rows, as, x))
+    },
+    at = function(k, values) sprintf("(CAST(ARRAY[%s] AS double precision[]))[%s + 1]", toString(values), k),
+    guard = function(x, e) e,
+    probe = "SAVEPOINT dpsosp",
+    begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
+              "SET LOCAL extra_float_digits = 3", "SET LOCAL synchronize_seqscans = off"),
+    end = "ROLLBACK", most = 1600, characters = 5e7
+  ),
+  sqlite = list(
+    class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
+    number = function(x) sprintf("%.16e", x),
+    int = function(e) paste0("CAST(ROUND(", e, ") AS INTEGER)"),
+    # Sums have 63 bits and raise an error beyond that. Two digits of 30 bits are safe for up to 2^31 rows.
+    total = function(e) {
+      sprintf("(CAST(SUM((%1$s) >> 30) AS REAL) * 1073741824e0 + CAST(SUM((%1$s) & 1073741823) AS REAL))", e)
+    },
+    known = NULL,
+    double = function(x, type) x,
+    text = function(x, type) {
+      sprintf("(CASE WHEN typeof(%1$s) IN ('text', 'integer') THEN CAST(%1$s AS TEXT) END) COLLATE BINARY", x)
+    },
+    code = case_code, at = case_at,
+    guard = function(x, e) sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN %s END", x, e),
+    begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), most = 1800,
+    characters = 9e5
+  ),
+  duckdb = double_dialect(
+    "VARCHAR", list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
+    int = "ROUND", total = identity, begin = "BEGIN TRANSACTION", end = "ROLLBACK"
+  ),
+  spark = double_dialect(
+    "STRING", list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"),
+                   truth = "boolean"),
+    int = "RINT", total = function(e) sprintf("CAST(%s AS DECIMAL(38, 0))", e), begin = NULL, end = NULL
+  )
+)
+
+# Converts a number of any length that PostgreSQL's numeric has without the errors of a cast: very large numbers stay
+# very large, and numbers near zero are rounded to a multiple of 10^-200.
+postgres_numeric <- paste(
+  "CASE WHEN %1$s > 1e150 THEN CASE WHEN %1$s < 1e308 THEN CAST(1e151 AS double precision) END",
+  "WHEN %1$s < -1e150 THEN CASE WHEN %1$s > -1e308 THEN CAST(-1e151 AS double precision) END",
+  "ELSE CAST(ROUND(%1$s, 200) AS double precision) END"
+)
+
+# ---- columns of a table whose database computes sums ----
+
+# The quoted name with the table's alias, as SQLite would take an unknown quoted name for a text.
+push_column <- function(push, e) paste0("t.", DBI::dbQuoteIdentifier(push$connection, enc2utf8(as.character(e))))
+
+# The position of a column's values among the levels, with the table to be joined as `as` if the dialect needs one.
+column_code <- function(push, column, type, levels, as) {
+  if (is_truth(push, type)) return(list(code = truth_code(column)))
+  push$dialect$code(push$dialect$text(column, type), DBI::dbQuoteString(push$connection, enc2utf8(levels)), as)
+}
+
+is_truth <- function(push, type) !is.na(type) && type == push$dialect$known$truth
+
+truth_code <- function(x) sprintf("CASE WHEN %1$s THEN 2 WHEN NOT %1$s THEN 1 END", x)

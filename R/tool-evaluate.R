@@ -1,0 +1,431 @@
+#' How good a fit is on held-out data, privately
+#'
+#' Releases the mean loss, the accuracy and a table of predictions against responses on held-out data, with
+#' noise, and computes calibration, confusion counts and the area under the ROC curve from the table. Every number has
+#' a standard error.
+#'
+#' # What is released
+#' Two noisy releases, each with half of the budget (or one with all of it, where only one is asked for):
+#' * the means of the requested metrics, scaled to \[0, 1\], in one Gaussian release. One of n records moves each mean
+#'   of k by at most 1/n, so the sensitivity is \eqn{\sqrt{k}/n};
+#' * `"table"`: how many records are in each of `cells` cells of the predicted log-odds, for each of the two responses.
+#'   A replaced record leaves one count and enters another: sensitivity \eqn{\sqrt 2} (1 under `"zero-out"`).
+#'
+#' Let \eqn{\mu} be the Gaussian parameter of eps and delta. The standard error of accuracy is then
+#' \eqn{\sqrt{k}/(n \mu \sqrt{1/2})}{sqrt(k) / (n mu sqrt(1/2))}, k = 3 by default, and that of log-loss
+#' \eqn{\log((1-clip)/clip)} times as much, 4.6 for `clip = 0.01`. So request only what you need:
+#' `metrics = "accuracy"` has 0.41 times the standard error of the default.
+#'
+#' # Metrics
+#' For responses with two values, with p the predicted probability of the modelled one and q that of the observed one:
+#' * `"log_loss"`: the mean of \eqn{-\log q}, q clipped to \[clip, 1 - clip\], which bounds it;
+#' * `"brier"`: the mean of \eqn{(1 - q)^2}, not clipped;
+#' * `"accuracy"`: the fraction of records whose class is predicted correctly, as `predict(type = "class")` does;
+#' * `"table"`, which adds `auc` to the estimates; pairs in one cell count one half.
+#'
+#' Fits with `loss_huber_svm()`, which have no probabilities, have accuracy only; fits with
+#' `loss_multinomial()` have no table.
+#'
+#' For numeric responses, in their units, with predictions clipped to the declared bounds of the response:
+#' `"absolute_error"` and `"squared_error"`, both means.
+#'
+#' # Records that cannot be predicted
+#' A record with a missing value, an undeclared level or no response is a null record. Because n is public, it still
+#' counts in the means: as a record whose predicted probability is one half (log-loss log 2, Brier score 1/4, accuracy
+#' 1/2), or for a numeric response as an error of half the width of the bounds. In the table it is not counted. Where
+#' many values are missing, impute them beforehand, row by row.
+#'
+#' # Which records, which budget
+#' `newdata` should be other records than those of the fit: the loss on training records is too small. A replaced
+#' record is then in one of the two parts, so the parts compose in parallel: a fit at (eps, delta) and
+#' an evaluation at (eps, delta) are together (eps, delta)-private, if the choice of held-out records does not depend on
+#' their values (use row numbers, or a random draw). Therefore the evaluation has its own `eps`. Every further
+#' evaluation on the same held-out records adds to their cost, so let them share one `budget`. If `newdata` contains
+#' training rows, the budgets of fit and evaluation add up, too: give both the same `budget`.
+#'
+#' @param fit A fit of class `dp_sosp`.
+#' @param newdata The held-out records: a data frame with the response, for a fit to a formula; a matrix, for a fit to a
+#'   matrix. At least one row.
+#' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2 (a message says so), n the
+#'   number of rows of `newdata`. With `budget`, the part of it that may be spent (default: all that is left).
+#' @param budget From [dp_budget()], shared with other releases about the same records.
+#' @param metrics Names from the section Metrics; `NULL` is all that the fit's response and loss have.
+#' @param clip Public number from 1e-6 to 0.4 that bounds the log-loss.
+#' @param cells Number of cells of the table, even, from 2 to 200. They have equal width in the log-odds from -4 to 4;
+#'   the first and the last cell are open. One edge is at zero, where the predicted class changes. 2 cells give the
+#'   confusion counts with the least noise.
+#' @param y For a matrix: the response, one per row, coded as in the fit.
+#' @param neighbours The neighbour relation, see [dp_sosp()]; `NULL` is the fit's.
+#' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
+#' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. There are no weights: in an
+#'   evaluation all records count alike, even if they did not in the fit.
+#' @param x An evaluation.
+#' @param digits Number of significant digits that are printed.
+#' @param row.names,optional Not used.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_evaluation`, a list with
+#'   * `estimates`: a data frame with a row for each metric, and `auc` with a table: `metric`, `estimate`, `se` (the
+#'     standard error from the noise of this release) and `sampling` (the standard error as a sample of a larger
+#'     population, computed from released numbers; `NA` where they do not suffice). Estimates other than `auc` are
+#'     unbiased, so with much noise they may lie outside their range; `auc` is `NA` where a class does not exceed the
+#'     noise level;
+#'   * `table`: `lower` and `upper` ends of the cells as probabilities, noisy counts `other` and
+#'     `modelled` of the two responses, and `fraction`, that of the modelled one, with its standard error `se`,
+#'     both `NA` where the cell's count is below four standard deviations;
+#'   * `table_sd`: the standard deviation of each count;
+#'   * `confusion`: a matrix of noisy counts, responses in rows, predicted classes in columns; `confusion_se`;
+#'   * `n`, `clip`, `labels`, and `privacy` as in a fit.
+#'
+#'   `as.data.frame()` gives `estimates`. `plot()` shows calibration: observed fractions against predicted
+#'   probabilities, with two standard errors of the noise.
+#' @section Errors: `dpsosp_error_argument` for wrong arguments, before anything is charged;
+#'   `dpsosp_budget_exhausted` when `budget` has nothing left.
+#' @references Dong, Roth and Su (2022), Gaussian differential privacy, for the accounting.
+#'
+#' Hanley and McNeil (1982), The meaning and use of the area under a receiver operating characteristic curve: its
+#'   sampling error.
+#' @seealso `vignette("evaluation")`, [dp_tune()].
+#' @examples
+#' d <- covertype
+#' held_out <- seq(5, nrow(d), by = 5)
+#' fit <- dp_sosp(cover ~ elevation, d[-held_out, ], eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900)))
+#' e <- dp_evaluate(fit, d[held_out, ], eps = 1, delta = 1e-6)
+#' e
+#' as.data.frame(e)
+#' plot(e)
+#' @export
+dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, metrics = NULL, clip = 0.01, cells = 20,
+                        y = NULL, neighbours = NULL, noise = c("secure", "reproducible"), offset = NULL, ...) {
+  call <- scrub_call(match.call(), quote(dp_evaluate))
+  check_dots(call)
+  if (missing(fit) || missing(newdata)) {
+    abort("argument", "`fit` and `newdata` are needed: a fit and held-out records.", call = call)
+  }
+  check_fit(fit, call)
+  metrics <- check_metrics(metrics, fit, call)
+  clip <- check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call)
+  cells <- check_cells(cells, call)
+  claim <- list(
+    asked = check_promise(list(eps = eps, delta = delta, budget = budget), call),
+    neighbours = check_neighbours(neighbours %||% fit$privacy$neighbours, call), noise = check_noise(noise, call),
+    call = call
+  )
+  records <- held_out_records(fit, newdata, y, call, offset)
+  claim <- open_claim(c(claim, n = length(records$y)))
+  new_evaluation(release_evaluation(claim, fit, records, metrics, clip, cells))
+}
+
+check_metrics <- function(metrics, fit, call) {
+  known <- fit_metrics(fit$loss)
+  if (is.null(metrics)) return(known)
+  if (!is.character(metrics) || length(metrics) == 0L || anyNA(metrics) || anyDuplicated(metrics)) {
+    abort("argument", "`metrics` must be different names, not ", describe(metrics), ".", call = call)
+  }
+  if ("auc" %in% metrics && "table" %in% known) {
+    abort("argument", "`metrics`: \"auc\" is computed from \"table\", which adds it to the estimates: take ",
+          "\"table\".", call = call)
+  }
+  for (metric in metrics) check_choice(metric, known, "metrics", call)
+  intersect(known, metrics)
+}
+
+fit_metrics <- function(loss) {
+  if (!is.null(loss$response_kind)) return(c("absolute_error", "squared_error"))
+  if (!has_probabilities(loss)) return("accuracy")
+  c("log_loss", "brier", "accuracy", if (!has_classes(loss)) "table")
+}
+
+check_cells <- function(cells, call) {
+  cells <- check_count(cells, "cells", 2, call, 200)
+  if (cells %% 2L != 0L) {
+    abort("argument", "`cells` must be even, as one edge is where the predicted class changes; it is ", cells, ".",
+          call = call)
+  }
+  cells
+}
+
+# ---- records ----
+
+# The predictor (link) and the response (y) of every record, NA where missing. A numeric response has its own units.
+# Otherwise link is the log-odds and y is 1 or -1; for several classes link is a row of predictors and y the number of
+# the class. Each value is a function of its own row, bit by bit (proofs: own-row): a score may jump at a predictor of
+# zero.
+held_out_records <- function(fit, newdata, y, call, offset = NULL) {
+  if (is_source(newdata, "newdata", call)) {
+    abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",
+          call = call)
+  }
+  raw <- if (is_matrix_design(fit$design)) check_y(y, fit, newdata, call) else formula_y(y, fit, newdata, call)
+  link <- predicted_link(fit, newdata, call, offset)
+  n <- NROW(link)
+  if (n == 0L) abort("argument", "`newdata` has no rows.", call = call)
+  if (length(raw) != n) {
+    abort("argument", "`y` must have one entry per row of `newdata`: ", n, ", not ", length(raw), ".",
+          call = call)
+  }
+  code <- response_code(fit$response, raw)
+  if (is.matrix(link)) return(list(link = link, y = round(code * ncol(link))))
+  if (!is_numeric_response(fit$response)) return(list(link = link, y = code))
+  list(link = response_mean(fit$response, link), y = fit$response$centre + fit$response$half * code)
+}
+
+check_y <- function(y, fit, newdata, call) {
+  if (is.null(y)) abort("argument", "`y` is missing: the responses of the rows of `newdata`.", call = call)
+  wanted <- switch(fit$response$kind, bounded = , count = "numeric", classes = "factor", fit$response$kind)
+  kind <- column_kind(y)
+  # A response with only NA is logical, whatever its type was.
+  if (!kind %in% c(wanted, "logical")) {
+    abort("argument", "`y` must be coded as in the fit, ", wanted, ", not ", describe_column(y), ".", call = call)
+  }
+  y
+}
+
+formula_y <- function(y, fit, newdata, call) {
+  if (!is.null(y)) abort("argument", "`y` is for a fit to a matrix; a formula's is a column of `newdata`.", call = call)
+  design_answers(fit$design, newdata, "newdata", call)
+}
+
+# ---- release ----
+
+# For each metric that is a mean, a value in [0, 1] per record; the metric is lower + width * mean.
+score_columns <- function(fit, records, metrics, clip) {
+  means <- setdiff(metrics, "table")
+  stats::setNames(lapply(means, function(metric) scores[[metric]](records, fit$response$bounds, clip)), means)
+}
+
+scores <- list(
+  log_loss = function(records, bounds, clip) {
+    probability <- pmin(pmax(came(records), clip), 1 - clip)
+    new_score(-log(probability), -log1p(-clip), -log(clip), log(2))
+  },
+  brier = function(records, bounds, clip) new_score((1 - came(records))^2, 0, 1, 1 / 4),
+  # As in predict(type = "class"): log-odds of zero give the first class.
+  accuracy = function(records, bounds, clip) new_score(predicted_class(records) == came_class(records), 0, 1, 1 / 2),
+  absolute_error = function(records, bounds, clip) {
+    width <- bounds[2] - bounds[1]
+    new_score(abs(bounded_error(records, bounds)), 0, width, width / 2)
+  },
+  squared_error = function(records, bounds, clip) {
+    width <- bounds[2] - bounds[1]
+    new_score(bounded_error(records, bounds)^2, 0, width^2, width^2 / 4)
+  }
+)
+
+# The predicted probability of the observed response.
+came <- function(records) {
+  if (!is.matrix(records$link)) return(stats::plogis(records$link * records$y))
+  class_probabilities(records$link)[cbind(seq_along(records$y), records$y)]
+}
+
+# TRUE and FALSE for two classes, else the number of the class; missing where the predictor is missing.
+predicted_class <- function(records) {
+  if (!is.matrix(records$link)) return(records$link > 0)
+  replace(largest(records$link), is.na(records$link[, 1]), NA)
+}
+came_class <- function(records) if (is.matrix(records$link)) records$y else records$y > 0
+
+bounded_error <- function(records, bounds) pmin(pmax(records$link, bounds[1]), bounds[2]) - records$y
+
+# value: numbers in the public bounds lower and upper; null: the value of a null record. The result is in [0, 1] for any
+# value.
+new_score <- function(value, lower, upper, null) {
+  value[!is.finite(value)] <- null
+  list(lower = lower, width = upper - lower, values = pmin(pmax((value - lower) / (upper - lower), 0), 1))
+}
+
+# The claim with the released means and table (proofs: sensitivity-scores).
+release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
+  columns <- score_columns(fit, records, metrics, clip)
+  parts <- (length(columns) > 0L) + ("table" %in% metrics)
+  rho <- claim$rho / parts
+  reproducible <- claim$noise == "reproducible"
+  means <- NULL
+  table <- NULL
+  if (length(columns) > 0L) {
+    answer <- .Call(ffi_scores_release, claim$budget$pointer, unname(lapply(columns, `[[`, "values")), rho,
+                    claim$neighbours, reproducible)
+    lower <- vapply(columns, `[[`, 0, "lower")
+    width <- vapply(columns, `[[`, 0, "width")
+    means <- data.frame(metric = names(columns), estimate = lower + width * answer$value / claim$n,
+                        se = width * answer$sd / claim$n, row.names = NULL)
+  }
+  if ("table" %in% metrics) {
+    answer <- .Call(ffi_table_release, claim$budget$pointer, table_codes(records, cells), 2L * cells, rho,
+                    claim$neighbours, reproducible)
+    table <- list(other = answer$value[seq_len(cells)], modelled = answer$value[cells + seq_len(cells)],
+                  sd = answer$sd)
+  }
+  close_claim(claim)
+  add_entries(claim, means = means, table = table, clip = clip, cells = cells, labels = fit$response$labels)
+}
+
+# ---- what follows from the releases ----
+
+# claim: after release_evaluation(). No other part of it is kept.
+new_evaluation <- function(claim) {
+  table <- if (!is.null(claim$table)) read_table(claim$table, claim$cells)
+  structure(class = "dp_evaluation", list(
+    estimates = new_estimates(claim, table),
+    table = table, table_sd = claim$table$sd,
+    confusion = if (!is.null(table)) confusion(table, claim$labels),
+    confusion_se = if (!is.null(table)) claim$table$sd * sqrt(claim$cells / 2),
+    n = claim$n, clip = claim$clip, labels = claim$labels, privacy = new_privacy(claim)
+  ))
+}
+
+new_estimates <- function(claim, table) {
+  estimates <- claim$means
+  if (!is.null(estimates)) {
+    estimates$sampling <- vapply(estimates$metric, sampling_error, 0, estimates = estimates, table = table,
+                                 clip = claim$clip, n = claim$n, USE.NAMES = FALSE)
+  }
+  if (is.null(table)) estimates else rbind(estimates, table_auc(table, claim$table$sd))
+}
+
+# ---- the table ----
+
+# Codes of the table. For the other response they are the cells of the predictor; the cells of the modelled response
+# follow. An edge belongs to the cell below it, as a predictor of zero belongs to the class of negative ones.
+table_edges <- function(cells) (seq_len(cells - 1L) - cells / 2) * 8 / max(cells - 2, 1)
+
+table_codes <- function(records, cells) {
+  cell <- findInterval(records$link, table_edges(cells), left.open = TRUE) + 1
+  as.double(cell + cells * (records$y > 0))
+}
+
+# The fraction of a cell is shown if its count exceeds this many standard deviations of the noise.
+cell_threshold <- 4
+
+read_table <- function(counts, cells) {
+  ends <- stats::plogis(c(-Inf, table_edges(cells), Inf))
+  table <- data.frame(lower = ends[-length(ends)], upper = ends[-1], other = counts$other, modelled = counts$modelled)
+  total <- table$other + table$modelled
+  shown <- total > cell_threshold * sqrt(2) * counts$sd
+  fraction <- pmin(pmax(table$modelled / total, 0), 1)
+  table$fraction <- ifelse(shown, fraction, NA)
+  table$se <- ifelse(shown, counts$sd * sqrt(fraction^2 + (1 - fraction)^2) / total, NA)
+  table
+}
+
+# Predictions at the centres of the cells, in log-odds. For the first and last cell, half a cell beyond their edge.
+cell_predictions <- function(cells) {
+  edges <- table_edges(cells)
+  half <- 4 / max(cells - 2, 1)
+  stats::plogis(c(edges[1] - half, edges + half))
+}
+
+confusion <- function(table, labels) {
+  positive <- table$lower >= 0.5
+  counts <- rbind(table$other, table$modelled)
+  matrix(c(rowSums(counts[, !positive, drop = FALSE]), rowSums(counts[, positive, drop = FALSE])), 2L,
+         dimnames = list(response = labels, predicted = labels))
+}
+
+# The area under the ROC curve, where pairs in the same cell count one half: U / (A B), with U bilinear in the counts a
+# and b. Its error is that of U, A and B to first order, plus the products of noise in U.
+table_auc <- function(table, sd) {
+  a <- table$modelled
+  b <- table$other
+  most <- c(sum(a), sum(b))
+  estimate <- se <- sampling <- NA_real_
+  if (min(most) > cell_threshold * sd * sqrt(nrow(table))) {
+    below <- (cumsum(b) - b / 2) / most[2]
+    above <- (rev(cumsum(rev(a))) - a / 2) / most[1]
+    estimate <- sum(a * below) / most[1]
+    slopes <- c((below - estimate) / most[1], (above - estimate) / most[2])
+    products <- sd^2 * sqrt(nrow(table) * (nrow(table) - 0.5) / 2) / prod(most)
+    se <- sqrt(sum((sd * slopes)^2) + products^2)
+    sampling <- hanley_mcneil(min(max(estimate, 0), 1), most)
+  }
+  data.frame(metric = "auc", estimate = estimate, se = se, sampling = sampling)
+}
+
+# Hanley and McNeil (1982), equation (1).
+hanley_mcneil <- function(area, counts) {
+  q1 <- area / (2 - area)
+  q2 <- 2 * area^2 / (1 + area)
+  sqrt((area * (1 - area) + (counts[1] - 1) * (q1 - area^2) + (counts[2] - 1) * (q2 - area^2)) / prod(counts))
+}
+
+# ---- sampling ----
+
+# Standard deviation of a metric over samples of records, from released numbers: for accuracy from itself, for the
+# absolute error from both metrics of a numeric response, for log-loss and Brier score from the table.
+sampling_error <- function(metric, estimates, table, clip, n) {
+  value <- stats::setNames(estimates$estimate, estimates$metric)
+  variance <- switch(metric,
+    accuracy = value[["accuracy"]] * (1 - value[["accuracy"]]),
+    absolute_error = if ("squared_error" %in% names(value)) value[["squared_error"]] - value[["absolute_error"]]^2,
+    log_loss = table_variance(table, function(p) -log(pmin(pmax(p, clip), 1 - clip))),
+    brier = table_variance(table, function(p) (1 - p)^2)
+  )
+  if (is.null(variance) || is.na(variance)) NA_real_ else sqrt(max(variance, 0) / n)
+}
+
+# loss: a function of the predicted probability of the observed response.
+table_variance <- function(table, loss) {
+  if (is.null(table)) return(NULL)
+  p <- cell_predictions(nrow(table))
+  weights <- c(table$modelled, table$other)
+  values <- loss(c(p, 1 - p))
+  mean <- sum(weights * values) / sum(weights)
+  sum(weights * (values - mean)^2) / sum(weights)
+}
+
+# ---- show ----
+
+#' @rdname dp_evaluate
+#' @export
+print.dp_evaluation <- function(x, digits = 3, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  cat("<dp_evaluation> of ", x$n, " records\n", sep = "")
+  cat(privacy_text(x$privacy), sep = "\n")
+  cat("\n")
+  print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
+  cat("se: of this release's noise; sampling: of the records as a sample\n")
+  if (!is.null(x$table)) print_table(x, digits)
+  invisible(x)
+}
+
+# A number is shown to the digits of its error.
+show_estimates <- function(estimates, digits = 3) {
+  digits <- digits %||% 3
+  for (column in c("se", "sampling")) estimates[[column]] <- signif(estimates[[column]], max(digits - 1, 1))
+  estimates$estimate <- signif(estimates$estimate, digits)
+  estimates
+}
+
+print_table <- function(x, digits) {
+  cat("\nResponses (rows) and predicted classes, se ", signif(x$confusion_se, 2), " each:\n", sep = "")
+  print(round(x$confusion))
+  shown <- x$table[!is.na(x$table$fraction), c("lower", "upper", "fraction", "se")]
+  cat("\nCalibration: ", nrow(shown), " of ", nrow(x$table), " cells exceed the noise level\n", sep = "")
+  if (nrow(shown) > 0L) print(signif(shown, digits %||% 3), row.names = FALSE)
+}
+
+#' @rdname dp_evaluate
+#' @export
+as.data.frame.dp_evaluation <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots()
+  x$estimates
+}
+
+#' @rdname dp_evaluate
+#' @importFrom graphics plot
+#' @export
+plot.dp_evaluation <- function(x, ...) {
+  check_dots()
+  if (is.null(x$table)) {
+    abort("argument", "This evaluation has no table, and so no calibration to plot: ask for `metrics` with \"table\".",
+          call = sys.call(-1))
+  }
+  shown <- x$table[!is.na(x$table$fraction), ]
+  at <- cell_predictions(nrow(x$table))[!is.na(x$table$fraction)]
+  graphics::plot(c(0, 1), c(0, 1), type = "l", lty = 2, col = "grey60", xlab = "predicted probability",
+                 ylab = paste("fraction of", x$labels[2]), main = "Calibration")
+  graphics::segments(at, pmax(shown$fraction - 2 * shown$se, 0), at, pmin(shown$fraction + 2 * shown$se, 1))
+  graphics::points(at, shown$fraction, pch = 19)
+  invisible(x)
+}

@@ -1,0 +1,291 @@
+#' What a budget will buy, before there are data
+#'
+#' Predicts from public numbers alone: the noise of a release, the expected excess loss, the target that can be
+#' certified, how much wider intervals are than without privacy, and the smallest n or eps that reaches a goal. A plan
+#' reads no data, so it costs nothing. Its numbers are typical for the columns that are described; they are not
+#' bounds.
+#'
+#' @details
+#' The plan is for a logistic regression under `"replace-one"`, with declared ranges, the defaults of [dp_sosp()] and a
+#' budget of its own. Columns are mapped as there and taken to be independent: numeric ones to \[-1, 1\] with mean 0 and
+#' `variance`, factors to indicators of their levels but the first. Let a be a mapped row divided by the radius R,
+#' \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature` \eqn{\Sigma}{S} with
+#' eigenvalues \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
+#' * **Noise**: one gradient that takes the whole budget has noise of \eqn{\nu = 2 / (n \mu)}{nu = 2 / (n mu)} in each
+#'   coordinate.
+#' * **Excess loss**: of the mean logistic loss on new records over the least one. For `"newton"`
+#'   \deqn{\sum_j \frac{e_j}{2} \left((1 - f_j)^2 \omega_j^2 + \frac{f_j^2}{n e_j} + v_j\right),}{%
+#'     sum_j (e_j / 2) ((1 - f_j)^2 w_j^2 + f_j^2 / (n e_j) + v_j),}
+#'   along the eigenvectors of H. There the solution is \eqn{\omega_j}{w_j} away from the constant prediction, for
+#'   slopes of the size `effect`. The terms are the signal that the steps do not reach, the sampling error where they
+#'   do, and the noise. The fraction f_j of the way and the variance v_j follow the steps one by one, with the lambda0
+#'   that is expected at each ([control_newton()]). For `"newton-ridge"` the terms are the signal that its ridge holds
+#'   back, the noise and the bias of bounded slopes, in the coordinates of its geometry, with its weights and slopes,
+#'   times 1.2; and d / (2 n). The factor 1.2 is fitted on synthetic problems (`inst/experiments/plan-rule.R`). On
+#'   others, plans and mean excess losses of fits agree within 25 percent or within the standard error of those means
+#'   (`inst/experiments/plan-check.R`).
+#' * **Target**: the default target of [dp_sosp()], by the same formula. The papers' bound ([required_rows()]), which is
+#'   printed beside it, is for the worst case; typical problems need far fewer records.
+#' * **Intervals** (`inference = TRUE`): with M the noise of the last step and \eqn{s_g}, \eqn{s_H} that of the released
+#'   gradient and matrix, the variance
+#'   \deqn{H^{-1} (H / n + s_g^2 I + s_H^2 (\mathrm{tr} M\, I + M) / 2) H^{-1}}{%
+#'     H^-1 (H / n + s_g^2 I + s_H^2 (tr(M) I + M) / 2) H^-1}
+#'   divided by that without privacy, \eqn{H^{-1} / n}{H^-1 / n}; `ratio` is the square root. Target and excess loss are
+#'   then those of such a fit, whose method has a quarter of the budget, and of its shrunk predictions
+#'   ([dp_inference()]). Up to six times the non-private width, plans and simulated fits agree within 25 percent
+#'   (`inst/experiments/plan-check.R`); beyond that, the plan is too small, and its print says "at least".
+#'
+#' @param n Number of records, a whole number of at least 2.
+#' @param numeric Number of numeric columns.
+#' @param levels Numbers of levels of the factors, whole numbers of at least 2, such as `c(2, 4, 6)`.
+#' @param formula,schema Instead of `numeric` and `levels`: a formula, and a data frame of which only names, types and
+#'   declared levels are used, no values; it may have no rows.
+#' @param eps Epsilon, positive.
+#' @param delta In (0, 0.1); `NULL` is 1/n^2.
+#' @param method `"newton-ridge"`, `"newton"` or `"auto"`, which takes `"newton-ridge"`, but `"newton"` with intervals
+#'   or without columns.
+#' @param inference `TRUE` if intervals are paid for as well, as by `dp_sosp(inference = "sandwich")`.
+#' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
+#'   on the range, 0.1 is typical of ranges that hold all values.
+#' @param curvature Mean of p (1 - p) over records, p the probability of the second class, in (0, 0.25\]: 0.25 is a fair
+#'   coin, 0.14 is typical.
+#' @param shares Fractions of the levels of each factor, a list of vectors that each sum to 1, in the order of the
+#'   factors; `NULL`: all levels are equally frequent.
+#'   `NULL`: all levels are equally frequent.
+#' @param effect Root mean square of the slopes of mapped columns, positive.
+#' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
+#'   positive. `NULL`: none.
+#' @param x A plan.
+#' @param object A plan.
+#' @param digits Number of significant digits.
+#' @param ... Not used; anything in it is an error.
+#' @return An object of class `dp_plan`, a list with
+#'   * `n`, `eps`, `delta`, `mu`, `method`, `d` (number of coefficients), `radius`;
+#'   * `noise`: \eqn{\nu}{nu};
+#'   * `excess`: the expected excess loss; `sampling`: the part of it that remains without privacy; `constant`: the
+#'     excess loss of the best constant prediction, `curvature` / 2 times the variance of the log-odds. In nats per
+#'     record;
+#'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows for `"newton"`, of its geometry
+#'     for `"newton-ridge"`); `bound`: the number of records that the worst-case bound `required_rows("opt-ls")` asks
+#'     for it;
+#'   * `intervals`: a data frame with `column`, `group` and `ratio`, or `NULL`;
+#'   * `want`: the goal, with `n` and `eps`: the smallest n at the given eps, and the smallest eps at the given n (`NA`:
+#'     none up to n = 1e12 or eps = 100); or `NULL`.
+#'
+#'   `plot()` and `autoplot()` show the excess loss, and with intervals their median ratio, against eps. The dashed line
+#'   is the value without privacy, the dotted line the loss of a constant prediction.
+#' @section Errors: `dpsosp_error_argument` for an argument that is missing or out of its range.
+#' @seealso [dp_curve()] for what fits to public or simulated data reach; [required_rows()], the papers' bound;
+#'   `vignette("planning")`.
+#' @examples
+#' plan <- dp_plan(20000, numeric = 4, levels = c(2, 4, 6), eps = 1, inference = TRUE,
+#'                 want = list(width = 2))
+#' plan
+#' plan$intervals
+#' dp_plan(25000, formula = cover ~ elevation + slope + wilderness, schema = covertype[0, ], eps = 1,
+#'         want = list(target = 0.002))
+#' plot(plan)
+#' @export
+dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL, eps, delta = NULL, method = "auto",
+                    inference = FALSE, variance = 0.1, curvature = 0.14, shares = NULL, effect = 0.7, want = NULL,
+                    ...) {
+  call <- sys.call()
+  check_dots(call)
+  require_given()
+  inference <- check_flag(inference, "inference", call)
+  plan <- list(
+    n = check_count(n, "n", 2, call = call), eps = check_number(eps, "eps", 0, 1e3, call = call),
+    delta = if (!is.null(delta)) check_delta(delta, call), method = NULL, inference = inference,
+    curvature = check_number(curvature, "curvature", 0, call = call),
+    effect = check_number(effect, "effect", 0, call = call)
+  )
+  if (plan$curvature > 0.25) abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
+  design <- if (is.null(formula)) plan_counts(numeric, levels, call) else plan_formula(formula, schema, call)
+  plan$frame <- plan_frame(design, check_shares(shares, design$levels, call),
+                           check_variance(variance, design$columns, call))
+  plan$groups <- plan_groups(design$columns, design$levels, !is.null(formula))
+  plan$method <- plan_method(method, plan, call)
+  new_plan(plan, check_want(want, inference, call))
+}
+
+# ---- columns ----
+
+plan_counts <- function(numeric, levels, call) {
+  numeric <- check_count(numeric, "numeric", 0, call = call)
+  if (!is.null(levels) && (!is.numeric(levels) || !all(levels %in% 2:1e4))) {
+    abort("argument", "`levels` must be whole numbers between 2 and 10,000, one per factor.", call = call)
+  }
+  names <- paste0("factor", seq_along(levels), recycle0 = TRUE)
+  levels <- stats::setNames(lapply(levels, function(k) paste0(".", seq_len(k))), names)
+  variables <- c(paste0("numeric", seq_len(numeric), recycle0 = TRUE), names)
+  columns <- design_columns(variables, levels, variables, character())
+  list(columns = columns, levels = levels, intercept = TRUE, radius = sqrt(numeric + length(levels) + 1))
+}
+
+plan_formula <- function(formula, schema, call) {
+  if (!is.data.frame(schema)) {
+    abort("argument", "`formula` needs a `schema`: a data frame with the columns and their declared levels, not ",
+          describe_column(schema), ".", call = call)
+  }
+  design_template(formula, schema[0L, , drop = FALSE], call = call, frame = "schema")
+}
+
+# Lower limit for variances and fractions. Smaller ones would be lost in rounding, and such columns in any noise.
+plan_least <- 1e-6
+
+check_shares <- function(shares, levels, call) {
+  if (is.null(shares)) shares <- lapply(levels, function(level) rep(1 / length(level), length(level)))
+  good <- is.list(shares) && identical(lengths(shares, use.names = FALSE), lengths(levels, use.names = FALSE)) &&
+    all(vapply(shares, function(s) is.numeric(s) && all(is.finite(s)) && all(s >= plan_least) &&
+      abs(sum(s) - 1) < 1e-6, NA))
+  if (!good) {
+    abort("argument", "`shares` must be a list of one vector per factor, with a fraction of at least ", plan_least,
+          " for each of its levels, which sum to 1.", call = call)
+  }
+  stats::setNames(Map(stats::setNames, shares, levels), names(levels))
+}
+
+check_variance <- function(variance, columns, call) {
+  p <- sum(columns$kind == "numeric")
+  good <- is.numeric(variance) && length(variance) %in% c(1L, p) && all(is.finite(variance)) &&
+    all(variance >= plan_least & variance <= 1)
+  if (!good) {
+    abort("argument", "`variance` must be one number from ", plan_least, " to 1, or one per numeric column.",
+          call = call)
+  }
+  rep_len(as.double(variance), p)
+}
+
+# The groups for which print() shows one number each: numeric columns, and the levels of each factor.
+plan_groups <- function(columns, levels, named) {
+  size <- lengths(levels)[columns$variable]
+  unname(ifelse(is.na(size), "numeric", paste0(if (named) columns$variable else "levels", " (of ", size, ")")))
+}
+
+plan_method <- function(method, plan, call) {
+  method <- check_choice(method, c("auto", "newton", "newton-ridge"), "method", call)
+  columns <- nrow(plan$frame$columns)
+  if (plan$frame$dim > auto_columns) {
+    abort("argument", "Plans are for at most ", auto_columns, " coefficients, not ", plan$frame$dim, ".", call = call)
+  }
+  if (method == "auto") return(if (plan$inference || columns == 0L) "newton" else "newton-ridge")
+  if (method == "newton-ridge" && plan$inference) {
+    abort("argument", "Intervals belong to the method \"newton\": leave out `method`, or `inference`.", call = call)
+  }
+  if (method == "newton-ridge" && columns == 0L) {
+    abort("argument", "The method \"newton-ridge\" needs columns beside the intercept.", call = call)
+  }
+  method
+}
+
+check_want <- function(want, inference, call) {
+  if (is.null(want)) return(NULL)
+  if (!is.list(want) || length(want) != 1L || !isTRUE(names(want) %in% c("width", "target"))) {
+    abort("argument", "`want` must be `list(width = )` or `list(target = )`.", call = call)
+  }
+  if (!is.null(want$target)) return(list(target = check_number(want$target, "want$target", 0, call = call)))
+  if (!inference) abort("argument", "`want = list(width = )` needs `inference = TRUE`.", call = call)
+  list(width = check_number(want$width, "want$width", 1, call = call))
+}
+
+# ---- numbers ----
+
+new_plan <- function(plan, want) {
+  s <- plan_setting(plan)
+  alpha <- plan_target(plan, s)
+  second <- target_resolve(sosp(alpha = alpha), loss_bounds(loss_logistic())[["third"]])
+  plan$want <- if (!is.null(want)) c(want, n = smallest_n(plan, want), eps = smallest_eps(plan, want))
+  structure(class = "dp_plan", c(plan[c("n", "eps")], list(
+    delta = s$delta, mu = sqrt(2 * s$rho), method = plan$method, d = plan$frame$dim, radius = plan$frame$radius,
+    noise = 2 / (s$n * sqrt(2 * s$rho)), excess = plan_excess(plan, s), sampling = sampling_excess(s),
+    constant = constant_excess(s), target = alpha,
+    bound = required_rows("opt-ls", second$eps_g, second$eps_h, plan$frame$dim, s$eps, s$delta),
+    intervals = if (plan$inference) {
+      data.frame(column = plan$frame$columns$name, group = plan$groups, ratio = interval_ratios(s))
+    },
+    want = plan$want, setting = plan
+  )))
+}
+
+# The setting at another n or eps.
+plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
+  delta <- plan$delta %||% (1 / n^2)
+  list(frame = plan$frame, n = n, eps = eps, delta = delta, rho = .Call(ffi_gdp_mu, eps, delta)^2 / 2,
+       curvature = plan$curvature, effect = plan$effect, inference = plan$inference)
+}
+
+plan_excess <- function(plan, s) {
+  if (plan$inference) return(one_step_excess(s))
+  if (plan$method == "newton") newton_excess(s) else ridge_excess(s)
+}
+
+plan_target <- function(plan, s) if (plan$method == "newton") newton_target(s) else ridge_target(s)
+
+# Positive if the wish is not met; decreases with n and eps.
+missed <- function(plan, want, s) {
+  if (is.null(want$width)) return(log(plan_target(plan, s) / want$target))
+  log(stats::median(interval_ratios(s)) / want$width)
+}
+
+smallest_n <- function(plan, want) {
+  ceiling(signif(smallest(function(n) missed(plan, want, plan_setting(plan, n = n)), 10, 1e12), 3))
+}
+
+smallest_eps <- function(plan, want) {
+  signif(smallest(function(eps) missed(plan, want, plan_setting(plan, eps = eps)), 1e-3, 100), 3)
+}
+
+# The root of a decreasing function: the lower end if the function is negative there, NA if it is positive at the upper
+# end.
+smallest <- function(f, lower, upper) {
+  if (f(upper) > 0) return(NA_real_)
+  if (f(lower) <= 0) return(lower)
+  exp(stats::uniroot(function(x) f(exp(x)), log(c(lower, upper)), tol = 1e-6)$root)
+}
+
+# ---- what is shown ----
+
+# Plans are too optimistic above this multiple of the non-private width (inst/experiments/plan-check.R).
+plan_most <- 6
+
+#' @rdname dp_plan
+#' @export
+print.dp_plan <- function(x, digits = 2, ...) {
+  check_dots()
+  digits <- check_digits(digits)
+  number <- function(value) format(value, digits = digits)
+  cat("<dp_plan> ", x$method, ": n = ", count_text(x$n), ", eps = ", format(x$eps), ", delta = ",
+      format(x$delta, digits = 3), " (mu ", format(x$mu, digits = 3), "), ", x$d,
+      if (x$d == 1L) " coefficient" else " coefficients", ", radius ",
+      format(x$radius, digits = 3), "\n", sep = "")
+  line <- function(name, ...) {
+    text <- strwrap(paste0(...), width = 86)
+    cat(paste0(formatC(c(name, character(length(text) - 1L)), width = -14), text), sep = "\n")
+  }
+  line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget")
+  line("excess loss", "about ", number(x$excess), " (sampling alone ", number(x$sampling), ", a constant prediction ",
+       number(x$constant), ")")
+  line("target", number(x$target), " can be certified; the worst-case bound of the papers is n = ",
+       format(x$bound, digits = 2))
+  if (!is.null(x$intervals)) line("intervals", ratio_text(x$intervals, digits), " times the non-private width")
+  if (!is.null(x$want)) line("goal", want_text(x))
+  cat("Typical of such columns, not a bound; no data were used\n")
+  invisible(x)
+}
+
+count_text <- function(n) format(n, big.mark = ",", scientific = FALSE)
+
+# The median ratio of each group of columns.
+ratio_text <- function(intervals, digits) {
+  ratio <- vapply(split(intervals$ratio, factor(intervals$group, unique(intervals$group))), stats::median, 0)
+  paste0(names(ratio), " ", ifelse(ratio > plan_most, "at least ", ""), format_each(ratio, digits), collapse = ", ")
+}
+
+format_each <- function(x, digits) vapply(signif(x, digits), format, "")
+
+want_text <- function(x) {
+  wish <- if (is.null(x$want$width)) "target " else "median width "
+  paste0(wish, format(x$want$width %||% x$want$target), " from ",
+         if (is.na(x$want$n)) "no n up to 1e12" else paste("n =", count_text(x$want$n)), ", or at this n from ",
+         if (is.na(x$want$eps)) "no eps up to 100" else paste("eps =", format(x$want$eps)))
+}
