@@ -56,8 +56,8 @@ warn_delta <- function(delta, n, call = sys.call(-1)) {
 }
 
 # Limit for the iterations of a run and the points of a model: with more, each step would be mostly noise.
-most_iterations <- 1e6
-check_iterations <- function(x, arg, lower = 1, call = sys.call(-1)) check_count(x, arg, lower, call, most_iterations)
+iteration_limit <- 1e6
+check_iterations <- function(x, arg, lower = 1, call = sys.call(-1)) check_count(x, arg, lower, call, iteration_limit)
 
 # x must be `length` finite numbers of moderate size; `what` describes them in the error.
 check_vector <- function(x, arg, length, what, call = sys.call(-1)) {
@@ -110,10 +110,10 @@ text_hint <- function(x, known) {
 quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
 
 # The first of many names, and how many more there are.
-most_shown <- 8L
+max_shown <- 8L
 first_of <- function(x) {
-  if (length(x) <= most_shown) return(paste(x, collapse = ", "))
-  paste0(paste(x[seq_len(most_shown)], collapse = ", "), " and ", length(x) - most_shown, " more")
+  if (length(x) <= max_shown) return(paste(x, collapse = ", "))
+  paste0(paste(x[seq_len(max_shown)], collapse = ", "), " and ", length(x) - max_shown, " more")
 }
 
 # Describes x in an error message, never by its value.

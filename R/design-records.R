@@ -96,7 +96,8 @@ clipped_offset <- function(value, range) {
 
 has_weights <- function(design) !is.null(design$weights) || length(design$offset) > 0L
 
-# The weighing for ffi_oracle_weigh(), or NULL. For a data frame without rows it is a template for rows that come later.
+# The weighing for ffi_oracle_set_weights(), or NULL. For a data frame without rows it is a template for rows that come
+# later.
 design_weighing <- function(design, response, data, call) {
   if (!has_weights(design)) return(NULL)
   offset <- if (length(design$offset) > 0L) design_offset(design, data, "data", call)
@@ -106,13 +107,13 @@ design_weighing <- function(design, response, data, call) {
 # shift: the ranges of the offset terms. If the response has bounds, offsets are divided by the half width of its map.
 weighing_of <- function(weight, offset, shift, response) {
   unit <- response_unit(response)
-  list(weight = weight, offset = if (!is.null(offset)) offset / unit, most = most_offset(shift) / unit)
+  list(weight = weight, offset = if (!is.null(offset)) offset / unit, most = max_offset(shift) / unit)
 }
 
 response_unit <- function(response) if (response$kind == "bounded") response$half else 1
 
 # The bound is zero where there is no offset.
-most_offset <- function(shift) if (is.null(shift)) 0 else sum(apply(abs(shift), 1L, max))
+max_offset <- function(shift) if (is.null(shift)) 0 else sum(apply(abs(shift), 1L, max))
 
 check_offset <- function(loss, offset, call) {
   if (!offset || !has_classes(loss)) return(invisible())

@@ -130,13 +130,13 @@ design_order <- function(design) {
 # ---- matrices of second derivatives ----
 
 # ORACLE_MOST_DIM in the core.
-most_matrix <- 8192L
+max_matrix <- 8192L
 
 # advice: from the caller, which knows the alternatives.
 check_matrix_size <- function(dim, what, call, advice = NULL) {
-  if (dim <= most_matrix) return(invisible())
+  if (dim <= max_matrix) return(invisible())
   abort("argument", what, " needs matrices of ", dim, " x ", dim, " numbers, ", round(8 * dim^2 / 2^20),
-        " MiB each, several at a time; the most are ", most_matrix, " rows.", advice, call = call,
+        " MiB each, several at a time; the most are ", max_matrix, " rows.", advice, call = call,
         class = "dpsosp_error_size")
 }
 

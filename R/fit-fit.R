@@ -147,10 +147,10 @@ predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class
   warn_undeclared(object$design, newdata, call)
   if (type == "link") return(link)
   if (is_numeric_response(object$response)) return(response_mean(object$response, link))
-  several <- object$response$kind == "classes"
+  classes <- object$response$kind == "classes"
   switch(type,
-    response = if (several) class_probabilities(link) else stats::plogis(link),
-    class = if (several) class_labels(link, object$response$labels) else
+    response = if (classes) class_probabilities(link) else stats::plogis(link),
+    class = if (classes) class_labels(link, object$response$labels) else
       response_decode(object$response, ifelse(link > 0, 1, -1))
   )
 }

@@ -105,13 +105,13 @@ predict.dp_network <- function(object, newdata, type = c("class", "response", "l
   check_type(type, object, call)
   link <- network_link(object, newdata, call)
   warn_undeclared(object$design, newdata, call)
-  several <- response$kind == "classes"
-  if (several) colnames(link) <- response$labels
-  if (!several) link <- response_link(response, as.vector(link))
+  classes <- response$kind == "classes"
+  if (classes) colnames(link) <- response$labels
+  if (!classes) link <- response_link(response, as.vector(link))
   if (type == "link") return(link)
   if (numeric) return(response_mean(response, link))
-  if (type == "response") return(if (several) class_probabilities(link) else stats::plogis(link))
-  if (several) class_labels(link, response$labels) else response_decode(response, ifelse(link > 0, 1, -1))
+  if (type == "response") return(if (classes) class_probabilities(link) else stats::plogis(link))
+  if (classes) class_labels(link, response$labels) else response_decode(response, ifelse(link > 0, 1, -1))
 }
 
 # The outputs of a row depend on this row alone, even in the last bit.

@@ -12,11 +12,11 @@ table_lines <- function(rows, columns) {
   padded <- Map(function(name, column) formatC(c(name, column), width = max(nchar(c(name, column)))), names(columns),
                 columns)
   lines <- do.call(paste, c(list(format(c("", rows))), padded))
-  more <- length(rows) - most_coefficients
-  c(utils::head(lines, most_coefficients + 1L), if (more > 0L) paste("and", more, "more: see `coef()`"))
+  more <- length(rows) - max_coefficients
+  c(utils::head(lines, max_coefficients + 1L), if (more > 0L) paste("and", more, "more: see `coef()`"))
 }
 
-most_coefficients <- 30L # that are printed
+max_coefficients <- 30L # that are printed
 
 privacy_text <- function(privacy) {
   c(

@@ -194,14 +194,14 @@ class_weights <- function(job, geometry, variance) {
 }
 
 takes_tilt <- function(job, geometry) {
-  !is.null(job$share) && geometry$weighted && geometry$cap == 1 && has_slopes(job$loss) &&
+  !is.null(job$class_fraction) && geometry$weighted && geometry$cap == 1 && has_slopes(job$loss) &&
     job$neighbours == "replace-one"
 }
 
 class_tilt <- function(job, geometry, variance, end) {
   squared <- 1 + sum(geometry$scale^2 * ifelse(is.na(end), variance, (geometry$centre - end)^2))
-  rarer <- max(0, min(sqrt(2 / squared), 2 * max(job$share, 1 - job$share)) - 1)
-  if (job$share < 0.5) rarer else -rarer
+  rarer <- max(0, min(sqrt(2 / squared), 2 * max(job$class_fraction, 1 - job$class_fraction)) - 1)
+  if (job$class_fraction < 0.5) rarer else -rarer
 }
 
 # The end of its range that a column is closer to, if its squared distance is below the variance, so that the column

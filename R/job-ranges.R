@@ -17,7 +17,7 @@ job_ranges <- function(job) {
 
 warn_missed <- function(missed, call) {
   if (length(missed) == 0L) return(invisible())
-  some <- utils::head(missed, most_shown)
+  some <- utils::head(missed, max_shown)
   warn("ranges", "No range exceeds the noise level for ", if (length(missed) > 1L) paste(length(missed), "columns") else
     "one column", ": [-1, 1] is taken, with which a column that lies elsewhere carries no information. Declare what ",
        "is known about it:\n  bounds = list(", paste0(vapply(some, backquote, ""), " = c( , )", collapse = ", "),

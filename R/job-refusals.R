@@ -69,10 +69,10 @@ refuse_nonsmooth <- function(job) {
 # These parts are proven and implemented only for losses with one predictor per row.
 refuse_outputs <- function(job) {
   if (is_network(job) || loss_outputs(job$loss) == 1L) return(NULL)
-  if (!job$method$several) {
+  if (!job$method$multi_output) {
     return(paste0("The method \"", job$method$name, "\" is for losses of one predictor, and the multinomial loss has ",
                   "one for each class: what it releases, second derivatives or minimisers, has no bound that is ",
-                  "proven there. The methods ", quote_all(methods_with("several")), " take it, and \"auto\" ",
+                  "proven there. The methods ", quote_all(methods_with("multi_output")), " take it, and \"auto\" ",
                   "finds one."))
   }
   if (!is.null(job$control$curvature) && !is_moment(job$control)) {
@@ -156,13 +156,13 @@ check_requirements <- function(job) {
 
 # Is the problem too large for the matrices that the method asks for?
 check_matrices <- function(job) {
-  if (job$side <= most_matrix) return(invisible())
+  if (job$side <= max_matrix) return(invisible())
   if (job$method$family$matrices(job$control)) {
     published <- identical(job$control$constants, "published")
     check_matrix_size(job$side, paste0("The method \"", job$method$name, "\"",
                                       if (published) " with published constants"), job$call, gradient_advice())
   }
-  least <- least_curvature(job)
+  least <- min_curvature(job)
   if (least[["curv_lower"]] == 0) return(invisible())
   target <- job$asked$target
   eps_h <- if (is.null(target)) 0 else target_resolve(target, least[["third"]])$eps_h
@@ -174,6 +174,6 @@ check_matrices <- function(job) {
 }
 
 # Lower bound of the objective's curvature (as curv_lower) and bound of its third derivatives.
-least_curvature <- function(job) {
+min_curvature <- function(job) {
   loss_bounds(job$loss)[c("curv_lower", "third")] + penalty_bounds(core_penalty(job$penalty, FALSE))
 }

@@ -10,7 +10,7 @@
 #   job_open()    budget and the part of it that the job may spend (privacy-claim.R), what follows from it (job-open.R)
 #   job_ranges()  private (names of the columns whose ranges are found); completes design (job-ranges.R)
 #   job_response()  level; completes loss and response, for squared error (job-start.R)
-#   job_begin()   start, class, share (job-start.R)
+#   job_begin()   start, class, class_fraction (job-start.R)
 #   job_oracle()  oracle
 #   job_geometry()  geometry in use, ends, usable (job-geometry.R)
 #   job_run()     target in use, answer (of ffi_method_run), released (of ffi_oracle_kept)

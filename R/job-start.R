@@ -57,7 +57,7 @@ release_level <- function(job) {
 # job_begin() chooses a start if none was given: the level of the response; or, for methods that ask for it (constant in
 # method-family.R), the best constant prediction if there is an intercept and the loss is logistic, of any slope, the
 # log-odds of the second class's fraction p; or zero. It adds to the job
-#   start, class (the released fraction and its standard deviation), share (the second class's fraction at the start)
+#   start, class (the released fraction and its standard deviation), class_fraction (of the second class at the start)
 #
 # p is a release of its own, as this is more accurate. Rows have norm at most one, and the intercept is one coordinate,
 # 1 / radius, so in a gradient of all coefficients it has 2 radius times the noise that p needs. The problem without
@@ -71,7 +71,7 @@ job_begin <- function(job) {
   if (!has_constant(job)) return(add_entries(job, start = c(0, slopes)))
   class <- constant_prediction(job)
   constant <- log_odds(class$fraction, class$sd)
-  add_entries(job, start = c(constant, slopes), class = class, share = stats::plogis(constant))
+  add_entries(job, start = c(constant, slopes), class = class, class_fraction = stats::plogis(constant))
 }
 
 has_constant <- function(job) {
@@ -80,7 +80,7 @@ has_constant <- function(job) {
 
 # The cost in rho, of the most expensive wish. wishes: for the accuracy of p, as start_coarse in method-family.R.
 constant_cost <- function(n, rho, wishes) {
-  max(vapply(wishes, function(wish) min(wish[["share"]] * rho, 1 / (2 * (n * wish[["sd"]])^2)), 0))
+  max(vapply(wishes, function(wish) min(wish[["fraction"]] * rho, 1 / (2 * (n * wish[["sd"]])^2)), 0))
 }
 
 constant_prediction <- function(job) {
@@ -90,4 +90,4 @@ constant_prediction <- function(job) {
 }
 
 # The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.
-log_odds <- function(share, sd) stats::qlogis(min(max(share, min(sd, 0.5)), 1 - min(sd, 0.5)))
+log_odds <- function(fraction, sd) stats::qlogis(min(max(fraction, min(sd, 0.5)), 1 - min(sd, 0.5)))

@@ -43,7 +43,7 @@ numeric_labels <- function(name) {
 }
 
 # As in the core (src/loss/multinomial.c).
-most_classes <- 1000L
+max_classes <- 1000L
 
 classes_response <- function(y, name, call) {
   if (!is.factor(y)) {
@@ -51,9 +51,9 @@ classes_response <- function(y, name, call) {
           "`factor(", name, ", levels = c(...))`; it is ", describe_column(y), ".", call = call)
   }
   labels <- check_labels(levels(y), name, call)
-  if (length(labels) < 2L || length(labels) > most_classes) {
+  if (length(labels) < 2L || length(labels) > max_classes) {
     abort("argument", "`", name, "` has ", length(labels), " declared level", if (length(labels) != 1L) "s",
-          "; the multinomial loss takes from 2 to ", most_classes, ".", call = call)
+          "; the multinomial loss takes from 2 to ", max_classes, ".", call = call)
   }
   structure(class = "dp_response", list(name = name, kind = "classes", labels = labels))
 }

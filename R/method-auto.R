@@ -11,7 +11,7 @@
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
-auto_several <- 4000L # higher, as one matrix serves all outputs
+auto_matrix_columns <- 4000L # higher, as one matrix serves all outputs
 
 # The row of the table for the method that the call asks for.
 chosen_method <- function(job) {
@@ -27,7 +27,7 @@ chosen_method <- function(job) {
 # (inst/experiments/inference.R).
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
-  if (loss_outputs(job$loss) > 1L) return(if (job$side <= auto_several) "newton" else "gd")
+  if (loss_outputs(job$loss) > 1L) return(if (job$side <= auto_matrix_columns) "newton" else "gd")
   if (has_residuals(job$loss)) return("newton-ridge")
   if (!is_convex(job$loss, job$penalty)) return("2opt-ls")
   if (job$dim > auto_columns) return(if (is_smooth(job$loss)) "2opt-ls" else "gd")

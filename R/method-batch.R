@@ -56,7 +56,7 @@ default_batch <- function(job, rho, steps) {
   sensitivity <- if (job$neighbours == "replace-one") 2 else 1 # times L / n
   wanted <- 2 * job$n^2 * job$control$batch_share * rho / (sensitivity^2 * job$dim * steps)
   family <- job$method$family
-  max(1, floor(min(max(wanted, job$n / family$most_batches(job$control)), job$n / family$least_batches(job$control))))
+  max(1, floor(min(max(wanted, job$n / family$max_batches(job$control)), job$n / family$min_batches(job$control))))
 }
 
 # The planned run as an event: first the steps on batches (Gaussian, or in part a sparse vector on a batch of its own,

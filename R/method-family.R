@@ -12,8 +12,8 @@
 # hessians    function(control): what needs Hessians, which not every loss has, and what to take instead; or NULL
 # accountant  function(job): "auto", or "zcdp" when there are releases that are not Gaussian
 # steps       function(job): planned number of steps on batches
-# least_batches, most_batches  functions(control): a default batch has at most n / least_batches records, and at least
-#             n / most_batches
+# min_batches, max_batches  functions(control): a default batch has at most n / min_batches records, and at least
+#             n / max_batches
 # chosen      function(control): fraction of the cost of a step on batches for a sparse vector with a batch of its own
 # constant    function(job): for a run that starts at the constant prediction if no start is given, how precisely this
 #             is released (job-start.R): start_coarse, start_fine, start_alone or start_shared, below; else
@@ -30,13 +30,13 @@ new_family <- function(name, control, options, core = function(control) name, ch
                        complete = function(control, ...) control, check_problem = function(...) NULL,
                        matrices = function(control) TRUE,
                        hessians = function(control) NULL, accountant = function(job) "auto", steps = gradient_steps,
-                       least_batches = function(control) 20, most_batches = function(control) 200,
+                       min_batches = function(control) 20, max_batches = function(control) 200,
                        chosen = function(control) 0, constant = function(job) NULL, weighted = NULL,
                        any_noise = function(job) !is.null(weighted), planned = NULL, needed = NULL,
                        pushed = function(control) TRUE, certifies = "sample", because = "") {
   list(name = name, core = core, control = control, options = options, check = check, complete = complete,
        check_problem = check_problem, matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
-       least_batches = least_batches, most_batches = most_batches, chosen = chosen, constant = constant,
+       min_batches = min_batches, max_batches = max_batches, chosen = chosen, constant = constant,
        weighted = weighted, any_noise = any_noise, planned = planned, needed = needed, pushed = pushed,
        certifies = certifies,
        because = because)
@@ -48,7 +48,7 @@ new_family <- function(name, control, options, core = function(control) name, ch
 # start_coarse is for methods whose first step corrects the intercept, start_fine for those that may end at their start,
 # and, where noise hides what a step could gain, start_shared for those that use the gradients at their start in any
 # case, and start_alone for others.
-start_coarse <- list(c(sd = 0.01, share = 0.05))
-start_fine <- list(c(sd = 0.002, share = 0.1), c(sd = 0.02, share = 0.8))
-start_alone <- list(c(sd = 0.002, share = 0.8))
-start_shared <- list(c(sd = 0.002, share = 0.5), c(sd = 0.02, share = 0.8))
+start_coarse <- list(c(sd = 0.01, fraction = 0.05))
+start_fine <- list(c(sd = 0.002, fraction = 0.1), c(sd = 0.02, fraction = 0.8))
+start_alone <- list(c(sd = 0.002, fraction = 0.8))
+start_shared <- list(c(sd = 0.002, fraction = 0.5), c(sd = 0.02, fraction = 0.8))

@@ -143,7 +143,7 @@ family_line_search <- function() {
     check = check_line_search, check_problem = check_clipped, matrices = function(control) FALSE,
     accountant = function(job) if (job$control$line_search == "gaussian") "auto" else "zcdp",
     steps = line_search_attempts, pushed = function(control) control$line_search != "exponential",
-    least_batches = function(control) 10, most_batches = function(control) 10,
+    min_batches = function(control) 10, max_batches = function(control) 10,
     chosen = function(control) if (control$line_search == "svt") 1 - control$gradient_share else 0,
     because = ", and it certifies gradients only"
   )

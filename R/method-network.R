@@ -86,6 +86,6 @@ network_oracle <- function(job) {
   records <- job$records(job)
   pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
                    job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
-  weigh_records(pointer, records$weighing)
+  set_weights(pointer, records$weighing)
   list(pointer = pointer, noise = job$noise)
 }

@@ -155,7 +155,7 @@ family_newton <- function() {
     check = check_damped, check_problem = check_rounding, hessians = newton_hessians,
     steps = function(job) job$control$iterations,
     # With its own curvature, the method takes few steps.
-    least_batches = function(control) if (control$curvature == "lazy") 20 else 5,
+    min_batches = function(control) if (control$curvature == "lazy") 20 else 5,
     constant = function(job) if (job$control$curvature == "lazy") start_coarse,
     because = ", where Newton's method may increase the objective and the noise of its directions is unbounded"
   )

@@ -147,8 +147,8 @@ check_candidates <- function(b, beta, kind, call) {
 
 family_opt <- function() {
   new_family("opt", function(method, loss) control_opt(), opt_options, accountant = opt_accountant,
-             matrices = function(control) control$constants == "published", least_batches = opt_least_batches,
-             most_batches = opt_most_batches, constant = opt_constant, any_noise = opt_leaves_start,
+             matrices = function(control) control$constants == "published", min_batches = opt_min_batches,
+             max_batches = opt_max_batches, constant = opt_constant, any_noise = opt_leaves_start,
              planned = iterations_short_step,
              needed = function(method, a, eps_h) (if (method$search) rows_line_search else rows_short_step)(a, eps_h))
 }
@@ -168,7 +168,7 @@ opt_uses_all <- function(job) {
 }
 
 # As opt_uses_all() where the constant prediction was released.
-opt_leaves_start <- function(job) !is.null(job$share) && opt_uses_all(job)
+opt_leaves_start <- function(job) !is.null(job$class_fraction) && opt_uses_all(job)
 
 # On synthetic problems (inst/experiments/leave-rule.R): power 1 is better with weak signals and worse with strong ones,
 # and larger values of the signal do harm where there is nothing but noise.
@@ -184,8 +184,8 @@ opt_start_curvature <- function(job) {
   start_curvature(job, loss_bounds(job$loss)[["curv_upper"]]) / job$dim^opt_power
 }
 
-opt_least_batches <- function(control) if (control$constants == "published") 50 else 20
-opt_most_batches <- function(control) if (control$constants == "published") 50 else 200
+opt_min_batches <- function(control) if (control$constants == "published") 50 else 20
+opt_max_batches <- function(control) if (control$constants == "published") 50 else 200
 
 opt_options <- function(job, rho) {
   control <- job$control

@@ -15,7 +15,7 @@ residual_clip <- c(least = 0.6, most = 4, at = 0.7, noise = 0.02, power = 0.4) #
 residual_first <- 1.5          # least clip of the first phase, over the scale of residuals
 residual_reach <- 8            # time constants of the slowest direction, over those that the noise of one step allows
 residual_least <- 1.2          # least term added to the matrix, over the norm of its noise
-residual_wander <- 0.7         # standard deviation of the predictors caused by the noise of the iterates
+residual_iterate_sd <- 0.7     # standard deviation of the predictors caused by the noise of the iterates
 residual_tail <- 0.85          # fraction of the iterates of a phase whose mean is taken
 residual_signal <- 2^-6        # smallest standard deviation of the predictors, over that of the response
 residual_signals <- 8L         # number of such values, each twice the one before
@@ -90,7 +90,7 @@ residual_options <- function(job, rho) {
        counts_share = residual_counts / left, recalibration_share = shares$recalibration / left,
        slopes = shares$slopes, present = job$level$present, level = job$level$noise, spread = job$level$spread,
        centre = job$geometry$centre_sd, clip = clip_over_scale(relative_noise(job, shares$gradients * job$rho)),
-       first = residual_first, reach = residual_reach, least = residual_least, wander = residual_wander,
+       first = residual_first, reach = residual_reach, least = residual_least, iterate_sd = residual_iterate_sd,
        tail = residual_tail, signal = residual_signal, signals = residual_signals)
 }
 

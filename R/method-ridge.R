@@ -121,16 +121,16 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, intercept, signals, wander, few and matrix with others on
+# inst/experiments/ridge-rule.R compares size, intercept, signals, iterate_variance, few and matrix with others on
 # synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
-ridge_quiet <- 0.5      # smallest factor of this curvature for the steps, where there is little noise
+ridge_curvature_factor <- 0.5 # smallest factor of this curvature for the steps, where there is little noise
 ridge_size <- 24        # norm of the solution that the ridge is made for, with rows of norm one
 ridge_intercept <- 0.25 # ridge of the intercept over that of a column with the scale of most: its coordinate is short
 ridge_signal <- 0.05    # smallest standard deviation of the predictors that the solution is shrunk for
 ridge_signals <- 9L     # number of such values, each twice the one before
 ridge_reach <- 2        # number of time constants of the slowest direction
-ridge_wander <- 0.02    # variance of the predictors caused by the noise of the iterates, over sqrt(d)
+ridge_iterate_variance <- 0.02 # variance of the predictors caused by the noise of the iterates, over sqrt(d)
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
 ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
 ridge_few <- 10000      # with at most so many records fewer steps, 80 passes in all, and half of that variance, suffice
@@ -149,17 +149,20 @@ ridge_control <- function(job) {
 
 ridge_options <- function(job, rho) {
   most <- if (has_slopes(job$loss)) ridge_curvature else loss_bounds(job$loss)[["curv_upper"]]
-  wander <- if (has_few_records(job)) ridge_wander / 2 else ridge_wander
-  c(list(curvature = most * quiet(job), start_curvature = start_curvature(job, most),
+  variance <- if (has_few_records(job)) ridge_iterate_variance / 2 else ridge_iterate_variance
+  c(list(curvature = most * curvature_factor(job), start_curvature = start_curvature(job, most),
          size = ridge_size * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
-         signals = ridge_signals, reach = ridge_reach, wander = wander * sqrt(job$dim), least = ridge_floor,
-         tail = ridge_tail),
+         signals = ridge_signals, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
+         least = ridge_floor, tail = ridge_tail),
     ridge_control(job))
 }
 
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released.
-start_curvature <- function(job, most) if (is.null(job$share)) most else min(most, job$share * (1 - job$share))
+start_curvature <- function(job, most) {
+  fraction <- job$class_fraction
+  if (is.null(fraction)) most else min(most, fraction * (1 - fraction))
+}
 
 # The curvature of the steps over that of the loss. Where there is little noise longer steps reach coefficients far
 # away, such as those of levels that occur with one class only, where the loss has little curvature.
-quiet <- function(job) if (has_slopes(job$loss)) max(ridge_quiet, job$geometry$cap^-2) else 1
+curvature_factor <- function(job) if (has_slopes(job$loss)) max(ridge_curvature_factor, job$geometry$cap^-2) else 1

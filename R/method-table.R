@@ -26,14 +26,14 @@ NULL
 #   fresh      is each record read once, in one pass over a source?
 #   convex     does it need a convex problem?
 #   nonsmooth  does it support losses whose second derivative jumps?
-#   several    does it support losses with several outputs?
+#   multi_output  does it support losses with several outputs?
 #   unbounded  does it support a loss whose slope has no bound (method-residual.R)?
 #   scaled     are columns centred and scaled by default (method-geometry.R)?
 #   open       function(job): the job with its budget, if it needs a special ledger; or NULL
 method <- function(name, family, ..., networks = FALSE, batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE,
-                   several = FALSE, unbounded = FALSE, scaled = FALSE, open = NULL) {
+                   multi_output = FALSE, unbounded = FALSE, scaled = FALSE, open = NULL) {
   list(name = name, family = family, ..., networks = networks, batch = batch, fresh = fresh, convex = convex,
-       nonsmooth = nonsmooth, several = several, unbounded = unbounded, scaled = scaled, open = open)
+       nonsmooth = nonsmooth, multi_output = multi_output, unbounded = unbounded, scaled = scaled, open = open)
 }
 
 method_rows <- function() {
@@ -43,12 +43,12 @@ method_rows <- function() {
     method("opt-ls", family_opt(), two_phase = FALSE, search = TRUE, scaled = TRUE),
     method("opt", family_opt(), two_phase = FALSE, search = FALSE, scaled = TRUE),
     method("tr", family_tr(), scaled = TRUE),
-    method("gd", family_gd(), nonsmooth = TRUE, several = TRUE, scaled = TRUE),
+    method("gd", family_gd(), nonsmooth = TRUE, multi_output = TRUE, scaled = TRUE),
     method("opt-b", family_opt(), two_phase = FALSE, search = FALSE, batch = TRUE, scaled = TRUE),
     method("2opt-b", family_opt(), two_phase = TRUE, search = FALSE, batch = TRUE, scaled = TRUE),
     method("tr-b", family_tr(), batch = TRUE, scaled = TRUE),
-    method("sgd", family_gd(), batch = TRUE, nonsmooth = TRUE, several = TRUE),
-    method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE, several = TRUE),
+    method("sgd", family_gd(), batch = TRUE, nonsmooth = TRUE, multi_output = TRUE),
+    method("newton", family_newton(), damped = FALSE, convex = TRUE, nonsmooth = TRUE, multi_output = TRUE),
     method("newton-b", family_newton(), damped = FALSE, batch = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("damped-newton", family_newton(), damped = TRUE, convex = TRUE),
     method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE, unbounded = TRUE),

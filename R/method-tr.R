@@ -64,7 +64,7 @@ control_tr <- function(constants = c("tight", "published"), stop = c("dual", "ex
 
 family_tr <- function() {
   new_family("tr", function(method, loss) control_tr(), tr_options, matrices = function(control) TRUE,
-             least_batches = opt_least_batches, most_batches = opt_most_batches,
+             min_batches = opt_min_batches, max_batches = opt_max_batches,
              planned = iterations_trust_region, needed = function(method, a, eps_h) rows_trust_region(a))
 }
 

@@ -103,16 +103,16 @@ new_model <- function(name, layers) {
   structure(class = "dp_model", list(name = name, layers = layers))
 }
 
-most_units <- 1e5
-most_layers <- 20L
+max_units <- 1e5
+max_layers <- 20L
 
 # Whole numbers, one for each layer.
 check_counts <- function(x, arg, call, least = 1L) {
-  if (!is.numeric(x) || length(x) < least || length(x) > most_layers || anyNA(x)) {
-    abort("argument", "`", arg, "` must be ", least, " to ", most_layers, " whole numbers, not ", describe(x), ".",
+  if (!is.numeric(x) || length(x) < least || length(x) > max_layers || anyNA(x)) {
+    abort("argument", "`", arg, "` must be ", least, " to ", max_layers, " whole numbers, not ", describe(x), ".",
           call = call)
   }
-  vapply(x, check_count, 0L, arg = arg, call = call, upper = most_units)
+  vapply(x, check_count, 0L, arg = arg, call = call, upper = max_units)
 }
 
 check_each <- function(x, arg, count, lower, call) {
@@ -120,7 +120,7 @@ check_each <- function(x, arg, count, lower, call) {
     abort("argument", "`", arg, "` must be one number or ", count, ", one for each convolution, not ", describe(x), ".",
           call = call)
   }
-  rep_len(vapply(x, check_count, 0L, arg = arg, lower = lower, call = call, upper = most_units), count)
+  rep_len(vapply(x, check_count, 0L, arg = arg, lower = lower, call = call, upper = max_units), count)
 }
 
 check_model <- function(model, call) {

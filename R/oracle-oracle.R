@@ -106,7 +106,7 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
-  weigh_records(pointer, records$weighing)
+  set_weights(pointer, records$weighing)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$move))
 }
@@ -117,9 +117,9 @@ plain_oracle <- function(job) {
 }
 
 # weighing: see design-records.R, or NULL.
-weigh_records <- function(pointer, weighing) {
+set_weights <- function(pointer, weighing) {
   if (is.null(weighing)) return(invisible())
-  .Call(ffi_oracle_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
+  .Call(ffi_oracle_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
 }
 
 # From now on coefficients and releases are in other coordinates, also on workers.

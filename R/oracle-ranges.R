@@ -36,7 +36,7 @@ ranges_error <- 0.01    # probability that noise is mistaken for a column's core
 ranges_cutting <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
 ranges_keeping <- list(reach = 0.02, across = 3, tail = 0, outside = 0.01, surely = TRUE)
 ranges_octave_worth <- 0.05
-ranges_most_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
+ranges_max_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
 ranges_others <- 0.02   # fraction of n that is assumed to be outside the fullest cell at least
 ranges_doubt <- 2       # standard deviations added to the values outside
 ranges_narrow <- 0.8    # fraction of n in two octaves from which a column is considered narrow
@@ -213,7 +213,7 @@ read_cells <- function(counts, range, sd, n) {
   at_most <- function(count, cells) pmax(count, 0) + ranges_doubt * sd * sqrt(cells)
   lost <- pmin(at_most(total[k + 1L] - inside, k - width), at_most(n - inside, width))
   others <- max(n - max(counts), ranges_others * n)
-  cost <- ifelse(lost > ranges_most_lost * others, Inf, log2(width) + lost / (ranges_octave_worth * others))
+  cost <- ifelse(lost > ranges_max_lost * others, Inf, log2(width) + lost / (ranges_octave_worth * others))
   best <- which.min(cost)
   list(lower = edges[pairs$first[best]], upper = edges[pairs$last[best] + 1L])
 }

@@ -274,13 +274,13 @@ error_rates <- function(audit) {
   counts <- audit$counts
   errors <- c(counts[["false_positives"]], counts[["false_negatives"]])
   least <- data.frame(positive = seq(0, 1, length.out = 401))
-  least$negative <- least_error(audit, least$positive)
+  least$negative <- min_error(audit, least$positive)
   list(at = errors / counts[["runs"]], least = least,
        limit = clopper_pearson_upper(errors, counts[["runs"]], (1 - audit$conf) / 2))
 }
 
 # The smallest false negative rate that the claim allows, as in audit_bound().
-least_error <- function(audit, positive) {
+min_error <- function(audit, positive) {
   if (audit$tradeoff == "gdp") {
     return(stats::pnorm(stats::qnorm(1 - positive) - .Call(ffi_gdp_mu, audit$eps, audit$delta)))
   }

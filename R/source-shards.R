@@ -215,7 +215,7 @@ worker_failure <- function(e) {
 }
 
 # Rows have norm at most one, and offsets are at most shift in size (src/barrier/words.c defines the words).
-most_of_sum <- function(loss, columns, intercept, shift) {
+max_of_sum <- function(loss, columns, intercept, shift) {
   bounds <- loss_bounds(loss)
   slope <- bounds[["lipschitz"]]
   curvature <- max(bounds[c("curv_lower", "curv_upper")])
@@ -263,7 +263,7 @@ shard_records <- function(source, design, response, bare = FALSE) {
     ))
     check_opened(answers, source, used)
     columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
-    list(ask = shard_answer(shards, "sum", list(), most_of_sum(loss, columns, intercept, weighing$most %||% 0)),
+    list(ask = shard_answer(shards, "sum", list(), max_of_sum(loss, columns, intercept, weighing$most %||% 0)),
          words = character(), shards = length(shards$where))
   }
   list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing,

@@ -26,7 +26,7 @@ worker_steps <- list(
     pointer <- .Call(ffi_shard_create, made$rows, request$intercept, request$radius, made$y, request$loss$name,
                      request$loss$parameter)
     weighing <- made$weighing
-    if (!is.null(weighing)) .Call(ffi_shard_weigh, pointer, weighing$weight, weighing$offset, weighing$most)
+    if (!is.null(weighing)) .Call(ffi_shard_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
     assign(request$key, list(id = request$id, n = nrow(data), pointer = pointer), opened)
     list(n = nrow(data), schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))

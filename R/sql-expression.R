@@ -17,7 +17,7 @@
 # computations have an absolute value between 1e-150 and 1e150, or they are zero or missing. So a sum, product or
 # quotient of two of them does not overflow, and is not zero unless a factor is zero: both are errors in PostgreSQL.
 
-most_depth <- 20 # of nested calls: twice as many layers, or a few more
+max_depth <- 20 # of nested calls: twice as many layers, or a few more
 
 # schema: of the columns, as in a design. expressions: named by their text. Returns a list of
 #   nodes     of the expressions, each held
@@ -26,7 +26,7 @@ most_depth <- 20 # of nested calls: twice as many layers, or a few more
 define_expressions <- function(push, schema, expressions) {
   made <- list2env(list(push = push, schema = schema, items = list(), joins = character()), parent = emptyenv())
   nodes <- lapply(expressions, function(e) {
-    if (depth(e) > most_depth) refuse_expression(e, "more than ", most_depth, " calls within each other")
+    if (depth(e) > max_depth) refuse_expression(e, "more than ", max_depth, " calls within each other")
     hold(made, translate(made, e))
   })
   layers <- expression_layers(made, unlist(lapply(nodes, `[[`, "refs")))

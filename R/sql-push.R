@@ -112,8 +112,8 @@ check_pushed <- function(push, design, response, loss, call) {
   if (items + 6L > push$dialect$most) {
     refuse("A statement may have ", push$dialect$most, " items; ", items, " columns are too many")
   }
-  if (pushed_cells(design) > most_cells) {
-    refuse("The factors have ", pushed_cells(design), " combinations of levels; the most are ", most_cells)
+  if (pushed_cells(design) > max_cells) {
+    refuse("The factors have ", pushed_cells(design), " combinations of levels; the most are ", max_cells)
   }
 }
 
@@ -150,7 +150,7 @@ is_wide <- function(range) {
 }
 
 # Limit for the groups of a statement: the sensitivities account for this many additions.
-most_cells <- 1000
+max_cells <- 1000
 pushed_cells <- function(design) {
   factors <- unique(design$columns$variable[design$columns$kind == "indicator"])
   sizes <- unlist(lapply(factors, function(name) factor_sizes(design$predictors[[name]], design$levels[[name]])))
@@ -202,7 +202,7 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
   list(dialect = push$dialect, before = push$before, from = paste(c(push$from, "AS t", joins), collapse = " "), v = v,
        k = vapply(k, `[[`, "", "code"), indicators = unname(indicators), y = of_subset(push, design, y$code),
        weight = map_weight(push, design$weights), offset = map_offset(push, design, response_unit(response)),
-       shift = most_offset(design$shift) / response_unit(response), n = n, loss = loss, intercept = intercept,
+       shift = max_offset(design$shift) / response_unit(response), n = n, loss = loss, intercept = intercept,
        radius = radius)
 }
 

@@ -56,7 +56,7 @@ squared_distance <- function(s) {
   (s$effect * s$frame$radius)^2 * tcrossprod(from)
 }
 
-# sd: of the noise in a step's gradient; lambda0 and its lower bound: as least_eigenvalue() and invert() in
+# sd: of the noise in a step's gradient; lambda0 and its lower bound: as min_eigenvalue() and invert() in
 # src/method/newton_step.c.
 newton_run <- function(s) {
   o <- control_newton()
@@ -141,7 +141,7 @@ ridge_run <- function(s) {
   method <- methods()[["newton-ridge"]]
   frame <- s$frame
   job <- list(loss = loss_logistic(), method = method, control = method$family$control(method), n = s$n, rho = s$rho,
-              dim = frame$dim, design = frame, share = if (frame$intercept) plan_share(s))
+              dim = frame$dim, design = frame, class_fraction = if (frame$intercept) plan_share(s))
   bounds <- row_bounds(job)
   job$geometry <- c(new_geometry(plan_moments(s), s$frame$degree, job), bounds)
   rho <- after_start(s) - geometry_share * s$rho
@@ -193,7 +193,8 @@ ridge_excess <- function(s) {
   prior <- sum(diag(second) * size^2) / (kappa * ridge_total(weight * second, kappa, intercept))
   kept <- solve(seen %*% seen + diag(run$steps_sd^2 / prior, d), seen)
   held <- t(t(diag(d) - kept %*% seen) * size)
-  bias <- if (weight < 1) s$curvature * (ridge_wandered(run, weight^2 * second, kappa) / weight^2)^2 / 4 else 0
+  variance <- function() ridge_variance_of_iterates(run, weight^2 * second, kappa) / weight^2
+  bias <- if (weight < 1) s$curvature * variance()^2 / 4 else 0
   noise <- run$steps_sd^2 * trace_of(crossprod(kept, hessian), kept)
   plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
 }
@@ -210,15 +211,15 @@ ridge_kappa <- function(run, geometry, d, intercept) {
   run$steps_sd * sqrt(d) / o$size * c(if (intercept) o$intercept, 1 / geometry$prior^2)
 }
 
-# Variance of the predictors while the iterates vary, as in calm() in src/method/ridge.c.
-ridge_wandered <- function(run, matrix, kappa) {
+# Variance of the predictors while the iterates vary, as in damping() in src/method/ridge.c.
+ridge_variance_of_iterates <- function(run, matrix, kappa) {
   o <- run$options
   added <- pmax(o$iterations * kappa / o$reach, o$curvature * o$least * sqrt(2 * nrow(matrix)) * run$matrix_sd) + kappa
   e <- eigen(o$curvature * matrix / sqrt(outer(added, added)), symmetric = TRUE)
   value <- pmax(e$values, 0)
   spread <- colSums(e$vectors^2 / added)
   variance <- -sum(spread / (2 + value) * expm1(-2 * o$iterations * log1p(value)))
-  min(variance * run$steps_sd^2 * o$iterations / o$curvature, o$wander)
+  min(variance * run$steps_sd^2 * o$iterations / o$curvature, o$iterate_variance)
 }
 
 # As ridge_default_alpha() in src/method/ridge.c.

@@ -3,12 +3,14 @@
 # "(Karney 2016; proofs: lattice-gaussian)". A fault is
 #   - a citation in another form, or of an anchor that is not defined exactly once;
 #   - a document (x.md) that is not in the repository, or a label from one: "(A7)", "section F1";
-#   - code that the vignette names and that does not exist.
+#   - code that the vignette names and that does not exist;
+#   - a word of dev/retired-words, for which there is another term, in src/ or R/.
 #   dev/labels.sh
 # Ends with "N passed, N failed", counted in files; the last checks test the check itself on small examples.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 proofs=vignettes/proofs.Rmd
+retired=$(cat dev/retired-words)
 passed=0
 failed=0
 work=$(mktemp -d)
@@ -33,6 +35,9 @@ faults() {
   grep -oE '`[A-Za-z_][A-Za-z0-9_./-]*(\(\))?`' "$proofs" | tr -d '`()' | sort -u | while read -r name; do
     exists "$name" || echo "$proofs: no code is called $name"
   done
+  while IFS=$'\t' read -r old new; do
+    grep -rowE --include='*.[chR]' -- "$old" src R | sort -u | sed "s|$| is retired: $new|"
+  done <<< "$retired"
   texts | xargs awk -v anchors="$(tr '\n' ' ' <<< "$anchors")" -v names="$(documents | tr '\n' ' ')" '
     BEGIN {
       for (i = split(anchors, name, " "); i > 0; i--) anchor[name[i]]
@@ -107,6 +112,7 @@ check_the_check() {
   example 'not "(proofs: anchor)"' 'as proofs: one shows (here)'
   example 'not "(proofs: anchor)"' 'see the proofs' 'vignette'
   example 'no document other.md' 'as in other.md'
+  example 'wandered is retired' 'how far they wandered'
   example 'a label (A7)' 'its bound' '(A7)'
   example 'a label (A7, B2;' 'its bound (A7, B2; with noise)'
   example 'a label section F1' 'by section F1 of that'
