@@ -12,23 +12,10 @@
 # one; natural splines are an orthogonal map of B-splines without two columns (proofs: basis-norms). The parts of a
 # contrast are divided by the norm of its longest row.
 
-# Each basis reads something from the data unless it is given; the texts say how to write it with public values.
-basis_forms <- c(
-  poly = "poly((x - centre) / scale, degree, raw = TRUE), with a public centre and scale",
-  bs = "bs(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
-  ns = "ns(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots"
-)
-
-basis_prototypes <- list(
-  poly = function(x, degree = 1, coefs, raw = FALSE, simple) NULL,
-  bs = function(x, df, knots, degree = 3, intercept = FALSE, Boundary.knots) NULL,
-  ns = function(x, df, knots, intercept = FALSE, Boundary.knots) NULL
-)
-
 # The name of the basis that e calls, also as in stats::poly(), or NULL.
 basis_name <- function(e) {
   name <- function_name(e)
-  if (name %in% names(basis_forms)) name
+  if (name %in% names(bases)) name
 }
 
 # The basis that an expression declares, with checked arguments; NULL for any other expression.
@@ -36,14 +23,13 @@ declared_basis <- function(e, term, call) {
   kind <- basis_name(e)
   if (is.null(kind)) return(NULL)
   refuse <- function(...) abort("argument", "`", term, "` in `formula`: ", ..., call = call)
-  given <- tryCatch(as.list(match.call(basis_prototypes[[kind]], e))[-1],
+  given <- tryCatch(as.list(match.call(bases[[kind]]$arguments, e))[-1],
                     error = function(e) refuse(conditionMessage(e), "."))
   if (is.null(given$x) || is_empty(given$x)) refuse("there is no column.")
-  constants <- given[names(given) != "x"]
   if (kind == "poly") check_one_column(e, refuse)
+  constants <- given[names(given) != "x"]
   for (name in names(constants)) if (!is_constants(constants[[name]])) refuse("`", name, "` must be constants.")
-  basis <- c(list(kind = kind, x = given$x), lapply(constants, eval, row_wise))
-  if (kind == "poly") check_poly(basis, refuse) else check_spline(basis, refuse)
+  bases[[kind]]$check(c(list(kind = kind, x = given$x), lapply(constants, eval, row_wise)), refuse)
 }
 
 # In poly(x, z) the second column has no name.
@@ -56,7 +42,7 @@ check_one_column <- function(e, refuse) {
 
 check_poly <- function(basis, refuse) {
   if (!isTRUE(basis$raw) || any(c("coefs", "simple") %in% names(basis))) {
-    refuse("poly() finds its columns in the data. Write ", basis_forms[["poly"]], ".")
+    refuse("poly() finds its columns in the data. Write ", bases$poly$form, ".")
   }
   degree <- if (is.null(basis$degree)) 1 else basis$degree
   if (!is.numeric(degree) || !isTRUE(degree %in% 1:20)) refuse("`degree` must be a whole number from 1 to 20.")
@@ -66,7 +52,7 @@ check_poly <- function(basis, refuse) {
 check_spline <- function(basis, refuse) {
   kind <- basis$kind
   if (is.null(basis$knots) || is.null(basis$Boundary.knots) || !is.null(basis$df)) {
-    refuse(kind, "() places its knots by the data. Write ", basis_forms[[kind]], ", and no `df`.")
+    refuse(kind, "() places its knots by the data. Write ", bases[[kind]]$form, ", and no `df`.")
   }
   intercept <- if (is.null(basis$intercept)) FALSE else basis$intercept
   degree <- if (is.null(basis$degree)) 3 else basis$degree
@@ -90,16 +76,23 @@ basis_variable <- function(e, name, basis, empty, call) {
   if (!is.numeric(empty)) {
     abort("argument", "`", name, "` in `formula` must be of numbers, not of ", describe_column(empty), ".", call = call)
   }
-  k <- seq_len(basis$columns)
-  labels <- if (basis$columns > 1L) paste0(name, k) else name
-  if (basis$kind == "poly") {
-    parts <- lapply(k, function(j) if (j == 1L) basis$x else call("^", basis$x, as.double(j)))
-    return(list(expression = e, parts = stats::setNames(parts, labels), of = labels[1], together = FALSE))
-  }
-  parts <- lapply(k, function(j) {
+  variable <- bases[[basis$kind]]$variable(basis)
+  k <- seq_along(variable$parts)
+  names(variable$parts) <- if (length(k) > 1L) paste0(name, k) else name
+  if (!variable$together) variable$of <- names(variable$parts)[1]
+  c(list(expression = e), variable)
+}
+
+poly_variable <- function(basis) {
+  powers <- as.double(seq_len(basis$columns))
+  list(parts = lapply(powers, function(j) if (j == 1) basis$x else call("^", basis$x, j)), together = FALSE)
+}
+
+spline_variable <- function(basis) {
+  parts <- lapply(seq_len(basis$columns), function(j) {
     call("spline_column", basis$x, j, basis$kind, basis$knots, basis$boundary, basis$degree, basis$intercept)
   })
-  list(expression = e, parts = stats::setNames(parts, labels), of = character(), together = TRUE)
+  list(parts = parts, of = character(), together = TRUE)
 }
 
 numeric_variable <- function(e, name) {
@@ -162,3 +155,27 @@ check_contrasts <- function(contrasts, factors, call) {
   }
   check_known(named, factors, "contrasts", "factor of the formula", call)
 }
+
+# ---- the table of bases ----
+
+# form       how to write it with public values: each basis reads something from the data unless it is given
+# arguments  those of the function of this name
+# check      function(basis, refuse): the checked arguments, with the kind, x and the number of columns
+# variable   function(basis): parts, of and together, as above
+bases <- list(
+  poly = list(
+    form = "poly((x - centre) / scale, degree, raw = TRUE), with a public centre and scale",
+    arguments = function(x, degree = 1, coefs, raw = FALSE, simple) NULL,
+    check = check_poly, variable = poly_variable
+  ),
+  bs = list(
+    form = "bs(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
+    arguments = function(x, df, knots, degree = 3, intercept = FALSE, Boundary.knots) NULL,
+    check = check_spline, variable = spline_variable
+  ),
+  ns = list(
+    form = "ns(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
+    arguments = function(x, df, knots, intercept = FALSE, Boundary.knots) NULL,
+    check = check_spline, variable = spline_variable
+  )
+)

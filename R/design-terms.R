@@ -30,8 +30,10 @@ design_terms <- function(formula, data, call) {
 # These act on terms, not on values. The left side of the formula has no such operators.
 formula_operators <- c("~", "+", "-", "*", "/", "^", ":", "(", "%in%")
 
-# Functions that take a vector of constants.
-several_constants <- c(names(declared_arguments), "bs", "ns")
+# Functions that take a vector of constants: those with declared levels or breaks, and bases with knots.
+vector_functions <- function() {
+  c(names(declared_arguments), names(Filter(function(basis) "knots" %in% names(formals(basis$arguments)), bases)))
+}
 
 # Replaces names of constants, such as k in I(x / k), by their values in the formula's environment: they are public
 # already, and a fit keeps no environment. A column has precedence over a constant, and a bare name is a term.
@@ -52,7 +54,7 @@ put_values <- function(e, value, operators) {
   inner <- which(!vapply(parts, is_empty, NA))[-1]
   for (i in inner) {
     parts[i] <- list(if (head %in% operators) put_values(parts[[i]], value, operators)
-                     else if (is.name(parts[[i]])) value(parts[[i]], head %in% several_constants)
+                     else if (is.name(parts[[i]])) value(parts[[i]], head %in% vector_functions())
                      else put_values(parts[[i]], value, character()))
   }
   as.call(parts)
@@ -161,7 +163,7 @@ check_row_wise <- function(e, columns, term, call) {
   if (is.name(e[[1]]) && as.character(e[[1]]) %in% names(declared_arguments)) {
     return(check_declared(e, columns, term, call))
   }
-  if (function_name(e) %in% names(basis_prototypes)) {
+  if (function_name(e) %in% names(bases)) {
     abort("argument", "`", term, "` in `formula`: ", function_name(e), "() gives several columns, so it must be a ",
           "term of its own.", call = call)
   }
@@ -245,7 +247,7 @@ check_name <- function(name, columns, call, arg = "formula") {
 
 # The allowed functions whose names are words, for error messages.
 row_wise_known <- function() {
-  c(grep("^[a-z]", row_wise_names, value = TRUE), "ifelse", names(declared_arguments), names(basis_forms))
+  c(grep("^[a-z]", row_wise_names, value = TRUE), "ifelse", names(declared_arguments), names(bases))
 }
 
 quote_calls <- function(x) paste0("`", x, "()`")
