@@ -74,7 +74,7 @@ BASE = HEAD
 golden: setup
 	dev/golden.sh $(BASE)
 
-## make touch        does adding a loss, a query, a method touch few files? some minutes
+## make touch        does adding a loss, a query, a method, a basis touch few files? some minutes
 touch: setup
 	dev/touch.sh
 

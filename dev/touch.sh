@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Does an addition to the package touch few files? Each patch in dev/touch/ adds something: a loss, a query, a method.
+# Does an addition to the package touch few files? Each patch in dev/touch/ adds something: a loss, a query, a method, a
+# basis of a formula.
 # It is applied to a copy of the tree, which must then build, satisfy the rules of rooms, layers and lines, and pass the
 # tests in the patch and those that use the tables. The files touched in src/ and R/ are counted; tests, NAMESPACE and
 # dev/ are not.
-#   dev/touch.sh [loss|query|method ...]      all when left out; some minutes
+#   dev/touch.sh [loss|query|method|basis ...]      all when left out; some minutes
 # Names each patch's files, and the output of failed checks; ends with "N passed, N failed", counted in checks. If a
 # patch does not apply after a change: apply it by hand, add the new files with git add -N and write the patch again
 # with git diff -U1.
@@ -18,12 +19,13 @@ failed=0
 
 main() {
   local kind
-  [ $# -gt 0 ] || set -- loss query method
+  [ $# -gt 0 ] || set -- loss query method basis
   for kind in "$@"; do
     case $kind in
       loss) try loss 4 "loss-savage loss-table" 'loss-savage|input' ;;
       query) try query 3 "barrier-slopes" '' ;;
       method) try method 5 "method-table" 'heavy-ball|input|manners|leak|source|audit' ;;
+      basis) try basis 3 '' 'hinges|basis|design' ;;
       *) echo "touch: no patch $kind"; exit 2 ;;
     esac
   done
@@ -46,7 +48,7 @@ try() {
   check "$1: rooms" in_tree dev/rooms.sh
   check "$1: layers" in_tree Rscript dev/layers.R
   check "$1: lines" in_tree dev/lines.sh
-  check "$1: C tests" in_tree c_tests "$3"
+  [ -z "$3" ] || check "$1: C tests" in_tree c_tests "$3"
   [ -z "$4" ] || check "$1: R tests" in_tree Rscript dev/rtests.R build/lib "$4"
 }
 
