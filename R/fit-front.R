@@ -261,7 +261,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
-  asked <- mget(asked_arguments)
+  asked <- check_model_takes(model, mget(asked_arguments), call)
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   problem <- if (!is.null(model)) {
@@ -285,7 +285,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
-  asked <- mget(asked_arguments)
+  asked <- check_model_takes(model, mget(asked_arguments), call)
   problem <- if (!is.null(model)) {
     network_array(x, y, model, loss, bounds, weights, call)
   } else {
@@ -297,7 +297,6 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
 
 # Both methods differ in how they make a problem, and in nothing else.
 fit_problem <- function(problem, asked) {
-  refuse(c(problem, list(asked = asked)), model_refusals)
   parts <- split_problem(problem, asked)
   fit <- fit_job(new_job(parts$rest, asked))
   if (is.null(parts$out)) fit else certify_out(fit, parts$out, asked)

@@ -17,14 +17,17 @@ refuse <- function(job, table) {
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
                       "certificate", "offset", "offset_range")
 
-model_refusals <- list(
+argument_refusals <- list(
   new_refusal(function(job) {
     given <- intersect(names(job$call), linear_arguments)
     if (is_network(job) && length(given) > 0L) {
       paste0(quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only with the ",
              "linear model.")
     }
-  }),
+  })
+)
+
+method_refusals <- list(
   new_refusal(class = "dpsosp_error_network", function(job) {
     name <- job$asked$method
     linear <- setdiff(method_names(), method_names(networks = TRUE))
@@ -35,6 +38,11 @@ model_refusals <- list(
     }
   })
 )
+
+check_model_takes <- function(model, asked, call) {
+  refuse(list(model = model, call = call), argument_refusals)
+  asked
+}
 
 # ---- once method and control are decided ----
 

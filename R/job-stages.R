@@ -45,6 +45,7 @@ job_asked <- function(problem, asked) {
   asked <- check_promise(asked, call)
   asked$target <- check_target(asked$target, call)
   check_geometry(asked$geometry, call)
+  refuse(c(problem, list(asked = asked)), method_refusals)
   check_choice(asked$method, c(method_names(is_network(problem)), "auto"), "method", call)
   add_entries(
     problem, asked = asked, penalty = check_penalty(asked$penalty, "penalty", call),

@@ -273,7 +273,7 @@ test_that("what has no bound is refused with the reason", {
     expect_error(fit(method = method), "rests on Lipschitz constants", class = "dpsosp_error_network")
   }
   expect_errors(
-    fit(method = "none"), fit(target = sosp(0.1)), fit(penalty = "ridge"), fit(inference = "sandwich"),
+    fit(method = "none"), fit(target = sosp(alpha = 0.1)), fit(penalty = "ridge"), fit(inference = "sandwich"),
     fit(geometry = "none"), fit(radius = 1), fit(start = 1), fit(storage = "single"), fit(intercept = TRUE),
     fit(bounds = NULL), fit(bounds = c(1, 0)), fit(bounds = "private"), fit(model = "mlp"), fit(y = d$y[-1]),
     fit(x = as.data.frame(d$x)), fit(x = d$x[, 0]), fit(model = model_cnn()),
