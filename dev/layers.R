@@ -21,7 +21,8 @@ layers <- list(
   fit = c("job", "job-check", "job-open", "job-ranges", "job-response", "job-constant", "job-geometry", "job-usable",
           "dp-sosp", "network", "classes", "coefficient-lines", "checks", "fit", "print", "evaluate", "evaluation",
           "selection", "tune", "one-step", "job-inference", "intervals", "inference", "update", "certify", "absent",
-          "plot", "autoplot", "tidy", "audit", "audit-plot", "saddle", "sample-size", "plan-formulas", "plan", "curve",
+          "plot", "autoplot", "tidy", "audit", "audit-plot", "saddle", "sample-size", "plan-setting",
+          "plan-formulas", "plan", "curve",
           "curve-plot", "parsnip", "ecosystem", "load")
 )
 
