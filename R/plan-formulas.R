@@ -41,8 +41,8 @@ trace_of <- function(a, b) sum(a * t(b))
 
 # ---- method "newton" ----
 
-# Excess loss of the mean of the last iterates. Along each eigenvector of the Hessian, which is also one of the majorant,
-# it is the sum of the signal not yet reached, the sampling error and the noise.
+# Excess loss of the mean of the last iterates. Along each eigenvector of the Hessian, which is also one of the
+# majorant, it is the sum of the signal not yet reached, the sampling error and the noise.
 newton_excess <- function(s) {
   e <- eigen(s$curvature * s$frame$second, symmetric = TRUE)
   value <- pmax(e$values, 1e-12 * e$values[1])
@@ -111,26 +111,7 @@ newton_adapted <- function(run, lambda0, weight, noise, along) {
 
 sampling_excess <- function(s) s$dim / (2 * s$n)
 
-# Correct to second order in the log-odds.
-constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 * sum(diag(s$frame$covariance))
-
 # ---- method "newton-ridge" ----
-
-# The fraction of the rarer class: to second order in the log-odds, p (1 - p) at the mean probability exceeds the mean
-# of p (1 - p) by the variance of p.
-plan_share <- function(s) {
-  balance <- min(0.25, s$curvature + 2 * s$curvature * constant_excess(s))
-  (1 - sqrt(1 - 4 * balance)) / 2
-}
-
-# The moments that release_moments() in R/job-geometry.R would find without noise.
-plan_moments <- function(s) {
-  sd <- planned_sd(s, "moments", geometry_share * s$rho)
-  most <- 1 / s$frame$radius
-  numeric <- s$frame$columns$kind == "numeric"
-  list(mean = s$frame$mean, variance = diag(s$frame$covariance),
-       sd = sd * ifelse(numeric, 2 * most, abs(most - 2 * s$frame$mean)))
-}
 
 # The scales of noise of the steps' gradients together and of the matrix.
 ridge_run <- function(s) {

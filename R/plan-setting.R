@@ -1,6 +1,6 @@
-# The fit that a plan is about, as a job without data (job.R): its costs, coordinates, scales of noise and default target
-# are those of a fit, from the same functions and, for the last two, from the core, which answers for rows that there
-# are not yet (src/engine/planned.c).
+# The fit that a plan is about, as a job without data (job.R). Its costs and coordinates are those of a fit, from the
+# same functions; scales of noise and default target are the core's, which answers for rows that there are not yet
+# (src/engine/planned.c).
 
 # A job for n records and this eps, with
 #   frame, curvature, effect  of the plan
@@ -32,9 +32,24 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
 planned_oracle <- function(job) {
   columns <- job$design$columns
   factors <- unique(columns$variable[columns$kind == "indicator"])
-  .Call(ffi_oracle_planned, as.double(job$n), sum(columns$kind == "numeric"), as.vector(table(columns$variable)[factors]),
-        job$design$intercept, job$design$radius, job$loss$name, job$loss$parameter, job$budget$pointer, job$neighbours)
+  indicators <- as.vector(table(columns$variable)[factors])
+  .Call(ffi_oracle_planned, as.double(job$n), sum(columns$kind == "numeric"), indicators, job$design$intercept,
+        job$design$radius, job$loss$name, job$loss$parameter, job$budget$pointer, job$neighbours)
 }
+
+# ---- what is expected of the records ----
+
+# Correct to second order in the log-odds.
+constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 * sum(diag(s$frame$covariance))
+
+# The fraction of the rarer class: to second order in the log-odds, p (1 - p) at the mean probability exceeds the mean
+# of p (1 - p) by the variance of p.
+plan_share <- function(s) {
+  balance <- min(0.25, s$curvature + 2 * s$curvature * constant_excess(s))
+  (1 - sqrt(1 - 4 * balance)) / 2
+}
+
+# ---- coordinates ----
 
 # Classes have equal weights, which changes no scale of noise.
 plan_geometry <- function(s) {
@@ -49,6 +64,17 @@ plan_geometry <- function(s) {
   s
 }
 
+# The moments that release_moments() in R/job-geometry.R would find without noise.
+plan_moments <- function(s) {
+  sd <- planned_sd(s, "moments", geometry_share * s$rho)
+  most <- 1 / s$frame$radius
+  numeric <- s$frame$columns$kind == "numeric"
+  list(mean = s$frame$mean, variance = diag(s$frame$covariance),
+       sd = sd * ifelse(numeric, 2 * most, abs(most - 2 * s$frame$mean)))
+}
+
+# ---- answers of the core ----
+
 # Standard deviation of the noise of a release at this cost, at the point zero. query: a name of the core's, see
 # ffi_oracle_sd().
 planned_sd <- function(s, query, rho, oracle = s$oracle) {
@@ -57,6 +83,6 @@ planned_sd <- function(s, query, rho, oracle = s$oracle) {
 
 plan_target <- function(s) {
   options <- c(s$method$family$options(s, s$run_rho), eps_g = 1, eps_h = 1) # it does not depend on these two
-  .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, core_penalty(s$penalty, s$design$intercept, s$side),
-        options, s$run_rho, numeric(s$dim))
+  penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
+  .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, s$run_rho, numeric(s$dim))
 }

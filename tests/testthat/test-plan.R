@@ -160,11 +160,11 @@ test_that("an oracle without rows answers nothing and charges nothing", {
   refused(ffi_oracle_response, 0.1, FALSE)
   refused(ffi_oracle_decreases, w, w + 1, c(1, 2), 0.1, FALSE)
   for (first in c(TRUE, FALSE)) refused(ffi_oracle_choose, w, w + 1, c(1, 2), c(0, 0), first, 0.1, FALSE)
-  control <- methods()[["gd"]]$family
-  options <- c(control$options(list(control = control_gd()), 1), eps_g = 1, eps_h = 1)
-  refused <- function() .Call(ffi_method_run, "gd", oracle, core_penalty(penalty_none(), TRUE, 14), options, 0.1, w, NULL,
-                              FALSE)
-  expect_error(refused(), class = "dpsosp_error_argument")
+  options <- c(gd_options(list(control = control_gd()), 1), eps_g = 1, eps_h = 1)
+  run <- function() {
+    .Call(ffi_method_run, "gd", oracle, core_penalty(penalty_none(), TRUE, 14), options, 0.1, w, NULL, FALSE)
+  }
+  expect_error(run(), class = "dpsosp_error_argument")
   expect_identical(nrow(dp_ledger(budget)), 0L)
   expect_null(.Call(ffi_oracle_kept, oracle)$gradient)
 })
