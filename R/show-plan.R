@@ -122,13 +122,14 @@ lines_text <- function(lines) {
 plan_grid <- function(x) {
   eps <- x$eps * 10^seq(-1, 1, length.out = 21)
   settings <- lapply(eps, function(e) plan_setting(x$setting, eps = e))
-  excess <- vapply(settings, plan_excess, 0, plan = x$setting)
-  grid <- data.frame(eps = eps, what = "excess loss", value = excess, floor = x$sampling, ceiling = x$constant,
-                     here = x$excess)
-  if (is.null(x$intervals)) return(grid)
-  width <- vapply(settings, function(s) stats::median(interval_ratios(s)), 0)
-  rbind(grid, data.frame(eps = eps, what = "median width, times the non-private", value = width, floor = 1,
-                         ceiling = NA, here = stats::median(x$intervals$ratio)))
+  panel <- function(what, f, here, floor = NA_real_, ceiling = NA_real_) {
+    data.frame(eps = eps, what = what, value = vapply(settings, f, 0), floor = floor, ceiling = ceiling, here = here)
+  }
+  first <- if (is.na(x$excess)) panel("target", plan_target, x$target) else
+    panel("excess loss", plan_excess, x$excess, x$sampling, x$constant)
+  if (is.null(x$intervals)) return(first)
+  rbind(first, panel("median width, times the non-private", function(s) stats::median(interval_ratios(s)),
+                     stats::median(x$intervals$ratio), 1))
 }
 
 #' @rdname dp_plan
@@ -145,7 +146,7 @@ plot.dp_plan <- function(x, ...) {
                    ylim = range(panel$value, panel$floor, panel$ceiling, na.rm = TRUE))
     graphics::abline(h = c(panel$floor[1], panel$ceiling[1]), lty = 2:3)
     graphics::points(x$eps, panel$here[1], pch = 19)
-    shown <- c(TRUE, TRUE, TRUE, !is.na(panel$ceiling[1]))
+    shown <- c(TRUE, TRUE, !is.na(panel$floor[1]), !is.na(panel$ceiling[1]))
     legend_above(NULL, c("with privacy", "this plan", "without privacy", "constant prediction")[shown],
                  lty = c(1, NA, 2, 3)[shown], lwd = c(2, NA, 1, 1)[shown], pch = c(NA, 19, NA, NA)[shown])
   }
@@ -159,7 +160,7 @@ autoplot.dp_plan <- function(object, ...) {
   grid <- plan_grid(object)
   eps <- value <- floor <- ceiling <- here <- NULL # columns, for codetools
   ggplot2::ggplot(grid, ggplot2::aes(x = eps)) +
-    ggplot2::geom_hline(ggplot2::aes(yintercept = floor), linetype = 2) +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = floor), linetype = 2, na.rm = TRUE) +
     ggplot2::geom_hline(ggplot2::aes(yintercept = ceiling), linetype = 3, na.rm = TRUE) +
     ggplot2::geom_line(ggplot2::aes(y = value)) +
     ggplot2::geom_point(ggplot2::aes(x = object$eps, y = here)) +

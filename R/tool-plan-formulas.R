@@ -1,6 +1,6 @@
-# The formulas of dp_plan(), functions of public numbers only. A *frame* describes the expected columns (plan_frame()),
-# a *setting* (plan_setting()) adds the other assumptions. All formulas are for the logistic loss under "replace-one",
-# where a record changes a mean gradient by at most 2 / n, and the noise with the whole budget is nu = 2 / (n mu).
+# What dp_plan() expects of columns and fits that nobody has seen: the excess loss of the methods that have a formula
+# for it, and the widths of intervals. A *frame* describes the columns (plan_frame()), a *setting* (plan_setting()) is
+# a fit of them. All formulas are for the logistic loss. The scales of noise are the core's (planned_sd()).
 
 # ---- columns ----
 
@@ -23,9 +23,12 @@ plan_frame <- function(design, shares, variance) {
        dim = nrow(second), mean = mean, covariance = covariance, second = second)
 }
 
-# The budget that the start at the constant prediction leaves (R/job-start.R), and the method's part of it.
-after_start <- function(s) if (s$frame$intercept) s$rho - constant_cost(s$n, s$rho, start_coarse) else s$rho
-method_rho <- function(s) after_start(s) * if (s$inference) inference_path else 1
+# Expected excess loss of the fit; NA for a method without a formula.
+plan_excess <- function(s) {
+  if (s$inference != "none") return(one_step_excess(s))
+  formula <- list(newton = newton_excess, "newton-ridge" = ridge_excess)[[s$method$name]]
+  if (is.null(formula)) NA_real_ else formula(s)
+}
 
 # The inverse of a positive definite matrix, whose diagonal may span many orders of magnitude.
 inverse_of <- function(x) {
@@ -38,8 +41,8 @@ trace_of <- function(a, b) sum(a * t(b))
 
 # ---- method "newton" ----
 
-# Excess loss of the mean of the last iterates of src/method/newton.c. Along each eigenvector of the Hessian, which is
-# also one of the majorant, it is the sum of the signal not yet reached, the sampling error and the noise.
+# Excess loss of the mean of the last iterates. Along each eigenvector of the Hessian, which is also one of the
+# majorant, it is the sum of the signal not yet reached, the sampling error and the noise.
 newton_excess <- function(s) {
   e <- eigen(s$curvature * s$frame$second, symmetric = TRUE)
   value <- pmax(e$values, 1e-12 * e$values[1])
@@ -51,20 +54,20 @@ newton_excess <- function(s) {
 # The mean outer square of the distance of the solution from the constant prediction, whose intercept moves with the
 # slopes.
 squared_distance <- function(s) {
-  from <- diag(s$frame$dim)
+  from <- diag(s$dim)
   if (s$frame$intercept) from[1, ] <- c(0, -s$frame$radius * s$frame$mean)
   (s$effect * s$frame$radius)^2 * tcrossprod(from)
 }
 
-# sd: of the noise in a step's gradient; lambda0 and its lower bound: as min_eigenvalue() and invert() in
-# src/method/newton_step.c.
+# sd: of the noise in a step's gradient; lambda0 and its lower bound follow from it and from the noise of the matrix
+# (control_newton()).
 newton_run <- function(s) {
-  o <- control_newton()
-  rho <- method_rho(s) * (1 - o$certificate_share)
-  sd <- 2 / (s$n * sqrt(2 * rho * (1 - o$curvature_share) / o$iterations))
-  least <- sqrt(2 * s$frame$dim) * sqrt(2) / 4 / (s$n * sqrt(2 * rho * o$curvature_share))
+  o <- s$control
+  rho <- s$run_rho * (1 - o$certificate_share)
+  sd <- planned_sd(s, "gradient", rho * (1 - o$curvature_share) / o$iterations)
+  least <- sqrt(2 * s$dim) * planned_sd(s, "majorant", rho * o$curvature_share)
   list(iterations = o$iterations, tail = o$tail, sd = sd, least = least,
-       lambda0 = max(o$lambda_scale * sqrt(o$iterations * s$frame$dim) * sd, least))
+       lambda0 = max(o$lambda_scale * sqrt(o$iterations * s$dim) * sd, least))
 }
 
 # Simulates the steps along eigenvectors, where the Hessian has the eigenvalues e and the majorant m. Returns the
@@ -95,8 +98,8 @@ newton_path <- function(run, e, m, distance) {
   list(reached = total / averaged, variance = total_variance / averaged^2)
 }
 
-# As adapt() in src/method/newton_step.c, which halves lambda0 if a sum of squares with these weights exceeds the noise
-# level; here on average over normal signals. along: the mean squares without the noise.
+# lambda0 is halved if a sum of squares with these weights exceeds the noise level; here on average over normal signals.
+# along: the mean squares without the noise.
 newton_windows <- 12
 newton_level <- 2
 
@@ -106,66 +109,16 @@ newton_adapted <- function(run, lambda0, weight, noise, along) {
   max(lambda0 * 2^-stats::pnorm(above / spread(noise + along)), min(lambda0, run$least))
 }
 
-sampling_excess <- function(s) s$frame$dim / (2 * s$n)
-
-# Correct to second order in the log-odds.
-constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 * sum(diag(s$frame$covariance))
-
-# As newton_default_alpha() in src/method/newton.c.
-newton_target <- function(s) {
-  control <- control_newton()
-  rho <- method_rho(s)
-  last <- control$certificate_share * rho
-  sd <- 2 / (s$n * sqrt(2 * last))
-  steps <- (rho - last) * (1 - control$curvature_share)
-  left <- 2 / (s$n * sqrt(2 * steps)) * sqrt(s$frame$dim / control$tail)
-  above <- function(alpha) {
-    seen <- sqrt(max(left, alpha / 2)^2 + s$frame$dim * sd^2)
-    norm_bound(seen, sd, s$frame$dim, 1 - control$confidence) - alpha
-  }
-  stats::uniroot(above, sd * c(1e-3, 10 * sqrt(s$frame$dim) + 100), tol = 1e-9 * sd)$root
-}
-
-# As confidence_norm() in src/method/confidence.c: the upper bound of a norm that is released with noise; it fails with
-# probability beta.
-norm_bound <- function(seen, sd, dim, beta) {
-  square <- max((seen / sd)^2, dim)
-  below <- function(length) stats::pchisq(square, dim, length^2) - beta
-  sd * stats::uniroot(below, c(0, 2 * sqrt(square) + 10), tol = 1e-9)$root
-}
+sampling_excess <- function(s) s$dim / (2 * s$n)
 
 # ---- method "newton-ridge" ----
 
-# The costs of a run before its steps, and the coordinates of its rows, from the stages of a job.
+# The scales of noise of the steps' gradients together and of the matrix.
 ridge_run <- function(s) {
-  method <- methods()[["newton-ridge"]]
-  frame <- s$frame
-  job <- list(loss = loss_logistic(), method = method, control = method$family$control(method), n = s$n, rho = s$rho,
-              dim = frame$dim, design = frame, class_fraction = if (frame$intercept) plan_share(s))
-  bounds <- row_bounds(job)
-  job$geometry <- c(new_geometry(plan_moments(s), s$frame$degree, job), bounds)
-  rho <- after_start(s) - geometry_share * s$rho
-  last <- job$control$certificate_share * rho
-  matrix <- ridge_control(job)$matrix_share * (rho - last)
-  gradient <- function(rho) 2 * bounds$bound / (s$n * sqrt(2 * rho))
-  list(geometry = job$geometry, options = ridge_options(job, rho), steps_sd = gradient(rho - last - matrix),
-       last_sd = gradient(last), matrix_sd = sqrt(2) * bounds$cap^2 / (s$n * sqrt(2 * matrix)))
-}
-
-# The fraction of the rarer class: to second order in the log-odds, p (1 - p) at the mean probability exceeds the mean
-# of p (1 - p) by the variance of p.
-plan_share <- function(s) {
-  balance <- min(0.25, s$curvature + 2 * s$curvature * constant_excess(s))
-  (1 - sqrt(1 - 4 * balance)) / 2
-}
-
-# The moments that release_moments() in R/job-geometry.R would find without noise.
-plan_moments <- function(s) {
-  sd <- 2 / (s$n * sqrt(2 * geometry_share * s$rho))
-  most <- 1 / s$frame$radius
-  numeric <- s$frame$columns$kind == "numeric"
-  list(mean = s$frame$mean, variance = diag(s$frame$covariance),
-       sd = sd * ifelse(numeric, 2 * most, abs(most - 2 * s$frame$mean)))
+  steps <- s$run_rho * (1 - s$control$certificate_share)
+  options <- s$method$family$options(s, s$run_rho)
+  list(options = options, steps_sd = planned_sd(s, "gradient", steps * (1 - options$matrix_share)),
+       matrix_sd = planned_sd(s, "weighted", steps * options$matrix_share))
 }
 
 # The sum of the signal that the posterior mean removes, the noise, and the bias of bounded slopes while the iterates
@@ -177,8 +130,8 @@ plan_ridge_bent <- 0.75
 
 ridge_excess <- function(s) {
   run <- ridge_run(s)
-  geometry <- run$geometry
-  d <- s$frame$dim
+  geometry <- s$geometry
+  d <- s$dim
   intercept <- s$frame$intercept
   second <- if (intercept) s$frame$covariance else s$frame$second
   second <- geometry$scale * t(geometry$scale * second)
@@ -199,19 +152,19 @@ ridge_excess <- function(s) {
   plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
 }
 
-# As in finish() of src/method/ridge.c.
+# Variance of the predictors under a prior with the variances 1 / kappa_j.
 ridge_total <- function(second, kappa, intercept) {
   slopes <- if (intercept) -1L else seq_along(kappa)
   sum((diag(second) / kappa)[slopes])
 }
 
-# As size_ridge() in src/method/ridge.c.
+# The ridge (control_newton_ridge()).
 ridge_kappa <- function(run, geometry, d, intercept) {
   o <- run$options
   run$steps_sd * sqrt(d) / o$size * c(if (intercept) o$intercept, 1 / geometry$prior^2)
 }
 
-# Variance of the predictors while the iterates vary, as in damping() in src/method/ridge.c.
+# Variance of the predictors while the iterates vary (head of src/method/ridge.c).
 ridge_variance_of_iterates <- function(run, matrix, kappa) {
   o <- run$options
   added <- pmax(o$iterations * kappa / o$reach, o$curvature * o$least * sqrt(2 * nrow(matrix)) * run$matrix_sd) + kappa
@@ -222,12 +175,6 @@ ridge_variance_of_iterates <- function(run, matrix, kappa) {
   min(variance * run$steps_sd^2 * o$iterations / o$curvature, o$iterate_variance)
 }
 
-# As ridge_default_alpha() in src/method/ridge.c.
-ridge_target <- function(s) {
-  run <- ridge_run(s)
-  2 * norm_bound(sqrt(s$frame$dim) * run$last_sd, run$last_sd, s$frame$dim, 1 - run$options$confidence)
-}
-
 # ---- intervals ----
 
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/job-intervals.R),
@@ -235,13 +182,13 @@ ridge_target <- function(s) {
 # in the step v = H^-1 g. The path is the mean of half of the steps, which use a fifth of the budget.
 one_step_variance <- function(s) {
   share <- inference_shares
-  nu <- 2 / (s$n * sqrt(2 * after_start(s)))
+  nu <- planned_sd(s, "gradient", s$left)
   hessian <- s$curvature * s$frame$second
   inverse <- inverse_of(hessian)
   step <- nu^2 * (1 / share[["gradient"]] + 2 / 0.2) * inverse %*% inverse
-  matrix_sd <- sqrt(2) / 4 / (s$n * sqrt(2 * after_start(s) * share[["hessian"]]))
-  noise <- diag(nu^2 / share[["gradient"]], s$frame$dim) +
-    matrix_sd^2 / 2 * (diag(sum(diag(step)), s$frame$dim) + step)
+  matrix_sd <- planned_sd(s, "hessian", s$left * share[["hessian"]])
+  noise <- diag(nu^2 / share[["gradient"]], s$dim) +
+    matrix_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
   list(hessian = hessian, exact = inverse / s$n, variance = inverse / s$n + inverse %*% noise %*% inverse)
 }
 
@@ -256,8 +203,8 @@ interval_ratios <- function(s) {
 one_step_excess <- function(s) {
   v <- one_step_variance(s)
   prior <- (step_prior * s$frame$radius)^2
-  kept <- prior * inverse_of(v$variance + diag(prior, s$frame$dim))
-  lost <- diag(s$frame$dim) - kept
+  kept <- prior * inverse_of(v$variance + diag(prior, s$dim))
+  lost <- diag(s$dim) - kept
   noise <- trace_of(kept %*% v$variance, kept %*% v$hessian)
   (noise + (s$effect * s$frame$radius)^2 * trace_of(lost %*% v$hessian, lost)) / 2
 }

@@ -6,14 +6,14 @@
 #' bounds.
 #'
 #' @details
-#' The plan is for a logistic regression under `"replace-one"`, with declared ranges, the defaults of [dp_sosp()] and a
-#' budget of its own. Columns are mapped as there and taken to be independent: numeric ones to \[-1, 1\] with mean 0 and
-#' `variance`, factors to indicators of their levels but the first. Let a be a mapped row divided by the radius R,
-#' \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature` \eqn{\Sigma}{S} with
-#' eigenvalues \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
+#' The plan is for a logistic regression under `"replace-one"`, with declared ranges, the defaults of [dp_sosp()] for
+#' its method and a budget of its own. Columns are mapped as there and taken to be independent: numeric ones to
+#' \[-1, 1\] with mean 0 and `variance`, factors to indicators of their levels but the first. Let a be a mapped row
+#' divided by the radius R, \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature`
+#' \eqn{\Sigma}{S} with eigenvalues \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
 #' * **Noise**: one gradient that takes the whole budget has noise of \eqn{\nu = 2 / (n \mu)}{nu = 2 / (n mu)} in each
-#'   coordinate.
-#' * **Excess loss**: of the mean logistic loss on new records over the least one. For `"newton"`
+#'   coordinate. This and all other scales of noise include the bounds of rounding errors, as those of a fit do.
+#' * **Excess loss**: of the mean logistic loss on new records over the least one, for two methods. For `"newton"`
 #'   \deqn{\sum_j \frac{e_j}{2} \left((1 - f_j)^2 \omega_j^2 + \frac{f_j^2}{n e_j} + v_j\right),}{%
 #'     sum_j (e_j / 2) ((1 - f_j)^2 w_j^2 + f_j^2 / (n e_j) + v_j),}
 #'   along the eigenvectors of H. There the solution is \eqn{\omega_j}{w_j} away from the constant prediction, for
@@ -21,11 +21,12 @@
 #'   do, and the noise. The fraction f_j of the way and the variance v_j follow the steps one by one, with the lambda0
 #'   that is expected at each ([control_newton()]). For `"newton-ridge"` the terms are the signal that its ridge holds
 #'   back, the noise and the bias of bounded slopes, in the coordinates of its geometry, with its weights and slopes,
-#'   times 1.2; and d / (2 n). The factor 1.2 is fitted on synthetic problems (`inst/experiments/plan-rule.R`). On
+#'   times 1.5; and d / (2 n). The factor 1.5 is fitted on synthetic problems (`inst/experiments/plan-rule.R`). On
 #'   others, plans and mean excess losses of fits agree within 25 percent or within the standard error of those means
 #'   (`inst/experiments/plan-check.R`).
-#' * **Target**: the default target of [dp_sosp()], by the same formula. The papers' bound ([required_rows()]), which is
-#'   printed beside it, is for the worst case; typical problems need far fewer records.
+#' * **Target**: the default target of [dp_sosp()], for every method, from the function that a fit asks. The papers'
+#'   bound ([required_rows()]), which is printed beside it, is for the worst case; typical problems need far fewer
+#'   records.
 #' * **Intervals** (`inference = TRUE`): with M the noise of the last step and \eqn{s_g}, \eqn{s_H} that of the released
 #'   gradient and matrix, the variance
 #'   \deqn{H^{-1} (H / n + s_g^2 I + s_H^2 (\mathrm{tr} M\, I + M) / 2) H^{-1}}{%
@@ -41,9 +42,9 @@
 #' @param formula,schema Instead of `numeric` and `levels`: a formula, and a data frame of which only names, types and
 #'   declared levels are used, no values; it may have no rows.
 #' @param eps Epsilon, positive.
-#' @param delta In (0, 0.1); `NULL` is 1/n^2.
-#' @param method `"newton-ridge"`, `"newton"` or `"auto"`, which takes `"newton-ridge"`, but `"newton"` with intervals
-#'   or without columns.
+#' @param delta In (0, 0.1); `NULL` is 1/n^2, with fewer than four records 1e-6, as in [dp_sosp()].
+#' @param method A method of [dp_sosp()], or `"auto"`, which takes `"newton-ridge"`, but `"newton"` with intervals or
+#'   without columns. For methods other than these two the excess loss is not known.
 #' @param inference `TRUE` if intervals are paid for as well, as by `dp_sosp(inference = "sandwich")`.
 #' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
 #'   on the range, 0.1 is typical of ranges that hold all values.
@@ -51,7 +52,6 @@
 #'   coin, 0.14 is typical.
 #' @param shares Fractions of the levels of each factor, a list of vectors that each sum to 1, in the order of the
 #'   factors; `NULL`: all levels are equally frequent.
-#'   `NULL`: all levels are equally frequent.
 #' @param effect Root mean square of the slopes of mapped columns, positive.
 #' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
 #'   positive. `NULL`: none.
@@ -62,18 +62,19 @@
 #' @return An object of class `dp_plan`, a list with
 #'   * `n`, `eps`, `delta`, `mu`, `method`, `d` (number of coefficients), `radius`;
 #'   * `noise`: \eqn{\nu}{nu};
-#'   * `excess`: the expected excess loss; `sampling`: the part of it that remains without privacy; `constant`: the
-#'     excess loss of the best constant prediction, `curvature` / 2 times the variance of the log-odds. In nats per
-#'     record;
-#'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows for `"newton"`, of its geometry
-#'     for `"newton-ridge"`); `bound`: the number of records that the worst-case bound `required_rows("opt-ls")` asks
-#'     for it;
+#'   * `excess`: the expected excess loss, or `NA`; `sampling`: the part of it that remains without privacy;
+#'     `constant`: the excess loss of the best constant prediction, `curvature` / 2 times the variance of the log-odds.
+#'     In nats per record;
+#'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows, or of its geometry, see
+#'     [geometry_public()]); `trivial`: does every point meet it, so that nothing can be certified? `bound`: the number
+#'     of records that the worst-case bound `required_rows("opt-ls")` asks for it;
 #'   * `intervals`: a data frame with `column`, `group` and `ratio`, or `NULL`;
 #'   * `want`: the goal, with `n` and `eps`: the smallest n at the given eps, and the smallest eps at the given n (`NA`:
 #'     none up to n = 1e12 or eps = 100); or `NULL`.
 #'
-#'   `plot()` and `autoplot()` show the excess loss, and with intervals their median ratio, against eps. The dashed line
-#'   is the value without privacy, the dotted line the loss of a constant prediction.
+#'   `plot()` and `autoplot()` show the excess loss (where it is not known, the target), and with intervals their
+#'   median ratio, against eps. The dashed line is the value without privacy, the dotted line the loss of a constant
+#'   prediction.
 #' @section Errors: `dpsosp_error_argument` for an argument that is missing or out of its range.
 #' @seealso [dp_curve()] for what fits to public or simulated data reach; [required_rows()], the papers' bound;
 #'   `vignette("planning")`.
@@ -162,18 +163,22 @@ plan_groups <- function(columns, levels, named) {
   unname(ifelse(is.na(size), "numeric", paste0(if (named) columns$variable else "levels", " (of ", size, ")")))
 }
 
+# The method whose intervals have a formula.
+plan_intervals_of <- "newton"
+
 plan_method <- function(method, plan, call) {
-  method <- check_choice(method, c("auto", "newton", "newton-ridge"), "method", call)
+  method <- check_choice(method, c("auto", method_names()), "method", call)
   columns <- nrow(plan$frame$columns)
   if (plan$frame$dim > auto_columns) {
     abort("argument", "Plans are for at most ", auto_columns, " coefficients, not ", plan$frame$dim, ".", call = call)
   }
-  if (method == "auto") return(if (plan$inference || columns == 0L) "newton" else "newton-ridge")
-  if (method == "newton-ridge" && plan$inference) {
-    abort("argument", "Intervals belong to the method \"newton\": leave out `method`, or `inference`.", call = call)
+  if (method == "auto") return(if (plan$inference || columns == 0L) plan_intervals_of else "newton-ridge")
+  if (plan$inference && method != plan_intervals_of) {
+    abort("argument", "Plans of intervals are for the method \"", plan_intervals_of, "\": leave out `method`, or `inference`.",
+          call = call)
   }
-  if (method == "newton-ridge" && columns == 0L) {
-    abort("argument", "The method \"newton-ridge\" needs columns beside the intercept.", call = call)
+  if (columns == 0L && !is.null(find_method(method)$family$weighted)) {
+    abort("argument", "The method \"", method, "\" needs columns beside the intercept.", call = call)
   }
   method
 }
@@ -192,14 +197,16 @@ check_want <- function(want, inference, call) {
 
 new_plan <- function(plan, want) {
   s <- plan_setting(plan)
-  alpha <- plan_target(plan, s)
-  second <- target_resolve(sosp(alpha = alpha), loss_bounds(loss_logistic())[["third"]])
+  mu <- .Call(ffi_gdp_mu, s$asked$eps, s$delta)
+  alpha <- plan_target(s)
+  second <- target_resolve(sosp(alpha = alpha), loss_bounds(s$loss)[["third"]])
   plan$want <- if (!is.null(want)) c(want, n = smallest_n(plan, want), eps = smallest_eps(plan, want))
   structure(class = "dp_plan", c(plan[c("n", "eps")], list(
-    delta = s$delta, mu = sqrt(2 * s$rho), method = plan$method, d = plan$frame$dim, radius = plan$frame$radius,
-    noise = 2 / (s$n * sqrt(2 * s$rho)), excess = plan_excess(plan, s), sampling = sampling_excess(s),
-    constant = constant_excess(s), target = alpha,
-    bound = required_rows("opt-ls", second$eps_g, second$eps_h, plan$frame$dim, s$eps, s$delta),
+    delta = s$delta, mu = mu, method = plan$method, d = s$dim, radius = plan$frame$radius,
+    noise = planned_sd(s, "gradient", mu^2 / 2, planned_oracle(s)), excess = plan_excess(s),
+    sampling = sampling_excess(s), constant = constant_excess(s), target = alpha,
+    trivial = alpha >= .Call(ffi_oracle_facts, s$oracle)$lipschitz,
+    bound = required_rows("opt-ls", second$eps_g, second$eps_h, s$dim, s$asked$eps, s$delta),
     intervals = if (plan$inference) {
       data.frame(column = plan$frame$columns$name, group = plan$groups, ratio = interval_ratios(s))
     },
@@ -207,23 +214,9 @@ new_plan <- function(plan, want) {
   )))
 }
 
-# The setting at another n or eps.
-plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
-  delta <- plan$delta %||% (1 / n^2)
-  list(frame = plan$frame, n = n, eps = eps, delta = delta, rho = .Call(ffi_gdp_mu, eps, delta)^2 / 2,
-       curvature = plan$curvature, effect = plan$effect, inference = plan$inference)
-}
-
-plan_excess <- function(plan, s) {
-  if (plan$inference) return(one_step_excess(s))
-  if (plan$method == "newton") newton_excess(s) else ridge_excess(s)
-}
-
-plan_target <- function(plan, s) if (plan$method == "newton") newton_target(s) else ridge_target(s)
-
 # Positive if the wish is not met; decreases with n and eps.
 missed <- function(plan, want, s) {
-  if (is.null(want$width)) return(log(plan_target(plan, s) / want$target))
+  if (is.null(want$width)) return(log(plan_target(s) / want$target))
   log(stats::median(interval_ratios(s)) / want$width)
 }
 
@@ -235,12 +228,13 @@ smallest_eps <- function(plan, want) {
   signif(smallest(function(eps) missed(plan, want, plan_setting(plan, eps = eps)), 1e-3, 100), 3)
 }
 
-# The root of a decreasing function: the lower end if the function is negative there, NA if it is positive at the upper
-# end.
+# The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is
+# positive at all powers of ten times it. (With very many records the bounds of rounding errors exceed the noise.)
 smallest <- function(f, lower, upper) {
-  if (f(upper) > 0) return(NA_real_)
   if (f(lower) <= 0) return(lower)
-  exp(stats::uniroot(function(x) f(exp(x)), log(c(lower, upper)), tol = 1e-6)$root)
+  end <- Find(function(x) f(x) <= 0, lower * 10^seq_len(round(log10(upper / lower))))
+  if (is.null(end)) return(NA_real_)
+  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = 1e-6)$root)
 }
 
 # ---- what is shown ----
@@ -263,10 +257,12 @@ print.dp_plan <- function(x, digits = 2, ...) {
     cat(paste0(formatC(c(name, character(length(text) - 1L)), width = -14), text), sep = "\n")
   }
   line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget")
-  line("excess loss", "about ", number(x$excess), " (sampling alone ", number(x$sampling), ", a constant prediction ",
-       number(x$constant), ")")
-  line("target", number(x$target), " can be certified; the worst-case bound of the papers is n = ",
-       format(x$bound, digits = 2))
+  if (!is.na(x$excess)) {
+    line("excess loss", "about ", number(x$excess), " (sampling alone ", number(x$sampling), ", a constant prediction ",
+         number(x$constant), ")")
+  }
+  line("target", if (x$trivial) "nothing can be certified: every point meets ", number(x$target),
+       if (!x$trivial) " can be certified", "; the worst-case bound of the papers is n = ", format(x$bound, digits = 2))
   if (!is.null(x$intervals)) line("intervals", ratio_text(x$intervals, digits), " times the non-private width")
   if (!is.null(x$want)) line("goal", want_text(x))
   cat("Typical of such columns, not a bound; no data were used\n")

@@ -220,12 +220,12 @@ tune_split <- function(tune) {
   index <- .Call(ffi_scores_choose, budget$pointer, lapply(runs, `[[`, "merit"), tune$eps^2 / 8, tune$neighbours,
                  is_for_study(tune))
   chosen <- runs[[index]]
-  spread <- if (tune$neighbours == "replace-one") 2 else 1
-  temperature <- chosen$width * spread / (nrow(tune$held_out) * tune$eps)
+  choice <- dp_ledger(budget)
+  temperature <- chosen$width * choice$scale / nrow(tune$held_out) # of means, in units of the metric
   ledger <- data.frame(what = rep("fit", k), mechanism = "gaussian", rho = tune$mu^2 / (2 * k), mu = tune$mu / sqrt(k),
                        sensitivity = NA_real_, scale = NA_real_, neighbours = tune$neighbours)
   list(run = chosen, strategy = "split", mu = tune$mu / sqrt(k), estimate = NA_real_, se = NA_real_,
-       resolution = temperature * log(k / 0.05), rho = tune$mu^2 / 2, ledger = ledger, choice = dp_ledger(budget))
+       resolution = temperature * log(k / 0.05), rho = tune$mu^2 / 2, ledger = ledger, choice = choice)
 }
 
 # The best of the runs. Each is mu-GDP, as a record is either for training or held out (proofs: best-of-runs, held-out).

@@ -27,6 +27,7 @@ main <- function() {
   sizes()
   oracles()
   budgets()
+  plans()
   networks()
   accounting()
   message(runs, " runs, of which ", errors, " are errors")
@@ -287,6 +288,14 @@ answers <- function(oracle) {
   list(value = with_sd(dp_value(oracle, w, rho = 0.5)), gradient = with_sd(dp_gradient(oracle, w, rho = 0.5)),
        hessian = with_sd(dp_hessian(oracle, w, rho = 0.5)), gaussian = search("gaussian"), svt = search("svt"),
        exponential = search("exponential"), ledger = dp_ledger(oracle))
+}
+
+plans <- function() {
+  shown <- c("mu", "noise", "excess", "sampling", "constant", "target", "bound", "intervals", "want")
+  plan <- function(name, ...) run(paste("plan", name), dp_plan(3000, numeric = 2, levels = 3, eps = 1, ...)[shown])
+  for (method in methods_all) plan(method, method = method)
+  plan("newton-ridge", want = list(target = 0.01))
+  plan("intervals", inference = TRUE, want = list(width = 2))
 }
 
 networks <- function() {

@@ -31,6 +31,8 @@ SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);
 SEXP ffi_oracle_kept(SEXP);
+SEXP ffi_oracle_planned(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_sd(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_method_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_method_alpha(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_trust_region(SEXP, SEXP, SEXP);

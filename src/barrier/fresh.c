@@ -40,7 +40,7 @@ static int can_open(const struct oracle *o) {
   if (o->model.outputs > 1 || o->model.network) return 0;
   const struct batch one = {.count = 1, .size = 1, .next = o->engine.kind->begin != NULL};
   const struct task task = {.model = &o->model, .of = &one};
-  return o->engine.kind->can(&query_gradient.sum, &task);
+  return scope_can(&o->all, &query_gradient.sum, &task);
 }
 
 int fresh_open(struct oracle *o, double rho) {

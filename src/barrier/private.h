@@ -178,6 +178,8 @@ size_t scope_width_one(const struct task *task);
 size_t scope_width_dim(const struct task *task);
 /* The divisor of sums: n, or the batch's public size. */
 double scope_divisor(const struct scope *s);
+/* Can the engine compute this sum? Public; not without rows (engine/planned.c). */
+int scope_can(const struct scope *s, const struct sum *sum, const struct task *task);
 /* The sum divided by the divisor, without noise: it must not leave the barrier. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer);
 /* Pays from what is left of the open step, or of the leaf. */
@@ -216,7 +218,7 @@ struct strong {
   double error;            /* E' of minimise.c */
 };
 /* longest: bound on the norm of linear, whose values may be set later; public, like everything set here. Refused where
- * the loss may be concave or has several outputs, or a quadratic_j is not positive. */
+ * the loss may be concave or has several outputs, a quadratic_j is not positive, or the engine cannot sum. */
 int strong_init(const struct scope *s, const double *quadratic, const double *linear, double longest,
                 struct strong *problem);
 /* Bound on the distance of the computed point from the minimiser, for all data. */

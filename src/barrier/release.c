@@ -30,7 +30,7 @@ static int answers_model(const struct scope *s, const struct query *q) {
 
 int release_check(const struct scope *s, const struct query *q, const struct ask *a) {
   const struct task task = scope_task(s, a);
-  if (!s->oracle->engine.kind->can(&q->sum, &task)) return BASE_ERR_ARGUMENT;
+  if (!scope_can(s, &q->sum, &task)) return BASE_ERR_ARGUMENT;
   if (!answers_moved(s, q) || !answers_model(s, q)) return BASE_ERR_ARGUMENT;
   int status = a->at ? check_point(s->oracle, a->at) : BASE_OK;
   if (status == BASE_OK && a->along) status = check_point(s->oracle, a->along);

@@ -15,6 +15,11 @@ size_t scope_width_dim(const struct task *task) { return task->model->dim; }
 
 double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->engine.rows); }
 
+int scope_can(const struct scope *s, const struct sum *sum, const struct task *task) {
+  const struct engine_kind *kind = s->oracle->engine.kind;
+  return kind->sum && kind->can(sum, task);
+}
+
 /* Maps points to the coordinates of the rows, and sums back. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
   const struct model *m = &s->oracle->model;

@@ -46,7 +46,7 @@ struct engine;
 struct engine_kind {
   /* Can the engine compute this sum? Public. */
   int (*can)(const struct sum *sum, const struct task *task);
-  /* answer: width numbers, not divided by n. */
+  /* answer: width numbers, not divided by n. NULL: there are no rows, and the barrier refuses every release. */
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
   /* Gives the rows these coordinates, which are kept by reference; may be called as data_move(). NULL: there is no
    * model. */
@@ -75,6 +75,8 @@ struct engine engine_memory(struct data *rows);
  * arrays only indicators is used. A pass with more or fewer rows fails with BASE_ERR_ROWS. No batches. */
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, struct engine *out);
+/* For the bounds of n rows that there are not yet. Arguments as for engine_stream(). */
+int engine_planned(const struct data_columns *columns, size_t n, int intercept, double radius, struct engine *out);
 /* Number of candidates of a search in one statement. */
 #define REMOTE_STEPS 100
 /* Some sums over all rows, those with these words (NULL ends the list), are computed where the rows are; others from

@@ -20,12 +20,12 @@ test_that("the width of one column's interval, by hand", {
   plan <- dp_plan(n, numeric = 1, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE)
   expect_equal(plan$intervals$ratio, sqrt(1 + n * noise[2] / h[2]))
   # With little noise the squared ratio is 1 + 4 R^2 / (.4 n mu^2 curvature variance).
-  plan <- dp_plan(1e8, numeric = 3, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE)
-  expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e8 * plan$mu^2 * 0.2 * 0.15 / (4 * 4), rep(1, 3), tolerance = 1e-3)
+  plan <- dp_plan(1e6, numeric = 3, eps = 8, variance = 0.15, curvature = 0.2, inference = TRUE)
+  expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e6 * plan$mu^2 * 0.2 * 0.15 / (4 * 4), rep(1, 3), tolerance = 1e-3)
   # An indicator of a fraction p has variance p (1 - p); with two factors each one has its own curvature.
-  plan <- dp_plan(1e9, levels = c(2, 2), shares = list(c(0.9, 0.1), c(0.5, 0.5)), eps = 1, curvature = 0.2,
+  plan <- dp_plan(1e7, levels = c(2, 2), shares = list(c(0.9, 0.1), c(0.5, 0.5)), eps = 8, curvature = 0.2,
                   inference = TRUE)
-  expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e9 * plan$mu^2 * 0.2 * c(0.09, 0.25) / (4 * 3), c(1, 1),
+  expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e7 * plan$mu^2 * 0.2 * c(0.09, 0.25) / (4 * 3), c(1, 1),
                tolerance = 0.3)
 })
 
@@ -131,6 +131,61 @@ test_that("widths, target and excess loss of fits with intervals agree with fits
   expect_equal(plan$target, fits[[1]]$target$eps_g, tolerance = 0.02)
 })
 
+test_that("the target of every method is that of a fit", {
+  data <- problem_frame(400)
+  for (method in method_names()) {
+    for (eps in c(1, 8)) {
+      fit <- suppressWarnings(quiet_fit(y ~ ., data, eps = eps, delta = 1e-6, method = method, bounds = frame_bounds))
+      plan <- dp_plan(400, formula = y ~ ., schema = data, eps = eps, delta = 1e-6, method = method)
+      # A fit may keep 0.2 percent of its budget for the fraction of usable records.
+      expect_equal(plan$target, fit$target$eps_g, tolerance = 0.002, label = method)
+      expect_identical(plan$trivial, isTRUE(fit$target$trivial), label = method)
+      expect_identical(is.na(plan$excess), !method %in% c("newton", "newton-ridge"))
+    }
+  }
+})
+
+test_that("an oracle without rows answers nothing and charges nothing", {
+  plan <- frame_plan(5000, 1)
+  budget <- dp_budget(mu = 1)
+  oracle <- planned_oracle(list(n = 5000, design = plan$setting$frame, loss = loss_logistic(), budget = budget,
+                                neighbours = "replace-one"))
+  w <- numeric(14)
+  refused <- function(entry, ...) expect_error(.Call(entry, oracle, ...), class = "dpsosp_error_argument")
+  for (entry in list(ffi_oracle_value, ffi_oracle_gradient, ffi_oracle_hessian, ffi_oracle_products)) {
+    refused(entry, w, 0.1, FALSE)
+  }
+  refused(ffi_oracle_moments, rep(1, 13), 0.1, FALSE)
+  refused(ffi_oracle_usable, 0.1, FALSE)
+  refused(ffi_oracle_response, 0.1, FALSE)
+  refused(ffi_oracle_decreases, w, w + 1, c(1, 2), 0.1, FALSE)
+  for (first in c(TRUE, FALSE)) refused(ffi_oracle_choose, w, w + 1, c(1, 2), c(0, 0), first, 0.1, FALSE)
+  options <- c(gd_options(list(control = control_gd()), 1), eps_g = 1, eps_h = 1)
+  run <- function() {
+    .Call(ffi_method_run, "gd", oracle, core_penalty(penalty_none(), TRUE, 14), options, 0.1, w, NULL, FALSE)
+  }
+  expect_error(run(), class = "dpsosp_error_argument")
+  expect_identical(nrow(dp_ledger(budget)), 0L)
+  expect_null(.Call(ffi_oracle_kept, oracle)$gradient)
+})
+
+test_that("the noise of a plan is that of an oracle with as many rows", {
+  for (neighbours in c("replace-one", "zero-out")) {
+    budget <- dp_budget(mu = 1)
+    real <- dp_oracle(matrix(stats::runif(9000), 3000), rep(c(TRUE, FALSE), 1500), budget = budget, radius = 2,
+                      neighbours = neighbours)
+    columns <- data.frame(variable = letters[1:3], kind = "numeric")
+    planned <- planned_oracle(list(n = 3000, design = list(columns = columns, intercept = TRUE, radius = 2),
+                                   loss = loss_logistic(), budget = budget, neighbours = neighbours))
+    w <- c(1, -2, 0.5, 3)
+    for (query in c("gradient", "hessian", "majorant", "weighted", "moments")) {
+      expect_identical(.Call(ffi_oracle_sd, planned, query, w, 0.3), .Call(ffi_oracle_sd, real$pointer, query, w, 0.3))
+    }
+    expect_identical(attr(dp_gradient(real, w, rho = 0.2), "sd"), .Call(ffi_oracle_sd, planned, "gradient", w, 0.2))
+    expect_identical(attr(dp_hessian(real, w, rho = 0.2), "sd"), .Call(ffi_oracle_sd, planned, "hessian", w, 0.2))
+  }
+})
+
 test_that("a wish is met from the smallest n and eps on", {
   for (want in list(list(width = 2), list(target = 0.02))) {
     plan <- frame_plan(20000, 1, inference = TRUE, want = want)
@@ -208,8 +263,9 @@ test_that("wrong arguments are named", {
   wrong("shares", levels = 2, shares = list(c(0.5, 0.6)))
   wrong("shares", levels = 2, shares = list(c(0, 1)))
   wrong("schema", formula = y ~ x)
-  wrong("method", numeric = 1, method = "opt")
-  wrong("Intervals", numeric = 1, method = "newton-ridge", inference = TRUE)
+  wrong("method", numeric = 1, method = "newton-rigde")
+  wrong("intervals", numeric = 1, method = "newton-ridge", inference = TRUE)
+  wrong("intervals", numeric = 1, method = "opt", inference = TRUE)
   wrong("columns", method = "newton-ridge")
   wrong("want", numeric = 1, want = list(1))
   wrong("inference", numeric = 1, want = list(width = 2))
