@@ -164,7 +164,7 @@ test_that("whatever a record holds, the conditions of a fit are those of its nei
     d
   }
   bounds <- list(a = c(10, 30), b = c(-1, 1), "as.numeric(text)" = c(0, 30), "log(a)" = log(c(10, 30)))
-  for (i in seq_len(4 * as.integer(Sys.getenv("DPSOSP_FUZZ", "40")))) {
+  for (i in seq_len(long_size(4, 2) * as.integer(Sys.getenv("DPSOSP_FUZZ", "40")))) {
     formula <- sample(uses, 1)[[1]]
     kept <- bounds[names(bounds) %in% c(all.vars(formula), attr(stats::terms(formula), "term.labels"))]
     weighted <- sample(2, 1) == 1
