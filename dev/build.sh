@@ -12,7 +12,8 @@ mkdir build/source/dpsosp
 tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.so' . | tar -xf - -C build/source/dpsosp
 if [ "${INSTALL:-}" = 1 ]; then
   mkdir -p build/lib
-  R CMD INSTALL --library=build/lib build/source/dpsosp > build/install.log 2>&1 || { cat build/install.log >&2; exit 1; }
+  R CMD INSTALL --library=build/lib build/source/dpsosp > build/install.log 2>&1 ||
+    { cat build/install.log >&2; exit 1; }
 fi
 (cd build && R CMD build "$@" source/dpsosp) > build/build.log 2>&1 || { cat build/build.log >&2; exit 1; }
 echo build/dpsosp_*.tar.gz

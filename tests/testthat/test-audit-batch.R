@@ -2,7 +2,8 @@
 # the noise would be twenty times too small; 30 runs that all are told apart have a bound of 1.6.
 
 audit_batches <- function(method, ...) {
-  dp_audit(batch_release(method, 1, 1e-5, 3, ...), list(NA, 1), 1, 1e-5, runs = long_size(60, 30), conf = 0.99, progress = FALSE)
+  dp_audit(batch_release(method, 1, 1e-5, 3, ...), list(NA, 1), 1, 1e-5, runs = long_size(60, 30), conf = 0.99,
+           progress = FALSE)
 }
 
 test_that("the true eps of steps on batches is not seen to exceed the claim", {

@@ -92,7 +92,9 @@ test_that("a problem too large for Hessians is refused before its ranges are cha
   skip_on_cran() # it takes long
   many <- data.frame(y = c(FALSE, TRUE, FALSE, TRUE), a = 0, f = factor(1:4, levels = 1:8192))
   budget <- dp_budget(rho = 1)
-  fit <- function(...) quiet(dp_sosp(y ~ a + f, many, budget = budget, neighbours = "replace-one", progress = FALSE, ...))
+  fit <- function(...) {
+    quiet(dp_sosp(y ~ a + f, many, budget = budget, neighbours = "replace-one", progress = FALSE, ...))
+  }
   expect_error(fit(loss = "sigmoid", method = "gd"), class = "dpsosp_error_size")
   expect_error(fit(loss = "sigmoid", method = "gd", target = sosp(0.1, 0.01)), class = "dpsosp_error_size")
   expect_equal(nrow(dp_ledger(budget)), 0)

@@ -252,7 +252,7 @@ test_that("predictions of a matrix's rows depend on the row alone, dense and spa
   fit <- quiet_fit(x, x[, 1] > 0, eps = 5, delta = 1e-6, radius = 6, method = "gd")
   for (as in list(identity, as_sparse)) {
     link <- predict(fit, as(x), type = "link")
-    for (value in numbers) {
+    for (value in long_values(numbers)) {
       for (i in c(1, 2, 31, rows)) {
         for (j in c(1, p)) {
           other <- predict(fit, as(replace(x, cbind(i, j), value)), type = "link")
