@@ -1,4 +1,4 @@
-# Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone.
+# Everything a developer runs. make test is what has to pass; .ci/run runs make test-long on a clean clone.
 
 .PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts bench docs lint site format clean
 
@@ -15,11 +15,11 @@ demo:
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/demo.R build/lib build/demo.png
 
-## make test         all checks
+## make test         all checks, those that take long in a shorter form; eight minutes on two processors
 test:
 	@dev/test.sh
 
-## make test-long    the same with the whole of R CMD check, and all R tests under the sanitizers
+## make test-long    all checks in full, with R tests under the sanitizers and all C tests under valgrind; half an hour
 test-long:
 	@dev/test.sh --long
 
@@ -106,7 +106,7 @@ format:
 
 ## make lint         style of the R code, spelling of the documents
 lint: setup
-	Rscript dev/lint.R
+	DPSOSP_LONG=1 Rscript dev/lint.R
 
 ## make site         the site, in build/site, and a look at it in headless Chromium
 site:

@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
 # Writes man/ and NAMESPACE from the roxygen comments; with --check it only reports whether they are up to date.
 #   dev/docs.sh [--check]
-# It works on a copy, installed with a NAMESPACE that exports nothing, so that an outdated export causes no error.
+# It works on a copy, whose R code is sourced: what it documents needs nothing of the compiled core.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
 
 copy=build/docs/dpsosp
-library=build/docs/lib
 rm -rf build/docs
-mkdir -p "$copy" "$library"
-tar -cf - --exclude=./build --exclude=./.git --exclude=./vignettes --exclude='*.o' --exclude='*.so' . |
-  tar -xf - -C "$copy"
-grep -E '^(#|useDynLib|import)' NAMESPACE > "$copy/NAMESPACE"
-R CMD INSTALL --no-docs --no-test-load --library="$library" "$copy" > build/docs/install.log 2>&1 ||
-  { cat build/docs/install.log >&2; exit 1; }
-find "$copy/src" -name '*.o' -delete
+mkdir -p "$copy"
+tar -cf - --exclude=./build --exclude=./.git --exclude=./vignettes --exclude=./src . | tar -xf - -C "$copy"
 find "$copy/man" -name '*.Rd' -delete
-Rscript -e ".libPaths(c('$library', .libPaths())); roxygen2::roxygenise('$copy', load_code = 'installed')" \
-  > build/docs/roxygen.log 2>&1 || { cat build/docs/roxygen.log >&2; exit 1; }
+cat > build/docs/roxygen.R << 'END'
+path <- commandArgs(TRUE)
+load_code <- function(path) {
+  code <- roxygen2::load_source(path)
+  for (file in list.files(file.path(path, "data"), full.names = TRUE)) load(file, code)
+  code
+}
+roxygen2::roxygenise(path, load_code = load_code)
+END
+Rscript build/docs/roxygen.R "$copy" > build/docs/roxygen.log 2>&1 || { cat build/docs/roxygen.log >&2; exit 1; }
 # roxygen2 omits what it cannot parse, with a warning of the form "x file.R:line: ..."
 if grep -nE '\.R:[0-9]+' build/docs/roxygen.log; then problems=1; else problems=0; fi
 

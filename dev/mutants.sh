@@ -8,6 +8,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
+export DPSOSP_LONG=1 # a mistake may show at any value
 root=$PWD
 apply=
 if [ "${1:-}" = --apply ]; then apply=1; shift; fi

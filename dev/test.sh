@@ -2,44 +2,51 @@
 # Runs all checks, stage by stage in two lanes; after a failed stage the others still run. The last line is "N passed, N
 # failed", summed over the stages; the exit code is zero if nothing failed. Logs are in build/log/.
 #   dev/test.sh [--long]
-# Without --long, R CMD check neither runs the tests nor builds the vignettes, as other stages do, the sanitizers run
-# only the tests that reach most of the glue, and valgrind none of the accountants' tests, which are arithmetic.
+# Without --long, tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R, dev/matrix.R and
+# dev/lint.R), C tests have their full size for the rooms that privacy rests on alone and a quick one for all others,
+# R CMD check neither runs the tests nor builds the vignettes, as other stages do, R tests do not run under the
+# sanitizers, and under valgrind run those of the mechanisms alone.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
 
 if [ "${1:-}" = --long ]; then
-  check_options=() sanitized=() accountants=acct
+  long=1 check_options=() full_size=()
+  export DPSOSP_LONG=1
 else
-  check_options=(--no-tests --no-vignettes)
-  sanitized=('^(batch|budget|fit|huber|leak|multinomial|network|oracle|records|rows|source.*|spider)$') accountants=
+  long= check_options=(--no-tests --no-vignettes) full_size=(TEST_ROOMS="base mech acct barrier")
+  unset DPSOSP_LONG
 fi
 ctest=(make --no-print-directory -C dev/ctest)
 mkdir -p build/log
 rm -f build/log/*
 
-# Two lanes run in parallel, as most stages use one processor; the lane of the core needs no built package.
+# Two lanes run in parallel, as most stages use one processor. The second begins with what needs no built package.
 main() {
   stage setup dev/setup.sh
-  package &
-  core
-  wait $! || echo 0 1 > build/log/package.counts
+  build &
+  built=$!
+  second_lane &
+  second=$!
+  wait "$built" || echo 0 1 > build/log/built.counts
+  first_lane
+  wait "$second" || echo 0 1 > build/log/second.counts
   report
 }
 
-package() {
+build() {
   stage build env INSTALL=1 dev/build.sh
   # So that a broken vignette does not hide what the stages below have to say
   grep -q ' 0$' build/log/build.counts || stage build-without-vignettes env INSTALL=1 dev/build.sh --no-build-vignettes
-  stage rtests Rscript dev/rtests.R build/lib
-  stage matrix Rscript dev/matrix.R build/lib
-  stage gctorture Rscript dev/gctorture.R build/lib
-  stage check dev/check.sh build/dpsosp_*.tar.gz "${check_options[@]}"
-  stage rtests-asan dev/asan.sh "${sanitized[@]}"
-  stage ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine"
 }
 
-core() {
+first_lane() {
+  stage rtests Rscript dev/rtests.R build/lib
+  stage gctorture Rscript dev/gctorture.R build/lib
+  if_long rtests-asan dev/asan.sh
+}
+
+second_lane() {
   stage lines dev/lines.sh
   stage labels dev/labels.sh
   stage docs dev/docs.sh --check
@@ -51,25 +58,34 @@ core() {
   stage analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
   stage inject dev/inject.sh
-  stage ctest "${ctest[@]}" plain
+  stage ctest "${ctest[@]}" plain "${full_size[@]}"
   stage ctest-asan "${ctest[@]}" asan
-  stage ctest-valgrind "${ctest[@]}" valgrind TEST_ROOMS="mech barrier method $accountants"
+  stage ctest-valgrind "${ctest[@]}" valgrind TEST_ROOMS=mech
+  tail --pid="$built" -f /dev/null # waits for the package
+  stage check dev/check.sh build/dpsosp_*.tar.gz "${check_options[@]}"
+  stage matrix Rscript dev/matrix.R build/lib
+  if_long ctest-valgrind-runs "${ctest[@]}" valgrind TEST_ROOMS="barrier method"
+  if_long ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine acct"
 }
 
+if_long() { [ -z "$long" ] || stage "$@"; }
+
 # stage name command ...: what the command counts in its last "N passed, N failed" is kept in build/log/name.counts. A
-# command without such a line counts as one, and one that fails without counting a failure as a failure.
+# command without such a line counts as one, and one that fails without counting a failure as a failure. It also says
+# how long the command took, and how much of a processor's time, which depends less on what else the machine does.
 stage() {
-  local name=$1 log=build/log/$1.log code counts good bad begin=$SECONDS
+  local name=$1 log=build/log/$1.log cpu=build/log/$1.cpu code counts good bad begin=$SECONDS
   shift
   echo 0 1 > "build/log/$name.counts" # should it not end
-  timeout 2400 "$@" < /dev/null > "$log" 2>&1
+  { TIMEFORMAT='%U %S' && time timeout 2400 "$@" < /dev/null > "$log" 2>&1; } 2> "$cpu"
   code=$?
   counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log" | tail -n 1)
   [ -n "$counts" ] || counts="$((code == 0)) $((code != 0))"
   read -r good bad <<< "$counts"
   if [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
   echo "$good $bad" > "build/log/$name.counts"
-  echo "== $name: $good passed, $bad failed, exit code $code, $((SECONDS - begin)) s$(told "$log" "$bad")"
+  echo "== $name: $good passed, $bad failed, exit code $code, $((SECONDS - begin)) s," \
+    "cpu $(seconds "$cpu") s$(told "$log" "$bad")"
 }
 
 # The skipped tests of a log and, after a failure, the end of the log, each on lines of their own.
@@ -79,7 +95,10 @@ told() {
   if [ "$2" -ne 0 ]; then tail -n 80 "$1" | sed 's/^/   /'; fi
 }
 
+seconds() { awk '{ sum += $1 + $2 } END { printf "%.0f", sum }' "$@"; }
+
 report() {
+  echo "== cpu $(seconds build/log/*.cpu) s"
   awk '{ good += $1; bad += $2 } END { print good + 0 " passed, " bad + 0 " failed"; exit bad > 0 }' \
     build/log/*.counts | tee build/log/total
 }

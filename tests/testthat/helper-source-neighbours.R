@@ -38,7 +38,7 @@ expect_as_missing <- function(values, missing, make, neighbour = make, outcome =
                               of = names(neighbour_frame), rows = c(1, 8, 15, 16, 31, 40)) {
   known <- list()
   for (i in seq_along(values)) {
-    for (k in seq_along(of)) {
+    for (k in long_values(seq_along(of), i)) {
       row <- rows[(i + k) %% length(rows) + 1]
       key <- paste(of[k], row)
       if (is.null(known[[key]])) known[[key]] <- outcome(neighbour(of[k], row, missing))

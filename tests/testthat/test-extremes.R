@@ -32,10 +32,12 @@ chosen <- c("constants", "line_search", "stop", "curvature", "modify", "adaptive
 test_that("every numeric setting of every control is refused before charges, or leads to a result", {
   skip_on_cran() # it takes long
   of_newton <- names(formals(control_newton))
+  turn <- 0
   for (pair in controls) {
     settings <- names(formals(pair[[2]]))
     for (setting in setdiff(if (identical(settings, "...")) of_newton else settings, chosen)) {
-      for (value in extremes) {
+      turn <- turn + 1
+      for (value in long_values(extremes, turn)) {
         control <- function() do.call(pair[[2]], stats::setNames(list(value), setting))
         expect_no_error(refusal(pair[[1]], control = control()), message = paste(pair[[1]], setting, value))
       }
@@ -44,8 +46,10 @@ test_that("every numeric setting of every control is refused before charges, or 
 })
 
 test_that("so are budgets, radii, targets and penalties", {
-  for (method in c("2opt-ls", "tr", "gd", "newton", "cubic", "outpert", "blgd", "agd")) {
-    for (value in extremes) {
+  methods <- c("2opt-ls", "tr", "gd", "newton", "cubic", "outpert", "blgd", "agd")
+  for (turn in seq_along(methods)) {
+    method <- methods[turn]
+    for (value in long_values(extremes, turn)) {
       expect_no_error(refusal(method, eps = value, delta = 1e-6))
       expect_no_error(refusal(method, eps = 1, delta = value))
       expect_no_error(refusal(method, target = sosp(alpha = value)))
@@ -86,16 +90,17 @@ test_that("more coefficients than rounding allows for a lambda0 are refused befo
 
 test_that("a problem too large for Hessians is refused before its ranges are charged, and runs where none are needed", {
   skip_on_cran() # it takes long
-  wide <- as.data.frame(matrix(0, 4, 8192))
-  wide$y <- c(FALSE, TRUE, FALSE, TRUE)
+  many <- data.frame(y = c(FALSE, TRUE, FALSE, TRUE), a = 0, f = factor(1:4, levels = 1:8192))
   budget <- dp_budget(rho = 1)
-  fit <- function(...) quiet(dp_sosp(y ~ ., wide, budget = budget, neighbours = "replace-one", progress = FALSE, ...))
+  fit <- function(...) {
+    quiet(dp_sosp(y ~ a + f, many, budget = budget, neighbours = "replace-one", progress = FALSE, ...))
+  }
   expect_error(fit(loss = "sigmoid", method = "gd"), class = "dpsosp_error_size")
   expect_error(fit(loss = "sigmoid", method = "gd", target = sosp(0.1, 0.01)), class = "dpsosp_error_size")
   expect_equal(nrow(dp_ledger(budget)), 0)
   flat <- matrix(0, 4, 8193)
   on_matrix <- function(...) {
-    quiet(dp_sosp(flat, wide$y, radius = 1, eps = 1, delta = 1e-6, intercept = FALSE, progress = FALSE, ...))
+    quiet(dp_sosp(flat, many$y, radius = 1, eps = 1, delta = 1e-6, intercept = FALSE, progress = FALSE, ...))
   }
   expect_error(on_matrix(method = "cubic"), class = "dpsosp_error_size")
   inner <- on_matrix(method = "cubic", penalty = penalty_ridge(1),

@@ -362,9 +362,11 @@ complain <- function(name, call) {
 test_that("malformed values give errors of the package before anything is charged, or something sane", {
   wrong <- character()
   tried <- 0
+  turn <- 0
   for (i in seq_along(good_calls)) {
     for (argument in names(good_call(i))) {
-      for (value in malformed) {
+      turn <- turn + 1
+      for (value in long_values(malformed, turn)) {
         # A new budget each time, so that any charge can be seen.
         call <- good_call(i)
         call[argument] <- list(value)

@@ -46,8 +46,10 @@ values_of <- function(data, column) {
 expect_own_rows <- function(f, data, columns, at = c(1, 12), label = "rows") {
   rows <- as.matrix(f(data))
   expect_identical(nrow(rows), nrow(data), label = label)
+  turn <- nchar(label)
   for (column in columns) {
-    for (value in values_of(data, column)) {
+    turn <- turn + 1
+    for (value in long_values(values_of(data, column), turn)) {
       for (i in at) {
         got <- tryCatch(as.matrix(f(changed(data, column, i, value))), condition = identity)
         same <- !inherits(got, "condition") && identical(got[-i, ], rows[-i, ])
@@ -121,7 +123,7 @@ test_that("an expression that can be computed without rows can be computed for a
   d <- own_data()
   columns <- c("z", "k", "l", "f", "o", "text")
   set.seed(as.integer(Sys.getenv("DPSOSP_FUZZ_SEED", "7")))
-  times <- 10 * as.integer(Sys.getenv("DPSOSP_FUZZ", "40"))
+  times <- long_size(10, 4) * as.integer(Sys.getenv("DPSOSP_FUZZ", "40"))
   computed <- 0
   for (i in seq_len(times)) {
     e <- random_expression(3)
@@ -250,7 +252,7 @@ test_that("predictions of a matrix's rows depend on the row alone, dense and spa
   fit <- quiet_fit(x, x[, 1] > 0, eps = 5, delta = 1e-6, radius = 6, method = "gd")
   for (as in list(identity, as_sparse)) {
     link <- predict(fit, as(x), type = "link")
-    for (value in numbers) {
+    for (value in long_values(numbers)) {
       for (i in c(1, 2, 31, rows)) {
         for (j in c(1, p)) {
           other <- predict(fit, as(replace(x, cbind(i, j), value)), type = "link")

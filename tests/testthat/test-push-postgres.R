@@ -42,7 +42,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = c(1, 1e30))
 
   expect_expressions(connection)
-  expect_random_expressions(connection, 1:60)
+  expect_random_expressions(connection, long_values(1:60, 1))
   expect_expression_types(connection)
   DBI::dbWriteTable(connection, "people", hostile_rows(6), overwrite = TRUE)
   source <- dp_source(connection, "people", levels = levels, push = TRUE)

@@ -54,7 +54,7 @@ test_that("the same fit comes from data in memory, of any kind, and in chunks", 
   }
   numbers <- stats::setNames(rep("numeric", 6), setdiff(names(d), "class"))
   for (has in given) {
-    for (method in c("2opt-ls", "newton-ridge", "objpert")) {
+    for (method in long_size(c("2opt-ls", "newton-ridge", "objpert"), "2opt-ls")) {
       reference <- weighted_fit(has, method = method)
       # A fit without them would be another problem.
       expect_false(identical(coef(weighted_fit(c(weights = FALSE, offset = FALSE), method = method)), coef(reference)))
@@ -68,7 +68,7 @@ test_that("the same fit comes from data in memory, of any kind, and in chunks", 
     expect_false(identical(coef(spider(c(weights = FALSE, offset = FALSE), sources$chunks)),
                            coef(spider(has, sources$chunks))))
     same_numbers(spider(has, once), spider(has, sources$chunks))
-    for (method in c("sgd", "2opt-b", "spider")) {
+    for (method in long_size(c("sgd", "2opt-b", "spider"), "sgd")) {
       same_numbers(matrix_fit(has, method = method, eps = 20), weighted_fit(has, method = method, eps = 20))
     }
     regression <- function(fit, ...) fit(has, ..., response = "z", loss = loss_huber(c(-6, 8), 1), method = "objpert")
