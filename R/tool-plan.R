@@ -174,8 +174,8 @@ plan_method <- function(method, plan, call) {
   }
   if (method == "auto") return(if (plan$inference || columns == 0L) plan_intervals_of else "newton-ridge")
   if (plan$inference && method != plan_intervals_of) {
-    abort("argument", "Plans of intervals are for the method \"", plan_intervals_of, "\": leave out `method`, or `inference`.",
-          call = call)
+    abort("argument", "Plans of intervals are for the method \"", plan_intervals_of, "\": leave out `method`, or ",
+          "`inference`.", call = call)
   }
   if (columns == 0L && !is.null(find_method(method)$family$weighted)) {
     abort("argument", "The method \"", method, "\" needs columns beside the intercept.", call = call)

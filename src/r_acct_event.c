@@ -1,4 +1,5 @@
-/* Accounting of events: a plan is a list of its leaves and its steps, lists of columns (event_plan() of R/privacy-event.R). */
+/* Accounting of events: a plan is a list of its leaves and its steps, lists of columns (event_plan() in
+ * R/privacy-event.R). */
 #include "glue.h"
 #include "ffi.h"
 #include "acct/acct.h"

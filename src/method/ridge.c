@@ -18,8 +18,8 @@
  * damping >= 1 limits how far the iterates vary: far from the solution the mean gradient of a bounded slope is
  * biased. With e_k and v_k the eigenvalues and vectors of D^-1/2 M D^-1/2 / damping, a step in direction k shrinks the
  * distance by 1 / (1 + e_k), and its noise, s sqrt(T) in each coordinate, adds
- * v_k'(damping D)^-1 v_k s^2 T / (1 + e_k)^2 to the variance. After T steps the predictors of the rows, w'M w / curvature on average, therefore vary with
- * the variance
+ * v_k'(damping D)^-1 v_k s^2 T / (1 + e_k)^2 to the variance. After T steps the predictors of the rows,
+ * w'M w / curvature on average, therefore vary with the variance
  *
  *   sum_k v_k'(damping D)^-1 v_k s^2 T / (curvature (2 + e_k)) (1 - (1 + e_k)^(-2 T)),
  *
