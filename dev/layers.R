@@ -1,5 +1,5 @@
-# The layers of the R files: the first word of a file's name is its layer. A file may use definitions in files of its own
-# layer and of lower ones, and files may not use each other in a cycle (ARCHITECTURE.md, "Layers of R"). No file may
+# The layers of the R files: the first word of a file's name is its layer. A file may use definitions in files of its
+# own layer and of lower ones, and files may not use each other in a cycle (ARCHITECTURE.md, "Layers of R"). No file may
 # distinguish methods or losses by their names, but for the tables that hold them.
 #   Rscript dev/layers.R [R directory]
 # codetools finds what a function uses, so names in strings are not found. Ends with "N passed, N failed"; the last

@@ -1,5 +1,5 @@
-# The way of a fit through R: how many functions of the package are called, in how many files, and how often a call is in
-# another file than the call before.
+# The way of a fit through R: how many functions of the package are called, in how many files, and how often a call is
+# in another file than the call before.
 #   Rscript dev/trace.R [library] [R directory]
 # Three fits on two columns: "newton-ridge", "2opt-ls" and a network. A column says how often the method table was made.
 

@@ -1,4 +1,5 @@
-# How should ranges be found from noisy counts? Columns of SYNTHETIC data, which determine the constants of R/oracle-ranges.R:
+# How should ranges be found from noisy counts? Columns of SYNTHETIC data, which determine the constants of
+# R/oracle-ranges.R:
 # delta = 1 / n^2, replace-one, 5 % of the budget for the ranges of m columns with randomly drawn shapes.
 #   Rscript ranges-rule.R RESULTS.csv [SEEDS]
 # Then: Rscript ranges-rule.R --summary RESULTS.csv
@@ -12,8 +13,8 @@
 # the intervals of slope and intercept of the original column (logistic, with a standard deviation of one of its
 # log-odds): shown, the fraction of the slopes that are resolved; covered, the fraction of the shown intervals that
 # cover; off, the fraction of those that miss by more than four standard errors; width, the geometric mean of the
-# standard error of slopes over that without privacy and clipping. R/job-intervals.R computes the intervals from the expected
-# matrices of the clipped column and m - 1 others, with drawn noise, sample and point.
+# standard error of slopes over that without privacy and clipping. R/job-intervals.R computes the intervals from the
+# expected matrices of the clipped column and m - 1 others, with drawn noise, sample and point.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

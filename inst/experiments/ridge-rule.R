@@ -68,12 +68,14 @@ settings <- c(constants, list(
   "size 12" = list(ridge_size = 12), "size 48" = list(ridge_size = 48), "power 1" = list(geometry_power = 1),
   "power 2" = list(geometry_power = 2), "matrix 1.5 %" = list(ridge_matrix = 0.015),
   "matrix 6 %" = list(ridge_matrix = 0.06), "wander .01" = list(ridge_iterate_variance = 0.01),
-  "wander .03" = list(ridge_iterate_variance = 0.03), "few none" = list(ridge_few = 0), "few all" = list(ridge_few = 1e6),
+  "wander .03" = list(ridge_iterate_variance = 0.03), "few none" = list(ridge_few = 0),
+  "few all" = list(ridge_few = 1e6),
   newton = list()
 ))
 growths <- list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = list(geometry_growth = 1 / 2),
                 "no growth" = list(geometry_noise = 1e-9))
-curvatures <- c(constants[1], list("quiet 1" = list(ridge_curvature_factor = 1), "quiet .3" = list(ridge_curvature_factor = 0.3)))
+curvatures <- c(constants[1], list("factor 1" = list(ridge_curvature_factor = 1),
+                                   "factor .3" = list(ridge_curvature_factor = 0.3)))
 if ("--unchanged" %in% arguments) {
   settings <- curvatures <- constants[1]
   growths <- list()

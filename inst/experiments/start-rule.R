@@ -1,7 +1,7 @@
 # Should a run start at zero or at the constant prediction, and which part of the budget should that use? Newton's
 # method with one curvature matrix and 2OPT-LS, on SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2. The
-# results determine the constants of R/method-family.R. Newton's method corrects its intercept by steps that it takes anyway;
-# 2OPT-LS may end at its start, which should then be a good prediction.
+# results determine the constants of R/method-family.R. Newton's method corrects its intercept by steps that it takes
+# anyway; 2OPT-LS may end at its start, which should then be a good prediction.
 #   Rscript start-rule.R RESULTS.csv
 # Then: Rscript start-rule.R --summary RESULTS.csv
 # excess: mean loss minus the smallest mean loss; over: mean loss minus that of the constant prediction, positive if a
@@ -17,7 +17,8 @@ problems <- expand.grid(eps = c(0.5, 2), rare = c(0.4, 0.06), signal = c(0.3, 1,
                         stringsAsFactors = FALSE)
 
 # The standard deviation for the second class's fraction and the largest fraction of the budget for it; none: the start
-# is zero. noisy: the fraction of the budget if there is much noise (is_noisy() in R/method-geometry.R) and it differs. rough:
+# is zero. noisy: the fraction of the budget if there is much noise (is_noisy() in R/method-geometry.R) and it
+# differs. rough:
 # a standard deviation that the fraction should have at least, for the fraction of the budget in most.
 settings <- list(
   zero = NULL, "sd .01, at most 5 %" = c(sd = 0.01, share = 0.05), "sd .01, at most 10 %" = c(sd = 0.01, share = 0.1),
