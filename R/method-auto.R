@@ -7,10 +7,11 @@
 # objective perturbation, on average over weak and strong signals, on the synthetic problems of
 # inst/experiments/convex-rule.R, and it can use a shared budget. Objective perturbation is better where the noise is
 # very small, and much faster. With very many columns the eigenvalues of a matrix take minutes, a gradient step about a
-# second.
+# second (dev/bench/wide.R).
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
+auto_ridge_columns <- 3000L # whose matrix has a faster decomposition (la_eigen_released()): about a minute for a fit
 auto_matrix_columns <- 4000L # higher, as one matrix serves all outputs
 
 # The row of the table for the method that the call asks for.
@@ -30,8 +31,8 @@ auto_method <- function(job) {
   if (loss_outputs(job$loss) > 1L) return(if (job$side <= auto_matrix_columns) "newton" else "gd")
   if (has_residuals(job$loss)) return("newton-ridge")
   if (!is_convex(job$loss, job$penalty)) return("2opt-ls")
+  if (takes_ridge(job) && job$dim <= auto_ridge_columns) return("newton-ridge")
   if (job$dim > auto_columns) return(if (is_smooth(job$loss)) "2opt-ls" else "gd")
-  if (takes_ridge(job)) return("newton-ridge")
   if (is_quiet(job)) "objpert" else "newton"
 }
 

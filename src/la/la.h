@@ -45,6 +45,8 @@ int la_solve_clipped(size_t d, double *a, double least, double *x);
 /* All eigenvalues of the symmetric d x d matrix A in ascending order; its lower triangle is read and A is overwritten
  * with the eigenvectors, one in each column. */
 int la_eigen_all(size_t d, double *a, double *values);
+/* The same, several times faster for large d by another driver of LAPACK; for matrices that were released. */
+int la_eigen_released(size_t d, double *a, double *values);
 
 /* A symmetric linear operator: y <- A x. */
 struct linop {

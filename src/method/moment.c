@@ -97,7 +97,7 @@ static int prepare(struct moment *s, double rho, double rho_step) {
   memset(s->value, 0, side * sizeof(double));
   penalty_add_diagonal(s->f->penalty, side, s->w, s->value); /* of a convex penalty: the same everywhere */
   for (size_t j = 0; j < side; j++) trace += s->vectors[j + j * side] += s->value[j];
-  status = la_eigen_all(side, s->vectors, s->value);
+  status = la_eigen_released(side, s->vectors, s->value);
   if (status != BASE_OK) return status;
   for (size_t j = side - s->leading; j < side; j++) sum += s->value[j] = fmax(s->value[j], 0);
   s->rest = side > s->leading ? fmax(trace - sum, 0) / (double)(side - s->leading) : 0;

@@ -83,7 +83,7 @@ int posterior_mean(const struct posterior *p, const double *v, double *a) {
   la_multiply_t_add(dim, dim, dim, b, dim, b, vectors, dim);
   memset(a, 0, dim * sizeof(double));
   la_matvec_t_add(dim, dim, b, dim, v, a);
-  int status = la_eigen_all(dim, vectors, e);
+  int status = la_eigen_released(dim, vectors, e);
   if (status == BASE_OK) {
     for (size_t k = 0; k < dim; k++) e[k] = fmax(e[k], 0);
     for (size_t k = 0; k < dim; k++) q[k] = la_dot(dim, vectors + k * dim, a);

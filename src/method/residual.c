@@ -212,7 +212,7 @@ static int decompose(struct run *r) {
   size_t dim = r->dim;
   double least = r->matrix[0];
   for (size_t j = 1; j < dim; j++) least = fmin(least, r->matrix[j + j * dim]);
-  int status = la_eigen_all(dim, r->matrix, r->value);
+  int status = la_eigen_released(dim, r->matrix, r->value);
   if (status != BASE_OK) return status;
   double floor = fmin(least, r->matrix_noise) / 2;
   for (size_t k = 0; k < dim; k++) r->value[k] = fmax(r->value[k], floor);

@@ -104,7 +104,7 @@ static int prepare(struct run *r, double rho) {
   const struct answer to = {.value = r->scratch, .sd = &r->sd_matrix};
   int status = release(oracle_all(r->f->oracle), &query_weighted, &ask, rho, to);
   if (status == BASE_OK) status = trace_note(&r->result->trace, "weighted matrix", NAN, r->sd_matrix, rho);
-  if (status == BASE_OK) status = la_eigen_all(dim, r->scratch, r->added);
+  if (status == BASE_OK) status = la_eigen_released(dim, r->scratch, r->added);
   if (status != BASE_OK) return status;
   double noise = sqrt(2 * (double)dim) * r->sd_matrix; /* about its spectral norm */
   for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k], 0);
@@ -136,7 +136,7 @@ static int damping(struct run *r) {
   for (size_t j = 0; j < dim; j++) {
     for (size_t i = 0; i < dim; i++) r->scratch[i + j * dim] = r->matrix[i + j * dim] / sqrt(r->added[i] * r->added[j]);
   }
-  int status = la_eigen_all(dim, r->scratch, value);
+  int status = la_eigen_released(dim, r->scratch, value);
   if (status != BASE_OK) return status;
   for (size_t k = 0; k < dim; k++) {
     spread[k] = 0;
@@ -236,7 +236,7 @@ static int measure_signal(struct run *r, const double *away, const double *estim
   for (size_t j = 0; j < columns; j++) {
     memcpy(r->scratch + j * columns, r->hessian + skip + (j + skip) * dim, columns * sizeof(double));
   }
-  int status = la_eigen_all(columns, r->scratch, value);
+  int status = la_eigen_released(columns, r->scratch, value);
   if (status != BASE_OK) return status;
   for (size_t k = 0; k < columns; k++) {
     double part = la_dot(columns, r->scratch + k * columns, estimate + skip);
@@ -264,7 +264,7 @@ static int invert(const struct run *r, const double *added) {
   size_t dim = r->f->dim;
   memcpy(r->scratch, r->matrix, dim * dim * sizeof(double));
   for (size_t j = 0; j < dim; j++) r->scratch[j + j * dim] += added[j];
-  int status = la_eigen_all(dim, r->scratch, r->direction);
+  int status = la_eigen_released(dim, r->scratch, r->direction);
   if (status != BASE_OK) return status;
   for (size_t k = 0; k < dim; k++) r->direction[k] = 1 / r->direction[k];
   compose(dim, r->scratch, r->direction, r->inverse);

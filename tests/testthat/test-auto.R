@@ -38,10 +38,10 @@ test_that("what \"auto\" takes follows from public facts", {
 })
 
 test_that("with very many columns nothing asks for matrices", {
-  x <- matrix(0, 40, 1000)
+  x <- matrix(0, 40, 3000)
   y <- rep(c(-1, 1), 20)
   wide <- function(...) fit_auto(x, y, eps = 1, delta = 1e-6, radius = 2, ...)$method
-  expect_equal(wide(), "2opt-ls") # 1000 and the intercept
+  expect_equal(wide(), "2opt-ls") # 3000 and the intercept
   expect_equal(wide(loss = "huber_svm"), "gd")
   # With another method the geometry is still that of the call.
   geometry <- function(...) is.null(fit_auto(x, y, eps = 1e5, delta = 1e-6, radius = 2, ...)$geometry)
@@ -50,12 +50,13 @@ test_that("with very many columns nothing asks for matrices", {
   # More rows than a matrix may have.
   budget <- dp_budget(eps = 1, delta = 1e-6)
   expect_equal(fit_auto(matrix(0, 20, 9000), rep(c(-1, 1), 10), budget = budget, radius = 2)$method, "2opt-ls")
-  method <- function(dim) {
-    job <- list(asked = list(geometry = "none", budget = budget), penalty = penalty_none(), inference = "none",
-                loss = loss_logistic(), dim = dim)
+  method <- function(dim, geometry) {
+    job <- list(asked = list(geometry = geometry, budget = budget), design = list(intercept = TRUE, columns = iris),
+                penalty = penalty_none(), inference = "none", loss = loss_logistic(), dim = dim)
     dpsosp:::auto_method(job)
   }
-  expect_identical(c(method(1000), method(1001)), c("newton", "2opt-ls"))
+  expect_identical(c(method(1000, "none"), method(1001, "none")), c("newton", "2opt-ls"))
+  expect_identical(c(method(3000, NULL), method(3001, NULL)), c("newton-ridge", "2opt-ls"))
 })
 
 test_that("a control object needs the name of its method", {
