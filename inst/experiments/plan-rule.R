@@ -1,6 +1,6 @@
 # Chooses the factor in dp_plan()'s formula of excess loss for "newton-ridge" (R/tool-plan-formulas.R), on SYNTHETIC
-# problems whose variance, fractions, effect and curvature are given to the plan. The formula for "newton" has no factor and is
-# shown for comparison.
+# problems whose variance, fractions, effect and curvature are given to the plan. The formula for "newton" has no factor
+# and is shown for comparison.
 #   Rscript plan-rule.R RESULTS.csv [SEEDS]
 # draws SEEDS (12) populations and data sets for each setting and fits them. Then: Rscript plan-rule.R --summary
 # RESULTS.csv prints the ratio of the plan's numbers to the means of fits, by setting, and quantiles of this ratio for
