@@ -27,7 +27,9 @@
 #' `loss_multinomial()` have no table.
 #'
 #' For numeric responses, in their units, with predictions clipped to the declared bounds of the response:
-#' `"absolute_error"` and `"squared_error"`, both means.
+#' `"absolute_error"` and `"squared_error"`, both means; and `"r_squared"`, one minus the mean squared error over the
+#' variance of the response, for which two more means are released, of the response and of its square. It is `NA` where
+#' the variance does not exceed the noise level.
 #'
 #' # Records that cannot be predicted
 #' A record with a missing value, an undeclared level or no response is a null record. Because n is public, it still
@@ -131,7 +133,7 @@ check_metrics <- function(metrics, fit, call) {
 }
 
 fit_metrics <- function(loss) {
-  if (!is.null(loss$response_kind)) return(c("absolute_error", "squared_error"))
+  if (!is.null(loss$response_kind)) return(c("absolute_error", "squared_error", "r_squared"))
   if (!has_probabilities(loss)) return("accuracy")
   c("log_loss", "brier", "accuracy", if (!has_classes(loss)) "table")
 }
@@ -188,9 +190,9 @@ formula_y <- function(y, fit, newdata, call) {
 
 # ---- release ----
 
-# For each metric that is a mean, a value in [0, 1] per record; the metric is lower + width * mean.
+# For each mean that the metrics need, a value in [0, 1] per record; the mean is lower + width times that of these.
 score_columns <- function(fit, records, metrics, clip) {
-  means <- setdiff(metrics, "table")
+  means <- unique(unlist(lapply(setdiff(metrics, "table"), function(metric) means_of[[metric]] %||% metric)))
   stats::setNames(lapply(means, function(metric) scores[[metric]](records, fit$response$bounds, clip)), means)
 }
 
@@ -209,6 +211,15 @@ scores <- list(
   squared_error = function(records, bounds, clip) {
     width <- bounds[2] - bounds[1]
     new_score(bounded_error(records, bounds)^2, 0, width^2, width^2 / 4)
+  },
+  # Above the lower bound.
+  response = function(records, bounds, clip) {
+    width <- bounds[2] - bounds[1]
+    new_score(records$y - bounds[1], 0, width, width / 2)
+  },
+  response_square = function(records, bounds, clip) {
+    width <- bounds[2] - bounds[1]
+    new_score((records$y - bounds[1])^2, 0, width^2, width^2 / 4)
   }
 )
 
@@ -258,119 +269,6 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
   }
   close_claim(claim)
   add_entries(claim, means = means, table = table, clip = clip, cells = cells, labels = fit$response$labels)
-}
-
-# ---- what follows from the releases ----
-
-# claim: after release_evaluation(). No other part of it is kept.
-new_evaluation <- function(claim) {
-  table <- if (!is.null(claim$table)) read_table(claim$table, claim$cells)
-  structure(class = "dp_evaluation", list(
-    estimates = new_estimates(claim, table),
-    table = table, table_sd = claim$table$sd,
-    confusion = if (!is.null(table)) confusion(table, claim$labels),
-    confusion_se = if (!is.null(table)) claim$table$sd * sqrt(claim$cells / 2),
-    n = claim$n, clip = claim$clip, labels = claim$labels, privacy = new_privacy(claim)
-  ))
-}
-
-new_estimates <- function(claim, table) {
-  estimates <- claim$means
-  if (!is.null(estimates)) {
-    estimates$sampling <- vapply(estimates$metric, sampling_error, 0, estimates = estimates, table = table,
-                                 clip = claim$clip, n = claim$n, USE.NAMES = FALSE)
-  }
-  if (is.null(table)) estimates else rbind(estimates, table_auc(table, claim$table$sd))
-}
-
-# ---- the table ----
-
-# Codes of the table. For the other response they are the cells of the predictor; the cells of the modelled response
-# follow. An edge belongs to the cell below it, as a predictor of zero belongs to the class of negative ones.
-table_edges <- function(cells) (seq_len(cells - 1L) - cells / 2) * 8 / max(cells - 2, 1)
-
-table_codes <- function(records, cells) {
-  cell <- findInterval(records$link, table_edges(cells), left.open = TRUE) + 1
-  as.double(cell + cells * (records$y > 0))
-}
-
-# The fraction of a cell is shown if its count exceeds this many standard deviations of the noise.
-cell_threshold <- 4
-
-read_table <- function(counts, cells) {
-  ends <- stats::plogis(c(-Inf, table_edges(cells), Inf))
-  table <- data.frame(lower = ends[-length(ends)], upper = ends[-1], other = counts$other, modelled = counts$modelled)
-  total <- table$other + table$modelled
-  shown <- total > cell_threshold * sqrt(2) * counts$sd
-  fraction <- pmin(pmax(table$modelled / total, 0), 1)
-  table$fraction <- ifelse(shown, fraction, NA)
-  table$se <- ifelse(shown, counts$sd * sqrt(fraction^2 + (1 - fraction)^2) / total, NA)
-  table
-}
-
-# Predictions at the centres of the cells, in log-odds. For the first and last cell, half a cell beyond their edge.
-cell_predictions <- function(cells) {
-  edges <- table_edges(cells)
-  half <- 4 / max(cells - 2, 1)
-  stats::plogis(c(edges[1] - half, edges + half))
-}
-
-confusion <- function(table, labels) {
-  positive <- table$lower >= 0.5
-  counts <- rbind(table$other, table$modelled)
-  matrix(c(rowSums(counts[, !positive, drop = FALSE]), rowSums(counts[, positive, drop = FALSE])), 2L,
-         dimnames = list(response = labels, predicted = labels))
-}
-
-# The area under the ROC curve, where pairs in the same cell count one half: U / (A B), with U bilinear in the counts a
-# and b. Its error is that of U, A and B to first order, plus the products of noise in U.
-table_auc <- function(table, sd) {
-  a <- table$modelled
-  b <- table$other
-  most <- c(sum(a), sum(b))
-  estimate <- se <- sampling <- NA_real_
-  if (min(most) > cell_threshold * sd * sqrt(nrow(table))) {
-    below <- (cumsum(b) - b / 2) / most[2]
-    above <- (rev(cumsum(rev(a))) - a / 2) / most[1]
-    estimate <- sum(a * below) / most[1]
-    slopes <- c((below - estimate) / most[1], (above - estimate) / most[2])
-    products <- sd^2 * sqrt(nrow(table) * (nrow(table) - 0.5) / 2) / prod(most)
-    se <- sqrt(sum((sd * slopes)^2) + products^2)
-    sampling <- hanley_mcneil(min(max(estimate, 0), 1), most)
-  }
-  data.frame(metric = "auc", estimate = estimate, se = se, sampling = sampling)
-}
-
-# Hanley and McNeil (1982), equation (1).
-hanley_mcneil <- function(area, counts) {
-  q1 <- area / (2 - area)
-  q2 <- 2 * area^2 / (1 + area)
-  sqrt((area * (1 - area) + (counts[1] - 1) * (q1 - area^2) + (counts[2] - 1) * (q2 - area^2)) / prod(counts))
-}
-
-# ---- sampling ----
-
-# Standard deviation of a metric over samples of records, from released numbers: for accuracy from itself, for the
-# absolute error from both metrics of a numeric response, for log-loss and Brier score from the table.
-sampling_error <- function(metric, estimates, table, clip, n) {
-  value <- stats::setNames(estimates$estimate, estimates$metric)
-  variance <- switch(metric,
-    accuracy = value[["accuracy"]] * (1 - value[["accuracy"]]),
-    absolute_error = if ("squared_error" %in% names(value)) value[["squared_error"]] - value[["absolute_error"]]^2,
-    log_loss = table_variance(table, function(p) -log(pmin(pmax(p, clip), 1 - clip))),
-    brier = table_variance(table, function(p) (1 - p)^2)
-  )
-  if (is.null(variance) || is.na(variance)) NA_real_ else sqrt(max(variance, 0) / n)
-}
-
-# loss: a function of the predicted probability of the observed response.
-table_variance <- function(table, loss) {
-  if (is.null(table)) return(NULL)
-  p <- cell_predictions(nrow(table))
-  weights <- c(table$modelled, table$other)
-  values <- loss(c(p, 1 - p))
-  mean <- sum(weights * values) / sum(weights)
-  sum(weights * (values - mean)^2) / sum(weights)
 }
 
 # ---- show ----

@@ -159,7 +159,7 @@ held_out_rows <- function(n, holdout, call) {
 
 tune_score <- function(score, tune) {
   of_all <- lapply(tune$candidates, function(settings) {
-    setdiff(fit_metrics(check_loss(settings$loss %||% "logistic", TRUE, tune$call)), "table")
+    setdiff(fit_metrics(check_loss(settings$loss %||% "logistic", TRUE, tune$call)), c("table", names(means_of)))
   })
   check_choice(score, unique(unlist(of_all)), "score", tune$call)
   without <- names(of_all)[!vapply(of_all, function(metrics) score %in% metrics, NA)]
