@@ -7,14 +7,17 @@ new_fit <- function(job) {
   checks <- new_checks(job)
   decrease <- released(result$decrease)
   warn_checks(checks, job$design, job$n, job$call)
-  inform_unmeasured(job$loss, decrease)
+  residual <- takes_residuals(job$method)
+  if (!residual) inform_unmeasured(job$loss, decrease)
   structure(class = "dp_sosp", list(
     coefficients = job$inference$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$inference$predictor, inference = job$inference,
-    status = checked_status(result$status, checks, job$target, decrease, job$control$confidence), checks = checks,
+    status = checked_status(result$status, checks, job$target, decrease, job$control$confidence, residual),
+    checks = checks,
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
     decrease = decrease, ridge = released(result$ridge),
     privacy = new_privacy(job),
+    level = job$level,
     released = job$released,
     geometry = job$geometry,
     trace = trace,
@@ -45,6 +48,9 @@ new_certificate <- function(result, of, confidence) {
     of = of, confidence = confidence
   )
 }
+
+# Was the fit made by residuals (method-residual.R)?
+by_residuals <- function(fit) !is.null(fit$level)
 
 check_fit <- function(fit, call) {
   if (inherits(fit, "dp_sosp")) return(invisible())

@@ -35,7 +35,7 @@ job_geometry <- function(job) {
   job$geometry <- c(new_geometry(moments, degree, job),
                     if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
   job$geometry <- c(job$geometry, class_weights(job, moments$variance))
-  if (has_residuals(job$loss)) job$geometry <- residual_geometry(job$geometry, moments, job)
+  if (takes_residuals(job$method)) job$geometry <- residual_geometry(job$geometry, moments, job)
   move_oracle(job$oracle, job$geometry)
   job
 }

@@ -7,7 +7,7 @@
 #                 none is given), storage
 #   job_open()    budget, the part of it that the job may spend, and what follows from it (job-open.R)
 #   job_ranges()  private (names of the columns whose ranges are found), design with all ranges (job-ranges.R)
-#   job_response()  start, and level and bounds of the response, for squared error (job-response.R)
+#   job_response()  start, and level and bounds of the response, for residuals (job-response.R)
 #   job_constant()  start if none was given, class (job-constant.R)
 #   fit_job()     oracle
 #   job_geometry()  geometry in use, or NULL; ends (checks.R) (job-geometry.R)
@@ -76,6 +76,9 @@ job_start <- function(job, start, storage) {
   job$storage <- check_choice(storage, storage_known, "storage", job$call)
   if (job$streamed) check_streamed(job)
   if (job$auto) job <- auto_wide(job)
+  if (!takes_residuals(job$method)) {
+    check_bounded_slope(job$loss, paste0("The method \"", job$method$name, "\" needs"), job$call)
+  }
   check_geometry_columns(job)
   check_size(job)
   if (job$inference != "none") check_inference(job)

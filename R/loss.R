@@ -148,13 +148,20 @@ loss_squared <- function(response = NULL, ...) {
 
 #' @rdname losses
 #' @export
-loss_poisson <- function(max, ...) {
+loss_poisson <- function(max = NULL, ...) {
   call <- sys.call()
   check_dots(call)
-  if (missing(max)) abort("argument", poisson_advice, call = call)
-  max <- check_number(max, "max", 1, 1e6, open = FALSE, call = call)
-  new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", max, response = c(0, max),
-           response_kind = "count", centre = 0, half = max)
+  if (!is.null(max)) max <- check_number(max, "max", 1, most_count, open = FALSE, call = call)
+  loss <- new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", most_count, response_kind = "count")
+  if (is.null(max)) loss else bound_counts(loss, max)
+}
+
+most_count <- 1e6 # as in the core (src/loss/poisson.c)
+
+# The loss for counts up to `max`.
+bound_counts <- function(loss, max) {
+  loss[c("parameter", "response", "centre", "half")] <- list(max, c(0, max), 0, max)
+  loss
 }
 
 #' @rdname losses
@@ -164,8 +171,6 @@ loss_multinomial <- function() new_loss("multinomial", "log(sum(exp(t))) - t_y, 
 huber_advice <- paste0(
   "The huber loss needs public bounds of the response: take `loss_huber(response = c(lower, upper))`."
 )
-
-poisson_advice <- "The poisson loss needs the largest count, which is public: take `loss_poisson(max)`."
 
 # parameter: for the core. A loss for numeric responses also has their bounds, their kind (response.R), and the map
 # (y - centre) / half to [-1, 1].
@@ -206,13 +211,11 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y
   if (is.null(loss)) return(default_loss(y, name, implied, call))
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
-  if (identical(loss, "poisson")) abort("argument", poisson_advice, call = call)
   named <- losses()
-  known <- c(names(named), "huber", "poisson")
+  known <- c(names(named), "huber")
   family <- loss_instead(loss)
   near <- family %||% if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
   if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
-  if (identical(near, "poisson")) abort("argument", "There is no such loss. ", poisson_advice, call = call)
   if (!is.null(family)) {
     abort("argument", "`loss` must be one of ", quote_all(known), ". Did you mean \"", family, "\"?", call = call)
   }
@@ -242,13 +245,13 @@ numeric_advice <- function(name) {
   paste0("`", name, "` is numeric, and its values are private: say what they are by `loss`, one of\n",
          "  loss = \"logistic\"                  # `", name, "` is 1 for one class and 0 (or -1) for the other\n",
          "  loss = \"squared\"                   # `", name, "` is a quantity\n",
-         "  loss = loss_poisson(max)           # `", name, "` is a count, with a public maximum")
+         "  loss = \"poisson\"                   # `", name, "` is a count")
 }
 
 # Losses without required arguments, which may be given by name.
 losses <- function() {
   list(logistic = loss_logistic, multinomial = loss_multinomial, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm,
-       squared = loss_squared)
+       squared = loss_squared, poisson = loss_poisson)
 }
 
 # The multinomial loss takes its number of classes from the response.
@@ -281,14 +284,21 @@ has_probabilities <- function(loss) loss$name != "huber_svm"
 # Can the slope be bounded for each row separately?
 has_slopes <- function(loss) loss$name == "logistic"
 
-# Squared error: a slope without a bound, so that residuals are clipped.
-has_residuals <- function(loss) loss$name == "squared"
+# Is the slope a mean minus the response, a residual?
+has_residuals <- function(loss) loss$name %in% c("squared", "poisson")
 
-# Refuses it.
+# Squared error: a slope without a bound, so that residuals must be clipped.
+has_unbounded_slope <- function(loss) loss$name == "squared"
+
+# Refuses it, and counts without a bound, by which their slope is divided.
 check_bounded_slope <- function(loss, what, call) {
-  if (!has_residuals(loss)) return(invisible())
-  abort("argument", what, " a loss whose slope is bounded, and that of the ", loss$name, " loss is not: take ",
-        "`loss_huber()`.", call = call)
+  if (has_unbounded_slope(loss)) {
+    abort("argument", what, " a loss whose slope is bounded, and that of the ", loss$name, " loss is not: take ",
+          "`loss_huber()`.", call = call)
+  }
+  if (loss$name == "poisson" && is.null(loss$response)) {
+    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`.", call = call)
+  }
 }
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)

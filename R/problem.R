@@ -126,6 +126,10 @@ matrix_design <- function(rows, intercept, radius, box, weighted, shift) {
 
 is_matrix_design <- function(design) inherits(design, "dp_matrix_design")
 
+has_weight <- function(design) if (is_matrix_design(design)) isTRUE(design$weighted) else !is.null(design$weights)
+
+has_offset <- function(design) if (is_matrix_design(design)) !is.null(design$shift) else length(design$offset) > 0L
+
 # Number of coefficients.
 design_dim <- function(design) {
   if (is_matrix_design(design)) length(design$labels) else nrow(design$columns) + design$intercept

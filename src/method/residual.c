@@ -1,12 +1,17 @@
 /*
- * Linear regression by squared error. The noise of a gradient is proportional to the residual at which a record is
- * clipped, so residuals are clipped at a multiple of their own scale, which decreases from phase to phase.
+ * Regression by squared error, and of counts by the Poisson loss. The noise of a gradient is proportional to the
+ * residual at which a record is clipped, so residuals are clipped at a multiple of their own scale, which decreases from
+ * phase to phase.
+ *
+ * Residuals, scales and gradients are divided by the curvature h of the loss at the start: one for squared error, for
+ * counts the level, so that residuals are relative to it. Then the mean of h z z' / h is about M for both losses.
  *
  *   matrix       M, of the weighted rows, is released. The columns are rescaled by its trace, so that rows have a norm
  *                of about one, and M is shrunk towards what is known of it (shrink()).
  *   each phase
  *     scale      of the residuals at w, from noisy counts (scale.c). The clip is c = q times the scale, in the first
- *                phase at least the option `first` times it; p, the fraction within c, is the curvature that remains.
+ *                phase at least the option `first` times it, and at least one event, without which rare counts would
+ *                say nothing; p, the fraction within c, is the curvature that remains.
  *     steps      w <- w - (p M + a I)^-1 g, T steps, g the mean of z clip(r, c min(1, R / |z|)), with noise s sqrt(T)
  *                in each coordinate; a = max(T s sqrt(d) / (16 reach scale), least |noise of M|), and larger until the
  *                predictors of the rows wander by at most the option `wander` times the scale (wandered())
@@ -19,6 +24,8 @@
  *   recalibrate  The mean of residuals with a wider clip, and their product with the prediction, correct what small
  *                clips do to residuals that are not symmetric: the level, and one factor for all slopes. Where there is
  *                little data, the level only.
+ *
+ * Without iterations there are no releases, and the solution is the start: the level.
  *
  * At the end coefficients are mapped back to the coordinates of the caller. The intercept is the first coefficient.
  * Everything but the releases is post-processing, on which accuracy rests, not privacy. There is no certificate.
@@ -33,10 +40,10 @@
 #define PHASES 4
 static const double phase_share[PHASES] = {0.05, 0.10, 0.25, 0.60};
 static const double phase_steps[PHASES] = {10, 10, 15, 40};
-#define ENDS 25        /* of the grid of residuals, from MOST on by a factor of sqrt(2) downwards */
-#define MOST 2         /* the largest residual of a prediction in [-1, 1] */
+#define ENDS 25        /* of the grid of residuals, from the largest residual on by a factor of sqrt(2) downwards */
 #define LONGEST 16     /* largest square of the factor of the columns */
 #define SHORTEST 0.5   /* and the smallest one */
+#define EXPECTED 0.2   /* of a correction of counts, over the scale of the residuals and over the slopes */
 #define LEVEL_CLIP 1.5 /* clip of the residuals for the level, over their scale */
 
 struct run {
@@ -57,6 +64,7 @@ struct run {
   double factor;         /* by which the columns were rescaled */
   double first_variance; /* posterior variance of the intercept */
   double spread;         /* standard deviation of the response about the start, at most three times the first scale */
+  double most;           /* largest residual */
   struct residual_scale scale;
   double clip, within; /* c, p */
 };
@@ -75,20 +83,25 @@ static double wandered(const struct run *r, double s, double steps, double added
 static int take_steps(struct run *r, double rho, int steps, double added, int *kept);
 static void combine(struct run *r, double sd);
 static int solve(struct run *r);
+static void measure_signal(struct run *r);
+static int recalibrate_counts(struct run *r, double *w);
 static int recalibrate(struct run *r, double *w);
 static int recalibrate_level(struct run *r, double *w);
 
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result) {
   struct run r = {.o = options, .result = result, .rho = rho * ALMOST, .w = w, .factor = 1};
+  r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
   if (status == BASE_OK && (!oracle_clips(oracle) || oracle_constant(oracle) == 0)) status = BASE_ERR_ARGUMENT;
-  if (status != BASE_OK) return status;
+  result->signal = 0;
+  if (status != BASE_OK || options->iterations == 0) return status;
   double *memory;
   status = allocate(&r, &memory);
   if (status == BASE_OK) status = prepare(&r);
   for (int i = 0; status == BASE_OK && i < PHASES; i++) status = phase(&r, i);
-  if (status == BASE_OK) status = options->slopes ? recalibrate(&r, w) : recalibrate_level(&r, w);
+  if (status == BASE_OK) measure_signal(&r);
+  if (status == BASE_OK) status = options->exponential ? recalibrate_counts(&r, w) : options->slopes ? recalibrate(&r, w) : recalibrate_level(&r, w);
   la_scale(r.dim - 1, r.factor, w + 1);
   base_free(memory);
   return status;
@@ -251,12 +264,12 @@ static int phase(struct run *r, int i) {
   if (status != BASE_OK) return status;
   double least = i == 0 ? fmax(o->clip, o->first) : o->clip;
   if (i == 0) r->spread = fmin(o->spread, 3 * r->scale.sd);
-  r->clip = fmin(least * r->scale.sd, MOST);
+  r->clip = fmin(fmax(least * r->scale.sd, o->event / o->curvature), r->most);
   r->within = residual_within(&r->scale, r->clip);
   double rho = phase_share[i] * r->rho * (1 - o->matrix_share - PHASES * o->counts_share - o->recalibration_share);
   int steps = (int)fmax(1, floor(phase_steps[i] / 75 * o->iterations + 0.5));
-  const struct ask ask = {.at = r->w, .clip = r->clip};
-  double s = release_sd(oracle_all(r->f.oracle), &query_residual_gradient, &ask, rho);
+  const struct ask ask = {.at = r->w, .clip = o->curvature * r->clip};
+  double s = release_sd(oracle_all(r->f.oracle), &query_residual_gradient, &ask, rho) / o->curvature;
   status = take_steps(r, rho, steps, damping(r, s, steps), &kept);
   if (status != BASE_OK) return status;
   combine(r, s * sqrt((double)steps / kept));
@@ -265,12 +278,13 @@ static int phase(struct run *r, int i) {
 
 static int measure_scale(struct run *r) {
   double end[ENDS], count[ENDS], sd, rho = r->o->counts_share * r->rho;
-  for (int j = 0; j < ENDS; j++) end[j] = MOST * exp2((j - ENDS + 1) / 2.0);
+  for (int j = 0; j < ENDS; j++) end[j] = r->o->most * exp2((j - ENDS + 1) / 2.0);
   const struct ask ask = {.at = r->w, .k = ENDS, .step = end};
   int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, (struct answer){count, &sd, NULL});
   if (status != BASE_OK) return status;
+  la_scale(ENDS, 1 / r->o->curvature, end);
   r->scale = residual_scale(&(struct residual_counts){ENDS, end, count, sd, r->o->present});
-  return trace_note(&r->result->trace, "residual counts", r->scale.sd, sd, rho);
+  return trace_note(&r->result->trace, "residual counts", r->o->curvature * r->scale.sd, sd, rho);
 }
 
 /* a */
@@ -301,12 +315,13 @@ static int take_steps(struct run *r, double rho, int steps, double added, int *k
   *kept = steps - first;
   for (int i = 1; i <= steps; i++) {
     double sd, part = i > first ? 1.0 / *kept : 0;
-    const struct ask ask = {.at = r->w, .clip = r->clip};
+    const struct ask ask = {.at = r->w, .clip = r->o->curvature * r->clip};
     const struct answer to = {r->gradient, &sd, NULL};
     int status = release(oracle_all(r->f.oracle), &query_residual_gradient, &ask, rho / steps, to);
     double norm = la_norm(dim, r->gradient);
     if (status == BASE_OK) status = trace_note(&r->result->trace, "residual gradient", norm, sd, rho / steps);
     if (status != BASE_OK) return status;
+    la_scale(dim, 1 / r->o->curvature, r->gradient);
     la_axpy(dim, part, r->w, r->mean);
     la_axpy(dim, -part, r->start, r->mean);
     la_axpy(dim, part, r->gradient, r->mean_gradient);
@@ -332,14 +347,19 @@ static void combine(struct run *r, double sd) {
   r->precision += precision;
 }
 
+/* The variance of v along an eigenvector, with the sampling error. */
+static double noise_of(const struct run *r, size_t k) {
+  double sampling = square(r->scale.sd) / ((double)oracle_rows(r->f.oracle) * r->within);
+  return 1 / r->precision + sampling * r->value[k];
+}
+
 /* In the basis of the eigenvectors the noise of v is independent. */
 static int solve(struct run *r) {
   size_t dim = r->dim;
-  double sampling = square(r->scale.sd) / ((double)oracle_rows(r->f.oracle) * r->within);
   memset(r->product, 0, dim * dim * sizeof(double));
   rotate(r, r->equation, r->rotated);
   for (size_t k = 0; k < dim; k++) {
-    double noise = 1 / r->precision + sampling * r->value[k];
+    double noise = noise_of(r, k);
     const double *vector = r->matrix + k * dim;
     for (size_t j = 0; j < dim; j++) {
       la_axpy(dim, square(r->value[k]) / noise * vector[j], vector, r->product + j * dim);
@@ -362,6 +382,17 @@ static int solve(struct run *r) {
   return BASE_OK;
 }
 
+/* The norm of v in standard deviations of its noise, without the level, whose mean is known to be zero where the columns
+ * say nothing: then about that of normal variables, one for each column. */
+static void measure_signal(struct run *r) {
+  double sum = 0;
+  memcpy(r->move, r->equation, r->dim * sizeof(double));
+  r->move[0] = 0;
+  rotate(r, r->move, r->rotated);
+  for (size_t k = 0; k < r->dim; k++) sum += square(r->rotated[k]) / noise_of(r, k);
+  r->result->signal = sqrt(sum);
+}
+
 /* ---- recalibration ---- */
 
 /* The standard deviation of the prediction over the records. */
@@ -377,33 +408,67 @@ static double spread_of(struct run *r, const double *w) {
 /* What is left of an estimate of this variance. */
 static double kept_of(double estimate, double variance) { return fmax(0, 1 - variance / square(estimate)) * estimate; }
 
+/* Releases the means of (1, f / 2) clip(r, clip), or the first of them, and their standard deviation. */
+static int release_means(struct run *r, const double *w, const double *f, double clip, double estimate[2], double *sd) {
+  double h = r->o->curvature, rho = r->o->recalibration_share * r->rho;
+  const struct ask ask = {.at = w, .along = f, .clip = h * clip};
+  int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){estimate, sd, NULL});
+  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", h * clip, *sd, rho);
+  la_scale(f ? 2 : 1, 1 / h, estimate);
+  *sd /= h;
+  return status;
+}
+
+/* The variance of the level: that of the intercept, and what the noise of the centres adds. */
+static double level_variance(const struct run *r, const double *w) {
+  double variance = square(oracle_constant(r->f.oracle)) * r->first_variance;
+  for (size_t j = 1; j < r->dim; j++) variance += square(w[j] * centre_sd(r, j));
+  return variance;
+}
+
+/* A clip beyond which hardly any residual is. */
+static double wide_clip(const struct run *r) {
+  return fmin(fmin(fmax(2 * r->clip, r->scale.far), 6 * r->clip), r->most);
+}
+
 /* By the mean of (1, f / 2) clip(r, C), f the prediction without its level over its standard deviation. */
 static int recalibrate(struct run *r, double *w) {
-  size_t dim = r->dim;
-  double sd, estimate[2], spread = spread_of(r, w), rho = r->o->recalibration_share * r->rho;
-  double clip = fmin(fmin(fmax(2 * r->clip, r->scale.far), 6 * r->clip), MOST);
-  la_scale(dim, 1 / spread, r->move);
-  const struct ask ask = {.at = w, .along = r->move, .clip = clip};
-  int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){estimate, &sd, NULL});
-  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", clip, sd, rho);
+  double sd, estimate[2], spread = spread_of(r, w);
+  la_scale(r->dim, 1 / spread, r->move);
+  int status = release_means(r, w, r->move, wide_clip(r), estimate, &sd);
   if (status != BASE_OK) return status;
   double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
   w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
-  la_scale(dim - 1, 1 - 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread), w + 1);
+  la_scale(r->dim - 1, 1 - 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread), w + 1);
   return BASE_OK;
 }
 
-/* The level alone, whose variance is known: that of the intercept, and what the noise of the centres adds. */
+/* The level alone, whose variance is known. */
 static int recalibrate_level(struct run *r, double *w) {
-  double sd, estimate, clip = fmin(LEVEL_CLIP * r->scale.sd, MOST), rho = r->o->recalibration_share * r->rho;
-  const struct ask ask = {.at = w, .clip = clip};
-  int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){&estimate, &sd, NULL});
-  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", clip, sd, rho);
+  double sd, estimate[2], clip = fmin(LEVEL_CLIP * r->scale.sd, r->most), variance = level_variance(r, w);
+  int status = release_means(r, w, NULL, clip, estimate, &sd);
   if (status != BASE_OK) return status;
-  double within = residual_within(&r->scale, clip) * r->o->present, constant = oracle_constant(r->f.oracle);
-  double variance = square(constant) * r->first_variance;
-  for (size_t j = 1; j < r->dim; j++) variance += square(w[j] * centre_sd(r, j));
-  w[0] -= estimate / within * variance / (variance + square(sd / within)) / constant;
+  double within = residual_within(&r->scale, clip) * r->o->present;
+  w[0] -= estimate[0] / within * variance / (variance + square(sd / within)) / oracle_constant(r->f.oracle);
+  return BASE_OK;
+}
+
+/* Of counts, where noise may be large on the scale of logarithms: corrections are shrunk by what small clips are
+ * expected to do, in addition to the variance of the level. */
+static int recalibrate_counts(struct run *r, double *w) {
+  int slopes = r->o->slopes;
+  double sd, estimate[2] = {0}, spread = spread_of(r, w), s = slopes ? spread : 0;
+  double known = level_variance(r, w) + square(EXPECTED * r->scale.sd), factor = square(EXPECTED * spread);
+  la_scale(r->dim, 1 / spread, r->move);
+  int status = release_means(r, w, slopes ? r->move : NULL, fmin(2 * r->clip, r->most), estimate, &sd);
+  if (status != BASE_OK) return status;
+  double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
+  double first = sd * sd + sampling, second = 4 * sd * sd + sampling;
+  double level = (1 + s * s) * estimate[0] - 2 * s * estimate[1], slope = 2 * estimate[1] - s * estimate[0];
+  level *= known / (known + square(1 + s * s) * first + s * s * second);
+  slope *= factor / (factor + second + s * s * first);
+  w[0] -= level / (present * oracle_constant(r->f.oracle));
+  if (slopes) la_scale(r->dim - 1, 1 - slope / (present * spread), w + 1);
   return BASE_OK;
 }
 
@@ -411,6 +476,8 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, COUNT, iterations),    FIELD(residual_options, NUMBER, matrix_share),
     FIELD(residual_options, NUMBER, counts_share), FIELD(residual_options, NUMBER, recalibration_share),
     FIELD(residual_options, FLAG, slopes),         FIELD(residual_options, NUMBER, present),
+    FIELD(residual_options, NUMBER, curvature),    FIELD(residual_options, NUMBER, most),
+    FIELD(residual_options, NUMBER, event),        FIELD(residual_options, FLAG, exponential),
     FIELD(residual_options, NUMBER, level),        FIELD(residual_options, NUMBER, spread),
     FIELD(residual_options, NUMBER, centre),       FIELD(residual_options, NUMBER, clip),
     FIELD(residual_options, NUMBER, first),        FIELD(residual_options, NUMBER, reach),
