@@ -14,7 +14,7 @@
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
-count_octaves_share <- 0.4 # fraction of the level's budget for the octaves,
+count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
 count_reach <- 0.1         # see octave_reached()
 count_beyond <- 16         # counts are bounded by this times their clip
@@ -31,7 +31,7 @@ job_response <- function(job) {
 
 find_level <- function(job) {
   if (is.null(job$loss$response)) job <- find_bounds(job)
-  level <- release_level(job, residual_shares(job)$level * job$rho)
+  level <- release_level(job, level_share(job) * job$rho)
   list(loss = job$loss, response = job$response, start = level$mean,
        level = c(level[c("present", "noise")], spread = min(sqrt(level$variance + level$noise), 1), curvature = 1,
                  most = 2, event = 0))
@@ -74,7 +74,7 @@ release_level <- function(job, rho, records = job$records(job)) {
 # ---- counts ----
 
 find_counts <- function(job) {
-  rho <- residual_shares(job)$level * job$rho
+  rho <- if (is_level_only(job)) spare(job) else level_share(job) * job$rho
   top <- if (is.null(job$loss$response)) most_count else job$loss$response[2]
   clip <- count_clip_at(release_octaves(job, top, count_octaves_share * rho), top)
   rho <- (1 - count_octaves_share) * rho
@@ -86,6 +86,12 @@ find_counts <- function(job) {
   list(loss = job$loss, response = with_bounds(job$response, job$loss), start = log(counts$mean / exposure$mean),
        level = list(present = counts$present, noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1,
                     curvature = counts$mean / half, most = 1, event = 1 / half))
+}
+
+# What the geometry and the count of usable records leave of the budget.
+spare <- function(job) {
+  geometry <- if (identical(job$geometry, "private")) geometry_share else 0
+  budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job)
 }
 
 # Noisy fractions of records without an event, with one, and with those of each further octave up to `top`.

@@ -10,9 +10,9 @@ residual_phases <- 4L          # as in the core
 residual_steps <- 75L          # of all phases
 residual_level <- c(0.02, 0.2) # least and largest fraction for the level of the response,
 residual_precise <- 6          # which is this over n mu in between
-count_level <- c(0.05, 0.3)    # the same for counts,
-count_precise <- 15
-count_hopeless <- 0.2          # d / (n mu) from which on only the level of counts is found
+count_level <- c(0.05, 0.5)    # the same for counts, whose level has this n mu of its own in between
+count_precise <- 50
+count_hopeless <- 0.08         # d / (n mu) from which on only the level of counts is found
 residual_enough <- 400         # from this n mu on the slopes are recalibrated, too
 residual_recalibration <- c(level = 0.08, slopes = 0.05) # fraction for the recalibration
 residual_clip <- c(least = 0.6, most = 4, at = 0.7, noise = 0.02, power = 0.4) # see clip_over_scale()
@@ -20,7 +20,8 @@ count_clip <- 1.5              # least clip of counts, which are skewed, over th
 residual_first <- 1.5          # least clip of the first phase, over the scale of residuals
 residual_reach <- 8            # time constants of the slowest direction, over those that the noise of one step allows
 residual_least <- 1.2          # least term added to the matrix, over the norm of its noise
-residual_wander <- 0.7         # standard deviation of the predictors caused by the noise of the iterates
+residual_wander <- 0.7         # standard deviation of the predictors caused by the noise of the iterates, over that scale
+count_wander <- 0.3            # the same for counts, where steps are not those of a quadratic
 residual_tail <- 0.85          # fraction of the iterates of a phase whose mean is taken
 residual_signal <- 2^-6        # smallest standard deviation of the predictors, over that of the response
 residual_signals <- 8L         # number of such values, each twice the one before
@@ -77,7 +78,6 @@ is_level_only <- function(job) is_count(job) && relative_noise(job, job$rho) > c
 
 # Fractions of a job's budget, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {
-  if (is_level_only(job)) return(list(slopes = FALSE, level = 1 - geometry_share, recalibration = 0, gradients = 0))
   slopes <- records_by_budget(job) >= residual_enough
   level <- level_share(job)
   recalibration <- residual_recalibration[[if (slopes) "slopes" else "level"]]
@@ -86,10 +86,13 @@ residual_shares <- function(job) {
        gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)
 }
 
+# For counts, which have to be found first, as much as leaves it n mu of its own.
 level_share <- function(job) {
-  limits <- if (is_count(job)) count_level else residual_level
-  min(limits[2], max(limits[1], (if (is_count(job)) count_precise else residual_precise) / records_by_budget(job)))
+  if (is_count(job)) return(between((count_precise / records_by_budget(job))^2, count_level))
+  between(residual_precise / records_by_budget(job), residual_level)
 }
+
+between <- function(x, limits) min(limits[2], max(limits[1], x))
 
 # With much noise small clips are better, although they hardly estimate means.
 clip_over_scale <- function(job, noise) {
@@ -109,7 +112,7 @@ residual_options <- function(job, rho) {
        slopes = shares$slopes, present = job$level$present, curvature = job$level$curvature, most = job$level$most,
        event = job$level$event, exponential = is_count(job), level = job$level$noise, spread = job$level$spread, centre = job$geometry$centre_sd,
        clip = clip_over_scale(job, relative_noise(job, shares$gradients * job$rho)),
-       first = residual_first, reach = residual_reach, least = residual_least, wander = residual_wander,
+       first = residual_first, reach = residual_reach, least = residual_least, wander = if (is_count(job)) count_wander else residual_wander,
        tail = residual_tail, signal = residual_signal, signals = residual_signals)
 }
 
