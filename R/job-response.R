@@ -105,8 +105,8 @@ release_octaves <- function(job, top, rho) {
 
 # The end of the outermost octave that seems to contain counts.
 count_clip_at <- function(octaves, top) {
-  core <- find_core(octaves$counts, octaves$sd)$octave
-  reached <- octave_reached(octaves$counts, core, octaves$sd, 1, list(tail = 0, reach = count_reach))
+  core <- find_core(octaves$counts, octaves$sd)
+  reached <- octave_reached(octaves$counts, core$octave, octaves$sd, 1, list(tail = 0, reach = count_reach))
   min(2^max(reached - 2, 0), top)
 }
 

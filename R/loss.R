@@ -152,7 +152,8 @@ loss_poisson <- function(max = NULL, ...) {
   call <- sys.call()
   check_dots(call)
   if (!is.null(max)) max <- check_number(max, "max", 1, most_count, open = FALSE, call = call)
-  loss <- new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", most_count, response_kind = "count")
+  loss <- new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", most_count, response = NULL,
+                   response_kind = "count")
   if (is.null(max)) loss else bound_counts(loss, max)
 }
 
@@ -213,7 +214,7 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
   named <- losses()
   known <- c(names(named), "huber")
-  family <- loss_instead(loss)
+  family <- if (!is.character(loss) || !all(loss %in% known)) loss_instead(loss)
   near <- family %||% if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
   if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
   if (!is.null(family)) {

@@ -34,11 +34,12 @@ for_loss <- function(method, loss, call) {
     abort("argument", "The method \"", method$name, "\" needs a loss whose slope is bounded, and that of the ",
           loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.", call = call)
   }
-  if (has_residuals(loss) && method$unbounded) method$family <- family_residual()
+  method$residuals <- has_residuals(loss) && method$unbounded
+  if (method$residuals) method$family <- family_residual()
   method
 }
 
-takes_residuals <- function(method) identical(method$family$core(NULL), "residual")
+takes_residuals <- function(method) isTRUE(method$residuals)
 
 family_residual <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), residual_options,
@@ -61,7 +62,6 @@ residual_fault <- function(job) {
   if (!job$design$intercept) return("a fit needs an intercept, which holds the level of the response: add one")
   if (job$penalty$name != "none") return("a ridge is chosen by the method: leave out `penalty`")
   if (job$streamed) return("there are no sums of residuals of a source yet: give the data in memory")
-  if (has_weight(job$design)) return("there are no `weights` yet: leave them out")
   if (has_offset(job$design) && !is_count(job)) return("there are no offsets yet: subtract them")
   if (!is.null(job$start)) return("a run starts at the level of the response, which it releases: leave out `start`")
   if (!is.null(job$target)) return("a fit has no certificate: leave out `target`")

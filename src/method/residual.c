@@ -353,21 +353,40 @@ static double noise_of(const struct run *r, size_t k) {
   return 1 / r->precision + sampling * r->value[k];
 }
 
+/* The variance of the prediction over the records. */
+static double variance_of(struct run *r, const double *w) {
+  double sum = 0;
+  memcpy(r->move, w, r->dim * sizeof(double));
+  r->move[0] = 0;
+  rotate(r, r->move, r->rotated);
+  for (size_t k = 0; k < r->dim; k++) sum += r->value[k] * square(r->rotated[k]);
+  return sum / r->o->present;
+}
+
+/* The prior of the intercept is the level. The mean of e^(b + f) is e^(b + s^2 / 2), f normal with variance s^2: for
+ * counts the intercept is below the level by s^2 / 2, about which there is as much doubt as half of that. */
+static double expect_level(struct run *r) {
+  double less = r->o->exponential ? variance_of(r, r->w) / 2 : 0, constant = oracle_constant(r->f.oracle);
+  r->variance[0] = (square(r->o->level) + square(less / 2)) / square(constant);
+  return -less / constant;
+}
+
 /* In the basis of the eigenvectors the noise of v is independent. */
 static int solve(struct run *r) {
   size_t dim = r->dim;
+  double shift = expect_level(r);
   memset(r->product, 0, dim * dim * sizeof(double));
   rotate(r, r->equation, r->rotated);
   for (size_t k = 0; k < dim; k++) {
     double noise = noise_of(r, k);
     const double *vector = r->matrix + k * dim;
+    r->rotated[k] -= shift * r->value[k] * vector[0];
     for (size_t j = 0; j < dim; j++) {
       la_axpy(dim, square(r->value[k]) / noise * vector[j], vector, r->product + j * dim);
     }
     r->rotated[k] *= r->value[k] / noise;
   }
   rotate_back(r, r->rotated, r->move);
-  r->variance[0] = square(r->o->level / oracle_constant(r->f.oracle));
   const struct posterior_known p = {.dim = dim,
                                     .product = r->product,
                                     .weighted = r->move,
@@ -379,6 +398,7 @@ static int solve(struct run *r) {
   if (status != BASE_OK) return status;
   memcpy(r->w, r->start, dim * sizeof(double));
   la_axpy(dim, 1, r->mean, r->w);
+  r->w[0] += shift;
   return BASE_OK;
 }
 
@@ -395,15 +415,8 @@ static void measure_signal(struct run *r) {
 
 /* ---- recalibration ---- */
 
-/* The standard deviation of the prediction over the records. */
-static double spread_of(struct run *r, const double *w) {
-  double sum = 0;
-  memcpy(r->move, w, r->dim * sizeof(double));
-  r->move[0] = 0;
-  rotate(r, r->move, r->rotated);
-  for (size_t k = 0; k < r->dim; k++) sum += r->value[k] * square(r->rotated[k]);
-  return sqrt(fmax(sum / r->o->present, 1e-12));
-}
+/* The standard deviation of the prediction over the records; leaves the slopes in r->move. */
+static double spread_of(struct run *r, const double *w) { return sqrt(fmax(variance_of(r, w), 1e-12)); }
 
 /* What is left of an estimate of this variance. */
 static double kept_of(double estimate, double variance) { return fmax(0, 1 - variance / square(estimate)) * estimate; }
