@@ -44,6 +44,7 @@ static const double phase_steps[PHASES] = {10, 10, 15, 40};
 #define LONGEST 16     /* largest square of the factor of the columns */
 #define SHORTEST 0.5   /* and the smallest one */
 #define EXPECTED 0.2   /* of a correction of counts, over the scale of the residuals and over the slopes */
+#define DOUBT 0.1      /* relative error of p, as residuals have another distribution than t */
 #define LEVEL_CLIP 1.5 /* clip of the residuals for the level, over their scale */
 
 struct run {
@@ -60,13 +61,15 @@ struct run {
   double *variance;       /* prior variances of the columns' coefficients, relative to others */
   double *equation;       /* v, relative to the start */
   double precision;       /* of each of its numbers */
+  double *away;           /* the mean iterate that it is computed from, averaged in the same way */
   double *mean, *mean_gradient, *gradient, *rotated, *move;
   double factor;         /* by which the columns were rescaled */
   double first_variance; /* posterior variance of the intercept */
   double spread;         /* standard deviation of the response about the start, at most three times the first scale */
   double most;           /* largest residual */
   struct residual_scale scale;
-  double clip, within; /* c, p */
+  double size[ENDS], count[ENDS]; /* the last noisy counts of residuals */
+  double clip, within;            /* c, p */
 };
 
 static int allocate(struct run *r, double **memory);
@@ -120,11 +123,11 @@ double residual_default_alpha(struct oracle *oracle, const struct penalty *penal
 
 static int allocate(struct run *r, double **memory) {
   size_t dim = r->dim = r->f.dim;
-  double *next = *memory = base_alloc(dim * (9 + 3 * dim), sizeof(double));
+  double *next = *memory = base_alloc(dim * (10 + 3 * dim), sizeof(double));
   if (!next) return BASE_ERR_MEMORY;
-  double **const vectors[] = {&r->start,         &r->value,    &r->variance, &r->equation, &r->mean,
-                              &r->mean_gradient, &r->gradient, &r->rotated,  &r->move};
-  for (size_t i = 0; i < 9; i++, next += dim) *vectors[i] = next;
+  double **const vectors[] = {&r->start, &r->value,         &r->variance, &r->equation, &r->away,
+                              &r->mean,  &r->mean_gradient, &r->gradient, &r->rotated,  &r->move};
+  for (size_t i = 0; i < 10; i++, next += dim) *vectors[i] = next;
   r->matrix = next;
   r->scratch = next + dim * dim;
   r->product = next + 2 * dim * dim;
@@ -277,13 +280,16 @@ static int phase(struct run *r, int i) {
 }
 
 static int measure_scale(struct run *r) {
-  double end[ENDS], count[ENDS], sd, rho = r->o->counts_share * r->rho;
-  for (int j = 0; j < ENDS; j++) end[j] = r->o->most * exp2((j - ENDS + 1) / 2.0);
+  double end[ENDS], sd, rho = r->o->counts_share * r->rho;
+  for (int j = 0; j < ENDS; j++) {
+    end[j] = r->o->most * exp2((j - ENDS + 1) / 2.0);
+    r->size[j] = end[j] / r->o->curvature;
+  }
   const struct ask ask = {.at = r->w, .k = ENDS, .step = end};
-  int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, (struct answer){count, &sd, NULL});
+  const struct answer to = {r->count, &sd, NULL};
+  int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, to);
   if (status != BASE_OK) return status;
-  la_scale(ENDS, 1 / r->o->curvature, end);
-  r->scale = residual_scale(&(struct residual_counts){ENDS, end, count, sd, r->o->present});
+  r->scale = residual_scale(&(struct residual_counts){ENDS, r->size, r->count, sd, r->o->present});
   return trace_note(&r->result->trace, "residual counts", r->o->curvature * r->scale.sd, sd, rho);
 }
 
@@ -344,6 +350,8 @@ static void combine(struct run *r, double sd) {
   la_axpy(dim, -1 / r->within, r->mean_gradient, r->move);
   la_scale(dim, 1 - part, r->equation);
   la_axpy(dim, part, r->move, r->equation);
+  la_scale(dim, 1 - part, r->away);
+  la_axpy(dim, part, r->mean, r->away);
   r->precision += precision;
 }
 
@@ -402,14 +410,27 @@ static int solve(struct run *r) {
   return BASE_OK;
 }
 
-/* The norm of v in standard deviations of its noise, without the level, whose mean is known to be zero where the columns
- * say nothing: then about that of normal variables, one for each column. */
-static void measure_signal(struct run *r) {
+/* The mean square of clipped residuals, of which the scale alone says little where they are skewed. */
+static double clipped_square(const struct run *r) {
   double sum = 0;
+  for (int j = 0; j < ENDS; j++) sum += r->count[j] * square(fmin(r->size[j], r->clip));
+  return fmax(sum / r->o->present, square(r->scale.sd) * r->within);
+}
+
+/* The norm of v in standard deviations, without the level: where the columns say nothing, about that of normal variables,
+ * one for each column. The mean iterate multiplies the noise of M, of variance half as large off the diagonal, and the
+ * error of p. */
+static void measure_signal(struct run *r) {
+  double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within)), sum = 0;
+  double matrix = square(r->matrix_noise * la_norm(r->dim, r->away)) / (4 * (double)r->dim);
   memcpy(r->move, r->equation, r->dim * sizeof(double));
   r->move[0] = 0;
   rotate(r, r->move, r->rotated);
-  for (size_t k = 0; k < r->dim; k++) sum += square(r->rotated[k]) / noise_of(r, k);
+  rotate(r, r->away, r->move);
+  for (size_t k = 0; k < r->dim; k++) {
+    double noise = 1 / r->precision + sampling * r->value[k] + matrix + square(DOUBT * r->value[k] * r->move[k]);
+    sum += square(r->rotated[k]) / noise;
+  }
   r->result->signal = sqrt(sum);
 }
 
