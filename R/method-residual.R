@@ -62,6 +62,7 @@ residual_fault <- function(job) {
   if (!job$design$intercept) return("a fit needs an intercept, which holds the level of the response: add one")
   if (job$penalty$name != "none") return("a ridge is chosen by the method: leave out `penalty`")
   if (job$streamed) return("there are no sums of residuals of a source yet: give the data in memory")
+  if (has_weight(job$design)) return("there are no `weights` yet: leave them out")
   if (has_offset(job$design) && !is_count(job)) return("there are no offsets yet: subtract them")
   if (!is.null(job$start)) return("a run starts at the level of the response, which it releases: leave out `start`")
   if (!is.null(job$target)) return("a fit has no certificate: leave out `target`")
