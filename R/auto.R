@@ -1,7 +1,7 @@
 # method = "auto", the default, chooses the method from public facts: loss, penalty, geometry, n, d, budget and
 # relation.
 #
-# For squared error there is one method, which counts take, too, where they can. For the logistic loss without a penalty it takes Newton's method with an
+# For squared error there is one method, which counts take, too, where they can (residual_fault()). For the logistic loss without a penalty it takes Newton's method with an
 # automatic ridge, in a geometry (inst/experiments/utility.R compares it with the other methods). Other convex problems
 # have no geometry by default. For these Newton's method with one noisy curvature matrix has less excess loss than
 # objective perturbation, on average over weak and strong signals, on the synthetic problems of
@@ -36,7 +36,7 @@ auto_method <- function(loss, penalty, geometry, inference) {
 # The part of the rule that needs the number of columns. It runs before the size of the problem is checked.
 auto_wide <- function(job) {
   if (has_unbounded_slope(job$loss)) return(job)
-  if (takes_residuals(job$method)) return(if (is.null(residual_fault(job))) job else take_instead(job, "newton"))
+  if (takes_residuals(job$method) && !is.null(residual_fault(job))) job <- take_instead(job, "newton")
   if (job$method$name == "newton-ridge" && columns_of(job) == 0L) return(take_instead(job, "newton"))
   if (loss_outputs(job$loss) > 1L) return(auto_wide_several(job))
   if (!job$method$name %in% c("newton", "newton-ridge") || job$dim <= auto_columns) return(job)

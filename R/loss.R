@@ -37,12 +37,17 @@
 #'   Coefficients and predictions are on the original scale of the response, certificates and targets on the mapped
 #'   scale. Without `start` a run begins at the middle of the bounds.
 #'
-#' For counts up to a public maximum, a log-linear regression:
+#' For counts, a log-linear regression:
 #' * `loss_poisson(max)`: counts are clipped to \[0, `max`\], and the negative log-likelihood of a Poisson distribution
 #'   with mean \eqn{e^t}{exp(t)} is divided by `max`, \eqn{(e^t - y t) / \code{max}}{(exp(t) - y t) / max}, convex.
 #'   Where \eqn{e^t}{exp(t)} exceeds `max` the loss continues as a straight line; no expected count is that large.
 #'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1}. The model is linear in the logarithm of the expected count;
-#'   `predict(type = "response")` is the expected count. One record can weigh as much as `max` events, so `max` should
+#'   `predict(type = "response")` is the expected count, at most `max`. An `offset()` such as the logarithm of an
+#'   exposure makes it a model of rates. The method `"newton-ridge"`, which `"auto"` takes without a penalty, clips
+#'   residuals at a multiple of their scale ([control_newton_ridge()]): `max` only bounds counts, the noise depends on
+#'   the residuals, and without `max` the bound is found privately. That needs an intercept and data in memory, and has
+#'   no `weights`, `penalty`, `start`, `target` or intervals. Where the noise is too large for anything else, the fit
+#'   predicts the mean. Other methods need `max`, and one record can weigh as much as `max` events there, so it should
 #'   not be a count that few records reach.
 #'
 #' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a
@@ -74,10 +79,11 @@
 #'   `loss_squared()` finds them privately if they are `NULL`.
 #' @param c Residual from which on the loss is linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a
 #'   tenth of the width of the bounds.
-#' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data.
+#' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data. `NULL`: it is found
+#'   privately, by the method `"newton-ridge"` only.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_loss`. Where a loss is an argument, its name,
-#'   such as `"logistic"` or `"huber_svm"`, may stand for the object; `"huber"` and `"poisson"` need their bounds.
+#'   such as `"logistic"` or `"huber_svm"`, may stand for the object; `"huber"` needs its bounds.
 #' @section Errors: `dpsosp_error_argument` for a parameter out of its range.
 #' @references Gao and Wright (2023), section 4 and appendix E.
 #'
@@ -99,6 +105,8 @@
 #'         loss = loss_squared(c(0, 100)))
 #' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, method = "newton", bounds = list(x = c(0, 10)),
 #'         loss = loss_huber(response = c(0, 100), c = 5))
+#' d$events <- rpois(3000, exp(1 + d$x / 10))
+#' dp_sosp(events ~ x, d, eps = 1, delta = 1e-6, bounds = list(x = c(0, 10)), loss = "poisson")
 #' @name losses
 NULL
 
