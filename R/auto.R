@@ -1,13 +1,13 @@
 # method = "auto", the default, chooses the method from public facts: loss, penalty, geometry, n, d, budget and
 # relation.
 #
-# For squared error there is one method, which counts take, too, where they can (residual_fault()). For the logistic loss without a penalty it takes Newton's method with an
-# automatic ridge, in a geometry (inst/experiments/utility.R compares it with the other methods). Other convex problems
-# have no geometry by default. For these Newton's method with one noisy curvature matrix has less excess loss than
-# objective perturbation, on average over weak and strong signals, on the synthetic problems of
-# inst/experiments/convex-rule.R, and it can use a shared budget. Objective perturbation is better where the noise is
-# very small, and much faster. With very many columns the eigenvalues of a matrix take minutes, a gradient step about a
-# second.
+# For squared error there is one method, which counts take, too, where they can (residual_fault()). For the logistic
+# loss without a penalty it takes Newton's method with an automatic ridge, in a geometry (inst/experiments/utility.R
+# compares it with the other methods). Other convex problems have no geometry by default. For these Newton's method with
+# one noisy curvature matrix has less excess loss than objective perturbation, on average over weak and strong signals,
+# on the synthetic problems of inst/experiments/convex-rule.R, and it can use a shared budget. Objective perturbation is
+# better where the noise is very small, and much faster. With very many columns the eigenvalues of a matrix take
+# minutes, a gradient step about a second.
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
@@ -29,7 +29,8 @@ auto_method <- function(loss, penalty, geometry, inference) {
   if (loss$name == "multinomial") return("newton")
   if (has_unbounded_slope(loss)) return("newton-ridge")
   if (!is_convex(loss, penalty)) return("2opt-ls")
-  ridge <- (is_logistic(loss) || has_residuals(loss)) && penalty$name == "none" && !identical(geometry, "none") && inference == "none"
+  ridge <- (is_logistic(loss) || has_residuals(loss)) && penalty$name == "none" && !identical(geometry, "none") &&
+    inference == "none"
   if (ridge) "newton-ridge" else "newton"
 }
 

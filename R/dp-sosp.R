@@ -100,10 +100,10 @@
 #'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left,
 #'   and a message says how much).
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty, for squared
-#'   error and, where [loss_poisson()] allows it, for counts. For other convex problems, with `geometry = "none"` and with `inference`, it takes `"newton"`, or
-#'   `"objpert"` where the fit has a budget of its own that leaves little noise; for problems that are not convex
-#'   `"2opt-ls"`; and with more than 1,000 coefficients (4,000 for each class with `loss_multinomial()`)
-#'   a method that needs gradients only, which squared error does not have. The rule uses n,
+#'   error and, where [loss_poisson()] allows it, for counts. For other convex problems, with `geometry = "none"` and
+#'   with `inference`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little
+#'   noise; for problems that are not convex `"2opt-ls"`; and with more than 1,000 coefficients (4,000 for each class
+#'   with `loss_multinomial()`) a method that needs gradients only, which squared error does not have. The rule uses n,
 #'   the number of columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`).
 #'   `method` and `print()` of the fit name the method taken. The section Methods lists all of them.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared

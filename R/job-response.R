@@ -1,4 +1,5 @@
-# The stage of a job that finds the level and the spread of a numeric response, for fits by residuals. It adds to the job
+# The stage of a job that finds the level and the spread of a numeric response, for fits by residuals. It adds to the
+# job
 #   response, loss  with the bounds of the response, if none are declared
 #   start           the constant prediction
 #   level           a list of present (fraction of records that are used), noise (standard deviation of the start),
@@ -9,8 +10,8 @@
 # corrects.
 #
 # The mean of counts would have noise in proportion to the largest of them, which few records reach. So noisy counts of
-# the response by octaves come first: the mean is that of counts clipped where the octaves show no more, and its noise is
-# in proportion to this clip. With an offset o the level is the mean count over the mean of e^o.
+# the response by octaves come first: the mean is that of counts clipped where the octaves show no more, and its noise
+# is in proportion to this clip. With an offset o the level is the mean count over the mean of e^o.
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one

@@ -20,7 +20,7 @@ count_clip <- 1.5              # least clip of counts, which are skewed, over th
 residual_first <- 1.5          # least clip of the first phase, over the scale of residuals
 residual_reach <- 8            # time constants of the slowest direction, over those that the noise of one step allows
 residual_least <- 1.2          # least term added to the matrix, over the norm of its noise
-residual_wander <- 0.7         # standard deviation of the predictors caused by the noise of the iterates, over that scale
+residual_wander <- 0.7         # standard deviation of the predictors caused by the noise of iterates, over the scale
 count_wander <- 0.3            # the same for counts, where steps are not those of a quadratic
 residual_tail <- 0.85          # fraction of the iterates of a phase whose mean is taken
 residual_signal <- 2^-6        # smallest standard deviation of the predictors, over that of the response
@@ -111,10 +111,12 @@ residual_options <- function(job, rho) {
        matrix_share = if (is.na(matrix)) residual_matrix / left else matrix,
        counts_share = residual_counts / left, recalibration_share = shares$recalibration / left,
        slopes = shares$slopes, present = job$level$present, curvature = job$level$curvature, most = job$level$most,
-       event = job$level$event, exponential = is_count(job), level = job$level$noise, spread = job$level$spread, centre = job$geometry$centre_sd,
+       event = job$level$event, exponential = is_count(job), level = job$level$noise, spread = job$level$spread,
+       centre = job$geometry$centre_sd,
        clip = clip_over_scale(job, relative_noise(job, shares$gradients * job$rho)),
-       first = residual_first, reach = residual_reach, least = residual_least, wander = if (is_count(job)) count_wander else residual_wander,
-       tail = residual_tail, signal = residual_signal, signals = residual_signals)
+       first = residual_first, reach = residual_reach, least = residual_least,
+       wander = if (is_count(job)) count_wander else residual_wander, tail = residual_tail,
+       signal = residual_signal, signals = residual_signals)
 }
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the

@@ -212,7 +212,8 @@ static void add_expected(const struct pair *p, long double v, long double y, con
                          long double want[QUANTITIES][MOST]) {
   long double t = 0, f = 0;
   for (size_t j = 0; j < MOST; j++) t += p->w[j] * z[j], f += p->along[j] * z[j];
-  long double r = is_count() ? fminl(expl(t), 1) - fmaxl(y, 0) : t - y, limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
+  long double r = is_count() ? fminl(expl(t), 1) - fmaxl(y, 0) : t - y;
+  long double limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
   for (size_t j = 0; j < 3; j++) want[RESPONSE][j] += v * (j == 0 ? 1 : j == 1 ? y : y * y / 2);
   for (size_t j = 0; j < MOST; j++) want[GRADIENT][j] += v * z[j] * clipped(r, limit);
   want[LEVEL][0] += means;

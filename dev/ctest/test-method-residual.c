@@ -1,11 +1,6 @@
-/* Clipped residuals: with a large budget the least squares, or the maximum likelihood of counts; what skewed residuals,
- * null records and badly scaled coordinates do to it; the scale of residuals and the posterior mean; the signal; what it
- * spends and refuses. */
-#include "run.h"
-
-#include "method/private.h"
-
-enum { DIM = 4, COLUMNS = DIM - 1, ENDS = 25 };
+/* Squared error with clipped residuals: with a large budget the least squares; what skewed residuals, null records and
+ * badly scaled coordinates do to it; the scale of residuals and the posterior mean; what it spends and refuses. */
+#include "residual.h"
 
 static void finds_least_squares(double scale, int missing);
 static void corrects_skewed_residuals(int slopes);
@@ -13,10 +8,6 @@ static void clips_by_the_scale(void);
 static void moves_on_from_the_iterates(void);
 static void wanders_little(void);
 static void keeps_its_level(void);
-static void finds_counts(double slope);
-static void clips_no_event(void);
-static void only_the_level(void);
-static void measures_the_signal(double slope);
 static void finds_the_scale(void);
 static void posterior_of_known_level(void);
 static void posterior_as_without_a_level(void);
@@ -31,68 +22,10 @@ void test_method_residual(void) {
   moves_on_from_the_iterates();
   wanders_little();
   keeps_its_level();
-  finds_counts(0.5);
-  finds_counts(1);
-  clips_no_event();
-  only_the_level();
-  measures_the_signal(0);
-  measures_the_signal(0.5);
   finds_the_scale();
   posterior_of_known_level();
   posterior_as_without_a_level();
   refused();
-}
-
-static struct residual_options run_options_residual(void) {
-  return (struct residual_options){.iterations = 75,
-                                   .matrix_share = 0.07,
-                                   .counts_share = 0.02,
-                                   .recalibration_share = 0.06,
-                                   .slopes = 1,
-                                   .present = 1,
-                                   .curvature = 1,
-                                   .most = 2,
-                                   .level = 0.01,
-                                   .spread = 0.5,
-                                   .centre = 0.001,
-                                   .clip = 4,
-                                   .first = 1.5,
-                                   .reach = 8,
-                                   .least = 1.2,
-                                   .wander = 0.7,
-                                   .tail = 0.85,
-                                   .signal = 1 / 64.0,
-                                   .signals = 8};
-}
-
-static double *normal_rows(size_t n) {
-  double *x = base_alloc(n * COLUMNS, sizeof *x);
-  for (size_t i = 0; i < n * COLUMNS; i++) x[i] = 0.3 * ctest_normal();
-  return x;
-}
-
-static void open_rows(struct fixture *f, struct fixture_coordinates *c, const char *loss, double *x, double *y,
-                      size_t n, double scale, double cap, double capacity) {
-  fixture_storage = FIXTURE_DENSE;
-  fixture_open_rows(f, loss, x, y, n, COLUMNS, 1, ORACLE_REPLACE_ONE, capacity);
-  for (size_t j = 0; j < COLUMNS; j++) {
-    c->scale[j] = scale * (1 + 0.3 * (double)j);
-    c->prior[j] = c->spread[j] = 0.5;
-    c->centre[j] = 0.02 * (double)j;
-  }
-  c->spec = (struct coordinates_spec){.p = COLUMNS,
-                                      .intercept = 1,
-                                      .weighted = 1,
-                                      .radius = 1,
-                                      .constant = 0.4,
-                                      .cap = cap,
-                                      .bound = 1,
-                                      .scale = c->scale,
-                                      .prior = c->prior,
-                                      .spread = c->spread,
-                                      .centre = c->centre};
-  CHECK(coordinates_create(&c->spec, &c->made) == BASE_OK);
-  CHECK(oracle_move(f->oracle, c->made) == BASE_OK);
 }
 
 /* y = 0.2 + 0.3 x_1 - 0.2 x_2 + noise; every third record is null if some are missing. */
@@ -106,45 +39,8 @@ static void open_numbers(struct fixture *f, struct fixture_coordinates *c, size_
   open_rows(f, c, "squared", x, y, n, scale, 20, capacity);
 }
 
-/* Skewed y of mean e^t, t = slope (2 x_1 - x_2) - 3, about 1/20 of the largest count. Returns their mean. */
-static double open_counts(struct fixture *f, struct fixture_coordinates *c, size_t n, double slope, double cap,
-                          double capacity) {
-  double *x = normal_rows(n), *y = base_alloc(n, sizeof *y), sum = 0;
-  for (size_t i = 0; i < n; i++) {
-    y[i] = fmin(1, -log(ctest_uniform()) * exp(slope * (2 * x[i] - x[i + n]) - 3));
-    sum += y[i];
-  }
-  open_rows(f, c, "poisson", x, y, n, 1.2, cap, capacity);
-  return sum / (double)n;
-}
-
-static struct residual_options options_of_counts(double mean) {
-  struct residual_options o = run_options_residual();
-  o.curvature = mean;
-  o.most = o.spread = 1;
-  o.exponential = 1;
-  o.wander = 0.3;
-  return o;
-}
-
-static void close_numbers(struct fixture *f, struct fixture_coordinates *c) {
-  fixture_close(f);
-  coordinates_free(c->made);
-}
-
 static double uniform_noise(void) { return 0.2 * (ctest_uniform() - 0.5); }
 static double skewed_noise(void) { return -0.05 * (log(ctest_uniform()) + 1); }
-
-/* Norm of the gradient of squared error, which no residual is clipped in. The coefficients are of coordinates that the
- * run rescaled. */
-static double exact_gradient(const struct fixture *f, const struct fixture_coordinates *c, const double *w) {
-  double g[DIM], here[DIM];
-  here[0] = w[0];
-  for (size_t j = 0; j < COLUMNS; j++) here[j + 1] = w[j + 1] * c->scale[j] / oracle_scale(f->oracle)[j];
-  const struct ask ask = {.at = here, .clip = 100};
-  CHECK(mean_of(oracle_all(f->oracle), &query_residual_gradient, &ask, g) == BASE_OK);
-  return la_norm(DIM, g);
-}
 
 static void finds_least_squares(double scale, int missing) {
   struct residual_options o = run_options_residual();
@@ -277,82 +173,6 @@ static void keeps_its_level(void) {
     close_numbers(&f, &c);
   }
   CHECK(worst < 0.02);
-}
-
-/* ---- counts ---- */
-
-/* The level is known well, and the intercept is below it. */
-static void finds_counts(double slope) {
-  struct fixture f;
-  struct fixture_coordinates c;
-  struct opt_result r;
-  double w[DIM] = {0}, rho = 1e8, mean = open_counts(&f, &c, 20000, slope, 20, 2 * rho);
-  struct residual_options o = options_of_counts(mean);
-  o.level = 1e-3;
-  w[0] = log(mean) / c.spec.constant;
-  CHECK(residual_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
-  CHECK_NEAR(exact_gradient(&f, &c, w) / mean, 0, 0.03 * slope); /* at the start it is about 0.3 slope */
-  CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-9 * rho);
-  CHECK(r.status == OPT_ITERATIONS && r.signal > 5);
-  opt_result_free(&r);
-  close_numbers(&f, &c);
-}
-
-/* A clip smaller than one event becomes one event: sd and cost agree with 2 c R / n. */
-static void clips_no_event(void) {
-  struct fixture f;
-  struct fixture_coordinates c;
-  struct opt_result r;
-  double w[DIM] = {0}, rho = 1e4, mean = open_counts(&f, &c, 2000, 0.5, 20, 2 * rho);
-  struct residual_options o = options_of_counts(mean);
-  o.event = 0.7;
-  w[0] = log(mean) / c.spec.constant;
-  CHECK(residual_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
-  for (size_t i = 0; i < r.trace.length; i++) {
-    const struct trace_row *row = &r.trace.rows[i];
-    if (strcmp(row->query, "residual gradient") == 0) {
-      CHECK_NEAR(row->sd * sqrt(2 * row->rho) * 2000 / (2 * 20 * 0.7), 1, 1e-6);
-    }
-  }
-  opt_result_free(&r);
-  close_numbers(&f, &c);
-}
-
-/* Without iterations nothing is released, and no signal is claimed. */
-static void only_the_level(void) {
-  struct fixture f;
-  struct fixture_coordinates c;
-  struct opt_result r;
-  double w[DIM] = {-2}, mean = open_counts(&f, &c, 100, 0.5, 20, 1);
-  struct residual_options o = options_of_counts(mean);
-  o.iterations = 0;
-  CHECK(residual_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_OK);
-  CHECK(ledger_length(f.ledger) == 0 && w[0] == -2 && fixture_all_zero(DIM - 1, w + 1));
-  CHECK(r.signal == 0 && r.trace.length == 0);
-  opt_result_free(&r);
-  close_numbers(&f, &c);
-}
-
-/* The square of the signal has about a chi-square distribution with three degrees of freedom where there is none: a mean
- * of 20 above 6 has probability 1e-7, and more than five beyond the 95 % quantile 3e-4. */
-static void measures_the_signal(double slope) {
-  int runs = ctest_size(20, 4);
-  double sum = 0, beyond = 0;
-  for (int i = 0; i < runs; i++) {
-    struct fixture f;
-    struct fixture_coordinates c;
-    struct opt_result r;
-    ctest_seed(70 + (uint64_t)i);
-    double w[DIM] = {0}, rho = 1, mean = open_counts(&f, &c, 2000, slope, 1.5, 2 * rho);
-    struct residual_options o = options_of_counts(mean);
-    w[0] = log(mean) / c.spec.constant;
-    CHECK(residual_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
-    sum += r.signal * r.signal / runs;
-    beyond += (r.signal * r.signal > 7.815) / (double)runs; /* the 95 % quantile */
-    opt_result_free(&r);
-    close_numbers(&f, &c);
-  }
-  CHECK(slope > 0 ? beyond > 0.9 : sum < 6 && sum > 1 && beyond <= 0.25);
 }
 
 /* ---- scale ---- */

@@ -1,11 +1,14 @@
-# Regression of counts with the method "newton-ridge": share of the deviance that glm() explains on other records, of fits
-# with loss_poisson(), on synthetic problems, which constants were chosen on, and on data sets of the package AER, which
-# were not looked at for that. The share is one for glm(), zero for the mean of the training records, which costs no
+# Regression of counts with the method "newton-ridge": share of the deviance that glm() explains on other records, of
+# fits with loss_poisson(), on synthetic problems, which constants were chosen on, and on data sets of the package AER,
+# which were not used for that. The share is one for glm(), zero for the mean of the training records, which costs no
 # privacy, and negative for what is worse.
 #   Rscript inst/experiments/poisson.R [CELLS] [EPS] [RUNS] [FILE]
+#   Rscript inst/experiments/poisson.R rule [EPS] [RUNS] CONSTANTS ...
 # CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6; FILE: where
 # the table is written. The folder that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result
 # is for release.
+# "rule" compares values of constants of R/method-residual.R and R/job-response.R, such as "count_wander <- 0.2", on the
+# synthetic problems: the mean percentages of the deviance from the mean that are explained.
 
 suppressMessages(library(dpsosp))
 
@@ -107,8 +110,31 @@ cell <- function(name, make, eps, runs) {
   table
 }
 
+# assigned: constants, as text; each stays as the last one set it.
+rule <- function(eps, runs, assigned) {
+  made <- lapply(synthetic_cells, function(make) make())
+  room <- asNamespace("dpsosp")
+  for (text in assigned) {
+    for (e in parse(text = text)) {
+      unlockBinding(e[[2]], room)
+      assign(as.character(e[[2]]), eval(e[[3]], room), room)
+    }
+    found <- vapply(made, function(m) {
+      y <- m$data$y[m$held_out]
+      constant <- deviance_of(y, mean(m$data$y[-m$held_out]))
+      mean(vapply(eps, function(e) mean(vapply(seq_len(runs), function(seed) {
+        1 - deviance_of(y, pmax(one_run(m, e, m$held_out, seed)$mean, 1e-3 * mean(y))) / constant
+      }, 0)), 0))
+    }, 0)
+    cat(sprintf("%-40s", text), sprintf("%s %5.1f ", names(found), 100 * found), sprintf("mean %.2f\n", 100 * mean(found)))
+  }
+}
+
 main <- function() {
   args <- commandArgs(TRUE)
+  if (identical(args[1], "rule")) {
+    return(rule(as.numeric(strsplit(args[2], ",")[[1]]), as.integer(args[3]), args[-(1:3)]))
+  }
   cells <- c(sets, synthetic_cells)
   chosen <- if (length(args) > 0) args[1] else "all"
   names <- switch(chosen, all = names(cells), data = names(sets), synthetic = names(synthetic_cells),

@@ -1,6 +1,6 @@
 /*
- * Residuals r at a released point, of weighted rows z and a loss whose slope is a mean minus the response: r = t - y, or
- * min(e^t / max, 1) - y for counts. c is the clip, R the cap, v in [0, 1] a record's weight (proofs:
+ * Residuals r at a released point, of weighted rows z and a loss whose slope is a mean minus the response: r = t - y,
+ * or min(e^t / max, 1) - y for counts. c is the clip, R the cap, v in [0, 1] a record's weight (proofs:
  * sensitivity-residual, residual-counts, recalibration).
  *
  *   gradient       v z clip(r, c min(1, R / |z|)), of norm at most c R whatever z and y are: 2 c R / n, zero-out half

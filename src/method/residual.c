@@ -1,13 +1,13 @@
 /*
  * Regression by squared error, and of counts by the Poisson loss. The noise of a gradient is proportional to the
- * residual at which a record is clipped, so residuals are clipped at a multiple of their own scale, which decreases from
- * phase to phase.
+ * residual at which a record is clipped, so residuals are clipped at a multiple of their own scale, which decreases
+ * from phase to phase.
  *
  * Residuals, scales and gradients are divided by the curvature h of the loss at the start: one for squared error, for
  * counts the level, so that residuals are relative to it. Then the mean of h z z' / h is about M for both losses.
  *
  *   matrix       M, of the weighted rows, is released. The columns are rescaled by its trace, so that rows have a norm
- *                of about one, and M is shrunk towards what is known of it (shrink()).
+ *                of about one, and M is shrunk towards what is known of it (shrink.c).
  *   each phase
  *     scale      of the residuals at w, from noisy counts (scale.c). The clip is c = q times the scale, in the first
  *                phase at least the option `first` times it, and at least one event, without which rare counts would
@@ -30,7 +30,7 @@
  * At the end coefficients are mapped back to the coordinates of the caller. The intercept is the first coefficient.
  * Everything but the releases is post-processing, on which accuracy rests, not privacy. There is no certificate.
  */
-#include "method/private.h"
+#include "method/residual.h"
 
 #include "la/la.h"
 
@@ -40,43 +40,15 @@
 #define PHASES 4
 static const double phase_share[PHASES] = {0.05, 0.10, 0.25, 0.60};
 static const double phase_steps[PHASES] = {10, 10, 15, 40};
-#define ENDS 25        /* of the grid of residuals, from the largest residual on by a factor of sqrt(2) downwards */
 #define LONGEST 16     /* largest square of the factor of the columns */
 #define SHORTEST 0.5   /* and the smallest one */
-#define EXPECTED 0.2   /* of a correction of counts, over the scale of the residuals and over the slopes */
 #define DOUBT 0.1      /* relative error of p, as residuals have another distribution than t */
-#define LEVEL_CLIP 1.5 /* clip of the residuals for the level, over their scale */
 
-struct run {
-  struct objective f;
-  const struct residual_options *o;
-  struct opt_result *result;
-  double rho;
-  size_t dim;
-  double *w, *start;
-  double *matrix, *value; /* M: its eigenvectors, one a column, and its eigenvalues */
-  double matrix_noise;    /* about the spectral norm of the noise of M */
-  double *scratch;        /* dim x dim */
-  double *product;        /* dim x dim, for the posterior */
-  double *variance;       /* prior variances of the columns' coefficients, relative to others */
-  double *equation;       /* v, relative to the start */
-  double precision;       /* of each of its numbers */
-  double *away;           /* the mean iterate that it is computed from, averaged in the same way */
-  double *mean, *mean_gradient, *gradient, *rotated, *move;
-  double factor;         /* by which the columns were rescaled */
-  double first_variance; /* posterior variance of the intercept */
-  double spread;         /* standard deviation of the response about the start, at most three times the first scale */
-  double most;           /* largest residual */
-  struct residual_scale scale;
-  double size[ENDS], count[ENDS]; /* the last noisy counts of residuals */
-  double clip, within;            /* c, p */
-};
 
 static int allocate(struct run *r, double **memory);
 static int prepare(struct run *r);
 static int rescale(struct run *r, double *sd);
-static void shrink(const struct run *r, double sd, double *m);
-static void shrink_diagonal(const struct run *r, double sd, double *m);
+static void shrink(struct run *r, double sd);
 static int decompose(struct run *r);
 static void set_prior(struct run *r);
 static int phase(struct run *r, int i);
@@ -87,9 +59,6 @@ static int take_steps(struct run *r, double rho, int steps, double added, int *k
 static void combine(struct run *r, double sd);
 static int solve(struct run *r);
 static void measure_signal(struct run *r);
-static int recalibrate_counts(struct run *r, double *w);
-static int recalibrate(struct run *r, double *w);
-static int recalibrate_level(struct run *r, double *w);
 
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result) {
@@ -104,7 +73,7 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   if (status == BASE_OK) status = prepare(&r);
   for (int i = 0; status == BASE_OK && i < PHASES; i++) status = phase(&r, i);
   if (status == BASE_OK) measure_signal(&r);
-  if (status == BASE_OK) status = options->exponential ? recalibrate_counts(&r, w) : options->slopes ? recalibrate(&r, w) : recalibrate_level(&r, w);
+  if (status == BASE_OK) status = residual_recalibrate(&r, w);
   la_scale(r.dim - 1, r.factor, w + 1);
   base_free(memory);
   return status;
@@ -145,7 +114,7 @@ static int prepare(struct run *r) {
   if (status == BASE_OK) status = rescale(r, &sd);
   if (status != BASE_OK) return status;
   r->matrix_noise = sqrt(2 * (double)r->dim) * sd;
-  shrink(r, sd, r->matrix);
+  shrink(r, sd);
   return decompose(r);
 }
 
@@ -164,63 +133,14 @@ static int rescale(struct run *r, double *sd) {
   return oracle_rescale(r->f.oracle, r->factor);
 }
 
-static double square(double x) { return x * x; }
-
-/* The variance that is expected of a column. */
-static double expected(const struct run *r, size_t j) {
-  return r->o->present * square(oracle_spread(r->f.oracle)[j - 1]);
-}
-
-/* The standard deviation of what the noise of its centre leaves of the mean of a column. */
-static double centre_sd(const struct run *r, size_t j) { return oracle_scale(r->f.oracle)[j - 1] * r->o->centre; }
-
-/* Entries off the diagonal are shrunk as if all correlations had the same variance. The first row has the means of the
- * columns, whose centres are known up to their noise, and the first entry is known. */
-static void shrink(const struct run *r, double sd, double *m) {
-  size_t dim = r->dim;
-  double noise = sd * sd / 2, squares = 0, products = 0, trace = 0, total = 0;
-  double constant = oracle_constant(r->f.oracle);
-  shrink_diagonal(r, sd, m);
-  m[0] = r->o->present * constant * constant;
-  for (size_t j = 2; j < dim; j++) {
-    for (size_t i = 1; i < j; i++) {
-      squares += square(m[i + j * dim]) - noise;
-      products += m[i + i * dim] * m[j + j * dim];
-    }
+static void shrink(struct run *r, double sd) {
+  double *variance = r->move, *mean = r->rotated, constant = oracle_constant(r->f.oracle);
+  for (size_t j = 1; j < r->dim; j++) {
+    variance[j] = r->o->present * square(oracle_spread(r->f.oracle)[j - 1]);
+    mean[j] = square(constant * centre_sd(r, j));
   }
-  for (size_t j = 1; j < dim; j++) {
-    trace += m[j + j * dim];
-    total += expected(r, j);
-  }
-  double correlation = squares > 0 && products > 0 ? squares / products : 0; /* squared */
-  double more = fmin(2, fmax(1, total / trace));
-  for (size_t j = 1; j < dim; j++) {
-    double mean = square(constant * centre_sd(r, j));
-    for (size_t i = 0; i < j; i++) {
-      double signal = i == 0 ? mean : correlation * m[i + i * dim] * m[j + j * dim];
-      m[j + i * dim] = m[i + j * dim] *= signal > 0 ? signal / (signal + noise) : 0;
-    }
-  }
-  for (size_t j = 1; j < dim; j++) la_scale(dim - 1, more, m + 1 + j * dim);
-}
-
-/* Towards the expected variances, where a larger trace is spread equally. */
-static void shrink_diagonal(const struct run *r, double sd, double *m) {
-  size_t dim = r->dim;
-  double trace = 0, total = 0, excess = 0, columns = (double)(dim - 1);
-  for (size_t j = 1; j < dim; j++) {
-    trace += m[j + j * dim];
-    total += expected(r, j);
-  }
-  double known = fmin(fmax(trace, 0.1 * total), total), more = fmax(trace - known, 0) / columns;
-  for (size_t j = 1; j < dim; j++) {
-    excess += square(m[j + j * dim] - known * expected(r, j) / total - more) / columns;
-  }
-  double factor = excess > sd * sd ? 1 - sd * sd / excess : 0;
-  for (size_t j = 1; j < dim; j++) {
-    double mean = fmax(known * expected(r, j) / total + more, 1e-9);
-    m[j + j * dim] = fmax(mean + factor * (m[j + j * dim] - mean), 0.2 * mean);
-  }
+  const struct known_moments known = {r->dim, sd, r->o->present * constant * constant, variance, mean};
+  shrink_moments(&known, r->matrix);
 }
 
 /* M as eigenvectors and eigenvalues, which are raised to half of the least entry of the diagonal, or of the noise. */
@@ -250,12 +170,6 @@ static void set_prior(struct run *r) {
 }
 
 /* ---- a phase ---- */
-
-/* to <- V'x, V the eigenvectors of M */
-static void rotate(const struct run *r, const double *x, double *to) {
-  memset(to, 0, r->dim * sizeof(double));
-  la_matvec_t_add(r->dim, r->dim, r->matrix, r->dim, x, to);
-}
 
 static void rotate_back(const struct run *r, const double *x, double *to) {
   la_matvec(r->dim, r->dim, r->matrix, r->dim, x, to);
@@ -361,16 +275,6 @@ static double noise_of(const struct run *r, size_t k) {
   return 1 / r->precision + sampling * r->value[k];
 }
 
-/* The variance of the prediction over the records. */
-static double variance_of(struct run *r, const double *w) {
-  double sum = 0;
-  memcpy(r->move, w, r->dim * sizeof(double));
-  r->move[0] = 0;
-  rotate(r, r->move, r->rotated);
-  for (size_t k = 0; k < r->dim; k++) sum += r->value[k] * square(r->rotated[k]);
-  return sum / r->o->present;
-}
-
 /* The prior of the intercept is the level. The mean of e^(b + f) is e^(b + s^2 / 2), f normal with variance s^2: for
  * counts the intercept is below the level by s^2 / 2, about which there is as much doubt as half of that. */
 static double expect_level(struct run *r) {
@@ -417,8 +321,8 @@ static double clipped_square(const struct run *r) {
   return fmax(sum / r->o->present, square(r->scale.sd) * r->within);
 }
 
-/* The norm of v in standard deviations, without the level: where the columns say nothing, about that of normal variables,
- * one for each column. The mean iterate multiplies the noise of M, of variance half as large off the diagonal, and the
+/* The norm of v in standard deviations, without the level: where the columns say nothing, about that of normal
+ * variables, one for each column. The mean iterate multiplies the noise of M, of variance half as large off the diagonal, and the
  * error of p. */
 static void measure_signal(struct run *r) {
   double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within)), sum = 0;
@@ -432,78 +336,6 @@ static void measure_signal(struct run *r) {
     sum += square(r->rotated[k]) / noise;
   }
   r->result->signal = sqrt(sum);
-}
-
-/* ---- recalibration ---- */
-
-/* The standard deviation of the prediction over the records; leaves the slopes in r->move. */
-static double spread_of(struct run *r, const double *w) { return sqrt(fmax(variance_of(r, w), 1e-12)); }
-
-/* What is left of an estimate of this variance. */
-static double kept_of(double estimate, double variance) { return fmax(0, 1 - variance / square(estimate)) * estimate; }
-
-/* Releases the means of (1, f / 2) clip(r, clip), or the first of them, and their standard deviation. */
-static int release_means(struct run *r, const double *w, const double *f, double clip, double estimate[2], double *sd) {
-  double h = r->o->curvature, rho = r->o->recalibration_share * r->rho;
-  const struct ask ask = {.at = w, .along = f, .clip = h * clip};
-  int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){estimate, sd, NULL});
-  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", h * clip, *sd, rho);
-  la_scale(f ? 2 : 1, 1 / h, estimate);
-  *sd /= h;
-  return status;
-}
-
-/* The variance of the level: that of the intercept, and what the noise of the centres adds. */
-static double level_variance(const struct run *r, const double *w) {
-  double variance = square(oracle_constant(r->f.oracle)) * r->first_variance;
-  for (size_t j = 1; j < r->dim; j++) variance += square(w[j] * centre_sd(r, j));
-  return variance;
-}
-
-/* A clip beyond which hardly any residual is. */
-static double wide_clip(const struct run *r) {
-  return fmin(fmin(fmax(2 * r->clip, r->scale.far), 6 * r->clip), r->most);
-}
-
-/* By the mean of (1, f / 2) clip(r, C), f the prediction without its level over its standard deviation. */
-static int recalibrate(struct run *r, double *w) {
-  double sd, estimate[2], spread = spread_of(r, w);
-  la_scale(r->dim, 1 / spread, r->move);
-  int status = release_means(r, w, r->move, wide_clip(r), estimate, &sd);
-  if (status != BASE_OK) return status;
-  double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
-  w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
-  la_scale(r->dim - 1, 1 - 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread), w + 1);
-  return BASE_OK;
-}
-
-/* The level alone, whose variance is known. */
-static int recalibrate_level(struct run *r, double *w) {
-  double sd, estimate[2], clip = fmin(LEVEL_CLIP * r->scale.sd, r->most), variance = level_variance(r, w);
-  int status = release_means(r, w, NULL, clip, estimate, &sd);
-  if (status != BASE_OK) return status;
-  double within = residual_within(&r->scale, clip) * r->o->present;
-  w[0] -= estimate[0] / within * variance / (variance + square(sd / within)) / oracle_constant(r->f.oracle);
-  return BASE_OK;
-}
-
-/* Of counts, where noise may be large on the scale of logarithms: corrections are shrunk by what small clips are
- * expected to do, in addition to the variance of the level. */
-static int recalibrate_counts(struct run *r, double *w) {
-  int slopes = r->o->slopes;
-  double sd, estimate[2] = {0}, spread = spread_of(r, w), s = slopes ? spread : 0;
-  double known = level_variance(r, w) + square(EXPECTED * r->scale.sd), factor = square(EXPECTED * spread);
-  la_scale(r->dim, 1 / spread, r->move);
-  int status = release_means(r, w, slopes ? r->move : NULL, fmin(2 * r->clip, r->most), estimate, &sd);
-  if (status != BASE_OK) return status;
-  double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
-  double first = sd * sd + sampling, second = 4 * sd * sd + sampling;
-  double level = (1 + s * s) * estimate[0] - 2 * s * estimate[1], slope = 2 * estimate[1] - s * estimate[0];
-  level *= known / (known + square(1 + s * s) * first + s * s * second);
-  slope *= factor / (factor + second + s * s * first);
-  w[0] -= level / (present * oracle_constant(r->f.oracle));
-  if (slopes) la_scale(r->dim - 1, 1 - slope / (present * spread), w + 1);
-  return BASE_OK;
 }
 
 static const struct field residual_fields[] = {
