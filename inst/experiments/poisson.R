@@ -126,7 +126,8 @@ rule <- function(eps, runs, assigned) {
         1 - deviance_of(y, pmax(one_run(m, e, m$held_out, seed)$mean, 1e-3 * mean(y))) / constant
       }, 0)), 0))
     }, 0)
-    cat(sprintf("%-40s", text), sprintf("%s %5.1f ", names(found), 100 * found), sprintf("mean %.2f\n", 100 * mean(found)))
+    cat(sprintf("%-40s", text), sprintf("%s %5.1f ", names(found), 100 * found))
+    cat(sprintf("mean %.2f\n", 100 * mean(found)))
   }
 }
 

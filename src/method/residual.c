@@ -322,8 +322,8 @@ static double clipped_square(const struct run *r) {
 }
 
 /* The norm of v in standard deviations, without the level: where the columns say nothing, about that of normal
- * variables, one for each column. The mean iterate multiplies the noise of M, of variance half as large off the diagonal, and the
- * error of p. */
+ * variables, one for each column. The mean iterate multiplies the noise of M, of variance half as large off the
+ * diagonal, and the error of p. */
 static void measure_signal(struct run *r) {
   double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within)), sum = 0;
   double matrix = square(r->matrix_noise * la_norm(r->dim, r->away)) / (4 * (double)r->dim);
