@@ -1,7 +1,8 @@
 # Regression of counts with the method "newton-ridge": share of the deviance that glm() explains on other records, of
 # fits with loss_poisson(), on synthetic problems, which constants were chosen on, and on data sets of the package AER,
-# which were not used for that. The share is one for glm(), zero for the mean of the training records, which costs no
-# privacy, and negative for what is worse.
+# which were not used for that. The table has the fraction of the deviance from the mean that glm() explains, that of
+# the fits (mean and least of the runs), the share of one in the other (one is as good as glm(), zero as the mean of the
+# training records, which costs no privacy) and the fraction of the runs with the status "noise".
 #   Rscript inst/experiments/poisson.R [CELLS] [EPS] [RUNS] [FILE]
 #   Rscript inst/experiments/poisson.R rule [EPS] [RUNS] CONSTANTS ...
 # CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6; FILE: where
@@ -101,9 +102,12 @@ cell <- function(name, make, eps, runs) {
   rows <- lapply(eps, function(e) {
     found <- lapply(seq_len(runs), function(seed) one_run(made, e, out, seed))
     shares <- vapply(found, function(run) share(made, run$mean, best, constant, y[out]), 0)
+    most <- 1 - best / constant
     data.frame(data = name, n = length(y) - length(out), d = length(stats::coef(exact)), eps = e,
-               glm = signif(1 - best / constant, 3), share = signif(mean(shares), 3), least = signif(min(shares), 3),
-               level = mean(vapply(found, function(run) run$level, NA)))
+               glm = signif(most, 3), explained = signif(most * mean(shares), 3),
+               least = signif(min(most * shares), 3),
+               share = if (most > 0) signif(mean(shares), 3) else NA,
+               noise = round(mean(vapply(found, function(run) run$level, NA)), 2))
   })
   table <- do.call(rbind, rows)
   print(table, row.names = FALSE)
