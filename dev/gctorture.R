@@ -142,7 +142,7 @@ geometry <- function() {
   compare("ffi_oracle_usable", function() list(oracle(), 0.1, TRUE))
   compare("ffi_oracle_response", function() list(oracle(), 0.1, TRUE))
   compare("ffi_oracle_move", function() list(oracle(), moved))
-  compare("ffi_oracle_weigh", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))
+  compare("ffi_oracle_set_weights", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))
   method("newton-ridge", dpsosp::control_newton_ridge(iterations = 3), there, NULL, none,
          list(geometry = moved, loss = dpsosp::loss_logistic(), n = 20, dim = 4))
   compare("ffi_oracle_kept", function() {
@@ -266,7 +266,7 @@ shards <- function() {
   compare("ffi_shard_sum", function() list(shard(), what))
   compare("ffi_shard_sum", function() list(shard(), replace(what, "word", "moments")))
   compare("ffi_shard_move", function() list(shard(), geometry))
-  compare("ffi_shard_weigh", function() list(shard(), rep(0.5, 20), rep(0.1, 20), 0.2))
+  compare("ffi_shard_set_weights", function() list(shard(), rep(0.5, 20), rep(0.1, 20), 0.2))
 }
 
 ranges <- function() {

@@ -16,7 +16,7 @@ SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SE
 SEXP ffi_shard_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_shard_move(SEXP, SEXP);
 SEXP ffi_shard_sum(SEXP, SEXP);
-SEXP ffi_shard_weigh(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_shard_set_weights(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
@@ -26,7 +26,7 @@ SEXP ffi_oracle_moments(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_usable(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_response(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_move(SEXP, SEXP);
-SEXP ffi_oracle_weigh(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_set_weights(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);

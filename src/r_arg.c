@@ -166,7 +166,7 @@ SEXP ffi_arithmetic_check(void) {
 /* ---- threads ---- */
 
 void glue_limit_threads(void) {
-  base_limit_threads(arg_int(namespace_call("most_threads", Rf_GetOption1(Rf_install("dpsosp.threads")))));
+  base_limit_threads(arg_int(namespace_call("max_threads", Rf_GetOption1(Rf_install("dpsosp.threads")))));
 }
 
 /* ---- the host ---- */

@@ -280,11 +280,11 @@ const double *bundle_records(const struct bundle *b, SEXP x) {
 
 /* A weight and an offset for each record, or NULL; for rows in chunks without numbers, which come with the rows. most:
  * bound on the offsets. */
-SEXP ffi_oracle_weigh(SEXP oracle, SEXP weight, SEXP offset, SEXP most) {
+SEXP ffi_oracle_set_weights(SEXP oracle, SEXP weight, SEXP offset, SEXP most) {
   struct bundle *b = arg_bundle(oracle);
   b->source.weights = weight != R_NilValue;
   b->source.offsets = offset != R_NilValue;
-  glue_check(oracle_weigh(b->oracle, bundle_records(b, weight), bundle_records(b, offset), arg_double(most)));
+  glue_check(oracle_set_weights(b->oracle, bundle_records(b, weight), bundle_records(b, offset), arg_double(most)));
   return R_NilValue;
 }
 

@@ -26,13 +26,13 @@ SEXP ffi_shard_move(SEXP shard, SEXP coordinates) {
   return R_NilValue;
 }
 
-/* Like ffi_oracle_weigh(). */
-SEXP ffi_shard_weigh(SEXP shard, SEXP weight, SEXP offset, SEXP most) {
+/* Like ffi_oracle_set_weights(). */
+SEXP ffi_shard_set_weights(SEXP shard, SEXP weight, SEXP offset, SEXP most) {
   struct bundle *b = arg_shard(shard);
   const double *v = bundle_records(b, weight), *o = bundle_records(b, offset);
   double bound = arg_double(most);
-  glue_check(model_weigh(&b->model, o ? bound : 0));
-  glue_check(b->engine.kind->weigh(&b->engine, v, o, bound));
+  glue_check(model_set_weights(&b->model, o ? bound : 0));
+  glue_check(b->engine.kind->set_weights(&b->engine, v, o, bound));
   return R_NilValue;
 }
 

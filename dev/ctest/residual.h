@@ -24,7 +24,7 @@ static inline struct residual_options run_options_residual(void) {
                                    .first = 1.5,
                                    .reach = 8,
                                    .least = 1.2,
-                                   .wander = 0.7,
+                                   .iterate_sd = 0.7,
                                    .tail = 0.85,
                                    .signal = 1 / 64.0,
                                    .signals = 8};

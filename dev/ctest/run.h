@@ -90,7 +90,7 @@ static inline struct ridge_options run_options_ridge(void) {
                             .signals = 7,
                             .start_curvature = 0.25,
                             .reach = 2,
-                            .wander = 0.06,
+                            .iterate_variance = 0.06,
                             .least = 0.4,
                             .tail = 0.85};
   return o;

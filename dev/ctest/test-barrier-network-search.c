@@ -85,8 +85,8 @@ static void weighted(void) {
   double *along = draw_direction(&f), *point = base_alloc(dim, sizeof *point), clip = 0.02, weight[IMAGES_N];
   double here[IMAGES_N], there[IMAGES_N], mean[STEPS];
   for (size_t i = 0; i < IMAGES_N; i++) weight[i] = i % 4 ? ctest_uniform() : 0;
-  CHECK(oracle_weigh(f.oracle, NULL, weight, 1) == BASE_ERR_ARGUMENT);
-  CHECK(oracle_weigh(f.oracle, weight, NULL, 0) == BASE_OK);
+  CHECK(oracle_set_weights(f.oracle, NULL, weight, 1) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_set_weights(f.oracle, weight, NULL, 0) == BASE_OK);
   const struct ask ask = ask_of(&f, along, clip, 0);
   CHECK(scope_mean(oracle_all(f.oracle), &query_decreases.sum, &ask, mean) == BASE_OK);
   losses_at(&f, f.w, here);

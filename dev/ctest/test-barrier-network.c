@@ -79,7 +79,7 @@ static void weighted(enum oracle_neighbours neighbours, size_t classes) {
   double *g = base_alloc(2 * dim, sizeof *g), *h = g + dim, weight[IMAGES_N], largest = 0;
   for (size_t i = 0; i < IMAGES_N; i++) weight[i] = 0.25;
   clipped_mean(&f, NULL, h);
-  CHECK(oracle_weigh(f.oracle, weight, NULL, 0) == BASE_OK);
+  CHECK(oracle_set_weights(f.oracle, weight, NULL, 0) == BASE_OK);
   clipped_mean(&f, NULL, g);
   CHECK(la_norm(dim, g) > 1e-3 * IMAGES_CLIP);
   for (size_t j = 0; j < dim; j++) CHECK_NEAR(g[j], h[j] / 4, 1e-15);

@@ -68,7 +68,7 @@ static void sums(const char *loss, int batch) {
   size_t row[] = {1, 5, 6, 20, 21, 40, 59}, count = batch ? 7 : N;
   fixture_open(&f, loss, N, P, 1, ORACLE_REPLACE_ONE, 1);
   random_records(weight, offset);
-  CHECK(oracle_weigh(f.oracle, weight, offset, MOST) == BASE_OK);
+  CHECK(oracle_set_weights(f.oracle, weight, offset, MOST) == BASE_OK);
   const struct batch of = {.count = count, .row = row, .size = (double)count};
   const struct scope s = {.oracle = f.oracle, .of = batch ? &of : NULL};
   double want = reference(&f, weight, offset, w, count, batch ? row : NULL, g);
@@ -84,7 +84,7 @@ static void neighbours_move(const char *loss, enum oracle_neighbours neighbours)
   double weight[N], offset[N], w[DIM], before[DIM], after[DIM], value[2], worst = 0;
   fixture_open(&f, loss, N, P, 1, neighbours, 1);
   random_records(weight, offset);
-  CHECK(oracle_weigh(f.oracle, weight, offset, MOST) == BASE_OK);
+  CHECK(oracle_set_weights(f.oracle, weight, offset, MOST) == BASE_OK);
   struct data *d = f.data;
   for (int k = 0; k < 200; k++) {
     for (size_t j = 0; j < DIM; j++) w[j] = ctest_normal() * (k % 3);
@@ -124,7 +124,7 @@ static void zero_is_null(const char *loss) {
     y[i] = weight[i] > 0 ? f.y[i] : NAN;
   }
   fixture_open_rows(&null, loss, x, y, N, P, 1, ORACLE_REPLACE_ONE, 1);
-  CHECK(oracle_weigh(f.oracle, weight, NULL, 0) == BASE_OK);
+  CHECK(oracle_set_weights(f.oracle, weight, NULL, 0) == BASE_OK);
   const struct scope s = {.oracle = f.oracle}, other = {.oracle = null.oracle};
   CHECK(sums_value(&s, w, &value[0]) == BASE_OK && sums_value(&other, w, &value[1]) == BASE_OK);
   CHECK(sums_gradient(&s, w, g) == BASE_OK && sums_gradient(&other, w, want) == BASE_OK);
@@ -154,9 +154,9 @@ static void refused(void) {
   for (size_t i = 0; i < N; i++) weight[i] = i % 2 ? 7 : -7;
   weight[0] = offset[0] = NAN;
   fixture_open(&f, "logistic", N, P, 1, ORACLE_REPLACE_ONE, 1);
-  CHECK(oracle_weigh(f.oracle, weight, offset, INFINITY) == BASE_ERR_ARGUMENT);
-  CHECK(oracle_weigh(f.oracle, weight, offset, 1) == BASE_OK);
+  CHECK(oracle_set_weights(f.oracle, weight, offset, INFINITY) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_set_weights(f.oracle, weight, offset, 1) == BASE_OK);
   for (size_t i = 0; i < N; i++) CHECK(f.data->weight[i] >= 0 && f.data->weight[i] <= 1 && f.data->offset[i] == 0);
-  CHECK(oracle_weigh(f.oracle, weight, NULL, 0) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_set_weights(f.oracle, weight, NULL, 0) == BASE_ERR_ARGUMENT);
   fixture_close(&f);
 }

@@ -164,7 +164,7 @@ static double ask(struct oracle *o, enum quantity q, const struct pair *p, const
                   const double *weight, double *answer) {
   const struct ask what = ask_of(q, p);
   struct scope *s = oracle_all(o);
-  int status = oracle_weigh(o, weight, NULL, 0);
+  int status = oracle_set_weights(o, weight, NULL, 0);
   if (status == BASE_OK && q != RESPONSE) status = oracle_move(o, c);
   if (status == BASE_OK) status = release_check(s, queries[q], &what);
   if (status == BASE_OK) status = mean_of(s, queries[q], &what, answer);
@@ -246,7 +246,7 @@ static void values_by_definition(int weighted) {
   CHECK(open_oracle(f.data, loss_find(loss), NULL, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) == BASE_OK);
   const struct coordinates_spec spec = spec_of(&p);
   CHECK(coordinates_create(&spec, &c) == BASE_OK);
-  CHECK(oracle_weigh(f.oracle, weighted ? weight : NULL, NULL, 0) == BASE_OK);
+  CHECK(oracle_set_weights(f.oracle, weighted ? weight : NULL, NULL, 0) == BASE_OK);
   for (size_t i = 0; i < N; i++) {
     if (!(f.data->clip[i] > 0)) continue;
     long double length = fixture_moved(f.data, x, &spec, i, z);

@@ -250,15 +250,15 @@ static void weighed(size_t chunk) {
   pair_open(&s, "logistic", 1, 1, N, P, chunk);
   s.rows.weight = weight;
   s.rows.offset = offset;
-  CHECK(oracle_weigh(s.memory.oracle, weight, offset, 1.5) == BASE_OK);
-  CHECK(oracle_weigh(&s.stream, weight, offset, 1.5) == BASE_OK);
+  CHECK(oracle_set_weights(s.memory.oracle, weight, offset, 1.5) == BASE_OK);
+  CHECK(oracle_set_weights(&s.stream, weight, offset, 1.5) == BASE_OK);
   const struct scope *of[] = {oracle_all(s.memory.oracle), oracle_all(&s.stream)};
   for (int k = 0; k < 2; k++) {
     CHECK(sums_value(of[k], w, &value[k]) == BASE_OK && sums_gradient(of[k], w, g[k]) == BASE_OK);
   }
   CHECK(isfinite(value[0]) && memcmp(&value[0], &value[1], sizeof value[0]) == 0);
   CHECK(memcmp(g[0], g[1], sizeof g[0]) == 0);
-  CHECK(oracle_weigh(&s.stream, weight, offset, 1.5) == BASE_ERR_ARGUMENT);
+  CHECK(oracle_set_weights(&s.stream, weight, offset, 1.5) == BASE_ERR_ARGUMENT);
   pair_close(&s);
 }
 

@@ -6,7 +6,7 @@ static void finds_least_squares(double scale, int missing);
 static void corrects_skewed_residuals(int slopes);
 static void clips_by_the_scale(void);
 static void moves_on_from_the_iterates(void);
-static void wanders_little(void);
+static void iterates_vary_little(void);
 static void keeps_its_level(void);
 static void finds_the_scale(void);
 static void posterior_of_known_level(void);
@@ -20,7 +20,7 @@ void test_method_residual(void) {
   for (int slopes = 0; slopes <= 1; slopes++) corrects_skewed_residuals(slopes);
   clips_by_the_scale();
   moves_on_from_the_iterates();
-  wanders_little();
+  iterates_vary_little();
   keeps_its_level();
   finds_the_scale();
   posterior_of_known_level();
@@ -132,7 +132,7 @@ static void moves_on_from_the_iterates(void) {
 }
 
 /* Much noise, and nothing else that keeps steps short: iterates stay within the scale of the residuals. */
-static void wanders_little(void) {
+static void iterates_vary_little(void) {
   struct residual_options o = run_options_residual();
   struct fixture f;
   struct fixture_coordinates c;

@@ -89,7 +89,7 @@ int oracle_move(struct oracle *oracle, const struct coordinates *coordinates);
 int oracle_rescale(struct oracle *oracle, double factor);
 /* Before oracle_move() and any query: records have these weights and offsets, one each or NULL, and no offset exceeds
  * `most`, which is public, in absolute value. BASE_ERR_ARGUMENT where engine or model cannot have them. */
-int oracle_weigh(struct oracle *oracle, const double *weight, const double *offset, double most);
+int oracle_set_weights(struct oracle *oracle, const double *weight, const double *offset, double most);
 
 /* Public facts: no charge. */
 size_t oracle_dim(const struct oracle *oracle);     /* coefficients */
@@ -139,7 +139,7 @@ extern const struct query query_products;
 extern const struct query query_weighted;
 /* (1/n) sum_i z_i z_i', for the coefficients of one output; does not use the response. */
 extern const struct query query_second_moments;
-/* Means of clipped rows' columns, of min(r_j^2, most_j^2) / (2 most_j) where most_j > 0, and of the coordinate of the
+/* Means of clipped rows' columns, of min(r_j^2, max_j^2) / (2 max_j) where max_j > 0, and of the coordinate of the
  * intercept, if there is one: 2 p or 2 p + 1 numbers. Only before the rows have other coordinates. */
 extern const struct query query_moments;
 /* The fraction of the records that are not null. */

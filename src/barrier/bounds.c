@@ -66,7 +66,7 @@ double bounds_rounding(const struct scope *s, double lip, double w_norm, double 
 
 double bounds_sum_rounding(const struct scope *s, double size) {
   double added = engine_additions_any(&s->oracle->engine);
-  return 2 * (DBL_EPSILON / 2) * (added + 32) * size * bounds_most_rows(s);
+  return 2 * (DBL_EPSILON / 2) * (added + 32) * size * bounds_max_rows(s);
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
@@ -91,9 +91,9 @@ static double rounding_in(const struct scope *s, double added, double lip, doubl
   /* The error of t + o, in up to four predictors of a term. */
   if (s->oracle->model.offset > 0) w_norm += w_norm + 4 * s->oracle->model.offset;
   if (s->oracle->model.outputs > 1) added += 2 * (double)s->oracle->model.outputs;
-  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_most_rows(s);
+  return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_max_rows(s);
 }
 
-double bounds_most_rows(const struct scope *s) {
+double bounds_max_rows(const struct scope *s) {
   return s->exact ? 1 : (double)data_rows(s->oracle->engine.rows) / scope_divisor(s);
 }

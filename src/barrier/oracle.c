@@ -69,10 +69,10 @@ int oracle_rescale(struct oracle *o, double factor) {
   return status == BASE_OK ? move(o, o->rescaled) : status;
 }
 
-int oracle_weigh(struct oracle *o, const double *weight, const double *offset, double most) {
+int oracle_set_weights(struct oracle *o, const double *weight, const double *offset, double most) {
   struct model weighed = o->model;
-  int status = o->engine.kind->weigh ? model_weigh(&weighed, offset ? most : 0) : BASE_ERR_ARGUMENT;
-  if (status == BASE_OK) status = o->engine.kind->weigh(&o->engine, weight, offset, most);
+  int status = o->engine.kind->set_weights ? model_set_weights(&weighed, offset ? most : 0) : BASE_ERR_ARGUMENT;
+  if (status == BASE_OK) status = o->engine.kind->set_weights(&o->engine, weight, offset, most);
   if (status == BASE_OK) o->model = weighed;
   return status;
 }

@@ -120,15 +120,15 @@ void journal_free(struct oracle *o);
 #define PART_NONE (-1)
 
 /* In other coordinates, a query works with clipped rows only, also with weighted rows, or not at all. */
-enum moved { MOVED_CLIPPED, MOVED_WEIGHTED, MOVED_NOT };
+enum in_coordinates { COORDINATES_CLIPPED, COORDINATES_WEIGHTED, COORDINATES_NONE };
 
 struct query {
   const char *name; /* in the ledger */
   struct sum sum;
   const struct mechanism *mechanism;
   enum keep keep; /* of releases on the full data */
-  enum moved moved;
-  int several;  /* may a linear model have several outputs? */
+  enum in_coordinates in_coordinates;
+  int multi_output;  /* may a linear model have several outputs? */
   int networks; /* may it be a network? */
   int part;     /* the part of a step's cost that pays for it; PART_NONE: not on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* checks the parameters; NULL: nothing to check */
@@ -203,7 +203,7 @@ double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, 
 /* Rounding error of a gradient that is summed in one pass with a matrix. */
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Bound on the number of rows divided by the divisor. */
-double bounds_most_rows(const struct scope *s);
+double bounds_max_rows(const struct scope *s);
 
 /* ---- minimise.c: the minimiser of a strongly convex problem; it must not leave the barrier ---- */
 

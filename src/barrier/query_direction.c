@@ -72,7 +72,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 /* Bound on the Frobenius norm of the matrix, and on the level to which eigenvalues are raised. */
 static double size(const struct scope *s, const struct modified *how) {
   const struct model *m = &s->oracle->model;
-  double curvature = model_bounds(m)->curv_upper * bounds_most_rows(s);
+  double curvature = model_bounds(m)->curv_upper * bounds_max_rows(s);
   return curvature + la_norm(m->dim, how->penalty) + sqrt((double)m->dim) * how->lambda0;
 }
 

@@ -38,8 +38,8 @@ const struct query query_gradient = {.name = "gradient",
                                      .mechanism = &mechanism_gaussian,
                                      .keep = KEEP_GRADIENT,
                                      .part = PART_SLOPE,
-                                     .moved = MOVED_WEIGHTED,
-                                     .several = 1,
+                                     .in_coordinates = COORDINATES_WEIGHTED,
+                                     .multi_output = 1,
                                      .sensitivity = sensitivity};
 
 /* ---- the gradient with each record's part clipped ---- */
@@ -80,7 +80,7 @@ static double sensitivity_clipped(const struct scope *s, const struct ask *a, si
   (void)i;
   if (m->network) return bounds_sensitivity(s, bounds_terms(s) * a->clip, bounds_sum_rounding(s, a->clip));
   double error = bounds_gradient_error(s, la_norm(m->dim, a->at));
-  error += (numbers + 8) * DBL_EPSILON * most * bounds_most_rows(s);
+  error += (numbers + 8) * DBL_EPSILON * most * bounds_max_rows(s);
   return bounds_sensitivity(s, bounds_terms(s) * most, error);
 }
 
@@ -89,8 +89,8 @@ const struct query query_clipped_gradient = {
     .sum = {SUM_GRADIENT, scope_width_dim, add_clipped, NULL, "clipped gradient"},
     .mechanism = &mechanism_gaussian,
     .keep = KEEP_NOT,
-    .moved = MOVED_NOT,
-    .several = 1,
+    .in_coordinates = COORDINATES_NONE,
+    .multi_output = 1,
     .networks = 1,
     .part = PART_SLOPE,
     .check = check_clip,

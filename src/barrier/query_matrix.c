@@ -166,7 +166,7 @@ const struct query query_weighted = {.name = "weighted matrix",
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_MATRIX,
                                      .part = PART_NONE,
-                                     .moved = MOVED_WEIGHTED,
+                                     .in_coordinates = COORDINATES_WEIGHTED,
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_weighted};
 
@@ -193,8 +193,8 @@ const struct query query_second_moments = {.name = "second moments",
                                            .sum = {SUM_MATRIX, matrix_width, add_second_moments, NULL, "squares"},
                                            .mechanism = &mechanism_symmetric,
                                            .keep = KEEP_NOT,
-                                           .moved = MOVED_NOT,
-                                           .several = 1,
+                                           .in_coordinates = COORDINATES_NONE,
+                                           .multi_output = 1,
                                            .part = PART_NONE,
                                            .check = matrix_check,
                                            .sensitivity = sensitivity_second_moments};
@@ -225,7 +225,7 @@ static double sensitivity_trace(const struct scope *s, const struct ask *a, size
   (void)i;
   if (!isfinite(lip)) return INFINITY;
   double error = bounds_rounding(s, lip, la_norm(m->dim, a->at), upper) +
-                 (double)(s->oracle->engine.rows->p + 4) * DBL_EPSILON * upper * bounds_most_rows(s);
+                 (double)(s->oracle->engine.rows->p + 4) * DBL_EPSILON * upper * bounds_max_rows(s);
   return bounds_sensitivity(s, upper, error);
 }
 
@@ -234,6 +234,6 @@ const struct query query_trace = {.name = "trace",
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .part = PART_CURVATURE,
-                                  .moved = MOVED_NOT,
+                                  .in_coordinates = COORDINATES_NONE,
                                   .check = check_trace,
                                   .sensitivity = sensitivity_trace};

@@ -44,6 +44,6 @@ const struct query query_moments = {.name = "moments",
                                     .mechanism = &mechanism_gaussian,
                                     .keep = KEEP_NOT,
                                     .part = PART_NONE,
-                                    .moved = MOVED_NOT,
+                                    .in_coordinates = COORDINATES_NONE,
                                     .check = check,
                                     .sensitivity = sensitivity};

@@ -75,7 +75,7 @@ const struct query query_residual_gradient = {.name = "residual gradient",
                                               .mechanism = &mechanism_gaussian,
                                               .keep = KEEP_NOT,
                                               .part = PART_NONE,
-                                              .moved = MOVED_WEIGHTED,
+                                              .in_coordinates = COORDINATES_WEIGHTED,
                                               .check = check,
                                               .sensitivity = sensitivity_gradient};
 
@@ -114,7 +114,7 @@ const struct query query_recalibration = {.name = "recalibration",
                                           .mechanism = &mechanism_gaussian,
                                           .keep = KEEP_NOT,
                                           .part = PART_NONE,
-                                          .moved = MOVED_WEIGHTED,
+                                          .in_coordinates = COORDINATES_WEIGHTED,
                                           .check = check,
                                           .sensitivity = sensitivity_means};
 
@@ -169,7 +169,7 @@ static double sensitivity_counts(const struct scope *s, const struct ask *a, siz
   double slope = sqrt(2) / narrowest(a);
   (void)i;
   double error = bounds_rounding(s, slope * bounds_of(s)->curv_upper, la_norm(s->oracle->model.dim, a->at), 1);
-  error += slope * 12 * DBL_EPSILON * rounded_size(s, a->step[a->k - 1]) * bounds_most_rows(s);
+  error += slope * 12 * DBL_EPSILON * rounded_size(s, a->step[a->k - 1]) * bounds_max_rows(s);
   return bounds_sensitivity(s, sqrt(bounds_terms(s)), error);
 }
 
@@ -178,6 +178,6 @@ const struct query query_residual_counts = {.name = "residual counts",
                                             .mechanism = &mechanism_gaussian,
                                             .keep = KEEP_NOT,
                                             .part = PART_NONE,
-                                            .moved = MOVED_WEIGHTED,
+                                            .in_coordinates = COORDINATES_WEIGHTED,
                                             .check = check_counts,
                                             .sensitivity = sensitivity_counts};

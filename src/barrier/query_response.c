@@ -38,5 +38,5 @@ const struct query query_response = {.name = "response",
                                      .mechanism = &mechanism_gaussian,
                                      .keep = KEEP_NOT,
                                      .part = PART_NONE,
-                                     .moved = MOVED_NOT,
+                                     .in_coordinates = COORDINATES_NONE,
                                      .sensitivity = sensitivity};

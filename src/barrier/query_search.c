@@ -20,7 +20,7 @@
 static size_t width(const struct task *task) { return task->ask->k; }
 
 static void move(size_t n, const double *t, double step, const double *u, double *restrict to);
-static double most_decrease(const struct model *m, const struct ask *a, size_t i);
+static double max_decrease(const struct model *m, const struct ask *a, size_t i);
 
 /* A NaN is clipped, too. */
 static double clipped(double x, double limit) { return x > -limit ? (x < limit ? x : limit) : -limit; }
@@ -31,7 +31,7 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
   double *here = work[T], *there = work[U];
   m->kind->losses(m, b, ask->at, ask->along, 0, work[TAPE], here);
   for (size_t c = 0; c < ask->k; c++) {
-    double limit = most_decrease(m, ask, c);
+    double limit = max_decrease(m, ask, c);
     m->kind->losses(m, b, ask->at, ask->along, ask->step[c], work[TAPE], there);
     for (size_t i = 0; i < b->rows; i++) {
       sum[c] += (b->weight ? b->weight[i] : 1) * clipped(here[i] - there[i], limit);
@@ -85,7 +85,7 @@ static int check(const struct scope *s, const struct ask *a) {
 /* ---- noisy decreases ---- */
 
 /* One record's i-th decrease lies in [-c, c]; that of the null record is zero. */
-static double most_decrease(const struct model *m, const struct ask *a, size_t i) {
+static double max_decrease(const struct model *m, const struct ask *a, size_t i) {
   double length = fabs(a->step[i]) * la_norm(m->dim, a->along);
   if (m->network) return a->clip * length;
   return fmin(model_bounds(m)->lipschitz * length, model_range(m, la_norm(m->dim, a->at) + length));
@@ -94,7 +94,7 @@ static double most_decrease(const struct model *m, const struct ask *a, size_t i
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
-  double c = most_decrease(m, a, i);
+  double c = max_decrease(m, a, i);
   if (m->network) return bounds_sensitivity(s, bounds_terms(s) * c, bounds_sum_rounding(s, c));
   double norm = la_norm(m->dim, a->at), length = fabs(a->step[i]) * la_norm(m->dim, a->along);
   double error = bounds_rounding(s, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));

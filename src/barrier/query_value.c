@@ -31,6 +31,6 @@ const struct query query_value = {.name = "value",
                                   .sum = {SUM_VECTOR, scope_width_one, add, NULL, "value"},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
-                                  .several = 1,
+                                  .multi_output = 1,
                                   .part = PART_NONE,
                                   .sensitivity = sensitivity};

@@ -17,14 +17,15 @@ size_t release_answers(const struct scope *s, const struct query *q, const struc
 static int answers_moved(const struct scope *s, const struct query *q) {
   const struct model *m = &s->oracle->model;
   if (!m->coordinates) return 1;
-  return model_weighted(m) ? q->moved == MOVED_WEIGHTED && !s->of : q->moved != MOVED_NOT;
+  enum in_coordinates in = q->in_coordinates;
+  return model_weighted(m) ? in == COORDINATES_WEIGHTED && !s->of : in != COORDINATES_NONE;
 }
 
 /* With several outputs a record's contribution is bounded for some queries only; for a network only where it is
  * clipped. */
 static int answers_model(const struct scope *s, const struct query *q) {
   const struct model *m = &s->oracle->model;
-  return m->network ? q->networks : q->several || m->outputs <= 1;
+  return m->network ? q->networks : q->multi_output || m->outputs <= 1;
 }
 
 int release_check(const struct scope *s, const struct query *q, const struct ask *a) {

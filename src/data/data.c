@@ -17,7 +17,7 @@ static struct data_block block_of(const struct data *data, size_t first, size_t 
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block);
 static const double *gather_one(const double *from, const size_t *row, size_t rows, double *to);
 static double shrinkage(const struct data *data);
-static double most_clip(const struct data *data);
+static double max_clip(const struct data *data);
 static void block_clips(void *context, size_t index, int worker);
 static void finish_weights(struct data *data, size_t first, size_t rows);
 static void block_lengths(void *context, size_t index, int worker);
@@ -219,7 +219,7 @@ void data_clip(struct data *data) {
 void data_finish_clips(struct data *data, size_t index) {
   size_t first = index * DATA_BLOCK, left = data->n - first, rows = left < DATA_BLOCK ? left : DATA_BLOCK;
   double *clip = data->clip + first, *y = data->y + first;
-  double most = most_clip(data), shrink = shrinkage(data);
+  double most = max_clip(data), shrink = shrinkage(data);
   for (size_t i = 0; i < rows; i++) {
     int valid = isfinite(clip[i]) && isfinite(y[i]);
     double norm = sqrt(clip[i]);
@@ -232,7 +232,7 @@ void data_finish_clips(struct data *data, size_t index) {
 static double shrinkage(const struct data *data) { return 1 - (double)(data->p + 8) * DBL_EPSILON; }
 
 /* That of a row that is not longer than the radius. */
-static double most_clip(const struct data *data) { return shrinkage(data) / data->radius; }
+static double max_clip(const struct data *data) { return shrinkage(data) / data->radius; }
 
 static void block_clips(void *context, size_t index, int worker) {
   struct data *data = context;
@@ -248,8 +248,8 @@ static void block_clips(void *context, size_t index, int worker) {
 
 /* ---- weights and offsets ---- */
 
-int data_weigh(struct data *data, const double *weight, const double *offset, double most) {
-  int status = data_weigh_later(data, weight != NULL, offset != NULL, most);
+int data_set_weights(struct data *data, const double *weight, const double *offset, double most) {
+  int status = data_expect_weights(data, weight != NULL, offset != NULL, most);
   if (status != BASE_OK) return status;
   if (weight) memcpy(data->weight, weight, data->n * sizeof(double));
   if (offset) memcpy(data->offset, offset, data->n * sizeof(double));
@@ -257,7 +257,7 @@ int data_weigh(struct data *data, const double *weight, const double *offset, do
   return BASE_OK;
 }
 
-int data_weigh_later(struct data *data, int weight, int offset, double most) {
+int data_expect_weights(struct data *data, int weight, int offset, double most) {
   if (data->weight || data->offset) return BASE_ERR_ARGUMENT;
   if (weight) data->weight = base_alloc(data->n, sizeof(double));
   if (offset) data->offset = base_alloc(data->n, sizeof(double));
@@ -312,7 +312,7 @@ static void measure(struct data *data, size_t index) {
  * and no entry is beyond its end. */
 static void tilt(const struct data_block *b, double *length) {
   const struct coordinates *c = b->data->coordinates;
-  double free[DATA_BLOCK], excess[DATA_BLOCK], outside[DATA_BLOCK] = {0}, unclipped = most_clip(b->data);
+  double free[DATA_BLOCK], excess[DATA_BLOCK], outside[DATA_BLOCK] = {0}, unclipped = max_clip(b->data);
   squares(b, c->free_square, c->free_cross, c->free_rest, c->slack, free);
   squares(b, c->end_square, c->end_cross, c->end_rest, c->slack, excess);
   data_outside_add(b, c->low, c->high, outside);

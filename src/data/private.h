@@ -70,9 +70,9 @@ void data_clip(struct data *data);
 
 /* Gives the records these weights and offsets: n of each, copied, or NULL. They are clipped to [0, 1] and to absolute
  * values of at most `most`. May be called once. */
-int data_weigh(struct data *data, const double *weight, const double *offset, double most);
+int data_set_weights(struct data *data, const double *weight, const double *offset, double most);
 /* The same where they come with the rows, later: allocates room for them, to be filled before data_clip(). */
-int data_weigh_later(struct data *data, int weight, int offset, double most);
+int data_expect_weights(struct data *data, int weight, int offset, double most);
 
 /* The length that takes the place of |z| where the classes have different weights (proofs: tilt). free: the squared
  * length of the columns without an end. */
@@ -155,7 +155,7 @@ void data_crossprod_add(const struct data_block *b, const double *u, const doubl
 void data_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 /* count_i <- count_i + the number of entries x_ij below low_j <= 0 or above high_j >= 0, of a block in place. */
 void data_outside_add(const struct data_block *b, const double *low, const double *high, double *count);
-/* g_j <- g_j + sum_i min(r_ij^2, most_j^2) / (2 most_j), r_i the clipped row, for columns with most_j > 0; of a tile */
+/* g_j <- g_j + sum_i min(r_ij^2, max_j^2) / (2 max_j), r_i the clipped row, for columns with max_j > 0; of a tile */
 void data_moments_add(const struct data_block *b, const double *most, double *g);
 
 /* The largest number of additions that a term of a sum takes part in, where a group has at most `blocks` blocks and

@@ -51,9 +51,9 @@ struct engine_kind {
   /* Gives the rows these coordinates, which are kept by reference; may be called as data_move(). NULL: there is no
    * model. */
   int (*move)(const struct engine *e, const struct coordinates *coordinates);
-  /* Gives the records these weights and offsets, see data_weigh(); for rows in chunks only whether the arrays are NULL
-   * is used. NULL: not possible. */
-  int (*weigh)(const struct engine *e, const double *weight, const double *offset, double most);
+  /* Gives the records these weights and offsets, see data_set_weights(); for rows in chunks only whether arrays are
+   * NULL is used. NULL: not possible. */
+  int (*set_weights)(const struct engine *e, const double *weight, const double *offset, double most);
   /* For rows that are read once: begins a reading at the first row, or ends it. In between, sums are over batches with
    * next set, each of which uses the records after those of the batch before; no row is read twice. Both NULL:
    * batches have row numbers. */

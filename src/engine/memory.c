@@ -18,7 +18,7 @@
 /* The sums of a matrix's groups use at most 32 MiB; otherwise there are two groups. */
 #define MATRIX_NUMBERS ((size_t)1 << 22)
 
-static size_t most_groups(enum sum_form form, size_t width);
+static size_t max_groups(enum sum_form form, size_t width);
 static size_t dealt_out(size_t blocks, size_t groups);
 static size_t quotient_up(size_t x, size_t y);
 static size_t next_block(const struct pass *pass, size_t group, size_t j);
@@ -41,11 +41,12 @@ static int move_rows(const struct engine *e, const struct coordinates *coordinat
   return data_move(e->own, coordinates);
 }
 
-static int weigh_rows(const struct engine *e, const double *weight, const double *offset, double most) {
-  return data_weigh(e->own, weight, offset, most);
+static int set_row_weights(const struct engine *e, const double *weight, const double *offset, double most) {
+  return data_set_weights(e->own, weight, offset, most);
 }
 
-static const struct engine_kind memory = {.can = can, .sum = sum_rows, .move = move_rows, .weigh = weigh_rows};
+static const struct engine_kind memory = {
+    .can = can, .sum = sum_rows, .move = move_rows, .set_weights = set_row_weights};
 
 struct engine engine_memory(struct data *rows) {
   return (struct engine){.kind = &memory, .rows = rows, .own = rows};
@@ -63,7 +64,7 @@ int pass_open(struct pass *pass, const struct data *rows, const struct sum *sum,
                         .task = task,
                         .width = width,
                         .stop_every = sum_has_matrix(sum->form) ? 1 : 16,
-                        .groups = most_groups(sum->form, width),
+                        .groups = max_groups(sum->form, width),
                         .threads = base_threads(),
                         .answer = answer};
   pass->neighbours = dealt_out(blocks, pass->groups);
@@ -97,7 +98,7 @@ int pass_close(struct pass *pass, int status) {
   return status;
 }
 
-static size_t most_groups(enum sum_form form, size_t width) {
+static size_t max_groups(enum sum_form form, size_t width) {
   if (!sum_has_matrix(form)) return GROUPS;
   size_t groups = MATRIX_NUMBERS / (width + 1);
   return groups < 2 ? 2 : groups > GROUPS ? GROUPS : groups;
@@ -159,7 +160,7 @@ static size_t work_size(const struct pass *pass) {
  */
 double engine_additions(const struct engine *e, enum sum_form form, size_t width) {
   double longest, groups;
-  dealt(e->rows, most_groups(form, width), &longest, &groups);
+  dealt(e->rows, max_groups(form, width), &longest, &groups);
   return data_additions(e->rows, longest, groups) + (double)e->shards;
 }
 

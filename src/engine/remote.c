@@ -65,9 +65,9 @@ static int move_away(const struct engine *e, const struct coordinates *coordinat
 }
 
 /* The database or the workers have the weights; the chunks need them, too. */
-static int weigh_away(const struct engine *e, const double *weight, const double *offset, double most) {
+static int set_remote_weights(const struct engine *e, const double *weight, const double *offset, double most) {
   struct away *a = e->own;
-  return a->chunks.kind->weigh(&a->chunks, weight, offset, most);
+  return a->chunks.kind->set_weights(&a->chunks, weight, offset, most);
 }
 
 static int begin_reading(const struct engine *e) {
@@ -92,8 +92,8 @@ static void free_away(struct engine *e) {
 }
 
 static const struct engine_kind away = {
-    .can = can, .sum = sum_away, .move = move_away, .weigh = weigh_away, .begin = begin_reading, .end = end_reading,
-    .free = free_away};
+    .can = can, .sum = sum_away, .move = move_away, .set_weights = set_remote_weights, .begin = begin_reading,
+    .end = end_reading, .free = free_away};
 
 /* A batch would need row numbers. */
 static int can_shards(const struct sum *sum, const struct task *task) { return sum->word && !task->of; }
@@ -105,7 +105,7 @@ static int sum_shards(const struct engine *e, const struct sum *sum, const struc
 }
 
 static const struct engine_kind shards = {
-    .can = can_shards, .sum = sum_shards, .move = move_away, .weigh = weigh_away, .free = free_away};
+    .can = can_shards, .sum = sum_shards, .move = move_away, .set_weights = set_remote_weights, .free = free_away};
 
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {
   struct away *a = base_alloc(1, sizeof *a);

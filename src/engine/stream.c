@@ -107,16 +107,16 @@ static int move_stream(const struct engine *e, const struct coordinates *coordin
 }
 
 /* Weights and offsets come with the rows, in chunks. */
-static int weigh_stream(const struct engine *e, const double *weight, const double *offset, double most) {
+static int set_stream_weights(const struct engine *e, const double *weight, const double *offset, double most) {
   struct stream *s = e->own;
   s->window->n = s->room;
-  return data_weigh_later(s->window, weight != NULL, offset != NULL, most);
+  return data_expect_weights(s->window, weight != NULL, offset != NULL, most);
 }
 
 static const struct engine_kind stream = {.can = can,
                                           .sum = sum_stream,
                                           .move = move_stream,
-                                          .weigh = weigh_stream,
+                                          .set_weights = set_stream_weights,
                                           .begin = begin_reading,
                                           .end = end_reading,
                                           .free = free_stream};

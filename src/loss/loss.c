@@ -23,7 +23,7 @@ int loss_create(const char *name, double parameter, struct loss **out) {
   *out = NULL;
   const struct loss *kind = loss_find(name);
   if (!kind || (kind->bounds_at && !(parameter >= kind->least && parameter <= kind->most))) return BASE_ERR_ARGUMENT;
-  if (kind->several && parameter != floor(parameter)) return BASE_ERR_ARGUMENT;
+  if (kind->multi_output && parameter != floor(parameter)) return BASE_ERR_ARGUMENT;
   struct loss *loss = base_alloc(1, sizeof *loss);
   if (!loss) return BASE_ERR_MEMORY;
   *loss = *kind;
@@ -39,7 +39,7 @@ void loss_free(struct loss *loss) { base_free(loss); }
 
 int loss_has_residuals(const struct loss *loss) { return loss->residual; }
 
-size_t loss_outputs(const struct loss *loss) { return loss->several ? (size_t)loss->parameter : 1; }
+size_t loss_outputs(const struct loss *loss) { return loss->multi_output ? (size_t)loss->parameter : 1; }
 
 const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss->bounds; }
 
@@ -64,7 +64,7 @@ void loss_own_slopes(const struct loss *loss, size_t n, const double *y, const d
   }
 }
 
-double loss_least_slope(const struct loss *loss) {
+double loss_min_slope(const struct loss *loss) {
   return loss->flattens ? loss->flattens->least : loss->bounds.lipschitz;
 }
 

@@ -51,7 +51,7 @@ void loss_row_slopes(size_t n, const double *y, const double *t, const double *c
 /* For rows that have slopes of their own: for the logistic loss by loss_row_slopes(); other losses have one
  * slope only, and ignore c. */
 void loss_own_slopes(const struct loss *loss, size_t n, const double *y, const double *t, const double *c, double *d1);
-double loss_least_slope(const struct loss *loss);
+double loss_min_slope(const struct loss *loss);
 /* Bound on l'' of such a row, for every c. */
 double loss_own_curvature(const struct loss *loss);
 

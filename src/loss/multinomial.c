@@ -102,7 +102,7 @@ const struct loss loss_multinomial = {
     .parameter = 3,
     .least = 2,
     .most = 1000,
-    .several = 1,
+    .multi_output = 1,
     .bounds_at = bounds_at,
     .bounds = {.lipschitz = M_SQRT2, .curv_upper = 0.5, .third = THIRD, .at_zero = 1.0986122886681098 /* log(3) */},
     .range = range,

@@ -221,7 +221,7 @@ struct ridge_options {
   double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
   int signals;              /* number of such values, each twice the one before */
   double reach;             /* time constants that the slowest direction has */
-  double wander;            /* largest variance of the predictors while the iterates wander */
+  double iterate_variance;  /* largest variance of the predictors caused by the noise of the iterates */
   double least;             /* of what is added to the matrix, over the norm of its noise */
   double tail;              /* fraction of the last iterates whose mean is the solution */
 };
@@ -251,7 +251,7 @@ struct residual_options {
   double clip;                /* of residuals, over their scale */
   double first;               /* least such clip in the first phase */
   double reach, least;        /* see the head of the file; least as in ridge_options */
-  double wander;              /* largest standard deviation of the wandering predictors, over the scale of residuals */
+  double iterate_sd;          /* largest sd of the predictors caused by the noise of the iterates, over the scale */
   double tail;                /* fraction of the last iterates of a phase whose mean is taken */
   double signal;              /* smallest standard deviation of the predictors that the solution is shrunk for, over the
                                * spread of the response */

@@ -48,7 +48,7 @@ static int adaptive_lambda0(struct newton *s, enum curvature curvature, double r
                             double *lambda0);
 static int noisy_matrix(struct newton *s, double rho);
 static int ask_matrix(struct newton *s, double rho, double *sd);
-static double least_eigenvalue(const struct newton *s, double sd);
+static double min_eigenvalue(const struct newton *s, double sd);
 static int invert(struct newton *s, double sd);
 static void fill_inverse(struct newton *s);
 static void adapt(struct newton *s);
@@ -139,7 +139,7 @@ static int ask_matrix(struct newton *s, double rho, double *sd) {
   return status;
 }
 
-static double least_eigenvalue(const struct newton *s, double sd) {
+static double min_eigenvalue(const struct newton *s, double sd) {
   const struct newton_options *o = s->o;
   double root = sqrt((double)s->f->dim), noise = sqrt(2) * root * sd;
   if (!lazy(o)) return o->lambda_scale * noise;
@@ -151,7 +151,7 @@ static double least_eigenvalue(const struct newton *s, double sd) {
 static int invert(struct newton *s, double sd) {
   const struct newton_options *o = s->o;
   size_t dim = s->f->dim;
-  s->lambda0 = isnan(o->lambda0) ? least_eigenvalue(s, sd) : o->lambda0;
+  s->lambda0 = isnan(o->lambda0) ? min_eigenvalue(s, sd) : o->lambda0;
   s->least = sqrt(2 * (double)dim) * sd;
   int status = la_eigen_all(dim, s->vectors, s->value);
   if (status != BASE_OK) return status;

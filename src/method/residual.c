@@ -14,7 +14,7 @@
  *                say nothing; p, the fraction within c, is the curvature that remains.
  *     steps      w <- w - (p M + a I)^-1 g, T steps, g the mean of z clip(r, c min(1, R / |z|)), with noise s sqrt(T)
  *                in each coordinate; a = max(T s sqrt(d) / (16 reach scale), least |noise of M|), and larger until the
- *                predictors of the rows wander by at most the option `wander` times the scale (wandered())
+ *                predictors of the rows vary by at most `iterate_sd` times the scale (iterate_variance())
  *     equation   The means of the last iterates and of their gradients give v = M w - g / p, the value of M w at the
  *                minimum, with the variance (s / p)^2 / tail in each coordinate. The v of all phases are averaged with
  *                their precisions as weights.
@@ -54,7 +54,7 @@ static void set_prior(struct run *r);
 static int phase(struct run *r, int i);
 static int measure_scale(struct run *r);
 static double damping(const struct run *r, double s, double steps);
-static double wandered(const struct run *r, double s, double steps, double added);
+static double iterate_variance(const struct run *r, double s, double steps, double added);
 static int take_steps(struct run *r, double rho, int steps, double added, int *kept);
 static void combine(struct run *r, double sd);
 static int solve(struct run *r);
@@ -211,13 +211,13 @@ static int measure_scale(struct run *r) {
 static double damping(const struct run *r, double s, double steps) {
   double added =
       fmax(steps * s * sqrt((double)r->dim) / (16 * r->o->reach * r->scale.sd), r->o->least * r->matrix_noise);
-  double most = square(r->o->wander * r->scale.sd);
-  for (int i = 0; i < 200 && wandered(r, s, steps, added) > most; i++) added *= 1.5;
+  double most = square(r->o->iterate_sd * r->scale.sd);
+  for (int i = 0; i < 200 && iterate_variance(r, s, steps, added) > most; i++) added *= 1.5;
   return added;
 }
 
 /* As in ridge.c, with M in place of its expectation. */
-static double wandered(const struct run *r, double s, double steps, double added) {
+static double iterate_variance(const struct run *r, double s, double steps, double added) {
   double variance = 0;
   for (size_t k = 0; k < r->dim; k++) {
     double e = r->within * r->value[k] / added;
@@ -347,7 +347,7 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, NUMBER, level),        FIELD(residual_options, NUMBER, spread),
     FIELD(residual_options, NUMBER, centre),       FIELD(residual_options, NUMBER, clip),
     FIELD(residual_options, NUMBER, first),        FIELD(residual_options, NUMBER, reach),
-    FIELD(residual_options, NUMBER, least),        FIELD(residual_options, NUMBER, wander),
+    FIELD(residual_options, NUMBER, least),        FIELD(residual_options, NUMBER, iterate_sd),
     FIELD(residual_options, NUMBER, tail),         FIELD(residual_options, NUMBER, signal),
     FIELD(residual_options, COUNT, signals),       {NULL, FIELD_FLAG, 0, NULL},
 };

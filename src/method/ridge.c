@@ -6,8 +6,8 @@
  *   ridge     kappa_j = base / prior_j^2, base = s sqrt(d) / size, with s the noise of one gradient that has the whole
  *             budget of the steps, and prior_j from the coordinates. That of the intercept is base times the option
  *             intercept.
- *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + calm D, D = diag(max(T kappa / reach, least) + kappa), T
- *             steps
+ *   steps     w <- w - A^-1 (g + kappa (w - start)), A = M + damping D, D = diag(max(T kappa / reach, least) + kappa),
+ *             T steps
  *   finish    The mean iterate and the mean of the gradients there, without the ridge, estimate the gradient at the
  *             start in a quadratic model of the loss with the Hessian H. The solution is the mean of the minimiser
  *             given this estimate (posterior.c), where its coordinate j has a variance in proportion to 1 / kappa_j.
@@ -15,15 +15,15 @@
  * H is M for the curvature of the loss at the start, shrunk by posterior_matrix().
  *
  * D gives the slowest direction `reach` time constants, and keeps steps below what the noise of the matrix may hide.
- * calm >= 1 limits how far the iterates wander: far from the solution the mean gradient of a bounded slope is
- * biased. With e_k and v_k the eigenvalues and vectors of D^-1/2 M D^-1/2 / calm, a step in direction k shrinks the
- * distance by 1 / (1 + e_k), and its noise, s sqrt(T) in each coordinate, adds v_k'(calm D)^-1 v_k s^2 T / (1 + e_k)^2
- * to the variance. After T steps the predictors of the rows, w'M w / curvature on average, have therefore wandered with
+ * damping >= 1 limits how far the iterates vary: far from the solution the mean gradient of a bounded slope is
+ * biased. With e_k and v_k the eigenvalues and vectors of D^-1/2 M D^-1/2 / damping, a step in direction k shrinks the
+ * distance by 1 / (1 + e_k), and its noise, s sqrt(T) in each coordinate, adds
+ * v_k'(damping D)^-1 v_k s^2 T / (1 + e_k)^2 to the variance. After T steps the predictors of the rows, w'M w / curvature on average, therefore vary with
  * the variance
  *
- *   sum_k v_k'(calm D)^-1 v_k s^2 T / (curvature (2 + e_k)) (1 - (1 + e_k)^(-2 T)),
+ *   sum_k v_k'(damping D)^-1 v_k s^2 T / (curvature (2 + e_k)) (1 - (1 + e_k)^(-2 T)),
  *
- * which decreases in calm and must be at most the option wander.
+ * which decreases in damping and must be at most the option iterate_variance.
  *
  * Stability rests on A, privacy does not: everything but the gradients and the matrix is post-processing.
  */
@@ -50,8 +50,8 @@ struct run {
 
 static int prepare(struct run *r, double rho);
 static void size_ridge(struct run *r);
-static int calm(struct run *r);
-static double wandered(const struct run *r, const double *value, const double *spread, double calm);
+static int damping(struct run *r);
+static double iterate_variance(const struct run *r, const double *value, const double *spread, double damping);
 static int take_steps(struct run *r);
 static void move(struct run *r);
 static int finish(struct run *r);
@@ -130,7 +130,7 @@ static void size_ridge(struct run *r) {
 }
 
 /* Multiplies what is added to M; gradient and direction are scratch here. */
-static int calm(struct run *r) {
+static int damping(struct run *r) {
   size_t dim = r->f->dim;
   double *value = r->gradient, *spread = r->direction, low = 0, high = 64;
   for (size_t j = 0; j < dim; j++) {
@@ -142,10 +142,10 @@ static int calm(struct run *r) {
     spread[k] = 0;
     for (size_t j = 0; j < dim; j++) spread[k] += r->scratch[j + k * dim] * r->scratch[j + k * dim] / r->added[j];
   }
-  if (wandered(r, value, spread, 1) <= r->o->wander) return BASE_OK;
+  if (iterate_variance(r, value, spread, 1) <= r->o->iterate_variance) return BASE_OK;
   for (int i = 0; i < 60; i++) {
     double middle = (low + high) / 2;
-    if (wandered(r, value, spread, exp2(middle)) <= r->o->wander) {
+    if (iterate_variance(r, value, spread, exp2(middle)) <= r->o->iterate_variance) {
       high = middle;
     } else {
       low = middle;
@@ -156,13 +156,13 @@ static int calm(struct run *r) {
 }
 
 /* The variance above. */
-static double wandered(const struct run *r, const double *value, const double *spread, double calm) {
+static double iterate_variance(const struct run *r, const double *value, const double *spread, double damping) {
   double variance = 0, steps = r->o->iterations;
   for (size_t k = 0; k < r->f->dim; k++) {
-    double e = fmax(value[k], 0) / calm;
+    double e = fmax(value[k], 0) / damping;
     variance -= spread[k] / (2 + e) * expm1(-2 * steps * log1p(e));
   }
-  return variance * r->s * r->s * steps / (r->o->curvature * calm);
+  return variance * r->s * r->s * steps / (r->o->curvature * damping);
 }
 
 static int take_steps(struct run *r) {
@@ -173,7 +173,7 @@ static int take_steps(struct run *r) {
     r->added[j] = fmax(o->iterations * r->kappa[j] / o->reach, r->least) + r->kappa[j];
   }
   double sd;
-  int status = calm(r);
+  int status = damping(r);
   if (status == BASE_OK) status = invert(r, r->added);
   memset(r->mean, 0, dim * sizeof(double));
   memset(r->last, 0, dim * sizeof(double));
@@ -227,8 +227,8 @@ static int finish(struct run *r) {
 }
 
 /* The norm of the estimate for the columns, in units of its standard deviation were they without effect: that of the
- * noise of the gradients, of the noise of H at the distance that was wandered, and of the records' gradients, whose
- * covariance is about H. */
+ * noise of the gradients, of the noise of H at the distance that the iterates vary, and of the records' gradients,
+ * whose covariance is about H. */
 static int measure_signal(struct run *r, const double *away, const double *estimate, double sd) {
   size_t dim = r->f->dim, columns = oracle_columns(r->f->oracle), skip = dim - columns;
   double n = (double)oracle_rows(r->f->oracle), h = r->o->start_curvature * r->sd_matrix, sum = 0, *value = r->mean;
@@ -295,7 +295,7 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
     FIELD(ridge_options, NUMBER, intercept),          FIELD(ridge_options, NUMBER, signal),
     FIELD(ridge_options, COUNT, signals),             FIELD(ridge_options, NUMBER, reach),
-    FIELD(ridge_options, NUMBER, wander),             FIELD(ridge_options, NUMBER, least),
+    FIELD(ridge_options, NUMBER, iterate_variance),             FIELD(ridge_options, NUMBER, least),
     FIELD(ridge_options, NUMBER, tail),               {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)

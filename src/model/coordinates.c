@@ -42,7 +42,7 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   const struct loss_bounds *b = model_bounds(m);
   if (m->network || m->outputs > 1 || (coordinates->spec.weighted && b->curv_lower > 0)) return BASE_ERR_ARGUMENT;
   /* A class must be the sign of the slope: that is so for the logistic loss, the only one whose slope can be chosen. */
-  if (coordinates->spec.tilt != 0 && loss_least_slope(m->loss) >= b->lipschitz) return BASE_ERR_ARGUMENT;
+  if (coordinates->spec.tilt != 0 && loss_min_slope(m->loss) >= b->lipschitz) return BASE_ERR_ARGUMENT;
   m->coordinates = coordinates;
   m->own = *b;
   if (!coordinates->spec.weighted) return BASE_OK;
@@ -91,7 +91,7 @@ SIMD_CLONES static void tilt(size_t n, double tilt, const double *y, double *res
 }
 
 /* d1_i times the row's weight, which is less than one for rows longer than `most`. */
-SIMD_CLONES static void weigh(size_t n, double most, const double *length, double *restrict d1) {
+SIMD_CLONES static void apply_weights(size_t n, double most, const double *length, double *restrict d1) {
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) {
     double weight = most / length[i];
@@ -105,7 +105,7 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
     return;
   }
   const struct coordinates_spec *s = &m->coordinates->spec;
-  double least = loss_least_slope(m->loss), shifted[DATA_BLOCK];
+  double least = loss_min_slope(m->loss), shifted[DATA_BLOCK];
   own_slopes(b->rows, s->bound, least, b->length, c);
   if (s->tilt != 0) {
     double shift = shift_of(s);
@@ -113,13 +113,13 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
     t = shifted;
   }
   model_own_slopes(m, b, t, c, d1);
-  weigh(b->rows, s->bound / least, b->length, d1);
+  apply_weights(b->rows, s->bound / least, b->length, d1);
   if (s->tilt != 0) tilt(b->rows, s->tilt, b->y, d1);
 }
 
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight) {
   const struct coordinates_spec *s = &m->coordinates->spec;
-  double most = isfinite(loss_least_slope(m->loss)) ? s->bound / loss_least_slope(m->loss) : INFINITY;
+  double most = isfinite(loss_min_slope(m->loss)) ? s->bound / loss_min_slope(m->loss) : INFINITY;
   for (size_t i = 0; i < b->rows; i++) {
     double length = b->length[i], part = s->cap / length;
     weight[i] = fmin(fmin(1, most / length), part * part);

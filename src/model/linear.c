@@ -11,16 +11,16 @@ static void trace(const struct model *m, const struct data_block *b, const doubl
 static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t);
 static double clip_to(size_t n, const double *clip, const double *weight, double *restrict to);
 
-static void predict_several(const struct model *m, const struct data_block *b, const double *w, double *t);
-static void pull_several(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
+static void predict_outputs(const struct model *m, const struct data_block *b, const double *w, double *t);
+static void pull_outputs(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
                          double *g);
 
 static const struct model_kind linear = {.predict = predict, .pull = pull, .curve = curve, .trace = trace};
-static const struct model_kind several = {.predict = predict_several, .pull = pull_several, .curve = curve};
+static const struct model_kind multi_output = {.predict = predict_outputs, .pull = pull_outputs, .curve = curve};
 
 struct model model_linear(const struct data *rows, const struct loss *loss) {
   size_t outputs = loss_outputs(loss), side = rows->p + (size_t)rows->intercept;
-  return (struct model){.kind = outputs > 1 ? &several : &linear,
+  return (struct model){.kind = outputs > 1 ? &multi_output : &linear,
                         .loss = loss,
                         .outputs = outputs,
                         .columns = rows->p,
@@ -51,13 +51,13 @@ static void curve(const struct model *m, const struct data_block *b, const doubl
   data_crossprod_add(b, scaled, b->clip, four, h + skip + skip * m->side, m->side);
 }
 
-static void predict_several(const struct model *m, const struct data_block *b, const double *w, double *t) {
+static void predict_outputs(const struct model *m, const struct data_block *b, const double *w, double *t) {
   size_t skip = (size_t)b->data->intercept;
   data_multiply(b, m->outputs, w + skip, m->side, t);
   for (size_t k = 0; k < m->outputs; k++) clip_shifted(b->rows, b->clip, skip ? w[k * m->side] : 0, t + k * b->rows);
 }
 
-static void pull_several(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
+static void pull_outputs(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
                          double *g) {
   size_t skip = (size_t)b->data->intercept;
   for (size_t k = 0; k < m->outputs; k++) {

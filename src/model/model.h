@@ -57,7 +57,7 @@ void model_squares(const struct data_block *b, double *square);
 /* ---- record.c: losses of a block's records, with their weights and offsets; t as predict() has it ---- */
 
 /* Records have offsets of absolute value at most `most`, and may have weights. To be called before model_move(). */
-int model_weigh(struct model *m, double most);
+int model_set_weights(struct model *m, double most);
 /* Like loss_eval(), loss_sum(), loss_own_slopes(), loss_upper_curvature() and loss_range(). */
 void model_eval(const struct model *m, const struct data_block *b, const double *t, double *value, double *d1,
                 double *d2);

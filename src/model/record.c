@@ -8,9 +8,9 @@
 
 static double null_value(const struct model *m);
 static const double *shifted(const struct data_block *b, const double *t, double *room);
-static void weigh(const struct model *m, const struct data_block *b, double *d);
+static void apply_weights(const struct model *m, const struct data_block *b, double *d);
 
-int model_weigh(struct model *m, double most) {
+int model_set_weights(struct model *m, double most) {
   int shifts = !m->network && m->outputs == 1;
   if (m->coordinates || (!shifts && most > 0) || !(most >= 0 && most <= 1e100)) return BASE_ERR_ARGUMENT;
   if (m->network) return BASE_OK;
@@ -28,7 +28,7 @@ void model_eval(const struct model *m, const struct data_block *b, const double 
   double room[DATA_BLOCK];
   loss_eval(m->loss, b->rows, b->y, shifted(b, t, room), value, d1, d2);
   if (!b->weight) return;
-  if (d1) weigh(m, b, d1);
+  if (d1) apply_weights(m, b, d1);
   for (size_t i = 0; d2 && i < b->rows; i++) d2[i] *= b->weight[i];
   if (!value) return;
   const double null = null_value(m);
@@ -54,7 +54,7 @@ double model_sum(const struct model *m, const struct data_block *b, const double
 void model_own_slopes(const struct model *m, const struct data_block *b, const double *t, const double *c, double *d1) {
   double room[DATA_BLOCK];
   loss_own_slopes(m->loss, b->rows, b->y, shifted(b, t, room), c, d1);
-  if (b->weight) weigh(m, b, d1);
+  if (b->weight) apply_weights(m, b, d1);
 }
 
 void model_residuals(const struct model *m, const struct data_block *b, const double *t, double *d1) {
@@ -75,7 +75,7 @@ static const double *shifted(const struct data_block *b, const double *t, double
 }
 
 /* Slopes, one column for each output. */
-static void weigh(const struct model *m, const struct data_block *b, double *d) {
+static void apply_weights(const struct model *m, const struct data_block *b, double *d) {
   for (size_t k = 0; k < m->outputs; k++) {
     for (size_t i = 0; i < b->rows; i++) d[i + k * b->rows] *= b->weight[i];
   }

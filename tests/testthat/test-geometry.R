@@ -147,7 +147,7 @@ test_that("a matrix column that varies less than an indicator of its bounds has 
 
 test_that("steps are longer where there is little noise, and the model of the solution does not change with them", {
   options <- function(share, cap) {
-    job <- list(share = share, geometry = list(cap = cap), loss = loss_logistic(), n = 1e5, dim = 4,
+    job <- list(class_fraction = share, geometry = list(cap = cap), loss = loss_logistic(), n = 1e5, dim = 4,
                 control = control_newton_ridge())
     unlist(dpsosp:::ridge_options(job, 1)[c("curvature", "start_curvature")], use.names = FALSE)
   }

@@ -45,14 +45,14 @@ test_that("the option must be a count, and a wrong one costs nothing", {
 
 test_that("R CMD check has two threads at most", {
   withr::with_envvar(c("_R_CHECK_LIMIT_CORES_" = "TRUE"), {
-    expect_identical(most_threads(NULL), 2L)
-    expect_identical(most_threads(8), 2L)
-    expect_identical(most_threads(1), 1L)
+    expect_identical(max_threads(NULL), 2L)
+    expect_identical(max_threads(8), 2L)
+    expect_identical(max_threads(1), 1L)
   })
-  withr::with_envvar(c("_R_CHECK_LIMIT_CORES_" = "false"), expect_identical(most_threads(8), 8L))
+  withr::with_envvar(c("_R_CHECK_LIMIT_CORES_" = "false"), expect_identical(max_threads(8), 8L))
   withr::with_envvar(c("_R_CHECK_LIMIT_CORES_" = NA), {
-    expect_identical(most_threads(NULL), .Machine$integer.max)
-    expect_identical(most_threads(3), 3L)
+    expect_identical(max_threads(NULL), .Machine$integer.max)
+    expect_identical(max_threads(3), 3L)
   })
 })
 
