@@ -7,14 +7,17 @@ new_linear_fit <- function(job) {
   checks <- new_checks(job)
   decrease <- released(result$decrease)
   warn_checks(checks, job$design, job$n, job$call)
-  inform_unmeasured(job$loss, decrease)
+  residual <- takes_residuals(job$method)
+  if (!residual) inform_unmeasured(job$loss, decrease)
   structure(class = "dp_sosp", list(
     coefficients = job$intervals$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$intervals$predictor, inference = job$intervals,
-    status = checked_status(result$status, checks, job$target, decrease, job$control$confidence), checks = checks,
+    status = checked_status(result$status, checks, job$target, decrease, job$control$confidence, residual),
+    checks = checks,
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
     decrease = decrease, ridge = released(result$ridge),
     privacy = new_privacy(job),
+    level = job$level,
     released = job$released,
     geometry = job$geometry,
     trace = trace,
@@ -46,6 +49,9 @@ new_certificate <- function(result, of, confidence) {
   )
 }
 
+# Was the fit made by residuals (method-residual.R)?
+by_residuals <- function(fit) !is.null(fit$level)
+
 check_fit <- function(fit, call) {
   if (inherits(fit, "dp_sosp")) return(invisible())
   abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", call = call)
@@ -62,7 +68,7 @@ check_fit <- function(fit, call) {
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
 #'   units (with `loss_squared()`, `"response"` is clipped to the bounds), with `loss_poisson()` the logarithm of the
-#'   expected count and this count; `"class"` is an error.
+#'   expected count and this count (with `"newton-ridge"` at most the largest one); `"class"` is an error.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
 #' @param se.fit Must be `FALSE`: predictions have no standard errors.

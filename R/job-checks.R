@@ -23,8 +23,6 @@ new_checks <- function(job) {
        part = !is.null(job$design$subset) || has_weight(job$design))
 }
 
-has_weight <- function(design) if (is_matrix_design(design)) isTRUE(design$weighted) else !is.null(design$weights)
-
 signal_of <- function(job) {
   signal <- job$answer$result$signal
   if (is.null(signal) || is.nan(signal)) NULL else c(norm = signal, columns = columns_of(job))
@@ -77,9 +75,11 @@ is_plain <- function(design, name) {
 
 # ---- status ----
 
-# The status of the core's run, unless what it certifies says nothing.
-checked_status <- function(status, checks, target = NULL, decrease = NULL, confidence = NULL) {
+# The status of the core's run, unless what it certifies says nothing. residual: was it by residuals, without a
+# certificate?
+checked_status <- function(status, checks, target = NULL, decrease = NULL, confidence = NULL, residual = FALSE) {
   if (identical(usable_verdict(checks), "null")) return("null")
+  if (residual) return(if (isFALSE(exceeds_noise(checks, confidence))) "noise" else status)
   if (status != "sosp") return(status)
   nothing <- isTRUE(target$trivial) || isFALSE(exceeds_noise(checks, confidence)) || isTRUE(decrease <= 0)
   if (nothing) "noise" else if (length(checks$ends) > 0L) "ranges" else status

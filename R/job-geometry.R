@@ -24,7 +24,8 @@ job_geometry <- function(job) {
     inform("geometry", format_share(geometry_share), " of the budget finds centres and scales of columns; ",
            "`geometry_public()` declares public ones")
   }
-  moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job, job$moments) else release_moments(job)
+  moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job, job$moments) else
+    of_used(release_moments(job), job$level$present)
   job <- add_entries(job, usable = moments$usable, ends = moments$ends)
   if (!job$design$intercept) moments <- moments_about_zero(moments)
   weighted <- !is.null(job$method$family$weighted)
@@ -32,7 +33,7 @@ job_geometry <- function(job) {
   geometry <- c(new_geometry(moments, degree, job),
                 if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
   geometry <- c(geometry, class_weights(job, geometry, moments$variance))
-  if (has_residuals(job$loss)) geometry <- residual_geometry(geometry, moments, job)
+  if (takes_residuals(job$method)) geometry <- residual_geometry(geometry, moments, job)
   move_oracle(job$oracle, geometry)
   add_entries(job, geometry = geometry)
 }
@@ -115,6 +116,16 @@ release_moments <- function(job) {
        usable = usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
        ends = columns_at_ends(job$design, column_names(job$design), job$private, released, answer$moments[2 * p + 1],
                               answer$sd))
+}
+
+# Of the records that are used, if their fraction was released: the others have zeros.
+of_used <- function(moments, present = NULL) {
+  if (is.null(present) || present == 1) return(moments)
+  square <- (moments$variance + moments$mean^2) / present
+  moments[c("mean", "sd", "centre_sd")] <- lapply(moments[c("mean", "sd", "centre_sd")], `/`, present)
+  moments$mean <- pmin(pmax(moments$mean, -1), 1)
+  moments$variance <- pmin(pmax(square - moments$mean^2, 0), 1)
+  moments
 }
 
 # In the order of the core; a matrix has none of a formula.

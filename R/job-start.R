@@ -1,22 +1,41 @@
 # The stages of a job that decide where its run starts.
 
-# ---- the level and the spread of a numeric response, for squared error ----
+# ---- the level and the spread of a numeric response, for fits by residuals ----
 
 # job_response() adds to the job
-#   level  a list of mean, noise (its standard deviation), variance and spread (of the response about it) and present
-#          (fraction of records with a response), for the mapped response
-# and completes response and loss with the bounds of the response, if none are declared.
+#   level  a list of start (the constant prediction), present (fraction of records that are used), noise (standard
+#          deviation of the start), spread (largest expected standard deviation of the predictors), curvature (of the
+#          loss at the start), most (largest residual) and event (change of a residual by one event, of counts), for the
+#          mapped response
+# and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
+# counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
+# on the residuals: the level then has more noise, which the run corrects.
 #
-# Bounds are found from noisy counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the
-# noise of a gradient depends on the residuals: the level then has more noise, which the run corrects.
+# The mean of counts would have noise in proportion to the largest of them, which few records reach. So noisy counts of
+# the response by octaves come first: the mean is that of counts clipped where the octaves show no more, and its noise
+# is in proportion to this clip. With an offset o the level is the mean count over the mean of e^o.
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
-response_surely <- 2.5    # standard deviations by which the fraction of records with a response must be below one
+response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
+count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
+count_offset_share <- 0.3  # and of the rest for the mean of e^o
+count_reach <- 0.1         # see octave_reached()
+count_beyond <- 16         # counts are bounded by this times their clip
 
 job_response <- function(job) {
-  if (!has_residuals(job$loss)) return(job)
+  if (!takes_residuals(job$method)) return(job)
+  found <- if (is_count(job)) find_counts(job) else find_level(job)
+  add_entries(complete(job, loss = found$loss, response = found$response), level = found$level)
+}
+
+# ---- squared error ----
+
+find_level <- function(job) {
   if (is.null(job$loss$response)) job <- find_bounds(job)
-  add_entries(job, level = release_level(job))
+  level <- release_level(job, level_share(job) * job$rho)
+  list(loss = job$loss, response = job$response,
+       level = c(start = level$mean, level[c("present", "noise")], spread = min(sqrt(level$variance + level$noise), 1),
+                 curvature = 1, most = 2, event = 0))
 }
 
 # From private ranges.
@@ -39,17 +58,75 @@ raw_response <- function(job) {
   stats::setNames(list(job$responses(job)$y), job$response$name)
 }
 
-# Mean and variance of the mapped response over the records that have one (proofs: sensitivity-response). The variance
-# includes the noise level in the spread, not in the variance.
-release_level <- function(job) {
-  oracle <- new_oracle(job$responses(job), job$loss, job$budget, 1, TRUE, job$neighbours, job$noise)
-  answer <- .Call(ffi_oracle_response, oracle$pointer, level_share(job) * job$rho, is_reproducible(oracle))
+# Fraction of records that are used, and mean and variance of their mapped response (proofs: sensitivity-response).
+release_level <- function(job, rho, records = job$records(job)) {
+  oracle <- new_oracle(records, job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours,
+                       job$noise)
+  answer <- .Call(ffi_oracle_response, oracle$pointer, rho, is_reproducible(oracle))
   present <- answer$moments[1]
   present <- if (present > 1 - response_surely * answer$sd) 1 else max(present, response_surely * answer$sd, 0.01)
-  noise <- answer$sd / present
   mean <- min(max(answer$moments[2] / present, -1), 1)
   variance <- min(max(2 * answer$moments[3] / present - mean^2, 0), 1)
-  list(present = present, mean = mean, noise = noise, variance = variance, spread = min(sqrt(variance + noise), 1))
+  list(present = present, mean = mean, noise = answer$sd / present, variance = variance)
+}
+
+# ---- counts ----
+
+find_counts <- function(job) {
+  rho <- if (is_level_only(job)) spare(job) else level_share(job) * job$rho
+  top <- if (is.null(job$loss$response)) most_count else job$loss$response[2]
+  clip <- count_clip_at(release_octaves(job, top, count_octaves_share * rho), top)
+  rho <- (1 - count_octaves_share) * rho
+  share <- if (has_offset(job$design)) count_offset_share else 0
+  counts <- release_mean(job, clip, (1 - share) * rho)
+  exposure <- if (share > 0) release_exposure(job, share * rho) else list(mean = 1, noise = 0)
+  loss <- bound_counts(job$loss, min(top, count_beyond * clip))
+  half <- loss$half
+  list(loss = loss, response = with_bounds(job$response, loss),
+       level = list(start = log(counts$mean / exposure$mean), present = counts$present,
+                    noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1, curvature = counts$mean / half,
+                    most = 1, event = 1 / half))
+}
+
+# What the geometry and the count of usable records leave of the budget.
+spare <- function(job) {
+  geometry <- if (identical(job$moments, "private")) geometry_share else 0
+  budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job)
+}
+
+# Noisy fractions of records without an event, with one, and with those of each further octave up to `top`.
+release_octaves <- function(job, top, rho) {
+  ends <- 2^(0:ceiling(log2(top)))
+  breaks <- c(-.Machine$double.xmax, 0.5, ends[-length(ends)] * (1 + .Machine$double.eps), .Machine$double.xmax)
+  found <- release_counts(raw_response(job), list(breaks), job$budget, rho, job$neighbours,
+                          job$noise == "reproducible")
+  list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
+}
+
+# The end of the outermost octave that seems to contain counts.
+count_clip_at <- function(octaves, top) {
+  core <- find_core(octaves$counts, octaves$sd)
+  reached <- octave_reached(octaves$counts, core$octave, octaves$sd, 1, list(tail = 0, reach = count_reach))
+  min(2^max(reached - 2, 0), top)
+}
+
+# The mean of counts clipped to [0, clip], and its relative noise.
+release_mean <- function(job, clip, rho) {
+  clipped <- utils::modifyList(job$response, list(bounds = c(0, clip), centre = clip / 2, half = clip / 2))
+  level <- release_level(complete(job, response = clipped), rho)
+  noise <- clip / 2 * level$noise
+  mean <- max(clip / 2 * (1 + level$mean), noise / 2)
+  list(present = level$present, mean = mean, noise = noise / mean)
+}
+
+# The same of e^o, for the offsets o of the records.
+release_exposure <- function(job, rho) {
+  records <- job$records(job)
+  most <- sum(job$design$shift[, 2])
+  records$y <- 2 * exp(pmin(records$weighing$offset - most, 0)) - 1
+  level <- release_level(job, rho, records)
+  mean <- max((1 + level$mean) / 2, level$noise / 4)
+  list(mean = exp(most) * mean, noise = level$noise / 2 / mean)
 }
 
 # ---- the constant prediction ----
@@ -67,7 +144,7 @@ release_level <- function(job) {
 job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
   slopes <- numeric(job$dim - 1)
-  if (!is.null(job$level)) return(add_entries(job, start = c(job$level$mean, slopes)))
+  if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, slopes)))
   if (!has_constant(job)) return(add_entries(job, start = c(0, slopes)))
   class <- constant_prediction(job)
   constant <- log_odds(class$fraction, class$sd)

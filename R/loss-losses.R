@@ -37,12 +37,17 @@
 #'   Coefficients and predictions are on the original scale of the response, certificates and targets on the mapped
 #'   scale. Without `start` a run begins at the middle of the bounds.
 #'
-#' For counts up to a public maximum, a log-linear regression:
+#' For counts, a log-linear regression:
 #' * `loss_poisson(max)`: counts are clipped to \[0, `max`\], and the negative log-likelihood of a Poisson distribution
 #'   with mean \eqn{e^t}{exp(t)} is divided by `max`, \eqn{(e^t - y t) / \code{max}}{(exp(t) - y t) / max}, convex.
 #'   Where \eqn{e^t}{exp(t)} exceeds `max` the loss continues as a straight line; no expected count is that large.
 #'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1}. The model is linear in the logarithm of the expected count;
-#'   `predict(type = "response")` is the expected count. One record can weigh as much as `max` events, so `max` should
+#'   `predict(type = "response")` is the expected count, at most `max`. An `offset()` such as the logarithm of an
+#'   exposure makes it a model of rates. The method `"newton-ridge"`, which `"auto"` takes without a penalty, clips
+#'   residuals at a multiple of their scale ([control_newton_ridge()]): `max` only bounds counts, the noise depends on
+#'   the residuals, and without `max` the bound is found privately. That needs an intercept and data in memory, and has
+#'   no `weights`, `penalty`, `start`, `target` or intervals. Where the noise is too large for anything else, the fit
+#'   predicts the mean. Other methods need `max`, and one record can weigh as much as `max` events there, so it should
 #'   not be a count that few records reach.
 #'
 #' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a
@@ -74,10 +79,11 @@
 #'   `loss_squared()` finds them privately if they are `NULL`.
 #' @param c Residual from which on the loss is linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a
 #'   tenth of the width of the bounds.
-#' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data.
+#' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data. `NULL`: it is found
+#'   privately, by the method `"newton-ridge"` only.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_loss`. Where a loss is an argument, its name,
-#'   such as `"logistic"` or `"huber_svm"`, may stand for the object; `"huber"` and `"poisson"` need their bounds.
+#'   such as `"logistic"` or `"huber_svm"`, may stand for the object; `"huber"` needs its bounds.
 #' @section Errors: `dpsosp_error_argument` for a parameter out of its range.
 #' @references Gao and Wright (2023), section 4 and appendix E.
 #'
@@ -99,6 +105,8 @@
 #'         loss = loss_squared(c(0, 100)))
 #' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, method = "newton", bounds = list(x = c(0, 10)),
 #'         loss = loss_huber(response = c(0, 100), c = 5))
+#' d$events <- rpois(3000, exp(1 + d$x / 10))
+#' dp_sosp(events ~ x, d, eps = 1, delta = 1e-6, bounds = list(x = c(0, 10)), loss = "poisson")
 #' @name losses
 NULL
 
@@ -148,13 +156,21 @@ loss_squared <- function(response = NULL, ...) {
 
 #' @rdname losses
 #' @export
-loss_poisson <- function(max, ...) {
+loss_poisson <- function(max = NULL, ...) {
   call <- sys.call()
   check_dots(call)
-  if (missing(max)) abort("argument", poisson_advice, call = call)
-  max <- check_number(max, "max", 1, 1e6, open = FALSE, call = call)
-  new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", max, response = c(0, max),
-           response_kind = "count", centre = 0, half = max)
+  if (!is.null(max)) max <- check_number(max, "max", 1, most_count, open = FALSE, call = call)
+  loss <- new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", most_count, response = NULL,
+                   response_kind = "count")
+  if (is.null(max)) loss else bound_counts(loss, max)
+}
+
+most_count <- 1e6 # as in the core (src/loss/poisson.c)
+
+# The loss for counts up to `max`.
+bound_counts <- function(loss, max) {
+  loss[c("parameter", "response", "centre", "half")] <- list(max, c(0, max), 0, max)
+  loss
 }
 
 #' @rdname losses
@@ -164,8 +180,6 @@ loss_multinomial <- function() new_loss("multinomial", "log(sum(exp(t))) - t_y, 
 huber_advice <- paste0(
   "The huber loss needs public bounds of the response: take `loss_huber(response = c(lower, upper))`."
 )
-
-poisson_advice <- "The poisson loss needs the largest count, which is public: take `loss_poisson(max)`."
 
 # parameter: for the core. A loss for numeric responses also has their bounds, their kind (loss-response.R), and the map
 # (y - centre) / half to [-1, 1].
@@ -206,13 +220,11 @@ check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y
   if (is.null(loss)) return(default_loss(y, name, implied, call))
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
   if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
-  if (identical(loss, "poisson")) abort("argument", poisson_advice, call = call)
   named <- losses()
-  known <- c(names(named), "huber", "poisson")
-  family <- loss_instead(loss)
+  known <- c(names(named), "huber")
+  family <- if (!is.character(loss) || !all(loss %in% known)) loss_instead(loss)
   near <- family %||% if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
   if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
-  if (identical(near, "poisson")) abort("argument", "There is no such loss. ", poisson_advice, call = call)
   if (!is.null(family)) {
     abort("argument", "`loss` must be one of ", quote_all(known), ". Did you mean \"", family, "\"?", call = call)
   }
@@ -242,13 +254,13 @@ numeric_advice <- function(name) {
   paste0("`", name, "` is numeric, and its values are private: say what they are by `loss`, one of\n",
          "  loss = \"logistic\"                  # `", name, "` is 1 for one class and 0 (or -1) for the other\n",
          "  loss = \"squared\"                   # `", name, "` is a quantity\n",
-         "  loss = loss_poisson(max)           # `", name, "` is a count, with a public maximum")
+         "  loss = \"poisson\"                   # `", name, "` is a count")
 }
 
 # Losses without required arguments, which may be given by name.
 losses <- function() {
   list(logistic = loss_logistic, multinomial = loss_multinomial, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm,
-       squared = loss_squared)
+       squared = loss_squared, poisson = loss_poisson)
 }
 
 # The multinomial loss takes its number of classes from the response.
@@ -286,14 +298,21 @@ has_slopes <- function(loss) loss$name == "logistic"
 # Have steps so much noise that a fit may end at a worse point than it began?
 is_risky <- function(loss) loss$name %in% c("poisson", "multinomial")
 
-# Squared error: a slope without a bound, so that residuals are clipped.
-has_residuals <- function(loss) loss$name == "squared"
+# Is the slope a mean minus the response, a residual?
+has_residuals <- function(loss) loss$name %in% c("squared", "poisson")
 
-# Refuses it.
+# Squared error: a slope without a bound, so that residuals must be clipped.
+has_unbounded_slope <- function(loss) loss$name == "squared"
+
+# Refuses it, and counts without a bound, by which their slope is divided.
 check_bounded_slope <- function(loss, what, call) {
-  if (!has_residuals(loss)) return(invisible())
-  abort("argument", what, " a loss whose slope is bounded, and that of the ", loss$name, " loss is not: take ",
-        "`loss_huber()`.", call = call)
+  if (has_unbounded_slope(loss)) {
+    abort("argument", what, " a loss whose slope is bounded, and that of the ", loss$name, " loss is not: take ",
+          "`loss_huber()`.", call = call)
+  }
+  if (loss$name == "poisson" && is.null(loss$response)) {
+    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`.", call = call)
+  }
 }
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)

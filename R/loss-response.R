@@ -65,11 +65,11 @@ bounded_response <- function(y, name, loss, call) {
   }
   template <- structure(class = "dp_response", list(name = name, kind = loss$response_kind, bounds = loss$response,
                                                     centre = loss$centre, half = loss$half))
-  if (has_residuals(loss)) template$ends <- loss$response
+  if (has_unbounded_slope(loss)) template$ends <- loss$response
   template
 }
 
-# The same response with the bounds of a loss.
+# The same response with the bounds of a loss, which predictions are clipped to.
 with_bounds <- function(template, loss) {
   template[c("bounds", "centre", "half", "ends")] <- list(loss$response, loss$centre, loss$half, loss$response)
   template
@@ -119,8 +119,8 @@ response_link <- function(template, link) {
 
 # The mean of a numeric response, from the linear predictor in the units of response_link().
 response_mean <- function(template, link) {
-  if (template$kind == "count") return(exp(link))
-  if (is.null(template$ends)) link else pmin(pmax(link, template$ends[1]), template$ends[2])
+  mean <- if (template$kind == "count") exp(link) else link
+  if (is.null(template$ends)) mean else pmin(pmax(mean, template$ends[1]), template$ends[2])
 }
 
 # The inverse of response_code(): labels from -1, 1 or NA.

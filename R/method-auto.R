@@ -1,13 +1,13 @@
 # method = "auto", the default, chooses the method from public facts: loss, penalty, geometry, n, d, budget and
 # relation.
 #
-# For squared error there is one method. For the logistic loss without a penalty it takes Newton's method with an
-# automatic ridge, in a geometry (inst/experiments/utility.R compares it with the other methods). Other convex problems
-# have no geometry by default. For these Newton's method with one noisy curvature matrix has less excess loss than
-# objective perturbation, on average over weak and strong signals, on the synthetic problems of
-# inst/experiments/convex-rule.R, and it can use a shared budget. Objective perturbation is better where the noise is
-# very small, and much faster. With very many columns the eigenvalues of a matrix take minutes, a gradient step about a
-# second (dev/bench/wide.R).
+# For squared error there is one method, which counts take, too, where they can (residual_fault()). For the logistic
+# loss without a penalty it takes Newton's method with an automatic ridge, in a geometry (inst/experiments/utility.R
+# compares it with the other methods). Other convex problems have no geometry by default. For these Newton's method with
+# one noisy curvature matrix has less excess loss than objective perturbation, on average over weak and strong signals,
+# on the synthetic problems of inst/experiments/convex-rule.R, and it can use a shared budget. Objective perturbation is
+# better where the noise is very small, and much faster. With very many columns the eigenvalues of a matrix take
+# minutes, a gradient step about a second (dev/bench/wide.R).
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
@@ -29,7 +29,7 @@ chosen_method <- function(job) {
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
   if (loss_outputs(job$loss) > 1L) return(if (job$side <= auto_matrix_columns) "newton" else "gd")
-  if (has_residuals(job$loss)) return("newton-ridge")
+  if (has_unbounded_slope(job$loss)) return("newton-ridge")
   if (!is_convex(job$loss, job$penalty)) return("2opt-ls")
   if (takes_ridge(job) && job$dim <= auto_ridge_columns) return("newton-ridge")
   if (job$dim > auto_columns) return(if (is_smooth(job$loss)) "2opt-ls" else "gd")
@@ -37,7 +37,8 @@ auto_method <- function(job) {
 }
 
 takes_ridge <- function(job) {
-  is_logistic(job$loss) && job$penalty$name == "none" && !identical(job$asked$geometry, "none") &&
+  can <- is_logistic(job$loss) || (has_residuals(job$loss) && is.null(residual_fault(job)))
+  can && job$penalty$name == "none" && !identical(job$asked$geometry, "none") &&
     job$inference == "none" && columns_of(job) > 0L
 }
 

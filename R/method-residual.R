@@ -1,7 +1,8 @@
-# Linear regression by squared error with the method "newton-ridge" (src/method/residual.c). The noise of a gradient is
-# proportional to the residual at which a record is clipped, so residuals are clipped at a multiple of their own scale,
-# which decreases from phase to phase. Fractions of the budget and constants were chosen on synthetic problems and on
-# three data sets: inst/experiments/squared.R.
+# Linear regression by squared error, and regression of counts, with the method "newton-ridge" (src/method/residual.c).
+# The noise of a gradient is proportional to the residual at which a record is clipped, so residuals are clipped at a
+# multiple of their own scale, which decreases from phase to phase. Fractions of the budget and constants for squared
+# error were chosen on synthetic problems and on three data sets: inst/experiments/squared.R. Those for counts were
+# chosen on synthetic problems: inst/experiments/poisson.R.
 
 residual_matrix <- 0.06        # fraction of the budget for the weighted matrix
 residual_counts <- 0.015       # for the counts of residuals of each of the phases
@@ -9,13 +10,18 @@ residual_phases <- 4L          # as in the core
 residual_steps <- 75L          # of all phases
 residual_level <- c(0.02, 0.2) # least and largest fraction for the level of the response,
 residual_precise <- 6          # which is this over n mu in between
+count_level <- c(0.05, 0.5)    # the same for counts, whose level has this n mu of its own in between
+count_precise <- 50
+count_hopeless <- 0.08         # d / (n mu) from which on only the level of counts is found
 residual_enough <- 400         # from this n mu on the slopes are recalibrated, too
 residual_recalibration <- c(level = 0.08, slopes = 0.05) # fraction for the recalibration
 residual_clip <- c(least = 0.6, most = 4, at = 0.7, noise = 0.02, power = 0.4) # see clip_over_scale()
+count_clip <- 1.5              # least clip of counts, which are skewed, over the scale of residuals
 residual_first <- 1.5          # least clip of the first phase, over the scale of residuals
 residual_reach <- 8            # time constants of the slowest direction, over those that the noise of one step allows
 residual_least <- 1.2          # least term added to the matrix, over the norm of its noise
-residual_iterate_sd <- 0.7     # standard deviation of the predictors caused by the noise of the iterates
+residual_iterate_sd <- 0.7     # standard deviation of the predictors caused by the noise of iterates, over the scale
+count_iterate_sd <- 0.3        # the same for counts, where steps are not those of a quadratic
 residual_tail <- 0.85          # fraction of the iterates of a phase whose mean is taken
 residual_signal <- 2^-6        # smallest standard deviation of the predictors, over that of the response
 residual_signals <- 8L         # number of such values, each twice the one before
@@ -24,15 +30,19 @@ residual_spread <- 1e-3        # smallest standard deviation that a coordinate i
 
 # The family of a method for this loss.
 for_loss <- function(method, job) {
-  if (!has_residuals(job$loss)) return(method)
-  if (!method$unbounded) {
+  loss <- job$loss
+  if (has_unbounded_slope(loss) && !method$unbounded) {
     abort("argument", "The method \"", method$name, "\" needs a loss whose slope is bounded, and that of the ",
-          job$loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.",
+          loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.",
           call = job$call)
   }
-  method$family <- family_residual()
+  method$residuals <- has_residuals(loss) && method$unbounded
+  if (method$residuals) method$family <- family_residual() else
+    check_bounded_slope(loss, paste0("The method \"", method$name, "\" needs"), job$call)
   method
 }
+
+takes_residuals <- function(method) isTRUE(method$residuals)
 
 family_residual <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), residual_options,
@@ -40,25 +50,37 @@ family_residual <- function() {
              weighted = function(job) residual_shares(job)$gradients / (1 - geometry_share))
 }
 
-# Refuses what squared error does not have, before anything is charged.
+# Refuses what there is not, before anything is charged.
 check_residual <- function(job) {
-  refuse <- function(...) abort("argument", "With the ", job$loss$name, " loss ", ..., call = job$call)
-  if (columns_of(job) == 0L) refuse("a fit needs columns beside the intercept.")
-  if (!job$design$intercept) refuse("a fit needs an intercept, which holds the level of the response.")
-  if (job$penalty$name != "none") refuse("the method chooses a ridge of its own: leave out `penalty`.")
-  if (job$streamed) refuse("the data must be in memory: a source has no sums of residuals yet.")
-  weighed <- if (is_matrix_design(job$design)) job$design$weighted || !is.null(job$design$shift) else
-    has_weights(job$design)
-  if (weighed) refuse("there are no `weights` and no offsets yet: take `loss_huber()`.")
-  if (!is.null(job$asked$start)) {
-    refuse("a run starts at the level of the response, which it releases: leave out `start`.")
-  }
-  if (!is.null(job$asked$target)) refuse("a fit has no certificate: leave out `target`.")
-  if (job$inference != "none") refuse("there are no intervals yet: leave out `inference`.")
+  fault <- residual_fault(job)
+  if (is.null(fault)) return(invisible())
+  instead <- if (has_unbounded_slope(job$loss)) "`loss_huber()`" else "the method \"newton\""
+  abort("argument", "With the ", job$loss$name, " loss and the method \"", job$method$name, "\" ", fault, ", or take ",
+        instead, ".", call = job$call)
 }
+
+# What there is not, and what to do about it, or NULL.
+residual_fault <- function(job) {
+  if (columns_of(job) == 0L) return("a fit needs columns beside the intercept: add one")
+  if (!job$design$intercept) return("a fit needs an intercept, which holds the level of the response: add one")
+  if (job$penalty$name != "none") return("a ridge is chosen by the method: leave out `penalty`")
+  if (job$streamed) return("there are no sums of residuals of a source yet: give the data in memory")
+  if (has_weight(job$design)) return("there are no `weights` yet: leave them out")
+  if (has_offset(job$design) && !is_count(job)) return("there are no offsets yet: subtract them")
+  if (!is.null(job$asked$start)) {
+    return("a run starts at the level of the response, which it releases: leave out `start`")
+  }
+  if (!is.null(job$asked$target)) return("a fit has no certificate: leave out `target`")
+  if (job$inference != "none") return("there are no intervals yet: leave out `inference`")
+}
+
+is_count <- function(job) job$response$kind == "count"
 
 # n times the budget in Gaussian differential privacy.
 records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
+
+# Where the noise is too large for anything but the level, a fit is the level.
+is_level_only <- function(job) is_count(job) && relative_noise(job, job$rho) > count_hopeless
 
 # Fractions of a job's budget, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {
@@ -70,28 +92,36 @@ residual_shares <- function(job) {
        gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)
 }
 
+# For counts, which have to be found first, as much as leaves it n mu of its own.
 level_share <- function(job) {
-  min(residual_level[2], max(residual_level[1], residual_precise / records_by_budget(job)))
+  if (is_count(job)) return(between((count_precise / records_by_budget(job))^2, count_level))
+  between(residual_precise / records_by_budget(job), residual_level)
 }
 
+between <- function(x, limits) min(limits[2], max(limits[1], x))
+
 # With much noise small clips are better, although they hardly estimate means.
-clip_over_scale <- function(noise) {
+clip_over_scale <- function(job, noise) {
   wanted <- residual_clip[["at"]] * (residual_clip[["noise"]] / noise)^residual_clip[["power"]]
-  min(residual_clip[["most"]], max(residual_clip[["least"]], wanted))
+  min(residual_clip[["most"]], max(if (is_count(job)) count_clip else residual_clip[["least"]], wanted))
 }
 
 residual_options <- function(job, rho) {
   shares <- residual_shares(job)
   left <- 1 - shares$level - geometry_share
-  iterations <- job$control$iterations
+  if (left <= 0) left <- 1
+  iterations <- if (is_level_only(job)) 0L else job$control$iterations
   matrix <- job$control$matrix_share
   list(iterations = if (is.na(iterations)) residual_steps else iterations,
        matrix_share = if (is.na(matrix)) residual_matrix / left else matrix,
        counts_share = residual_counts / left, recalibration_share = shares$recalibration / left,
-       slopes = shares$slopes, present = job$level$present, level = job$level$noise, spread = job$level$spread,
-       centre = job$geometry$centre_sd, clip = clip_over_scale(relative_noise(job, shares$gradients * job$rho)),
-       first = residual_first, reach = residual_reach, least = residual_least, iterate_sd = residual_iterate_sd,
-       tail = residual_tail, signal = residual_signal, signals = residual_signals)
+       slopes = shares$slopes, present = job$level$present, curvature = job$level$curvature, most = job$level$most,
+       event = job$level$event, exponential = is_count(job), level = job$level$noise, spread = job$level$spread,
+       centre = job$geometry$centre_sd,
+       clip = clip_over_scale(job, relative_noise(job, shares$gradients * job$rho)),
+       first = residual_first, reach = residual_reach, least = residual_least,
+       iterate_sd = if (is_count(job)) count_iterate_sd else residual_iterate_sd, tail = residual_tail,
+       signal = residual_signal, signals = residual_signals)
 }
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the

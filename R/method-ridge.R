@@ -1,7 +1,7 @@
 #' Settings of Newton's method with a ridge that it chooses itself
 #'
-#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty
-#' and for squared error.
+#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty,
+#' for squared error and for counts.
 #' All settings are public: they must not be chosen by looking at the data.
 #'
 #' The method always works in a geometry (see [geometry_public()]), in which the columns have similar variances, and it
@@ -67,8 +67,26 @@
 #'    prediction (5 percent), correct the level and one factor for all slopes; with few records only the level (8
 #'    percent).
 #'
-#' There is no certificate, and `certificate_share` and `confidence` are not used. `iterations` is the number of steps
-#' of all phases (`NULL`: 75).
+#' There is no certificate, and `certificate_share` is not used. `iterations` is the number of steps of all phases
+#' (`NULL`: 75). The status is `"noise"` where the mean gradients of all phases, put together, do not exceed noise and
+#' sampling error with the probability `confidence`.
+#'
+#' @section Counts:
+#' With [loss_poisson()] a fit proceeds in the same way, with residuals \eqn{e^t - y} relative to the mean count, and
+#' with these differences.
+#' 1. The level comes first, with the part of the budget that leaves it an n mu of 50 of its own, but at least 5 and at
+#'    most 50 percent. 60 percent of that pay for noisy counts of the response by octaves, 0, 1, 2, 3 to 4, 5 to 8 and
+#'    so on, in the release called `ranges`. The mean is that of counts clipped at the end of the outermost octave that
+#'    exceeds the noise, so its noise depends on this clip and not on `max`. With an offset o, 30 percent of the rest
+#'    pay for the mean of \eqn{e^o}, by which this mean is divided. If `max` is larger than 16 times the clip, it is
+#'    replaced by that.
+#' 2. Where d / (n mu) exceeds 0.08, with d coefficients and mu the budget in Gaussian differential privacy, the noise
+#'    is too large for anything but the level. It then has the whole budget but for the geometry, and the fit is the
+#'    constant prediction, with the status `"noise"`.
+#' 3. Clips are at least 1.5 times the scale of residuals, as counts are skewed, and at least one event.
+#' 4. The prior mean of the intercept is the level less half the variance of the prediction.
+#' 5. The recalibration also corrects for the dependence of the curvature on the prediction, and corrections are
+#'    shrunk as if they were about a fifth of the residuals' scale and of the slopes.
 #'
 #' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, else 160.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else

@@ -155,6 +155,10 @@ check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no ro
 
 # ---- coefficients ----
 
+has_weight <- function(design) if (is_matrix_design(design)) isTRUE(design$weighted) else !is.null(design$weights)
+
+has_offset <- function(design) if (is_matrix_design(design)) !is.null(design$shift) else length(design$offset) > 0L
+
 # Number of coefficients.
 design_dim <- function(design) {
   if (is_matrix_design(design)) length(design$labels) else nrow(design$columns) + design$intercept

@@ -7,8 +7,8 @@
 #' or `penalty` (from [penalty_ridge()]).
 #'
 #' * `logistic_reg()`: a response of two levels. `multinom_reg()`: a factor with more levels ([loss_multinomial()]).
-#' * `linear_reg()` needs the public bounds of the response, `loss = loss_huber(response = c(lower, upper))`;
-#'   `poisson_reg()` the largest count, `loss = loss_poisson(max)`.
+#' * `linear_reg()` needs the public bounds of the response, `loss = loss_huber(response = c(lower, upper))`.
+#'   `poisson_reg()` takes the largest count, `loss = loss_poisson(max)`, or finds it.
 #'
 #' The arguments `penalty` and `mixture` of these models are not used, as with the engine `"glm"`.
 #'

@@ -66,7 +66,9 @@ quality_text <- function(x) {
 }
 
 # The released constant prediction is a start.
-start_text <- function(x) if (is.null(x$checks$class)) "the start" else "the constant prediction"
+start_text <- function(x) {
+  if (is.null(x$checks$class) && !by_residuals(x)) "the start" else "the constant prediction"
+}
 
 better_text <- function(x) {
   if (isTRUE(x$decrease > 0)) {
@@ -77,12 +79,15 @@ better_text <- function(x) {
     return(paste0("better than ", start_text(x), ", gradients there ",
                   signif(signal[["norm"]] / sqrt(signal[["columns"]]), 2), " times the level of noise and sampling"))
   }
+  if (by_residuals(x) && signal[["norm"]] == 0) {
+    return("it is the constant prediction, as the noise is too large for anything else")
+  }
   if (is.null(signal) && is.na(x$decrease)) return("not measured, as no release compares it with the start")
   paste("nothing that is released shows it to be better than", start_text(x))
 }
 
 certified_text <- function(x) {
-  if (has_residuals(x$loss)) return(NULL)
+  if (by_residuals(x)) return(NULL)
   if (x$status == "noise") return(if (isTRUE(x$target$trivial)) "nothing certified, as every point meets the target")
   c(sosp = "certified stationary", ranges = "certified stationary in ranges that do not fit",
     budget = "not certified, as the budget is spent",
@@ -107,7 +112,7 @@ queries_text <- function(x) {
 }
 
 certificate_text <- function(x) {
-  if (has_residuals(x$loss)) return("No certificate: residuals are clipped closer in each phase")
+  if (by_residuals(x)) return("No certificate: residuals are clipped closer in each phase")
   scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
   certificate_lines(x$certificate, scale, x$target)
 }

@@ -194,6 +194,10 @@ losses <- function() {
     fit(paste(method, "huber"), method = method, loss = huber, y = small$response)
   }
   fit("huber qu", method = "newton", loss = huber, y = small$response, control = control_newton("qu"))
+  counts <- round(exp(small$response))
+  fit("counts", method = "newton-ridge", loss = "poisson", y = counts)
+  fit("counts alone", method = "newton-ridge", loss = loss_poisson(50), y = counts, eps = 0.1)
+  fit("squared", method = "newton-ridge", loss = "squared", y = small$response)
   classes <- factor(cut(small$response, 3), labels = c("a", "b", "c"))
   for (method in c("newton", "gd", "sgd")) fit(paste(method, "multinomial"), method = method, loss = NULL, y = classes)
   fit("refused: multinomial tr", method = "tr", loss = "multinomial", y = classes)

@@ -8,6 +8,8 @@
 
 enum { P = 4, MOST = P + 1, MOST_ROWS = 20, ENDS = 4 };
 
+static const char *loss; /* of the pairs and values */
+
 enum quantity { RESPONSE, GRADIENT, MEANS, LEVEL, COUNTS, QUANTITIES };
 
 /* Two data sets that differ in their first record, and what they are asked. */
@@ -26,7 +28,10 @@ static void values_by_definition(int weighted);
 static void refused(void);
 
 void test_barrier_residual(void) {
-  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+  static const char *const losses[] = {"squared", "poisson"};
+  for (int i = 0; i < 2 * FIXTURE_STORAGES; i++) {
+    loss = losses[i % 2];
+    fixture_storage = i / 2;
     for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
       for (int q = RESPONSE; q < QUANTITIES; q++) random_pairs(neighbours, q);
       if (fixture_storage == FIXTURE_CODES) continue; /* half of its columns are indicators */
@@ -40,10 +45,16 @@ void test_barrier_residual(void) {
 
 /* ---- the pairs of the proofs ---- */
 
+static int is_count(void) { return strcmp(loss, "poisson") == 0; }
+
+/* Of counts of at most one, whose mean is 1/2 where the intercept alone is not zero. */
+static void set_mean(struct pair *p) { p->w[0] = is_count() ? log(0.5) / p->constant : 0; }
+
 static struct pair base_pair(size_t n, double size) {
   struct pair p = {.n = n, .y = {1, 1}, .weight = {1, 1}, .clip = 0.1, .constant = 0.5, .cap = 1.2};
   for (size_t j = 0; j < P; j++) p.scale[j] = size;
   for (size_t j = 0; j < ENDS; j++) p.end[j] = 0.1 * (double)(j + 1);
+  set_mean(&p);
   return p;
 }
 
@@ -58,6 +69,7 @@ static void tight(enum oracle_neighbours neighbours, enum quantity q, struct pai
 static void worst_gradient(enum oracle_neighbours neighbours, size_t n, double size) {
   struct pair p = base_pair(n, size);
   p.constant = 0.01;
+  set_mean(&p);
   for (int side = 0; side < 2; side++) p.row[side][1] = side ? -1 : 1;
   tight(neighbours, GRADIENT, p);
 }
@@ -73,7 +85,7 @@ static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   tight(neighbours, LEVEL, means);
   tight(neighbours, MEANS, means);
   counts.w[1] = 0;
-  counts.y[0] = 0.1; /* at the first end, and beyond the last */
+  counts.y[0] = is_count() ? 0.4 : 0.1; /* at the first end, and beyond the last */
   tight(neighbours, COUNTS, counts);
 }
 
@@ -174,7 +186,7 @@ static double share(enum oracle_neighbours neighbours, enum quantity q, const st
     }
     if (fixture_data(x, p->n, P, 1, 1.5, y, &arrays, &d) != BASE_OK) return INFINITY;
     if (coordinates_create(&spec, &c) != BASE_OK) return INFINITY;
-    if (open_oracle(d, loss_find("squared"), NULL, &ctest_entropy, neighbours, &o) != BASE_OK) return INFINITY;
+    if (open_oracle(d, loss_find(loss), NULL, &ctest_entropy, neighbours, &o) != BASE_OK) return INFINITY;
     sensitivity = ask(o, q, p, c, weight, answers[k]);
     oracle_free(o);
     coordinates_free(c);
@@ -200,7 +212,8 @@ static void add_expected(const struct pair *p, long double v, long double y, con
                          long double want[QUANTITIES][MOST]) {
   long double t = 0, f = 0;
   for (size_t j = 0; j < MOST; j++) t += p->w[j] * z[j], f += p->along[j] * z[j];
-  long double r = t - y, limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
+  long double r = is_count() ? fminl(expl(t), 1) - fmaxl(y, 0) : t - y;
+  long double limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
   for (size_t j = 0; j < 3; j++) want[RESPONSE][j] += v * (j == 0 ? 1 : j == 1 ? y : y * y / 2);
   for (size_t j = 0; j < MOST; j++) want[GRADIENT][j] += v * z[j] * clipped(r, limit);
   want[LEVEL][0] += means;
@@ -230,7 +243,7 @@ static void values_by_definition(int weighted) {
   }
   x[7] = NAN;
   CHECK(fixture_data(x, N, P, 1, 1.5, y, &f.arrays, &f.data) == BASE_OK);
-  CHECK(open_oracle(f.data, loss_find("squared"), NULL, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) == BASE_OK);
+  CHECK(open_oracle(f.data, loss_find(loss), NULL, &ctest_entropy, ORACLE_REPLACE_ONE, &f.oracle) == BASE_OK);
   const struct coordinates_spec spec = spec_of(&p);
   CHECK(coordinates_create(&spec, &c) == BASE_OK);
   CHECK(oracle_set_weights(f.oracle, weighted ? weight : NULL, NULL, 0) == BASE_OK);
@@ -255,6 +268,7 @@ static void values_by_definition(int weighted) {
 /* Queries that need a bound of the slope, in any coordinates; residuals of other losses and of rows that are not
  * weighted; ends and clips that are no use. Nothing is charged. */
 static void refused(void) {
+  loss = "squared";
   const struct query *const bounded[] = {&query_gradient, &query_clipped_gradient, &query_products, &query_decreases};
   struct pair p = base_pair(20, 1);
   const struct coordinates_spec spec = spec_of(&p);

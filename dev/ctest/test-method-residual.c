@@ -1,10 +1,6 @@
 /* Squared error with clipped residuals: with a large budget the least squares; what skewed residuals, null records and
  * badly scaled coordinates do to it; the scale of residuals and the posterior mean; what it spends and refuses. */
-#include "run.h"
-
-#include "method/private.h"
-
-enum { DIM = 4, COLUMNS = DIM - 1, ENDS = 25 };
+#include "residual.h"
 
 static void finds_least_squares(double scale, int missing);
 static void corrects_skewed_residuals(int slopes);
@@ -32,75 +28,19 @@ void test_method_residual(void) {
   refused();
 }
 
-static struct residual_options run_options_residual(void) {
-  return (struct residual_options){.iterations = 75,
-                                   .matrix_share = 0.07,
-                                   .counts_share = 0.02,
-                                   .recalibration_share = 0.06,
-                                   .slopes = 1,
-                                   .present = 1,
-                                   .level = 0.01,
-                                   .spread = 0.5,
-                                   .centre = 0.001,
-                                   .clip = 4,
-                                   .first = 1.5,
-                                   .reach = 8,
-                                   .least = 1.2,
-                                   .iterate_sd = 0.7,
-                                   .tail = 0.85,
-                                   .signal = 1 / 64.0,
-                                   .signals = 8};
-}
-
 /* y = 0.2 + 0.3 x_1 - 0.2 x_2 + noise; every third record is null if some are missing. */
 static void open_numbers(struct fixture *f, struct fixture_coordinates *c, size_t n, double scale, int missing,
                          double (*noise)(void), double capacity) {
-  double *x = base_alloc(n * COLUMNS, sizeof *x), *y = base_alloc(n, sizeof *y);
-  for (size_t i = 0; i < n * COLUMNS; i++) x[i] = 0.3 * ctest_normal();
+  double *x = normal_rows(n), *y = base_alloc(n, sizeof *y);
   for (size_t i = 0; i < n; i++) {
     y[i] = 0.2 + 0.3 * x[i] - 0.2 * x[i + n] + noise();
     if (missing && i % 3 == 0) y[i] = NAN;
   }
-  fixture_storage = FIXTURE_DENSE;
-  fixture_open_rows(f, "squared", x, y, n, COLUMNS, 1, ORACLE_REPLACE_ONE, capacity);
-  for (size_t j = 0; j < COLUMNS; j++) {
-    c->scale[j] = scale * (1 + 0.3 * (double)j);
-    c->prior[j] = c->spread[j] = 0.5;
-    c->centre[j] = 0.02 * (double)j;
-  }
-  c->spec = (struct coordinates_spec){.p = COLUMNS,
-                                      .intercept = 1,
-                                      .weighted = 1,
-                                      .radius = 1,
-                                      .constant = 0.4,
-                                      .cap = 20,
-                                      .bound = 1,
-                                      .scale = c->scale,
-                                      .prior = c->prior,
-                                      .spread = c->spread,
-                                      .centre = c->centre};
-  CHECK(coordinates_create(&c->spec, &c->made) == BASE_OK);
-  CHECK(oracle_move(f->oracle, c->made) == BASE_OK);
-}
-
-static void close_numbers(struct fixture *f, struct fixture_coordinates *c) {
-  fixture_close(f);
-  coordinates_free(c->made);
+  open_rows(f, c, "squared", x, y, n, scale, 20, capacity);
 }
 
 static double uniform_noise(void) { return 0.2 * (ctest_uniform() - 0.5); }
 static double skewed_noise(void) { return -0.05 * (log(ctest_uniform()) + 1); }
-
-/* Norm of the gradient of squared error, which no residual is clipped in. The coefficients are of coordinates that the
- * run rescaled. */
-static double exact_gradient(const struct fixture *f, const struct fixture_coordinates *c, const double *w) {
-  double g[DIM], here[DIM];
-  here[0] = w[0];
-  for (size_t j = 0; j < COLUMNS; j++) here[j + 1] = w[j + 1] * c->scale[j] / oracle_scale(f->oracle)[j];
-  const struct ask ask = {.at = here, .clip = 100};
-  CHECK(mean_of(oracle_all(f->oracle), &query_residual_gradient, &ask, g) == BASE_OK);
-  return la_norm(DIM, g);
-}
 
 static void finds_least_squares(double scale, int missing) {
   struct residual_options o = run_options_residual();

@@ -102,7 +102,7 @@ const double *oracle_prior(const struct oracle *oracle);
 const double *oracle_spread(const struct oracle *oracle); /* the same for the columns */
 const double *oracle_scale(const struct oracle *oracle);  /* of the columns in these coordinates; else NULL */
 double oracle_constant(const struct oracle *oracle);      /* the intercept's coordinate; zero if there is none */
-int oracle_clips(const struct oracle *oracle);            /* must slopes be clipped, of weighted rows? */
+int oracle_clips(const struct oracle *oracle);            /* are slopes residuals, of weighted rows? */
 double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: bound on the norm of a gradient */
 double oracle_smoothness(const struct oracle *oracle); /* G: Lipschitz constant of the gradient */

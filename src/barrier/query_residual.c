@@ -1,6 +1,7 @@
 /*
- * Residuals r = t - y at a released point, of weighted rows z and a loss whose slope r has no bound. c is the clip, R
- * the cap, v in [0, 1] a record's weight (proofs: sensitivity-residual, residual-counts, recalibration).
+ * Residuals r at a released point, of weighted rows z and a loss whose slope is a mean minus the response: r = t - y,
+ * or min(e^t / max, 1) - y for counts. c is the clip, R the cap, v in [0, 1] a record's weight (proofs:
+ * sensitivity-residual, residual-counts, recalibration).
  *
  *   gradient       v z clip(r, c min(1, R / |z|)), of norm at most c R whatever z and y are: 2 c R / n, zero-out half
  *   recalibration  v (1, f / 2) clip(r, c), |f| <= 2, of norm at most sqrt(2) c: twice that / n, zero-out half;
@@ -8,7 +9,7 @@
  *   counts         v times the weights of |r| on a grid, which are not negative and sum to one: sqrt(2) / n,
  *                  zero-out 1 / n, as a null record counts nowhere
  *
- * A null record has z = 0, y = 0 and therefore r = 0.
+ * A null record has z = 0 and counts nowhere.
  *
  * Counts in cells would jump where a predictor is rounded across the end of a cell, which a null record may do to all
  * records of its block at once (bounds.c). The weights are continuous instead: a residual between two ends counts at
@@ -22,7 +23,19 @@
 
 static double clipped(double x, double limit) { return x > -limit ? (x < limit ? x : limit) : -limit; }
 
-static double weight_of(const struct data_block *b, size_t i) { return b->weight ? b->weight[i] : 1; }
+/* Zero for a null record. */
+static double weight_of(const struct data_block *b, size_t i) {
+  return b->clip[i] > 0 ? (b->weight ? b->weight[i] : 1) : 0;
+}
+
+static const struct loss_bounds *bounds_of(const struct scope *s) { return loss_bounds_of(s->oracle->model.loss); }
+
+/* What the rounding errors of residuals up to this size are relative to: to themselves for squared error, else to the
+ * bound of the slope. */
+static double rounded_size(const struct scope *s, double size) {
+  double bound = bounds_of(s)->lipschitz;
+  return isfinite(bound) ? fmax(bound, size) : size;
+}
 
 static int check(const struct scope *s, const struct ask *a) {
   return model_clips(&s->oracle->model) ? check_clip(s, a) : BASE_ERR_ARGUMENT;
@@ -53,7 +66,8 @@ static double sensitivity_gradient(const struct scope *s, const struct ask *a, s
   const struct model *m = &s->oracle->model;
   (void)i;
   double change = bounds_terms(s) * model_limit_bound(m, a->clip);
-  return bounds_sensitivity(s, change, bounds_rounding(s, 1, la_norm(m->dim, a->at), a->clip));
+  double size = rounded_size(s, a->clip);
+  return bounds_sensitivity(s, change, bounds_rounding(s, bounds_of(s)->curv_upper, la_norm(m->dim, a->at), size));
 }
 
 const struct query query_residual_gradient = {.name = "residual gradient",
@@ -88,9 +102,9 @@ static void add_means(const struct task *task, const struct data_block *b, doubl
 /* The part f / 2 has the Lipschitz constant c / 2 in the second predictor. */
 static double sensitivity_means(const struct scope *s, const struct ask *a, size_t i) {
   size_t dim = s->oracle->model.dim;
-  double most = (a->along ? sqrt(2) : 1) * a->clip;
+  double most = (a->along ? sqrt(2) : 1) * a->clip, size = sqrt(2) * rounded_size(s, a->clip);
   (void)i;
-  double error = bounds_rounding(s, sqrt(2), la_norm(dim, a->at), most);
+  double error = bounds_rounding(s, sqrt(2) * bounds_of(s)->curv_upper, la_norm(dim, a->at), size);
   if (a->along) error += bounds_rounding(s, a->clip / 2, la_norm(dim, a->along), 0);
   return bounds_sensitivity(s, bounds_terms(s) * most, error);
 }
@@ -132,7 +146,7 @@ static void add_counts(const struct task *task, const struct data_block *b, doub
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     residuals(task, &tile, work[T], work[V]);
     for (size_t i = 0; i < tile.rows; i++) {
-      if (tile.clip[i] > 0) count(task->ask, fabs(work[V][i]), weight_of(&tile, i), sum);
+      count(task->ask, fabs(work[V][i]), weight_of(&tile, i), sum);
     }
   }
 }
@@ -150,12 +164,12 @@ static int check_counts(const struct scope *s, const struct ask *a) {
 }
 
 /* The two weights of a residual change by the change of r over the distance of its ends; r itself has one more
- * rounding, of at most the last end. */
+ * rounding, of at most the last end, or a few of the bound of the slope. */
 static double sensitivity_counts(const struct scope *s, const struct ask *a, size_t i) {
   double slope = sqrt(2) / narrowest(a);
   (void)i;
-  double error = bounds_rounding(s, slope, la_norm(s->oracle->model.dim, a->at), 1);
-  error += slope * 2 * DBL_EPSILON * a->step[a->k - 1] * bounds_max_rows(s);
+  double error = bounds_rounding(s, slope * bounds_of(s)->curv_upper, la_norm(s->oracle->model.dim, a->at), 1);
+  error += slope * 12 * DBL_EPSILON * rounded_size(s, a->step[a->k - 1]) * bounds_max_rows(s);
   return bounds_sensitivity(s, sqrt(bounds_terms(s)), error);
 }
 

@@ -37,6 +37,8 @@ int loss_create(const char *name, double parameter, struct loss **out) {
 
 void loss_free(struct loss *loss) { base_free(loss); }
 
+int loss_has_residuals(const struct loss *loss) { return loss->residual; }
+
 size_t loss_outputs(const struct loss *loss) { return loss->multi_output ? (size_t)loss->parameter : 1; }
 
 const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss->bounds; }

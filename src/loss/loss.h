@@ -31,6 +31,8 @@ const struct loss *loss_find(const char *name);
  * BASE_ERR_ARGUMENT where it is out of its range, and for an unknown name. */
 int loss_create(const char *name, double parameter, struct loss **out);
 void loss_free(struct loss *loss);
+/* Is the slope a mean minus the response, a residual? */
+int loss_has_residuals(const struct loss *loss);
 /* Number of predictors of a row. With several, t and d1 below have a column for each, and there is no d2. */
 size_t loss_outputs(const struct loss *loss);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);

@@ -73,6 +73,7 @@ SIMD_CLONES static void curvatures(double max, size_t n, const double *y, const 
 
 const struct loss loss_poisson = {
     .name = "poisson",
+    .residual = 1,
     .parameter = 1,
     .least = 1,
     .most = MOST_COUNT,

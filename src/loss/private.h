@@ -9,6 +9,7 @@ struct loss {
   double parameter;
   double least, most;                                /* range of the parameter */
   int multi_output;                                       /* the parameter is the number of predictors */
+  int residual;                                      /* the slope is a mean minus the response */
   struct loss_bounds (*bounds_at)(double parameter); /* NULL: there is no parameter */
   struct loss_bounds bounds;
   double (*range)(double parameter, double t_max);

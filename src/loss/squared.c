@@ -47,6 +47,7 @@ static void curvatures(double none, size_t n, const double *y, const double *t, 
 
 const struct loss loss_squared = {
     .name = "squared",
+    .residual = 1,
     .bounds = {.lipschitz = INFINITY,
                .curv_lower = 0,
                .curv_upper = 1,

@@ -235,14 +235,18 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
 
 /* The shares are of the whole budget; the gradients have what they leave. */
 struct residual_options {
-  int iterations;             /* of all phases */
+  int iterations;             /* of all phases; zero: the level only */
   double matrix_share;        /* for the weighted matrix */
   double counts_share;        /* for the counts of residuals of each phase */
   double recalibration_share; /* for the recalibration */
   int slopes;                 /* does it correct the slopes, too? */
   double present;             /* fraction of records that are not null */
+  double curvature;           /* of the loss at the start: one for squared error, for counts the level */
+  double most;                /* largest residual */
+  int exponential;            /* is the curvature in proportion to e^t, t the predictor? */
+  double event;               /* least clip: the change of a residual by one event; zero for squared error */
   double level;               /* standard deviation of the noise of the start's constant prediction */
-  double spread;              /* of the response about it */
+  double spread;              /* largest standard deviation of the predictors that is expected */
   double centre;              /* standard deviation of the noise of the centres of columns */
   double clip;                /* of residuals, over their scale */
   double first;               /* least such clip in the first phase */
@@ -253,8 +257,8 @@ struct residual_options {
                                * spread of the response */
   int signals;                /* number of such values, each twice the one before; zero is another one */
 };
-/* For squared error without a penalty, of weighted rows with an intercept in coordinates of their own. w is a constant
- * prediction. */
+/* For squared error and counts without a penalty, of weighted rows with an intercept in coordinates of their own. w is
+ * a constant prediction. */
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result);
 double residual_default_alpha(struct oracle *oracle, const struct penalty *penalty,

@@ -79,6 +79,16 @@ struct posterior_known {
 /* first: the posterior variance of the first coordinate, averaged over t. */
 int posterior_known_mean(const struct posterior_known *p, double *a, double *first);
 
+/* ---- shrink.c ---- */
+
+struct known_moments {
+  size_t dim;
+  double sd;    /* of the noise on the diagonal; off it sd / sqrt(2) */
+  double first; /* the first entry */
+  const double *variance, *mean; /* from 1 on: relative variances of the columns; variances of their means */
+};
+void shrink_moments(const struct known_moments *k, double *m);
+
 /* ---- scale.c ---- */
 
 /* Noisy fractions of records by the size of their residuals. */

@@ -1,12 +1,17 @@
 /*
- * Linear regression by squared error. The noise of a gradient is proportional to the residual at which a record is
- * clipped, so residuals are clipped at a multiple of their own scale, which decreases from phase to phase.
+ * Regression by squared error, and of counts by the Poisson loss. The noise of a gradient is proportional to the
+ * residual at which a record is clipped, so residuals are clipped at a multiple of their own scale, which decreases
+ * from phase to phase.
+ *
+ * Residuals, scales and gradients are divided by the curvature h of the loss at the start: one for squared error, for
+ * counts the level, so that residuals are relative to it. Then the mean of h z z' / h is about M for both losses.
  *
  *   matrix       M, of the weighted rows, is released. The columns are rescaled by its trace, so that rows have a norm
- *                of about one, and M is shrunk towards what is known of it (shrink()).
+ *                of about one, and M is shrunk towards what is known of it (shrink.c).
  *   each phase
  *     scale      of the residuals at w, from noisy counts (scale.c). The clip is c = q times the scale, in the first
- *                phase at least the option `first` times it; p, the fraction within c, is the curvature that remains.
+ *                phase at least the option `first` times it, and at least one event, without which rare counts would
+ *                say nothing; p, the fraction within c, is the curvature that remains.
  *     steps      w <- w - (p M + a I)^-1 g, T steps, g the mean of z clip(r, c min(1, R / |z|)), with noise s sqrt(T)
  *                in each coordinate; a = max(T s sqrt(d) / (16 reach scale), least |noise of M|), and larger until the
  *                predictors of the rows vary by at most `iterate_sd` times the scale (iterate_variance())
@@ -20,10 +25,12 @@
  *                clips do to residuals that are not symmetric: the level, and one factor for all slopes. Where there is
  *                little data, the level only.
  *
+ * Without iterations there are no releases, and the solution is the start: the level.
+ *
  * At the end coefficients are mapped back to the coordinates of the caller. The intercept is the first coefficient.
  * Everything but the releases is post-processing, on which accuracy rests, not privacy. There is no certificate.
  */
-#include "method/private.h"
+#include "method/residual.h"
 
 #include "la/la.h"
 
@@ -33,39 +40,15 @@
 #define PHASES 4
 static const double phase_share[PHASES] = {0.05, 0.10, 0.25, 0.60};
 static const double phase_steps[PHASES] = {10, 10, 15, 40};
-#define ENDS 25        /* of the grid of residuals, from MOST on by a factor of sqrt(2) downwards */
-#define MOST 2         /* the largest residual of a prediction in [-1, 1] */
 #define LONGEST 16     /* largest square of the factor of the columns */
 #define SHORTEST 0.5   /* and the smallest one */
-#define LEVEL_CLIP 1.5 /* clip of the residuals for the level, over their scale */
+#define DOUBT 0.1      /* relative error of p, as residuals have another distribution than t */
 
-struct run {
-  struct objective f;
-  const struct residual_options *o;
-  struct opt_result *result;
-  double rho;
-  size_t dim;
-  double *w, *start;
-  double *matrix, *value; /* M: its eigenvectors, one a column, and its eigenvalues */
-  double matrix_noise;    /* about the spectral norm of the noise of M */
-  double *scratch;        /* dim x dim */
-  double *product;        /* dim x dim, for the posterior */
-  double *variance;       /* prior variances of the columns' coefficients, relative to others */
-  double *equation;       /* v, relative to the start */
-  double precision;       /* of each of its numbers */
-  double *mean, *mean_gradient, *gradient, *rotated, *move;
-  double factor;         /* by which the columns were rescaled */
-  double first_variance; /* posterior variance of the intercept */
-  double spread;         /* standard deviation of the response about the start, at most three times the first scale */
-  struct residual_scale scale;
-  double clip, within; /* c, p */
-};
 
 static int allocate(struct run *r, double **memory);
 static int prepare(struct run *r);
 static int rescale(struct run *r, double *sd);
-static void shrink(const struct run *r, double sd, double *m);
-static void shrink_diagonal(const struct run *r, double sd, double *m);
+static void shrink(struct run *r, double sd);
 static int decompose(struct run *r);
 static void set_prior(struct run *r);
 static int phase(struct run *r, int i);
@@ -75,20 +58,22 @@ static double iterate_variance(const struct run *r, double s, double steps, doub
 static int take_steps(struct run *r, double rho, int steps, double added, int *kept);
 static void combine(struct run *r, double sd);
 static int solve(struct run *r);
-static int recalibrate(struct run *r, double *w);
-static int recalibrate_level(struct run *r, double *w);
+static void measure_signal(struct run *r);
 
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result) {
   struct run r = {.o = options, .result = result, .rho = rho * ALMOST, .w = w, .factor = 1};
+  r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
   if (status == BASE_OK && (!oracle_clips(oracle) || oracle_constant(oracle) == 0)) status = BASE_ERR_ARGUMENT;
-  if (status != BASE_OK) return status;
+  result->signal = 0;
+  if (status != BASE_OK || options->iterations == 0) return status;
   double *memory;
   status = allocate(&r, &memory);
   if (status == BASE_OK) status = prepare(&r);
   for (int i = 0; status == BASE_OK && i < PHASES; i++) status = phase(&r, i);
-  if (status == BASE_OK) status = options->slopes ? recalibrate(&r, w) : recalibrate_level(&r, w);
+  if (status == BASE_OK) measure_signal(&r);
+  if (status == BASE_OK) status = residual_recalibrate(&r, w);
   la_scale(r.dim - 1, r.factor, w + 1);
   base_free(memory);
   return status;
@@ -107,11 +92,11 @@ double residual_default_alpha(struct oracle *oracle, const struct penalty *penal
 
 static int allocate(struct run *r, double **memory) {
   size_t dim = r->dim = r->f.dim;
-  double *next = *memory = base_alloc(dim * (9 + 3 * dim), sizeof(double));
+  double *next = *memory = base_alloc(dim * (10 + 3 * dim), sizeof(double));
   if (!next) return BASE_ERR_MEMORY;
-  double **const vectors[] = {&r->start,         &r->value,    &r->variance, &r->equation, &r->mean,
-                              &r->mean_gradient, &r->gradient, &r->rotated,  &r->move};
-  for (size_t i = 0; i < 9; i++, next += dim) *vectors[i] = next;
+  double **const vectors[] = {&r->start, &r->value,         &r->variance, &r->equation, &r->away,
+                              &r->mean,  &r->mean_gradient, &r->gradient, &r->rotated,  &r->move};
+  for (size_t i = 0; i < 10; i++, next += dim) *vectors[i] = next;
   r->matrix = next;
   r->scratch = next + dim * dim;
   r->product = next + 2 * dim * dim;
@@ -129,7 +114,7 @@ static int prepare(struct run *r) {
   if (status == BASE_OK) status = rescale(r, &sd);
   if (status != BASE_OK) return status;
   r->matrix_noise = sqrt(2 * (double)r->dim) * sd;
-  shrink(r, sd, r->matrix);
+  shrink(r, sd);
   return decompose(r);
 }
 
@@ -148,63 +133,14 @@ static int rescale(struct run *r, double *sd) {
   return oracle_rescale(r->f.oracle, r->factor);
 }
 
-static double square(double x) { return x * x; }
-
-/* The variance that is expected of a column. */
-static double expected(const struct run *r, size_t j) {
-  return r->o->present * square(oracle_spread(r->f.oracle)[j - 1]);
-}
-
-/* The standard deviation of what the noise of its centre leaves of the mean of a column. */
-static double centre_sd(const struct run *r, size_t j) { return oracle_scale(r->f.oracle)[j - 1] * r->o->centre; }
-
-/* Entries off the diagonal are shrunk as if all correlations had the same variance. The first row has the means of the
- * columns, whose centres are known up to their noise, and the first entry is known. */
-static void shrink(const struct run *r, double sd, double *m) {
-  size_t dim = r->dim;
-  double noise = sd * sd / 2, squares = 0, products = 0, trace = 0, total = 0;
-  double constant = oracle_constant(r->f.oracle);
-  shrink_diagonal(r, sd, m);
-  m[0] = r->o->present * constant * constant;
-  for (size_t j = 2; j < dim; j++) {
-    for (size_t i = 1; i < j; i++) {
-      squares += square(m[i + j * dim]) - noise;
-      products += m[i + i * dim] * m[j + j * dim];
-    }
+static void shrink(struct run *r, double sd) {
+  double *variance = r->move, *mean = r->rotated, constant = oracle_constant(r->f.oracle);
+  for (size_t j = 1; j < r->dim; j++) {
+    variance[j] = r->o->present * square(oracle_spread(r->f.oracle)[j - 1]);
+    mean[j] = square(constant * centre_sd(r, j));
   }
-  for (size_t j = 1; j < dim; j++) {
-    trace += m[j + j * dim];
-    total += expected(r, j);
-  }
-  double correlation = squares > 0 && products > 0 ? squares / products : 0; /* squared */
-  double more = fmin(2, fmax(1, total / trace));
-  for (size_t j = 1; j < dim; j++) {
-    double mean = square(constant * centre_sd(r, j));
-    for (size_t i = 0; i < j; i++) {
-      double signal = i == 0 ? mean : correlation * m[i + i * dim] * m[j + j * dim];
-      m[j + i * dim] = m[i + j * dim] *= signal > 0 ? signal / (signal + noise) : 0;
-    }
-  }
-  for (size_t j = 1; j < dim; j++) la_scale(dim - 1, more, m + 1 + j * dim);
-}
-
-/* Towards the expected variances, where a larger trace is spread equally. */
-static void shrink_diagonal(const struct run *r, double sd, double *m) {
-  size_t dim = r->dim;
-  double trace = 0, total = 0, excess = 0, columns = (double)(dim - 1);
-  for (size_t j = 1; j < dim; j++) {
-    trace += m[j + j * dim];
-    total += expected(r, j);
-  }
-  double known = fmin(fmax(trace, 0.1 * total), total), more = fmax(trace - known, 0) / columns;
-  for (size_t j = 1; j < dim; j++) {
-    excess += square(m[j + j * dim] - known * expected(r, j) / total - more) / columns;
-  }
-  double factor = excess > sd * sd ? 1 - sd * sd / excess : 0;
-  for (size_t j = 1; j < dim; j++) {
-    double mean = fmax(known * expected(r, j) / total + more, 1e-9);
-    m[j + j * dim] = fmax(mean + factor * (m[j + j * dim] - mean), 0.2 * mean);
-  }
+  const struct known_moments known = {r->dim, sd, r->o->present * constant * constant, variance, mean};
+  shrink_moments(&known, r->matrix);
 }
 
 /* M as eigenvectors and eigenvalues, which are raised to half of the least entry of the diagonal, or of the noise. */
@@ -235,12 +171,6 @@ static void set_prior(struct run *r) {
 
 /* ---- a phase ---- */
 
-/* to <- V'x, V the eigenvectors of M */
-static void rotate(const struct run *r, const double *x, double *to) {
-  memset(to, 0, r->dim * sizeof(double));
-  la_matvec_t_add(r->dim, r->dim, r->matrix, r->dim, x, to);
-}
-
 static void rotate_back(const struct run *r, const double *x, double *to) {
   la_matvec(r->dim, r->dim, r->matrix, r->dim, x, to);
 }
@@ -251,12 +181,12 @@ static int phase(struct run *r, int i) {
   if (status != BASE_OK) return status;
   double least = i == 0 ? fmax(o->clip, o->first) : o->clip;
   if (i == 0) r->spread = fmin(o->spread, 3 * r->scale.sd);
-  r->clip = fmin(least * r->scale.sd, MOST);
+  r->clip = fmin(fmax(least * r->scale.sd, o->event / o->curvature), r->most);
   r->within = residual_within(&r->scale, r->clip);
   double rho = phase_share[i] * r->rho * (1 - o->matrix_share - PHASES * o->counts_share - o->recalibration_share);
   int steps = (int)fmax(1, floor(phase_steps[i] / 75 * o->iterations + 0.5));
-  const struct ask ask = {.at = r->w, .clip = r->clip};
-  double s = release_sd(oracle_all(r->f.oracle), &query_residual_gradient, &ask, rho);
+  const struct ask ask = {.at = r->w, .clip = o->curvature * r->clip};
+  double s = release_sd(oracle_all(r->f.oracle), &query_residual_gradient, &ask, rho) / o->curvature;
   status = take_steps(r, rho, steps, damping(r, s, steps), &kept);
   if (status != BASE_OK) return status;
   combine(r, s * sqrt((double)steps / kept));
@@ -264,13 +194,17 @@ static int phase(struct run *r, int i) {
 }
 
 static int measure_scale(struct run *r) {
-  double end[ENDS], count[ENDS], sd, rho = r->o->counts_share * r->rho;
-  for (int j = 0; j < ENDS; j++) end[j] = MOST * exp2((j - ENDS + 1) / 2.0);
+  double end[ENDS], sd, rho = r->o->counts_share * r->rho;
+  for (int j = 0; j < ENDS; j++) {
+    end[j] = r->o->most * exp2((j - ENDS + 1) / 2.0);
+    r->size[j] = end[j] / r->o->curvature;
+  }
   const struct ask ask = {.at = r->w, .k = ENDS, .step = end};
-  int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, (struct answer){count, &sd, NULL});
+  const struct answer to = {r->count, &sd, NULL};
+  int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, to);
   if (status != BASE_OK) return status;
-  r->scale = residual_scale(&(struct residual_counts){ENDS, end, count, sd, r->o->present});
-  return trace_note(&r->result->trace, "residual counts", r->scale.sd, sd, rho);
+  r->scale = residual_scale(&(struct residual_counts){ENDS, r->size, r->count, sd, r->o->present});
+  return trace_note(&r->result->trace, "residual counts", r->o->curvature * r->scale.sd, sd, rho);
 }
 
 /* a */
@@ -301,12 +235,13 @@ static int take_steps(struct run *r, double rho, int steps, double added, int *k
   *kept = steps - first;
   for (int i = 1; i <= steps; i++) {
     double sd, part = i > first ? 1.0 / *kept : 0;
-    const struct ask ask = {.at = r->w, .clip = r->clip};
+    const struct ask ask = {.at = r->w, .clip = r->o->curvature * r->clip};
     const struct answer to = {r->gradient, &sd, NULL};
     int status = release(oracle_all(r->f.oracle), &query_residual_gradient, &ask, rho / steps, to);
     double norm = la_norm(dim, r->gradient);
     if (status == BASE_OK) status = trace_note(&r->result->trace, "residual gradient", norm, sd, rho / steps);
     if (status != BASE_OK) return status;
+    la_scale(dim, 1 / r->o->curvature, r->gradient);
     la_axpy(dim, part, r->w, r->mean);
     la_axpy(dim, -part, r->start, r->mean);
     la_axpy(dim, part, r->gradient, r->mean_gradient);
@@ -329,25 +264,41 @@ static void combine(struct run *r, double sd) {
   la_axpy(dim, -1 / r->within, r->mean_gradient, r->move);
   la_scale(dim, 1 - part, r->equation);
   la_axpy(dim, part, r->move, r->equation);
+  la_scale(dim, 1 - part, r->away);
+  la_axpy(dim, part, r->mean, r->away);
   r->precision += precision;
+}
+
+/* The variance of v along an eigenvector, with the sampling error. */
+static double noise_of(const struct run *r, size_t k) {
+  double sampling = square(r->scale.sd) / ((double)oracle_rows(r->f.oracle) * r->within);
+  return 1 / r->precision + sampling * r->value[k];
+}
+
+/* The prior of the intercept is the level. The mean of e^(b + f) is e^(b + s^2 / 2), f normal with variance s^2: for
+ * counts the intercept is below the level by s^2 / 2, about which there is as much doubt as half of that. */
+static double expect_level(struct run *r) {
+  double less = r->o->exponential ? variance_of(r, r->w) / 2 : 0, constant = oracle_constant(r->f.oracle);
+  r->variance[0] = (square(r->o->level) + square(less / 2)) / square(constant);
+  return -less / constant;
 }
 
 /* In the basis of the eigenvectors the noise of v is independent. */
 static int solve(struct run *r) {
   size_t dim = r->dim;
-  double sampling = square(r->scale.sd) / ((double)oracle_rows(r->f.oracle) * r->within);
+  double shift = expect_level(r);
   memset(r->product, 0, dim * dim * sizeof(double));
   rotate(r, r->equation, r->rotated);
   for (size_t k = 0; k < dim; k++) {
-    double noise = 1 / r->precision + sampling * r->value[k];
+    double noise = noise_of(r, k);
     const double *vector = r->matrix + k * dim;
+    r->rotated[k] -= shift * r->value[k] * vector[0];
     for (size_t j = 0; j < dim; j++) {
       la_axpy(dim, square(r->value[k]) / noise * vector[j], vector, r->product + j * dim);
     }
     r->rotated[k] *= r->value[k] / noise;
   }
   rotate_back(r, r->rotated, r->move);
-  r->variance[0] = square(r->o->level / oracle_constant(r->f.oracle));
   const struct posterior_known p = {.dim = dim,
                                     .product = r->product,
                                     .weighted = r->move,
@@ -359,58 +310,40 @@ static int solve(struct run *r) {
   if (status != BASE_OK) return status;
   memcpy(r->w, r->start, dim * sizeof(double));
   la_axpy(dim, 1, r->mean, r->w);
+  r->w[0] += shift;
   return BASE_OK;
 }
 
-/* ---- recalibration ---- */
-
-/* The standard deviation of the prediction over the records. */
-static double spread_of(struct run *r, const double *w) {
+/* The mean square of clipped residuals, of which the scale alone says little where they are skewed. */
+static double clipped_square(const struct run *r) {
   double sum = 0;
-  memcpy(r->move, w, r->dim * sizeof(double));
+  for (int j = 0; j < ENDS; j++) sum += r->count[j] * square(fmin(r->size[j], r->clip));
+  return fmax(sum / r->o->present, square(r->scale.sd) * r->within);
+}
+
+/* The norm of v in standard deviations, without the level: where the columns say nothing, about that of normal
+ * variables, one for each column. The mean iterate multiplies the noise of M, of variance half as large off the
+ * diagonal, and the error of p. */
+static void measure_signal(struct run *r) {
+  double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within)), sum = 0;
+  double matrix = square(r->matrix_noise * la_norm(r->dim, r->away)) / (4 * (double)r->dim);
+  memcpy(r->move, r->equation, r->dim * sizeof(double));
   r->move[0] = 0;
   rotate(r, r->move, r->rotated);
-  for (size_t k = 0; k < r->dim; k++) sum += r->value[k] * square(r->rotated[k]);
-  return sqrt(fmax(sum / r->o->present, 1e-12));
-}
-
-/* What is left of an estimate of this variance. */
-static double kept_of(double estimate, double variance) { return fmax(0, 1 - variance / square(estimate)) * estimate; }
-
-/* By the mean of (1, f / 2) clip(r, C), f the prediction without its level over its standard deviation. */
-static int recalibrate(struct run *r, double *w) {
-  size_t dim = r->dim;
-  double sd, estimate[2], spread = spread_of(r, w), rho = r->o->recalibration_share * r->rho;
-  double clip = fmin(fmin(fmax(2 * r->clip, r->scale.far), 6 * r->clip), MOST);
-  la_scale(dim, 1 / spread, r->move);
-  const struct ask ask = {.at = w, .along = r->move, .clip = clip};
-  int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){estimate, &sd, NULL});
-  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", clip, sd, rho);
-  if (status != BASE_OK) return status;
-  double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
-  w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
-  la_scale(dim - 1, 1 - 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread), w + 1);
-  return BASE_OK;
-}
-
-/* The level alone, whose variance is known: that of the intercept, and what the noise of the centres adds. */
-static int recalibrate_level(struct run *r, double *w) {
-  double sd, estimate, clip = fmin(LEVEL_CLIP * r->scale.sd, MOST), rho = r->o->recalibration_share * r->rho;
-  const struct ask ask = {.at = w, .clip = clip};
-  int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){&estimate, &sd, NULL});
-  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", clip, sd, rho);
-  if (status != BASE_OK) return status;
-  double within = residual_within(&r->scale, clip) * r->o->present, constant = oracle_constant(r->f.oracle);
-  double variance = square(constant) * r->first_variance;
-  for (size_t j = 1; j < r->dim; j++) variance += square(w[j] * centre_sd(r, j));
-  w[0] -= estimate / within * variance / (variance + square(sd / within)) / constant;
-  return BASE_OK;
+  rotate(r, r->away, r->move);
+  for (size_t k = 0; k < r->dim; k++) {
+    double noise = 1 / r->precision + sampling * r->value[k] + matrix + square(DOUBT * r->value[k] * r->move[k]);
+    sum += square(r->rotated[k]) / noise;
+  }
+  r->result->signal = sqrt(sum);
 }
 
 static const struct field residual_fields[] = {
     FIELD(residual_options, COUNT, iterations),    FIELD(residual_options, NUMBER, matrix_share),
     FIELD(residual_options, NUMBER, counts_share), FIELD(residual_options, NUMBER, recalibration_share),
     FIELD(residual_options, FLAG, slopes),         FIELD(residual_options, NUMBER, present),
+    FIELD(residual_options, NUMBER, curvature),    FIELD(residual_options, NUMBER, most),
+    FIELD(residual_options, NUMBER, event),        FIELD(residual_options, FLAG, exponential),
     FIELD(residual_options, NUMBER, level),        FIELD(residual_options, NUMBER, spread),
     FIELD(residual_options, NUMBER, centre),       FIELD(residual_options, NUMBER, clip),
     FIELD(residual_options, NUMBER, first),        FIELD(residual_options, NUMBER, reach),

@@ -5,9 +5,8 @@
  * A weighted row keeps its length s = |z|, and its contribution is bounded by its loss. With B the bound and c the
  * smallest slope that a loss can be given, it has the slope c_i = B / s, clipped to the interval from c to the slope of
  * the loss, and the weight min(1, B / (c s)). Then weight times slope times s is at most B for every response
- * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only. Where the slope has no bound,
- * queries clip it to the row's limit c min(1, cap / s), so that limit times s is at most c cap (proofs:
- * sensitivity-residual).
+ * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only. Queries of residuals clip the
+ * slope to the row's limit c min(1, cap / s), so that limit times s is at most c cap (proofs: sensitivity-residual).
  *
  * With a tilt k the loss has the weight 1 + k for y > 0 and 1 - k for y < 0, at the predictor
  * t + log((1 + k) / (1 - k)): then the true log-odds t still minimise the expected loss. The lengths are such that a
@@ -60,7 +59,7 @@ double model_gradient_change(const struct model *m, int replaces) {
   return !replaces ? one : model_weighted(m) ? 2 * row_bound(&m->coordinates->spec) : 2 * one;
 }
 
-int model_clips(const struct model *m) { return model_weighted(m) && !isfinite(loss_bounds_of(m->loss)->lipschitz); }
+int model_clips(const struct model *m) { return model_weighted(m) && loss_has_residuals(m->loss); }
 
 void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit) {
   double cap = m->coordinates->spec.cap;
@@ -120,7 +119,7 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
 
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight) {
   const struct coordinates_spec *s = &m->coordinates->spec;
-  double most = model_clips(m) ? INFINITY : s->bound / loss_min_slope(m->loss);
+  double most = isfinite(loss_min_slope(m->loss)) ? s->bound / loss_min_slope(m->loss) : INFINITY;
   for (size_t i = 0; i < b->rows; i++) {
     double length = b->length[i], part = s->cap / length;
     weight[i] = fmin(fmin(1, most / length), part * part);

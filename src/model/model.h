@@ -82,7 +82,7 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
 /* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. */
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight);
 
-/* For weighted rows of a loss whose slope has no bound: it must be clipped. */
+/* Are the slopes of weighted rows residuals, which queries clip? */
 int model_clips(const struct model *m);
 /* limit_i <- clip min(1, cap / |z_i|), and a bound on limit_i |z_i| */
 void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit);

@@ -84,6 +84,11 @@ test_that("records without a response or a predictor are as if they were not the
   expect_equal(coef(fit), coef(lm(y ~ a + b + f, kept)), tolerance = 5e-3)
 })
 
+test_that("a subset is that of lm(), although its columns have other means", {
+  fit <- squared(eps = 1e4, subset = a > 20 & b < 1)
+  expect_equal(coef(fit), coef(lm(y ~ a + b + f, d, subset = a > 20 & b < 1)), tolerance = 5e-3)
+})
+
 test_that("the level is that of the records with a response, however few they are", {
   few <- frame(9000)
   few$y[-seq(1, 9000, 5)] <- NA

@@ -1,0 +1,85 @@
+/*
+ * The last step of a run by residuals (residual.c). The mean of residuals with a wider clip, and their product with the
+ * prediction, correct what small clips do to residuals that are not symmetric: the level, and one factor for all
+ * slopes.
+ */
+#include "method/residual.h"
+
+#define EXPECTED 0.2   /* of a correction of counts, over the scale of the residuals and over the slopes */
+#define LEVEL_CLIP 1.5 /* clip of the residuals for the level, over their scale */
+
+/* The standard deviation of the prediction over the records; leaves the slopes in r->move. */
+static double spread_of(struct run *r, const double *w) { return sqrt(fmax(variance_of(r, w), 1e-12)); }
+
+/* What is left of an estimate of this variance. */
+static double kept_of(double estimate, double variance) { return fmax(0, 1 - variance / square(estimate)) * estimate; }
+
+/* Releases the means of (1, f / 2) clip(r, clip), or the first of them, and their standard deviation. */
+static int release_means(struct run *r, const double *w, const double *f, double clip, double estimate[2], double *sd) {
+  double h = r->o->curvature, rho = r->o->recalibration_share * r->rho;
+  const struct ask ask = {.at = w, .along = f, .clip = h * clip};
+  int status = release(oracle_all(r->f.oracle), &query_recalibration, &ask, rho, (struct answer){estimate, sd, NULL});
+  if (status == BASE_OK) status = trace_note(&r->result->trace, "recalibration", h * clip, *sd, rho);
+  if (status != BASE_OK) return status;
+  la_scale(f ? 2 : 1, 1 / h, estimate);
+  *sd /= h;
+  return BASE_OK;
+}
+
+/* The variance of the level: that of the intercept, and what the noise of the centres adds. */
+static double level_variance(const struct run *r, const double *w) {
+  double variance = square(oracle_constant(r->f.oracle)) * r->first_variance;
+  for (size_t j = 1; j < r->dim; j++) variance += square(w[j] * centre_sd(r, j));
+  return variance;
+}
+
+/* A clip beyond which hardly any residual is. */
+static double wide_clip(const struct run *r) {
+  return fmin(fmin(fmax(2 * r->clip, r->scale.far), 6 * r->clip), r->most);
+}
+
+/* By the mean of (1, f / 2) clip(r, C), f the prediction without its level over its standard deviation. */
+static int recalibrate(struct run *r, double *w) {
+  double sd, estimate[2], spread = spread_of(r, w);
+  la_scale(r->dim, 1 / spread, r->move);
+  int status = release_means(r, w, r->move, wide_clip(r), estimate, &sd);
+  if (status != BASE_OK) return status;
+  double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
+  w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
+  la_scale(r->dim - 1, 1 - 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread), w + 1);
+  return BASE_OK;
+}
+
+/* The level alone, whose variance is known. */
+static int recalibrate_level(struct run *r, double *w) {
+  double sd, estimate[2], clip = fmin(LEVEL_CLIP * r->scale.sd, r->most), variance = level_variance(r, w);
+  int status = release_means(r, w, NULL, clip, estimate, &sd);
+  if (status != BASE_OK) return status;
+  double within = residual_within(&r->scale, clip) * r->o->present;
+  w[0] -= estimate[0] / within * variance / (variance + square(sd / within)) / oracle_constant(r->f.oracle);
+  return BASE_OK;
+}
+
+/* Of counts, where noise may be large on the scale of logarithms: corrections are shrunk by what small clips are
+ * expected to do, in addition to the variance of the level. */
+static int recalibrate_counts(struct run *r, double *w) {
+  int slopes = r->o->slopes;
+  double sd, estimate[2] = {0}, spread = spread_of(r, w), s = slopes ? spread : 0;
+  double known = level_variance(r, w) + square(EXPECTED * r->scale.sd), factor = square(EXPECTED * spread);
+  la_scale(r->dim, 1 / spread, r->move);
+  int status = release_means(r, w, slopes ? r->move : NULL, fmin(2 * r->clip, r->most), estimate, &sd);
+  if (status != BASE_OK) return status;
+  double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
+  double first = sd * sd + sampling, second = 4 * sd * sd + sampling;
+  double level = (1 + s * s) * estimate[0] - 2 * s * estimate[1], slope = 2 * estimate[1] - s * estimate[0];
+  level *= known / (known + square(1 + s * s) * first + s * s * second);
+  slope *= factor / (factor + second + s * s * first);
+  w[0] -= level / (present * oracle_constant(r->f.oracle));
+  if (slopes) la_scale(r->dim - 1, 1 - slope / (present * spread), w + 1);
+  return BASE_OK;
+}
+
+int residual_recalibrate(struct run *r, double *w) {
+  if (r->o->exponential) return recalibrate_counts(r, w);
+  return r->o->slopes ? recalibrate(r, w) : recalibrate_level(r, w);
+}
