@@ -21,6 +21,8 @@ count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
 count_reach <- 0.1         # see octave_reached()
 count_beyond <- 16         # counts are bounded by this times their clip
+count_error <- 0.1         # probability that noise alone shows an octave,
+count_unknown <- 2         # and the clip where none is shown
 
 job_response <- function(job) {
   if (!takes_residuals(job$method)) return(job)
@@ -79,11 +81,11 @@ find_counts <- function(job) {
   rho <- (1 - count_octaves_share) * rho
   share <- if (has_offset(job$design)) count_offset_share else 0
   counts <- release_mean(job, clip, (1 - share) * rho)
-  exposure <- if (share > 0) release_exposure(job, share * rho) else list(mean = 1, noise = 0)
+  exposure <- if (share > 0) release_exposure(job, share * rho) else list(log = 0, noise = 0)
   loss <- bound_counts(job$loss, min(top, count_beyond * clip))
   half <- loss$half
   list(loss = loss, response = with_bounds(job$response, loss),
-       level = list(start = log(counts$mean / exposure$mean), present = counts$present,
+       level = list(start = log(counts$mean) - exposure$log, present = counts$present,
                     noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1, curvature = counts$mean / half,
                     most = 1, event = 1 / half))
 }
@@ -103,9 +105,12 @@ release_octaves <- function(job, top, rho) {
   list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
 }
 
-# The end of the outermost octave that seems to contain counts.
+# The end of the outermost octave that seems to contain counts. Where none exceeds the noise level, a small number, as
+# the noise of the mean is in proportion to it.
 count_clip_at <- function(octaves, top) {
   core <- find_core(octaves$counts, octaves$sd)
+  groups <- length(octaves$counts) * length(ranges_windows)
+  if (core$score < stats::qnorm(count_error / groups, lower.tail = FALSE)) return(min(count_unknown, top))
   reached <- octave_reached(octaves$counts, core$octave, octaves$sd, 1, list(tail = 0, reach = count_reach))
   min(2^max(reached - 2, 0), top)
 }
@@ -119,14 +124,16 @@ release_mean <- function(job, clip, rho) {
   list(present = level$present, mean = mean, noise = noise / mean)
 }
 
-# The same of e^o, for the offsets o of the records.
+# The logarithm of the mean of e^o, for the offsets o of the records that have a response, and its noise.
 release_exposure <- function(job, rho) {
-  records <- job$records(job)
+  raw <- complete(job, response = raw_bounds(job$response))
+  records <- raw$records(raw)
   most <- sum(job$design$shift[, 2])
-  records$y <- 2 * exp(pmin(records$weighing$offset - most, 0)) - 1
+  exposure <- exp(pmin(records$weighing$offset - most, 0))
+  records$y <- ifelse(is.na(records$y), NA, 2 * exposure - 1)
   level <- release_level(job, rho, records)
   mean <- max((1 + level$mean) / 2, level$noise / 4)
-  list(mean = exp(most) * mean, noise = level$noise / 2 / mean)
+  list(log = most + log(mean), noise = level$noise / 2 / mean)
 }
 
 # ---- the constant prediction ----

@@ -143,7 +143,7 @@ core_threshold <- function() {
 find_core <- function(counts, sd) {
   total <- c(0, cumsum(counts))
   best <- list(score = -Inf)
-  for (width in ranges_windows) {
+  for (width in ranges_windows[ranges_windows <= length(counts)]) {
     start <- seq_len(length(counts) - width + 1L)
     score <- (total[start + width] - total[start]) / (sd * sqrt(width))
     i <- which.max(score)

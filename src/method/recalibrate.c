@@ -79,7 +79,17 @@ static int recalibrate_counts(struct run *r, double *w) {
   return BASE_OK;
 }
 
+/* Small clips make the mean of skewed counts too small. It is not below the released level, where the mean of e^(b + f)
+ * is e^(b + s^2 / 2) as in expect_level() in residual.c. */
+static void keep_level(struct run *r, double *w) {
+  w[0] = fmax(w[0], r->start[0] - variance_of(r, w) / 2 / oracle_constant(r->f.oracle));
+}
+
 int residual_recalibrate(struct run *r, double *w) {
-  if (r->o->exponential) return recalibrate_counts(r, w);
+  if (r->o->exponential) {
+    int status = recalibrate_counts(r, w);
+    if (status == BASE_OK) keep_level(r, w);
+    return status;
+  }
   return r->o->slopes ? recalibrate(r, w) : recalibrate_level(r, w);
 }
