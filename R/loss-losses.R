@@ -308,7 +308,7 @@ has_unbounded_slope <- function(loss) loss$name == "squared"
 check_bounded_slope <- function(loss, what, call) {
   if (has_unbounded_slope(loss)) {
     abort("argument", what, " a loss whose slope is bounded, and that of the ", loss$name, " loss is not: take ",
-          "`loss_huber()`.", call = call)
+          "`loss_huber()`, or the method \"newton-ridge\".", call = call)
   }
   if (loss$name == "poisson" && is.null(loss$response)) {
     abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`.", call = call)

@@ -30,15 +30,9 @@ residual_spread <- 1e-3        # smallest standard deviation that a coordinate i
 
 # The family of a method for this loss.
 for_loss <- function(method, job) {
-  loss <- job$loss
-  if (has_unbounded_slope(loss) && !method$unbounded) {
-    abort("argument", "The method \"", method$name, "\" needs a loss whose slope is bounded, and that of the ",
-          loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.",
-          call = job$call)
-  }
-  method$residuals <- has_residuals(loss) && method$unbounded
+  method$residuals <- has_residuals(job$loss) && method$unbounded
   if (method$residuals) method$family <- family_residual() else
-    check_bounded_slope(loss, paste0("The method \"", method$name, "\" needs"), job$call)
+    check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
   method
 }
 

@@ -25,6 +25,7 @@ static void random_pairs(enum oracle_neighbours neighbours, enum quantity q);
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n);
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
 static void values_by_definition(int weighted);
+static void rounded(void);
 static void refused(void);
 
 void test_barrier_residual(void) {
@@ -40,6 +41,7 @@ void test_barrier_residual(void) {
     for (int weighted = 0; weighted <= 1; weighted++) values_by_definition(weighted);
   }
   fixture_storage = FIXTURE_DENSE;
+  rounded();
   refused();
 }
 
@@ -261,6 +263,32 @@ static void values_by_definition(int weighted) {
   fixture_close(&f);
   coordinates_free(c);
   base_free(weight);
+}
+
+/* ---- rounding ---- */
+
+/* The slope of counts is a difference of numbers up to one, whatever the clip is. */
+static void rounded(void) {
+  double sensitivity[2];
+  for (int i = 0; i < 2; i++) {
+    loss = i == 0 ? "squared" : "poisson";
+    struct pair p = base_pair(20, 1);
+    const struct coordinates_spec spec = spec_of(&p);
+    struct fixture f;
+    struct coordinates *c;
+    p.clip = 1e-14;
+    p.w[0] = 0;
+    fixture_open(&f, loss, 20, P, 1, ORACLE_REPLACE_ONE, 1);
+    struct coordinates_spec here = spec;
+    here.radius = 1;
+    CHECK(coordinates_create(&here, &c) == BASE_OK);
+    CHECK(oracle_move(f.oracle, c) == BASE_OK);
+    const struct ask what = ask_of(GRADIENT, &p);
+    sensitivity[i] = query_residual_gradient.sensitivity(oracle_all(f.oracle), &what, 0);
+    fixture_close(&f);
+    coordinates_free(c);
+  }
+  CHECK(sensitivity[1] - sensitivity[0] > 32 * 0x1p-53);
 }
 
 /* ---- refusals ---- */

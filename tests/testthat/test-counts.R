@@ -61,6 +61,15 @@ test_that("offsets and subsets are those of glm()", {
   expect_equal(unname(coef(fit)), unname(coef(glm(d$events ~ x + offset(log(d$time)), poisson))), tolerance = 0.03)
 })
 
+test_that("the level of rates is that of the events over the time", {
+  few <- count_frame(800)
+  wrong <- vapply(1:8, function(seed) {
+    fit <- counted(few, eps = 0.2, formula = events ~ a + b + f + offset(log(time)), bounds = with_time, seed = seed)
+    coef(fit)[[1]] - log(sum(few$events) / sum(few$time))
+  }, 0)
+  expect_lt(abs(mean(wrong)), 0.6) # without the time it is 1.4
+})
+
 test_that("a fit costs its budget, in Gaussian releases", {
   fit <- counted()
   expect_equal(fit$method, "newton-ridge")
