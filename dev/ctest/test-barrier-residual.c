@@ -16,7 +16,7 @@ enum quantity { RESPONSE, GRADIENT, MEANS, LEVEL, COUNTS, QUANTITIES };
 struct pair {
   size_t n;
   double row[2][P], y[2]; /* of the first record; NaN for a null record */
-  double weight[2];
+  double weight[2], offset[2];
   double w[MOST], along[MOST], end[ENDS], clip;
   double scale[P], centre[P], constant, cap;
 };
@@ -114,6 +114,7 @@ static struct pair random_pair(enum oracle_neighbours neighbours) {
   for (int k = 0; k < 2; k++) {
     p.y[k] = ctest_uniform() < 0.2 ? NAN : 3 * ctest_normal();
     p.weight[k] = ctest_uniform() < 0.5 ? 1 : ctest_uniform();
+    p.offset[k] = ctest_uniform() < 0.1 ? NAN : ctest_uniform() < 0.1 ? (double)INFINITY : 4 * ctest_normal();
   }
   if (neighbours == ORACLE_ZERO_OUT) p.y[1] = NAN;
   return p;
@@ -163,10 +164,14 @@ static struct coordinates_spec spec_of(const struct pair *p) {
 
 /* The sum over n and its sensitivity; infinite where something is refused. */
 static double ask(struct oracle *o, enum quantity q, const struct pair *p, const struct coordinates *c,
-                  const double *weight, double *answer) {
+                  const double *weight, const double *offset, double *answer) {
   const struct ask what = ask_of(q, p);
   struct scope *s = oracle_all(o);
+<<<<<<< ours
   int status = oracle_set_weights(o, weight, NULL, 0);
+=======
+  int status = oracle_set_weights(o, weight, offset, 6);
+>>>>>>> theirs
   if (status == BASE_OK && q != RESPONSE) status = oracle_move(o, c);
   if (status == BASE_OK) status = release_check(s, queries[q], &what);
   if (status == BASE_OK) status = mean_of(s, queries[q], &what, answer);
@@ -174,7 +179,8 @@ static double ask(struct oracle *o, enum quantity q, const struct pair *p, const
 }
 
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *p) {
-  double x[MOST_ROWS * P], y[MOST_ROWS], weight[MOST_ROWS], answers[2][MOST] = {{0}}, change = 0, sensitivity = 0;
+  double x[MOST_ROWS * P], y[MOST_ROWS], weight[MOST_ROWS], offset[MOST_ROWS];
+  double answers[2][MOST] = {{0}}, change = 0, sensitivity = 0;
   for (int k = 0; k < 2; k++) {
     const struct coordinates_spec spec = spec_of(p);
     struct data *d = NULL;
@@ -185,11 +191,12 @@ static double share(enum oracle_neighbours neighbours, enum quantity q, const st
       for (size_t j = 0; j < P; j++) x[i + j * p->n] = i == 0 ? p->row[k][j] : (double)((i + j) % 3) - 1;
       y[i] = i == 0 ? p->y[k] : i % 2 ? 1 : -0.3;
       weight[i] = i == 0 ? p->weight[k] : 1;
+      offset[i] = i == 0 ? p->offset[k] : (double)(i % 3) - 1;
     }
     if (fixture_data(x, p->n, P, 1, 1.5, y, &arrays, &d) != BASE_OK) return INFINITY;
     if (coordinates_create(&spec, &c) != BASE_OK) return INFINITY;
     if (open_oracle(d, loss_find(loss), NULL, &ctest_entropy, neighbours, &o) != BASE_OK) return INFINITY;
-    sensitivity = ask(o, q, p, c, weight, answers[k]);
+    sensitivity = ask(o, q, p, c, weight, offset, answers[k]);
     oracle_free(o);
     coordinates_free(c);
     data_free(d);
