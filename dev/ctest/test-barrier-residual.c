@@ -167,11 +167,7 @@ static double ask(struct oracle *o, enum quantity q, const struct pair *p, const
                   const double *weight, const double *offset, double *answer) {
   const struct ask what = ask_of(q, p);
   struct scope *s = oracle_all(o);
-<<<<<<< ours
-  int status = oracle_set_weights(o, weight, NULL, 0);
-=======
   int status = oracle_set_weights(o, weight, offset, 6);
->>>>>>> theirs
   if (status == BASE_OK && q != RESPONSE) status = oracle_move(o, c);
   if (status == BASE_OK) status = release_check(s, queries[q], &what);
   if (status == BASE_OK) status = mean_of(s, queries[q], &what, answer);
