@@ -76,7 +76,7 @@ release_level <- function(job, rho, records = job$records(job)) {
 
 find_counts <- function(job) {
   rho <- if (is_level_only(job)) spare(job) else level_share(job) * job$rho
-  top <- if (is.null(job$loss$response)) most_count else job$loss$response[2]
+  top <- if (is.null(job$loss$response)) max_count else job$loss$response[2]
   clip <- count_clip_at(release_octaves(job, top, count_octaves_share * rho), top)
   rho <- (1 - count_octaves_share) * rho
   share <- if (has_offset(job$design)) count_offset_share else 0

@@ -159,13 +159,13 @@ loss_squared <- function(response = NULL, ...) {
 loss_poisson <- function(max = NULL, ...) {
   call <- sys.call()
   check_dots(call)
-  if (!is.null(max)) max <- check_number(max, "max", 1, most_count, open = FALSE, call = call)
-  loss <- new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", most_count, response = NULL,
+  if (!is.null(max)) max <- check_number(max, "max", 1, max_count, open = FALSE, call = call)
+  loss <- new_loss("poisson", "(exp(t) - y t) / max, linear where exp(t) > max", max_count, response = NULL,
                    response_kind = "count")
   if (is.null(max)) loss else bound_counts(loss, max)
 }
 
-most_count <- 1e6 # as in the core (src/loss/poisson.c)
+max_count <- 1e6 # as in the core (src/loss/poisson.c)
 
 # The loss for counts up to `max`.
 bound_counts <- function(loss, max) {

@@ -33,7 +33,7 @@ static struct residual_options options_of_counts(double mean) {
   o.curvature = mean;
   o.most = o.spread = 1;
   o.exponential = 1;
-  o.iterate_variance = 0.3;
+  o.iterate_sd = 0.3;
   return o;
 }
 

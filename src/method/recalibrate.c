@@ -6,6 +6,7 @@
 #include "method/residual.h"
 
 #define EXPECTED 0.2   /* of a correction of counts, over the scale of the residuals and over the slopes */
+#define DOUBT 1        /* standard deviations by which the mean of counts may be below their level */
 #define LEVEL_CLIP 1.5 /* clip of the residuals for the level, over their scale */
 
 /* The standard deviation of the prediction over the records; leaves the slopes in r->move. */
@@ -79,16 +80,21 @@ static int recalibrate_counts(struct run *r, double *w) {
   return BASE_OK;
 }
 
-/* Small clips make the mean of skewed counts too small. It is not below the released level, where the mean of e^(b + f)
- * is e^(b + s^2 / 2) as in expect_level() in residual.c. */
+/* Small clips make the mean of skewed counts too small. The level was released, and the mean of e^(b + f), f about normal
+ * with mean m and variance s^2, is e^(b + m + s^2 / 2), with the doubt of expect_level() in residual.c: the intercept is
+ * raised as far as neither noise nor doubt explains. */
 static void keep_level(struct run *r, double *w) {
-  w[0] = fmax(w[0], r->start[0] - variance_of(r, w) / 2 / oracle_constant(r->f.oracle));
+  double second = variance_of(r, w), constant = oracle_constant(r->f.oracle), mean = 0;
+  for (size_t k = 0; k < r->dim; k++) mean += r->value[k] * r->matrix[k * r->dim] * r->rotated[k];
+  mean /= constant * r->o->present;
+  double half = fmax(second - square(mean), 0) / 2, doubt = sqrt(square(r->o->level) + square(half / 2));
+  w[0] = fmax(w[0], r->start[0] - (mean + half + DOUBT * doubt) / constant);
 }
 
 int residual_recalibrate(struct run *r, double *w) {
   if (r->o->exponential) {
     int status = recalibrate_counts(r, w);
-    if (status == BASE_OK) keep_level(r, w);
+    if (status == BASE_OK && r->o->whole) keep_level(r, w);
     return status;
   }
   return r->o->slopes ? recalibrate(r, w) : recalibrate_level(r, w);

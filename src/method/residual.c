@@ -344,11 +344,12 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, FLAG, slopes),         FIELD(residual_options, NUMBER, present),
     FIELD(residual_options, NUMBER, curvature),    FIELD(residual_options, NUMBER, most),
     FIELD(residual_options, NUMBER, event),        FIELD(residual_options, FLAG, exponential),
-    FIELD(residual_options, NUMBER, level),        FIELD(residual_options, NUMBER, spread),
-    FIELD(residual_options, NUMBER, centre),       FIELD(residual_options, NUMBER, clip),
-    FIELD(residual_options, NUMBER, first),        FIELD(residual_options, NUMBER, reach),
-    FIELD(residual_options, NUMBER, least),        FIELD(residual_options, NUMBER, iterate_sd),
-    FIELD(residual_options, NUMBER, tail),         FIELD(residual_options, NUMBER, signal),
-    FIELD(residual_options, COUNT, signals),       {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(residual_options, FLAG, whole),          FIELD(residual_options, NUMBER, level),
+    FIELD(residual_options, NUMBER, spread),       FIELD(residual_options, NUMBER, centre),
+    FIELD(residual_options, NUMBER, clip),         FIELD(residual_options, NUMBER, first),
+    FIELD(residual_options, NUMBER, reach),        FIELD(residual_options, NUMBER, least),
+    FIELD(residual_options, NUMBER, iterate_sd),   FIELD(residual_options, NUMBER, tail),
+    FIELD(residual_options, NUMBER, signal),       FIELD(residual_options, COUNT, signals),
+    {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(residual)

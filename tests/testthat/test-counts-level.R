@@ -6,8 +6,8 @@ events <- function(n = 4000, seed = 1) {
   d
 }
 d <- events()
-level <- function(data = d, formula = y ~ a + offset(log(time)), eps = 1e4, loss = "poisson", bounds = c(0, 3), seed = 1,
-                  ..., ranges = list(a = c(-1, 1), `offset(log(time))` = bounds)) {
+level <- function(data = d, formula = y ~ a + offset(log(time)), eps = 1e4, loss = "poisson", bounds = c(0, 3),
+                  seed = 1, ..., ranges = list(a = c(-1, 1), `offset(log(time))` = bounds)) {
   set.seed(seed)
   quiet_fit(formula, data, method = "auto", eps = eps, delta = 1e-6, loss = loss, bounds = ranges,
             noise = "reproducible", ...)
