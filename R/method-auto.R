@@ -27,12 +27,19 @@ chosen_method <- function(job) {
 # (inst/experiments/inference.R).
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
-  if (loss_outputs(job$loss) > 1L) return(if (job$side <= auto_matrix_columns) "newton" else "gd")
+  if (loss_outputs(job$loss) > 1L) return(auto_classes(job))
   if (has_residuals(job$loss)) return("newton-ridge")
   if (!is_convex(job$loss, job$penalty)) return("2opt-ls")
   if (job$dim > auto_columns) return(if (is_smooth(job$loss)) "2opt-ls" else "gd")
   if (takes_ridge(job)) return("newton-ridge")
   if (is_quiet(job)) "objpert" else "newton"
+}
+
+auto_classes <- function(job) {
+  if (job$side > auto_matrix_columns) return("gd")
+  ridge <- job$penalty$name == "none" && !identical(job$asked$geometry, "none") && is.null(job$asked$start) &&
+    job$design$intercept && columns_of(job) > 0L
+  if (ridge) "newton-ridge" else "newton"
 }
 
 takes_ridge <- function(job) {

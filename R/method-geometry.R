@@ -127,8 +127,8 @@ default_moments <- function(job) {
 
 geometry_share <- 0.09 # fraction of the budget for the moments of a private geometry (job-geometry.R)
 
-# d / (n mu), with mu of a part of the budget.
-relative_noise <- function(job, rho) job$dim / (job$n * sqrt(2 * rho))
+# d / (n mu), with mu of a part of the budget and d the coefficients of one output.
+relative_noise <- function(job, rho) job$side / (job$n * sqrt(2 * rho))
 
 # Largest d / (n mu) for a default geometry, with mu the budget in Gaussian DP. With more noise a private geometry gains
 # less than it costs on the synthetic problems of inst/experiments/geometry-rule.R.

@@ -24,7 +24,7 @@ residual_spread <- 1e-3        # smallest standard deviation that a coordinate i
 
 # The family of a method for this loss.
 for_loss <- function(method, job) {
-  if (!has_residuals(job$loss)) return(method)
+  if (!has_residuals(job$loss)) return(for_classes(method, job))
   if (!method$unbounded) {
     abort("argument", "The method \"", method$name, "\" needs a loss whose slope is bounded, and that of the ",
           job$loss$name, " loss is not: take ", quote_all(methods_with("unbounded")), ", or `loss_huber()`.",

@@ -50,6 +50,7 @@ answer_names <- list(
   "model gradient" = c("model gradient", "model gradients"),
   "weighted matrix" = c("weighted matrix", "weighted matrices"),
   "clipped gradient" = c("clipped gradient", "clipped gradients"),
+  "class gradient" = c("gradient of clipped slopes", "gradients of clipped slopes"),
   "residual gradient" = c("gradient of clipped residuals", "gradients of clipped residuals"),
   "residual counts" = c("count of residuals", "counts of residuals"),
   recalibration = c("recalibration", "recalibrations"),
