@@ -8,13 +8,24 @@
  *               blocks l_k M, one for each direction b_k of the classes. The last direction, 1, changes no probability.
  *   steps       In direction k the coefficients u_k = W b_k move by -(l_k M + a_k I)^-1 G b_k, T steps, G the mean of
  *               the records' slopes, clipped and with noise. W and G have a column for each class.
- *   solution    the mean of the last iterates
+ *   solution    The mean of the last iterates is the start plus f_j times the distance x_j to the minimum plus noise, in
+ *               each coordinate j of an eigenvector of M and in each direction. The solution is the start plus the mean
+ *               of x given this mean (attenuated.c).
  *
  * a_k = max(T s sqrt(d) / (16 reach), least l_k |noise of M|), with s the noise of one gradient that has the whole
  * budget of the steps, and larger until the predictors of direction k vary by at most the part of K - 1 directions in
  * K times the option iterate_variance: as in ridge.c, with m the eigenvalues of M and e = l_k m / a_k, their variance is
  *
  *   sum m s^2 T / (a_k^2 e (2 + e)) (1 - (1 + e)^(-2 T)).
+ *
+ * In a quadratic model a step leaves the part r = 1 / (1 + e) of a distance. With N the number of the last iterates and
+ * F = T - N, the mean of these, of which the first is that before step F + 1, has
+ *
+ *   f = 1 - (r^F - r^T) / (N (1 - r)),   noise s^2 T sum_l c_l^2,   c_l = r^(L - l) (1 - r^(T - L)) / (N l_k m),
+ *
+ * L = max(F, l), and the sampling error f^2 / (n l_k m). x_j has a prior variance in proportion to those of the
+ * coordinates that the eigenvector has, such that predictors have the variance t^2; that of the intercept is that of
+ * a predictor of variance one.
  *
  * Clipped slopes certify nothing: the gradient at the solution is not clipped. Everything but the releases is
  * post-processing, on which accuracy rests, not privacy.
@@ -26,7 +37,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST 1e-12 /* of the curvatures, which rounding could leave without a sign */
+#define LEAST 1e-9 /* of curvatures, which rounding could leave without a sign; also relative to what is added */
 
 struct run {
   struct objective f;
@@ -34,7 +45,7 @@ struct run {
   struct opt_result *result;
   size_t side, classes;
   double s;               /* see above */
-  double *w, *mean, *gradient, *rotated, *moved;
+  double *w, *start, *mean, *gradient, *rotated, *moved;
   double *matrix, *value; /* M: its eigenvectors, one a column, and its eigenvalues */
   double matrix_noise;    /* about the spectral norm of the noise of M */
   double *direction, *curvature; /* b_k, one a column, and l_k, in ascending order: the first is that of 1 */
@@ -48,6 +59,7 @@ static double damping(const struct run *r, double curvature);
 static double iterate_variance(const struct run *r, double curvature, double added);
 static int take_steps(struct run *r, double rho);
 static void precondition(struct run *r);
+static int finish(struct run *r);
 static int certify(struct run *r, double rho);
 
 static int classes_fit(struct run *r, double rho) {
@@ -59,7 +71,7 @@ static int classes_fit(struct run *r, double rho) {
   int status = prepare(r, matrix);
   if (status == BASE_OK) status = find_directions(r);
   if (status == BASE_OK) status = take_steps(r, steps);
-  if (status == BASE_OK) memcpy(r->w, r->mean, r->f.dim * sizeof(double));
+  if (status == BASE_OK) status = finish(r);
   return status == BASE_OK ? certify(r, last * ALMOST) : status;
 }
 
@@ -88,15 +100,16 @@ double classes_default_alpha(struct oracle *oracle, const struct penalty *penalt
 
 static int allocate(struct run *r, double **memory) {
   size_t dim = r->f.dim, classes = r->classes = oracle_outputs(r->f.oracle), side = r->side = dim / classes;
-  double *next = *memory = base_alloc(4 * dim + side * (side + 1) + classes * (classes + 2), sizeof(double));
+  double *next = *memory = base_alloc(5 * dim + side * (side + 1) + classes * (classes + 2), sizeof(double));
   if (!next) return BASE_ERR_MEMORY;
-  double **const vectors[] = {&r->mean, &r->gradient, &r->rotated, &r->moved};
-  for (size_t i = 0; i < 4; i++, next += dim) *vectors[i] = next;
+  double **const vectors[] = {&r->start, &r->mean, &r->gradient, &r->rotated, &r->moved};
+  for (size_t i = 0; i < 5; i++, next += dim) *vectors[i] = next;
   r->matrix = next;
   r->value = next + side * side;
   r->direction = r->value + side;
   r->curvature = r->direction + classes * classes;
   r->added = r->curvature + classes;
+  memcpy(r->start, r->w, dim * sizeof(double));
   return BASE_OK;
 }
 
@@ -111,9 +124,10 @@ static int prepare(struct run *r, double rho) {
   if (status != BASE_OK) return status;
   posterior_matrix(side, 1, oracle_spread(r->f.oracle), sd, r->matrix);
   r->matrix_noise = sqrt(2 * (double)side) * sd;
+  least = r->matrix[0];
+  for (size_t j = 1; j < side; j++) least = fmin(least, r->matrix[j + j * side]);
   status = la_eigen_all(side, r->matrix, r->value);
-  least = 0;
-  for (size_t j = 0; j < side; j++) r->value[j] = fmax(r->value[j], least);
+  for (size_t j = 0; j < side; j++) r->value[j] = fmax(r->value[j], fmax(least, LEAST) / 2);
   return status;
 }
 
@@ -157,9 +171,12 @@ static double iterate_variance(const struct run *r, double curvature, double add
 
 /* ---- steps ---- */
 
+/* Number of the first iterates that the mean leaves out. */
+static int first_kept(const struct classes_options *o) { return o->iterations - (int)ceil(o->tail * o->iterations); }
+
 static int take_steps(struct run *r, double rho) {
   size_t dim = r->f.dim;
-  int steps = r->o->iterations, first = steps - (int)ceil(r->o->tail * steps);
+  int steps = r->o->iterations, first = first_kept(r->o);
   memset(r->mean, 0, dim * sizeof(double));
   for (int i = 1; i <= steps; i++) {
     double sd;
@@ -189,18 +206,81 @@ static void multiply_classes(const struct run *r, const double *x, int transpose
   }
 }
 
-/* moved <- the step, from gradient, which is overwritten. The direction 1 has no step. */
-static void precondition(struct run *r) {
-  size_t side = r->side, classes = r->classes;
+/* x <- x in the coordinates of eigenvectors and directions; that of the direction 1 is zero. */
+static void rotate(struct run *r, double *x) {
   memset(r->rotated, 0, r->f.dim * sizeof(double));
-  la_multiply_t_add(side, side, classes, r->matrix, side, r->gradient, r->rotated, side);
-  multiply_classes(r, r->rotated, 0, r->gradient);
-  memset(r->gradient, 0, side * sizeof(double));
-  for (size_t k = 1; k < classes; k++) {
+  la_multiply_t_add(r->side, r->side, r->classes, r->matrix, r->side, x, r->rotated, r->side);
+  multiply_classes(r, r->rotated, 0, x);
+  memset(x, 0, r->side * sizeof(double));
+}
+
+static void rotate_back(struct run *r, const double *x, double *to) {
+  multiply_classes(r, x, 1, r->rotated);
+  la_multiply(r->side, r->side, r->classes, r->matrix, r->side, r->rotated, r->side, to);
+}
+
+/* moved <- the step, from gradient, which is overwritten */
+static void precondition(struct run *r) {
+  size_t side = r->side;
+  rotate(r, r->gradient);
+  for (size_t k = 1; k < r->classes; k++) {
     for (size_t j = 0; j < side; j++) r->gradient[j + k * side] /= r->curvature[k] * r->value[j] + r->added[k];
   }
-  multiply_classes(r, r->gradient, 1, r->rotated);
-  la_multiply(side, side, classes, r->matrix, side, r->rotated, side, r->moved);
+  rotate_back(r, r->gradient, r->moved);
+}
+
+/* ---- the solution ---- */
+
+/* f, and the variance of the noise, for the eigenvalue h of the Hessian. */
+static double attenuation(const struct run *r, double h, double added, double *noise) {
+  int steps = r->o->iterations, first = first_kept(r->o);
+  double shrinks = -log1p(h / added), kept = steps - first, sum = 0;
+  for (int l = 1; l < steps; l++) {
+    int from = l > first ? l : first;
+    double part = exp(shrinks * (from - l)) * expm1(shrinks * (steps - from)) / (kept * h);
+    sum += part * part;
+  }
+  double factor = 1 + (exp(shrinks * steps) - exp(shrinks * first)) / (kept * -expm1(shrinks));
+  *noise = r->s * r->s * steps * sum + factor * factor / ((double)oracle_rows(r->f.oracle) * h);
+  return factor;
+}
+
+/* Prior variances of the coordinates, relative to t^2, and of the part of the intercept. */
+static void set_prior(const struct run *r, double *known, double *prior) {
+  size_t side = r->side;
+  double total = 0, constant = oracle_constant(r->f.oracle);
+  const double *expected = oracle_prior(r->f.oracle);
+  for (size_t k = 0; k < side; k++) {
+    const double *vector = r->matrix + k * side;
+    known[k] = vector[0] * vector[0] / (constant * constant);
+    prior[k] = 0;
+    for (size_t j = 1; j < side; j++) prior[k] += vector[j] * vector[j] * expected[j - 1] * expected[j - 1];
+    total += prior[k] * r->value[k];
+  }
+  la_scale(side, total > 0 ? 1 / total : 0, prior);
+}
+
+static int finish(struct run *r) {
+  size_t side = r->side;
+  double *memory = base_alloc(4 * side, sizeof(double));
+  if (!memory) return BASE_ERR_MEMORY;
+  double *factor = memory, *noise = factor + side, *known = noise + side, *prior = known + side;
+  const struct attenuated a = {side, factor, noise, known, prior, r->o->signal, r->o->signals};
+  la_axpy(r->f.dim, -1, r->start, r->mean);
+  rotate(r, r->mean);
+  set_prior(r, known, prior);
+  memset(r->gradient, 0, side * sizeof(double));
+  for (size_t k = 1; k < r->classes; k++) {
+    for (size_t j = 0; j < side; j++) {
+      double h = fmax(r->curvature[k] * r->value[j], LEAST * r->added[k]);
+      factor[j] = fmax(attenuation(r, h, r->added[k], noise + j), r->o->trust);
+    }
+    attenuated_mean(&a, r->mean + k * side, r->gradient + k * side);
+  }
+  rotate_back(r, r->gradient, r->w);
+  la_axpy(r->f.dim, 1, r->start, r->w);
+  base_free(memory);
+  return BASE_OK;
 }
 
 static int certify(struct run *r, double rho) {
@@ -227,6 +307,9 @@ static const struct field classes_fields[] = {
     FIELD(classes_options, NUMBER, least),
     FIELD(classes_options, NUMBER, iterate_variance),
     FIELD(classes_options, NUMBER, tail),
+    FIELD(classes_options, NUMBER, trust),
+    FIELD(classes_options, NUMBER, signal),
+    FIELD(classes_options, COUNT, signals),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(classes)

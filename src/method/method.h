@@ -271,7 +271,10 @@ struct classes_options {
   double reach;             /* time constants of the slowest direction, over those that the noise of one step allows */
   double least;             /* of what is added to a matrix, over the norm of its noise */
   double iterate_variance;  /* largest variance of an output's predictors caused by the noise of the iterates */
-  double tail;              /* fraction of the last iterates whose mean is the solution */
+  double tail;              /* fraction of the last iterates whose mean is taken */
+  double trust;             /* smallest part of a distance that the mean is taken to have gone */
+  double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
+  int signals;              /* number of such values, each twice the one before; zero is another one */
 };
 /* For several outputs without a penalty, of weighted rows with an intercept in coordinates of their own. w has
  * intercepts only. */

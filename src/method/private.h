@@ -79,6 +79,17 @@ struct posterior_known {
 /* first: the posterior variance of the first coordinate, averaged over t. */
 int posterior_known_mean(const struct posterior_known *p, double *a, double *first);
 
+/* ---- attenuated.c ---- */
+
+struct attenuated {
+  size_t dim;
+  const double *factor, *noise; /* f, v */
+  const double *known, *prior;  /* q, p */
+  double least;                 /* smallest t but zero */
+  int levels;                   /* number of values of t without zero */
+};
+void attenuated_mean(const struct attenuated *a, const double *y, double *x);
+
 /* ---- scale.c ---- */
 
 /* Noisy fractions of records by the size of their residuals. */
