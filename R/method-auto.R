@@ -35,11 +35,19 @@ auto_method <- function(job) {
   if (is_quiet(job)) "objpert" else "newton"
 }
 
+# Where noise hides the geometry, one matrix of rows as they are is better (inst/experiments/multinomial.R).
 auto_classes <- function(job) {
   if (job$side > auto_matrix_columns) return("gd")
   ridge <- job$penalty$name == "none" && !identical(job$asked$geometry, "none") && is.null(job$asked$start) &&
     job$design$intercept && columns_of(job) > 0L
-  if (ridge) "newton-ridge" else "newton"
+  if (ridge && (!is.null(job$asked$geometry) || relative_noise(job, asked_rho(job)) <= geometry_most)) "newton-ridge" else
+    "newton"
+}
+
+asked_rho <- function(job) {
+  asked <- job$asked
+  left <- if (is.null(asked$budget)) Inf else budget_state(asked$budget)$left
+  if (is.null(asked$eps)) left else min(left, .Call(ffi_gdp_mu, asked$eps, job$delta)^2 / 2)
 }
 
 takes_ridge <- function(job) {

@@ -8,7 +8,8 @@ classes_steps <- 60L
 classes_clip <- 1              # of a record's slopes, whose norm is at most sqrt(2)
 classes_reach <- 8             # time constants of the slowest direction, over those that the noise of one step allows
 classes_least <- 0.6           # least term added to a matrix, over the norm of its noise
-classes_iterate_variance <- 0.35  # variance of an output's predictors caused by the noise of the iterates
+classes_iterate_variance <- 0.5 # largest variance of the predictors of a direction caused by the noise of the iterates,
+classes_iterate_loss <- 0.03   # and largest product of this variance and the curvature of the direction
 classes_tail <- 0.85           # fraction of the iterates whose mean is taken
 classes_trust <- 0.5           # smallest part of a distance that this mean is taken to have gone
 classes_signal <- 2^-5         # smallest standard deviation of the predictors that the solution is shrunk for
@@ -51,6 +52,7 @@ classes_options <- function(job, rho) {
   list(iterations = if (is.na(control$iterations)) classes_steps else control$iterations,
        matrix_share = classes_matrix_share(job) / classes_left(), certificate_share = control$certificate_share,
        confidence = control$confidence, clip = classes_clip, reach = classes_reach, least = classes_least,
-       iterate_variance = classes_iterate_variance, tail = classes_tail, trust = classes_trust, signal = classes_signal,
+       iterate_variance = classes_iterate_variance,
+       iterate_loss = classes_iterate_loss, tail = classes_tail, trust = classes_trust, signal = classes_signal,
        signals = classes_signals)
 }

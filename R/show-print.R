@@ -123,7 +123,8 @@ population_text <- function(certificate) {
 # The problem whose gradient the certificate bounds.
 certificate_scale <- function(x) {
   if (is.null(x$geometry)) return("on the scale of the mapped rows")
-  paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights and the ridge")
+  paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights",
+         if (!is.na(x$ridge)) " and the ridge")
 }
 
 #' @rdname dp_sosp-methods

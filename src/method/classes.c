@@ -13,8 +13,9 @@
  *               of x given this mean (attenuated.c).
  *
  * a_k = max(T s sqrt(d) / (16 reach), least l_k |noise of M|), with s the noise of one gradient that has the whole
- * budget of the steps, and larger until the predictors of direction k vary by at most the part of K - 1 directions in
- * K times the option iterate_variance: as in ridge.c, with m the eigenvalues of M and e = l_k m / a_k, their variance is
+ * budget of the steps, and larger until the predictors of direction k vary by at most iterate_variance, and by so little
+ * that this costs at most half of iterate_loss: variance times l_k / 2. As in ridge.c, with m the eigenvalues of M and
+ * e = l_k m / a_k, the variance is
  *
  *   sum m s^2 T / (a_k^2 e (2 + e)) (1 - (1 + e)^(-2 T)).
  *
@@ -152,7 +153,7 @@ static int find_directions(struct run *r) {
 /* a_k */
 static double damping(const struct run *r, double curvature) {
   const struct classes_options *o = r->o;
-  double classes = (double)r->classes, most = o->iterate_variance * classes / (classes - 1);
+  double most = fmin(o->iterate_variance, o->iterate_loss / curvature);
   double added = fmax(o->iterations * r->s * sqrt((double)r->side) / (16 * o->reach),
                       o->least * curvature * r->matrix_noise);
   for (int i = 0; i < 200 && iterate_variance(r, curvature, added) > most; i++) added *= 1.5;
@@ -306,6 +307,7 @@ static const struct field classes_fields[] = {
     FIELD(classes_options, NUMBER, reach),
     FIELD(classes_options, NUMBER, least),
     FIELD(classes_options, NUMBER, iterate_variance),
+    FIELD(classes_options, NUMBER, iterate_loss),
     FIELD(classes_options, NUMBER, tail),
     FIELD(classes_options, NUMBER, trust),
     FIELD(classes_options, NUMBER, signal),

@@ -270,7 +270,8 @@ struct classes_options {
   double clip;              /* norm to which a record's slopes are clipped */
   double reach;             /* time constants of the slowest direction, over those that the noise of one step allows */
   double least;             /* of what is added to a matrix, over the norm of its noise */
-  double iterate_variance;  /* largest variance of an output's predictors caused by the noise of the iterates */
+  double iterate_variance;  /* largest variance of the predictors of a direction caused by the noise of the iterates, */
+  double iterate_loss;      /* and largest product of this variance and the direction's curvature */
   double tail;              /* fraction of the last iterates whose mean is taken */
   double trust;             /* smallest part of a distance that the mean is taken to have gone */
   double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
