@@ -15,8 +15,8 @@ source(file.path(dirname(this_file), "common.R"))
 
 held_out <- 5000L
 
-# Normal columns with two common factors, and factors with so many levels. power: the constants of the classes fall
-# with this power of their number, so that the last are rare; signal: standard deviation of the log-odds of a class.
+# Normal columns with two common factors, and a factor with so many levels. fall: the frequencies of the classes fall with
+# about this power of their number, so that the last are rare; signal: standard deviation of the predictors of a class.
 shapes <- list(
   "4000 x 8, 3 classes" = list(n = 4000, numeric = 4, levels = 4, classes = 3, signal = 1.5, fall = 0.5),
   "20000 x 14, 7 classes" = list(n = 20000, numeric = 10, levels = 4, classes = 7, signal = 2, fall = 2),
@@ -114,10 +114,10 @@ best <- function(problem) {
 
 settings <- list(
   "as they are" = list(), "clip 0.7" = list(classes_clip = 0.7), "clip 1.41" = list(classes_clip = sqrt(2)),
-  "variance 0.5" = list(classes_iterate_variance = 0.5), "variance 1" = list(classes_iterate_variance = 1),
-  "variance 4" = list(classes_iterate_variance = 4), "steps 120" = list(classes_steps = 120L),
-  "least 0.3" = list(classes_least = 0.3), "least 1.2" = list(classes_least = 1.2),
-  "reach 4" = list(classes_reach = 4), "reach 16" = list(classes_reach = 16),
+  "variance 0.25" = list(classes_iterate_variance = 0.25), "variance 1" = list(classes_iterate_variance = 1),
+  "loss 0.015" = list(classes_iterate_loss = 0.015), "loss 0.06" = list(classes_iterate_loss = 0.06),
+  "trust 0" = list(classes_trust = 0), "trust 1" = list(classes_trust = 1),
+  "steps 120" = list(classes_steps = 120L), "least 0.3" = list(classes_least = 0.3),
   "matrix 0.03" = list(classes_matrix = 0.03), "matrix 0.12" = list(classes_matrix = 0.12)
 )
 
@@ -137,8 +137,9 @@ run <- function(path, seeds, methods, settings, problems) {
     against <- best(problem)
     for (row in rows) {
       loss <- result(problem, row$method, row$eps, row$seed, settings[[row$setting]])
-      out$add(c(row, list(excess = loss - against[["multinom"]],
-                          constant = against[["constant"]] - against[["multinom"]])))
+      out$add(c(row, lapply(list(excess = loss, constant = against[["constant"]]), function(x) {
+        round(x - against[["multinom"]], 4)
+      })))
     }
   }
 }
