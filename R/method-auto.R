@@ -40,8 +40,8 @@ auto_classes <- function(job) {
   if (job$side > auto_matrix_columns) return("gd")
   ridge <- job$penalty$name == "none" && !identical(job$asked$geometry, "none") && is.null(job$asked$start) &&
     job$design$intercept && columns_of(job) > 0L
-  if (ridge && (!is.null(job$asked$geometry) || relative_noise(job, asked_rho(job)) <= geometry_most)) "newton-ridge" else
-    "newton"
+  clear <- !is.null(job$asked$geometry) || relative_noise(job, asked_rho(job)) <= geometry_most
+  if (ridge && clear) "newton-ridge" else "newton"
 }
 
 asked_rho <- function(job) {

@@ -128,7 +128,8 @@ static struct ask ask_of(enum quantity q, const struct pair *p) {
 }
 
 static size_t numbers_of(enum quantity q) {
-  static const size_t numbers[] = {[COUNTS] = K, [MOMENTS] = 2 * P + 1, [GRADIENT] = DIM, [PLAIN] = DIM, [MATRIX] = SIDE * SIDE};
+  static const size_t numbers[] = {
+      [COUNTS] = K, [MOMENTS] = 2 * P + 1, [GRADIENT] = DIM, [PLAIN] = DIM, [MATRIX] = SIDE * SIDE};
   return numbers[q];
 }
 

@@ -1,6 +1,6 @@
 /* Newton's method for several outputs in coordinates of their own: where there is little noise it finds the minimum, it
- * spends what it may, and where the data have nothing to tell it stays near its start. The mean of attenuated numbers by
- * its definition. */
+ * spends what it may, and where the data have nothing to tell it stays near its start. The mean of attenuated numbers
+ * by its definition. */
 #include "run.h"
 
 #include "method/private.h"
@@ -175,7 +175,8 @@ static void stays(void) {
 
 /* By quadrature over t, x and the law of y. */
 static void attenuated(void) {
-  const double factor[2] = {0.5, 0.9}, noise[2] = {0.04, 0.01}, known[2] = {0.2, 0}, prior[2] = {1, 0.5}, y[2] = {0.3, -0.4};
+  const double factor[2] = {0.5, 0.9}, noise[2] = {0.04, 0.01}, known[2] = {0.2, 0}, prior[2] = {1, 0.5};
+  const double y[2] = {0.3, -0.4};
   const struct attenuated a = {2, factor, noise, known, prior, 0.25, 4};
   double x[2], want[2] = {0}, total = 0;
   attenuated_mean(&a, y, x);

@@ -15,8 +15,8 @@ source(file.path(dirname(this_file), "common.R"))
 
 held_out <- 5000L
 
-# Normal columns with two common factors, and a factor with so many levels. fall: the frequencies of the classes fall with
-# about this power of their number, so that the last are rare; signal: standard deviation of the predictors of a class.
+# Normal columns with two common factors, and a factor with so many levels. fall: the frequencies of the classes fall
+# with about this power of their number, so that the last are rare; signal: standard deviation of a class's predictors.
 shapes <- list(
   "4000 x 8, 3 classes" = list(n = 4000, numeric = 4, levels = 4, classes = 3, signal = 1.5, fall = 0.5),
   "20000 x 14, 7 classes" = list(n = 20000, numeric = 10, levels = 4, classes = 7, signal = 2, fall = 2),

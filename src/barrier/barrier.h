@@ -121,8 +121,8 @@ struct scope *oracle_step(struct oracle *oracle);
 /* The comments name members of struct ask (engine/ask.h). A matrix of more rows than ORACLE_MOST_DIM is refused before
  * it is charged: it would take more than half a gigabyte, and there are several copies. Also refused are sums of second
  * derivatives that jump (oracle_third() is infinite): Hessian, model gradient, trace and direction of the exact
- * curvature. A model of several outputs has values, gradients (clipped or not), moments of columns and second moments of rows
- * only. */
+ * curvature. A model of several outputs has values, gradients (clipped or not), moments of columns and second
+ * moments of rows only. */
 #define ORACLE_MOST_DIM 8192
 struct query;
 extern const struct query query_value;

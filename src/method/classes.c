@@ -5,17 +5,17 @@
  *   matrix      M, of the weighted rows, is released and shrunk by posterior_matrix().
  *   directions  At the start all rows have the same probabilities q, and the Hessian is C (x) M, C = diag(q) - q q'
  *               (proofs: classes-hessian). With l_k and b_k the eigenvalues and eigenvectors of C, it consists of K - 1
- *               blocks l_k M, one for each direction b_k of the classes. The last direction, 1, changes no probability.
+ *               blocks l_k M, one for each direction b_k of the classes. The direction 1 changes no probability.
  *   steps       In direction k the coefficients u_k = W b_k move by -(l_k M + a_k I)^-1 G b_k, T steps, G the mean of
  *               the records' slopes, clipped and with noise. W and G have a column for each class.
- *   solution    The mean of the last iterates is the start plus f_j times the distance x_j to the minimum plus noise, in
- *               each coordinate j of an eigenvector of M and in each direction. The solution is the start plus the mean
- *               of x given this mean (attenuated.c).
+ *   solution    The mean of the last iterates is the start plus f_j times the distance x_j to the minimum, plus noise,
+ *               in each coordinate j of an eigenvector of M and in each direction. The solution is the start plus the
+ *               mean of x given this mean (attenuated.c).
  *
  * a_k = max(T s sqrt(d) / (16 reach), least l_k |noise of M|), with s the noise of one gradient that has the whole
- * budget of the steps, and larger until the predictors of direction k vary by at most iterate_variance, and by so little
- * that this costs at most half of iterate_loss: variance times l_k / 2. As in ridge.c, with m the eigenvalues of M and
- * e = l_k m / a_k, the variance is
+ * budget of the steps, and larger until the variance of the predictors of direction k is at most iterate_variance, and
+ * iterate_loss / l_k, so that it costs a loss of at most half of iterate_loss. As in ridge.c, with m the eigenvalues of
+ * M and e = l_k m / a_k, it is
  *
  *   sum m s^2 T / (a_k^2 e (2 + e)) (1 - (1 + e)^(-2 T)).
  *
