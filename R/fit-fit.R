@@ -32,7 +32,7 @@ new_linear_fit <- function(job) {
 # count, as the certificate uses another query; otherwise the gradients of the last phase count.
 iterations_done <- function(trace) {
   if ("fresh records" %in% trace$query) return(max(trace$iteration))
-  clipped <- sum(trace$query %in% c("clipped gradient", "residual gradient"))
+  clipped <- sum(trace$query %in% c("clipped gradient", "class gradient", "residual gradient"))
   if (clipped > 0L) clipped else sum(trace$query == "gradient" & trace$phase == max(trace$phase, 0))
 }
 

@@ -65,8 +65,8 @@
 #' `"private"` is the default of the method `"newton-ridge"`, always. It is also the default of the methods `"2opt-ls"`,
 #' `"2opt"`, `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"` and `"gd"`, unless a method that the call
 #' names has a `penalty`, a `target` or published constants, the fit has intervals (`inference`), the loss is
-#' [loss_multinomial()], or d / (n mu) exceeds 0.1. In all other cases the default is `"none"`. [geometry_public()]
-#' explains this rule.
+#' [loss_multinomial()] (for these methods), or d / (n mu) exceeds 0.1. In all other cases the default is `"none"`.
+#' [geometry_public()] explains this rule.
 #'
 #' # Checks
 #' Null records add nothing to any sum, so a fit of null records only, for example because a level is misspelt, has a
@@ -100,13 +100,14 @@
 #'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left,
 #'   and a message says how much).
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty, for squared
-#'   error and, where [loss_poisson()] allows it, for counts. For other convex problems, with `geometry = "none"` and
-#'   with `inference`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little
-#'   noise; for problems that are not convex `"2opt-ls"`; and with more than 1,000 coefficients (3,000 where it would
-#'   take `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which
-#'   squared error does not have. The rule uses n, the number of columns, budget, relation, loss, penalty and
-#'   `geometry`, not the data (`vignette("convex")`). `method` and `print()` of the fit name the method taken. The
-#'   section Methods lists all of them.
+#'   error, where [loss_poisson()] allows it for counts, and for [loss_multinomial()] with an intercept, columns, no
+#'   penalty and no `start`, where d / (n mu) is at most 0.1 or `geometry` is given, d the coefficients of a class. For
+#'   other convex problems, with `geometry = "none"` and with `inference`, it takes `"newton"`, or `"objpert"` where the
+#'   fit has a budget of its own that leaves little noise; for problems that are not convex `"2opt-ls"`; and with more
+#'   than 1,000 coefficients (3,000 where it would take `"newton-ridge"`, 4,000 for each class with
+#'   `loss_multinomial()`) a method that needs gradients only, which squared error does not have. The rule uses n, the
+#'   number of columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`). `method`
+#'   and `print()` of the fit name the method taken. The section Methods lists all of them.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,

@@ -168,9 +168,9 @@ new_geometry <- function(moments, degree, job) {
   shorter <- 1 / sqrt(1 + geometry_hidden * relative_noise(job, job$rho)^2 * (degree^(2 * geometry_degree) - 1))
   prior <- column_prior(scale, degree) / shorter
   scale <- scale * shorter
-  scale <- scale / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$dim))
+  scale <- scale / sqrt(max(sum(scale^2 * moments$variance), 0.02 * job$side))
   list(scale = as.double(scale), centre = as.double(moments$mean),
-       prior = as.double(prior), spread = as.double(shorter), constant = geometry_constant / sqrt(job$dim),
+       prior = as.double(prior), spread = as.double(shorter), constant = geometry_constant / sqrt(job$side),
        radius = job$design$radius, intercept = job$design$intercept)
 }
 

@@ -88,8 +88,9 @@ refuse_outputs <- function(job) {
                   "\"moment\")`."))
   }
   if (!is_convex_penalty(job$penalty)) return("The multinomial loss goes with `penalty_ridge()` or no penalty.")
-  if (!is.null(job$asked$geometry) && !identical(job$moments, "none")) {
-    return("The multinomial loss has no `geometry`: leave it out.")
+  if (!is.null(job$asked$geometry) && !identical(job$moments, "none") && is.null(job$method$family$weighted)) {
+    return(paste0("With the multinomial loss the method \"", job$method$name, "\" has no `geometry`: leave it out, or ",
+                  "take the method \"newton-ridge\"."))
   }
   if (job$inference != "none") "There are no intervals for the multinomial loss: leave out `inference`."
 }

@@ -128,14 +128,15 @@ run_target <- function(target) list(eps_g = target$eps_g %||% 1, eps_h = target$
 # The start in the coordinates of the oracle.
 run_start <- function(job) {
   if (is_network(job)) return(job$start)
-  start <- by_output(job$start, loss_outputs(job$loss), function(start) core_start(job$design, start))
-  to_geometry(job$geometry, as.vector(start))
+  map <- function(start) to_geometry(job$geometry, core_start(job$design, start))
+  as.vector(by_output(job$start, loss_outputs(job$loss), map))
 }
 
 job_solution <- function(job) {
   if (is_network(job)) return(add_entries(job, solution = job$answer$w))
   outputs <- loss_outputs(job$loss)
-  solution <- by_output(from_geometry(job$geometry, job$answer$w), outputs, function(w) core_coef(job$design, w))
+  map <- function(w) core_coef(job$design, from_geometry(job$geometry, w))
+  solution <- by_output(job$answer$w, outputs, map)
   add_entries(job, solution = if (outputs > 1L) centred(solution, job$response$labels) else solution)
 }
 

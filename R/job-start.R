@@ -152,6 +152,7 @@ job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
   slopes <- numeric(job$dim - 1)
   if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, slopes)))
+  if (starts_at_fractions(job)) return(begin_at_fractions(job))
   if (!has_constant(job)) return(add_entries(job, start = c(0, slopes)))
   class <- constant_prediction(job)
   constant <- log_odds(class$fraction, class$sd)

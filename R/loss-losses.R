@@ -17,8 +17,9 @@
 #'   sum_k exp(t_k) - t_y}, convex; its gradient in t is no longer than \eqn{\sqrt 2}{sqrt(2)}, and its Hessian's
 #'   eigenvalues lie in \[0, 1/2\]. The default for a factor with three levels or more. Coefficients are a matrix with a
 #'   column for each class, whose rows sum to zero: a constant that is added to a row changes no probability. Available
-#'   are the methods `"newton"` (the default, see [control_newton()]), `"gd"` and `"sgd"`, without a penalty or with
-#'   `penalty_ridge()`, but no intervals.
+#'   are the methods `"newton-ridge"` (the default but with much noise, see [control_newton_ridge()]), `"newton"` (see
+#'   [control_newton()]), `"gd"` and `"sgd"`, the last three without a penalty or with `penalty_ridge()`, but no
+#'   intervals.
 #'
 #' For a numeric response, linear regression:
 #' * `loss_squared(response)`: \eqn{u^2 / 2} with the residual u, the loss of [lm()]. The slope has no bound, so the

@@ -28,12 +28,27 @@ chosen_method <- function(job) {
 # (inst/experiments/inference.R).
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
-  if (loss_outputs(job$loss) > 1L) return(if (job$side <= auto_matrix_columns) "newton" else "gd")
+  if (loss_outputs(job$loss) > 1L) return(auto_classes(job))
   if (has_unbounded_slope(job$loss)) return("newton-ridge")
   if (!is_convex(job$loss, job$penalty)) return("2opt-ls")
   if (takes_ridge(job) && job$dim <= auto_ridge_columns) return("newton-ridge")
   if (job$dim > auto_columns) return(if (is_smooth(job$loss)) "2opt-ls" else "gd")
   if (is_quiet(job)) "objpert" else "newton"
+}
+
+# Where noise hides the geometry, one matrix of rows as they are is better (inst/experiments/multinomial.R).
+auto_classes <- function(job) {
+  if (job$side > auto_matrix_columns) return("gd")
+  ridge <- job$penalty$name == "none" && !identical(job$asked$geometry, "none") && is.null(job$asked$start) &&
+    job$design$intercept && columns_of(job) > 0L
+  clear <- !is.null(job$asked$geometry) || relative_noise(job, asked_rho(job)) <= geometry_most
+  if (ridge && clear) "newton-ridge" else "newton"
+}
+
+asked_rho <- function(job) {
+  asked <- job$asked
+  left <- if (is.null(asked$budget)) Inf else budget_state(asked$budget)$left
+  if (is.null(asked$eps)) left else min(left, .Call(ffi_gdp_mu, asked$eps, job$delta)^2 / 2)
 }
 
 takes_ridge <- function(job) {

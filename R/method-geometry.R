@@ -20,7 +20,7 @@
 #' * a method that the call names has a `penalty`, a `target` or published constants, which define a problem in the
 #'   coordinates of the mapped rows;
 #' * the fit has intervals (`inference`), which would be wider;
-#' * the loss is [loss_multinomial()]; or
+#' * the loss is [loss_multinomial()], for which only `"newton-ridge"` has a geometry; or
 #' * d / (n mu) exceeds 0.1, for d coefficients, n records and a budget of mu in Gaussian differential privacy (see
 #'   [dp_convert()]): the noise would then hide the gain. This condition does not apply to `"2opt-ls"`, `"2opt"`,
 #'   `"opt-ls"` and `"opt"` with an intercept, the logistic loss and no `start`, because these runs use even gradients
@@ -127,8 +127,8 @@ default_moments <- function(job) {
 
 geometry_share <- 0.09 # fraction of the budget for the moments of a private geometry (job-geometry.R)
 
-# d / (n mu), with mu of a part of the budget.
-relative_noise <- function(job, rho) job$dim / (job$n * sqrt(2 * rho))
+# d / (n mu), with mu of a part of the budget and d the coefficients of one output.
+relative_noise <- function(job, rho) job$side / (job$n * sqrt(2 * rho))
 
 # Largest d / (n mu) for a default geometry, with mu the budget in Gaussian DP. With more noise a private geometry gains
 # less than it costs on the synthetic problems of inst/experiments/geometry-rule.R.

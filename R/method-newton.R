@@ -12,7 +12,7 @@
 #'   and serves all steps. It is the most accurate of the four in our experiments. It starts at the constant prediction,
 #'   see `start` of [dp_sosp()].
 #' * `"direct"`: each step releases the Hessian with symmetric Gaussian noise.
-#' * `"moment"`, for `loss_multinomial()` and the default there: see the section Several classes.
+#' * `"moment"`, for `loss_multinomial()`, where this method has no other: see the section Several classes.
 #'
 #' `modify` says how small eigenvalues e are raised: to e + `lambda0` (`"add"`) or to max(e, `lambda0`) (`"clip"`; with
 #' double noise to slightly more, at most 8/7 of it, which is computed in a time that does not depend on the data). By

@@ -31,9 +31,12 @@ residual_spread <- 1e-3        # smallest standard deviation that a coordinate i
 # The family of a method for this loss.
 for_loss <- function(method, job) {
   method$residuals <- has_residuals(job$loss) && method$unbounded
-  if (method$residuals) method$family <- family_residual() else
-    check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
-  method
+  if (method$residuals) {
+    method$family <- family_residual()
+    return(method)
+  }
+  check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
+  for_classes(method, job)
 }
 
 takes_residuals <- function(method) isTRUE(method$residuals)

@@ -1,7 +1,7 @@
 #' Settings of Newton's method with a ridge that it chooses itself
 #'
 #' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty,
-#' for squared error and for counts.
+#' for squared error, for counts and, unless there is much noise, for several classes.
 #' All settings are public: they must not be chosen by looking at the data.
 #'
 #' The method always works in a geometry (see [geometry_public()]), in which the columns have similar variances, and it
@@ -87,6 +87,32 @@
 #' 4. The prior mean of the intercept is the level less half the variance of the prediction.
 #' 5. The recalibration also corrects for the dependence of the curvature on the prediction, and corrections are
 #'    shrunk as if they were about a fifth of the residuals' scale and of the slopes.
+#'
+#' @section Several classes:
+#' With [loss_multinomial()], d coefficients for each of K classes and the prior and the geometry as above, a fit
+#' proceeds as follows.
+#' 1. The fractions q of the classes are released (3 percent of the budget). The run starts at the constant prediction
+#'    of these.
+#' 2. The moments of the geometry (9 percent) and the matrix M of weighted rows (`matrix_share`; `NULL`: 6 percent of
+#'    the whole budget) are released.
+#' 3. At the start the Hessian is \eqn{(\mathrm{diag}(q) - qq') \otimes M}{(diag(q) - q q') (x) M}. Each of K - 1
+#'    eigenvectors of diag(q) - qq', the directions, has an eigenvalue \eqn{l_k}{l_k}. `iterations` gradients (`NULL`:
+#'    60) move the coefficients of each direction by \eqn{-(l_k M + a_k I)^{-1}}{-(l_k M + a_k I)^-1} times its
+#'    gradient. A record's slopes are clipped to the norm 1, from at most \eqn{\sqrt 2}{sqrt(2)}, and a row longer than
+#'    R has the weight R/|z|, with R = 1 or, where there is little
+#'    noise, more. \eqn{a_k}{a_k} is so large that the noise of the iterates costs little loss: the variance
+#'    of a direction's predictors is at most 0.5, and at most 0.03 / \eqn{l_k}{l_k}.
+#' 4. The mean of the last 85 percent of the iterates is, in a quadratic model, a known part of the way to the minimum,
+#'    plus noise of known variance. The solution is the posterior mean of the minimum given this mean, with predictors
+#'    of the standard deviation t = 0, 1/32, 1/16, ..., 8 in each direction. The mean is taken to have gone at least
+#'    half of the way, because classes that are rare in most rows but not in some have more curvature there than the
+#'    model has.
+#' 5. A last gradient, not clipped, with the fraction `certificate_share` of the budget, certifies the solution. As
+#'    slopes were clipped it need not be small where there is little noise.
+#'
+#' An intercept and columns are needed, and there is no `start`. Sources in chunks, shards and weights are possible. The
+#' script `inst/experiments/multinomial.R` compares the constants with others on synthetic problems, and the method
+#' with `"newton"` and with one logistic fit for each class.
 #'
 #' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, else 160.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else

@@ -37,7 +37,7 @@ gradient_styles <- data.frame(
 # The series in long format. Long series are shown by running medians and the last bound only. A released minimiser has
 # a bound but no norm.
 gradient_series <- function(x) {
-  steps <- c("batch gradient", "clipped gradient", "gradient difference")
+  steps <- c("batch gradient", "clipped gradient", "class gradient", "gradient difference")
   rows <- x$trace[x$trace$query %in% c("gradient", steps, "minimiser"), ]
   at <- seq_len(nrow(rows))
   many <- nrow(rows) > plot_many

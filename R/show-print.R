@@ -50,6 +50,7 @@ answer_names <- list(
   "model gradient" = c("model gradient", "model gradients"),
   "weighted matrix" = c("weighted matrix", "weighted matrices"),
   "clipped gradient" = c("clipped gradient", "clipped gradients"),
+  "class gradient" = c("gradient of clipped slopes", "gradients of clipped slopes"),
   "residual gradient" = c("gradient of clipped residuals", "gradients of clipped residuals"),
   "residual counts" = c("count of residuals", "counts of residuals"),
   recalibration = c("recalibration", "recalibrations"),
@@ -127,7 +128,8 @@ population_text <- function(certificate) {
 # The problem whose gradient the certificate bounds.
 certificate_scale <- function(x) {
   if (is.null(x$geometry)) return("on the scale of the mapped rows")
-  paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights and the ridge")
+  paste0("on the scale of the centred and scaled rows", if (x$geometry$weighted) ", with their weights",
+         if (!is.na(x$ridge)) " and the ridge")
 }
 
 #' @rdname dp_sosp-methods

@@ -19,7 +19,10 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_network(), audit_minimiser(), audit_intervals(), audit_classes(), audit_scores(), audit_table(),
+    audit_network(), audit_minimiser(), audit_intervals(),
+    audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
+    audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
+                  control = control_newton_ridge(iterations = 2)), audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
     audit_pushed(), audit_own_row(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
@@ -120,17 +123,16 @@ audit_intervals <- function() {
   }, function(a) !a$exceeds)
 }
 
-# Newton's method for three classes: a record with the largest possible effect, against a null record; all others are
-# null. A fit starts at zero and returns the sum of its steps, and the record moves each of them towards its class.
-audit_classes <- function() {
+# Three classes: a record with a large effect, against a null record; all others are null. The record moves each step of
+# a fit, and with `newton-ridge` its start, too, towards its class.
+audit_classes <- function(method, ...) {
   x <- matrix(1, n, 1)
   release <- function(label) {
     y <- factor(c(label, rep(NA, n - 1)), levels = c("a", "b", "c"))
-    fit <- dp_sosp(x, y, eps, delta, "newton", radius = 1, intercept = FALSE, neighbours = "zero-out", progress = FALSE,
-                   control = control_newton("moment", iterations = 2))
+    fit <- suppressWarnings(dp_sosp(x, y, eps, delta, method, neighbours = "zero-out", progress = FALSE, ...))
     coef(fit)[[1]]
   }
-  repeat_audit("`newton`, multinomial loss", "at most eps", runs[["minimiser"]], function() {
+  repeat_audit(paste0("`", method, "`, multinomial loss"), "at most eps", runs[["minimiser"]], function() {
     dp_audit(release, list(NA, "a"), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)

@@ -199,7 +199,9 @@ losses <- function() {
   fit("counts alone", method = "newton-ridge", loss = loss_poisson(50), y = counts, eps = 0.1)
   fit("squared", method = "newton-ridge", loss = "squared", y = small$response)
   classes <- factor(cut(small$response, 3), labels = c("a", "b", "c"))
-  for (method in c("newton", "gd", "sgd")) fit(paste(method, "multinomial"), method = method, loss = NULL, y = classes)
+  for (method in c("newton", "newton-ridge", "gd", "sgd")) {
+    fit(paste(method, "multinomial"), method = method, loss = NULL, y = classes)
+  }
   fit("refused: multinomial tr", method = "tr", loss = "multinomial", y = classes)
   fit("refused: huber tr", method = "tr", loss = huber, y = small$response)
   fit("refused: sigmoid newton", method = "newton", loss = "sigmoid")

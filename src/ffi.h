@@ -25,6 +25,7 @@ SEXP ffi_oracle_products(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_moments(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_usable(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_response(SEXP, SEXP, SEXP);
+SEXP ffi_oracle_class_counts(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_move(SEXP, SEXP);
 SEXP ffi_oracle_set_weights(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);

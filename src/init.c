@@ -31,6 +31,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_oracle_moments, 4),
     ENTRY(ffi_oracle_usable, 3),
     ENTRY(ffi_oracle_response, 3),
+    ENTRY(ffi_oracle_class_counts, 3),
     ENTRY(ffi_oracle_move, 2),
     ENTRY(ffi_oracle_set_weights, 4),
     ENTRY(ffi_oracle_decreases, 6),

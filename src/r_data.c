@@ -242,6 +242,15 @@ SEXP ffi_oracle_response(SEXP oracle, SEXP rho, SEXP reproducible) {
   return out;
 }
 
+SEXP ffi_oracle_class_counts(SEXP oracle, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = NULL};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)arg_bundle(oracle)->model.outputs));
+  SEXP sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_class_counts, &what, "counts", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
+}
+
 void bundle_coordinates(struct bundle *b, SEXP coordinates) {
   R_xlen_t p = (R_xlen_t)b->model.columns;
   const struct coordinates_spec spec = {.p = (size_t)p,
@@ -257,7 +266,8 @@ void bundle_coordinates(struct bundle *b, SEXP coordinates) {
                                         .prior = arg_doubles(arg_element(coordinates, "prior"), p),
                                         .spread = arg_doubles(arg_element(coordinates, "spread"), p),
                                         .scale = arg_doubles(arg_element(coordinates, "scale"), p),
-                                        .centre = arg_doubles(arg_element(coordinates, "centre"), p)};
+                                        .centre = arg_doubles(arg_element(coordinates, "centre"), p),
+                                        .outputs = b->model.outputs};
   if (b->coordinates) Rf_error("internal: there are coordinates");
   glue_check(coordinates_create(&spec, &b->coordinates));
 }

@@ -271,7 +271,7 @@ static void refused(void) {
   struct several s;
   struct oracle_newton how = {CURVATURE_MAJORANT, MODIFY_ADD, 1, (double[DIM]){0}};
   double w[DIM] = {0}, out[DIM * DIM], sd, step = 1, *x = base_alloc(40 * P, sizeof *x), *y = base_alloc(40, sizeof *y);
-  double quadratic[DIM], ones[P] = {1, 1, 1};
+  double quadratic[DIM];
   size_t index;
   for (size_t j = 0; j < DIM; j++) quadratic[j] = 1;
   random_rows(40, x, y);
@@ -282,7 +282,6 @@ static void refused(void) {
   CHECK(oracle_majorant(o, w, 0.01, out, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_products(o, w, 0.01, out, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_weighted(o, w, 0.01, out, &sd) == BASE_ERR_ARGUMENT);
-  CHECK(oracle_moments(o, ones, 0.01, out, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_model_gradient(o, w, w, 0.01, out, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_trace(o, w, CURVATURE_MAJORANT, 0.01, out, &sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_newton_direction(o, w, w, &how, 0.01, out, &sd) == BASE_ERR_ARGUMENT);

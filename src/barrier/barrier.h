@@ -121,7 +121,8 @@ struct scope *oracle_step(struct oracle *oracle);
 /* The comments name members of struct ask (engine/ask.h). A matrix of more rows than ORACLE_MOST_DIM is refused before
  * it is charged: it would take more than half a gigabyte, and there are several copies. Also refused are sums of second
  * derivatives that jump (oracle_third() is infinite): Hessian, model gradient, trace and direction of the exact
- * curvature. A model of several outputs has values, gradients (clipped or not) and second moments of rows only. */
+ * curvature. A model of several outputs has values, gradients (clipped or not), moments of columns and second
+ * moments of rows only. */
 #define ORACLE_MOST_DIM 8192
 struct query;
 extern const struct query query_value;
@@ -154,6 +155,11 @@ extern const struct query query_recalibration;
 /* For k ends step_0 < step_1 < ...: the fraction of records at each, where a record with |residual| between two ends
  * counts at both, more at the nearer one. */
 extern const struct query query_residual_counts;
+/* For weighted rows of several outputs: the gradient, where the slopes of a record have at most the norm clip, and less
+ * where its row is longer than cap. */
+extern const struct query query_class_gradient;
+/* For each class of several: the fraction of the records that have it. */
+extern const struct query query_class_counts;
 /* The trace of the curvature, and A^-1 along for a released gradient along; refused where it may be negative. */
 extern const struct query query_trace;
 extern const struct query query_direction;

@@ -41,7 +41,8 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
       (!spec->weighted && spec->cap != 1) || !tilts(spec)) {
     return BASE_ERR_ARGUMENT;
   }
-  struct coordinates *c = base_alloc(1, sizeof *c + (14 * p + 2) * sizeof(double));
+  size_t points = 2 * (spec->outputs > 1 ? spec->outputs : 1) * (p + 1);
+  struct coordinates *c = base_alloc(1, sizeof *c + (12 * p + points) * sizeof(double));
   if (!c) return BASE_ERR_MEMORY;
   double *numbers = (double *)(c + 1);
   memcpy(numbers, spec->scale, p * sizeof(double));

@@ -84,6 +84,7 @@ struct coordinates_spec {
    * other side of, as seen from its centre, or NaN (proofs: tilt). */
   double tilt, shortest;
   const double *end;
+  size_t outputs; /* of the model; 0: one */
 };
 struct coordinates;
 /* The arrays are copied. */

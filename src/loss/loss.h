@@ -35,6 +35,8 @@ void loss_free(struct loss *loss);
 int loss_has_residuals(const struct loss *loss);
 /* Number of predictors of a row. With several, t and d1 below have a column for each, and there is no d2. */
 size_t loss_outputs(const struct loss *loss);
+/* The class that a response of "multinomial" with so many classes has, from 0 on. */
+size_t loss_class(double classes, double y);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);
 /* max l - min l over |t| <= t_max and all responses, including 0. */
 double loss_range(const struct loss *loss, double t_max);

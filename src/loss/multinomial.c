@@ -32,7 +32,7 @@ static struct loss_bounds bounds_at(double classes) {
 /* l is log K at t = 0, has a slope of at most sqrt(2) and is not negative. */
 static double range(double classes, double t_max) { return M_SQRT2 * t_max + fmin(M_SQRT2 * t_max, log(classes)); }
 
-static size_t class_of(double classes, double y) {
+size_t loss_class(double classes, double y) {
   double k = floor(classes * y + 0.5);
   return (size_t)fmax(1, fmin(k, classes)) - 1;
 }
@@ -64,7 +64,7 @@ static void some_values(double classes, size_t rows, size_t n, const double *y, 
   double most[SOME] = {0}, e[SOME], total[SOME] = {0};
   largest((size_t)classes, rows, n, t, most);
   for (size_t k = 0; k < (size_t)classes; k++) exponentials(rows, t + k * n, most, e, total);
-  for (size_t i = 0; i < rows; i++) value[i] = log(total[i]) + (most[i] - t[i + class_of(classes, y[i]) * n]);
+  for (size_t i = 0; i < rows; i++) value[i] = log(total[i]) + (most[i] - t[i + loss_class(classes, y[i]) * n]);
 }
 
 static void values(double classes, size_t n, const double *y, const double *t, double *value) {
@@ -93,7 +93,7 @@ static void slopes(double classes, size_t n, const double *y, const double *t, d
     for (size_t k = 0; k < (size_t)classes; k++) {
       for (size_t i = 0; i < rows; i++) d[i + k * n] /= total[i];
     }
-    for (size_t i = 0; i < rows; i++) d[i + class_of(classes, y[start + i]) * n] -= 1;
+    for (size_t i = 0; i < rows; i++) d[i + loss_class(classes, y[start + i]) * n] -= 1;
   }
 }
 

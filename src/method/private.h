@@ -88,6 +88,16 @@ struct known_moments {
   const double *variance, *mean; /* from 1 on: relative variances of the columns; variances of their means */
 };
 void shrink_moments(const struct known_moments *k, double *m);
+/* ---- attenuated.c ---- */
+
+struct attenuated {
+  size_t dim;
+  const double *factor, *noise; /* f, v */
+  const double *known, *prior;  /* q, p */
+  double least;                 /* smallest t but zero */
+  int levels;                   /* number of values of t without zero */
+};
+void attenuated_mean(const struct attenuated *a, const double *y, double *x);
 
 /* ---- scale.c ---- */
 

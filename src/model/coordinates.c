@@ -40,7 +40,9 @@ void model_slope_bounds(const struct model *m, double *size, double *lipschitz) 
 
 int model_move(struct model *m, const struct coordinates *coordinates) {
   const struct loss_bounds *b = model_bounds(m);
-  if (m->network || m->outputs > 1 || (coordinates->spec.weighted && b->curv_lower > 0)) return BASE_ERR_ARGUMENT;
+  size_t outputs = coordinates->spec.outputs > 1 ? coordinates->spec.outputs : 1;
+  if (m->network || m->outputs != outputs || (outputs > 1 && !coordinates->spec.weighted)) return BASE_ERR_ARGUMENT;
+  if (coordinates->spec.weighted && b->curv_lower > 0) return BASE_ERR_ARGUMENT;
   /* A class must be the sign of the slope: that is so for the logistic loss, the only one whose slope can be chosen. */
   if (coordinates->spec.tilt != 0 && loss_min_slope(m->loss) >= b->lipschitz) return BASE_ERR_ARGUMENT;
   m->coordinates = coordinates;
@@ -113,7 +115,7 @@ void model_slopes(const struct model *m, const struct data_block *b, const doubl
     t = shifted;
   }
   model_own_slopes(m, b, t, c, d1);
-  apply_weights(b->rows, s->bound / least, b->length, d1);
+  for (size_t k = 0; k < m->outputs; k++) apply_weights(b->rows, s->bound / least, b->length, d1 + k * b->rows);
   if (s->tilt != 0) tilt(b->rows, s->tilt, b->y, d1);
 }
 
@@ -126,44 +128,52 @@ void model_row_weights(const struct model *m, const struct data_block *b, double
   }
 }
 
-/* v_j = scale_j w_j and v_0 = radius (constant w_0 - sum_j centre_j v_j) */
-const double *model_point(const struct model *m, int slot, const double *w) {
-  const struct coordinates *c = m->coordinates;
-  if (!c || !w) return w;
-  const struct coordinates_spec *s = &c->spec;
+/* Of one output: v_j = scale_j w_j and v_0 = radius (constant w_0 - sum_j centre_j v_j). */
+static void map_point(const struct coordinates_spec *s, const double *w, double *v) {
   size_t skip = (size_t)s->intercept;
-  double *v = c->work + (size_t)slot * m->dim, shift = 0;
+  double shift = 0;
   for (size_t j = 0; j < s->p; j++) {
     v[skip + j] = s->scale[j] * w[skip + j];
     shift += s->centre[j] * v[skip + j];
   }
   if (skip) v[0] = s->radius * (s->constant * w[0] - shift);
+}
+
+const double *model_point(const struct model *m, int slot, const double *w) {
+  const struct coordinates *c = m->coordinates;
+  if (!c || !w) return w;
+  double *v = c->work + (size_t)slot * m->dim;
+  for (size_t at = 0; at < m->dim; at += m->side) map_point(&c->spec, w + at, v + at);
   return v;
 }
 
-void model_gradient(const struct model *m, double *g) {
-  if (!m->coordinates) return;
-  const struct coordinates_spec *s = &m->coordinates->spec;
+/* Of one output. */
+static void map_gradient(const struct coordinates_spec *s, double *g) {
   size_t skip = (size_t)s->intercept;
   double first = skip ? s->radius * g[0] : 0;
   for (size_t j = 0; j < s->p; j++) g[skip + j] = s->scale[j] * (g[skip + j] - s->centre[j] * first);
   if (skip) g[0] = s->constant * first;
 }
 
+void model_gradient(const struct model *m, double *g) {
+  if (!m->coordinates) return;
+  for (size_t at = 0; at < m->dim; at += m->side) map_gradient(&m->coordinates->spec, g + at);
+}
+
 /* Maps the columns, then the rows; then makes the matrix exactly symmetric again. */
 void model_matrix(const struct model *m, double *h) {
   if (!m->coordinates) return;
-  size_t dim = m->dim;
-  for (size_t j = 0; j < dim; j++) model_gradient(m, h + j * dim);
-  for (size_t j = 0; j < dim; j++) {
+  size_t side = m->side;
+  for (size_t j = 0; j < side; j++) map_gradient(&m->coordinates->spec, h + j * side);
+  for (size_t j = 0; j < side; j++) {
     for (size_t i = 0; i < j; i++) {
-      double above = h[i + j * dim];
-      h[i + j * dim] = h[j + i * dim];
-      h[j + i * dim] = above;
+      double above = h[i + j * side];
+      h[i + j * side] = h[j + i * side];
+      h[j + i * side] = above;
     }
   }
-  for (size_t j = 0; j < dim; j++) model_gradient(m, h + j * dim);
-  la_symmetrise(dim, h);
+  for (size_t j = 0; j < side; j++) map_gradient(&m->coordinates->spec, h + j * side);
+  la_symmetrise(side, h);
 }
 
 double model_stretch(const struct model *m) { return m->coordinates ? m->coordinates->stretch : 1; }

@@ -84,11 +84,12 @@ void model_row_weights(const struct model *m, const struct data_block *b, double
 
 /* Are the slopes of weighted rows residuals, which queries clip? */
 int model_clips(const struct model *m);
-/* limit_i <- clip min(1, cap / |z_i|), and a bound on limit_i |z_i| */
+/* Of weighted rows: limit_i <- clip min(1, cap / |z_i|), and a bound on limit_i |z_i| */
 void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit);
 double model_limit_bound(const struct model *m, double clip);
 
-/* Coefficients are in these coordinates from now on. One output only; weighted rows need a convex loss. */
+/* Coefficients are in these coordinates from now on, those of each output. Several outputs need weighted rows, and
+ * these a convex loss. */
 int model_move(struct model *m, const struct coordinates *coordinates);
 /* Maps a point to the coordinates of the rows; the result is overwritten by the next call for the same slot. */
 const double *model_point(const struct model *m, int slot, const double *w);

@@ -47,7 +47,7 @@ test_that("with a large budget every method finds the minimum", {
 
 test_that("the default fits, and its certificate holds", {
   for (seed in 1:3) {
-    fit <- study(seed = seed)
+    fit <- study(seed = seed, geometry = "none")
     expect_identical(fit$method, "newton")
     expect_identical(fit$control$curvature, "moment")
     expect_lt(sqrt(sum(true_gradient(coef(fit))^2)), fit$certificate$gradient[["upper"]])
@@ -68,8 +68,11 @@ test_that("coefficients have names and rows that sum to zero", {
   expect_identical(names(tidied), c("y.level", "term", "estimate"))
   expect_identical(tidied$estimate[tidied$y.level == "v" & tidied$term == "a"], coef(fit)["a", "v"])
   expect_identical(nrow(glance.dp_sosp(fit)), 1L)
-  expect_output(print(summary(fit)), "multinomial \\(classes = 3\\).*Coefficients.*second moments")
-  expect_output(print(summary(fit)), "60 clipped gradients")
+  expect_output(print(summary(fit)), "multinomial \\(classes = 3\\).*Coefficients.*weighted matrix")
+  expect_output(print(summary(fit)), "60 gradients of clipped slopes")
+  newton <- summary(study(method = "newton"))
+  expect_output(print(newton), "Coefficients.*second moments")
+  expect_output(print(newton), "60 clipped gradients")
 })
 
 test_that("predictions are those of the coefficients, each of its own row", {
@@ -94,7 +97,6 @@ test_that("predictions are those of the coefficients, each of its own row", {
 })
 
 test_that("storages and sources give the same fit", {
-  fit <- study(method = "newton")
   source <- dp_source(function() {
     at <- 0
     function() {
@@ -102,16 +104,18 @@ test_that("storages and sources give the same fit", {
       if (at <= 3) p$data[1000 * (at - 1) + 1:1000, ]
     }
   })
-  expect_identical(coef(study(data = source)), coef(fit))
-  set.seed(1)
-  dense <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = sqrt(3), method = "auto",
-                     noise = "reproducible")
-  expect_equal(coef(dense), coef(fit), tolerance = 1e-9)
-  skip_if_not_installed("Matrix")
-  set.seed(1)
-  sparse <- quiet_fit(Matrix::Matrix(p$x, sparse = TRUE), p$y, eps = 1, delta = 1e-6, radius = sqrt(3),
-                      method = "auto", noise = "reproducible")
-  expect_equal(coef(sparse), coef(dense), tolerance = 1e-9)
+  of_matrix <- function(x, method, ...) {
+    set.seed(1)
+    coef(quiet_fit(x, p$y, eps = 1, delta = 1e-6, radius = sqrt(3), method = method, noise = "reproducible", ...))
+  }
+  for (method in c("newton", "newton-ridge")) {
+    fit <- study(method = method)
+    expect_identical(coef(study(data = source, method = method)), coef(fit))
+    dense <- of_matrix(p$x, method, bounds = matrix(c(-1, 1), 2, 2))
+    expect_equal(dense, coef(fit), tolerance = 1e-9)
+    skip_if_not_installed("Matrix")
+    expect_equal(of_matrix(Matrix::Matrix(p$x, sparse = TRUE), method), of_matrix(p$x, method), tolerance = 1e-9)
+  }
 })
 
 test_that("a missing or undeclared class, or value, makes a null record", {
@@ -133,10 +137,10 @@ test_that("a missing or undeclared class, or value, makes a null record", {
 
 test_that("what has no proof for several predictors is refused, and says what to take", {
   refused <- function(...) expect_error(study(...), class = "dpsosp_error_several")
-  for (method in setdiff(method_names(), c("gd", "sgd", "newton"))) refused(method = method)
+  for (method in setdiff(method_names(), c("gd", "sgd", "newton", "newton-ridge"))) refused(method = method)
   refused(method = "newton", control = control_newton("lazy"))
   refused(penalty = penalty_nonconvex(0.1))
-  refused(geometry = "private")
+  refused(method = "newton", geometry = "private")
   refused(inference = "sandwich")
   fit <- study()
   expect_error(dp_inference(fit, p$data, eps = 1), class = "dpsosp_error_several")
@@ -187,4 +191,43 @@ test_that("a fit is saved and read without data", {
   saveRDS(fit, file)
   expect_lt(file.size(file), 2e4)
   expect_identical(predict(readRDS(file), p$data[1:5, ]), predict(fit, p$data[1:5, ]))
+})
+
+test_that("newton-ridge finds the minimum with a large budget, and what it cannot take goes to newton", {
+  fit <- study(eps = 1e5, method = "newton-ridge")
+  expect_equal(unname(coef(fit)), minimum(), tolerance = 0.1) # slopes are clipped to one
+  expect_identical(study()$method, "newton-ridge")
+  expect_identical(dp_ledger(study())$what, c("class counts", "moments", "weighted matrix", rep("class gradient", 60),
+                                              "gradient"))
+  expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
+  expect_identical(study(geometry = geometry_public(c(a = 0, b = 0), c(a = 0.6, b = 0.6)))$method, "newton-ridge")
+  no_charge <- function(...) {
+    budget <- dp_budget(eps = 1, delta = 1e-6)
+    expect_error(study(..., budget = budget, method = "newton-ridge"), class = "dpsosp_error_argument")
+    expect_identical(nrow(dp_ledger(budget)), 0L)
+  }
+  no_charge(penalty = penalty_ridge(0.1))
+  no_charge(start = matrix(0, 3, 3))
+  no_charge(formula = y ~ a + b - 1)
+  no_charge(geometry = "none")
+  for (fit in list(study(penalty = penalty_ridge(0.1)), study(start = matrix(0, 3, 3)),
+                   study(formula = y ~ a + b - 1), study(geometry = "none"), study(eps = 0.01))) {
+    expect_identical(fit$method, "newton")
+  }
+})
+
+test_that("the start of newton-ridge is that of the classes' fractions, and null records do not count", {
+  flat <- transform(p$data, a = 0, b = 0)
+  flat$a[1:1000] <- NA
+  fit <- study(eps = 1e5, data = flat, method = "newton-ridge")
+  share <- tabulate(p$y[-(1:1000)]) / 2000
+  expect_equal(unname(softmax(coef(fit)["(Intercept)", , drop = FALSE])[1, ]), share, tolerance = 1e-3)
+})
+
+test_that("weights of records are those of repeated records", {
+  twice <- rbind(p$data, p$data[1:1000, ])
+  p$data$w <- rep(c(1, 0.5), c(1000, 2000))
+  weighted <- study(eps = 1e5, method = "newton-ridge", data = p$data, formula = y ~ a + b, weights = w)
+  repeated <- study(eps = 1e5, method = "newton-ridge", data = twice, formula = y ~ a + b)
+  expect_equal(coef(weighted), coef(repeated), tolerance = 0.03) # the matrix has no weights
 })

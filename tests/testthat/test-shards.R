@@ -25,6 +25,20 @@ test_that("fits of shards are those in memory, with the same ledger, however the
   }
 })
 
+test_that("several classes have the same fits", {
+  shard_workers(c("one", "two"))
+  shards <- dp_shards(frame_shards(n, 3), c("one", "two"))
+  for (method in c("newton", "newton-ridge")) {
+    fits <- lapply(list(shards, d), function(data) {
+      set.seed(4)
+      quiet_fit(f ~ a + b, data, method = method, eps = 100, delta = 1e-6, bounds = frame_bounds,
+                noise = "reproducible")
+    })
+    expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-8)
+    expect_equal(as.data.frame(dp_ledger(fits[[1]])), as.data.frame(dp_ledger(fits[[2]])), tolerance = 1e-9)
+  }
+})
+
 test_that("bits do not depend on which worker has a shard, nor on how it is reached", {
   shard_workers(c("one", "two"))
   shard_workers("three", url = function() mirai::local_url(tcp = TRUE))

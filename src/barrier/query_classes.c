@@ -1,0 +1,106 @@
+/*
+ * Several outputs with weighted rows z. c is the clip, R the cap, v in [0, 1] a record's weight, g = p - e_y the slopes
+ * of its predictors (proofs: sensitivity-classes).
+ *
+ *   gradient  v z (x) g min(1, c / |g|) min(1, R / |z|), of norm at most c R whatever z and y are: 2 c R / n, zero-out
+ *             half
+ *   counts    v e_y, for a record that is not null: sqrt(2) / n, zero-out 1 / n
+ *
+ * A null record has z = 0, and counts nowhere.
+ */
+#include "barrier/private.h"
+#include "la/la.h"
+
+#include <float.h>
+#include <math.h>
+
+static double weight_of(const struct data_block *b, size_t i) { return b->weight ? b->weight[i] : 1; }
+
+/* ---- the gradient ---- */
+
+static double clip_of(const struct model *m, const struct ask *a) {
+  return fmin(a->clip, loss_bounds_of(m->loss)->lipschitz);
+}
+
+/* limit: min(1, R / |z_i|). A record without slopes is unchanged. */
+static void clip_slopes(const struct model *m, const struct data_block *b, double clip, const double *limit,
+                        double *slope) {
+  size_t n = b->rows;
+  for (size_t i = 0; i < n; i++) {
+    double square = 0;
+    for (size_t k = 0; k < m->outputs; k++) square += slope[i + k * n] * slope[i + k * n];
+    double factor = weight_of(b, i) * limit[i] * fmin(1, clip / sqrt(square));
+    for (size_t k = 0; k < m->outputs; k++) slope[i + k * n] *= factor;
+  }
+}
+
+static void add_gradient(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct model *m = task->model;
+  size_t most = tile_gradient(b);
+  double *limit = work[U], *slope = work[V];
+  for (size_t start = 0; start < b->rows; start += most) {
+    struct data_block tile = data_tile(b, start, most, work[BUFFER]);
+    m->kind->predict(m, &tile, task->ask->at, work[T]);
+    model_residuals(m, &tile, work[T], slope);
+    model_limits(m, &tile, 1, limit);
+    clip_slopes(m, &tile, clip_of(m, task->ask), limit, slope);
+    m->kind->pull(m, &tile, slope, work[WEIGHT], sum);
+  }
+}
+
+static int check_gradient(const struct scope *s, const struct ask *a) {
+  const struct model *m = &s->oracle->model;
+  return m->outputs > 1 && model_weighted(m) ? check_clip(s, a) : BASE_ERR_ARGUMENT;
+}
+
+/* Clipped slopes have the Lipschitz constant of slopes, and the computed factors an error of at most (K + 8) u. */
+static double sensitivity_gradient(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  double clip = clip_of(m, a), error = bounds_gradient_error(s, la_norm(m->dim, a->at));
+  (void)i;
+  error += model_stretch(m) * ((double)m->outputs + 8) * DBL_EPSILON * clip * bounds_max_rows(s);
+  return bounds_sensitivity(s, bounds_terms(s) * model_limit_bound(m, clip), error);
+}
+
+const struct query query_class_gradient = {.name = "class gradient",
+                                           .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, "class gradient"},
+                                           .mechanism = &mechanism_gaussian,
+                                           .keep = KEEP_NOT,
+                                           .part = PART_NONE,
+                                           .in_coordinates = COORDINATES_WEIGHTED,
+                                           .multi_output = 1,
+                                           .check = check_gradient,
+                                           .sensitivity = sensitivity_gradient};
+
+/* ---- counts ---- */
+
+static size_t width_counts(const struct task *task) { return task->model->outputs; }
+
+static void add_counts(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  double classes = (double)task->model->outputs;
+  (void)work;
+  for (size_t i = 0; i < b->rows; i++) {
+    if (b->clip[i] > 0) sum[loss_class(classes, b->y[i])] += weight_of(b, i);
+  }
+}
+
+static int check_counts(const struct scope *s, const struct ask *a) {
+  (void)a;
+  return s->oracle->model.outputs > 1 ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
+static double sensitivity_counts(const struct scope *s, const struct ask *a, size_t i) {
+  (void)a;
+  (void)i;
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)), bounds_rounding(s, 0, 0, 1));
+}
+
+const struct query query_class_counts = {.name = "class counts",
+                                         .sum = {SUM_VECTOR, width_counts, add_counts, NULL, "class counts"},
+                                         .mechanism = &mechanism_gaussian,
+                                         .keep = KEEP_NOT,
+                                         .part = PART_NONE,
+                                         .in_coordinates = COORDINATES_NONE,
+                                         .multi_output = 1,
+                                         .check = check_counts,
+                                         .sensitivity = sensitivity_counts};
