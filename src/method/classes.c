@@ -242,7 +242,8 @@ static double attenuation(const struct run *r, double h, double added, double *n
     sum += part * part;
   }
   double factor = 1 + (exp(shrinks * steps) - exp(shrinks * first)) / (kept * -expm1(shrinks));
-  *noise = r->s * r->s * steps * sum + factor * factor / ((double)oracle_rows(r->f.oracle) * h);
+  double sampling = factor * factor / ((double)oracle_rows(r->f.oracle) * h);
+  *noise = fmax(r->s * r->s * steps * sum + sampling, LEAST * LEAST); /* zero after a single step */
   return factor;
 }
 

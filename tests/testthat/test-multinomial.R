@@ -218,10 +218,12 @@ test_that("newton-ridge finds the minimum with a large budget, and what it canno
 
 test_that("the start of newton-ridge is that of the classes' fractions, and null records do not count", {
   flat <- transform(p$data, a = 0, b = 0)
-  flat$a[1:1000] <- NA
-  fit <- study(eps = 1e5, data = flat, method = "newton-ridge")
+  flat$y[1:1000] <- NA
   share <- tabulate(p$y[-(1:1000)]) / 2000
-  expect_equal(unname(softmax(coef(fit)["(Intercept)", , drop = FALSE])[1, ]), share, tolerance = 1e-3)
+  for (iterations in c(1, 60)) { # the first iterate is the start
+    fit <- study(eps = 1e5, data = flat, method = "newton-ridge", control = control_newton_ridge(iterations))
+    expect_equal(unname(softmax(coef(fit)["(Intercept)", , drop = FALSE])[1, ]), share, tolerance = 1e-3)
+  }
 })
 
 test_that("weights of records are those of repeated records", {
