@@ -125,3 +125,169 @@ chosen_coefficients <- function(parm, names, call) {
   if (is.character(parm) && all(parm %in% names)) return(parm)
   abort("argument", "`parm` must be names or numbers of coefficients.", call = call)
 }
+
+# ---- for an existing fit, as a further charge ----
+
+#' Standard errors, tests and intervals
+#'
+#' Standard errors and intervals of the coefficients, which include both the noise of the mechanism and the sampling of
+#' the records. They need a release of their own: `dp_sosp(inference = "sandwich")` pays for it with a part of the fit's
+#' budget, `dp_inference()` makes it later, for another charge. Then [summary()][dp_sosp-methods] shows standard errors,
+#' z and p values, `confint()` intervals, and `vcov()` the covariance of the coefficients.
+#'
+#' # What is released
+#' Three Gaussian releases at the fit's solution w, in the coordinates of the mapped rows z, |z| <= 1: the mean
+#' gradient g, the mean Hessian H and, for `"sandwich"`, the mean J of the second moments l'^2 z z' of the records'
+#' gradients. With \eqn{|l'| \le L} and \eqn{0 \le l'' \le b} their sensitivities are 2 L / n,
+#' \eqn{\sqrt2 b / n}{sqrt(2) b / n} and \eqn{\sqrt2 L^2 / n}{sqrt(2) L^2 / n} (under `"zero-out"` L / n, b / n, L^2 /
+#' n). Their costs have the proportions 40 : 30 : 5. In `dp_sosp()` the method that finds w has a quarter of the
+#' budget. Known zeros and equal entries of H and J (two indicators of one factor are never both one; the square of an
+#' indicator is the indicator) reduce the noise at no cost.
+#'
+#' # Estimates and covariance
+#' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is
+#' \deqn{H^{-1} \left(J / n + s_g^2 I + \mathrm{Cov}(E v)\right) H^{-1}}{H^-1 (J / n + s_g^2 I + Cov(E v)) H^-1}
+#' where s_g is the standard deviation of the noise of g, and E is the noise of H. With `"model"`, H replaces J, which
+#' is right only if the model is. Everything is mapped to the original scale of the columns. The neglected error is of
+#' second order in the distance from w to the minimiser.
+#'
+#' Eigenvalues of H below a quarter of the norm of its noise cannot be distinguished from zero: in these directions the
+#' budget resolves nothing. `summary()`, `vcov()` and `confint()` show `NA` for a coefficient
+#' * if more than a quarter of its variance comes from such directions;
+#' * if its standard error exceeds the prior standard deviation, 1.5 for a column in \[-1, 1\]
+#'   (the columns of a matrix are used as they are);
+#' * if it belongs to a numeric column whose own curvature does not exceed the noise level of H by three standard
+#'   deviations, because its range is much too wide for its values or the budget is too small. Then the intercept is
+#'   `NA` too, unless the range has its centre at zero, because the intercept refers to the value zero of the column.
+#'
+#' `unresolved = "wide"` shows such an interval all the same, widened by the prior standard deviation; it relies on the
+#' prior. A column that is not resolved is almost as if it were left out: the other coefficients are nearly those of the
+#' model without it.
+#'
+#' # What intervals are about
+#' The intervals are for the coefficients with the least expected loss of rows as the fit maps them: numeric columns
+#' clipped to their ranges, and rows to norm at most `radius`, which by default clips none for a formula. So declare
+#' wide ranges. Private ranges of a fit with `inference` cut off only values that the noise hides. Those of a fit
+#' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
+#' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
+#' loss is another one, with the same minimiser if the model is right.
+#'
+#' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
+#' `inst/experiments/inference.R` their coverage is as stated, or higher with few records and a small budget
+#' (`vignette("intervals")`). Levels with few records make small eigenvalues and `NA`: merge them first.
+#'
+#' # Predictions
+#' Unbiased coefficients are not the best for prediction. `predict()` uses coefficients that are shrunk by their
+#' covariance, at no cost, where the fit itself paid for its intervals; after `dp_inference()` it uses those of the fit.
+#'
+#' @param fit A fit from [dp_sosp()], by any method, with a convex loss whose second derivative does not jump and
+#'   without a penalty. Its solution is public; the releases at the solution are charged anew.
+#' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
+#'   for a fit to a matrix the matrix.
+#' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to that of the fit if the
+#'   records are the same; one [dp_budget()] for both counts them together.
+#' @param type `"sandwich"`: valid whether the model is right or not; `"model"`: narrower by up to 4 percent, valid only
+#'   if it is right.
+#' @param y,weights,offset For a fit to a matrix: the response and, if the fit had them, weights and offset of the
+#'   rows. A fit with a formula finds them in the data.
+#' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
+#' @param object A fit with intervals.
+#' @param complete Should coefficients that are not resolved have rows of `NA`? Otherwise they are left out.
+#' @param parm Names or numbers of coefficients; default: all.
+#' @param level Confidence level of the intervals, in (0, 1).
+#' @param unresolved `"NA"` or `"wide"`, see the section on estimates and covariance.
+#' @param ... Not used; anything in it is an error.
+#' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
+#'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
+#'   `n`; in the coordinates of the mapped rows, factors last), `vcov` (widened, without `NA`), `reason` (why a
+#'   coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`: a matrix. `confint()`: a matrix with
+#'   the ends of the intervals.
+#' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
+#'   second derivative jumps, a penalty, a fit that already has intervals, a network; in `dp_sosp()` also methods on
+#'   batches and `"objpert"`, whose accountants cannot pay for other releases. `dpsosp_error_several`: the multinomial
+#'   loss. `dpsosp_error_absent`: `confint()` and `vcov()` of a fit without intervals.
+#' @references White (1982), Maximum likelihood estimation of misspecified models: the sandwich covariance. Its terms
+#'   for the noise are this package's, see `vignette("intervals")`.
+#' @seealso [dp_sosp()], [tidy()][dp_sosp-tidy].
+#' @examples
+#' d <- covertype[1:10000, ]
+#' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 2, delta = 1e-8, inference = "sandwich",
+#'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' summary(fit)
+#' confint(fit, "elevation")
+#'
+#' fit <- dp_sosp(cover ~ elevation + slope, d, eps = 1, delta = 1e-8,
+#'                bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' confint(dp_inference(fit, d, eps = 1, delta = 1e-8))
+#' @export
+dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich", "model"), budget = NULL, y = NULL,
+                         noise = c("secure", "reproducible"), weights = NULL, offset = NULL, ...) {
+  call <- scrub_call(match.call(), quote(dp_inference))
+  check_dots(call)
+  require_given()
+  if (inherits(fit, "dp_network")) abort("argument", no_minimiser, call = call, class = "dpsosp_error_inference")
+  check_fit(fit, call)
+  if (!is.null(fit$inference)) {
+    abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")
+  }
+  check_one_output(fit$loss, "Intervals are", call)
+  check_bounded_slope(fit$loss, "Intervals need", call)
+  type <- check_choice(type, inference_types, "type", call)
+  check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
+  claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
+                       list(eps = eps, delta = delta, budget = budget), call)
+  if (!is.null(claim$once)) refuse_once(call)
+  end <- claim$hold()
+  on.exit(end())
+  claim <- open_claim(claim)
+  point <- core_start(claim$design, fit$coefficients)
+  inference <- infer(plain_oracle(claim), claim$design, point, type, claim$rho, claim$n)
+  close_claim(claim)
+  fit$predictor <- prediction_coef(fit)
+  fit$coefficients <- inference$coefficients
+  fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(claim)))
+  fit
+}
+
+# The fit's problem with the given data, which may differ from the training data. beside: y, weights and offset of a
+# matrix.
+again_claim <- function(fit, data, beside, noise, asked, call) {
+  again <- if (is_matrix_design(fit$design)) again_matrix else again_formula
+  problem <- again(fit, data, beside, call)
+  c(problem, list(asked = check_promise(asked, call), design = fit$design, response = fit$response, loss = fit$loss,
+                  noise = noise, call = call, neighbours = fit$privacy$neighbours))
+}
+
+again_formula <- function(fit, data, beside, call) {
+  if (!is.null(beside$y)) {
+    abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
+  }
+  refuse_vectors(beside, call)
+  if (is_source(data, "data", call)) {
+    if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, fit$loss, call)
+    return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data),
+                records = function(claim) source_records(data, claim$design, claim$response, call)))
+  }
+  response <- response_code(fit$response, design_response(fit$design, data, call = call))
+  check_rows(nrow(data), call)
+  list(n = nrow(data), hold = hold_nothing, records = function(claim) {
+    list(rows = design_rows(claim$design, data, "double", call), y = response,
+         weighing = design_weighing(claim$design, claim$response, data, call))
+  })
+}
+
+again_matrix <- function(fit, data, beside, call) {
+  y <- beside$y
+  rows <- matrix_rows(matrix_newdata(fit$design, data, call, "data"), "double", "data", call)
+  template <- response_template(y, "y", call, fit$loss)
+  if (!identical(template$labels, fit$response$labels) || length(y) != rows$n) {
+    abort("argument", "`y` must be the response as the fit had it, with one entry per row of `data`, ", rows$n, ".",
+          call = call)
+  }
+  vectors <- again_vectors(fit$design, beside, rows$n, "data", call)
+  list(n = rows$n, hold = hold_nothing,
+       records = function(claim) matrix_records(rows$core, y, vectors, fit$design$shift, template))
+}
+
+no_minimiser <- paste0("A network has no standard errors: its loss is not convex in the weights, so there is no one ",
+                       "minimiser that they could be about.")

@@ -176,3 +176,17 @@ constant_prediction <- function(job) {
 
 # The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.
 log_odds <- function(fraction, sd) stats::qlogis(min(max(fraction, min(sd, 0.5)), 1 - min(sd, 0.5)))
+
+# ---- the fractions of several classes ----
+
+# For a method in a geometry job_begin() takes the constant prediction of the fractions of the classes, which are
+# released (proofs: sensitivity-classes).
+
+starts_at_fractions <- function(job) has_classes(job$loss) && !is.null(job$method$family$weighted)
+
+begin_at_fractions <- function(job) {
+  oracle <- new_oracle(job$responses(job), job$loss, job$budget, 1, TRUE, job$neighbours, job$noise)
+  answer <- .Call(ffi_oracle_class_counts, oracle$pointer, classes_counts * job$rho, is_reproducible(oracle))
+  constant <- log(pmax(answer$counts, answer$sd / 2))
+  add_entries(job, start = as.vector(rbind(constant - mean(constant), matrix(0, job$side - 1, length(constant)))))
+}

@@ -8,8 +8,8 @@
 # CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6; FILE: where
 # the table is written. The folder that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result
 # is for release.
-# "rule" compares values of constants of R/method-residual.R and R/job-start.R, such as "count_iterate_sd <- 0.2", on the
-# synthetic problems: the mean percentages of the deviance from the mean that are explained.
+# "rule" compares values of constants of R/method-residual.R and R/job-start.R, such as "count_iterate_sd <- 0.2", on
+# the synthetic problems: the mean percentages of the deviance from the mean that are explained.
 
 suppressMessages(library(dpsosp))
 

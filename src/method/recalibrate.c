@@ -80,9 +80,9 @@ static int recalibrate_counts(struct run *r, double *w) {
   return BASE_OK;
 }
 
-/* Small clips make the mean of skewed counts too small. The level was released, and the mean of e^(b + f), f about normal
- * with mean m and variance s^2, is e^(b + m + s^2 / 2), with the doubt of expect_level() in residual.c: the intercept is
- * raised as far as neither noise nor doubt explains. */
+/* Small clips make the mean of skewed counts too small. The level was released, and the mean of e^(b + f), f about
+ * normal with mean m and variance s^2, is e^(b + m + s^2 / 2), with the doubt of expect_level() in residual.c: the
+ * intercept is raised as far as neither noise nor doubt explains. */
 static void keep_level(struct run *r, double *w) {
   double second = variance_of(r, w), constant = oracle_constant(r->f.oracle), mean = 0;
   for (size_t k = 0; k < r->dim; k++) mean += r->value[k] * r->matrix[k * r->dim] * r->rotated[k];
