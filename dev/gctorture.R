@@ -57,10 +57,9 @@ strip <- function(x) {
 }
 
 new_ledger <- function(gdp = 1, zcdp = 1) .Call(entries$ffi_ledger_create, gdp, zcdp, "auto")
-new_oracle <- function(ledger = new_ledger(), loss = "sigmoid") {
+new_oracle <- function(ledger = new_ledger(), loss = "sigmoid", parameter = 0.5, y = c(-1, 1)) {
   x <- matrix(runif(60, -1, 1), 20)
-  y <- rep(c(-1, 1), 10)
-  .Call(entries$ffi_oracle_create, x, TRUE, 2, y, loss, 0.5, ledger, "replace-one", TRUE)
+  .Call(entries$ffi_oracle_create, x, TRUE, 2, rep(y, 10), loss, parameter, ledger, "replace-one", TRUE)
 }
 
 conversions <- function() {
@@ -142,7 +141,7 @@ geometry <- function() {
   }
   compare("ffi_oracle_moments", function() list(oracle(), rep(1, 3), 0.1, TRUE))
   compare("ffi_oracle_usable", function() list(oracle(), 0.1, TRUE))
-  compare("ffi_oracle_class_counts", function() list(new_oracle(loss = "multinomial"), 0.1, TRUE))
+  compare("ffi_oracle_class_counts", function() list(new_oracle(loss = "multinomial", parameter = 2, y = c(0.5, 1)), 0.1, TRUE))
   compare("ffi_oracle_response", function() list(oracle(), 0.1, TRUE))
   compare("ffi_oracle_move", function() list(oracle(), moved))
   compare("ffi_oracle_set_weights", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))

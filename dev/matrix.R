@@ -140,6 +140,7 @@ models <- list(
   sigmoid = list(response = "y", loss = "sigmoid"),
   huber = list(response = "z", loss = quote(loss_huber(c(-3, 3)))),
   huber_svm = list(response = "y", loss = "huber_svm"),
+  squared = list(response = "z", loss = quote(loss_squared(c(-3, 3)))),
   poisson = list(response = "k", loss = quote(loss_poisson(8))),
   multinomial = list(response = "m"),
   network = list(response = "y", model = quote(model_mlp(3)))
@@ -298,11 +299,20 @@ row_of <- function(model, method, option = "") {
     result[form] <- "-"
     if (absent(form)) next
     seen <- observe(call_of(form, model, method, option), form, method)
-    result[form] <- judge(seen, form, fits[[like_of(form, method, option)]])
+    result[form] <- judge(seen, form, fit_like(seen$fit, fits, like_of(form, method, option), model, option))
     fits[[form]] <- seen$fit
     note(result[[form]], paste(c(model, method, if (option != "") option, form), collapse = ", "))
   }
   data.frame(model = model, method = method, option = option, as.list(result))
+}
+
+# The fit to compare with. "auto" may take another method where a form of data lacks something, which then decides.
+fit_like <- function(fit, fits, like, model, option) {
+  other <- fits[[like]]
+  if (is.null(other) || inherits(fit, "error") || identical(fit$method, other$method)) return(other)
+  same <- call_of(like, model, fit$method, option)
+  same$control <- NULL # as for "auto"
+  observe(same, like, fit$method)$fit
 }
 
 `%||%` <- function(x, y) if (is.null(x)) y else x

@@ -72,8 +72,10 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   status = allocate(&r, &memory);
   if (status == BASE_OK) status = prepare(&r);
   for (int i = 0; status == BASE_OK && i < PHASES; i++) status = phase(&r, i);
-  if (status == BASE_OK) measure_signal(&r);
-  if (status == BASE_OK) status = residual_recalibrate(&r, w);
+  if (status == BASE_OK) {
+    measure_signal(&r);
+    status = residual_recalibrate(&r, w);
+  }
   la_scale(r.dim - 1, r.factor, w + 1);
   base_free(memory);
   return status;
