@@ -48,7 +48,8 @@
 #'   residuals at a multiple of their scale ([control_newton_ridge()]): `max` only bounds counts, the noise depends on
 #'   the residuals, and without `max` the bound is found privately. That needs an intercept and data in memory, and has
 #'   no `weights`, `penalty`, `start`, `target` or intervals. Where the noise is too large for anything else, the fit
-#'   predicts the mean. Other methods need `max`, and one record can weigh as much as `max` events there, so it should
+#'   predicts the mean. With an offset the noise of the mean is in proportion to \eqn{e^u}{exp(u)}, u the upper end of
+#'   the declared range of the offset, so declare no more than there is. Other methods need `max`, and one record can weigh as much as `max` events there, so it should
 #'   not be a count that few records reach.
 #'
 #' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a

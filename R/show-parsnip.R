@@ -7,8 +7,9 @@
 #' or `penalty` (from [penalty_ridge()]).
 #'
 #' * `logistic_reg()`: a response of two levels. `multinom_reg()`: a factor with more levels ([loss_multinomial()]).
-#' * `linear_reg()` needs the public bounds of the response, `loss = loss_huber(response = c(lower, upper))`.
-#'   `poisson_reg()` takes the largest count, `loss = loss_poisson(max)`, or finds it.
+#' * `linear_reg()`: squared error; `loss = loss_squared(response = c(lower, upper))` declares the bounds of the
+#'   response, which are found otherwise. `poisson_reg()` takes the largest count, `loss = loss_poisson(max)`, or finds
+#'   it.
 #'
 #' The arguments `penalty` and `mixture` of these models are not used, as with the engine `"glm"`.
 #'
@@ -71,11 +72,11 @@
 #' @name dp_sosp-parsnip
 NULL
 
-# default: the loss if none is given. Regression needs bounds, so it has no default.
+# default: the loss if none is given.
 engine_models <- list(
   logistic_reg = list(mode = "classification", default = list()),
   multinom_reg = list(mode = "classification", default = list()),
-  linear_reg = list(mode = "regression", default = list(loss = "huber")),
+  linear_reg = list(mode = "regression", default = list(loss = "squared")),
   poisson_reg = list(mode = "regression", default = list(loss = "poisson"))
 )
 

@@ -36,15 +36,16 @@ test_that("multinom_reg() has a probability for each class", {
   expect_identical(predict(fit, d)$.pred_class, predict(same, d, type = "class"))
 })
 
-test_that("linear_reg() and poisson_reg() predict numbers, and linear_reg() wants the bounds of the response", {
+test_that("linear_reg() and poisson_reg() predict numbers, by squared error and of counts unless the call has a loss", {
   linear <- engine(parsnip::linear_reg(), bounds = frame_bounds["b"], loss = loss_huber(c(10, 30)))
   same <- direct(a ~ b, bounds = frame_bounds["b"], loss = loss_huber(c(10, 30)))
   expect_identical(predict(trained(linear, a ~ b), d)$.pred, predict(same, d))
   counts <- engine(parsnip::poisson_reg(), bounds = frame_bounds["b"], loss = loss_poisson(20))
   same <- direct(count ~ b, bounds = frame_bounds["b"], loss = loss_poisson(20))
   expect_identical(predict(trained(counts, count ~ b), d)$.pred, predict(same, d, type = "response"))
-  spec <- engine(parsnip::linear_reg(), bounds = frame_bounds["b"])
-  expect_error(trained(spec, count ~ b), "public", class = "dpsosp_error_argument")
+  linear <- engine(parsnip::linear_reg(), bounds = frame_bounds["b"])
+  expect_identical(predict(trained(linear, a ~ b), d)$.pred,
+                   predict(direct(a ~ b, bounds = frame_bounds["b"], loss = "squared"), d, type = "response"))
   counts <- engine(parsnip::poisson_reg(), bounds = frame_bounds["b"])
   expect_identical(predict(trained(counts, count ~ b), d)$.pred,
                    predict(direct(count ~ b, bounds = frame_bounds["b"], loss = "poisson"), d, type = "response"))
