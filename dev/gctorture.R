@@ -141,7 +141,8 @@ geometry <- function() {
   }
   compare("ffi_oracle_moments", function() list(oracle(), rep(1, 3), 0.1, TRUE))
   compare("ffi_oracle_usable", function() list(oracle(), 0.1, TRUE))
-  compare("ffi_oracle_class_counts", function() list(new_oracle(loss = "multinomial", parameter = 2, y = c(0.5, 1)), 0.1, TRUE))
+  classes <- function() new_oracle(loss = "multinomial", parameter = 2, y = c(0.5, 1))
+  compare("ffi_oracle_class_counts", function() list(classes(), 0.1, TRUE))
   compare("ffi_oracle_response", function() list(oracle(), 0.1, TRUE))
   compare("ffi_oracle_move", function() list(oracle(), moved))
   compare("ffi_oracle_set_weights", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))
