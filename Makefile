@@ -1,4 +1,4 @@
-# Everything a developer runs. make test is what has to pass; .ci/run runs make test-long on a clean clone.
+# Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone with tests in full.
 
 .PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts bench docs lint site format clean
 
