@@ -128,9 +128,9 @@ struct query {
   const struct mechanism *mechanism;
   enum keep keep; /* of releases on the full data */
   enum in_coordinates in_coordinates;
-  int multi_output;  /* may a linear model have several outputs? */
-  int networks; /* may it be a network? */
-  int part;     /* the part of a step's cost that pays for it; PART_NONE: not on batches */
+  int multi_output; /* may a linear model have several outputs? */
+  int networks;     /* may it be a network? */
+  int part;         /* the part of a step's cost that pays for it; PART_NONE: not on batches */
   int (*check)(const struct scope *s, const struct ask *a); /* checks the parameters; NULL: nothing to check */
   size_t (*answers)(const struct task *task);               /* numbers released; NULL: as many as the sum has */
   /* The l2 sensitivity of the computed result or, with `each`, of its i-th number. Infinite where there is no bound,

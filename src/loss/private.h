@@ -8,7 +8,7 @@ struct loss {
   const char *name;
   double parameter;
   double least, most;                                /* range of the parameter */
-  int multi_output;                                       /* the parameter is the number of predictors */
+  int multi_output;                                  /* the parameter is the number of predictors */
   int residual;                                      /* the slope is a mean minus the response */
   struct loss_bounds (*bounds_at)(double parameter); /* NULL: there is no parameter */
   struct loss_bounds bounds;

@@ -127,7 +127,7 @@ static int prepare(struct run *r, double rho) {
   r->matrix_noise = sqrt(2 * (double)side) * sd;
   least = r->matrix[0];
   for (size_t j = 1; j < side; j++) least = fmin(least, r->matrix[j + j * side]);
-  status = la_eigen_all(side, r->matrix, r->value);
+  status = la_eigen_released(side, r->matrix, r->value);
   for (size_t j = 0; j < side; j++) r->value[j] = fmax(r->value[j], fmax(least, LEAST) / 2);
   return status;
 }
