@@ -62,8 +62,7 @@ raw_response <- function(job) {
 
 # Fraction of records that are used, and mean and variance of their mapped response (proofs: sensitivity-response).
 release_level <- function(job, rho, records = job$records(job)) {
-  oracle <- new_oracle(records, job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours,
-                       job$noise)
+  oracle <- plain_oracle(job, records)
   answer <- .Call(ffi_oracle_response, oracle$pointer, rho, is_reproducible(oracle))
   present <- answer$moments[1]
   present <- if (present > 1 - response_surely * answer$sd) 1 else max(present, response_surely * answer$sd, 0.01)
@@ -169,7 +168,7 @@ constant_cost <- function(n, rho, wishes) {
 }
 
 constant_prediction <- function(job) {
-  oracle <- new_oracle(job$responses(job), loss_logistic(), job$budget, 1, TRUE, job$neighbours, job$noise)
+  oracle <- bare_oracle(job, loss_logistic())
   value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho, job$method$family$constant(job)))
   list(fraction = log1p(exp(1)) - as.double(value), sd = attr(value, "sd"))
 }
@@ -185,7 +184,7 @@ log_odds <- function(fraction, sd) stats::qlogis(min(max(fraction, min(sd, 0.5))
 starts_at_fractions <- function(job) has_classes(job$loss) && !is.null(job$method$family$weighted)
 
 begin_at_fractions <- function(job) {
-  oracle <- new_oracle(job$responses(job), job$loss, job$budget, 1, TRUE, job$neighbours, job$noise)
+  oracle <- bare_oracle(job, job$loss)
   answer <- .Call(ffi_oracle_class_counts, oracle$pointer, classes_counts * job$rho, is_reproducible(oracle))
   constant <- log(pmax(answer$counts, answer$sd / 2))
   add_entries(job, start = as.vector(rbind(constant - mean(constant), matrix(0, job$side - 1, length(constant)))))

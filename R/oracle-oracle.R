@@ -112,8 +112,13 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
 }
 
 # Of a job or a claim, in the coordinates of the mapped rows.
-plain_oracle <- function(job) {
-  new_oracle(job$records(job), job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
+plain_oracle <- function(job, records = job$records(job)) {
+  new_oracle(records, job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
+}
+
+# Of the responses alone.
+bare_oracle <- function(job, loss) {
+  new_oracle(job$responses(job), loss, job$budget, 1, TRUE, job$neighbours, job$noise)
 }
 
 # weighing: see design-records.R, or NULL.
