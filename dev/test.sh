@@ -4,8 +4,8 @@
 #   dev/test.sh [--ci | --long]
 # Without these, tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R, dev/matrix.R and
 # dev/lint.R), C tests have their full size for the rooms that privacy rests on alone and a quick one for all others,
-# R CMD check neither runs the tests nor builds the vignettes, as other stages do, R tests do not run under the
-# sanitizers, and under valgrind run those of the mechanisms alone. With --ci the sanitizers run the R tests that reach
+# R CMD check neither runs the tests nor builds the vignettes, as other stages do, and there is neither static analysis
+# nor valgrind nor gctorture, and no R test under the sanitizers. With --ci the sanitizers run the R tests that reach
 # most of the glue, and valgrind all C tests but the accountants', which are arithmetic; R CMD check is as without.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -25,28 +25,24 @@ ctest=(make --no-print-directory -C dev/ctest)
 mkdir -p build/log
 rm -f build/log/*
 
-# Two lanes run in parallel, as most stages use one processor. The second begins with what needs no built package.
+# Two lanes run in parallel, as most stages use one processor. The second begins with what needs no installed package.
 main() {
   stage setup dev/setup.sh
-  build &
-  built=$!
+  install &
+  installed=$!
   second_lane &
   second=$!
-  wait "$built" || echo 0 1 > build/log/built.counts
+  wait "$installed" || echo 0 1 > build/log/installed.counts
   first_lane
   wait "$second" || echo 0 1 > build/log/second.counts
   report
 }
 
-build() {
-  stage build env INSTALL=1 dev/build.sh
-  # So that a broken vignette does not hide what the stages below have to say
-  grep -q ' 0$' build/log/build.counts || stage build-without-vignettes env INSTALL=1 dev/build.sh --no-build-vignettes
-}
+install() { stage install env INSTALL=only dev/build.sh; }
 
 first_lane() {
   stage rtests Rscript dev/rtests.R build/lib
-  stage gctorture Rscript dev/gctorture.R build/lib
+  if_long gctorture Rscript dev/gctorture.R build/lib
   if_long rtests-asan dev/asan.sh "${sanitized[@]}"
 }
 
@@ -59,16 +55,18 @@ second_lane() {
   stage mutants-apply dev/mutants.sh --apply
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh
-  stage analyze dev/analyze.sh
+  if_long analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
   stage inject dev/inject.sh
   stage ctest "${ctest[@]}" plain "${full_size[@]}"
   stage ctest-asan "${ctest[@]}" asan
-  stage ctest-valgrind "${ctest[@]}" valgrind TEST_ROOMS=mech
-  tail --pid="$built" -f /dev/null # waits for the package
+  tail --pid="$installed" -f /dev/null # waits for the package
+  stage build env INSTALL=done dev/build.sh
+  # So that a broken vignette does not hide what the stages below have to say
+  grep -q ' 0$' build/log/build.counts || stage build-without-vignettes env INSTALL=done dev/build.sh --no-build-vignettes
   stage check dev/check.sh build/dpsosp_*.tar.gz "${check_options[@]}"
   stage matrix Rscript dev/matrix.R build/lib
-  if_long ctest-valgrind-runs "${ctest[@]}" valgrind TEST_ROOMS="barrier method"
+  if_long ctest-valgrind-runs "${ctest[@]}" valgrind TEST_ROOMS="mech barrier method"
   if_long ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine $accountants"
 }
 

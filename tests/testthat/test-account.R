@@ -326,7 +326,7 @@ test_that("extremes: an answer or an honest Inf, never below the optimistic boun
   turn <- 0
   for (neighbours in c("zero-out", "replace-one")) for (sigma in c(1e-3, 1, 1e6)) for (rate in c(1e-8, 0.1, 1)) {
     turn <- turn + 1
-    for (times in c(1, 1e7)) for (delta in long_values(c(1e-300, 1e-6, 0.5), turn)) {
+    for (times in long_values(c(1, 1e7), turn)) for (delta in long_values(c(1e-300, 1e-6, 0.5), turn)) {
       profile <- dp_account(event_repeat(event_subsample(event_gaussian(sigma, neighbours), rate), times))
       eps <- as.numeric(epsilon(profile, delta))
       expect_false(is.nan(eps))

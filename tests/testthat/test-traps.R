@@ -147,40 +147,6 @@ test_that("garbage collections in the middle of a run change nothing", {
   expect_identical(with_progress(collect, run(some_budget())), whole$fit)
 })
 
-test_that("entries survive a collection at every allocation", {
-  skip_on_cran()
-  tortured <- function(expr) {
-    gctorture(TRUE)
-    on.exit(gctorture(FALSE))
-    expr
-  }
-  ask <- function(torture) {
-    set.seed(3)
-    wrap <- if (torture) tortured else force
-    space <- asNamespace("dpsosp")
-    call <- function(name, ...) .Call(space[[name]], ...)
-    budget <- wrap(call("ffi_ledger_create", 0, 10, "zcdp"))
-    o <- wrap(call("ffi_oracle_create", p$x, TRUE, 2, p$y, "sigmoid", 0, budget, "replace-one", TRUE))
-    penalty <- list(kind = "none", lambda = 0, skip = 1L, side = 0L)
-    control <- control_opt(max_iterations = 3)
-    job <- list(method = dpsosp:::methods()[["2opt-ls"]], control = control, asked = list(target = sosp(alpha = 0.1)))
-    options <- c(job$method$family$options(job, 5), list(eps_g = 0.1, eps_h = 0.02))
-    callback <- function(done, total) NULL
-    list(
-      wrap(call("ffi_oracle_value", o, w0, 0.1, TRUE)), wrap(call("ffi_oracle_gradient", o, w0, 0.1, TRUE)),
-      wrap(call("ffi_oracle_hessian", o, w0, 0.1, TRUE)),
-      wrap(call("ffi_oracle_decreases", o, w0, c(1, 0, 0), c(2, 1), 0.1, TRUE)),
-      wrap(call("ffi_oracle_choose", o, w0, c(1, 0, 0), c(2, 1), c(0, 0), TRUE, 0.1, TRUE)),
-      wrap(call("ffi_oracle_choose", o, w0, c(1, 0, 0), c(2, 1), c(0, 0), FALSE, 0.1, TRUE)),
-      wrap(call("ffi_ranges_release", budget, list(p$x[, 1]), list(c(-1, 0, 1)), 0.1, "replace-one", TRUE)),
-      wrap(call("ffi_method_alpha", "opt", o, penalty, options, 5, w0)),
-      wrap(call("ffi_method_run", "opt", o, penalty, options, 5, w0, callback, TRUE)),
-      wrap(call("ffi_oracle_facts", o)), wrap(call("ffi_ledger_state", budget)), runif(1)
-    )
-  }
-  expect_identical(ask(TRUE), ask(FALSE))
-})
-
 test_that("random numbers drawn by a callback are no noise of the run", {
   # A callback that restores the generator's state is not detected, as that is the state of the run.
   polite <- function(done, total) {
