@@ -11,7 +11,7 @@ check_labels <- function(levels, name, call) {
 column_kind <- function(x) {
   if (!is.null(dim(x))) return(NA_character_)
   if (is.factor(x)) return("factor")
-  if (!is.null(time_of(x))) return(if (is.numeric(unclass(x))) "numeric" else NA_character_)
+  if (inherits(x, times)) return(if (is.numeric(unclass(x))) "numeric" else NA_character_)
   if (is.object(x) && !identical(class(x), "AsIs")) return(NA_character_)
   switch(typeof(x), integer = , double = "numeric", logical = "logical", character = "character", NA_character_)
 }
@@ -40,7 +40,9 @@ as_ascii <- function(x) {
   x
 }
 
-# NULL for other columns.
-time_of <- function(x) if (inherits(x, "Date")) "Date" else if (inherits(x, "POSIXct")) "POSIXct"
+times <- c("Date", "POSIXct")
 
-as_plain <- function(x) if (is.null(time_of(x))) x else as.double(unclass(x))
+# NULL for other columns.
+time_of <- function(x) if (inherits(x, times)) times[inherits(x, times, which = TRUE) > 0][1]
+
+as_plain <- function(x) if (inherits(x, times)) as.double(unclass(x)) else x

@@ -24,15 +24,15 @@ job_geometry <- function(job) {
     inform("geometry", format_share(geometry_share), " of the budget finds centres and scales of columns; ",
            "`geometry_public()` declares public ones")
   }
-  moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job, job$moments) else
-    of_used(release_moments(job), job$level$present)
+  columns <- mapped_columns(job$design)
+  moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job$moments, columns, job$design) else
+    of_used(release_moments(job, columns), job$level$present)
   job <- add_entries(job, usable = moments$usable, ends = moments$ends)
   if (!job$design$intercept) moments <- moments_about_zero(moments)
   weighted <- !is.null(job$method$family$weighted)
-  degree <- column_degrees(job$design)[slopes_order(job$design)]
-  geometry <- c(new_geometry(moments, degree, job),
+  geometry <- c(new_geometry(moments, columns$degree, job),
                 if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
-  geometry <- c(geometry, class_weights(job, geometry, moments$variance))
+  geometry <- c(geometry, class_weights(job, geometry, moments$variance, columns$box))
   if (takes_residuals(job$method)) geometry <- residual_geometry(geometry, moments, job)
   move_oracle(job$oracle, geometry)
   add_entries(job, geometry = geometry)
@@ -46,29 +46,28 @@ uses_geometry <- function(job) {
 
 # ---- moments of the mapped rows' columns, in the order of the core ----
 
-# Public bounds of the entries of a row: those of a formula's columns, and those declared for a matrix. Other columns
-# are bounded by the norm of a row.
-column_box <- function(job) {
-  design <- job$design
-  if (is_matrix_design(design)) return(design$box)
-  most <- min(1, 1 / design$radius)
-  low <- ifelse(known_indicators(design), 0, -most)
-  cbind(low, rep(most, length(low)))
-}
-
-slopes_order <- function(design) {
-  if (is_matrix_design(design)) return(seq_len(nrow(design$box)))
+# Public facts: names, if there are any, bounds of the entries (those of a formula's columns, those declared for a
+# matrix; other columns are bounded by the norm of a row), indicators of factors, which are not known for a matrix, and
+# degrees of polynomials of ordered factors. order: their places in the design.
+mapped_columns <- function(design) {
+  if (is_matrix_design(design)) {
+    p <- nrow(design$box)
+    return(list(order = seq_len(p), box = design$box, indicator = logical(p), degree = rep(1, p)))
+  }
   order <- design_order(design)
-  if (design$intercept) order[-1] - 1L else order
+  if (design$intercept) order <- order[-1] - 1L
+  indicator <- (design$columns$kind != "numeric")[order]
+  most <- min(1, 1 / design$radius)
+  list(order = order, name = design$columns$name[order], box = cbind(ifelse(indicator, 0, -most), most),
+       indicator = indicator, degree = column_degrees(design)[order])
 }
 
 # Moments of the mapped rows, from public moments of the columns. A tiny standard deviation is enlarged, as in
 # new_geometry().
-public_moments <- function(job, geometry) {
-  order <- slopes_order(job$design)
-  scale <- column_scale(job$design)
-  mean <- ((geometry$mean - scale[, 1]) / scale[, 2] / job$design$radius)[order]
-  sd <- pmin((geometry$sd / scale[, 2] / job$design$radius)[order], 1)
+public_moments <- function(geometry, columns, design) {
+  scale <- column_scale(design)
+  mean <- ((geometry$mean - scale[, 1]) / scale[, 2] / design$radius)[columns$order]
+  sd <- pmin((geometry$sd / scale[, 2] / design$radius)[columns$order], 1)
   sd <- pmax(sd, geometry_least * max(sd))
   list(mean = unname(pmin(pmax(mean, -1), 1)), variance = unname(sd)^2, sd = 0, centre_sd = 0)
 }
@@ -98,10 +97,10 @@ check_geometry_columns <- function(job) {
 # Means, variances and the standard deviation of their noise. A column in [l, h] with mean m has variance at most
 # (h - m)(m - l), with equality for an indicator. This bound is used unless the second moment is clearly smaller.
 # Columns with negative values use the second moment.
-release_moments <- function(job) {
-  box <- column_box(job)
+release_moments <- function(job, columns) {
+  box <- columns$box
   most <- pmax(abs(box[, 1]), abs(box[, 2]))
-  indicator <- known_indicators(job$design)
+  indicator <- columns$indicator
   answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(indicator, 0, most), geometry_share * job$rho,
                   is_reproducible(job$oracle))
   p <- nrow(box)
@@ -114,8 +113,7 @@ release_moments <- function(job) {
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
   list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd, centre_sd = answer$sd,
        usable = usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
-       ends = columns_at_ends(job$design, column_names(job$design), job$private, released, answer$moments[2 * p + 1],
-                              answer$sd))
+       ends = columns_at_ends(job$design, columns$name, job$private, released, answer$moments[2 * p + 1], answer$sd))
 }
 
 # Of the records that are used, if their fraction was released: the others have zeros.
@@ -128,9 +126,6 @@ of_used <- function(moments, present = NULL) {
   moments
 }
 
-# In the order of the core; a matrix has none of a formula.
-column_names <- function(design) if (!is_matrix_design(design)) design$columns$name[slopes_order(design)]
-
 # Without an intercept nothing could absorb a shift: columns are not centred, and their mean squares take the place of
 # variances. So a constant column has a coordinate of about one, like any other.
 moments_about_zero <- function(moments) {
@@ -139,15 +134,8 @@ moments_about_zero <- function(moments) {
   moments
 }
 
-# The indicators of a formula's factors. For a matrix they are not known.
-known_indicators <- function(design) {
-  if (is_matrix_design(design)) return(logical(nrow(design$box)))
-  (design$columns$kind != "numeric")[slopes_order(design)]
-}
-
 # The degrees of a design's polynomials of ordered factors, in the order of its columns; one for other columns.
 column_degrees <- function(design) {
-  if (is_matrix_design(design)) return(rep(1, nrow(design$box)))
   ifelse(design$columns$kind == "numeric",
          vapply(design$columns$variable, function(name) degree_of(design$predictors[[name]]), 0), 1)
 }
@@ -198,8 +186,8 @@ row_bounds <- function(job) {
 # at most orthogonal. Columns are if no number lies on the other side of an end of their range; others count twice. So
 # (1 + k)^2 / 2 times the mean of this squared length must be at most one. Where there is less noise, so that rows may
 # be longer than one, there is no tilt: short rows would lose their steep slopes.
-class_weights <- function(job, geometry, variance) {
-  end <- column_ends(job, geometry, variance)
+class_weights <- function(job, geometry, variance, box) {
+  end <- column_ends(geometry$centre, variance, box)
   tilt <- if (takes_tilt(job, geometry)) class_tilt(job, geometry, variance, end) else 0
   list(tilt = tilt, shortest = geometry_shortest, end = end)
 }
@@ -218,9 +206,7 @@ class_tilt <- function(job, geometry, variance, end) {
 # The end of its range that a column is closer to, if its squared distance is below the variance, so that the column
 # counts less there than twice. Zero must be in the range, as a sparse matrix does not hold it, and so must the centre,
 # which says on which side the rows are. A record beyond the end has a smaller weight.
-column_ends <- function(job, geometry, variance) {
-  box <- column_box(job)
-  centre <- geometry$centre
+column_ends <- function(centre, variance, box) {
   low <- centre - box[, 1] <= box[, 2] - centre
   end <- ifelse(low, box[, 1], box[, 2])
   outside <- box[, 1] > pmin(0, centre) | box[, 2] < pmax(0, centre) | (!low & end == 0 & centre == 0)
