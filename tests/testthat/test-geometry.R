@@ -223,10 +223,9 @@ test_that("the rarer class weighs more as far as its rows are not opposite", {
 test_that("a column's end is that of its range where it counts less than twice", {
   box <- rbind(c(0, 0.5), c(0, 0.5), c(-0.5, 0.5), c(-0.5, 0.5), c(0.1, 0.5), c(0, 0.5), c(-1, 1), c(-1, 0), c(0, 0.5),
                c(-0.5, 0.5))
-  job <- list(design = structure(list(box = box), class = "dp_matrix_design"))
-  geometry <- list(centre = c(0.1, 0.45, 0, -0.45, 0.15, 0, 0.9, 0, -0.1, 0.6))
+  centre <- c(0.1, 0.45, 0, -0.45, 0.15, 0, 0.9, 0, -0.1, 0.6)
   variance <- c(0.04, 0.02, 0.01, 0.003, 0.04, 0, 0.02, 0.1, 0.1, 0.1)
-  expect_identical(dpsosp:::column_ends(job, geometry, variance), c(0, 0.5, NaN, -0.5, NaN, 0, 1, NaN, NaN, NaN))
+  expect_identical(dpsosp:::column_ends(centre, variance, box), c(0, 0.5, NaN, -0.5, NaN, 0, 1, NaN, NaN, NaN))
 })
 
 test_that("public means outside the range of their columns are no errors", {
