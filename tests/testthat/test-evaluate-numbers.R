@@ -14,7 +14,7 @@ evaluate <- function(eps, ..., newdata = new) {
 of <- function(x, metric, column = "estimate") x$estimates[[column]][x$estimates$metric == metric]
 
 test_that("the variance explained is that of the held-out records", {
-  found <- evaluate(1e5)
+  found <- evaluate(1e8)
   expect_identical(found$estimates$metric, c("absolute_error", "squared_error", "r_squared"))
   error <- mean((predict(fit, new) - new$y)^2)
   expect_equal(of(found, "squared_error"), error, tolerance = 1e-3)
