@@ -6,7 +6,7 @@
 #   level  a list of start (the constant prediction), present (fraction of records that are used), noise (standard
 #          deviation of the start), spread (largest expected standard deviation of the predictors), curvature (of the
 #          loss at the start), most (largest residual) and event (change of a residual by one event, of counts), for the
-#          mapped response
+#          mapped response; for counts also clip (at which the mean takes them)
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
 # on the residuals: the level then has more noise, which the run corrects.
@@ -86,7 +86,7 @@ find_counts <- function(job) {
   list(loss = loss, response = with_bounds(job$response, loss),
        level = list(start = log(counts$mean) - exposure$log, present = counts$present,
                     noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1, curvature = counts$mean / half,
-                    most = 1, event = 1 / half))
+                    most = 1, event = 1 / half, clip = clip))
 }
 
 # What the geometry and the count of usable records leave of the budget.

@@ -215,6 +215,7 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
 }
 
 has_bounded_response <- function(loss) identical(loss$response_kind, "bounded")
+has_counts <- function(loss) identical(loss$response_kind, "count")
 
 # loss: a loss, its name, or NULL for the default loss of the response y, called name; intercept: does the problem have
 # one? implied: may a numeric response imply the logistic loss?

@@ -18,7 +18,9 @@ curve_bands <- function(x) {
 
 line_names <- c(constant = "constant prediction", "non-private" = "without privacy")
 line_types <- c(3L, 5L)
-metric_names <- c(log_loss = "log-loss", brier = "Brier score", accuracy = "accuracy")
+metric_names <- c(log_loss = "log-loss", brier = "Brier score", accuracy = "accuracy", absolute_error = "absolute error",
+                  squared_error = "squared error", r_squared = "R squared", deviance = "deviance",
+                  deviance_explained = "deviance explained")
 
 #' @rdname dp_curve
 #' @export
@@ -39,8 +41,8 @@ print.dp_curve <- function(x, digits = 3, ...) {
   chosen <- unique(x$points$chosen[x$points$method == "auto"])
   if (length(chosen) > 0L) cat("\n\"auto\" took ", quote_all(chosen), "\n", sep = "")
   if (x$public) {
-    cat("Constant prediction ", format(x$lines[["constant"]], digits = digits), ", without privacy ",
-        format(x$lines[["non-private"]], digits = digits), "\n", sep = "")
+    shown <- paste(line_names[names(x$lines)], format_each(x$lines, digits), collapse = ", ")
+    cat("C", substring(shown, 2), "\n", sep = "") # the first one is the constant prediction
   }
   invisible(x)
 }

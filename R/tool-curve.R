@@ -6,7 +6,8 @@
 #' # Public data
 #' With `public = TRUE` fits and evaluations cost nothing, because the data need no protection: they must be public, or
 #' simulated. The numbers are exact; bands show the repetitions, whose noise differs. Lines show the best constant
-#' prediction and a fit without privacy, [stats::glm()] with the binomial family.
+#' prediction and, unless there are several classes, a fit without privacy: [stats::glm()] with the binomial family, for
+#' numbers the Gaussian and for counts the Poisson family.
 #'
 #' # Private data
 #' With `public = FALSE` everything is paid for out of `budget`. There is one fit per point and no line (the two lines
@@ -22,12 +23,13 @@
 #' The record in row i is held out where floor(i `holdout`) > floor((i - 1) `holdout`), by default every fifth one: the
 #' row number, which is public, decides, never a value. With `newdata` all of `data` are used for fitting.
 #'
-#' @param formula As in [dp_sosp()], with a response of two values.
+#' @param formula As in [dp_sosp()].
 #' @param data A data frame.
 #' @param eps Distinct positive numbers.
 #' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data.
 #' @param reps Number of repetitions of each point, at least 1; on private data 1.
-#' @param metric `"log_loss"`, `"brier"` or `"accuracy"`, see [dp_evaluate()].
+#' @param metric A metric of [dp_evaluate()] for the response and the loss, but not `"table"`. `NULL` is `"log_loss"`, of a
+#'   loss without probabilities `"accuracy"`, of numbers `"squared_error"` and of counts `"deviance"`.
 #' @param newdata Other records to evaluate on, instead of a part of `data`; in private use from other persons.
 #' @param public Are the data public or simulated?
 #' @param budget From [dp_budget()]: pays for private data.
@@ -69,7 +71,7 @@
 #' dp_curve(cover ~ elevation, covertype[1:5000, ], eps = c(0.5, 1),
 #'          bounds = list(elevation = c(1850, 3900)), budget = dp_budget(eps = 2, delta = 1e-8))
 #' @export
-dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "auto", reps = 5, metric = "log_loss",
+dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "auto", reps = 5, metric = NULL,
                      newdata = NULL, public = FALSE, budget = NULL, holdout = 0.2, cores = 1, delta = NULL,
                      clip = 0.01, noise = c("secure", "reproducible"), progress = interactive(), ...) {
   require_given()
@@ -81,7 +83,6 @@ dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "
   curve <- list(
     formula = formula, train = data[!held, , drop = FALSE], test = newdata %||% data[held, , drop = FALSE],
     points = curve_grid(eps, methods, if (public) check_count(reps, "reps", call = call) else 1L, call),
-    metric = check_choice(metric, c("log_loss", "brier", "accuracy"), "metric", call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call), public = public, budget = budget,
     cores = check_count(cores, "cores", call = call), settings = curve_settings(list(...), call),
     noise = check_noise(noise, call), progress = check_flag(progress, "progress", call), call = call
@@ -94,7 +95,23 @@ dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "
           call = call)
   }
   curve$delta <- if (is.null(delta)) budget$delta %||% (1 / nrow(curve$train)^2) else check_delta(delta, call)
+  curve$metric <- curve_metric(metric, curve)
   new_curve(if (public) public_points(curve) else private_points(curve))
+}
+
+curve_metric <- function(metric, curve) {
+  design <- curve_design(curve)
+  y <- design_response(design, curve$train, call = curve$call)
+  loss <- check_loss(curve$settings$loss, design$intercept, curve$call, y, design$response)
+  known <- setdiff(fit_metrics(loss), "table")
+  if (is.null(metric)) {
+    metric <- if (has_counts(loss)) "deviance" else if (has_bounded_response(loss)) "squared_error" else known[1]
+  }
+  check_choice(metric, known, "metric", curve$call)
+}
+
+curve_design <- function(curve) {
+  design_template(curve$formula, curve$train, curve$settings$bounds %||% "private", call = curve$call)
 }
 
 curve_grid <- function(eps, methods, reps, call) {
@@ -141,7 +158,7 @@ public_points <- function(curve) {
   curve$points$chosen <- vapply(found, `[[`, "", "chosen")
   curve$points$value <- vapply(found, `[[`, 0, "value")
   curve$points$se <- NA_real_
-  curve$lines <- curve_lines(curve, found[[1]]$response)
+  curve$lines <- curve_lines(curve, found[[1]]$fit, found[[1]]$level)
   curve
 }
 
@@ -152,13 +169,16 @@ public_point <- function(i, curve, seeds) {
   if (!is.null(seeds)) set.seed(seeds[i], "Mersenne-Twister", "Inversion", "Rejection")
   fit <- curve_fit(curve, curve$points$method[i], curve$points$eps[i])
   records <- held_out_records(fit, curve$test, NULL, curve$call)
-  list(chosen = fit$method, value = exact_metric(curve, records, fit$response), response = fit$response)
+  list(chosen = fit$method, value = exact_metric(curve, records, fit), fit = fit[c("response", "level", "loss")],
+       level = records$level)
 }
 
 # The metric as an evaluation would compute it without noise.
-exact_metric <- function(curve, records, response) {
-  score <- score_columns(list(response = response), records, curve$metric, curve$clip)[[1]]
-  score$lower + score$width * mean(score$values)
+exact_metric <- function(curve, records, fit) {
+  columns <- score_columns(fit, records, curve$metric, curve$clip)
+  means <- vapply(columns, function(score) score$lower + score$width * mean(score$values), 0)
+  estimates <- with_explained(data.frame(metric = names(columns), estimate = means, se = 0, sampling = NA_real_))
+  estimates$estimate[estimates$metric == curve$metric]
 }
 
 in_turn <- function(curve, seeds) {
@@ -198,22 +218,41 @@ start_processes <- function(cores) {
   mirai::daemons(cores, .compute = "dpsosp")
 }
 
-# The metric of the best constant prediction, and of a fit without privacy to the same records.
-curve_lines <- function(curve, response) {
-  design <- design_template(curve$formula, curve$train, call = curve$call)
-  code <- function(data) response_code(response, design_response(design, data, call = curve$call))
-  y <- code(curve$test)
-  positive <- code(curve$train) > 0
-  metric <- function(link) exact_metric(curve, list(link = link, y = y), response)
+# The metric of the best constant prediction, and of a fit without privacy to the same records. fit, level: what scores
+# need of a private fit.
+curve_lines <- function(curve, fit, level) {
+  design <- curve_design(curve)
+  answers <- function(data) design_response(design, data, call = curve$call)
+  metric <- function(link) {
+    exact_metric(curve, c(scored_records(fit$response, link, answers(curve$test)), list(level = level)), fit)
+  }
+  train <- response_code(fit$response, answers(curve$train))
+  if (has_classes(fit$loss)) {
+    counts <- tabulate(round(train * length(fit$response$labels)), length(fit$response$labels))
+    return(c(constant = metric(matrix(log(counts / sum(counts)), nrow(curve$test), length(counts), byrow = TRUE))))
+  }
+  exact <- exact_family(fit, train)
+  of_terms <- function(terms) metric(exact_link(curve, c(terms, sprintf("offset(%s)", names(design$offset))), exact))
+  of_columns <- c(as.integer(design$intercept), attr(design$terms, "term.labels"))
+  c(constant = of_terms("1"), "non-private" = of_terms(of_columns))
+}
+
+# The response of a fit without privacy, and its family.
+exact_family <- function(fit, code) {
+  if (!is_numeric_response(fit$response)) return(list(y = code > 0, family = stats::binomial()))
+  y <- fit$response$centre + fit$response$half * code
+  list(y = y, family = if (has_counts(fit$loss)) stats::poisson() else stats::gaussian())
+}
+
+# Its linear predictors of the held-out records.
+exact_link <- function(curve, terms, exact) {
   name <- ".dp_curve_response"
-  curve$train[[name]] <- positive
-  exact <- stats::reformulate(attr(design$terms, "term.labels"), name, design$intercept, env = baseenv())
-  if (length(attr(design$terms, "term.labels")) == 0L) exact <- stats::formula(paste(name, "~ 1"), env = baseenv())
-  fit <- suppressWarnings(stats::glm(exact, stats::binomial(), curve$train))
+  curve$train[[name]] <- exact$y
+  formula <- stats::formula(paste(name, "~", paste(terms, collapse = " + ")), env = asNamespace("stats"))
+  fit <- suppressWarnings(stats::glm(formula, exact$family, curve$train))
   test <- curve$test
   for (v in intersect(names(fit$xlevels), names(test))) test[[v]] <- factor(test[[v]], fit$xlevels[[v]])
-  c(constant = metric(rep(stats::qlogis(mean(positive, na.rm = TRUE)), length(y))),
-    "non-private" = metric(suppressWarnings(stats::predict(fit, test))))
+  suppressWarnings(stats::predict(fit, test))
 }
 
 # ---- private points ----
@@ -252,8 +291,9 @@ private_points <- function(curve) {
 # One of m evaluations, which share the budget equally.
 curve_evaluation <- function(curve, fit, records, budget, m) {
   eps <- .Call(ffi_gdp_epsilon, budget$mu / sqrt(m), curve$delta)
-  dp_evaluate(fit, records, eps = eps, delta = curve$delta, budget = budget, metrics = curve$metric, clip = curve$clip,
-              noise = curve$noise)$estimates
+  found <- dp_evaluate(fit, records, eps = eps, delta = curve$delta, budget = budget, metrics = curve$metric,
+                       clip = curve$clip, noise = curve$noise)$estimates
+  found[found$metric == curve$metric, ]
 }
 
 # Runs each method once on null records, so that arguments that a method refuses are found before anything is charged.

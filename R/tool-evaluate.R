@@ -31,6 +31,12 @@
 #' variance of the response, for which two more means are released, of the response and of its square. It is `NA` where
 #' the variance does not exceed the noise level.
 #'
+#' For counts ([loss_poisson()]) also `"deviance"`, the mean of \eqn{2 (y \log(y / m) - y + m)}{2 (y log(y / m) - y + m)}
+#' with m the predicted mean, each at most that of the largest count of which the fit's own release of the level takes
+#' account (4 or 4 times the level, if that is more); and `"deviance_explained"`, one minus its ratio to that of the
+#' fit's level, which is one more mean. It needs a fit by `"newton-ridge"`, which releases a level, and is `NA` where the
+#' deviance of the level does not exceed the noise level.
+#'
 #' # Records that cannot be predicted
 #' A record with a missing value, an undeclared level or no response is a null record. Because n is public, it still
 #' counts in the means: as a record whose predicted probability is one half (log-loss log 2, Brier score 1/4, accuracy
@@ -51,7 +57,8 @@
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2 (a message says so), n the
 #'   number of rows of `newdata`. With `budget`, the part of it that may be spent (default: all that is left).
 #' @param budget From [dp_budget()], shared with other releases about the same records.
-#' @param metrics Names from the section Metrics; `NULL` is all that the fit's response and loss have.
+#' @param metrics Names from the section Metrics; `NULL` is all that the fit's response and loss have, but for counts
+#'   the absolute error and those of the deviance.
 #' @param clip Public number from 1e-6 to 0.4 that bounds the log-loss.
 #' @param cells Number of cells of the table, even, from 2 to 200. They have equal width in the log-odds from -4 to 4;
 #'   the first and the last cell are open. One edge is at zero, where the predicted class changes. 2 cells give the
@@ -119,8 +126,8 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
 }
 
 check_metrics <- function(metrics, fit, call) {
-  known <- fit_metrics(fit$loss)
-  if (is.null(metrics)) return(known)
+  known <- fit_metrics(fit$loss, by_residuals(fit))
+  if (is.null(metrics)) return(if (has_counts(fit$loss)) setdiff(known, large_errors) else known)
   if (!is.character(metrics) || length(metrics) == 0L || anyNA(metrics) || anyDuplicated(metrics)) {
     abort("argument", "`metrics` must be different names, not ", describe(metrics), ".", call = call)
   }
@@ -132,8 +139,15 @@ check_metrics <- function(metrics, fit, call) {
   intersect(known, metrics)
 }
 
-fit_metrics <- function(loss) {
-  if (!is.null(loss$response_kind)) return(c("absolute_error", "squared_error", "r_squared"))
+# Of counts these are of the size of the largest one, and so is their noise.
+large_errors <- c("squared_error", "r_squared")
+
+# released: does the fit have a released level?
+fit_metrics <- function(loss, released = TRUE) {
+  if (!is.null(loss$response_kind)) {
+    return(c("absolute_error", large_errors,
+             if (has_counts(loss)) c("deviance", if (released) "deviance_explained")))
+  }
   if (!has_probabilities(loss)) return("accuracy")
   c("log_loss", "brier", "accuracy", if (!has_classes(loss)) "table")
 }
@@ -166,10 +180,23 @@ held_out_records <- function(fit, newdata, y, call, offset = NULL) {
     abort("argument", "`y` must have one entry per row of `newdata`: ", n, ", not ", length(raw), ".",
           call = call)
   }
-  code <- response_code(fit$response, raw)
+  records <- scored_records(fit$response, link, raw)
+  if (by_residuals(fit)) records$level <- response_mean(fit$response, predicted_link(level_of(fit), newdata, call, offset))
+  records
+}
+
+scored_records <- function(response, link, raw) {
+  code <- response_code(response, raw)
   if (is.matrix(link)) return(list(link = link, y = round(code * ncol(link))))
-  if (!is_numeric_response(fit$response)) return(list(link = link, y = code))
-  list(link = response_mean(fit$response, link), y = fit$response$centre + fit$response$half * code)
+  if (!is_numeric_response(response)) return(list(link = link, y = code))
+  list(link = response_mean(response, link), y = response$centre + response$half * code)
+}
+
+# The fit whose slopes are zero.
+level_of <- function(fit) {
+  fit$predictor <- NULL
+  fit$coefficients <- response_coef(fit$response, c(fit$level$start, 0 * fit$coefficients[-1]), TRUE)
+  fit
 }
 
 check_y <- function(y, fit, newdata, call) {
@@ -193,35 +220,52 @@ formula_y <- function(y, fit, newdata, call) {
 # For each mean that the metrics need, a value in [0, 1] per record; the mean is lower + width times that of these.
 score_columns <- function(fit, records, metrics, clip) {
   means <- unique(unlist(lapply(setdiff(metrics, "table"), function(metric) means_of[[metric]] %||% metric)))
-  stats::setNames(lapply(means, function(metric) scores[[metric]](records, fit$response$bounds, clip)), means)
+  stats::setNames(lapply(means, function(metric) scores[[metric]](records, fit, clip)), means)
 }
 
 scores <- list(
-  log_loss = function(records, bounds, clip) {
+  log_loss = function(records, fit, clip) {
     probability <- pmin(pmax(came(records), clip), 1 - clip)
     new_score(-log(probability), -log1p(-clip), -log(clip), log(2))
   },
-  brier = function(records, bounds, clip) new_score((1 - came(records))^2, 0, 1, 1 / 4),
+  brier = function(records, fit, clip) new_score((1 - came(records))^2, 0, 1, 1 / 4),
   # As in predict(type = "class"): log-odds of zero give the first class.
-  accuracy = function(records, bounds, clip) new_score(predicted_class(records) == came_class(records), 0, 1, 1 / 2),
-  absolute_error = function(records, bounds, clip) {
-    width <- bounds[2] - bounds[1]
-    new_score(abs(bounded_error(records, bounds)), 0, width, width / 2)
+  accuracy = function(records, fit, clip) new_score(predicted_class(records) == came_class(records), 0, 1, 1 / 2),
+  absolute_error = function(records, fit, clip) {
+    width <- diff(fit$response$bounds)
+    new_score(abs(bounded_error(records, fit)), 0, width, width / 2)
   },
-  squared_error = function(records, bounds, clip) {
-    width <- bounds[2] - bounds[1]
-    new_score(bounded_error(records, bounds)^2, 0, width^2, width^2 / 4)
+  squared_error = function(records, fit, clip) {
+    width <- diff(fit$response$bounds)
+    new_score(bounded_error(records, fit)^2, 0, width^2, width^2 / 4)
   },
   # Above the lower bound.
-  response = function(records, bounds, clip) {
-    width <- bounds[2] - bounds[1]
-    new_score(records$y - bounds[1], 0, width, width / 2)
+  response = function(records, fit, clip) {
+    width <- diff(fit$response$bounds)
+    new_score(records$y - fit$response$bounds[1], 0, width, width / 2)
   },
-  response_square = function(records, bounds, clip) {
-    width <- bounds[2] - bounds[1]
-    new_score((records$y - bounds[1])^2, 0, width^2, width^2 / 4)
-  }
+  response_square = function(records, fit, clip) {
+    width <- diff(fit$response$bounds)
+    new_score((records$y - fit$response$bounds[1])^2, 0, width^2, width^2 / 4)
+  },
+  deviance = function(records, fit, clip) deviance_score(records$y, records$link, fit),
+  level_deviance = function(records, fit, clip) deviance_score(records$y, records$level, fit)
 )
+
+deviance_score <- function(y, mean, fit) {
+  most <- largest_deviance(fit)
+  new_score(deviance_of(y, mean), 0, most, most / 2)
+}
+
+deviance_of <- function(y, mean) 2 * (ifelse(y > 0, y * log(y / mean), 0) - y + mean)
+
+# That of the largest count that the mean of the level counts (find_counts() in R/job-start.R); without a level, of the
+# largest one where one event is expected.
+largest_deviance <- function(fit) {
+  if (!by_residuals(fit)) return(deviance_of(fit$response$bounds[2], 1))
+  mean <- fit$level$curvature * fit$response$half
+  deviance_of(max(fit$level$clip, 4 * mean, 4), mean)
+}
 
 # The predicted probability of the observed response.
 came <- function(records) {
@@ -236,7 +280,10 @@ predicted_class <- function(records) {
 }
 came_class <- function(records) if (is.matrix(records$link)) records$y else records$y > 0
 
-bounded_error <- function(records, bounds) pmin(pmax(records$link, bounds[1]), bounds[2]) - records$y
+bounded_error <- function(records, fit) {
+  bounds <- fit$response$bounds
+  pmin(pmax(records$link, bounds[1]), bounds[2]) - records$y
+}
 
 # value: numbers in the public bounds lower and upper; null: the value of a null record. The result is in [0, 1] for any
 # value.

@@ -1,7 +1,8 @@
 # The evaluation: what was released about held-out records, and what follows from it.
 
-# Metrics that follow from several means.
-means_of <- list(r_squared = c("squared_error", "response", "response_square"))
+# Metrics that follow from several means. Of these the first is a metric itself.
+means_of <- list(r_squared = c("squared_error", "response", "response_square"),
+                 deviance_explained = c("deviance", "level_deviance"))
 
 # claim: after release_evaluation(). No other part of it is kept.
 new_evaluation <- function(claim) {
@@ -21,22 +22,30 @@ new_estimates <- function(claim, table) {
     estimates$sampling <- vapply(estimates$metric, sampling_error, 0, estimates = estimates, table = table,
                                  clip = claim$clip, n = claim$n, USE.NAMES = FALSE)
   }
-  if ("response" %in% estimates$metric) {
-    estimates <- rbind(estimates[!estimates$metric %in% means_of$r_squared[-1], ], r_squared(estimates))
-  }
-  if (is.null(table)) estimates else rbind(estimates, table_auc(table, claim$table$sd))
+  rbind(if (!is.null(estimates)) with_explained(estimates), if (!is.null(table)) table_auc(table, claim$table$sd))
 }
 
-# Of the released means of the squared error, e, and of the response and its square, m and q: 1 - e / v, v = q - m^2.
-r_squared <- function(estimates) {
-  parts <- estimates[match(means_of$r_squared, estimates$metric), ]
+with_explained <- function(estimates) {
+  for (metric in names(means_of)) {
+    parts <- estimates[match(means_of[[metric]], estimates$metric), ]
+    if (!anyNA(parts$metric)) {
+      estimates <- rbind(estimates[!estimates$metric %in% parts$metric[-1], ], explained(metric, parts))
+    }
+  }
+  estimates
+}
+
+# 1 - e / v for the released means e, of the error, and v, of that of the constant prediction: for R squared q - m^2,
+# with m and q the means of the response and of its square.
+explained <- function(metric, parts) {
   e <- parts$estimate[1]
   m <- parts$estimate[2]
-  v <- parts$estimate[3] - m^2
-  noise <- sqrt(sum((parts$se[2:3] * c(2 * m, 1))^2))
-  shown <- v > cell_threshold * noise
-  se <- sqrt(sum((parts$se * c(-1 / v, -2 * m * e / v^2, e / v^2))^2))
-  data.frame(metric = "r_squared", estimate = if (shown) 1 - e / v else NA_real_, se = if (shown) se else NA_real_,
+  squared <- nrow(parts) == 3L
+  v <- if (squared) parts$estimate[3] - m^2 else m
+  slopes <- if (squared) c(-2 * m, 1) else 1 # of v
+  shown <- v > cell_threshold * sqrt(sum((parts$se[-1] * slopes)^2))
+  se <- sqrt(sum((parts$se * c(-1 / v, slopes * e / v^2))^2))
+  data.frame(metric = metric, estimate = if (shown) 1 - e / v else NA_real_, se = if (shown) se else NA_real_,
              sampling = NA_real_)
 }
 

@@ -41,7 +41,8 @@
 #' @param eps,delta The privacy budget of everything together, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2,
 #'   and a message says so.
 #' @param score A metric of [dp_evaluate()] that all candidates have: `"log_loss"`, `"brier"`, `"accuracy"`,
-#'   `"absolute_error"` or `"squared_error"`.
+#'   `"absolute_error"`, `"squared_error"` or, for counts, `"deviance"`. `NULL` is the first of log-loss, accuracy,
+#'   deviance and squared error that all have.
 #' @param holdout Fraction of the records that is held out, from 0.01 to 0.9.
 #' @param strategy `"split"`, `"poisson"` or `"geometric"`.
 #' @param clip,neighbours,noise As in [dp_evaluate()] and [dp_sosp()].
@@ -74,7 +75,7 @@
 #' tuned
 #' coef(tuned$fit)
 #' @export
-dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = "log_loss", holdout = 0.2,
+dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, holdout = 0.2,
                     strategy = c("split", "poisson", "geometric"), clip = 0.01, neighbours = "replace-one",
                     noise = c("secure", "reproducible"), ...) {
   call <- scrub_call(match.call(), quote(dp_tune))
@@ -157,10 +158,13 @@ held_out_rows <- function(n, holdout, call) {
   abort("argument", "`data` has too few rows, ", n, ": none would be held out, or none would train.", call = call)
 }
 
+default_scores <- c("log_loss", "accuracy", "deviance", "squared_error")
+
 tune_score <- function(score, tune) {
   of_all <- lapply(tune$candidates, function(settings) {
     setdiff(fit_metrics(check_loss(settings$loss %||% "logistic", TRUE, tune$call)), c("table", names(means_of)))
   })
+  if (is.null(score)) score <- intersect(default_scores, Reduce(intersect, of_all))[1]
   check_choice(score, unique(unlist(of_all)), "score", tune$call)
   without <- names(of_all)[!vapply(of_all, function(metrics) score %in% metrics, NA)]
   if (length(without) == 0L) return(score)
@@ -197,13 +201,25 @@ fit_candidate <- function(settings, tune, budget) {
   )))))
 }
 
-# The fit of a candidate, mu-GDP for the training records, and its score on each held-out record, from 0 to 1.
+# The fit of a candidate, mu-GDP for the training records, and its score on each held-out record, as new_score() has it.
 run_candidate <- function(i, mu, tune) {
   fit <- fit_candidate(tune$candidates[[i]], tune, dp_budget(mu = mu))
   records <- held_out_records(fit, tune$held_out, NULL, tune$call)
-  score <- score_columns(fit, records, tune$metric, tune$clip)[[1]]
-  list(name = names(tune$candidates)[i], fit = fit, lower = score$lower, width = score$width,
-       merit = if (tune$metric == "accuracy") score$values else 1 - score$values)
+  list(name = names(tune$candidates)[i], fit = fit, score = score_columns(fit, records, tune$metric, tune$clip)[[1]])
+}
+
+# Are larger scores better?
+is_merit <- function(tune) tune$metric == "accuracy"
+
+# From 0 to 1, 1 the best, on one scale for all runs: the bounds of a score may follow from what its fit released.
+merits <- function(runs, tune) {
+  of <- function(what) vapply(runs, function(run) run$score[[what]], 0)
+  lower <- min(of("lower"))
+  width <- max(of("lower") + of("width")) - lower
+  list(width = width, values = lapply(runs, function(run) {
+    value <- (run$score$lower - lower + run$score$width * run$score$values) / width
+    if (is_merit(tune)) value else pmax(1 - value, 0)
+  }))
 }
 
 # The error does not say which run failed.
@@ -217,11 +233,11 @@ tune_split <- function(tune) {
   k <- length(tune$candidates)
   runs <- safely(lapply(seq_len(k), run_candidate, mu = tune$mu / sqrt(k), tune = tune), tune)
   budget <- dp_budget(rho = min(tune$eps, 1e100)^2 / 8)
-  index <- .Call(ffi_scores_choose, budget$pointer, lapply(runs, `[[`, "merit"), tune$eps^2 / 8, tune$neighbours,
-                 is_for_study(tune))
+  merit <- merits(runs, tune)
+  index <- .Call(ffi_scores_choose, budget$pointer, merit$values, tune$eps^2 / 8, tune$neighbours, is_for_study(tune))
   chosen <- runs[[index]]
   choice <- dp_ledger(budget)
-  temperature <- chosen$width * choice$scale / nrow(tune$held_out) # of means, in units of the metric
+  temperature <- merit$width * choice$scale / nrow(tune$held_out) # of means, in units of the metric
   ledger <- data.frame(what = rep("fit", k), mechanism = "gaussian", rho = tune$mu^2 / (2 * k), mu = tune$mu / sqrt(k),
                        sensitivity = NA_real_, scale = NA_real_, neighbours = tune$neighbours)
   list(run = chosen, strategy = "split", mu = tune$mu / sqrt(k), estimate = NA_real_, se = NA_real_,
@@ -232,23 +248,24 @@ tune_split <- function(tune) {
 tune_random <- function(tune) {
   plan <- tune$plan
   budget <- selection_budget(plan, tune$eps, tune$delta)
-  best <- list(sum = -Inf)
+  best <- NULL
+  better <- if (is_merit(tune)) `>` else `<`
   for (i in selection_draw(plan, budget, tune$neighbours, is_for_study(tune))) {
     run <- safely(score_run(run_candidate(i, plan$mu, tune), plan$mu, tune), tune)
-    if (run$sum > best$sum) best <- run
+    if (is.null(best) || better(run$estimate, best$estimate)) best <- run
   }
   .Call(ffi_ledger_close, budget$pointer, tune$neighbours, 0)
-  share <- best$sum / nrow(tune$held_out)
-  se <- best$width * best$sd / nrow(tune$held_out)
-  list(run = best, strategy = plan$law, mu = plan$mu,
-       estimate = best$lower + best$width * (if (tune$metric == "accuracy") share else 1 - share), se = se,
+  se <- best$se
+  list(run = best, strategy = plan$law, mu = plan$mu, estimate = best$estimate, se = se,
        resolution = 2 * sqrt(2) * se, rho = budget_state(budget)$capacity, ledger = dp_ledger(budget))
 }
 
 score_run <- function(run, mu, tune) {
-  answer <- .Call(ffi_scores_release, dp_budget(mu = mu)$pointer, list(run$merit), mu^2 / 2, tune$neighbours,
+  score <- run$score
+  answer <- .Call(ffi_scores_release, dp_budget(mu = mu)$pointer, list(score$values), mu^2 / 2, tune$neighbours,
                   is_for_study(tune))
-  c(run, list(sum = answer$value, sd = answer$sd))
+  n <- length(score$values)
+  c(run, list(estimate = score$lower + score$width * answer$value / n, se = score$width * answer$sd / n))
 }
 
 is_for_study <- function(tune) tune$noise == "reproducible"

@@ -185,3 +185,36 @@ test_that("a curve is printed and drawn, and holds no data", {
   expect_identical(picture$data$value, curve_bands(public)$value)
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(private)))
 })
+
+test_that("numbers, counts and several classes have curves of their own metrics, with lines", {
+  set.seed(5)
+  data <- data.frame(x = runif(2000, -1, 1), o = runif(2000))
+  data$y <- 3 + 2 * data$x + rnorm(2000)
+  data$k <- rpois(2000, exp(data$x + data$o))
+  data$f <- cut(data$x + rnorm(2000), c(-Inf, -0.5, 0.5, Inf), labels = c("a", "b", "c"))
+  of <- function(formula, loss, ...) {
+    quiet(formula, data, eps = 20, reps = 1, bounds = list(x = c(-1, 1), o = c(0, 1)), public = TRUE, loss = loss, ...)
+  }
+  test <- data[held_out(2000, 0.2), ]
+  train <- data[!held_out(2000, 0.2), ]
+  numbers <- of(y ~ x, loss_squared(c(-5, 10)))
+  expect_identical(numbers$metric, "squared_error")
+  exact <- stats::lm(y ~ x, train)
+  expect_equal(numbers$lines[["non-private"]], mean((predict(exact, test) - test$y)^2))
+  expect_equal(numbers$lines[["constant"]], mean((mean(train$y) - test$y)^2))
+  expect_equal(numbers$points$value, numbers$lines[["non-private"]], tolerance = 0.05)
+  counts <- of(k ~ x + offset(o), "poisson")
+  expect_identical(counts$metric, "deviance")
+  exact <- stats::glm(k ~ x + offset(o), stats::poisson(), train)
+  mean <- predict(exact, test, type = "response")
+  expect_equal(counts$lines[["non-private"]], mean(2 * (ifelse(test$k > 0, test$k * log(test$k / mean), 0) - test$k + mean)),
+               tolerance = 1e-3)
+  expect_gt(counts$lines[["constant"]], 1.1 * counts$lines[["non-private"]])
+  explained <- of(k ~ x + offset(o), "poisson", metric = "deviance_explained")
+  expect_gt(explained$points$value, 0.2)
+  expect_lt(abs(explained$lines[["constant"]]), 0.02)
+  classes <- of(f ~ x, "multinomial")
+  expect_identical(names(classes$lines), "constant")
+  expect_lt(classes$points$value, classes$lines[["constant"]])
+  expect_output(print(classes), "Constant prediction")
+})

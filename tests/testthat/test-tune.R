@@ -44,6 +44,19 @@ test_that("every strategy finds the candidate that is right, where it is run", {
   }
 })
 
+test_that("candidates are compared in the units of the score, whatever the bounds of their responses", {
+  set.seed(3)
+  data <- data.frame(a = runif(1500, -1, 1), b = runif(1500, -1, 1))
+  data$y <- 5 + 2 * data$a + rnorm(1500)
+  candidates <- list(
+    right = list(loss = loss_squared(c(0, 10)), formula = y ~ a, bounds = unit["a"]),
+    wide = list(loss = loss_squared(c(-95, 105)), formula = y ~ b, bounds = unit["b"])
+  )
+  x <- tuned(candidates = candidates, data = data, eps = 1e4, strategy = "split")
+  expect_identical(x$score$metric, "squared_error")
+  expect_identical(x$chosen, "right")
+})
+
 test_that("the time of what is done by default does not tell a secret number of runs", {
   expect_equal(tuned(eps = 2)$strategy, "split")
   plan <- function(k, law) choose_plan(list(candidates = seq_len(k), strategy = law, eps = 1, delta = 1e-9))
@@ -102,7 +115,8 @@ test_that("fits and scores have the noise that the plan pays for", {
   set.seed(3)
   best <- tune_random(job)
   expect_equal(best$run$fit$privacy$rho, job$plan$mu^2 / 2)
-  expect_equal(best$run$sd, 1 / job$plan$mu, tolerance = 1e-9)
+  score <- best$run$score
+  expect_equal(best$run$se * length(score$values) / score$width, 1 / job$plan$mu, tolerance = 1e-9)
   ledger <- best$ledger
   expect_equal(ledger$what[1], "best of runs")
   expect_equal(ledger$rho[1], .Call(ffi_selection_cost, "poisson", job$plan$mean, job$plan$mu, job$plan$order))
@@ -150,7 +164,7 @@ test_that("nothing is said of runs, and nothing kept but the chosen one", {
 test_that("a null record says the same of all candidates", {
   job <- job_of()
   job$held_out[1:3, ] <- NA
-  merits <- lapply(1:3, function(i) run_candidate(i, 1, job)$merit)
+  merits <- merits(lapply(1:3, run_candidate, mu = 1, tune = job), job)$values
   expect_identical(merits[[1]][1:3], merits[[2]][1:3])
   expect_identical(merits[[1]][1:3], merits[[3]][1:3])
   expect_true(all(unlist(merits) >= 0 & unlist(merits) <= 1))
@@ -176,7 +190,7 @@ test_that("errors name the candidate, and come before anything is run", {
     dp_tune(two(method = "opt-b"), y ~ a, d, 1),
     dp_tune(two(method = "objpert"), y ~ a, d, 1),
     dp_tune(two(method = "opt-ls", control = control_opt(line_search = "svt")), y ~ a, d, 1),
-    dp_tune(two(loss = "huber_svm", method = "newton"), y ~ a, d, 1),
+    dp_tune(two(loss = "huber_svm", method = "newton"), y ~ a, d, 1, score = "log_loss"),
     dp_tune(two(), y ~ a, d, 1, bounds = list(a = c(0, 1))),
     dp_tune(two(), "y", d, 1),
     dp_tune(two(method = quote(x)), y ~ a, d, 1),
