@@ -1,10 +1,13 @@
-# Linear regression by squared error: test R^2 of loss_squared() against lm(), on data sets of the packages AER,
-# modeldata and mlbench and on synthetic problems. A cell is the mean of some runs, and its least value.
-#   Rscript inst/experiments/squared.R [CELLS] [EPS] [RUNS]
-# CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6. The folder
-# that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result is for release.
+# Linear regression by squared error: test R^2 of loss_squared() against lm() and the best of other private methods
+# (peers.R), on data sets of the packages AER, modeldata, mlbench and ggplot2 and on synthetic problems. A cell is the
+# mean of some runs, and its least value; "level" is that of the mean of the response, private at the same budget.
+#   Rscript inst/experiments/squared.R [CELLS] [EPS] [RUNS] [FILE]
+# CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6. With FILE
+# peers are tried, and the table is written there. The folder that AER_DATA names may have the .rda files of AER. Noise is
+# reproducible: no result is for release.
 
 suppressMessages(library(dpsosp))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "peers.R"))
 
 # Ends of a column or a response, as an analyst would declare them.
 round_range <- function(x) range(pretty(range(x), 4))
@@ -52,7 +55,9 @@ sets <- list(
   Boston = function() {
     d <- of_package("BostonHousing", "mlbench")
     problem(d, "medv", c(0, 60))
-  }
+  },
+  diamonds = function() of_columns("diamonds", "ggplot2", "price",
+    c("carat", "cut", "color", "clarity", "depth", "table", "x", "y", "z"), c(0, 20000))
 )
 
 # Correlated normal columns, a third of them indicators, with this R^2 and standardised noise. The response is about an
@@ -81,7 +86,7 @@ synthetic_cells <- list(
   small = function() synthetic(500, 5, 0.5), weak = function() synthetic(2000, 20, 0.05),
   medium = function() synthetic(2000, 20, 0.5), strong = function() synthetic(2000, 20, 0.95),
   t3 = function() synthetic(10000, 50, 0.5, "t3"), skew = function() synthetic(20000, 6, 0.3, "skew"),
-  wide = function() synthetic(20000, 100, 0.5)
+  wide = function() synthetic(20000, 100, 0.5), many = function() synthetic(100000, 20, 0.95)
 )
 
 # Test R^2, of predictions from records that were not held out.
@@ -90,26 +95,63 @@ r2 <- function(made, predicted, out) {
   1 - mean((y[out] - predicted)^2) / mean((y[out] - mean(y[-out]))^2)
 }
 
+delta_of <- function(made, out) 1 / (nrow(made$data) - length(out))^2
+
 one_run <- function(made, formula, eps, out, seed) {
   set.seed(seed)
-  train <- made$data[-out, ]
-  fit <- suppressMessages(dp_sosp(formula, train, eps = eps, delta = 1 / nrow(train)^2, bounds = made$bounds,
-                                  loss = loss_squared(made$ends), noise = "reproducible", progress = FALSE))
+  fit <- suppressWarnings(suppressMessages(dp_sosp(
+    formula, made$data[-out, ], eps = eps, delta = delta_of(made, out), bounds = made$bounds,
+    loss = loss_squared(made$ends), noise = "reproducible", progress = FALSE
+  )))
   r2(made, predict(fit, made$data[out, ], type = "response"), out)
 }
 
-cell <- function(name, make, eps, runs) {
+# The mean of the response with the whole budget.
+level_run <- function(made, mu, out, seed) {
+  set.seed(seed)
+  y <- made$data[[made$response]][-out]
+  r2(made, mean(y) + rnorm(1, 0, diff(made$ends) / length(y) / mu), out)
+}
+
+peer_scores <- function(made, formula, mu, out, runs) {
+  x <- model.matrix(formula, made$data)[, -1]
+  for (name in names(made$bounds)) x[, name] <- pmin(pmax(x[, name], made$bounds[[name]][1]), made$bounds[[name]][2])
+  train <- setdiff(seq_len(nrow(x)), out)
+  vapply(peers, best_peer, 0, x = peer_rows(x, train), y = made$data[[made$response]], train = train, ends = made$ends,
+         mu = mu, runs = runs, score = function(predicted) r2(made, predicted, out))
+}
+
+cell <- function(name, make, eps, runs, compared) {
   made <- make()
   set.seed(0)
-  out <- if (is.null(made$held_out)) sample(nrow(made$data), 0.2 * nrow(made$data)) else made$held_out
+  out <- sort(if (is.null(made$held_out)) sample(nrow(made$data), 0.2 * nrow(made$data)) else made$held_out)
   formula <- stats::reformulate(".", made$response)
-  best <- r2(made, predict(lm(formula, made$data[-out, ]), made$data[out, ]), out)
+  fit <- lm(formula, made$data[-out, ])
+  best <- r2(made, suppressWarnings(predict(fit, made$data[out, ])), out)
   cat(sprintf("%-12s n %6d  lm() %.3f", name, nrow(made$data) - length(out), best))
-  for (e in eps) {
+  rows <- lapply(eps, function(e) {
     found <- vapply(seq_len(runs), function(seed) one_run(made, formula, e, out, seed), 0)
     cat(sprintf("  eps %g: %.3f (%.3f)", e, mean(found), min(found)))
-  }
+    mu <- dp_convert(eps = e, delta = delta_of(made, out), to = "mu")
+    level <- mean(vapply(1:50, function(seed) level_run(made, mu, out, seed), 0))
+    row <- data.frame(set = name, n = nrow(made$data) - length(out), d = fit$rank, eps = e, lm = best, dpsosp = mean(found),
+                      least = min(found), level = level)
+    if (compared) cbind(row, t(peer_scores(made, formula, mu, out, min(runs, 4L)))) else row
+  })
   cat("\n")
+  do.call(rbind, rows)
+}
+
+# Of the excess of the test error over that of lm(), relative to that of a peer, where the peer is not there yet.
+summarise <- function(table) {
+  table$best <- do.call(pmax, table[names(peers)])
+  for (peer in c(names(peers), "best")) {
+    cells <- table$lm - table[[peer]] > 0.0015
+    ratio <- ((table$lm - table$dpsosp) / (table$lm - table[[peer]]))[cells]
+    by_eps <- tapply(ratio, table$eps[cells], median)
+    cat(sprintf("%-8s %d cells: median %.2f, <= .5 in %d, <= 1 in %d; by eps %s\n", peer, sum(cells), median(ratio),
+                sum(ratio <= 0.5), sum(ratio <= 1), paste(names(by_eps), round(by_eps, 2), collapse = ", ")))
+  }
 }
 
 main <- function() {
@@ -120,7 +162,10 @@ main <- function() {
                   strsplit(chosen, ",")[[1]])
   eps <- if (length(args) > 1) as.numeric(strsplit(args[2], ",")[[1]]) else c(0.1, 0.5, 1, 3)
   runs <- if (length(args) > 2) as.integer(args[3]) else 6L
-  for (name in names) cell(name, cells[[name]], eps, runs)
+  table <- do.call(rbind, lapply(names, function(name) cell(name, cells[[name]], eps, runs, length(args) > 3)))
+  if (length(args) < 4) return(invisible())
+  utils::write.csv(format(table, digits = 4), args[4], row.names = FALSE, quote = FALSE)
+  summarise(table)
 }
 
 main()
