@@ -22,7 +22,9 @@ main <- function() {
     audit_network(), audit_minimiser(), audit_intervals(),
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
     audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
-                  control = control_newton_ridge(iterations = 2)), audit_scores(), audit_table(),
+                  control = control_newton_ridge(iterations = 2)),
+    audit_residuals("squared error", loss_squared(c(-1, 1)), c(-1, 1)), audit_residuals("counts", loss_poisson(max = 4), c(0, 4)),
+    audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
     audit_pushed(), audit_own_row(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
@@ -134,6 +136,22 @@ audit_classes <- function(method, ...) {
   }
   repeat_audit(paste0("`", method, "`, multinomial loss"), "at most eps", runs[["minimiser"]], function() {
     dp_audit(release, list(NA, "a"), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# The largest response against the smallest, which all others have. It moves the level, with which a fit begins, every
+# step, and the recalibration.
+audit_residuals <- function(what, loss, ends) {
+  x <- matrix(c(1, rep(-1, n - 1)), n)
+  release <- function(value) {
+    fit <- suppressWarnings(dp_sosp(x, c(value, rep(ends[1], n - 1)), eps, delta, "newton-ridge", loss, radius = 2,
+                                    progress = FALSE, geometry = geometry_public(0, 1),
+                                    control = control_newton_ridge(iterations = 4)))
+    sum(coef(fit)) + fit$level$start
+  }
+  repeat_audit(paste0("`newton-ridge`, ", what), "at most eps", runs[["minimiser"]], function() {
+    dp_audit(release, as.list(ends), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)
 }
