@@ -258,7 +258,7 @@ design_start <- function(design, coefficients) {
 # The response is missing where the record is not used.
 design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
   y <- design_answers(design, data, arg, call)
-  if (!is.null(design$subset) || has_weights(design)) y[!design_kept(design, data, arg, call)] <- NA
+  if (!is.null(design$subset) || has_weighing(design)) y[!design_kept(design, data, arg, call)] <- NA
   y
 }
 

@@ -9,7 +9,9 @@
 #          mapped response
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
-# on the residuals: the level then has more noise, which the run corrects.
+# on the residuals: the level then has more noise, which the run corrects. With an offset the level is that of the
+# response less the offset. A fit without columns is its level, and a second one in a closer range corrects it. Without
+# an intercept there is no level, only the mean square of the response.
 #
 # The mean of counts would have noise in proportion to the largest of them, which few records reach. So noisy counts of
 # the response by octaves come first: the mean is that of counts clipped where the octaves show no more, and its noise
@@ -23,6 +25,9 @@ count_reach <- 0.1         # see octave_reached()
 count_beyond <- 16         # counts are bounded by this times their clip
 count_error <- 0.1         # probability that noise alone shows an octave,
 count_unknown <- 2         # and the clip where none is shown
+level_first <- 0.2         # fractions of the budget of a fit that is its level for a first level,
+level_range <- 0.1         # and for the range of the distances from it,
+level_narrow <- 1e-6       # which is at least this part of the range of the response
 
 job_response <- function(job) {
   if (!takes_residuals(job$method)) return(job)
@@ -34,10 +39,42 @@ job_response <- function(job) {
 
 find_level <- function(job) {
   if (is.null(job$loss$response)) job <- find_bounds(job)
-  level <- release_level(job, level_share(job) * job$rho)
-  list(loss = job$loss, response = job$response,
-       level = c(start = level$mean, level[c("present", "noise")], spread = min(sqrt(level$variance + level$noise), 1),
-                 curvature = 1, most = 2, event = 0))
+  reach <- level_reach(job)
+  level <- if (is_level_only(job)) refined_level(job, reach, spare(job)) else
+    level_in(job, reach, level_share(job) * job$rho)
+  list(loss = job$loss, response = job$response, level = level)
+}
+
+# The range of the response less the offset.
+level_reach <- function(job) {
+  if (!has_offset(job$design)) return(job$response$bounds)
+  shift <- job$design$shift
+  job$response$bounds - c(sum(shift[, 2]), sum(shift[, 1]))
+}
+
+# The level for the mapped response, where responses less their offsets are clipped to this range.
+level_in <- function(job, reach, rho) {
+  map <- job$response
+  near <- with_range(if (has_offset(job$design)) less_offset(map) else map, reach[1], reach[2])
+  found <- release_level(complete(job, response = near), rho)
+  unit <- near$half / map$half
+  list(start = (near$centre - map$centre) / map$half + unit * found$mean, present = found$present,
+       noise = unit * found$noise, spread = unit * min(sqrt(found$variance + found$noise), 1), curvature = 1,
+       most = 2 * unit, event = 0)
+}
+
+# The noise of a level is in proportion to its range, so that of a fit that is nothing else is as narrow as noisy counts
+# of the distances from a first level allow.
+refined_level <- function(job, reach, rho) {
+  first <- level_in(job, reach, level_first * rho)
+  centre <- job$response$centre + job$response$half * first$start
+  around <- utils::modifyList(job$response, list(centre = centre, half = 1))
+  if (has_offset(job$design)) around <- less_offset(around)
+  found <- private_ranges(job$counted(complete(job, response = around)), job$budget, level_range * rho, job$neighbours,
+                          job$noise == "reproducible", cutting = FALSE)
+  size <- max(abs(found), level_narrow * (reach[2] - reach[1]))
+  near <- if (attr(found, "found")) pmin(pmax(centre + c(-size, size), reach[1]), reach[2]) else reach
+  level_in(job, near, (1 - level_first - level_range) * rho)
 }
 
 # From private ranges.
@@ -54,15 +91,12 @@ find_bounds <- function(job) {
   complete(job, loss = loss, response = with_bounds(job$response, loss))
 }
 
-# The response in its own units, as a list of one column; NA for a missing value.
-raw_response <- function(job) {
-  job <- complete(job, response = raw_bounds(job$response))
-  stats::setNames(list(job$responses(job)$y), job$response$name)
-}
+# The response in its own units, as a column whose values can be counted; NA for a missing value.
+raw_response <- function(job) job$counted(complete(job, response = raw_bounds(job$response)))
 
 # Fraction of records that are used, and mean and variance of their mapped response (proofs: sensitivity-response).
-release_level <- function(job, rho, records = job$records(job)) {
-  oracle <- plain_oracle(job, records)
+release_level <- function(job, rho) {
+  oracle <- plain_oracle(job)
   answer <- .Call(ffi_oracle_response, oracle$pointer, rho, is_reproducible(oracle))
   present <- answer$moments[1]
   present <- if (present > 1 - response_surely * answer$sd) 1 else max(present, response_surely * answer$sd, 0.01)
@@ -91,15 +125,15 @@ find_counts <- function(job) {
 
 # What the geometry and the count of usable records leave of the budget.
 spare <- function(job) {
-  geometry <- if (identical(job$moments, "private")) geometry_share else 0
-  budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job)
+  geometry <- if (uses_geometry(job) && identical(job$moments, "private")) geometry_share else 0
+  budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job) * (1 + 1e-9)
 }
 
 # Noisy fractions of records without an event, with one, and with those of each further octave up to `top`.
 release_octaves <- function(job, top, rho) {
   ends <- 2^(0:ceiling(log2(top)))
   breaks <- c(-.Machine$double.xmax, 0.5, ends[-length(ends)] * (1 + .Machine$double.eps), .Machine$double.xmax)
-  found <- release_counts(raw_response(job), list(breaks), job$budget, rho, job$neighbours,
+  found <- release_counts(raw_response(job), job$response$name, list(breaks), job$budget, rho, job$neighbours,
                           job$noise == "reproducible")
   list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
 }
@@ -125,12 +159,8 @@ release_mean <- function(job, clip, rho) {
 
 # The logarithm of the mean of e^o, for the offsets o of the records that have a response, and its noise.
 release_exposure <- function(job, rho) {
-  raw <- complete(job, response = raw_bounds(job$response))
-  records <- raw$records(raw)
   most <- sum(job$design$shift[, 2])
-  exposure <- exp(pmin(records$weighing$offset - most, 0))
-  records$y <- ifelse(is.na(records$y), NA, 2 * exposure - 1)
-  level <- release_level(job, rho, records)
+  level <- release_level(complete(job, response = as_exposure(job$response, most)), rho)
   mean <- max((1 + level$mean) / 2, level$noise / 4)
   list(log = most + log(mean), noise = level$noise / 2 / mean)
 }

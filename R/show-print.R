@@ -80,6 +80,7 @@ better_text <- function(x) {
     return(paste0("better than ", start_text(x), ", gradients there ",
                   signif(signal[["norm"]] / sqrt(signal[["columns"]]), 2), " times the level of noise and sampling"))
   }
+  if (by_residuals(x) && is.null(signal)) return("it is the constant prediction, as there are no columns")
   if (by_residuals(x) && signal[["norm"]] == 0) {
     return("it is the constant prediction, as the noise is too large for anything else")
   }

@@ -71,7 +71,7 @@ static double sensitivity_gradient(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_residual_gradient = {.name = "residual gradient",
-                                              .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, NULL},
+                                              .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, "residual gradient"},
                                               .mechanism = &mechanism_gaussian,
                                               .keep = KEEP_NOT,
                                               .part = PART_NONE,
@@ -110,7 +110,7 @@ static double sensitivity_means(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_recalibration = {.name = "recalibration",
-                                          .sum = {SUM_VECTOR, width_means, add_means, NULL, NULL},
+                                          .sum = {SUM_VECTOR, width_means, add_means, NULL, "recalibration"},
                                           .mechanism = &mechanism_gaussian,
                                           .keep = KEEP_NOT,
                                           .part = PART_NONE,
@@ -174,7 +174,7 @@ static double sensitivity_counts(const struct scope *s, const struct ask *a, siz
 }
 
 const struct query query_residual_counts = {.name = "residual counts",
-                                            .sum = {SUM_VECTOR, width_counts, add_counts, NULL, NULL},
+                                            .sum = {SUM_VECTOR, width_counts, add_counts, NULL, "residual counts"},
                                             .mechanism = &mechanism_gaussian,
                                             .keep = KEEP_NOT,
                                             .part = PART_NONE,

@@ -65,9 +65,9 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   struct run r = {.o = options, .result = result, .rho = rho * ALMOST, .w = w, .factor = 1};
   r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
-  if (status == BASE_OK && (!oracle_clips(oracle) || oracle_constant(oracle) == 0)) status = BASE_ERR_ARGUMENT;
   result->signal = 0;
   if (status != BASE_OK || options->iterations == 0) return status;
+  if (!oracle_clips(oracle) || oracle_constant(oracle) == 0) return BASE_ERR_ARGUMENT;
   double *memory;
   status = allocate(&r, &memory);
   if (status == BASE_OK) status = prepare(&r);
