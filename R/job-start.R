@@ -45,11 +45,12 @@ find_level <- function(job) {
   list(loss = job$loss, response = job$response, level = level)
 }
 
-# The range of the response less the offset.
+# The range of the response less the offset; around zero without an intercept.
 level_reach <- function(job) {
-  if (!has_offset(job$design)) return(job$response$bounds)
   shift <- job$design$shift
-  job$response$bounds - c(sum(shift[, 2]), sum(shift[, 1]))
+  reach <- job$response$bounds
+  if (has_offset(job$design)) reach <- reach - c(sum(shift[, 2]), sum(shift[, 1]))
+  if (job$design$intercept) reach else c(-1, 1) * max(abs(reach))
 }
 
 # The level for the mapped response, where responses less their offsets are clipped to this range.
@@ -58,9 +59,10 @@ level_in <- function(job, reach, rho) {
   near <- with_range(if (has_offset(job$design)) less_offset(map) else map, reach[1], reach[2])
   found <- release_level(complete(job, response = near), rho)
   unit <- near$half / map$half
-  list(start = (near$centre - map$centre) / map$half + unit * found$mean, present = found$present,
-       noise = unit * found$noise, spread = unit * min(sqrt(found$variance + found$noise), 1), curvature = 1,
-       most = 2 * unit, event = 0)
+  square <- found$variance + if (job$design$intercept) 0 else found$mean^2
+  list(start = if (job$design$intercept) (near$centre - map$centre) / map$half + unit * found$mean,
+       present = found$present, noise = unit * found$noise, spread = unit * min(sqrt(square + found$noise), 1),
+       curvature = 1, most = 2 * unit, event = 0)
 }
 
 # The noise of a level is in proportion to its range, so that of a fit that is nothing else is as narrow as noisy counts
@@ -87,7 +89,8 @@ find_bounds <- function(job) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_squared(response = c(lower, upper))`.", call = job$call)
   }
-  loss <- scale_loss(utils::modifyList(job$loss, list(response = as.vector(found))), TRUE, job$call)
+  loss <- scale_loss(utils::modifyList(job$loss, list(response = as.vector(found))), job$design$intercept,
+                     job$call)
   complete(job, loss = loss, response = with_bounds(job$response, loss))
 }
 
@@ -180,7 +183,7 @@ release_exposure <- function(job, rho) {
 job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
   slopes <- numeric(job$dim - 1)
-  if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, slopes)))
+  if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, numeric(columns_of(job)))))
   if (starts_at_fractions(job)) return(begin_at_fractions(job))
   if (!has_constant(job)) return(add_entries(job, start = c(0, slopes)))
   class <- constant_prediction(job)

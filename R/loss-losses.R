@@ -313,7 +313,8 @@ check_bounded_slope <- function(loss, what, call) {
           "`loss_huber()`, or the method \"newton-ridge\".", call = call)
   }
   if (loss$name == "poisson" && is.null(loss$response)) {
-    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`.", call = call)
+    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`, or the method \"newton-ridge\", ",
+          "which finds one.", call = call)
   }
 }
 

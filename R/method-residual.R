@@ -5,6 +5,7 @@
 # chosen on synthetic problems: inst/experiments/poisson.R.
 
 residual_matrix <- 0.06        # fraction of the budget for the weighted matrix
+residual_matrix_most <- 0.6    # largest such fraction that can be asked for
 residual_counts <- 0.015       # for the counts of residuals of each of the phases
 residual_phases <- 4L          # as in the core
 residual_steps <- 75L          # of all phases
@@ -35,7 +36,10 @@ for_loss <- function(method, job) {
     method$family <- family_residual()
     return(method)
   }
-  check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
+  # That a method takes no loss whose second derivative jumps, whatever its bound, is said by a row of `refusals`.
+  if (method$nonsmooth || is_smooth(job$loss)) {
+    check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
+  }
   for_classes(method, job)
 }
 
@@ -58,13 +62,18 @@ check_residual <- function(job) {
 
 # What there is not, and what to do about it, or NULL.
 residual_fault <- function(job) {
-  if (!job$design$intercept) return("a fit needs an intercept, which holds the level of the response: add one")
+  if (!job$design$intercept && is_count(job)) {
+    return("a fit needs an intercept, which holds the level of the counts, where a run starts: add one")
+  }
   if (job$penalty$name != "none") return("a ridge is chosen by the method: leave out `penalty`")
   if (!is.null(job$asked$start)) {
     return("a run starts at the level of the response, which it releases: leave out `start`")
   }
   if (!is.null(job$asked$target)) return("a fit has no certificate: leave out `target`")
   if (job$inference != "none") return("there are no intervals yet: leave out `inference`")
+  if (isTRUE(job$control$matrix_share > residual_matrix_most)) {
+    return(paste0("`matrix_share` must be at most ", residual_matrix_most, ", as other releases need the rest: give less"))
+  }
 }
 
 is_count <- function(job) job$response$kind == "count"
@@ -81,7 +90,7 @@ is_level_only <- function(job) {
 residual_shares <- function(job) {
   slopes <- records_by_budget(job) >= residual_enough
   level <- level_share(job)
-  recalibration <- residual_recalibration[[if (slopes) "slopes" else "level"]]
+  recalibration <- if (slopes || job$design$intercept) residual_recalibration[[if (slopes) "slopes" else "level"]] else 0
   counts <- residual_counts * residual_phases
   list(slopes = slopes, level = level, recalibration = recalibration,
        gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)

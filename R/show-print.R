@@ -68,7 +68,7 @@ quality_text <- function(x) {
 
 # The released constant prediction is a start.
 start_text <- function(x) {
-  if (is.null(x$checks$class) && !by_residuals(x)) "the start" else "the constant prediction"
+  if (is.null(x$checks$class) && is.null(x$level$start)) "the start" else "the constant prediction"
 }
 
 better_text <- function(x) {
