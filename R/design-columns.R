@@ -262,6 +262,11 @@ design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
   y
 }
 
+# The code of the response under a template; y: the response, missing where the record is not used.
+coded_response <- function(design, response, data, call, y = design_response(design, data, call = call)) {
+  response_code(response, y, if (uses_offset(response)) design_offset(design, data, "data", call))
+}
+
 # The response of all records.
 design_answers <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)

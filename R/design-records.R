@@ -94,11 +94,6 @@ clipped_offset <- function(value, range) {
   pmin(pmax(value, range[1]), range[2])
 }
 
-# The code of the response under a template; y: the response, missing where the record is not used.
-coded_response <- function(design, response, data, call, y = design_response(design, data, call = call)) {
-  response_code(response, y, if (uses_offset(response)) design_offset(design, data, "data", call))
-}
-
 has_weighing <- function(design) !is.null(design$weights) || length(design$offset) > 0L
 
 # The weighing for ffi_oracle_set_weights(), or NULL. For a data frame without rows it is a template for rows that come

@@ -95,10 +95,10 @@ check_geometry_columns <- function(job) {
   }
 }
 
-# Means, variances and the standard deviation of their noise; of records with weights if a run by residuals follows, of
-# which the mean weight was released. A column in [l, h] with mean m has variance at most
-# (h - m)(m - l), with equality for an indicator. This bound is used unless the second moment is clearly smaller.
-# Columns with negative values use the second moment.
+# Means, variances and the standard deviation of their noise; before a run by residuals, for which the mean weight was
+# released, those by the records' weights. A column in [l, h] with mean m has variance at most (h - m)(m - l), with
+# equality for an indicator. This bound is used unless the second moment is clearly smaller. Columns with negative
+# values use the second moment.
 release_moments <- function(job) {
   box <- column_box(job)
   most <- pmax(abs(box[, 1]), abs(box[, 2]))

@@ -3,10 +3,10 @@
 # ---- the level and the spread of a numeric response, for fits by residuals ----
 
 # job_response() adds to the job
-#   level  a list of start (the constant prediction), present (fraction of records that are used), noise (standard
-#          deviation of the start), spread (largest expected standard deviation of the predictors), curvature (of the
-#          loss at the start), most (largest residual) and event (change of a residual by one event, of counts), for the
-#          mapped response
+#   level  a list of start (the constant prediction, if there is an intercept), present (fraction of records that are
+#          used, or the mean of their weights), noise (standard deviation of the start), spread (largest expected
+#          standard deviation of the predictors), curvature (of the loss at the start), most (largest residual) and
+#          event (change of a residual by one event, of counts), for the mapped response
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
 # on the residuals: the level then has more noise, which the run corrects. With an offset the level is that of the
@@ -19,6 +19,7 @@
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
+response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
 count_reach <- 0.1         # see octave_reached()
@@ -40,8 +41,11 @@ job_response <- function(job) {
 find_level <- function(job) {
   if (is.null(job$loss$response)) job <- find_bounds(job)
   reach <- level_reach(job)
-  level <- if (is_level_only(job)) refined_level(job, reach, spare(job)) else
+  level <- if (is_level_only(job)) {
+    refined_level(job, reach, spare(job))
+  } else {
     level_in(job, reach, level_share(job) * job$rho)
+  }
   list(loss = job$loss, response = job$response, level = level)
 }
 
@@ -89,20 +93,22 @@ find_bounds <- function(job) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_squared(response = c(lower, upper))`.", call = job$call)
   }
-  loss <- scale_loss(utils::modifyList(job$loss, list(response = as.vector(found))), job$design$intercept,
-                     job$call)
+  loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
+  loss <- scale_loss(loss, job$design$intercept, job$call)
   complete(job, loss = loss, response = with_bounds(job$response, loss))
 }
 
 # The response in its own units, as a column whose values can be counted; NA for a missing value.
 raw_response <- function(job) job$counted(complete(job, response = raw_bounds(job$response)))
 
-# Fraction of records that are used, and mean and variance of their mapped response (proofs: sensitivity-response).
+# Fraction of records that are used, or mean weight, and mean and variance of their mapped response (proofs:
+# sensitivity-response). All columns are mapped, because a record without a predictor is not used.
 release_level <- function(job, rho) {
   oracle <- plain_oracle(job)
   answer <- .Call(ffi_oracle_response, oracle$pointer, rho, is_reproducible(oracle))
   present <- answer$moments[1]
-  present <- if (present > 1 - response_surely * answer$sd) 1 else max(present, response_surely * answer$sd, 0.01)
+  doubt <- response_surely * answer$sd
+  present <- if (present > 1 - doubt) 1 else max(present, doubt, response_least)
   mean <- min(max(answer$moments[2] / present, -1), 1)
   variance <- min(max(2 * answer$moments[3] / present - mean^2, 0), 1)
   list(present = present, mean = mean, noise = answer$sd / present, variance = variance)
@@ -136,7 +142,7 @@ spare <- function(job) {
 release_octaves <- function(job, top, rho) {
   ends <- 2^(0:ceiling(log2(top)))
   breaks <- c(-.Machine$double.xmax, 0.5, ends[-length(ends)] * (1 + .Machine$double.eps), .Machine$double.xmax)
-  found <- release_counts(raw_response(job), job$response$name, list(breaks), job$budget, rho, job$neighbours,
+  found <- release_counts(raw_response(job), list(breaks), job$budget, rho, job$neighbours,
                           job$noise == "reproducible")
   list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
 }

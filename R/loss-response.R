@@ -108,10 +108,16 @@ response_code <- function(template, y, offset = NULL) {
 bounded_code <- function(template, y, offset) {
   y <- as.double(y)
   y[!is.finite(y)] <- NA
-  if (!is.null(template$exposure)) return(ifelse(is.na(y), NA, 2 * exp(pmin(offset - template$exposure, 0)) - 1))
+  if (!is.null(template$exposure)) return(exposure_code(template, y, offset))
   y <- pmin(pmax(y, template$bounds[1]), template$bounds[2])
   if (isTRUE(template$less)) y <- y - offset
   (y - template$centre) / template$half
+}
+
+exposure_code <- function(template, y, offset) {
+  code <- 2 * exp(pmin(offset - template$exposure, 0)) - 1
+  code[is.na(y)] <- NA
+  code
 }
 
 # Maps coefficients for the mapped response to those for the original response.

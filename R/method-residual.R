@@ -53,6 +53,10 @@ family_residual <- function() {
 
 # Refuses what there is not, before anything is charged.
 check_residual <- function(job) {
+  if (isTRUE(job$control$matrix_share > residual_matrix_most)) {
+    abort("argument", "With the ", job$loss$name, " loss `matrix_share` must be at most ", residual_matrix_most,
+          ", as other releases need the rest.", call = job$call)
+  }
   fault <- residual_fault(job)
   if (is.null(fault)) return(invisible())
   instead <- if (has_unbounded_slope(job$loss)) "`loss_huber()`" else "the method \"newton\""
@@ -71,9 +75,6 @@ residual_fault <- function(job) {
   }
   if (!is.null(job$asked$target)) return("a fit has no certificate: leave out `target`")
   if (job$inference != "none") return("there are no intervals yet: leave out `inference`")
-  if (isTRUE(job$control$matrix_share > residual_matrix_most)) {
-    return(paste0("`matrix_share` must be at most ", residual_matrix_most, ", as other releases need the rest: give less"))
-  }
 }
 
 is_count <- function(job) job$response$kind == "count"
@@ -90,7 +91,8 @@ is_level_only <- function(job) {
 residual_shares <- function(job) {
   slopes <- records_by_budget(job) >= residual_enough
   level <- level_share(job)
-  recalibration <- if (slopes || job$design$intercept) residual_recalibration[[if (slopes) "slopes" else "level"]] else 0
+  recalibration <- residual_recalibration[[if (slopes) "slopes" else "level"]]
+  if (!slopes && !job$design$intercept) recalibration <- 0
   counts <- residual_counts * residual_phases
   list(slopes = slopes, level = level, recalibration = recalibration,
        gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)

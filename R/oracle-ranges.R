@@ -59,7 +59,7 @@ octave_breaks <- local({
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE) {
   n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
-    release_counts(columns, names, breaks, budget, rho, neighbours, reproducible)
+    release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   }
   share <- if (cutting) ranges_octaves_share else 1
   octaves <- release(names(columns), rep(list(octave_breaks), length(columns)), share * rho)
@@ -79,8 +79,8 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
   structure(ranges, found = found)
 }
 
-# Noisy counts of the values of these columns in the cells of their breaks.
-release_counts <- function(columns, names, breaks, budget, rho, neighbours, reproducible) {
+# Noisy counts of the values of columns, those of these names, in the cells of their breaks.
+release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible, names = base::names(columns)) {
   ask <- attr(columns, "ask")
   out <- if (!inherits(columns, "dp_stream_columns")) {
     .Call(ffi_ranges_release, budget$pointer, unname(columns[names]), unname(breaks), rho, neighbours, reproducible)

@@ -8,8 +8,8 @@
  * squared norm |a|^2 + |b|^2 = 2 |r|^2 + 2 |r'|^2 <= 4. For a null record r' = 0, and f_j^4 / (4 u_j^2) <= r_j^2 / 4:
  * at most 5/4 (proofs: sensitivity-moments).
  *
- * The weighted moments are means of v times these, v in [0, 1] the record's weight. Their change is a convex function of
- * the two weights, so that it is largest where they are zero or one.
+ * The weighted moments are means of v times these, v in [0, 1] the record's weight. Their change is a convex function
+ * of the two weights, so that it is largest where they are zero or one.
  */
 #include "barrier/private.h"
 

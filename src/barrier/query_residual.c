@@ -70,14 +70,15 @@ static double sensitivity_gradient(const struct scope *s, const struct ask *a, s
   return bounds_sensitivity(s, change, bounds_rounding(s, bounds_of(s)->curv_upper, la_norm(m->dim, a->at), size));
 }
 
-const struct query query_residual_gradient = {.name = "residual gradient",
-                                              .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, "residual gradient"},
-                                              .mechanism = &mechanism_gaussian,
-                                              .keep = KEEP_NOT,
-                                              .part = PART_NONE,
-                                              .in_coordinates = COORDINATES_WEIGHTED,
-                                              .check = check,
-                                              .sensitivity = sensitivity_gradient};
+const struct query query_residual_gradient = {
+    .name = "residual gradient",
+    .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, "residual gradient"},
+    .mechanism = &mechanism_gaussian,
+    .keep = KEEP_NOT,
+    .part = PART_NONE,
+    .in_coordinates = COORDINATES_WEIGHTED,
+    .check = check,
+    .sensitivity = sensitivity_gradient};
 
 /* ---- recalibration ---- */
 

@@ -240,7 +240,7 @@ struct residual_options {
   double counts_share;        /* for the counts of residuals of each phase */
   double recalibration_share; /* for the recalibration */
   int slopes;                 /* does it correct the slopes, too? */
-  double present;             /* fraction of records that are not null */
+  double present;             /* fraction of records that are not null, or mean of the weights that these have */
   double curvature;           /* of the loss at the start: one for squared error, for counts the level */
   double most;                /* largest residual */
   int exponential;            /* is the curvature in proportion to e^t, t the predictor? */

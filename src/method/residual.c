@@ -128,7 +128,7 @@ static int rescale(struct run *r, double *sd) {
   double trace = 0, constant = oracle_constant(r->f.oracle), noise = sqrt((double)dim) * *sd;
   for (size_t j = r->skip; j < dim; j++) trace += r->matrix[j + j * dim];
   double wanted = r->o->present * (1 - constant * constant);
-  r->factor = sqrt(fmin(LONGEST, fmax(SHORTEST, wanted / fmax(fmax(trace, noise / 2), 1e-3))));
+  r->factor = sqrt(fmin(LONGEST, fmax(SHORTEST, wanted / fmax(fmax(trace, noise / 2), 1e-3 * r->o->present))));
   for (size_t j = r->skip; j < dim; j++) {
     la_scale(dim, r->factor, r->matrix + j * dim);
     for (size_t i = 0; i < dim; i++) r->matrix[j + i * dim] *= r->factor;
