@@ -258,8 +258,13 @@ design_start <- function(design, coefficients) {
 # The response is missing where the record is not used.
 design_response <- function(design, data, arg = "data", call = sys.call(-1)) {
   y <- design_answers(design, data, arg, call)
-  if (!is.null(design$subset) || has_weights(design)) y[!design_kept(design, data, arg, call)] <- NA
+  if (!is.null(design$subset) || has_weighing(design)) y[!design_kept(design, data, arg, call)] <- NA
   y
+}
+
+# The code of the response under a template; y: the response, missing where the record is not used.
+coded_response <- function(design, response, data, call, y = design_response(design, data, call = call)) {
+  response_code(response, y, if (uses_offset(response)) design_offset(design, data, "data", call))
 }
 
 # The response of all records.

@@ -94,12 +94,12 @@ clipped_offset <- function(value, range) {
   pmin(pmax(value, range[1]), range[2])
 }
 
-has_weights <- function(design) !is.null(design$weights) || length(design$offset) > 0L
+has_weighing <- function(design) !is.null(design$weights) || length(design$offset) > 0L
 
 # The weighing for ffi_oracle_set_weights(), or NULL. For a data frame without rows it is a template for rows that come
 # later.
 design_weighing <- function(design, response, data, call) {
-  if (!has_weights(design)) return(NULL)
+  if (!has_weighing(design)) return(NULL)
   offset <- if (length(design$offset) > 0L) design_offset(design, data, "data", call)
   weighing_of(if (!is.null(design$weights)) design_weight(design, data, "data", call), offset, design$shift, response)
 }
@@ -196,9 +196,14 @@ kept_response <- function(y, vectors) {
   y
 }
 
+# As coded_response(); y: the response of all records.
+coded_vector <- function(response, y, vectors, shift) {
+  response_code(response, kept_response(y, vectors), if (uses_offset(response)) clipped_offset(vectors$offset, shift))
+}
+
 # The list for new_oracle(); y: the response before coding.
 matrix_records <- function(rows, y, vectors, shift, response) {
-  list(rows = rows, y = response_code(response, kept_response(y, vectors)),
+  list(rows = rows, y = coded_vector(response, y, vectors, shift),
        weighing = vectors_weighing(vectors, shift, response))
 }
 

@@ -25,7 +25,7 @@ new_checks <- function(job) {
 
 signal_of <- function(job) {
   signal <- job$answer$result$signal
-  if (is.null(signal) || is.nan(signal)) NULL else c(norm = signal, columns = columns_of(job))
+  if (is.null(signal) || is.nan(signal) || columns_of(job) == 0L) NULL else c(norm = signal, columns = columns_of(job))
 }
 
 # ---- verdicts ----

@@ -94,15 +94,17 @@ check_geometry_columns <- function(job) {
   }
 }
 
-# Means, variances and the standard deviation of their noise. A column in [l, h] with mean m has variance at most
-# (h - m)(m - l), with equality for an indicator. This bound is used unless the second moment is clearly smaller.
-# Columns with negative values use the second moment.
+# Means, variances and the standard deviation of their noise; before a run by residuals, for which the mean weight was
+# released, those by the records' weights. A column in [l, h] with mean m has variance at most (h - m)(m - l), with
+# equality for an indicator. This bound is used unless the second moment is clearly smaller. Columns with negative
+# values use the second moment.
 release_moments <- function(job, columns) {
   box <- columns$box
   most <- pmax(abs(box[, 1]), abs(box[, 2]))
   indicator <- columns$indicator
-  answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(indicator, 0, most), geometry_share * job$rho,
-                  is_reproducible(job$oracle))
+  weighted <- takes_residuals(job$method) && has_weight(job$design)
+  answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(indicator, 0, most), weighted,
+                  geometry_share * job$rho, is_reproducible(job$oracle))
   p <- nrow(box)
   released <- answer$moments[seq_len(p)]
   mean <- pmin(pmax(released, box[, 1]), box[, 2])
@@ -112,11 +114,11 @@ release_moments <- function(job, columns) {
   variance <- ifelse(squared, square, bound)
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
   list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd, centre_sd = answer$sd,
-       usable = usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
+       usable = if (!weighted) usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
        ends = columns_at_ends(job$design, columns$name, job$private, released, answer$moments[2 * p + 1], answer$sd))
 }
 
-# Of the records that are used, if their fraction was released: the others have zeros.
+# Of the records that are used, if their fraction, or their mean weight, was released: the others have zeros.
 of_used <- function(moments, present = NULL) {
   if (is.null(present) || present == 1) return(moments)
   square <- (moments$variance + moments$mean^2) / present

@@ -14,7 +14,9 @@ job_open <- function(job) {
 # columns, is told at the end.
 tell_reading <- function(job) {
   if (is.null(job$push)) return(invisible())
-  if (uses_geometry(job)) {
+  if (takes_residuals(job$method)) {
+    tell_fetched(job$push, ", because a database does not compute sums of the ", job$loss$name, " loss")
+  } else if (uses_geometry(job)) {
     tell_fetched(job$push, ", because its sums are in the coordinates of a geometry", geometry_advice(job))
   } else if (length(job$columns(job)) > 0L) {
     tell_fetched(job$push, " to find ranges; `bounds` declares public ones")

@@ -99,6 +99,7 @@ refuse_outputs <- function(job) {
 refuse_streamed <- function(job) {
   if (!job$streamed) return(NULL)
   method <- job$method
+  if (!is.null(job$push) && !has_sql(job$loss) && method$family$pushed(job$control)) return(no_sql_text(job$loss))
   if (method$batch) {
     return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers; a source yields ",
                   "them in order. Methods without batches are ", quote_all(methods_without("batch")), "."))

@@ -3,13 +3,16 @@
 # ---- the level and the spread of a numeric response, for fits by residuals ----
 
 # job_response() adds to the job
-#   level  a list of start (the constant prediction), present (fraction of records that are used), noise (standard
-#          deviation of the start), spread (largest expected standard deviation of the predictors), curvature (of the
-#          loss at the start), most (largest residual) and event (change of a residual by one event, of counts), for the
-#          mapped response; for counts also clip (at which the mean takes them)
+#   level  a list of start (the constant prediction, if there is an intercept), present (fraction of records that are
+#          used, or the mean of their weights), noise (standard deviation of the start), spread (largest expected
+#          standard deviation of the predictors), curvature (of the loss at the start), most (largest residual) and
+#          event (change of a residual by one event, of counts), for the mapped response; for counts also clip
+#          (at which the mean takes them)
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
-# on the residuals: the level then has more noise, which the run corrects.
+# on the residuals: the level then has more noise, which the run corrects. With an offset the level is that of the
+# response less the offset. A fit without columns is its level, and a second one in a closer range corrects it. Without
+# an intercept there is no level, only the mean square of the response.
 #
 # The mean of counts would have noise in proportion to the largest of them, which few records reach. So noisy counts of
 # the response by octaves come first: the mean is that of counts clipped where the octaves show no more, and its noise
@@ -17,12 +20,16 @@
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
+response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
 count_reach <- 0.1         # see octave_reached()
 count_beyond <- 16         # counts are bounded by this times their clip
 count_error <- 0.1         # probability that noise alone shows an octave,
 count_unknown <- 2         # and the clip where none is shown
+level_first <- 0.2         # fractions of the budget of a fit that is its level for a first level,
+level_range <- 0.1         # and for the range of the distances from it,
+level_narrow <- 1e-6       # which is at least this part of the range of the response
 
 job_response <- function(job) {
   if (!takes_residuals(job$method)) return(job)
@@ -34,10 +41,47 @@ job_response <- function(job) {
 
 find_level <- function(job) {
   if (is.null(job$loss$response)) job <- find_bounds(job)
-  level <- release_level(job, level_share(job) * job$rho)
-  list(loss = job$loss, response = job$response,
-       level = c(start = level$mean, level[c("present", "noise")], spread = min(sqrt(level$variance + level$noise), 1),
-                 curvature = 1, most = 2, event = 0))
+  reach <- level_reach(job)
+  level <- if (is_level_only(job)) {
+    refined_level(job, reach, spare(job))
+  } else {
+    level_in(job, reach, level_share(job) * job$rho)
+  }
+  list(loss = job$loss, response = job$response, level = level)
+}
+
+# The range of the response less the offset; around zero without an intercept.
+level_reach <- function(job) {
+  shift <- job$design$shift
+  reach <- job$response$bounds
+  if (has_offset(job$design)) reach <- reach - c(sum(shift[, 2]), sum(shift[, 1]))
+  if (job$design$intercept) reach else c(-1, 1) * max(abs(reach))
+}
+
+# The level for the mapped response, where responses less their offsets are clipped to this range.
+level_in <- function(job, reach, rho) {
+  map <- job$response
+  near <- with_range(if (has_offset(job$design)) less_offset(map) else map, reach[1], reach[2])
+  found <- release_level(complete(job, response = near), rho)
+  unit <- near$half / map$half
+  square <- found$variance + if (job$design$intercept) 0 else found$mean^2
+  list(start = if (job$design$intercept) (near$centre - map$centre) / map$half + unit * found$mean,
+       present = found$present, noise = unit * found$noise, spread = unit * min(sqrt(square + found$noise), 1),
+       curvature = 1, most = 2 * unit, event = 0)
+}
+
+# The noise of a level is in proportion to its range, so that of a fit that is nothing else is as narrow as noisy counts
+# of the distances from a first level allow.
+refined_level <- function(job, reach, rho) {
+  first <- level_in(job, reach, level_first * rho)
+  centre <- job$response$centre + job$response$half * first$start
+  around <- utils::modifyList(job$response, list(centre = centre, half = 1))
+  if (has_offset(job$design)) around <- less_offset(around)
+  found <- private_ranges(job$counted(complete(job, response = around)), job$budget, level_range * rho, job$neighbours,
+                          job$noise == "reproducible", cutting = FALSE)
+  size <- max(abs(found), level_narrow * (reach[2] - reach[1]))
+  near <- if (attr(found, "found")) pmin(pmax(centre + c(-size, size), reach[1]), reach[2]) else reach
+  level_in(job, near, (1 - level_first - level_range) * rho)
 }
 
 # From private ranges.
@@ -50,22 +94,22 @@ find_bounds <- function(job) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_squared(response = c(lower, upper))`.", call = job$call)
   }
-  loss <- scale_loss(utils::modifyList(job$loss, list(response = as.vector(found))), TRUE, job$call)
+  loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
+  loss <- scale_loss(loss, job$design$intercept, job$call)
   complete(job, loss = loss, response = with_bounds(job$response, loss))
 }
 
-# The response in its own units, as a list of one column; NA for a missing value.
-raw_response <- function(job) {
-  job <- complete(job, response = raw_bounds(job$response))
-  stats::setNames(list(job$responses(job)$y), job$response$name)
-}
+# The response in its own units, as a column whose values can be counted; NA for a missing value.
+raw_response <- function(job) job$counted(complete(job, response = raw_bounds(job$response)))
 
-# Fraction of records that are used, and mean and variance of their mapped response (proofs: sensitivity-response).
-release_level <- function(job, rho, records = job$records(job)) {
-  oracle <- plain_oracle(job, records)
+# Fraction of records that are used, or mean weight, and mean and variance of their mapped response (proofs:
+# sensitivity-response). All columns are mapped, because a record without a predictor is not used.
+release_level <- function(job, rho) {
+  oracle <- plain_oracle(job)
   answer <- .Call(ffi_oracle_response, oracle$pointer, rho, is_reproducible(oracle))
   present <- answer$moments[1]
-  present <- if (present > 1 - response_surely * answer$sd) 1 else max(present, response_surely * answer$sd, 0.01)
+  doubt <- response_surely * answer$sd
+  present <- if (present > 1 - doubt) 1 else max(present, doubt, response_least)
   mean <- min(max(answer$moments[2] / present, -1), 1)
   variance <- min(max(2 * answer$moments[3] / present - mean^2, 0), 1)
   list(present = present, mean = mean, noise = answer$sd / present, variance = variance)
@@ -91,8 +135,8 @@ find_counts <- function(job) {
 
 # What the geometry and the count of usable records leave of the budget.
 spare <- function(job) {
-  geometry <- if (identical(job$moments, "private")) geometry_share else 0
-  budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job)
+  geometry <- if (uses_geometry(job) && identical(job$moments, "private")) geometry_share else 0
+  budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job) * (1 + 1e-9)
 }
 
 # Noisy fractions of records without an event, with one, and with those of each further octave up to `top`.
@@ -125,12 +169,8 @@ release_mean <- function(job, clip, rho) {
 
 # The logarithm of the mean of e^o, for the offsets o of the records that have a response, and its noise.
 release_exposure <- function(job, rho) {
-  raw <- complete(job, response = raw_bounds(job$response))
-  records <- raw$records(raw)
   most <- sum(job$design$shift[, 2])
-  exposure <- exp(pmin(records$weighing$offset - most, 0))
-  records$y <- ifelse(is.na(records$y), NA, 2 * exposure - 1)
-  level <- release_level(job, rho, records)
+  level <- release_level(complete(job, response = as_exposure(job$response, most)), rho)
   mean <- max((1 + level$mean) / 2, level$noise / 4)
   list(log = most + log(mean), noise = level$noise / 2 / mean)
 }
@@ -150,7 +190,7 @@ release_exposure <- function(job, rho) {
 job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
   slopes <- numeric(job$dim - 1)
-  if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, slopes)))
+  if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, numeric(columns_of(job)))))
   if (starts_at_fractions(job)) return(begin_at_fractions(job))
   if (!has_constant(job)) return(add_entries(job, start = c(0, slopes)))
   class <- constant_prediction(job)

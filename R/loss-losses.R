@@ -25,9 +25,8 @@
 #' * `loss_squared(response)`: \eqn{u^2 / 2} with the residual u, the loss of [lm()]. The slope has no bound, so the
 #'   only method is `"newton-ridge"`, which clips residuals at a multiple of their scale ([control_newton_ridge()]). So
 #'   the noise depends on the residuals, hardly on the bounds of the response, and bounds ten times too wide cost
-#'   little. Without bounds they are found privately, with 3 percent of the budget. Responses are clipped to the bounds.
-#'   A fit needs an intercept and data in memory, and has no `weights`, offsets, `penalty`, `start`, `target` or
-#'   intervals.
+#'   little. Without bounds they are found privately, with 3 percent of the budget. Responses are clipped to the bounds,
+#'   before an `offset()` is subtracted. There is no `penalty`, `start` or `target`, and there are no intervals.
 #'
 #' For a numeric response in public bounds, a robust linear regression:
 #' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
@@ -46,11 +45,11 @@
 #'   `predict(type = "response")` is the expected count, at most `max`. An `offset()` such as the logarithm of an
 #'   exposure makes it a model of rates. The method `"newton-ridge"`, which `"auto"` takes without a penalty, clips
 #'   residuals at a multiple of their scale ([control_newton_ridge()]): `max` only bounds counts, the noise depends on
-#'   the residuals, and without `max` the bound is found privately. That needs an intercept and data in memory, and has
-#'   no `weights`, `penalty`, `start`, `target` or intervals. Where the noise is too large for anything else, the fit
-#'   predicts the mean. With an offset the noise of the mean is in proportion to \eqn{e^u}{exp(u)}, u the upper end of
-#'   the declared range of the offset, so declare no more than there is. Other methods need `max`, and one record can
-#'   weigh as much as `max` events there, so it should not be a count that few records reach.
+#'   the residuals, and without `max` the bound is found privately. That needs an intercept, and has no `penalty`,
+#'   `start`, `target` or intervals. Where the noise is too large for anything else, the fit predicts the mean. With an
+#'   offset the noise of the mean is in proportion to \eqn{e^u}{exp(u)}, u the upper end of the declared range of the
+#'   offset, so declare no more than there is. Other methods need `max`, and one record can weigh as much as `max`
+#'   events there, so it should not be a count that few records reach.
 #'
 #' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a
 #' summed Hessian is then unbounded, so no Hessian is released, and methods that need one, or its Lipschitz constant,
@@ -314,7 +313,8 @@ check_bounded_slope <- function(loss, what, call) {
           "`loss_huber()`, or the method \"newton-ridge\".", call = call)
   }
   if (loss$name == "poisson" && is.null(loss$response)) {
-    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`.", call = call)
+    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`, or the method \"newton-ridge\", ",
+          "which finds one.", call = call)
   }
 }
 

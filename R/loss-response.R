@@ -81,20 +81,43 @@ raw_bounds <- function(template) {
   template
 }
 
+# The map of numbers in this range to [-1, 1].
+with_range <- function(template, lower, upper) {
+  utils::modifyList(template, list(centre = lower / 2 + upper / 2, half = upper / 2 - lower / 2))
+}
+
+# In place of the response: the response less the record's offset; or 2 e^(o - most) - 1, o the offset, of the records
+# that have a response.
+less_offset <- function(template) utils::modifyList(template, list(less = TRUE))
+as_exposure <- function(template, most) utils::modifyList(template, list(exposure = most))
+
+# Does the code of a record depend on its offset?
+uses_offset <- function(template) isTRUE(template$less) || !is.null(template$exposure)
+
 is_numeric_response <- function(template) template$kind %in% c("bounded", "count")
 
-# -1, 1 or NA, for classes k / K or NA; any other value than a label is NA.
-response_code <- function(template, y) {
-  if (is_numeric_response(template)) return(bounded_code(template, y))
+# -1, 1 or NA, for classes k / K or NA; any other value than a label is NA. offset: of the records, for templates that
+# use it.
+response_code <- function(template, y, offset = NULL) {
+  if (is_numeric_response(template)) return(bounded_code(template, y, offset))
   if (template$kind == "classes") return(match(as_labels(y), template$labels) / length(template$labels))
   if (template$kind == "numeric") return(c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))])
   c(-1, 1)[match(as_labels(y), as.character(template$labels))]
 }
 
-bounded_code <- function(template, y) {
+bounded_code <- function(template, y, offset) {
   y <- as.double(y)
   y[!is.finite(y)] <- NA
-  (pmin(pmax(y, template$bounds[1]), template$bounds[2]) - template$centre) / template$half
+  if (!is.null(template$exposure)) return(exposure_code(template, y, offset))
+  y <- pmin(pmax(y, template$bounds[1]), template$bounds[2])
+  if (isTRUE(template$less)) y <- y - offset
+  (y - template$centre) / template$half
+}
+
+exposure_code <- function(template, y, offset) {
+  code <- 2 * exp(pmin(offset - template$exposure, 0)) - 1
+  code[is.na(y)] <- NA
+  code
 }
 
 # Maps coefficients for the mapped response to those for the original response.

@@ -53,8 +53,8 @@ asked_rho <- function(job) {
 
 takes_ridge <- function(job) {
   can <- is_logistic(job$loss) || (has_residuals(job$loss) && is.null(residual_fault(job)))
-  can && job$penalty$name == "none" && !identical(job$asked$geometry, "none") &&
-    job$inference == "none" && columns_of(job) > 0L
+  can && job$penalty$name == "none" && !identical(job$asked$geometry, "none") && job$inference == "none" &&
+    (columns_of(job) > 0L || has_residuals(job$loss))
 }
 
 # Is there little noise, and a budget that objective perturbation can have?

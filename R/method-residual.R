@@ -5,6 +5,7 @@
 # chosen on synthetic problems: inst/experiments/poisson.R.
 
 residual_matrix <- 0.06        # fraction of the budget for the weighted matrix
+residual_matrix_most <- 0.6    # largest such fraction that can be asked for
 residual_counts <- 0.015       # for the counts of residuals of each of the phases
 residual_phases <- 4L          # as in the core
 residual_steps <- 75L          # of all phases
@@ -35,7 +36,10 @@ for_loss <- function(method, job) {
     method$family <- family_residual()
     return(method)
   }
-  check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
+  # That a method takes no loss whose second derivative jumps, whatever its bound, is said by a row of `refusals`.
+  if (method$nonsmooth || is_smooth(job$loss)) {
+    check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
+  }
   for_classes(method, job)
 }
 
@@ -43,12 +47,16 @@ takes_residuals <- function(method) isTRUE(method$residuals)
 
 family_residual <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), residual_options,
-             core = function(control) "residual", check_problem = check_residual,
+             core = function(control) "residual", check_problem = check_residual, pushed = function(control) FALSE,
              weighted = function(job) residual_shares(job)$gradients / (1 - geometry_share))
 }
 
 # Refuses what there is not, before anything is charged.
 check_residual <- function(job) {
+  if (isTRUE(job$control$matrix_share > residual_matrix_most)) {
+    abort("argument", "With the ", job$loss$name, " loss `matrix_share` must be at most ", residual_matrix_most,
+          ", as other releases need the rest.", call = job$call)
+  }
   fault <- residual_fault(job)
   if (is.null(fault)) return(invisible())
   instead <- if (has_unbounded_slope(job$loss)) "`loss_huber()`" else "the method \"newton\""
@@ -58,12 +66,10 @@ check_residual <- function(job) {
 
 # What there is not, and what to do about it, or NULL.
 residual_fault <- function(job) {
-  if (columns_of(job) == 0L) return("a fit needs columns beside the intercept: add one")
-  if (!job$design$intercept) return("a fit needs an intercept, which holds the level of the response: add one")
+  if (!job$design$intercept && is_count(job)) {
+    return("a fit needs an intercept, which holds the level of the counts, where a run starts: add one")
+  }
   if (job$penalty$name != "none") return("a ridge is chosen by the method: leave out `penalty`")
-  if (job$streamed) return("there are no sums of residuals of a source yet: give the data in memory")
-  if (has_weight(job$design)) return("there are no `weights` yet: leave them out")
-  if (has_offset(job$design) && !is_count(job)) return("there are no offsets yet: subtract them")
   if (!is.null(job$asked$start)) {
     return("a run starts at the level of the response, which it releases: leave out `start`")
   }
@@ -76,14 +82,17 @@ is_count <- function(job) job$response$kind == "count"
 # n times the budget in Gaussian differential privacy.
 records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
 
-# Where the noise is too large for anything but the level, a fit is the level.
-is_level_only <- function(job) is_count(job) && relative_noise(job, job$rho) > count_hopeless
+# Where the noise is too large for anything but the level, and where there are no columns, a fit is the level.
+is_level_only <- function(job) {
+  columns_of(job) == 0L || (is_count(job) && relative_noise(job, job$rho) > count_hopeless)
+}
 
 # Fractions of a job's budget, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {
   slopes <- records_by_budget(job) >= residual_enough
   level <- level_share(job)
   recalibration <- residual_recalibration[[if (slopes) "slopes" else "level"]]
+  if (!slopes && !job$design$intercept) recalibration <- 0
   counts <- residual_counts * residual_phases
   list(slopes = slopes, level = level, recalibration = recalibration,
        gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)
@@ -115,7 +124,7 @@ residual_options <- function(job, rho) {
        slopes = shares$slopes, present = job$level$present, curvature = job$level$curvature, most = job$level$most,
        event = job$level$event, exponential = is_count(job), whole = !may_clip(job$design),
        level = job$level$noise, spread = job$level$spread,
-       centre = job$geometry$centre_sd,
+       centre = job$geometry$centre_sd %||% 0,
        clip = clip_over_scale(job, relative_noise(job, shares$gradients * job$rho)),
        first = residual_first, reach = residual_reach, least = residual_least,
        iterate_sd = if (is_count(job)) count_iterate_sd else residual_iterate_sd, tail = residual_tail,

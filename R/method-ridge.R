@@ -54,7 +54,7 @@
 #' @section Squared error:
 #' With [loss_squared()] a fit proceeds as follows.
 #' 1. The means of the mapped response and of its square are released (2 percent of the budget, more with few records).
-#'    The run starts at this mean.
+#'    The run starts at this mean. With an `offset()` it is that of the response less the offset.
 #' 2. The moments of the geometry (9 percent) and the matrix (`matrix_share`; `NULL`: 6 percent of the whole budget) are
 #'    released. The columns are rescaled so that rows have a norm of about one, and the matrix is shrunk towards the
 #'    variances that the geometry knows.
@@ -67,9 +67,16 @@
 #'    prediction (5 percent), correct the level and one factor for all slopes; with few records only the level (8
 #'    percent).
 #'
-#' There is no certificate, and `certificate_share` is not used. `iterations` is the number of steps of all phases
-#' (`NULL`: 75). The status is `"noise"` where the mean gradients of all phases, put together, do not exceed noise and
-#' sampling error with the probability `confidence`.
+#' With `weights` all sums are weighted, those of the first two steps, too, and the solution is shrunk as if there were
+#' as many records as the weights sum to: let the largest possible weight be one. Without an intercept the run starts at
+#' zero, columns are not centred, and the recalibration is of the slopes only, or left out with few records.
+#'
+#' A fit without columns is a level: 20 percent of the budget find a first one, 10 percent a range of the distances from
+#' it, by noisy counts, and the rest pays for the mean of responses clipped to this range.
+#'
+#' There is no certificate, and `certificate_share` is not used. `matrix_share` is at most 0.6. `iterations` is the
+#' number of steps of all phases (`NULL`: 75). The status is `"noise"` where the mean gradients of all phases, put
+#' together, do not exceed noise and sampling error with the probability `confidence`.
 #'
 #' @section Counts:
 #' With [loss_poisson()] a fit proceeds in the same way, with residuals \eqn{e^t - y} relative to the mean count, and
@@ -82,7 +89,7 @@
 #'    replaced by that.
 #' 2. Where d / (n mu) exceeds 0.08, with d coefficients and mu the budget in Gaussian differential privacy, the noise
 #'    is too large for anything but the level. It then has the whole budget but for the geometry, and the fit is the
-#'    constant prediction, with the status `"noise"`.
+#'    constant prediction, with the status `"noise"`. A fit without columns has the same level.
 #' 3. Clips are at least 1.5 times the scale of residuals, as counts are skewed, and at least one event.
 #' 4. The prior mean of the intercept is the level less half the variance of the prediction.
 #' 5. The recalibration also corrects for the dependence of the curvature on the prediction, and corrections are
@@ -125,7 +132,8 @@
 #' @return An object of class `dp_control_newton_ridge`, a list of these settings, for the argument `control` of
 #'   [dp_sosp()].
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
-#'   one that its method does not take, for a `penalty`, for `geometry = "none"` and for a model without columns.
+#'   one that its method does not take, for a `penalty`, for `geometry = "none"`, for a model without columns (but with
+#'   squared error and counts) and for counts without an intercept.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
 #'   second-order methods, for the quadratic upper bound. The slopes and weights of rows and classes, the geometry, the
 #'   ridge penalty and the posterior mean are this package's; proofs are in `vignette("proofs")`.

@@ -11,6 +11,7 @@
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
 #   responses   function(job): the same without columns
+#   counted     function(job): the coded responses as a column, for private_ranges() and release_counts()
 #   split       function(out): the problem of the other rows (rest) and the arguments of dp_certify() about the rows for
 #               which out is TRUE (out); NULL for a source, whose rows cannot be split
 #   call        of the user, for errors
@@ -30,10 +31,11 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
       nrow(data), loss, response, design, call,
       columns = function(job) design_private_columns(job$design, data, call),
       records = function(job) {
-        list(rows = design_rows(job$design, data, job$storage, call), y = response_code(job$response, y),
+        list(rows = design_rows(job$design, data, job$storage, call),
+             y = coded_response(job$design, job$response, data, call, y),
              weighing = design_weighing(job$design, job$response, data, call))
       },
-      responses = function(job) bare_records(job, y)
+      responses = function(job) bare_records(job, coded_response(job$design, job$response, data, call, y))
     )
     c(problem, split = function(out) {
       list(rest = of_rows(data[!out, , drop = FALSE], y[!out]), out = list(data = data[out, , drop = FALSE]))
@@ -49,12 +51,13 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
   loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
-  if (!is.null(source$push)) check_pushed(source$push, design, response, loss, call)
+  if (!is.null(source$push)) check_pushed(source$push, design, response, call)
   new_problem(
     source$n, loss, response, design, call, streamed = TRUE,
     columns = function(job) source_columns(source, job$design, call),
     records = function(job) source_records(source, job$design, job$response, call),
-    responses = function(job) source_responses(source, job$design, job$response, call), once = source$once,
+    responses = function(job) source_responses(source, job$design, job$response, call),
+    counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
     hold = source_hold(source), push = source$push, shards = !is.null(source$shards)
   )
 }
@@ -70,6 +73,10 @@ source_records <- function(source, design, response, call) {
 source_responses <- function(source, design, response, call) {
   if (is.null(source$shards)) stream_responses(source, design, response, call)
   else shard_records(source, design, response, bare = TRUE)
+}
+source_counted <- function(source, design, response, call) {
+  if (is.null(source$shards)) stream_counted(source, design, response, call)
+  else shard_counted(source, design, response)
 }
 source_hold <- function(source) {
   if (!is.null(source$shards)) return(function() close_shards(source$shards))
@@ -95,7 +102,7 @@ problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weigh
   of_rows <- function(rows, x, y, vectors) {
     problem <- new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
                            records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
-                           responses = function(job) bare_records(job, kept_response(y, vectors)))
+                           responses = function(job) bare_records(job, coded_vector(job$response, y, vectors, shift)))
     c(problem, split = function(out) {
       part <- function(rows) c(list(data = x[rows, , drop = FALSE], y = y[rows]), lapply(vectors, `[`, rows))
       rest <- part(!out)
@@ -129,12 +136,17 @@ check_length <- function(y, n, call) {
   abort("argument", "`y` must have one entry per row of `x`: ", n, ", not ", length(y), ".", call = call)
 }
 
-new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL, streamed = FALSE,
-                        once = NULL, hold = hold_nothing, push = NULL, shards = FALSE) {
+new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL,
+                        counted = counted_responses, streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
+                        shards = FALSE) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
-       responses = responses, streamed = streamed, once = once, hold = hold, push = push, shards = shards)
+       responses = responses, counted = counted, streamed = streamed, once = once, hold = hold, push = push,
+       shards = shards)
 }
+
+# Of data in memory.
+counted_responses <- function(job) stats::setNames(list(job$responses(job)$y), job$response$name)
 
 hold_nothing <- function() function() NULL
 
@@ -149,7 +161,7 @@ complete <- function(job, ...) {
 # Of a problem, a job or a fit.
 is_network <- function(x) !is.null(x$model)
 
-bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = response_code(job$response, y))
+bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = y)
 
 check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no rows.", call = call)
 

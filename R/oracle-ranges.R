@@ -59,10 +59,7 @@ octave_breaks <- local({
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE) {
   n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
-    if (inherits(columns, "dp_stream_columns")) {
-      return(stream_counts(columns, names, breaks, budget, rho, neighbours, reproducible))
-    }
-    release_counts(columns[names], breaks, budget, rho, neighbours, reproducible)
+    release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   }
   share <- if (cutting) ranges_octaves_share else 1
   octaves <- release(names(columns), rep(list(octave_breaks), length(columns)), share * rho)
@@ -82,15 +79,12 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
   structure(ranges, found = found)
 }
 
-release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible) {
-  out <- .Call(ffi_ranges_release, budget$pointer, unname(columns), unname(breaks), rho,
-               neighbours, reproducible)
-  split_counts(out, names(columns), breaks)
-}
-
-stream_counts <- function(columns, names, breaks, budget, rho, neighbours, reproducible) {
+# Noisy counts of the values of columns, those of these names, in the cells of their breaks.
+release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible, names = base::names(columns)) {
   ask <- attr(columns, "ask")
-  out <- if (is.null(ask)) {
+  out <- if (!inherits(columns, "dp_stream_columns")) {
+    .Call(ffi_ranges_release, budget$pointer, unname(columns[names]), unname(breaks), rho, neighbours, reproducible)
+  } else if (is.null(ask)) {
     .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names), attr(columns, "rows"),
           unname(breaks), rho, neighbours, reproducible)
   } else {

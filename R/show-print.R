@@ -68,7 +68,7 @@ quality_text <- function(x) {
 
 # The released constant prediction is a start.
 start_text <- function(x) {
-  if (is.null(x$checks$class) && !by_residuals(x)) "the start" else "the constant prediction"
+  if (is.null(x$checks$class) && is.null(x$level$start)) "the start" else "the constant prediction"
 }
 
 better_text <- function(x) {
@@ -80,6 +80,7 @@ better_text <- function(x) {
     return(paste0("better than ", start_text(x), ", gradients there ",
                   signif(signal[["norm"]] / sqrt(signal[["columns"]]), 2), " times the level of noise and sampling"))
   }
+  if (by_residuals(x) && is.null(signal)) return("it is the constant prediction, as there are no columns")
   if (by_residuals(x) && signal[["norm"]] == 0) {
     return("it is the constant prediction, as the noise is too large for anything else")
   }

@@ -51,7 +51,9 @@
 #' matrices of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows. With
 #' declared ranges and `method = "newton"` or `geometry = "none"`, [dp_sosp()] then fetches no rows. It is meant for
 #' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
-#' is faster.
+#' is faster. A database computes no sums of [loss_squared()], [loss_poisson()] and [loss_multinomial()]. Methods that
+#' would ask it for them are refused; `"newton-ridge"` by residuals, `"objpert"`, `"outpert"`, `"agd"` and `"spider"`
+#' fetch rows with any loss.
 #'
 #' Predictors, response, `subset`, `weights` and `offset()` are columns of the table, or expressions of them that the
 #' database computes:

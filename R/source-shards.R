@@ -242,7 +242,11 @@ max_of_sum <- function(loss, columns, intercept, shift) {
       hessian = , majorant = , curvature = matrix(curvature),
       products = matrix(slope^2),
       weighted = , squares = matrix(1),
-      moments = list(length = 2 * columns + intercept, size = 2),
+      moments = , "weighted moments" = list(length = 2 * columns + intercept, size = 2),
+      response = list(length = 3, size = 1),
+      "residual gradient" = list(length = dim, size = what$clip),
+      recalibration = list(length = 1 + (length(what$along) > 0L), size = what$clip),
+      "residual counts" = list(length = length(what$steps), size = 1),
       usable = list(length = 1, size = 1)
     )
   }
@@ -258,7 +262,7 @@ shard_records <- function(source, design, response, bare = FALSE) {
   weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)
   shards$id <- new_key()
   open <- function(loss, intercept, radius) {
-    used <- if (bare) columns_used(design, list(design$response_expression)) else names(design$schema)
+    used <- if (bare) response_used(design) else names(design$schema)
     answers <- ask_workers(shards, "open", list(
       schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
       intercept = intercept, radius = radius
@@ -285,17 +289,18 @@ check_opened <- function(answers, source, columns) {
 close_shards <- function(shards) function() suspendInterrupts(try(send_workers(shards, "close"), silent = TRUE))
 
 # Takes the place of a list of columns in private_ranges(), as stream_columns().
-shard_columns <- function(source, design) {
-  names <- design_private_names(design)
+shard_columns <- function(source, design) shard_counted(source, design, names = design_private_names(design))
+
+# The coded responses, as stream_counted(); or columns of these names, where there is no response.
+shard_counted <- function(source, design, response = NULL, names = response$name) {
   ask <- function(some, breaks) {
-    request <- list(schema = source$schema, columns = names(design$schema), design = design, names = some,
-                    breaks = unname(breaks))
+    request <- list(schema = source$schema, columns = names(design$schema), design = design, response = response,
+                    names = some, breaks = unname(breaks))
     shards <- source$shards
     shards$id <- new_key()
     limit <- list(length = sum(lengths(breaks) - 1L), size = sqrt(length(some)))
     list(ask = shard_answer(shards, "counts", request, function(what) limit), words = character(),
          shards = length(shards$where))
   }
-  structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = source$n,
-            ask = ask)
+  new_stream_columns(names, source$n, ask = ask)
 }

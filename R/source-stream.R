@@ -168,8 +168,7 @@ reader_failure <- function(e, pass) {
 # The records of a source under a design, for new_oracle().
 stream_records <- function(source, design, response, call) {
   map <- function(data) {
-    c(list(rows = design_rows(design, data, "double", call),
-           y = response_code(response, design_response(design, data, call = call))),
+    c(list(rows = design_rows(design, data, "double", call), y = coded_response(design, response, data, call)),
       design_weighing(design, response, data, call)[c("weight", "offset")])
   }
   list(feed = stream_feed(source, names(design$schema), map), n = source$n,
@@ -188,13 +187,14 @@ stream_push <- function(source, design, response, bare = FALSE) {
 # The same without columns: a pass reads only what the responses of the used records need.
 stream_responses <- function(source, design, response, call) {
   map <- function(data) {
-    list(rows = matrix(0, nrow(data), 0),
-         y = response_code(response, design_response(design, data, call = call)))
+    list(rows = matrix(0, nrow(data), 0), y = coded_response(design, response, data, call))
   }
-  used <- columns_used(design, list(design$response_expression))
-  list(feed = stream_feed(source, used, map), n = source$n, rows = matrix(0, 0, 0),
+  list(feed = stream_feed(source, response_used(design), map), n = source$n, rows = matrix(0, 0, 0),
        push = stream_push(source, design, response, bare = TRUE))
 }
+
+# The columns of the data that the responses of the used records need.
+response_used <- function(design) columns_used(design, list(design$response_expression))
 
 # A source used as a matrix: all columns but y, as matrix_rows(), and records(), its records for new_oracle().
 source_rows <- function(source, y, storage, call) {
@@ -241,6 +241,20 @@ stream_columns <- function(source, design, call) {
     }
     stream_feed(source, columns_used(design, design$predictors[some]), map)
   }
-  structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = source$n,
-            feed = feed)
+  new_stream_columns(names, source$n, feed = feed)
+}
+
+# The coded responses, as such a list of one column.
+stream_counted <- function(source, design, response, call) {
+  feed <- function(some) {
+    map <- function(data) list(rows = cbind(coded_response(design, response, data, call)))
+    stream_feed(source, response_used(design), map)
+  }
+  new_stream_columns(response$name, source$n, feed = feed)
+}
+
+# feed: function(names); or, of shards, ask: function(names, breaks).
+new_stream_columns <- function(names, rows, feed = NULL, ask = NULL) {
+  structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = rows,
+            feed = feed, ask = ask)
 }

@@ -31,12 +31,12 @@ worker_steps <- list(
     list(n = nrow(data), schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
   },
-  # Counts the values in the cells of each column; a value in no cell is not counted.
+  # Counts the values in the cells of each column, or of the responses; a value in no cell is not counted.
   counts = function(request) {
     data <- shard_data(request)
     counts <- Map(function(column, breaks) {
       tabulate(findInterval(column, breaks, rightmost.closed = TRUE), length(breaks) - 1L)
-    }, design_private_columns(request$design, data, NULL, request$names), request$breaks)
+    }, counted_columns(request, data), request$breaks)
     list(n = nrow(data), sum = as.double(unlist(counts)))
   },
   move = function(request) {
@@ -100,9 +100,14 @@ shard_opener <- function(shard) {
   function(columns) list(read = one_chunk(shard())(), close = function() NULL)
 }
 
+counted_columns <- function(request, data) {
+  if (is.null(request$response)) return(design_private_columns(request$design, data, NULL, request$names))
+  list(coded_response(request$design, request$response, data, NULL))
+}
+
 # bare: without columns, as in stream_responses().
 map_records <- function(request, data) {
-  y <- response_code(request$response, design_response(request$design, data, call = NULL))
+  y <- coded_response(request$design, request$response, data, NULL)
   rows <- if (request$bare) matrix(0, nrow(data), 0L) else design_rows(request$design, data, "double", NULL)
   list(rows = rows, y = y, weighing = if (!request$bare) design_weighing(request$design, request$response, data, NULL))
 }

@@ -96,10 +96,14 @@ note_fetched <- function(push) if (!is.null(push)) push$state$fetched <- TRUE
 
 # ---- what cannot be pushed ----
 
+# Can a database compute sums of this loss?
+has_sql <- function(loss) !is.null(sql_losses[[loss$name]])
+
+no_sql_text <- function(loss) paste0("The ", loss$name, " loss cannot be computed in a database: ", push_advice)
+
 # Checks public facts before anything is charged.
-check_pushed <- function(push, design, response, loss, call) {
+check_pushed <- function(push, design, response, call) {
   refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
-  if (is.null(sql_losses[[loss$name]])) refuse("The ", loss$name, " loss cannot be computed in a database")
   kinds <- pushed_kinds(design)
   for (name in names(kinds)) {
     if (!has_kind(push, name, kinds[[name]])) refuse(refused_kind(name, push$types[[name]], kinds[[name]]))
@@ -168,9 +172,9 @@ factor_sizes <- function(e, levels) {
 # ---- plans ----
 
 # The list of src/r_remote.c for an oracle on the rows of the design, or, if it is bare, on the same records without
-# columns. NULL if a database cannot use a range that was found, or if the statements are too long.
+# columns. NULL if a database has not this loss or cannot use a range that was found, or if the statements are too long.
 push_sums <- function(push, design, response, n, loss, intercept, radius, bare = FALSE) {
-  if (!bare && !all(apply(design$ranges, 1L, is_wide))) return(NULL)
+  if (!has_sql(loss) || (!bare && !all(apply(design$ranges, 1L, is_wide)))) return(NULL)
   plan <- (if (bare) bare_plan else push_plan)(push, design, response, n, loss, intercept, radius)
   longest <- list(word = "gradient", at = rep(-1 / 3, length(plan$v) + sum(plan$indicators) + plan$intercept))
   if (nchar(sql_sum(plan, longest)$sql) > push$dialect$characters) return(NULL)

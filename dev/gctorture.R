@@ -139,7 +139,7 @@ geometry <- function() {
     .Call(entries$ffi_oracle_move, it, moved)
     it
   }
-  compare("ffi_oracle_moments", function() list(oracle(), rep(1, 3), 0.1, TRUE))
+  compare("ffi_oracle_moments", function() list(oracle(), rep(1, 3), FALSE, 0.1, TRUE))
   compare("ffi_oracle_usable", function() list(oracle(), 0.1, TRUE))
   classes <- function() new_oracle(loss = "multinomial", parameter = 2, y = c(0.5, 1))
   compare("ffi_oracle_class_counts", function() list(classes(), 0.1, TRUE))
@@ -262,12 +262,18 @@ shards <- function() {
   create <- function() list(x, TRUE, 2, y, "logistic", 0)
   shard <- function() do.call(.Call, c(list(entries$ffi_shard_create), create()))
   what <- list(word = "gradient", curvature = "hessian", at = c(0.1, 0.2, -0.3, 0.4), along = numeric(),
-               steps = numeric(), clip = 0, most = numeric())
+               steps = numeric(), clip = 0, most = numeric(), scale = numeric())
   geometry <- list(weighted = FALSE, scale = c(1, 2, 1), prior = c(1, 1, 2), spread = c(1, 1, 2), centre = c(0, 0.1, 0),
                    constant = 1, cap = 1, bound = 1, tilt = 0, shortest = 1, end = rep(NaN, 3))
   compare("ffi_shard_create", create)
   compare("ffi_shard_sum", function() list(shard(), what))
   compare("ffi_shard_sum", function() list(shard(), replace(what, "word", "moments")))
+  moved <- function() {
+    made <- shard()
+    .Call(entries$ffi_shard_move, made, geometry)
+    made
+  }
+  compare("ffi_shard_sum", function() list(moved(), replace(what, "scale", list(c(2, 4, 2)))))
   compare("ffi_shard_move", function() list(shard(), geometry))
   compare("ffi_shard_set_weights", function() list(shard(), rep(0.5, 20), rep(0.1, 20), 0.2))
 }

@@ -151,6 +151,8 @@ methods_of <- function(model) c("auto", methods_known, if (model == "network") "
 # For options: one method of each family.
 some_methods <- list(
   logistic = c("newton-ridge", "newton", "2opt-ls", "gd", "objpert", "blgd", "sgd", "spider"),
+  squared = "newton-ridge",
+  poisson = "newton-ridge",
   network = "sgd"
 )
 
@@ -173,6 +175,9 @@ options_known <- list(
   weights = function(form, method) list(weights = if (form %in% matrices) quote(records$w) else quote(w)),
   offset = function(form, method) {
     if (form %in% matrices) list(offset = quote(records$o), offset_range = c(-1, 1)) else list(offset = TRUE)
+  },
+  "no intercept" = function(form, method) {
+    if (form %in% matrices) list(intercept = FALSE, radius = sqrt(2)) else list(origin = TRUE)
   },
   subset = function(form, method) list(subset = quote(a > -0.5)),
   ranges = function(form, method) list(bounds = if (form %in% matrices) NULL else "private"),
@@ -203,6 +208,10 @@ call_of <- function(form, model, method, option) {
   if (isTRUE(added$offset)) {
     given$formula[[3]] <- call("+", given$formula[[3]], quote(offset(o)))
     added <- list(bounds = c(given$bounds, list(o = c(-1, 1))))
+  }
+  if (isTRUE(added$origin)) {
+    given$formula[[3]] <- call("+", 0, given$formula[[3]])
+    added <- NULL
   }
   given[names(added)] <- added
   as.call(c(quote(dp_sosp), given))

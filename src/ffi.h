@@ -22,7 +22,7 @@ SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_hessian(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_products(SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_oracle_moments(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_moments(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_usable(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_response(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_class_counts(SEXP, SEXP, SEXP);

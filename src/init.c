@@ -28,7 +28,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_oracle_gradient, 4),
     ENTRY(ffi_oracle_hessian, 4),
     ENTRY(ffi_oracle_products, 4),
-    ENTRY(ffi_oracle_moments, 4),
+    ENTRY(ffi_oracle_moments, 5),
     ENTRY(ffi_oracle_usable, 3),
     ENTRY(ffi_oracle_response, 3),
     ENTRY(ffi_oracle_class_counts, 3),

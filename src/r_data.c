@@ -214,13 +214,14 @@ SEXP ffi_oracle_products(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   return ask_matrix(&query_products, "products", oracle, w, rho, reproducible);
 }
 
-/* most: bounds of the columns' numbers; zero for columns without second moment. */
-SEXP ffi_oracle_moments(SEXP oracle, SEXP most, SEXP rho, SEXP reproducible) {
+/* most: bounds of the columns' numbers; zero for columns without second moment. weighted: by the records' weights? */
+SEXP ffi_oracle_moments(SEXP oracle, SEXP most, SEXP weighted, SEXP rho, SEXP reproducible) {
   R_xlen_t p = (R_xlen_t)arg_bundle(oracle)->model.columns;
   const struct ask what = {.most = arg_doubles(most, p)};
   SEXP answer = PROTECT(Rf_allocVector(REALSXP, 2 * p + arg_bundle(oracle)->engine.rows->intercept));
   SEXP sd = PROTECT(Rf_allocVector(REALSXP, 1));
-  SEXP out = ask(&query_moments, &what, "moments", answer, sd, oracle, rho, reproducible);
+  const struct query *query = arg_flag(weighted) ? &query_weighted_moments : &query_moments;
+  SEXP out = ask(query, &what, "moments", answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
   return out;
 }

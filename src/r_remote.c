@@ -53,13 +53,14 @@ static const char *const curvatures[] = {[CURVATURE_HESSIAN] = "hessian", [CURVA
 
 enum curvature curvature_from(SEXP name) { return (enum curvature)arg_choice(name, curvatures); }
 
-/* The curvature of a direction or a trace is that of a Hessian or of a majorant. Counts need no model. */
+/* The curvature of a direction or a trace is that of a Hessian or of a majorant. Counts need no model. scale: of the
+ * columns in other coordinates. */
 static SEXP what(const struct asked *asked) {
-  static const char *const names[] = {"word", "curvature", "at", "along", "steps", "clip", "most"};
+  static const char *const names[] = {"word", "curvature", "at", "along", "steps", "clip", "most", "scale"};
   const struct ask *a = asked->task->ask;
   const struct model *m = asked->task->model;
   size_t dim = m ? m->dim : 0;
-  SEXP out = PROTECT(glue_list(7, names));
+  SEXP out = PROTECT(glue_list(8, names));
   SET_VECTOR_ELT(out, 0, Rf_mkString(asked->word));
   SET_VECTOR_ELT(out, 1, Rf_mkString(curvatures[a->curvature]));
   SET_VECTOR_ELT(out, 2, numbers(dim, a->at));
@@ -67,6 +68,7 @@ static SEXP what(const struct asked *asked) {
   SET_VECTOR_ELT(out, 4, numbers(a->k, a->step));
   SET_VECTOR_ELT(out, 5, Rf_ScalarReal(a->clip));
   SET_VECTOR_ELT(out, 6, numbers(m ? m->columns : 0, a->most));
+  SET_VECTOR_ELT(out, 7, numbers(m ? m->columns : 0, m && m->coordinates ? m->coordinates->spec.scale : NULL));
   UNPROTECT(1);
   return out;
 }

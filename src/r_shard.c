@@ -15,15 +15,33 @@ SEXP ffi_shard_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss,
 }
 
 /* Like the rows of an oracle: points and sums stay in the rows' own coordinates. */
+static int move_rows(struct bundle *b, struct coordinates *coordinates) {
+  glue_host_begin(R_NilValue);
+  int status = b->engine.kind->move(&b->engine, coordinates);
+  glue_host_end();
+  return status == BASE_OK ? model_move(&b->model, coordinates) : status;
+}
+
 SEXP ffi_shard_move(SEXP shard, SEXP coordinates) {
   struct bundle *b = arg_shard(shard);
   bundle_coordinates(b, coordinates);
-  glue_host_begin(R_NilValue);
-  int status = b->engine.kind->move(&b->engine, b->coordinates);
-  glue_host_end();
-  if (status == BASE_OK) status = model_move(&b->model, b->coordinates);
-  glue_check(status);
+  glue_check(move_rows(b, b->coordinates));
   return R_NilValue;
+}
+
+/* A run may have rescaled its coordinates (oracle_rescale()): then those of the rows become the same. */
+static void follow_scale(struct bundle *b, SEXP scale) {
+  if (!b->coordinates || XLENGTH(scale) == 0) return;
+  struct coordinates_spec spec = b->coordinates->spec;
+  const double *now = arg_doubles(scale, (R_xlen_t)spec.p);
+  if (memcmp(now, spec.scale, spec.p * sizeof *now) == 0) return;
+  struct coordinates *before = b->coordinates, *after;
+  spec.scale = now;
+  glue_check(coordinates_create(&spec, &after));
+  b->coordinates = after;
+  int status = move_rows(b, after);
+  coordinates_free(before);
+  glue_check(status);
 }
 
 /* Like ffi_oracle_set_weights(). */
@@ -47,12 +65,13 @@ static const double *sent(SEXP what, const char *name, size_t n) {
 
 /* what: the list of r_remote.c. */
 SEXP ffi_shard_sum(SEXP shard, SEXP what) {
-  const struct bundle *b = arg_shard(shard);
+  struct bundle *b = arg_shard(shard);
   const struct sum *sum = sum_of_word(arg_string(arg_element(what, "word")));
   if (!sum) Rf_error("internal: a known word was expected");
+  follow_scale(b, arg_element(what, "scale"));
   SEXP steps = arg_element(what, "steps");
   const struct ask ask = {.at = sent(what, "at", b->model.dim),
-                          .along = sent(what, "along", b->model.dim),
+                          .along = XLENGTH(arg_element(what, "along")) > 0 ? sent(what, "along", b->model.dim) : NULL,
                           .k = (size_t)XLENGTH(steps),
                           .step = arg_doubles(steps, -1),
                           .curvature = curvature_from(arg_element(what, "curvature")),

@@ -1,23 +1,24 @@
 /*
- * Sums of clipped residuals and moments of the response, measured: no pair of neighbours exceeds their sensitivities,
- * however long its rows and however large its residuals, and the pairs of the proofs come within 0.1 % (proofs:
- * sensitivity-response, sensitivity-residual, residual-counts, recalibration). Their values by definition; what is
+ * Sums of clipped residuals, moments of the response, and moments and matrix of columns by weights, measured: no pair
+ * of neighbours exceeds their sensitivities, however long its rows, however large its residuals and whatever its
+ * weights, and the pairs of the proofs come within 0.1 % (proofs: sensitivity-response, sensitivity-residual,
+ * residual-counts, recalibration, sensitivity-moments, sensitivity-weighted). Their values by definition; what is
  * refused for a slope without a bound.
  */
 #include "fixture.h"
 
-enum { P = 4, MOST = P + 1, MOST_ROWS = 20, ENDS = 4 };
+enum { P = 4, MOST = P + 1, NUMBERS = MOST * MOST, MOST_ROWS = 20, ENDS = 4 };
 
 static const char *loss; /* of the pairs and values */
 
-enum quantity { RESPONSE, GRADIENT, MEANS, LEVEL, COUNTS, QUANTITIES };
+enum quantity { RESPONSE, MOMENTS, GRADIENT, MEANS, LEVEL, COUNTS, MATRIX, QUANTITIES };
 
 /* Two data sets that differ in their first record, and what they are asked. */
 struct pair {
   size_t n;
   double row[2][P], y[2]; /* of the first record; NaN for a null record */
   double weight[2], offset[2];
-  double w[MOST], along[MOST], end[ENDS], clip;
+  double w[MOST], along[MOST], end[ENDS], most[P], clip;
   double scale[P], centre[P], constant, cap;
 };
 
@@ -54,7 +55,7 @@ static void set_mean(struct pair *p) { p->w[0] = is_count() ? log(0.5) / p->cons
 
 static struct pair base_pair(size_t n, double size) {
   struct pair p = {.n = n, .y = {1, 1}, .weight = {1, 1}, .clip = 0.1, .constant = 0.5, .cap = 1.2};
-  for (size_t j = 0; j < P; j++) p.scale[j] = size;
+  for (size_t j = 0; j < P; j++) p.scale[j] = size, p.most[j] = 1;
   for (size_t j = 0; j < ENDS; j++) p.end[j] = 0.1 * (double)(j + 1);
   set_mean(&p);
   return p;
@@ -77,9 +78,16 @@ static void worst_gradient(enum oracle_neighbours neighbours, size_t n, double s
 }
 
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
-  struct pair response = base_pair(n, 1), means = base_pair(n, 10), counts = base_pair(n, 1);
+  struct pair response = base_pair(n, 1), means = base_pair(n, 10), counts = response, moments = response;
+  struct pair matrix = base_pair(n, 30);
   response.y[1] = -1;
   tight(neighbours, RESPONSE, response);
+  moments.row[0][0] = 700;
+  moments.row[1][0] = -700;
+  tight(neighbours, MOMENTS, moments);
+  matrix.constant = 0.01;
+  matrix.row[0][0] = matrix.row[1][1] = 3;
+  tight(neighbours, MATRIX, matrix);
   worst_gradient(neighbours, n, 12);
   worst_gradient(neighbours, n, 300);
   means.y[1] = -1; /* residuals of both signs beyond the clip, predictions f far to the same side */
@@ -102,6 +110,7 @@ static struct pair random_pair(enum oracle_neighbours neighbours) {
   p.constant = exp(2 * ctest_uniform() - 1);
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = exp(2 * ctest_normal());
+    p.most[j] = ctest_uniform();
     p.centre[j] = 2 * ctest_uniform() - 1;
     p.row[0][j] = far_number(1);
     p.row[1][j] = ctest_uniform() < 0.3 ? -p.row[0][j] : far_number(1);
@@ -133,18 +142,20 @@ static void random_pairs(enum oracle_neighbours neighbours, enum quantity q) {
 
 /* ---- change over sensitivity ---- */
 
-static const struct query *const queries[] = {&query_response, &query_residual_gradient, &query_recalibration,
-                                              &query_recalibration, &query_residual_counts};
+static const struct query *const queries[] = {
+    &query_response,      &query_weighted_moments, &query_residual_gradient, &query_recalibration,
+    &query_recalibration, &query_residual_counts,  &query_weighted};
 
 static struct ask ask_of(enum quantity q, const struct pair *p) {
-  struct ask ask = {.at = p->w, .clip = p->clip, .k = ENDS, .step = p->end};
-  if (q == RESPONSE) ask.at = NULL;
+  struct ask ask = {.at = p->w, .clip = p->clip, .k = ENDS, .step = p->end, .most = p->most};
+  if (q == RESPONSE || q == MOMENTS) ask.at = NULL;
   if (q == MEANS) ask.along = p->along;
   return ask;
 }
 
 static size_t numbers_of(enum quantity q) {
-  static const size_t numbers[] = {[RESPONSE] = 3, [GRADIENT] = MOST, [MEANS] = 2, [LEVEL] = 1, [COUNTS] = ENDS};
+  static const size_t numbers[] = {[RESPONSE] = 3, [MOMENTS] = 2 * P + 1, [GRADIENT] = MOST, [MEANS] = 2,
+                                   [LEVEL] = 1,    [COUNTS] = ENDS,       [MATRIX] = NUMBERS};
   return numbers[q];
 }
 
@@ -168,7 +179,7 @@ static double ask(struct oracle *o, enum quantity q, const struct pair *p, const
   const struct ask what = ask_of(q, p);
   struct scope *s = oracle_all(o);
   int status = oracle_set_weights(o, weight, offset, 6);
-  if (status == BASE_OK && q != RESPONSE) status = oracle_move(o, c);
+  if (status == BASE_OK && q >= GRADIENT) status = oracle_move(o, c);
   if (status == BASE_OK) status = release_check(s, queries[q], &what);
   if (status == BASE_OK) status = mean_of(s, queries[q], &what, answer);
   return status == BASE_OK ? queries[q]->sensitivity(s, &what, 0) : 0;
@@ -176,7 +187,7 @@ static double ask(struct oracle *o, enum quantity q, const struct pair *p, const
 
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *p) {
   double x[MOST_ROWS * P], y[MOST_ROWS], weight[MOST_ROWS], offset[MOST_ROWS];
-  double answers[2][MOST] = {{0}}, change = 0, sensitivity = 0;
+  double answers[2][NUMBERS] = {{0}}, change = 0, sensitivity = 0;
   for (int k = 0; k < 2; k++) {
     const struct coordinates_spec spec = spec_of(p);
     struct data *d = NULL;
@@ -212,9 +223,23 @@ static long double hat(const struct pair *p, size_t j, long double size) {
   return j + 1 == ENDS ? 1 : fmaxl(0, (high - size) / (high - at));
 }
 
+/* Of the mapped row, which z determines; and of the matrix, whose rows have weights for a bounded slope, too. */
+static void add_expected_columns(const struct pair *p, long double v, const long double *z, long double length,
+                                 long double want[QUANTITIES][NUMBERS]) {
+  long double one = z[0] / p->constant, part = fminl(1, p->cap / length * (p->cap / length));
+  if (is_count()) part = fminl(part, 1 / length);
+  for (size_t j = 0; j < P; j++) {
+    long double x = z[j + 1] / p->scale[j] + p->centre[j] * one, f = fminl(fabsl(x), p->most[j]);
+    want[MOMENTS][j] += v * x;
+    want[MOMENTS][P + j] += v * f * f / (2 * p->most[j]);
+  }
+  want[MOMENTS][2 * P] += v * one / 1.5;
+  for (size_t k = 0; k < NUMBERS; k++) want[MATRIX][k] += v * part * z[k / MOST] * z[k % MOST];
+}
+
 /* Of one record with this weight, response and row. */
 static void add_expected(const struct pair *p, long double v, long double y, const long double *z, long double length,
-                         long double want[QUANTITIES][MOST]) {
+                         long double want[QUANTITIES][NUMBERS]) {
   long double t = 0, f = 0;
   for (size_t j = 0; j < MOST; j++) t += p->w[j] * z[j], f += p->along[j] * z[j];
   long double r = is_count() ? fminl(expl(t), 1) - fmaxl(y, 0) : t - y;
@@ -225,19 +250,21 @@ static void add_expected(const struct pair *p, long double v, long double y, con
   want[MEANS][0] += means;
   want[MEANS][1] += means * clipped(f, 2) / 2;
   for (size_t j = 0; j < ENDS; j++) want[COUNTS][j] += v * hat(p, j, fabsl(r));
+  add_expected_columns(p, v, z, length, want);
 }
 
 /* Some records are null, some responses infinite or beyond their bounds, and some rows long. */
 static void values_by_definition(int weighted) {
   enum { N = 1500 };
   double *x = base_alloc(N * P, sizeof *x), *y = base_alloc(N, sizeof *y), *weight = base_alloc(N, sizeof *weight);
-  long double want[QUANTITIES][MOST] = {{0}}, z[MOST];
+  long double want[QUANTITIES][NUMBERS] = {{0}}, z[MOST];
   struct pair p = base_pair(N, 1);
   struct fixture f = {.x = x, .y = y};
   struct coordinates *c;
-  double answer[MOST];
+  double answer[NUMBERS];
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = 1 + (double)j;
+    p.most[j] = 0.5;
     p.centre[j] = 0.1 * (double)j;
   }
   for (size_t j = 0; j < MOST; j++) p.w[j] = 0.1 * (double)j, p.along[j] = 1 - 0.5 * (double)j;
@@ -320,7 +347,7 @@ static void refused(void) {
       if (k == 3 && q == 0) continue;
       CHECK(release(oracle_all(f.oracle), bounded[q], &what, 0.1, (struct answer){answer, sd, NULL}) != BASE_OK);
     }
-    for (int q = GRADIENT; q < QUANTITIES; q++) {
+    for (int q = GRADIENT; q <= COUNTS; q++) {
       for (int fault = 0; fault < 3; fault++) {
         what = ask_of(q, &p);
         if (fault == 1) what.clip = q == COUNTS ? 1 : NAN;

@@ -4,6 +4,7 @@
 
 static void finds_least_squares(double scale, int missing);
 static void corrects_skewed_residuals(int slopes);
+static void passes_through_the_origin(int slopes);
 static void clips_by_the_scale(void);
 static void moves_on_from_the_iterates(void);
 static void iterates_vary_little(void);
@@ -18,6 +19,7 @@ void test_method_residual(void) {
   for (int k = 0; k < 3; k++) finds_least_squares(scales[k], 0);
   finds_least_squares(1.2, 1);
   for (int slopes = 0; slopes <= 1; slopes++) corrects_skewed_residuals(slopes);
+  for (int slopes = 0; slopes <= 1; slopes++) passes_through_the_origin(slopes);
   clips_by_the_scale();
   moves_on_from_the_iterates();
   iterates_vary_little();
@@ -84,6 +86,37 @@ static void corrects_skewed_residuals(int slopes) {
   CHECK(mean_of(oracle_all(f.oracle), &query_recalibration, &ask, &mean) == BASE_OK);
   CHECK_NEAR(mean, 0, slopes ? 0.005 : 0.02); /* the median is 0.015 below the mean */
   CHECK(slopes || fabs(mean) > 0.005);
+  opt_result_free(&r);
+  close_numbers(&f, &c);
+}
+
+/* Without an intercept, and with columns whose means are far from zero: the least squares through zero. */
+static void passes_through_the_origin(int slopes) {
+  struct residual_options o = run_options_residual();
+  struct fixture f;
+  struct fixture_coordinates c;
+  struct opt_result r;
+  const size_t n = 2000;
+  double *x = normal_rows(n), *y = base_alloc(n, sizeof *y), w[COLUMNS] = {0}, g[COLUMNS], rho = 1e8, first;
+  fixture_storage = FIXTURE_DENSE;
+  for (size_t i = 0; i < n; i++) {
+    x[i] = 0.5 + 0.3 * x[i];
+    y[i] = 0.1 + 0.8 * x[i] - 0.2 * x[i + n] + uniform_noise();
+  }
+  o.slopes = slopes;
+  if (!slopes) o.recalibration_share = 0;
+  fixture_open_rows(&f, "squared", x, y, n, COLUMNS, 0, ORACLE_REPLACE_ONE, 2 * rho);
+  CHECK(fixture_coordinates(f.data, 1.2, 1, 20, 1, &c) == BASE_OK);
+  CHECK(oracle_move(f.oracle, c.made) == BASE_OK);
+  const struct ask ask = {.at = w, .clip = 100};
+  CHECK(mean_of(oracle_all(f.oracle), &query_residual_gradient, &ask, g) == BASE_OK);
+  first = la_norm(COLUMNS, g);
+  CHECK(residual_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+  run_check(&f, &r, w, rho);
+  CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-9 * rho);
+  for (size_t j = 0; j < COLUMNS; j++) w[j] *= c.scale[j] / oracle_scale(f.oracle)[j];
+  CHECK(mean_of(oracle_all(f.oracle), &query_residual_gradient, &ask, g) == BASE_OK);
+  CHECK(la_norm(COLUMNS, g) < 0.003 * first);
   opt_result_free(&r);
   close_numbers(&f, &c);
 }
@@ -220,16 +253,19 @@ static void finds_the_scale(void) {
 /* Without slopes, the posterior of a normal mean; the first coordinate has the variance given, whatever t is. */
 static void posterior_of_known_level(void) {
   double product[4] = {3, 0, 0, 5}, weighted[2] = {6, 0}, variance[2] = {0.25, 1}, scratch[4], a[2], first;
-  const struct posterior_known p = {2, product, weighted, variance, scratch, 1e-9, 3};
+  const struct posterior_known p = {2, product, weighted, variance, scratch, 1e-9, 3, 0};
   CHECK(posterior_known_mean(&p, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 6 / (3 + 4.0), 1e-12);
   CHECK_NEAR(first, 1 / (3 + 4.0), 1e-12);
   CHECK_NEAR(a[1], 0, 1e-12);
   weighted[1] = 500; /* a strong signal in the second */
-  const struct posterior_known strong = {2, product, weighted, variance, scratch, 1000, 1};
+  const struct posterior_known strong = {2, product, weighted, variance, scratch, 1000, 1, 0};
   CHECK(posterior_known_mean(&strong, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 6 / 7.0, 1e-12);
   CHECK_NEAR(a[1], 100, 1e-3);
+  const struct posterior_known origin = {2, product, weighted, variance, scratch, 1000, 1, 1};
+  CHECK(posterior_known_mean(&origin, a, &first) == BASE_OK);
+  CHECK_NEAR(a[0], 2, 1e-3); /* no coordinate has a variance of its own */
 }
 
 /* One t, independent noise, and a signal that excludes t = 0: as posterior_mean(). */
@@ -248,14 +284,14 @@ static void posterior_as_without_a_level(void) {
     weighted[j] = la_dot(DIM, h + j * DIM, v) / (s * s);
   }
   variance[0] *= t * t;
-  const struct posterior_known known = {DIM, product, weighted, variance, scratch, t, 1};
+  const struct posterior_known known = {DIM, product, weighted, variance, scratch, t, 1, 0};
   CHECK(posterior_known_mean(&known, a[1], &first) == BASE_OK);
   for (size_t j = 0; j < DIM; j++) CHECK_NEAR(a[1][j], a[0][j], 1e-10);
 }
 
 /* ---- refusals ---- */
 
-/* A loss of bounded slope, rows without an intercept, and rows that are not weighted; nothing is charged. */
+/* A loss of bounded slope, counts without an intercept, and rows that are not weighted; nothing is charged. */
 static void refused(void) {
   for (int k = 0; k < 3; k++) {
     struct residual_options o = run_options_residual();
@@ -263,7 +299,8 @@ static void refused(void) {
     struct fixture_coordinates c = {.made = NULL};
     struct opt_result r;
     double w[DIM] = {0};
-    fixture_open(&f, k == 0 ? "huber" : "squared", 50, COLUMNS, k != 1, ORACLE_REPLACE_ONE, 1);
+    o.exponential = k == 1;
+    fixture_open(&f, k == 0 ? "huber" : k == 1 ? "poisson" : "squared", 50, COLUMNS, k != 1, ORACLE_REPLACE_ONE, 1);
     CHECK(fixture_coordinates(f.data, 1, k != 2, 1, 1, &c) == BASE_OK);
     CHECK(oracle_move(f.oracle, c.made) == BASE_OK);
     CHECK(residual_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_ERR_ARGUMENT);

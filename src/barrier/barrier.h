@@ -141,8 +141,10 @@ extern const struct query query_weighted;
 /* (1/n) sum_i z_i z_i', for the coefficients of one output; does not use the response. */
 extern const struct query query_second_moments;
 /* Means of clipped rows' columns, of min(r_j^2, max_j^2) / (2 max_j) where max_j > 0, and of the coordinate of the
- * intercept, if there is one: 2 p or 2 p + 1 numbers. Only before the rows have other coordinates. */
+ * intercept, if there is one: 2 p or 2 p + 1 numbers. Only before the rows have other coordinates. The second query
+ * multiplies what a record adds by its weight. */
 extern const struct query query_moments;
+extern const struct query query_weighted_moments;
 /* The fraction of the records that are not null. */
 extern const struct query query_usable;
 /* For records that are not null: means of 1, y and y^2 / 2, |y| <= 1: 3 numbers. */

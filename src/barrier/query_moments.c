@@ -7,6 +7,9 @@
  * f_j + f'_j <= 2 u_j, so that (f_j^2 - f'_j^2)^2 / (4 u_j^2) <= b_j^2, and the change by a replaced record has the
  * squared norm |a|^2 + |b|^2 = 2 |r|^2 + 2 |r'|^2 <= 4. For a null record r' = 0, and f_j^4 / (4 u_j^2) <= r_j^2 / 4:
  * at most 5/4 (proofs: sensitivity-moments).
+ *
+ * The weighted moments are means of v times these, v in [0, 1] the record's weight. Their change is a convex function
+ * of the two weights, so that it is largest where they are zero or one.
  */
 #include "barrier/private.h"
 
@@ -14,14 +17,29 @@
 
 static size_t width(const struct task *task) { return task->model->columns + task->model->side; }
 
-static void add(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  size_t p = b->data->p, most = tile_gradient(b);
+static void add_tile(const struct task *task, const struct data_block *tile, const double *weight, double *part,
+                     double *sum) {
+  size_t p = tile->data->p;
+  for (size_t i = 0; i < tile->rows; i++) part[i] = (weight ? weight[i] : 1) * tile->clip[i];
+  data_matvec_t_add(tile, part, sum);
+  data_moments_add(tile, weight, task->ask->most, sum + p);
+  for (size_t i = 0; tile->data->intercept && i < tile->rows; i++) sum[2 * p] += part[i];
+}
+
+static void add(const struct task *task, const struct data_block *b, int weighted, double *const *work, double *sum) {
+  size_t most = tile_gradient(b);
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
-    data_matvec_t_add(&tile, tile.clip, sum);
-    data_moments_add(&tile, task->ask->most, sum + p);
-    for (size_t i = 0; b->data->intercept && i < tile.rows; i++) sum[2 * p] += tile.clip[i];
+    add_tile(task, &tile, weighted ? tile.weight : NULL, work[U], sum);
   }
+}
+
+static void add_moments(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  add(task, b, 0, work, sum);
+}
+
+static void add_weighted(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  add(task, b, 1, work, sum);
 }
 
 static int check(const struct scope *s, const struct ask *a) {
@@ -39,12 +57,12 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   return bounds_sensitivity(s, scope_replaces(s) ? 2 : sqrt(1.25), bounds_rounding(s, 0, 0, sqrt(1.25)));
 }
 
-const struct query query_moments = {.name = "moments",
-                                    .sum = {SUM_VECTOR, width, add, NULL, "moments"},
-                                    .mechanism = &mechanism_gaussian,
-                                    .keep = KEEP_NOT,
-                                    .multi_output = 1,
-                                    .part = PART_NONE,
-                                    .in_coordinates = COORDINATES_NONE,
-                                    .check = check,
-                                    .sensitivity = sensitivity};
+#define MOMENTS(add, word)                                                                                             \
+  {                                                                                                                    \
+    .name = "moments", .sum = {SUM_VECTOR, width, add, NULL, word}, .mechanism = &mechanism_gaussian,                  \
+    .keep = KEEP_NOT, .multi_output = 1, .part = PART_NONE, .in_coordinates = COORDINATES_NONE, .check = check,        \
+    .sensitivity = sensitivity                                                                                         \
+  }
+
+const struct query query_moments = MOMENTS(add_moments, "moments");
+const struct query query_weighted_moments = MOMENTS(add_weighted, "weighted moments");

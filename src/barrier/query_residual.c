@@ -70,14 +70,15 @@ static double sensitivity_gradient(const struct scope *s, const struct ask *a, s
   return bounds_sensitivity(s, change, bounds_rounding(s, bounds_of(s)->curv_upper, la_norm(m->dim, a->at), size));
 }
 
-const struct query query_residual_gradient = {.name = "residual gradient",
-                                              .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, NULL},
-                                              .mechanism = &mechanism_gaussian,
-                                              .keep = KEEP_NOT,
-                                              .part = PART_NONE,
-                                              .in_coordinates = COORDINATES_WEIGHTED,
-                                              .check = check,
-                                              .sensitivity = sensitivity_gradient};
+const struct query query_residual_gradient = {
+    .name = "residual gradient",
+    .sum = {SUM_GRADIENT, scope_width_dim, add_gradient, NULL, "residual gradient"},
+    .mechanism = &mechanism_gaussian,
+    .keep = KEEP_NOT,
+    .part = PART_NONE,
+    .in_coordinates = COORDINATES_WEIGHTED,
+    .check = check,
+    .sensitivity = sensitivity_gradient};
 
 /* ---- recalibration ---- */
 
@@ -110,7 +111,7 @@ static double sensitivity_means(const struct scope *s, const struct ask *a, size
 }
 
 const struct query query_recalibration = {.name = "recalibration",
-                                          .sum = {SUM_VECTOR, width_means, add_means, NULL, NULL},
+                                          .sum = {SUM_VECTOR, width_means, add_means, NULL, "recalibration"},
                                           .mechanism = &mechanism_gaussian,
                                           .keep = KEEP_NOT,
                                           .part = PART_NONE,
@@ -174,7 +175,7 @@ static double sensitivity_counts(const struct scope *s, const struct ask *a, siz
 }
 
 const struct query query_residual_counts = {.name = "residual counts",
-                                            .sum = {SUM_VECTOR, width_counts, add_counts, NULL, NULL},
+                                            .sum = {SUM_VECTOR, width_counts, add_counts, NULL, "residual counts"},
                                             .mechanism = &mechanism_gaussian,
                                             .keep = KEEP_NOT,
                                             .part = PART_NONE,

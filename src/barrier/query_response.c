@@ -34,7 +34,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
 }
 
 const struct query query_response = {.name = "response",
-                                     .sum = {SUM_VECTOR, width, add, NULL, NULL},
+                                     .sum = {SUM_VECTOR, width, add, NULL, "response"},
                                      .mechanism = &mechanism_gaussian,
                                      .keep = KEEP_NOT,
                                      .part = PART_NONE,

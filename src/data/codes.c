@@ -97,13 +97,14 @@ void codes_outside_add(const struct data_block *b, const double *high, double *c
   }
 }
 
-void codes_moments_add(const struct data_block *b, const double *most, double *g) {
+void codes_moments_add(const struct data_block *b, const double *weight, const double *most, double *g) {
   const struct columns *columns = b->data->own;
   for (size_t f = 0; f < columns->factors; f++) {
     const int *code = b->codes + f * b->codes_ld;
     for (size_t i = 0; i < b->rows; i++) {
       size_t j = code[i] > 0 ? place(columns->first[f], code[i]) : 0;
-      if (code[i] > 0 && most[j] > 0) g[j] += data_moment(b->clip[i], most[j]);
+      double v = weight ? weight[i] : 1;
+      if (code[i] > 0 && most[j] > 0) g[j] += v * data_moment(b->clip[i], most[j]);
     }
   }
 }

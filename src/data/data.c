@@ -190,8 +190,8 @@ void data_outside_add(const struct data_block *b, const double *low, const doubl
   b->data->kind->outside_add(b, low, high, count);
 }
 
-void data_moments_add(const struct data_block *b, const double *most, double *g) {
-  b->data->kind->moments_add(b, most, g);
+void data_moments_add(const struct data_block *b, const double *weight, const double *most, double *g) {
+  b->data->kind->moments_add(b, weight, most, g);
 }
 
 void data_fetch_behind(const struct data_block *b, size_t part, size_t parts) {

@@ -176,16 +176,16 @@ SIMD_CLONES static void add_quadratic(size_t n, const double *x, double weight, 
   for (size_t i = 0; i < n; i++) sum[i] += (weight * x[i] - linear) * x[i];
 }
 
-void dense_moments_add(const struct data_block *b, const double *most, double *g) {
+void dense_moments_add(const struct data_block *b, const double *weight, const double *most, double *g) {
   const struct columns *columns = b->data->own;
   for (size_t j = 0; j < columns->dense; j++) {
     const double *x = b->x + j * b->ld;
     double sum = 0;
     if (!(most[j] > 0)) continue;
-    for (size_t i = 0; i < b->rows; i++) sum += data_moment(b->clip[i] * x[i], most[j]);
+    for (size_t i = 0; i < b->rows; i++) sum += (weight ? weight[i] : 1) * data_moment(b->clip[i] * x[i], most[j]);
     g[j] += sum;
   }
-  codes_moments_add(b, most, g);
+  codes_moments_add(b, weight, most, g);
 }
 
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts) {

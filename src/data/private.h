@@ -30,7 +30,7 @@ struct rows_kind {
                         size_t ldc);
   void (*squares_add)(const struct data_block *b, const double *weight, const double *linear, double *sum);
   void (*outside_add)(const struct data_block *b, const double *low, const double *high, double *count);
-  void (*moments_add)(const struct data_block *b, const double *most, double *g);
+  void (*moments_add)(const struct data_block *b, const double *weight, const double *most, double *g);
   void (*fetch_behind)(const struct data_block *b, size_t part, size_t parts); /* of a tile; may be NULL */
   double (*additions)(const struct data *data, double blocks, double groups);
 };
@@ -155,8 +155,9 @@ void data_crossprod_add(const struct data_block *b, const double *u, const doubl
 void data_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 /* count_i <- count_i + the number of entries x_ij below low_j <= 0 or above high_j >= 0, of a block in place. */
 void data_outside_add(const struct data_block *b, const double *low, const double *high, double *count);
-/* g_j <- g_j + sum_i min(r_ij^2, max_j^2) / (2 max_j), r_i the clipped row, for columns with max_j > 0; of a tile */
-void data_moments_add(const struct data_block *b, const double *most, double *g);
+/* g_j <- g_j + sum_i weight_i min(r_ij^2, max_j^2) / (2 max_j), r_i the clipped row, for columns with max_j > 0; of a
+ * tile. A NULL weight means weights of one. */
+void data_moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 
 /* The largest number of additions that a term of a sum takes part in, where a group has at most `blocks` blocks and
  * there are `groups` groups. */
@@ -199,7 +200,7 @@ void dense_crossprod_add(const struct data_block *b, const double *u, const doub
                          size_t ldc);
 void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 void dense_outside_add(const struct data_block *b, const double *low, const double *high, double *count);
-void dense_moments_add(const struct data_block *b, const double *most, double *g);
+void dense_moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 
 /* ---- codes.c: the parts of these that are factors ---- */
@@ -211,6 +212,6 @@ void codes_crossprod_add(const struct data_block *b, const double *u, const doub
                          size_t ldc);
 void codes_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 void codes_outside_add(const struct data_block *b, const double *high, double *count);
-void codes_moments_add(const struct data_block *b, const double *most, double *g);
+void codes_moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 
 #endif

@@ -22,7 +22,7 @@ static void crossprod_add(const struct data_block *b, const double *u, const dou
                           size_t ldc);
 static void squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 static void outside_add(const struct data_block *b, const double *low, const double *high, double *count);
-static void moments_add(const struct data_block *b, const double *most, double *g);
+static void moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 static double additions(const struct data *data, double blocks, double groups);
 static int compress_rows(struct data *data, const struct data_compressed *x);
 
@@ -179,13 +179,14 @@ static void outside_add(const struct data_block *b, const double *low, const dou
   }
 }
 
-static void moments_add(const struct data_block *b, const double *most, double *g) {
+static void moments_add(const struct data_block *b, const double *weight, const double *most, double *g) {
   const struct sparse *rows = b->data->own;
   for (size_t i = 0; i < b->rows; i++) {
     size_t row = data_row(b, i);
     for (size_t k = rows->start[row]; k < rows->start[row + 1]; k++) {
       int j = rows->column[k];
-      if (most[j] > 0) g[j] += data_moment(b->clip[i] * rows->value[k], most[j]);
+      double v = weight ? weight[i] : 1;
+      if (most[j] > 0) g[j] += v * data_moment(b->clip[i] * rows->value[k], most[j]);
     }
   }
 }

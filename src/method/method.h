@@ -240,7 +240,7 @@ struct residual_options {
   double counts_share;        /* for the counts of residuals of each phase */
   double recalibration_share; /* for the recalibration */
   int slopes;                 /* does it correct the slopes, too? */
-  double present;             /* fraction of records that are not null */
+  double present;             /* fraction of records that are not null, or mean of the weights that these have */
   double curvature;           /* of the loss at the start: one for squared error, for counts the level */
   double most;                /* largest residual */
   int exponential;            /* is the curvature in proportion to e^t, t the predictor? */
@@ -258,8 +258,8 @@ struct residual_options {
                                * spread of the response */
   int signals;                /* number of such values, each twice the one before; zero is another one */
 };
-/* For squared error and counts without a penalty, of weighted rows with an intercept in coordinates of their own. w is
- * a constant prediction. */
+/* For squared error and counts without a penalty, of weighted rows in coordinates of their own, counts with an
+ * intercept. w is a constant prediction, or zero. */
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result);
 double residual_default_alpha(struct oracle *oracle, const struct penalty *penalty,

@@ -99,7 +99,7 @@ int posterior_mean(const struct posterior *p, const double *v, double *a) {
 static int known_level(const struct posterior_known *p, double t, double *root, double *a, double *log_likelihood) {
   size_t dim = p->dim;
   double *m = p->scratch, determinant = 0;
-  for (size_t j = 0; j < dim; j++) root[j] = (j == 0 ? 1 : t) * sqrt(p->variance[j]);
+  for (size_t j = 0; j < dim; j++) root[j] = (j == 0 && !p->through_zero ? 1 : t) * sqrt(p->variance[j]);
   for (size_t j = 0; j < dim; j++) {
     for (size_t i = 0; i < dim; i++) m[i + j * dim] = root[i] * root[j] * p->product[i + j * dim] + (i == j);
     a[j] = root[j] * p->weighted[j];

@@ -75,6 +75,7 @@ struct posterior_known {
   double *scratch;        /* dim x dim */
   double least;           /* smallest t but zero */
   int levels;             /* number of values of t without zero */
+  int through_zero;       /* has the first coordinate no variance of its own, but p, too? */
 };
 /* first: the posterior variance of the first coordinate, averaged over t. */
 int posterior_known_mean(const struct posterior_known *p, double *a, double *first);
@@ -86,6 +87,7 @@ struct known_moments {
   double sd;    /* of the noise on the diagonal; off it sd / sqrt(2) */
   double first; /* the first entry */
   const double *variance, *mean; /* from 1 on: relative variances of the columns; variances of their means */
+  int through_zero; /* is there no intercept, so that all entries are of columns? */
 };
 void shrink_moments(const struct known_moments *k, double *m);
 /* ---- attenuated.c ---- */

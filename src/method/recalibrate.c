@@ -46,8 +46,9 @@ static int recalibrate(struct run *r, double *w) {
   int status = release_means(r, w, r->move, wide_clip(r), estimate, &sd);
   if (status != BASE_OK) return status;
   double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
-  w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
-  la_scale(r->dim - 1, 1 - 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread), w + 1);
+  if (r->skip) w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
+  double less = 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread);
+  la_scale(r->dim - r->skip, 1 - less, w + r->skip);
   return BASE_OK;
 }
 
@@ -97,5 +98,6 @@ int residual_recalibrate(struct run *r, double *w) {
     if (status == BASE_OK && r->o->whole) keep_level(r, w);
     return status;
   }
-  return r->o->slopes ? recalibrate(r, w) : recalibrate_level(r, w);
+  if (r->o->slopes) return recalibrate(r, w);
+  return r->skip ? recalibrate_level(r, w) : BASE_OK;
 }

@@ -25,9 +25,10 @@
  *                clips do to residuals that are not symmetric: the level, and one factor for all slopes. Where there is
  *                little data, the level only.
  *
- * Without iterations there are no releases, and the solution is the start: the level.
+ * Without iterations there are no releases, and the solution is the start: the level. Without an intercept, of squared
+ * error, the start is zero, all coordinates are columns, and only the factor of the slopes is recalibrated.
  *
- * At the end coefficients are mapped back to the coordinates of the caller. The intercept is the first coefficient.
+ * At the end coefficients are mapped back to the coordinates of the caller. An intercept is the first coefficient.
  * Everything but the releases is post-processing, on which accuracy rests, not privacy. There is no certificate.
  */
 #include "method/residual.h"
@@ -65,9 +66,10 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   struct run r = {.o = options, .result = result, .rho = rho * ALMOST, .w = w, .factor = 1};
   r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
-  if (status == BASE_OK && (!oracle_clips(oracle) || oracle_constant(oracle) == 0)) status = BASE_ERR_ARGUMENT;
   result->signal = 0;
   if (status != BASE_OK || options->iterations == 0) return status;
+  r.skip = oracle_constant(oracle) > 0;
+  if (!oracle_clips(oracle) || (options->exponential && !r.skip)) return BASE_ERR_ARGUMENT;
   double *memory;
   status = allocate(&r, &memory);
   if (status == BASE_OK) status = prepare(&r);
@@ -76,7 +78,7 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
     measure_signal(&r);
     status = residual_recalibrate(&r, w);
   }
-  la_scale(r.dim - 1, r.factor, w + 1);
+  la_scale(r.dim - r.skip, r.factor, w + r.skip);
   base_free(memory);
   return status;
 }
@@ -124,10 +126,10 @@ static int prepare(struct run *r) {
 static int rescale(struct run *r, double *sd) {
   size_t dim = r->dim;
   double trace = 0, constant = oracle_constant(r->f.oracle), noise = sqrt((double)dim) * *sd;
-  for (size_t j = 1; j < dim; j++) trace += r->matrix[j + j * dim];
+  for (size_t j = r->skip; j < dim; j++) trace += r->matrix[j + j * dim];
   double wanted = r->o->present * (1 - constant * constant);
-  r->factor = sqrt(fmin(LONGEST, fmax(SHORTEST, wanted / fmax(fmax(trace, noise / 2), 1e-3))));
-  for (size_t j = 1; j < dim; j++) {
+  r->factor = sqrt(fmin(LONGEST, fmax(SHORTEST, wanted / fmax(fmax(trace, noise / 2), 1e-3 * r->o->present))));
+  for (size_t j = r->skip; j < dim; j++) {
     la_scale(dim, r->factor, r->matrix + j * dim);
     for (size_t i = 0; i < dim; i++) r->matrix[j + i * dim] *= r->factor;
   }
@@ -137,11 +139,11 @@ static int rescale(struct run *r, double *sd) {
 
 static void shrink(struct run *r, double sd) {
   double *variance = r->move, *mean = r->rotated, constant = oracle_constant(r->f.oracle);
-  for (size_t j = 1; j < r->dim; j++) {
-    variance[j] = r->o->present * square(oracle_spread(r->f.oracle)[j - 1]);
+  for (size_t j = r->skip; j < r->dim; j++) {
+    variance[j] = r->o->present * square(oracle_spread(r->f.oracle)[j - r->skip]);
     mean[j] = square(constant * centre_sd(r, j));
   }
-  const struct known_moments known = {r->dim, sd, r->o->present * constant * constant, variance, mean};
+  const struct known_moments known = {r->dim, sd, r->o->present * constant * constant, variance, mean, !r->skip};
   shrink_moments(&known, r->matrix);
 }
 
@@ -162,13 +164,13 @@ static int decompose(struct run *r) {
 static void set_prior(struct run *r) {
   size_t dim = r->dim;
   double total = 0;
-  for (size_t j = 1; j < dim; j++) {
+  for (size_t j = r->skip; j < dim; j++) {
     double diagonal = 0;
     for (size_t k = 0; k < dim; k++) diagonal += r->value[k] * square(r->matrix[j + k * dim]);
-    r->variance[j] = square(oracle_prior(r->f.oracle)[j - 1]);
+    r->variance[j] = square(oracle_prior(r->f.oracle)[j - r->skip]);
     total += diagonal * r->variance[j];
   }
-  la_scale(dim - 1, 1 / total, r->variance + 1);
+  la_scale(dim - r->skip, 1 / total, r->variance + r->skip);
 }
 
 /* ---- a phase ---- */
@@ -280,6 +282,7 @@ static double noise_of(const struct run *r, size_t k) {
 /* The prior of the intercept is the level. The mean of e^(b + f) is e^(b + s^2 / 2), f normal with variance s^2: for
  * counts the intercept is below the level by s^2 / 2, about which there is as much doubt as half of that. */
 static double expect_level(struct run *r) {
+  if (!r->skip) return 0;
   double less = r->o->exponential ? variance_of(r, r->w) / 2 : 0, constant = oracle_constant(r->f.oracle);
   r->variance[0] = (square(r->o->level) + square(less / 2)) / square(constant);
   return -less / constant;
@@ -307,7 +310,8 @@ static int solve(struct run *r) {
                                     .variance = r->variance,
                                     .scratch = r->scratch,
                                     .least = r->o->signal * r->spread,
-                                    .levels = r->o->signals};
+                                    .levels = r->o->signals,
+                                    .through_zero = !r->skip};
   int status = posterior_known_mean(&p, r->mean, &r->first_variance);
   if (status != BASE_OK) return status;
   memcpy(r->w, r->start, dim * sizeof(double));
@@ -330,7 +334,7 @@ static void measure_signal(struct run *r) {
   double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within)), sum = 0;
   double matrix = square(r->matrix_noise * la_norm(r->dim, r->away)) / (4 * (double)r->dim);
   memcpy(r->move, r->equation, r->dim * sizeof(double));
-  r->move[0] = 0;
+  memset(r->move, 0, r->skip * sizeof(double));
   rotate(r, r->move, r->rotated);
   rotate(r, r->away, r->move);
   for (size_t k = 0; k < r->dim; k++) {

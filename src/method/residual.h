@@ -16,6 +16,7 @@ struct run {
   struct opt_result *result;
   double rho;
   size_t dim;
+  size_t skip; /* the first column: one, or zero without an intercept */
   double *w, *start;
   double *matrix, *value; /* M: its eigenvectors, one a column, and its eigenvalues */
   double matrix_noise;    /* about the spectral norm of the noise of M */
@@ -45,7 +46,7 @@ static inline double square(double x) { return x * x; }
 
 /* The standard deviation of what the noise of its centre leaves of the mean of a column. */
 static inline double centre_sd(const struct run *r, size_t j) {
-  return oracle_scale(r->f.oracle)[j - 1] * r->o->centre;
+  return oracle_scale(r->f.oracle)[j - r->skip] * r->o->centre;
 }
 
 /* to <- V'x, V the eigenvectors of M */
@@ -54,11 +55,11 @@ static inline void rotate(const struct run *r, const double *x, double *to) {
   la_matvec_t_add(r->dim, r->dim, r->matrix, r->dim, x, to);
 }
 
-/* The variance of the prediction over the records. */
+/* The variance of the prediction over the records; without an intercept its mean square. */
 static inline double variance_of(struct run *r, const double *w) {
   double sum = 0;
   memcpy(r->move, w, r->dim * sizeof(double));
-  r->move[0] = 0;
+  memset(r->move, 0, r->skip * sizeof(double));
   rotate(r, r->move, r->rotated);
   for (size_t k = 0; k < r->dim; k++) sum += r->value[k] * square(r->rotated[k]);
   return sum / r->o->present;

@@ -14,9 +14,9 @@
 #include <math.h>
 
 #define SCALES 97            /* 2^(-1/8) apart, from the last end on */
-#define MISFIT 0.02          /* standard deviation of what the distribution of residuals differs by */
+#define MISFIT 0.02          /* standard deviation of what the distribution of residuals differs by, and */
 #define QUANTILE 1.103668273 /* of order .84, so that 68 % of the |r| are below it times the scale */
-#define FEW 0.004
+#define FEW 0.004 /* a small fraction, both of the records that are used */
 #define DOUBT 1.5 /* standard deviations of the noise */
 
 static double misfit(const struct residual_counts *c, double scale);
@@ -30,13 +30,13 @@ static double below(double x, double scale) {
 }
 
 struct residual_scale residual_scale(const struct residual_counts *c) {
-  double fit[SCALES], least = INFINITY, total = 0, mean = 0, top = c->end[c->k - 1];
+  double fit[SCALES], least = INFINITY, total = 0, mean = 0, top = c->end[c->k - 1], other = MISFIT * c->present;
   for (int i = 0; i < SCALES; i++) {
     fit[i] = misfit(c, top * exp2(-i / 8.0));
     least = fmin(least, fit[i]);
   }
   for (int i = 0; i < SCALES; i++) {
-    double posterior = exp((least - fit[i]) / (2 * (c->sd * c->sd + MISFIT * MISFIT)));
+    double posterior = exp((least - fit[i]) / (2 * (c->sd * c->sd + other * other)));
     total += posterior;
     mean += posterior * (-i / 8.0);
   }
@@ -68,7 +68,7 @@ static double find_far(const struct residual_counts *c) {
   for (size_t j = c->k - 1; j > 0; j--) {
     beyond += c->count[j];
     double noise = c->sd * sqrt((double)(c->k - j));
-    if (beyond >= FEW + DOUBT * noise) break;
+    if (beyond >= FEW * c->present + DOUBT * noise) break;
     far = (c->end[j - 1] + c->end[j]) / 2;
   }
   return far;

@@ -126,6 +126,8 @@ void model_row_weights(const struct model *m, const struct data_block *b, double
     double length = b->length[i], part = s->cap / length;
     weight[i] = fmin(fmin(1, most / length), part * part);
   }
+  if (!model_clips(m) || !b->weight) return;
+  for (size_t i = 0; i < b->rows; i++) weight[i] *= b->weight[i];
 }
 
 /* Of one output: v_j = scale_j w_j and v_0 = radius (constant w_0 - sum_j centre_j v_j). */

@@ -79,7 +79,8 @@ int model_weighted(const struct model *m);
 double model_gradient_change(const struct model *m, int replaces);
 /* dl_i/dt_i, weighted; c is overwritten. */
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1);
-/* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. */
+/* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. For a loss with
+ * residuals times the record's weight: the matrix is then that of the weighted loss, up to the curvature. */
 void model_row_weights(const struct model *m, const struct data_block *b, double *weight);
 
 /* Are the slopes of weighted rows residuals, which queries clip? */

@@ -155,7 +155,7 @@ test_that("an oracle without rows answers nothing and charges nothing", {
   for (entry in list(ffi_oracle_value, ffi_oracle_gradient, ffi_oracle_hessian, ffi_oracle_products)) {
     refused(entry, w, 0.1, FALSE)
   }
-  refused(ffi_oracle_moments, rep(1, 13), 0.1, FALSE)
+  refused(ffi_oracle_moments, rep(1, 13), FALSE, 0.1, FALSE)
   refused(ffi_oracle_usable, 0.1, FALSE)
   refused(ffi_oracle_response, 0.1, FALSE)
   refused(ffi_oracle_decreases, w, w + 1, c(1, 2), 0.1, FALSE)

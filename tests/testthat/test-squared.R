@@ -140,9 +140,6 @@ test_that("what it does not have is refused before anything is charged", {
   }
   for (method in c("newton", "gd", "sgd", "objpert", "2opt-ls", "spider")) refused(method = method, text = "slope")
   refused(penalty = penalty_ridge(0.1), text = "penalty")
-  refused(weights = a / 30, text = "weights")
-  refused(formula = y ~ a + offset(b), text = "offsets")
-  refused(formula = y ~ a + b - 1, text = "intercept")
   refused(start = numeric(5), text = "start")
   refused(target = sosp(alpha = 0.1), text = "target")
   refused(inference = "sandwich", text = "intervals")
