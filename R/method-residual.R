@@ -26,6 +26,9 @@ count_iterate_sd <- 0.3        # the same for counts, where steps are not those 
 residual_tail <- 0.85          # fraction of the iterates of a phase whose mean is taken
 residual_signal <- 2^-6        # smallest standard deviation of the predictors, over that of the response
 residual_signals <- 8L         # number of such values, each twice the one before
+# standard deviations of the corrections of the recalibration, where there are any, over the scale of residuals and over
+# the slopes (inst/experiments/recalibration-rule.R)
+residual_corrections <- c(level = 0.3, slope = 0.15)
 residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
 residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
 
@@ -128,7 +131,8 @@ residual_options <- function(job, rho) {
        clip = clip_over_scale(job, relative_noise(job, shares$gradients * job$rho)),
        first = residual_first, reach = residual_reach, least = residual_least,
        iterate_sd = if (is_count(job)) count_iterate_sd else residual_iterate_sd, tail = residual_tail,
-       signal = residual_signal, signals = residual_signals)
+       signal = residual_signal, signals = residual_signals,
+       level_correction = residual_corrections[["level"]], slope_correction = residual_corrections[["slope"]])
 }
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the

@@ -257,6 +257,8 @@ struct residual_options {
   double signal;              /* smallest standard deviation of the predictors that the solution is shrunk for, over the
                                * spread of the response */
   int signals;                /* number of such values, each twice the one before; zero is another one */
+  double level_correction;    /* standard deviation of the recalibration's correction of the level, over the scale, */
+  double slope_correction;    /* and of that of the slopes, over them, where residuals are not symmetric */
 };
 /* For squared error and counts without a penalty, of weighted rows in coordinates of their own, counts with an
  * intercept. w is a constant prediction, or zero. */

@@ -12,8 +12,13 @@
 /* The standard deviation of the prediction over the records; leaves the slopes in r->move. */
 static double spread_of(struct run *r, const double *w) { return sqrt(fmax(variance_of(r, w), 1e-12)); }
 
-/* What is left of an estimate of this variance. */
-static double kept_of(double estimate, double variance) { return fmax(0, 1 - variance / square(estimate)) * estimate; }
+/* The posterior mean of a correction, given an estimate of this variance. Where residuals are symmetric its variance is
+ * `least`, elsewhere sd^2 more; both are equally likely. */
+static double correction(double estimate, double variance, double least, double sd) {
+  double small = variance + least, large = small + sd * sd;
+  double odds = sqrt(small / large) * exp(fmin(square(estimate) / 2 * (1 / small - 1 / large), 100));
+  return estimate * (1 - variance * (1 / small + odds / large) / (1 + odds));
+}
 
 /* Releases the means of (1, f / 2) clip(r, clip), or the first of them, and their standard deviation. */
 static int release_means(struct run *r, const double *w, const double *f, double clip, double estimate[2], double *sd) {
@@ -41,14 +46,15 @@ static double wide_clip(const struct run *r) {
 
 /* By the mean of (1, f / 2) clip(r, C), f the prediction without its level over its standard deviation. */
 static int recalibrate(struct run *r, double *w) {
-  double sd, estimate[2], spread = spread_of(r, w);
+  double sd, estimate[2], spread = spread_of(r, w), known = level_variance(r, w);
   la_scale(r->dim, 1 / spread, r->move);
   int status = release_means(r, w, r->move, wide_clip(r), estimate, &sd);
   if (status != BASE_OK) return status;
   double present = r->o->present, sampling = square(r->scale.sd) * present / (double)oracle_rows(r->f.oracle);
-  if (r->skip) w[0] -= kept_of(estimate[0], sd * sd + sampling) / (present * oracle_constant(r->f.oracle));
-  double less = 2 * kept_of(estimate[1], sd * sd + sampling / 4) / (present * spread);
-  la_scale(r->dim - r->skip, 1 - less, w + r->skip);
+  double level = correction(estimate[0], sd * sd + sampling, known, r->o->level_correction * r->scale.sd);
+  double slope = correction(2 * estimate[1], 4 * sd * sd + sampling, 0, r->o->slope_correction * spread);
+  if (r->skip) w[0] -= level / (present * oracle_constant(r->f.oracle));
+  la_scale(r->dim - r->skip, 1 - slope / (present * spread), w + r->skip);
   return BASE_OK;
 }
 

@@ -356,6 +356,7 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, NUMBER, reach),        FIELD(residual_options, NUMBER, least),
     FIELD(residual_options, NUMBER, iterate_sd),   FIELD(residual_options, NUMBER, tail),
     FIELD(residual_options, NUMBER, signal),       FIELD(residual_options, COUNT, signals),
+    FIELD(residual_options, NUMBER, level_correction), FIELD(residual_options, NUMBER, slope_correction),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(residual)
