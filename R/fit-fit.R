@@ -17,7 +17,7 @@ new_linear_fit <- function(job) {
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
     decrease = decrease, ridge = released(result$ridge),
     privacy = new_privacy(job),
-    level = job$level,
+    level = known_level(job),
     released = job$released,
     geometry = job$geometry,
     trace = trace,

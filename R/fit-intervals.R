@@ -7,7 +7,7 @@ no_errors <- paste("This fit has no intervals: `inference = \"sandwich\"` adds t
 no_intervals <- function(fit) {
   refusal <- tryCatch({
     check_one_output(fit$loss, "Intervals are", NULL)
-    check_inferable(fit$loss, fit$penalty, design_dim(fit$design), NULL)
+    check_inferable(fit$loss, fit$penalty, design_dim(fit$design), NULL, by_residuals(fit))
     NULL
   }, dpsosp_error = conditionMessage)
   if (is.null(refusal)) no_errors else paste("This fit has no intervals, and can have none.", refusal)
@@ -231,22 +231,31 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
     abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")
   }
   check_one_output(fit$loss, "Intervals are", call)
-  check_bounded_slope(fit$loss, "Intervals need", call)
   type <- check_choice(type, inference_types, "type", call)
-  check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call)
+  check_inferable(fit$loss, fit$penalty, design_dim(fit$design), call, by_residuals(fit), type)
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
                        list(eps = eps, delta = delta, budget = budget), call)
   if (!is.null(claim$once)) refuse_once(call)
   end <- claim$hold()
   on.exit(end())
   claim <- open_claim(claim)
-  point <- core_start(claim$design, fit$coefficients)
-  inference <- infer(plain_oracle(claim), claim$design, point, type, claim$rho, claim$n)
+  inference <- infer_later(claim, fit, type)
   close_claim(claim)
   fit$predictor <- prediction_coef(fit)
   fit$coefficients <- inference$coefficients
   fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(claim)))
   fit
+}
+
+infer_later <- function(claim, fit, type) {
+  oracle <- plain_oracle(claim)
+  if (!by_residuals(fit)) {
+    return(infer(oracle, claim$design, core_start(claim$design, fit$coefficients), type, claim$rho, claim$n))
+  }
+  facts <- residual_facts(claim$design, claim$response, fit$geometry, fit$level)
+  move_oracle(oracle, facts$geometry)
+  solution <- response_start(claim$response, fit$coefficients, TRUE)
+  infer_residuals(oracle, facts, solution, claim$rho, claim$n)
 }
 
 # The fit's problem with the given data, which may differ from the training data. beside: y, weights and offset of a
@@ -264,6 +273,7 @@ again_formula <- function(fit, data, beside, call) {
   }
   refuse_vectors(beside, call)
   if (is_source(data, "data", call)) {
+    if (by_residuals(fit)) abort("argument", no_streams, call = call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, fit$loss, call)
     return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data),
                 records = function(claim) source_records(data, claim$design, claim$response, call)))
@@ -291,3 +301,5 @@ again_matrix <- function(fit, data, beside, call) {
 
 no_minimiser <- paste0("A network has no standard errors: its loss is not convex in the weights, so there is no one ",
                        "minimiser that they could be about.")
+
+no_streams <- "There are no sums of residuals of a source yet: give the data in memory."

@@ -68,7 +68,6 @@ residual_fault <- function(job) {
     return("a run starts at the level of the response, which it releases: leave out `start`")
   }
   if (!is.null(job$asked$target)) return("a fit has no certificate: leave out `target`")
-  if (job$inference != "none") return("there are no intervals yet: leave out `inference`")
 }
 
 is_count <- function(job) job$response$kind == "count"
@@ -77,7 +76,7 @@ is_count <- function(job) job$response$kind == "count"
 records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
 
 # Where the noise is too large for anything but the level, a fit is the level.
-is_level_only <- function(job) is_count(job) && relative_noise(job, job$rho) > count_hopeless
+is_level_only <- function(job) is_count(job) && relative_noise(job, path_share(job) * job$rho) > count_hopeless
 
 # Fractions of a job's budget, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {
@@ -86,7 +85,7 @@ residual_shares <- function(job) {
   recalibration <- residual_recalibration[[if (slopes) "slopes" else "level"]]
   counts <- residual_counts * residual_phases
   list(slopes = slopes, level = level, recalibration = recalibration,
-       gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)
+       gradients = path_share(job) * (1 - level - geometry_share - residual_matrix - counts - recalibration))
 }
 
 # For counts, which have to be found first, as much as leaves it n mu of its own.

@@ -100,7 +100,7 @@ certified_text <- function(x) {
 heading <- function(x) {
   if (!is.null(x$inference)) return("Coefficients; `summary()` has their standard errors:")
   paste0("Coefficients", if (!is.na(x$ridge)) ", shrunk by a ridge", ", without standard errors",
-         if (has_intervals(x$loss, x$penalty)) " (`?dp_inference` adds them)", ":")
+         if (has_intervals(x$loss, x$penalty, by_residuals(x))) " (`?dp_inference` adds them)", ":")
 }
 
 # The queries of the run.

@@ -66,7 +66,8 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
   if (status == BASE_OK && (!oracle_clips(oracle) || oracle_constant(oracle) == 0)) status = BASE_ERR_ARGUMENT;
-  result->signal = 0;
+  result->signal = result->variance = 0;
+  result->factor = 1;
   if (status != BASE_OK || options->iterations == 0) return status;
   double *memory;
   status = allocate(&r, &memory);
@@ -75,6 +76,8 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   if (status == BASE_OK) {
     measure_signal(&r);
     status = residual_recalibrate(&r, w);
+    result->variance = variance_of(&r, w);
+    result->factor = r.factor;
   }
   la_scale(r.dim - 1, r.factor, w + 1);
   base_free(memory);
