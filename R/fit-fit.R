@@ -71,10 +71,14 @@ check_fit <- function(fit, call) {
 #'   expected count and this count (with `"newton-ridge"` at most the largest one); `"class"` is an error.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
-#' @param se.fit Must be `FALSE`: predictions have no standard errors.
+#' @param se.fit Add standard errors? See the section Intervals of predictions.
+#' @param interval,level `"confidence"` or `"prediction"`: intervals of this level, see the section Intervals of
+#'   predictions.
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: a vector with one entry for each row of `newdata` (or a matrix with a row for each), `NA` where
-#'   a predictor is missing or a level was not declared (of such levels a warning names the columns). `coef()`: named
+#'   a predictor is missing or a level was not declared (of such levels a warning names the columns); with `interval` a
+#'   matrix with the columns `fit`, `lwr` and `upr`, with `se.fit` a list of `fit` and `se.fit`. `sigma()`: a number.
+#'   `coef()`: named
 #'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `nobs()`: n.
 #'   `formula()`: the formula, without its environment. `print()` and `plot()` return their argument invisibly;
 #'   `summary()` returns an object to print, `autoplot()` a plot of ggplot2.
@@ -83,7 +87,8 @@ check_fit <- function(fit, call) {
 #'   Generics that need the data, or would be a further release, are an error of class `dpsosp_error_absent`: `terms()`,
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
 #'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
-#'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]).
+#'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]), intervals of predictions
+#'   that the fit does not have, and `sigma()` of other fits than those by squared error.
 #'
 #'   `plot()` has two panels. The left panel shows the norms of released gradients, with their upper confidence bounds
 #'   and the target: a run may stop where a bound is below the target. Open circles are gradients on batches or
@@ -91,6 +96,22 @@ check_fit <- function(fit, call) {
 #'   are many gradients, running medians of norms and bounds are shown, and the bound of the last one. A released
 #'   minimiser has a bound only. The right panel shows which fraction of the budget was spent after each release, and
 #'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2.
+#' @section Intervals of predictions:
+#' Standard errors and `"confidence"` intervals are about the linear predictor, or with `type = "response"` the mean. They
+#' need a fit with intervals ([dp_inference()]) and are about the coefficients that `coef()` shows, so `fit` is their
+#' prediction, too, and not the shrunk one of a plain `predict()`. They are `NA` where a coefficient takes part that the
+#' budget does not resolve.
+#'
+#' A `"prediction"` interval is for the response of one more record. It is for fits by squared error
+#' ([loss_squared()]) with intervals, which have released noisy counts of absolute residuals by their size. Its half
+#' width is \eqn{\sqrt{q^2 + z^2 s^2}}{sqrt(q^2 + z^2 s^2)}: q is the size that the fraction `level` of the residuals does
+#' not exceed, s the standard error of the prediction, and z the quantile of the normal distribution. So residuals need not
+#' be normal, but their spread is taken to be the same for all records. Where the noise hides how many residuals are
+#' larger, q is the width of the bounds of the response.
+#'
+#' `sigma()` is the scale of the residuals of a fit by squared error, from the last noisy counts: 68 percent of the
+#' absolute residuals are smaller, as of a normal distribution with this standard deviation. It costs nothing. With heavy
+#' tails it is below the root of the mean square.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, and for `newdata` that lacks a column of the formula or
 #'   has it with another type; `dpsosp_error_absent` as above. A warning has the class `dpsosp_warning_levels`:
 #'   `newdata` has levels that the fit did not declare.
@@ -140,24 +161,32 @@ design_formula <- function(design, call = sys.call(-1)) {
 #' @importFrom stats predict
 #' @export
 predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, offset = NULL,
-                            ...) {
+                            interval = c("none", "confidence", "prediction"), level = 0.95, ...) {
   call <- sys.call()
   check_dots(call)
-  if (check_flag(se.fit, "se.fit", call)) {
-    absent("`se.fit`: predictions have no standard errors; `vcov()` is the covariance of the coefficients.", call)
-  }
+  se.fit <- check_flag(se.fit, "se.fit", call)
+  interval <- check_choice(interval, c("none", "confidence", "prediction"), "interval", call)
+  level <- check_share(level, "level", call)
   type <- check_choice(type, c("link", "response", "class"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
+  if (se.fit || interval != "none") {
+    return(predict_uncertain(object, newdata, type, se.fit, interval, level, offset, call))
+  }
   link <- predicted_link(object, newdata, call, offset)
   warn_undeclared(object$design, newdata, call)
+  predicted(object, link, type)
+}
+
+# From the linear predictor to a type.
+predicted <- function(fit, link, type) {
   if (type == "link") return(link)
-  if (is_numeric_response(object$response)) return(response_mean(object$response, link))
-  classes <- object$response$kind == "classes"
+  if (is_numeric_response(fit$response)) return(response_mean(fit$response, link))
+  classes <- fit$response$kind == "classes"
   switch(type,
     response = if (classes) class_probabilities(link) else stats::plogis(link),
-    class = if (classes) class_labels(link, object$response$labels) else
-      response_decode(object$response, ifelse(link > 0, 1, -1))
+    class = if (classes) class_labels(link, fit$response$labels) else
+      response_decode(fit$response, ifelse(link > 0, 1, -1))
   )
 }
 

@@ -87,10 +87,11 @@ step_floor <- 1 / 4 # times the norm of H's noise, sd_H sqrt(2 p): eigenvalues b
 step_prior <- 1.5   # prior standard deviation of the coefficient of a column in [-1, 1]
 step_most <- 1 / 4  # largest fraction of a variance that may come from the prior
 step_evident <- 3   # least curvature of a column, in standard deviations of its noise
+raised_most <- 2    # standard deviations of the noise of the products by which their diagonal is raised at most
 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
 # known: entries of the matrices, see below; prior: standard deviation of a coefficient of the core; residual: that of
-# the residuals, which makes a lower bound of the products' diagonal.
+# the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows.
 one_step <- function(released, design, known = known_entries(design), prior = step_prior * design$radius,
                      residual = 0) {
   p <- length(released$point)
@@ -105,7 +106,7 @@ one_step <- function(released, design, known = known_entries(design), prior = st
   step <- drop(inverse %*% released$gradient)
   spread <- if (is.null(released$products)) recompose(vectors, values) else
     positive_part(tidy_matrix(released$products, known))
-  diag(spread) <- pmax(diag(spread), residual^2 * diag(recompose(vectors, values)))
+  diag(spread) <- raised(diag(spread), residual^2 * diag(recompose(vectors, values)), attr(released$products, "sd"))
   meat <- spread / released$n + diag(attr(released$gradient, "sd")^2, p) + noise_covariance(step, sd, known)
   list(w = released$point - step, covariance = inverse %*% meat %*% inverse,
        open = vectors[, open, drop = FALSE], prior = prior,
@@ -120,6 +121,8 @@ short_columns <- function(hessian, sd, design) {
   short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
   short & column_groups(design) == 0L & !(design$intercept & seq_along(short) == 1L)
 }
+
+raised <- function(x, least, sd) if (is.null(sd)) x else pmax(x, pmin(least, x + raised_most * sd))
 
 recompose <- function(vectors, values) vectors %*% (t(vectors) * values)
 

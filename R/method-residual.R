@@ -123,12 +123,14 @@ residual_options <- function(job, rho) {
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the
 # spreads are those that the moments tell. centre_sd: standard deviation of the noise of the centres.
-residual_geometry <- function(geometry, moments, job) {
+# box: public bounds of the entries of a row, which bound its length and so the useful caps.
+residual_geometry <- function(geometry, moments, job, box) {
   whole <- 1 / sqrt(1 + residual_constant^2 / job$dim)
   geometry$scale <- whole * geometry$scale
   geometry$constant <- whole * residual_constant / sqrt(job$dim)
   geometry$spread <- as.double(geometry$scale * pmax(sqrt(moments$variance), residual_spread))
-  geometry$bound <- geometry$cap
+  far <- geometry$scale * pmax(abs(box[, 1] - geometry$centre), abs(box[, 2] - geometry$centre))
+  geometry$cap <- geometry$bound <- min(geometry$cap, sqrt(geometry$constant^2 + sum(far^2)))
   geometry$centre_sd <- moments$centre_sd
   geometry
 }

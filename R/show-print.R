@@ -118,6 +118,12 @@ certificate_text <- function(x) {
   certificate_lines(x$certificate, scale, x$target)
 }
 
+residual_text <- function(x, digits) {
+  if (!has_scale(x)) return(NULL)
+  paste0("Residuals: 68 % are below sigma = ", signif(stats::sigma(x), digits), "; R-squared about ",
+         format(round(r_squared(x), 2)))
+}
+
 population_text <- function(certificate) {
   if (is.null(certificate)) return(NULL)
   paste0("Of the population, by ", certificate$n, " other records: gradient norm <= ",
@@ -145,7 +151,8 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   fit <- x$fit
-  cat(first_lines(fit), "", queries_text(fit), certificate_text(fit), population_text(fit$population),
+  cat(first_lines(fit), "", queries_text(fit), certificate_text(fit), residual_text(fit, digits),
+      population_text(fit$population),
       intervals_text(fit), "", sep = "\n")
   if (is.null(x$coefficients)) {
     cat(heading(fit), estimate_lines(fit$coefficients, digits), sep = "\n")

@@ -20,7 +20,9 @@
 #'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; where
 #'   [dp_inference()] was paid for later, the sum of both), its accounting (`accountant`; `order`, the Renyi order of a
 #'   fit on batches, else `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured)
-#'   and the number of releases, `releases`; for a network without penalty and certificate. `augment()`: `newdata` as a
+#'   the number of releases, `releases`, and for fits by squared error `sigma`, the scale of the residuals (see
+#'   `sigma()` in [dp_sosp-methods]), and `r.squared`, the variance of the predictions over that plus `sigma^2`, both from
+#'   what the fit released, `NA` for other losses; for a network without penalty, certificate and these two. `augment()`: `newdata` as a
 #'   data frame with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns
 #'   several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
@@ -63,7 +65,8 @@ glance.dp_sosp <- function(x, ...) {
     data.frame(method = x$method, loss = loss_name(x$loss), penalty = penalty_name(x), status = x$status, nobs = x$n),
     glance_privacy(fit_privacy(x)),
     data.frame(gradient.upper = x$certificate$gradient[["upper"]],
-               eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x))
+               eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x),
+               sigma = if (has_scale(x)) stats::sigma(x) else NA_real_, r.squared = r_squared(x))
   )
 }
 
