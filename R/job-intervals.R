@@ -226,7 +226,7 @@ shrink <- function(step) {
 # Predictions are those of the solution, which has less noise than its one step.
 
 inference_residuals <- c(counts = 0.04, gradient = 0.40, hessian = 0.20, products = 0.06)
-inference_clip <- c(sd = 3.5, far = 2) # C is at least this times the scale, and how far residuals reach
+inference_clip <- c(sd = 3.5, far = 1.5) # C is at least this times the scale, and how far residuals reach
 inference_reach <- 2
 inference_ends <- 25L # of the counts, from the largest residual on by a factor of sqrt(2) downwards
 

@@ -78,7 +78,7 @@ skewed <- function() {
   d[c(3, 6)] <- lapply(d[c(3, 6)], factor)
   d$y <- f + sqrt(0.7) * error
   bounds <- stats::setNames(rep(list(c(-5, 5)), 5), paste0("V", c(1, 2, 4, 5, 7)))
-  resampled(d, bounds, c(-1, 1) / 0.24)
+  resampled(d, bounds, c(-5, 15))
 }
 
 problems <- list(normal = normal, wages = wages, skewed = skewed, poisson = function() counts(Inf),
