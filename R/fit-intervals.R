@@ -190,7 +190,7 @@ mapped_sigma <- function(fit) {
 }
 
 # The variance of the predictions, by the noisy matrix, over that and the squared scale of the residuals.
-r_squared <- function(fit) {
+explained_share <- function(fit) {
   if (!has_scale(fit)) return(NA_real_)
   fit$level$variance / (fit$level$variance + mapped_sigma(fit)^2)
 }

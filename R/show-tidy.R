@@ -66,7 +66,7 @@ glance.dp_sosp <- function(x, ...) {
     glance_privacy(fit_privacy(x)),
     data.frame(gradient.upper = x$certificate$gradient[["upper"]],
                eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x),
-               sigma = if (has_scale(x)) stats::sigma(x) else NA_real_, r.squared = r_squared(x))
+               sigma = if (has_scale(x)) stats::sigma(x) else NA_real_, r.squared = explained_share(x))
   )
 }
 

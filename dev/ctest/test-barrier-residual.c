@@ -1,8 +1,8 @@
 /*
  * Sums of clipped residuals and moments of the response, measured: no pair of neighbours exceeds their sensitivities,
  * however long its rows and however large its residuals, and the pairs of the proofs come within 0.1 % (proofs:
- * sensitivity-response, sensitivity-residual, residual-counts, recalibration). Their values by definition; what is
- * refused for a slope without a bound.
+ * sensitivity-response, sensitivity-residual, residual-products, residual-hessian, residual-counts, recalibration). Their
+ * values by definition; what is refused for a slope without a bound.
  */
 #include "fixture.h"
 
@@ -10,7 +10,9 @@ enum { P = 4, MOST = P + 1, MOST_ROWS = 20, ENDS = 4 };
 
 static const char *loss; /* of the pairs and values */
 
-enum quantity { RESPONSE, GRADIENT, MEANS, LEVEL, COUNTS, QUANTITIES };
+enum quantity { RESPONSE, GRADIENT, MEANS, LEVEL, COUNTS, PRODUCTS, HESSIAN, QUANTITIES };
+
+enum { NUMBERS = MOST * MOST };
 
 /* Two data sets that differ in their first record, and what they are asked. */
 struct pair {
@@ -76,12 +78,23 @@ static void worst_gradient(enum oracle_neighbours neighbours, size_t n, double s
   tight(neighbours, GRADIENT, p);
 }
 
+/* Nearly orthogonal rows, far longer than the cap, with residuals beyond the clip, and with means of counts. */
+static void worst_matrix(enum oracle_neighbours neighbours, enum quantity q, size_t n) {
+  struct pair p = base_pair(n, 12);
+  p.constant = 0.01;
+  set_mean(&p);
+  for (int side = 0; side < 2; side++) p.row[side][side] = 1;
+  tight(neighbours, q, p);
+}
+
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   struct pair response = base_pair(n, 1), means = base_pair(n, 10), counts = base_pair(n, 1);
   response.y[1] = -1;
   tight(neighbours, RESPONSE, response);
   worst_gradient(neighbours, n, 12);
   worst_gradient(neighbours, n, 300);
+  worst_matrix(neighbours, PRODUCTS, n);
+  worst_matrix(neighbours, HESSIAN, n);
   means.y[1] = -1; /* residuals of both signs beyond the clip, predictions f far to the same side */
   means.row[0][0] = means.row[1][0] = means.along[1] = 1;
   tight(neighbours, LEVEL, means);
@@ -133,8 +146,9 @@ static void random_pairs(enum oracle_neighbours neighbours, enum quantity q) {
 
 /* ---- change over sensitivity ---- */
 
-static const struct query *const queries[] = {&query_response, &query_residual_gradient, &query_recalibration,
-                                              &query_recalibration, &query_residual_counts};
+static const struct query *const queries[] = {
+    &query_response,        &query_residual_gradient, &query_recalibration,   &query_recalibration,
+    &query_residual_counts, &query_residual_products, &query_residual_hessian};
 
 static struct ask ask_of(enum quantity q, const struct pair *p) {
   struct ask ask = {.at = p->w, .clip = p->clip, .k = ENDS, .step = p->end};
@@ -144,7 +158,8 @@ static struct ask ask_of(enum quantity q, const struct pair *p) {
 }
 
 static size_t numbers_of(enum quantity q) {
-  static const size_t numbers[] = {[RESPONSE] = 3, [GRADIENT] = MOST, [MEANS] = 2, [LEVEL] = 1, [COUNTS] = ENDS};
+  static const size_t numbers[] = {[RESPONSE] = 3, [GRADIENT] = MOST, [MEANS] = 2, [LEVEL] = 1, [COUNTS] = ENDS,
+                                   [PRODUCTS] = NUMBERS, [HESSIAN] = NUMBERS};
   return numbers[q];
 }
 
@@ -176,7 +191,7 @@ static double ask(struct oracle *o, enum quantity q, const struct pair *p, const
 
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *p) {
   double x[MOST_ROWS * P], y[MOST_ROWS], weight[MOST_ROWS], offset[MOST_ROWS];
-  double answers[2][MOST] = {{0}}, change = 0, sensitivity = 0;
+  double answers[2][NUMBERS] = {{0}}, change = 0, sensitivity = 0;
   for (int k = 0; k < 2; k++) {
     const struct coordinates_spec spec = spec_of(p);
     struct data *d = NULL;
@@ -214,13 +229,19 @@ static long double hat(const struct pair *p, size_t j, long double size) {
 
 /* Of one record with this weight, response and row. */
 static void add_expected(const struct pair *p, long double v, long double y, const long double *z, long double length,
-                         long double want[QUANTITIES][MOST]) {
+                         long double want[QUANTITIES][NUMBERS]) {
   long double t = 0, f = 0;
   for (size_t j = 0; j < MOST; j++) t += p->w[j] * z[j], f += p->along[j] * z[j];
   long double r = is_count() ? fminl(expl(t), 1) - fmaxl(y, 0) : t - y;
   long double limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
   for (size_t j = 0; j < 3; j++) want[RESPONSE][j] += v * (j == 0 ? 1 : j == 1 ? y : y * y / 2);
+  long double curvature = is_count() ? r + fmaxl(y, 0) : 1, longer = fminl(1, 1.3L * p->cap / length);
   for (size_t j = 0; j < MOST; j++) want[GRADIENT][j] += v * z[j] * clipped(r, limit);
+  for (size_t j = 0; j < NUMBERS; j++) {
+    long double product = z[j / MOST] * z[j % MOST], slope = v * clipped(r, limit);
+    want[PRODUCTS][j] += slope * slope * product;
+    want[HESSIAN][j] += v * fminl(curvature, p->clip) * longer * longer * product;
+  }
   want[LEVEL][0] += means;
   want[MEANS][0] += means;
   want[MEANS][1] += means * clipped(f, 2) / 2;
@@ -231,11 +252,11 @@ static void add_expected(const struct pair *p, long double v, long double y, con
 static void values_by_definition(int weighted) {
   enum { N = 1500 };
   double *x = base_alloc(N * P, sizeof *x), *y = base_alloc(N, sizeof *y), *weight = base_alloc(N, sizeof *weight);
-  long double want[QUANTITIES][MOST] = {{0}}, z[MOST];
+  long double want[QUANTITIES][NUMBERS] = {{0}}, z[MOST];
   struct pair p = base_pair(N, 1);
   struct fixture f = {.x = x, .y = y};
   struct coordinates *c;
-  double answer[MOST];
+  double answer[NUMBERS];
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = 1 + (double)j;
     p.centre[j] = 0.1 * (double)j;
