@@ -235,6 +235,17 @@ log_crossing <- function(x, y, a, most) {
 #' budget. Known zeros and equal entries of H and J (two indicators of one factor are never both one; the square of an
 #' indicator is the indicator) reduce the noise at no cost.
 #'
+#' Of a fit by residuals (squared error, and counts with `"newton-ridge"`) the releases are in the coordinates of the last
+#' steps, whose rows z have a norm of about one, R being their cap (see [control_newton_ridge()]). Noisy counts of
+#' residuals at w come first. They tell their scale and how far they reach, and so a clip C, the larger of 3.5 times the
+#' one and 1.5 times the other, which hardly changes the mean. The others are the mean gradient of residuals clipped to C
+#' (to \eqn{C R / |z|} for rows longer than R), the Hessian, and the second moments of the gradient's terms. For counts the
+#' second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the level, s the standard deviation
+#' of the predictors by the noisy matrix of the fit; for squared error b = 1. Sensitivities are
+#' \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n, \eqn{\sqrt2 b (1.3 R)^2 / n}{sqrt(2) b (1.3 R)^2 / n} and
+#' \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have the proportions 4 : 40 : 20 : 6. Under `"zero-out"`
+#' sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradient by 2.
+#'
 #' # Estimates and covariance
 #' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is
 #' \deqn{H^{-1} \left(J / n + s_g^2 I + \mathrm{Cov}(E v)\right) H^{-1}}{H^-1 (J / n + s_g^2 I + Cov(E v)) H^-1}
@@ -251,6 +262,9 @@ log_crossing <- function(x, y, a, most) {
 #'   deviations, because its range is much too wide for its values or the budget is too small. Then the intercept is
 #'   `NA` too, unless the range has its centre at zero, because the intercept refers to the value zero of the column.
 #'
+#' For a fit by residuals the prior standard deviation is that which lets one column explain all of the variance of the
+#' response, whatever its range is; of counts, a variance of one of the logarithm of the mean.
+#'
 #' `unresolved = "wide"` shows such an interval all the same, widened by the prior standard deviation; it relies on the
 #' prior. A column that is not resolved is almost as if it were left out: the other coefficients are nearly those of the
 #' model without it.
@@ -261,7 +275,9 @@ log_crossing <- function(x, y, a, most) {
 #' wide ranges. Private ranges of a fit with `inference` cut off only values that the noise hides. Those of a fit
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
 #' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
-#' loss is another one, with the same minimiser if the model is right.
+#' loss is another one, with the same minimiser if the model is right. Responses with bounds are clipped to them, and
+#' with squared error few residuals are larger than C: with C the intervals would be about another coefficient only where
+#' those few are large and depend on the columns.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
 #' `inst/experiments/inference.R` their coverage is as stated, or higher with few records and a small budget
@@ -269,16 +285,17 @@ log_crossing <- function(x, y, a, most) {
 #'
 #' # Predictions
 #' Unbiased coefficients are not the best for prediction. `predict()` uses coefficients that are shrunk by their
-#' covariance, at no cost, where the fit itself paid for its intervals; after `dp_inference()` it uses those of the fit.
+#' covariance, at no cost, where the fit itself paid for its intervals; after `dp_inference()`, and for fits by residuals, it
+#' uses those of the fit's method. [predict()][dp_sosp-methods] has intervals, too.
 #'
 #' @param fit A fit from [dp_sosp()], by any method, with a convex loss whose second derivative does not jump and
-#'   without a penalty. Its solution is public; the releases at the solution are charged anew.
+#'   without a penalty, or a fit of counts by residuals. Its solution is public; the releases at the solution are charged anew.
 #' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
-#'   for a fit to a matrix the matrix.
+#'   for a fit to a matrix the matrix. For a fit by residuals no source.
 #' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to that of the fit if the
 #'   records are the same; one [dp_budget()] for both counts them together.
 #' @param type `"sandwich"`: valid whether the model is right or not; `"model"`: narrower by up to 4 percent, valid only
-#'   if it is right.
+#'   if it is right, and not for fits by residuals.
 #' @param y,weights,offset For a fit to a matrix: the response and, if the fit had them, weights and offset of the
 #'   rows. A fit with a formula finds them in the data.
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
@@ -290,11 +307,12 @@ log_crossing <- function(x, y, a, most) {
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
-#'   `n`; in the coordinates of the mapped rows, factors last), `vcov` (widened, without `NA`), `reason` (why a
+#'   `n`; in the coordinates of the mapped rows, factors last; of a fit by residuals in those of its last steps, with noisy
+#'   fractions of residuals at `ends`, `counts`, and with `scale` and `clip`, for the mapped response), `vcov` (widened, without `NA`), `reason` (why a
 #'   coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`: a matrix. `confint()`: a matrix with
 #'   the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
-#'   second derivative jumps, a penalty, a fit that already has intervals, a network; in `dp_sosp()` also methods on
+#'   second derivative jumps (other than counts by residuals), type `"model"` of a fit by residuals, a penalty, a fit that already has intervals, a network; in `dp_sosp()` also methods on
 #'   batches and `"objpert"`, whose accountants cannot pay for other releases. `dpsosp_error_several`: the multinomial
 #'   loss. `dpsosp_error_absent`: `confint()` and `vcov()` of a fit without intervals.
 #' @references White (1982), Maximum likelihood estimation of misspecified models: the sandwich covariance. Its terms
