@@ -126,97 +126,6 @@ chosen_coefficients <- function(parm, names, call) {
   abort("argument", "`parm` must be names or numbers of coefficients.", call = call)
 }
 
-# ---- of predictions ----
-
-# The value of predict() with intervals or standard errors. Both are about the estimates that coef() shows, except that
-# prediction intervals are about the predictions of predict(), whose residuals were counted.
-predict_uncertain <- function(fit, newdata, type, se.fit, interval, level, offset, call) {
-  if (type == "class") {
-    abort("argument", "`type` must be \"link\" or \"response\" for intervals and standard errors.", call = call)
-  }
-  if (interval == "prediction") check_predictable(fit, call)
-  inference_of(fit, call)
-  about <- fit
-  if (interval != "prediction") about$predictor <- NULL
-  link <- predicted_link(about, newdata, call, offset)
-  warn_undeclared(fit$design, newdata, call)
-  errors <- link_errors(fit, newdata, call)
-  out <- predicted(fit, link, type)
-  if (interval != "none") {
-    z <- stats::qnorm((1 + level) / 2)
-    half <- if (interval == "confidence") z * errors$shown else sqrt(residual_quantile(fit, level)^2 + (z * errors$wide)^2)
-    out <- cbind(fit = out, lwr = predicted(fit, link - half, type), upr = predicted(fit, link + half, type))
-  }
-  if (!se.fit) return(out)
-  list(fit = out, se.fit = errors$shown * if (type == "link") 1 else fit_link(fit)$mu.eta(link))
-}
-
-# Standard errors of the linear predictor: shown, NA where a coefficient takes part that is not, and wide.
-link_errors <- function(fit, newdata, call) {
-  inference <- fit$inference
-  x <- design_link(fit$design, diag(length(fit$coefficients)), newdata, call)
-  wide <- sqrt(pmax(rowSums((x %*% inference$vcov) * x), 0))
-  hidden <- rowSums(x[, !is.na(inference$reason), drop = FALSE] != 0) > 0
-  list(wide = wide, shown = ifelse(hidden, NA, wide))
-}
-
-check_predictable <- function(fit, call) {
-  if (has_scale(fit)) return(invisible())
-  absent(paste0("`interval = \"prediction\"` needs the sizes of residuals, of which fits by `loss_squared()` release noisy ",
-                "counts: this one has the ", loss_name(fit$loss), " loss. `interval = \"confidence\"` is about the mean."),
-         call)
-}
-
-# ---- the scale of residuals ----
-
-# Is the fit by squared error? So its noisy counts of residuals tell their scale. For counts residuals have other scales
-# where the mean is another one.
-has_scale <- function(fit) by_residuals(fit) && fit$response$kind == "bounded"
-
-#' @rdname dp_sosp-methods
-#' @importFrom stats sigma
-#' @export
-sigma.dp_sosp <- function(object, ...) {
-  check_dots()
-  if (has_scale(object)) return(object$response$half * mapped_sigma(object))
-  absent(paste0("A fit with the ", loss_name(object$loss), " loss releases no scale of residuals: fits by ",
-                "`loss_squared()` do."), sys.call())
-}
-
-# For the mapped response.
-mapped_sigma <- function(fit) {
-  counts <- fit$trace$query == "residual counts"
-  fit$inference$released$scale[["sd"]] %||% utils::tail(fit$trace$estimate[counts], 1)
-}
-
-# The variance of the predictions, by the noisy matrix, over that and the squared scale of the residuals.
-explained_share <- function(fit) {
-  if (!has_scale(fit)) return(NA_real_)
-  fit$level$variance / (fit$level$variance + mapped_sigma(fit)^2)
-}
-
-# The size that this fraction of the absolute residuals does not exceed, in the units of the response. As counts are
-# interpolated between ends (proofs: residual-counts), those from an end on are about the fraction beyond the middle of
-# the interval before it. A fraction below the standard deviation of its noise is taken to be as large as that.
-residual_quantile <- function(fit, level) {
-  released <- fit$inference$released
-  counts <- as.vector(released$counts)
-  ends <- released$ends
-  k <- length(ends)
-  middle <- (ends[-1] + ends[-k]) / 2
-  noise <- attr(released$counts, "sd") * sqrt(rev(seq_len(k - 1)))
-  beyond <- pmax(rev(cumsum(rev(counts[-1]))), noise) / fit$level$present
-  fit$response$half * log_crossing(middle, beyond, 1 - level, ends[k])
-}
-
-# Where y falls below a, by interpolation of its logarithm; `most` where it does not.
-log_crossing <- function(x, y, a, most) {
-  i <- which(y < a)[1]
-  if (is.na(i)) return(most)
-  if (i == 1L) return(x[1])
-  x[i - 1] + (x[i] - x[i - 1]) * log(y[i - 1] / a) / log(y[i - 1] / y[i])
-}
-
 # ---- for an existing fit, as a further charge ----
 
 #' Standard errors, tests and intervals
@@ -235,15 +144,15 @@ log_crossing <- function(x, y, a, most) {
 #' budget. Known zeros and equal entries of H and J (two indicators of one factor are never both one; the square of an
 #' indicator is the indicator) reduce the noise at no cost.
 #'
-#' Of a fit by residuals (squared error, and counts with `"newton-ridge"`) the releases are in the coordinates of the last
-#' steps, whose rows z have a norm of about one, R being their cap (see [control_newton_ridge()]). Noisy counts of
-#' residuals at w come first. They tell their scale and how far they reach, and so a clip C, the larger of 3.5 times the
-#' one and 1.5 times the other, which hardly changes the mean. The others are the mean gradient of residuals clipped to C
-#' (to \eqn{C R / |z|} for rows longer than R), the Hessian, and the second moments of the gradient's terms. For counts the
-#' second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the level, s the standard deviation
-#' of the predictors by the noisy matrix of the fit; for squared error b = 1. Sensitivities are
-#' \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n, \eqn{\sqrt2 b (1.3 R)^2 / n}{sqrt(2) b (1.3 R)^2 / n} and
-#' \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have the proportions 4 : 40 : 20 : 6. Under `"zero-out"`
+#' Of a fit by residuals (squared error, and counts with `"newton-ridge"`) the releases are in the coordinates of the
+#' last steps, whose rows z have a norm of about one, R being their cap (see [control_newton_ridge()]). Noisy counts of
+#' residuals at w come first. They tell their scale and how far they reach, and so a clip C, the larger of 3.5 times
+#' the one and 1.5 times the other, which hardly changes the mean. The others are the mean gradient of residuals
+#' clipped to C (to \eqn{C R / |z|} for rows longer than R), the Hessian, and the second moments of the gradient's
+#' terms. For counts the second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the
+#' level, s the standard deviation of the predictors by the noisy matrix of the fit; for squared error b = 1.
+#' Sensitivities are \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n, \eqn{\sqrt2 b (1.3 R)^2 / n}{sqrt(2) b (1.3 R)^2 / n}
+#' and \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have the proportions 4 : 40 : 20 : 6. Under `"zero-out"`
 #' sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradient by 2.
 #'
 #' # Estimates and covariance
@@ -276,8 +185,8 @@ log_crossing <- function(x, y, a, most) {
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
 #' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
 #' loss is another one, with the same minimiser if the model is right. Responses with bounds are clipped to them, and
-#' with squared error few residuals are larger than C: with C the intervals would be about another coefficient only where
-#' those few are large and depend on the columns.
+#' with squared error few residuals are larger than C: with C the intervals would be about another coefficient only
+#' where those few are large and depend on the columns.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
 #' `inst/experiments/inference.R` their coverage is as stated, or higher with few records and a small budget
@@ -285,11 +194,12 @@ log_crossing <- function(x, y, a, most) {
 #'
 #' # Predictions
 #' Unbiased coefficients are not the best for prediction. `predict()` uses coefficients that are shrunk by their
-#' covariance, at no cost, where the fit itself paid for its intervals; after `dp_inference()`, and for fits by residuals, it
-#' uses those of the fit's method. [predict()][dp_sosp-methods] has intervals, too.
+#' covariance, at no cost, where the fit itself paid for its intervals; after `dp_inference()`, and for fits by
+#' residuals, it uses those of the fit's method. [predict()][dp_sosp-methods] has intervals, too.
 #'
 #' @param fit A fit from [dp_sosp()], by any method, with a convex loss whose second derivative does not jump and
-#'   without a penalty, or a fit of counts by residuals. Its solution is public; the releases at the solution are charged anew.
+#'   without a penalty, or a fit of counts by residuals. Its solution is public; the releases at the solution are
+#'   charged anew.
 #' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
 #'   for a fit to a matrix the matrix. For a fit by residuals no source.
 #' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to that of the fit if the
@@ -307,14 +217,15 @@ log_crossing <- function(x, y, a, most) {
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
-#'   `n`; in the coordinates of the mapped rows, factors last; of a fit by residuals in those of its last steps, with noisy
-#'   fractions of residuals at `ends`, `counts`, and with `scale` and `clip`, for the mapped response), `vcov` (widened, without `NA`), `reason` (why a
-#'   coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`: a matrix. `confint()`: a matrix with
-#'   the ends of the intervals.
+#'   `n`; in the coordinates of the mapped rows, factors last; of a fit by residuals in those of its last steps, with
+#'   noisy fractions of residuals at `ends`, `counts`, and with `scale` and `clip`, for the mapped response), `vcov`
+#'   (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`:
+#'   a matrix. `confint()`: a matrix with the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
-#'   second derivative jumps (other than counts by residuals), type `"model"` of a fit by residuals, a penalty, a fit that already has intervals, a network; in `dp_sosp()` also methods on
-#'   batches and `"objpert"`, whose accountants cannot pay for other releases. `dpsosp_error_several`: the multinomial
-#'   loss. `dpsosp_error_absent`: `confint()` and `vcov()` of a fit without intervals.
+#'   second derivative jumps (other than counts by residuals), type `"model"` of a fit by residuals, a penalty, a fit
+#'   that already has intervals, a network; in `dp_sosp()` also methods on batches and `"objpert"`, whose accountants
+#'   cannot pay for other releases. `dpsosp_error_several`: the multinomial loss. `dpsosp_error_absent`: `confint()`
+#'   and `vcov()` of a fit without intervals.
 #' @references White (1982), Maximum likelihood estimation of misspecified models: the sandwich covariance. Its terms
 #'   for the noise are this package's, see `vignette("intervals")`.
 #' @seealso [dp_sosp()], [tidy()][dp_sosp-tidy].

@@ -180,8 +180,9 @@ noise_covariance <- function(v, sd, known) {
 
 # ---- on the scale of the columns as they are ----
 
-# step: the value of one_step(), in the coordinates of this geometry or, if it is NULL, of the mapped rows. Not shown are estimates with too large an unresolved part, and those that a short
-# column affects: its slope, and the intercept if the centre of its range is not zero.
+# step: the value of one_step(), in the coordinates of this geometry or, if it is NULL, of the mapped rows. Not shown
+# are estimates with too large an unresolved part, and those that a short column affects: its slope, and the intercept
+# if the centre of its range is not zero.
 step_intervals <- function(step, design, geometry = NULL) {
   map <- core_map(design, geometry)
   open <- step$prior^2 * tcrossprod(map %*% step$open)

@@ -1,8 +1,8 @@
 /*
  * Sums of clipped residuals and moments of the response, measured: no pair of neighbours exceeds their sensitivities,
  * however long its rows and however large its residuals, and the pairs of the proofs come within 0.1 % (proofs:
- * sensitivity-response, sensitivity-residual, residual-products, residual-hessian, residual-counts, recalibration). Their
- * values by definition; what is refused for a slope without a bound.
+ * sensitivity-response, sensitivity-residual, residual-products, residual-hessian, residual-counts, recalibration).
+ * Their values by definition; what is refused for a slope without a bound.
  */
 #include "fixture.h"
 

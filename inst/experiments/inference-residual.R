@@ -5,8 +5,8 @@
 #   covered, covered_shown, shown, ratio  as in inference.R; ratio is to the width of lm()'s or glm()'s intervals by the
 #                                         sandwich in the same runs
 #   sandwich                              fraction of the runs whose interval by lm() or glm() covers the truth
-# The problem "wages" needs the package AER, or a folder AER_DATA with its .rda files. Noise is reproducible: no result is
-# for release.
+# The problem "wages" needs the package AER, or a folder AER_DATA with its .rda files. Noise is reproducible: no result
+# is for release.
 # Then: Rscript inference-residual.R --summary RESULTS.csv
 suppressMessages(library(dpsosp))
 
@@ -70,7 +70,8 @@ wages <- function() {
 skewed <- function() {
   set.seed(7)
   rows <- 300000
-  x <- matrix(stats::rnorm(rows * 7), rows) + 0.5 * matrix(stats::rnorm(rows * 2), rows) %*% matrix(stats::rnorm(14), 2)
+  shared <- matrix(stats::rnorm(rows * 2), rows)
+  x <- matrix(stats::rnorm(rows * 7), rows) + 0.5 * shared %*% matrix(stats::rnorm(14), 2)
   for (j in c(3, 6)) x[, j] <- x[, j] > stats::quantile(x[, j], stats::runif(1, 0.5, 0.95))
   f <- drop(scale(x %*% (stats::rnorm(7) / apply(x, 2, stats::sd)))) * sqrt(0.3)
   error <- (stats::rexp(rows) - 1) * exp(0.5 * f / sqrt(0.3)) / sqrt(exp(0.5))

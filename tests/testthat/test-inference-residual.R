@@ -126,8 +126,8 @@ test_that("four releases are paid for, in their proportions, out of three quarte
   run <- dp_ledger(fit)[-(1:2), ]
   expect_equal(sum(ledger$rho) / sum(run$rho), 0.75, tolerance = 1e-6)
   reach <- fit$inference$released$clip * fit$geometry$cap
-  expect_equal(ledger$sensitivity, c(sqrt(2), 2 * reach, sqrt(2) * (1.3 * fit$geometry$cap)^2, sqrt(2) * reach^2) / 4000,
-               tolerance = 1e-6)
+  hessian <- (1.3 * fit$geometry$cap)^2
+  expect_equal(ledger$sensitivity, sqrt(2) * c(1, sqrt(2) * reach, hessian, reach^2) / 4000, tolerance = 1e-6)
   first <- fitted(eps = 1, inference = "none")
   second <- later(first, d, eps = 2)
   expect_identical(nrow(dp_ledger(second)), nrow(dp_ledger(first)) + 4L)
@@ -181,7 +181,8 @@ test_that("confidence intervals and standard errors are about the coefficients t
   expect_equal(predict(fit, new, se.fit = TRUE)$fit, link)
   rate <- fitted(eps = 10, formula = k ~ a + b, loss = "poisson")
   got <- predict(rate, new, se.fit = TRUE, interval = "confidence")
-  expect_equal(predict(rate, new, "response", se.fit = TRUE)$se.fit, exp(got$fit[, "fit"]) * got$se.fit, ignore_attr = TRUE)
+  expect_equal(predict(rate, new, "response", se.fit = TRUE)$se.fit, exp(got$fit[, "fit"]) * got$se.fit,
+               ignore_attr = TRUE)
   hidden <- fit
   hidden$inference$reason[["b"]] <- "not resolved"
   new$b[1] <- 0
@@ -193,7 +194,9 @@ test_that("confidence intervals and standard errors are about the coefficients t
 
 test_that("what there is not is refused, with the reason", {
   budget <- dp_budget(eps = 1, delta = 1e-6)
-  refused <- function(code, text, class) expect_error(suppressMessages(code), text, class = paste0("dpsosp_error_", class))
+  refused <- function(code, text, class) {
+    expect_error(suppressMessages(code), text, class = paste0("dpsosp_error_", class))
+  }
   for (loss in list(response, loss_poisson(20))) {
     refused(dp_sosp(y ~ a, d, budget = budget, loss = loss, bounds = ends, inference = "model"),
             "would take the variance of the response for known", "inference")
@@ -215,6 +218,7 @@ test_that("what there is not is refused, with the reason", {
   refused(predict(two, d, type = "class", se.fit = TRUE), "\"link\" or \"response\"", "argument")
   refused(predict(two, d, interval = "prediction"), "logistic", "absent")
   refused(sigma(two), "logistic", "absent")
-  flowers <- quiet_fit(Species ~ Sepal.Length, iris, method = "gd", eps = 1, delta = 1e-4, bounds = list(Sepal.Length = c(4, 8)))
+  flowers <- quiet_fit(Species ~ Sepal.Length, iris, method = "gd", eps = 1, delta = 1e-4,
+                       bounds = list(Sepal.Length = c(4, 8)))
   refused(predict(flowers, iris, se.fit = TRUE), "one predictor", "several")
 })
