@@ -151,7 +151,7 @@ methods_of <- function(model) c("auto", methods_known, if (model == "network") "
 # For options: one method of each family.
 some_methods <- list(
   logistic = c("newton-ridge", "newton", "2opt-ls", "gd", "objpert", "blgd", "sgd", "spider"),
-  network = "sgd"
+  squared = "newton-ridge", poisson = "newton-ridge", network = "sgd"
 )
 
 # Fewer steps than by default, where these take long. "auto" takes no control.

@@ -7,7 +7,9 @@
 #   sandwich                              fraction of the runs whose interval by lm() or glm() covers the truth
 # The problem "wages" needs the package AER, or a folder AER_DATA with its .rda files. Noise is reproducible: no result
 # is for release.
-# Then: Rscript inference-residual.R --summary RESULTS.csv
+# Then: Rscript inference-residual.R --summary RESULTS.csv SUMMARY.csv
+# which is results/inference-residual-summary.csv, of 200 runs. It is pooled over the coefficients; least is the
+# smallest covered_shown of those that are shown in at least half of the runs.
 suppressMessages(library(dpsosp))
 
 arguments <- commandArgs(TRUE)
@@ -97,7 +99,8 @@ sandwich <- function(d, loss) {
        error = sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse)))
 }
 
-# A matrix with a row for each coefficient and, for squared error, one for prediction intervals, judged by other records.
+# A matrix with a row for each coefficient and, for squared error, one for prediction intervals, judged by other
+# records.
 one_run <- function(problem, eps, seed) {
   set.seed(seed)
   d <- problem$draw()
@@ -137,23 +140,25 @@ simulate <- function(out, runs, eps) {
   }
 }
 
-# Pooled over the coefficients; least: among those that are shown in at least half of the runs.
 summary_table <- function(x) {
-  label <- paste0(x$problem, ", eps ", x$eps)
+  label <- paste(x$problem, x$eps)
   rows <- lapply(split(x, factor(label, unique(label))), function(x) {
     prediction <- x$covered[x$coefficient == "prediction"]
     x <- x[x$coefficient != "prediction", ]
     often <- x$shown >= 0.5
-    c(runs = x$runs[1], covered = mean(x$covered), shown = mean(x$shown),
-      covered_shown = sum(x$covered_shown * x$shown, na.rm = TRUE) / sum(x$shown),
-      least = if (any(often)) min(x$covered_shown[often]) else NA, ratio = stats::median(x$ratio, na.rm = TRUE),
-      sandwich = mean(x$sandwich), prediction = if (length(prediction) > 0L) prediction else NA)
+    numbers <- c(covered = mean(x$covered), shown = mean(x$shown),
+                 covered_shown = sum(x$covered_shown * x$shown, na.rm = TRUE) / sum(x$shown),
+                 least = if (any(often)) min(x$covered_shown[often]) else NA,
+                 ratio = stats::median(x$ratio, na.rm = TRUE), sandwich = mean(x$sandwich),
+                 prediction = if (length(prediction) > 0L) prediction else NA)
+    cbind(x[1, c("problem", "eps", "runs")], as.list(round(numbers, 3)))
   })
-  round(do.call(rbind, rows), 3)
+  do.call(rbind, rows)
 }
 
 if (identical(arguments[1], "--summary")) {
-  print(summary_table(utils::read.csv(arguments[2])))
+  table <- summary_table(utils::read.csv(arguments[2]))
+  utils::write.csv(table, arguments[3], row.names = FALSE, quote = FALSE, na = "")
 } else {
   runs <- if (length(arguments) > 1L) as.integer(arguments[2]) else 200L
   eps <- if (length(arguments) > 2L) as.numeric(strsplit(arguments[3], ",")[[1]]) else c(1, 4)
