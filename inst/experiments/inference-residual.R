@@ -72,8 +72,9 @@ wages <- function() {
 skewed <- function() {
   set.seed(7)
   rows <- 300000
+  own <- matrix(stats::rnorm(rows * 7), rows)
   shared <- matrix(stats::rnorm(rows * 2), rows)
-  x <- matrix(stats::rnorm(rows * 7), rows) + 0.5 * shared %*% matrix(stats::rnorm(14), 2)
+  x <- own + 0.5 * shared %*% matrix(stats::rnorm(14), 2)
   for (j in c(3, 6)) x[, j] <- x[, j] > stats::quantile(x[, j], stats::runif(1, 0.5, 0.95))
   f <- drop(scale(x %*% (stats::rnorm(7) / apply(x, 2, stats::sd)))) * sqrt(0.3)
   error <- (stats::rexp(rows) - 1) * exp(0.5 * f / sqrt(0.3)) / sqrt(exp(0.5))
