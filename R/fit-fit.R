@@ -106,7 +106,7 @@ check_fit <- function(fit, call) {
 #' \eqn{\sqrt{q^2 + z^2 s^2}}{sqrt(q^2 + z^2 s^2)}: q is the size that the fraction `level` of the residuals does not
 #' exceed, s the standard error of the prediction, and z the quantile of the normal distribution. So residuals need not
 #' be normal, but their spread is taken to be the same for all records. Where the noise hides how many residuals are
-#' larger, q is the width of the bounds of the response.
+#' larger, q is the width of the bounds of the response. Its `fit` is that of a plain `predict()`.
 #'
 #' `sigma()` is the scale of the residuals of a fit by squared error, from the last noisy counts: 68 percent of the
 #' absolute residuals are smaller, as of a normal distribution with this standard deviation. It costs nothing. With
