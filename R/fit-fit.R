@@ -17,7 +17,7 @@ new_linear_fit <- function(job) {
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
     decrease = decrease, ridge = released(result$ridge),
     privacy = new_privacy(job),
-    level = job$level,
+    level = known_level(job),
     released = job$released,
     geometry = job$geometry,
     trace = trace,
@@ -71,10 +71,14 @@ check_fit <- function(fit, call) {
 #'   expected count and this count (with `"newton-ridge"` at most the largest one); `"class"` is an error.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
-#' @param se.fit Must be `FALSE`: predictions have no standard errors.
+#' @param se.fit Add standard errors? See the section Intervals of predictions.
+#' @param interval,level `"confidence"` or `"prediction"`: intervals of this level, see the section Intervals of
+#'   predictions.
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: a vector with one entry for each row of `newdata` (or a matrix with a row for each), `NA` where
-#'   a predictor is missing or a level was not declared (of such levels a warning names the columns). `coef()`: named
+#'   a predictor is missing or a level was not declared (of such levels a warning names the columns); with `interval` a
+#'   matrix with the columns `fit`, `lwr` and `upr`, with `se.fit` a list of `fit` and `se.fit`. `sigma()`: a number.
+#'   `coef()`: named
 #'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `nobs()`: n.
 #'   `formula()`: the formula, without its environment. `print()` and `plot()` return their argument invisibly;
 #'   `summary()` returns an object to print, `autoplot()` a plot of ggplot2.
@@ -83,7 +87,8 @@ check_fit <- function(fit, call) {
 #'   Generics that need the data, or would be a further release, are an error of class `dpsosp_error_absent`: `terms()`,
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
 #'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
-#'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]).
+#'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]), intervals of predictions
+#'   that the fit does not have, and `sigma()` of other fits than those by squared error.
 #'
 #'   `plot()` has two panels. The left panel shows the norms of released gradients, with their upper confidence bounds
 #'   and the target: a run may stop where a bound is below the target. Open circles are gradients on batches or
@@ -91,6 +96,21 @@ check_fit <- function(fit, call) {
 #'   are many gradients, running medians of norms and bounds are shown, and the bound of the last one. A released
 #'   minimiser has a bound only. The right panel shows which fraction of the budget was spent after each release, and
 #'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2.
+#' @section Intervals of predictions: Standard errors and `"confidence"` intervals are about the linear predictor, or
+#' with `type = "response"` the mean. They need a fit with intervals ([dp_inference()]) and are about the coefficients
+#' that `coef()` shows, so `fit` is their prediction, too, and not the shrunk one of a plain `predict()`. They are `NA`
+#' where a coefficient takes part that the budget does not resolve.
+#'
+#' A `"prediction"` interval is for the response of one more record. It is for fits by squared error ([loss_squared()])
+#' with intervals, which have released noisy counts of absolute residuals by their size. Its half width is
+#' \eqn{\sqrt{q^2 + z^2 s^2}}{sqrt(q^2 + z^2 s^2)}: q is the size that the fraction `level` of the residuals does not
+#' exceed, s the standard error of the prediction, and z the quantile of the normal distribution. So residuals need not
+#' be normal, but their spread is taken to be the same for all records. Where the noise hides how many residuals are
+#' larger, q is the width of the bounds of the response. Its `fit` is that of a plain `predict()`.
+#'
+#' `sigma()` is the scale of the residuals of a fit by squared error, from the last noisy counts: 68 percent of the
+#' absolute residuals are smaller, as of a normal distribution with this standard deviation. It costs nothing. With
+#' heavy tails it is below the root of the mean square.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, and for `newdata` that lacks a column of the formula or
 #'   has it with another type; `dpsosp_error_absent` as above. A warning has the class `dpsosp_warning_levels`:
 #'   `newdata` has levels that the fit did not declare.
@@ -136,31 +156,6 @@ design_formula <- function(design, call = sys.call(-1)) {
   stats::formula(design$terms)
 }
 
-#' @rdname dp_sosp-methods
-#' @importFrom stats predict
-#' @export
-predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, offset = NULL,
-                            ...) {
-  call <- sys.call()
-  check_dots(call)
-  if (check_flag(se.fit, "se.fit", call)) {
-    absent("`se.fit`: predictions have no standard errors; `vcov()` is the covariance of the coefficients.", call)
-  }
-  type <- check_choice(type, c("link", "response", "class"), "type", call)
-  if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
-  check_type(type, object, call)
-  link <- predicted_link(object, newdata, call, offset)
-  warn_undeclared(object$design, newdata, call)
-  if (type == "link") return(link)
-  if (is_numeric_response(object$response)) return(response_mean(object$response, link))
-  classes <- object$response$kind == "classes"
-  switch(type,
-    response = if (classes) class_probabilities(link) else stats::plogis(link),
-    class = if (classes) class_labels(link, object$response$labels) else
-      response_decode(object$response, ifelse(link > 0, 1, -1))
-  )
-}
-
 # A network of an array has no design.
 warn_undeclared <- function(design, newdata, call) {
   if (is.null(design) || is_matrix_design(design)) return(invisible())
@@ -182,17 +177,6 @@ predicted_link <- function(fit, newdata, call, offset = NULL) {
 }
 
 prediction_coef <- function(fit) fit$predictor %||% fit$coefficients
-
-check_type <- function(type, fit, call) {
-  if (type == "class" && is_numeric_response(fit$response)) {
-    abort("argument", "`type` = \"class\" is for responses with two values; this fit's is numeric: take \"response\".",
-          call = call)
-  }
-  if (type == "response" && !has_probabilities(fit$loss)) {
-    abort("argument", "A fit with the ", fit$loss$name, " loss has no probabilities: take `type` = \"link\" or ",
-          "\"class\".", call = call)
-  }
-}
 
 # The linear predictor, with one column per output, for rows clipped as in the fit. A row's value depends on this row
 # alone, even in its last bit (proofs: own-row): classes and scores jump at a predictor of zero.
@@ -262,4 +246,52 @@ fit_link <- function(fit) {
   kind <- fit$response$kind
   plain <- kind == "bounded" || !has_probabilities(fit$loss)
   stats::make.link(if (kind == "count") "log" else if (plain) "identity" else "logit")
+}
+
+# ---- as text ----
+
+# One line per coefficient, with a column for each class where there are several classes.
+estimate_lines <- function(coefficients, digits) {
+  if (!is.matrix(coefficients)) coefficients <- cbind(Estimate = coefficients)
+  columns <- lapply(seq_len(ncol(coefficients)), function(k) format(coefficients[, k], digits = digits))
+  table_lines(rownames(coefficients), stats::setNames(columns, colnames(coefficients)))
+}
+
+# A table of text with row names; only the first rows are shown.
+table_lines <- function(rows, columns) {
+  padded <- Map(function(name, column) formatC(c(name, column), width = max(nchar(c(name, column)))), names(columns),
+                columns)
+  lines <- do.call(paste, c(list(format(c("", rows))), padded))
+  more <- length(rows) - max_coefficients
+  c(utils::head(lines, max_coefficients + 1L), if (more > 0L) paste("and", more, "more: see `coef()`"))
+}
+
+max_coefficients <- 30L # that are printed
+
+privacy_text <- function(privacy) {
+  c(
+    paste0("Private: ", guarantee_text(privacy$eps, privacy$delta), " (",
+           privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
+           if (!is.null(privacy$order)) paste(" at order", format(privacy$order, digits = 4)), ")"),
+    privacy$parts,
+    if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
+    if (privacy$noise == "reproducible") study_text
+  )
+}
+
+accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation",
+                      tuned = "of all candidates together", added = "eps and delta added")
+
+certificate_lines <- function(certificate, scale, target = NULL) {
+  bound <- function(value, symbol) if (is.na(value)) "not measured at the solution" else paste(symbol, signif(value, 3))
+  wanted <- function(value, more = NULL) if (!is.null(target)) paste0(" (target ", signif(value, 3), more, ")")
+  c(
+    paste0("Gradient norm ", bound(certificate$gradient[["upper"]], "<="),
+           wanted(target$eps_g, if (isTRUE(target$trivial)) ", met by every point")),
+    paste0("Smallest eigenvalue ", bound(certificate$eigenvalue[["lower"]], ">="), wanted(-target$eps_h),
+           if (isTRUE(certificate$eigenvalue_known)) ", known from the loss"),
+    paste0("Both with confidence ", format(certificate$confidence), "; ", scale),
+    paste0("They say how flat the ", if (certificate$of == "population") "population's ", "objective is there, ",
+           "not how small it is")
+  )
 }

@@ -164,7 +164,8 @@
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
 #'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule of that section.
 #' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()]. They
-#'   take three quarters of the budget; the method, by default `"newton"`, has the rest. `"none"`: no intervals.
+#'   take three quarters of the budget; the method, by default `"newton"` (for squared error and counts
+#'   `"newton-ridge"`), has the rest. `"none"`: no intervals.
 #' @param certificate `"own"`: the method's own certificate only. `"population"`: 15 percent of the records, chosen by
 #'   their row numbers, are kept out of the fit, and [dp_certify()] uses them to certify the solution for the
 #'   population. Both parts have the same `eps` and `delta`, which do not add, because no record is in both. The
@@ -208,7 +209,8 @@
 #'     intervals;
 #'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
 #'   * `level`: of fits by residuals ([loss_squared()], counts) what was released of the mapped response, see
-#'     [control_newton_ridge()]; `NULL` for others;
+#'     [control_newton_ridge()], and from the noisy matrix the `factor` by which the columns were rescaled and the
+#'     `variance` of the predictors; `NULL` for others;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.

@@ -33,7 +33,7 @@ job_geometry <- function(job) {
   geometry <- c(new_geometry(moments, columns$degree, job),
                 if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
   geometry <- c(geometry, class_weights(job, geometry, moments$variance, columns$box))
-  if (takes_residuals(job$method)) geometry <- residual_geometry(geometry, moments, job)
+  if (takes_residuals(job$method)) geometry <- residual_geometry(geometry, moments, job, columns$box)
   move_oracle(job$oracle, geometry)
   add_entries(job, geometry = geometry)
 }

@@ -7,15 +7,16 @@
 
 # Fractions of the cost of intervals. Type "model" needs no products, so the other fractions are scaled up.
 inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05)
-# Fraction for the method, of the budget that a fit with intervals has left when its method begins.
-inference_path <- 0.25
-
 inference_types <- c("sandwich", "model")
 
 job_intervals <- function(job) {
   if (job$inference == "none") return(job)
-  oracle <- if (is.null(job$geometry)) job$oracle else plain_oracle(job)
   rho <- budget_state(job$budget)$left - job$end
+  if (takes_residuals(job$method)) {
+    facts <- residual_facts(job$design, job$response, job$geometry, known_level(job))
+    return(add_entries(job, intervals = infer_residuals(job$oracle, facts, job$solution, rho, job$n)))
+  }
+  oracle <- if (is.null(job$geometry)) job$oracle else plain_oracle(job)
   point <- core_start(job$design, job$solution)
   add_entries(job, intervals = infer(oracle, job$design, point, job$inference, rho, job$n))
 }
@@ -37,23 +38,31 @@ products <- function(oracle, point, rho) {
 }
 
 # Do check_inferable() and the number of outputs allow intervals?
-has_intervals <- function(loss, penalty) {
-  loss_outputs(loss) == 1L && is_convex(loss, penalty_none()) && is_smooth(loss) && penalty$name == "none"
+has_intervals <- function(loss, penalty, residual = FALSE) {
+  loss_outputs(loss) == 1L && is_convex(loss, penalty_none()) && (residual || is_smooth(loss)) &&
+    penalty$name == "none"
 }
 
-# Checks a problem.
-check_inferable <- function(loss, penalty, dim, call) {
+# Checks a problem. residual: is it fitted by residuals?
+check_inferable <- function(loss, penalty, design, call, residual = FALSE, type = "sandwich") {
   refuse <- function(...) abort("argument", "Intervals ", ..., call = call, class = "dpsosp_error_inference")
   if (!is_convex(loss, penalty_none())) {
     refuse("are for convex losses: a step from a point of the ", loss$name, " loss leads to no minimiser of it.")
   }
-  if (!is_smooth(loss)) {
+  if (residual && type != "sandwich") {
+    refuse("of fits by residuals are of the type \"sandwich\": \"model\" would take the variance of the response for ",
+           "known, and would hardly be narrower.")
+  }
+  if (residual && columns_of(list(design = design)) == 0L) {
+    refuse("of fits by residuals need columns beside the intercept, by whose geometry residuals are clipped.")
+  }
+  if (!residual && !is_smooth(loss)) {
     refuse("need Hessians, and the second derivative of the ", loss$name, " loss jumps: none is released.")
   }
   if (penalty$name != "none") {
     refuse("are about the minimiser without a penalty: leave out `penalty`.")
   }
-  check_matrix_size(dim, "A covariance", call)
+  check_matrix_size(design_dim(design), "A covariance", call)
 }
 
 # ---- estimates and their covariance ----
@@ -81,11 +90,14 @@ step_floor <- 1 / 4 # times the norm of H's noise, sd_H sqrt(2 p): eigenvalues b
 step_prior <- 1.5   # prior standard deviation of the coefficient of a column in [-1, 1]
 step_most <- 1 / 4  # largest fraction of a variance that may come from the prior
 step_evident <- 3   # least curvature of a column, in standard deviations of its noise
+raised_most <- 2    # standard deviations of the noise of the products by which their diagonal is raised at most
 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
-one_step <- function(released, design) {
+# known: entries of the matrices, see below; prior: standard deviation of a coefficient of the core; residual: that of
+# the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows.
+one_step <- function(released, design, known = known_entries(design), prior = step_prior * design$radius,
+                     residual = 0) {
   p <- length(released$point)
-  known <- known_entries(design)
   sd <- attr(released$hessian, "sd")
   hessian <- tidy_matrix(released$hessian, known)
   curvature <- eigen(hessian, symmetric = TRUE)
@@ -97,9 +109,10 @@ one_step <- function(released, design) {
   step <- drop(inverse %*% released$gradient)
   spread <- if (is.null(released$products)) recompose(vectors, values) else
     positive_part(tidy_matrix(released$products, known))
+  diag(spread) <- raised(diag(spread), residual^2 * diag(recompose(vectors, values)), attr(released$products, "sd"))
   meat <- spread / released$n + diag(attr(released$gradient, "sd")^2, p) + noise_covariance(step, sd, known)
   list(w = released$point - step, covariance = inverse %*% meat %*% inverse,
-       open = vectors[, open, drop = FALSE], prior = step_prior * design$radius,
+       open = vectors[, open, drop = FALSE], prior = prior,
        short = short_columns(hessian, sd, design))
 }
 
@@ -111,6 +124,8 @@ short_columns <- function(hessian, sd, design) {
   short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
   short & column_groups(design) == 0L & !(design$intercept & seq_along(short) == 1L)
 }
+
+raised <- function(x, least, sd) if (is.null(sd)) x else pmax(x, pmin(least, x + raised_most * sd))
 
 recompose <- function(vectors, values) vectors %*% (t(vectors) * values)
 
@@ -137,6 +152,9 @@ column_groups <- function(design) {
   group <- ifelse(columns$kind == "indicator", match(columns$variable, unique(columns$variable)), 0L)
   c(if (design$intercept) 0L, group)[design_order(design)]
 }
+
+# In other coordinates of the rows nothing is known.
+nothing_known <- function(p) list(zero = matrix(FALSE, p, p), tied = integer())
 
 # The mean of two tied entries, weighted by precision: a diagonal entry has twice the variance of the other.
 tidy_matrix <- function(x, known) {
@@ -165,10 +183,11 @@ noise_covariance <- function(v, sd, known) {
 
 # ---- on the scale of the columns as they are ----
 
-# step: the value of one_step(). Not shown are estimates with too large an unresolved part, and those that a short
-# column affects: its slope, and the intercept if the centre of its range is not zero.
-step_intervals <- function(step, design) {
-  map <- core_map(design)
+# step: the value of one_step(), in the coordinates of this geometry or, if it is NULL, of the mapped rows. Not shown
+# are estimates with too large an unresolved part, and those that a short column affects: its slope, and the intercept
+# if the centre of its range is not zero.
+step_intervals <- function(step, design, geometry = NULL) {
+  map <- core_map(design, geometry)
   open <- step$prior^2 * tcrossprod(map %*% step$open)
   covariance <- map %*% step$covariance %*% t(map) + open
   dimnames(covariance) <- list(rownames(map), rownames(map))
@@ -177,14 +196,16 @@ step_intervals <- function(step, design) {
   short <- drop((map != 0) %*% step$short) > 0
   hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | short
   reason <- ifelse(hidden, "not resolved by this budget", NA)
-  list(coefficients = core_coef(design, step$w), vcov = covariance, reason = reason,
-       predictor = core_coef(design, shrink(step)))
+  list(coefficients = mapped_coef(design, geometry, step$w), vcov = covariance, reason = reason,
+       predictor = mapped_coef(design, geometry, shrink(step)))
 }
 
+mapped_coef <- function(design, geometry, w) core_coef(design, from_geometry(geometry, w))
+
 # Column j is the contribution of the core's j-th coefficient to the coefficients of the columns.
-core_map <- function(design) {
+core_map <- function(design, geometry = NULL) {
   p <- design_dim(design)
-  map <- vapply(seq_len(p), function(j) core_coef(design, as.double(seq_len(p) == j)), numeric(p))
+  map <- vapply(seq_len(p), function(j) mapped_coef(design, geometry, as.double(seq_len(p) == j)), numeric(p))
   matrix(map, p, dimnames = list(names(core_coef(design, numeric(p))), NULL))
 }
 
@@ -193,4 +214,76 @@ shrink <- function(step) {
   p <- length(step$w)
   prior <- diag(step$prior^2, p)
   drop(prior %*% solve(step$covariance + step$prior^2 * tcrossprod(step$open) + prior, step$w))
+}
+
+# ---- fits by residuals ----
+
+# Such a fit (method-residual.R) has its intervals in the coordinates of its last steps, whose rows z have a norm of
+# about one, with noise in proportion to a clip of residuals. At the solution noisy counts of residuals come first: they
+# tell their scale and how far they reach, and so a clip C that hardly changes the mean. Then come the mean gradient of
+# residuals clipped to C (less for rows longer than the cap), the Hessian, and the second moments of the gradient's
+# terms. The rest is one_step(), as squared error is quadratic but for the clip.
+#
+# For counts second derivatives are means, of which few exceed exp(inference_reach) times the level, with the standard
+# deviation of the predictors as its unit: there they are clipped, which makes intervals wider.
+#
+# Predictions are those of the solution, which has less noise than its one step.
+
+inference_residuals <- c(counts = 0.04, gradient = 0.40, hessian = 0.20, products = 0.06)
+inference_clip <- c(sd = 3.5, far = 1.5) # C is at least this times the scale, and how far residuals reach
+inference_reach <- 2
+inference_ends <- 25L # of the counts, from the largest residual on by a factor of sqrt(2) downwards
+
+# What a fit by residuals knows of the mapped response: job$level and, from the core, the factor by which the run
+# rescaled the columns and the variance of the predictors over the records.
+known_level <- function(job) {
+  if (!is.null(job$level)) c(job$level, job$answer$result[c("factor", "variance")])
+}
+
+# geometry: in the coordinates of the run's last steps.
+residual_facts <- function(design, response, geometry, level) {
+  geometry[c("scale", "spread")] <- lapply(geometry[c("scale", "spread")], `*`, level$factor)
+  list(design = design, response = response, geometry = geometry, level = level)
+}
+
+# oracle: in the coordinates of facts$geometry; solution: coefficients of the columns, for the mapped response.
+infer_residuals <- function(oracle, facts, solution, rho, n) {
+  released <- release_residuals(oracle, facts, to_geometry(facts$geometry, core_start(facts$design, solution)), rho, n)
+  p <- length(released$point)
+  step <- one_step(released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread, released$scale[["sd"]])
+  found <- step_intervals(step, facts$design, facts$geometry)
+  found$predictor <- solution
+  c(list(type = "sandwich", released = released), in_units(found, facts$response))
+}
+
+release_residuals <- function(oracle, facts, point, rho, n) {
+  cost <- inference_residuals / sum(inference_residuals) * rho * (1 - 1e-12)
+  ask <- function(entry, number, what) {
+    .Call(entry, oracle$pointer, point, number, cost[[what]], is_reproducible(oracle))
+  }
+  level <- facts$level
+  ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
+  counts <- ask(ffi_oracle_residual_counts, ends, "counts")
+  scale <- .Call(ffi_residual_scale, ends, counts$counts, counts$sd, level$present)
+  clip <- min(max(inference_clip * scale), level$most)
+  gradient <- ask(ffi_oracle_residual_gradient, clip, "gradient")
+  hessian <- ask(ffi_oracle_residual_hessian, largest_curvature(facts$response, level), "hessian")
+  products <- ask(ffi_oracle_residual_products, clip, "products")
+  list(point = point, counts = new_release(counts$counts, counts$sd), ends = ends, scale = scale, clip = clip,
+       gradient = new_release(gradient$gradient, gradient$sd), hessian = new_release(hessian$hessian, hessian$sd),
+       products = new_release(products$products, products$sd), n = n)
+}
+
+largest_curvature <- function(response, level) {
+  if (response$kind != "count") return(1)
+  min(level$curvature * exp(inference_reach * sqrt(level$variance)), 1)
+}
+
+# Estimates and covariance in the units of the response.
+in_units <- function(found, response) {
+  unit <- if (response$kind == "bounded") response$half else 1
+  found[c("coefficients", "predictor")] <- lapply(found[c("coefficients", "predictor")], response_coef,
+                                                  template = response, intercept = TRUE)
+  found$vcov <- unit^2 * found$vcov
+  found
 }

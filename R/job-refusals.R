@@ -161,7 +161,9 @@ check_requirements <- function(job) {
   check_geometry_columns(job)
   job$method$family$check_problem(job)
   check_matrices(job)
-  if (job$inference != "none") check_inferable(job$loss, job$penalty, job$dim, job$call)
+  if (job$inference != "none") {
+    check_inferable(job$loss, job$penalty, job$design, job$call, takes_residuals(job$method), job$inference)
+  }
 }
 
 # Is the problem too large for the matrices that the method asks for?

@@ -102,8 +102,7 @@ check_start_outputs <- function(start, job) {
 job_oracle <- function(job) add_entries(job, oracle = if (is_network(job)) network_oracle(job) else plain_oracle(job))
 
 job_run <- function(job) {
-  fraction <- if (job$inference == "none") 1 else inference_path
-  rho <- fraction * (budget_state(job$budget)$left - job$end - usable_cost(job))
+  rho <- path_share(job) * (budget_state(job$budget)$left - job$end - usable_cost(job))
   oracle <- job$oracle
   core <- job$method$family$core(job$control)
   penalty <- core_penalty(job$penalty, isTRUE(job$design$intercept), job$side)

@@ -133,10 +133,10 @@ find_counts <- function(job) {
                     most = 1, event = 1 / half, clip = clip))
 }
 
-# What the geometry and the count of usable records leave of the budget.
+# What intervals, the geometry and the count of usable records leave of the budget.
 spare <- function(job) {
   geometry <- if (uses_geometry(job) && identical(job$moments, "private")) geometry_share else 0
-  budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job) * (1 + 1e-9)
+  path_share(job) * (budget_state(job$budget)$left - job$end - geometry * job$rho - usable_cost(job) * (1 + 1e-9))
 }
 
 # Noisy fractions of records without an event, with one, and with those of each further octave up to `top`.

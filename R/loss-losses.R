@@ -26,7 +26,8 @@
 #'   only method is `"newton-ridge"`, which clips residuals at a multiple of their scale ([control_newton_ridge()]). So
 #'   the noise depends on the residuals, hardly on the bounds of the response, and bounds ten times too wide cost
 #'   little. Without bounds they are found privately, with 3 percent of the budget. Responses are clipped to the bounds,
-#'   before an `offset()` is subtracted. There is no `penalty`, `start` or `target`, and there are no intervals.
+#'   before an `offset()` is subtracted. There is no `penalty`, `start` or `target`. A fit can have intervals
+#'   ([dp_inference()]), also of predictions, and it has `sigma()` ([dp_sosp-methods]).
 #'
 #' For a numeric response in public bounds, a robust linear regression:
 #' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
@@ -46,7 +47,7 @@
 #'   exposure makes it a model of rates. The method `"newton-ridge"`, which `"auto"` takes without a penalty, clips
 #'   residuals at a multiple of their scale ([control_newton_ridge()]): `max` only bounds counts, the noise depends on
 #'   the residuals, and without `max` the bound is found privately. That needs an intercept, and has no `penalty`,
-#'   `start`, `target` or intervals. Where the noise is too large for anything else, the fit predicts the mean. With an
+#'   `start` or `target`; it can have intervals ([dp_inference()]). Where the noise is too large for anything else, the fit predicts the mean. With an
 #'   offset the noise of the mean is in proportion to \eqn{e^u}{exp(u)}, u the upper end of the declared range of the
 #'   offset, so declare no more than there is. Other methods need `max`, and one record can weigh as much as `max`
 #'   events there, so it should not be a count that few records reach.

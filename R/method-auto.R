@@ -25,7 +25,7 @@ chosen_method <- function(job) {
 }
 
 # The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
-# (inst/experiments/inference.R).
+# (inst/experiments/inference.R), except those of counts, for which there is no other way.
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
   if (loss_outputs(job$loss) > 1L) return(auto_classes(job))
@@ -53,8 +53,8 @@ asked_rho <- function(job) {
 
 takes_ridge <- function(job) {
   can <- is_logistic(job$loss) || (has_residuals(job$loss) && is.null(residual_fault(job)))
-  can && job$penalty$name == "none" && !identical(job$asked$geometry, "none") && job$inference == "none" &&
-    (columns_of(job) > 0L || has_residuals(job$loss))
+  can && job$penalty$name == "none" && !identical(job$asked$geometry, "none") &&
+    (has_residuals(job$loss) || (job$inference == "none" && columns_of(job) > 0L))
 }
 
 # Is there little noise, and a budget that objective perturbation can have?

@@ -52,3 +52,8 @@ start_coarse <- list(c(sd = 0.01, fraction = 0.05))
 start_fine <- list(c(sd = 0.002, fraction = 0.1), c(sd = 0.02, fraction = 0.8))
 start_alone <- list(c(sd = 0.002, fraction = 0.8))
 start_shared <- list(c(sd = 0.002, fraction = 0.5), c(sd = 0.02, fraction = 0.8))
+
+# Fraction for the method, of the budget that a fit has left when its method begins.
+path_share <- function(job) if (job$inference == "none") 1 else inference_path
+
+inference_path <- 0.25

@@ -77,7 +77,6 @@ residual_fault <- function(job) {
     return("a run starts at the level of the response, which it releases: leave out `start`")
   }
   if (!is.null(job$asked$target)) return("a fit has no certificate: leave out `target`")
-  if (job$inference != "none") return("there are no intervals yet: leave out `inference`")
 }
 
 is_count <- function(job) job$response$kind == "count"
@@ -87,7 +86,7 @@ records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
 
 # Where the noise is too large for anything but the level, and where there are no columns, a fit is the level.
 is_level_only <- function(job) {
-  columns_of(job) == 0L || (is_count(job) && relative_noise(job, job$rho) > count_hopeless)
+  columns_of(job) == 0L || (is_count(job) && relative_noise(job, path_share(job) * job$rho) > count_hopeless)
 }
 
 # Fractions of a job's budget, and whether the recalibration includes the slopes.
@@ -98,7 +97,7 @@ residual_shares <- function(job) {
   if (!slopes && !job$design$intercept) recalibration <- 0
   counts <- residual_counts * residual_phases
   list(slopes = slopes, level = level, recalibration = recalibration,
-       gradients = 1 - level - geometry_share - residual_matrix - counts - recalibration)
+       gradients = path_share(job) * (1 - level - geometry_share - residual_matrix - counts - recalibration))
 }
 
 # For counts, which have to be found first, as much as leaves it n mu of its own.
@@ -137,12 +136,14 @@ residual_options <- function(job, rho) {
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the
 # spreads are those that the moments tell. centre_sd: standard deviation of the noise of the centres.
-residual_geometry <- function(geometry, moments, job) {
+# box: public bounds of the entries of a row, which bound its length and so the useful caps.
+residual_geometry <- function(geometry, moments, job, box) {
   whole <- 1 / sqrt(1 + residual_constant^2 / job$dim)
   geometry$scale <- whole * geometry$scale
   geometry$constant <- whole * residual_constant / sqrt(job$dim)
   geometry$spread <- as.double(geometry$scale * pmax(sqrt(moments$variance), residual_spread))
-  geometry$bound <- geometry$cap
+  far <- geometry$scale * pmax(abs(box[, 1] - geometry$centre), abs(box[, 2] - geometry$centre))
+  geometry$cap <- geometry$bound <- min(geometry$cap, sqrt(geometry$constant^2 + sum(far^2)))
   geometry$centre_sd <- moments$centre_sd
   geometry
 }

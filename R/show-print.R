@@ -101,7 +101,7 @@ certified_text <- function(x) {
 heading <- function(x) {
   if (!is.null(x$inference)) return("Coefficients; `summary()` has their standard errors:")
   paste0("Coefficients", if (!is.na(x$ridge)) ", shrunk by a ridge", ", without standard errors",
-         if (has_intervals(x$loss, x$penalty)) " (`?dp_inference` adds them)", ":")
+         if (has_intervals(x$loss, x$penalty, by_residuals(x))) " (`?dp_inference` adds them)", ":")
 }
 
 # The queries of the run.
@@ -117,6 +117,12 @@ certificate_text <- function(x) {
   if (by_residuals(x)) return("No certificate: residuals are clipped closer in each phase")
   scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
   certificate_lines(x$certificate, scale, x$target)
+}
+
+residual_text <- function(x, digits) {
+  if (!has_scale(x)) return(NULL)
+  paste0("Residuals: 68 % are below sigma = ", signif(stats::sigma(x), digits), "; R-squared about ",
+         format(round(explained_share(x), 2)))
 }
 
 population_text <- function(certificate) {
@@ -146,7 +152,8 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   fit <- x$fit
-  cat(first_lines(fit), "", queries_text(fit), certificate_text(fit), population_text(fit$population),
+  cat(first_lines(fit), "", queries_text(fit), certificate_text(fit), residual_text(fit, digits),
+      population_text(fit$population),
       intervals_text(fit), "", sep = "\n")
   if (is.null(x$coefficients)) {
     cat(heading(fit), estimate_lines(fit$coefficients, digits), sep = "\n")

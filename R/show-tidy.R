@@ -14,15 +14,16 @@
 #' @param type.predict The type of prediction, see [dp_sosp-methods].
 #' @param ... Not used; anything in it is an error.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale; with
-#'   `loss_multinomial()` also `y.level`, the class); for a
-#'   fit with intervals also `std.error`, `statistic` and `p.value`, and with `conf.int` the ends `conf.low` and
-#'   `conf.high`, `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row:
-#'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee (`eps`, `delta`, `neighbours`, `noise`; where
-#'   [dp_inference()] was paid for later, the sum of both), its accounting (`accountant`; `order`, the Renyi order of a
-#'   fit on batches, else `NA`), the certificate (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured)
-#'   and the number of releases, `releases`; for a network without penalty and certificate. `augment()`: `newdata` as a
-#'   data frame with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns
-#'   several.
+#'   `loss_multinomial()` also `y.level`, the class); for a fit with intervals also `std.error`, `statistic` and
+#'   `p.value`, and with `conf.int` the ends `conf.low` and `conf.high`, `NA` where the budget does not resolve a
+#'   coefficient. `glance()`: a data frame with one row: `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee
+#'   (`eps`, `delta`, `neighbours`, `noise`; where [dp_inference()] was paid for later, the sum of both), its
+#'   accounting (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate
+#'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) the number of releases, `releases`, and
+#'   for fits by squared error `sigma`, the scale of the residuals (see `sigma()` in [dp_sosp-methods]), and
+#'   `r.squared`, the variance of the predictions over that plus `sigma^2`, both from what the fit released, `NA` for
+#'   other losses; for a network without penalty, certificate and these two. `augment()`: `newdata` as a data frame
+#'   with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
 #'   `augment()` without `newdata`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)
@@ -63,7 +64,8 @@ glance.dp_sosp <- function(x, ...) {
     data.frame(method = x$method, loss = loss_name(x$loss), penalty = penalty_name(x), status = x$status, nobs = x$n),
     glance_privacy(fit_privacy(x)),
     data.frame(gradient.upper = x$certificate$gradient[["upper"]],
-               eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x))
+               eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x),
+               sigma = if (has_scale(x)) stats::sigma(x) else NA_real_, r.squared = explained_share(x))
   )
 }
 

@@ -19,7 +19,7 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_network(), audit_minimiser(), audit_intervals(),
+    audit_network(), audit_minimiser(), audit_intervals(), audit_residuals(),
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
     audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
                   control = control_newton_ridge(iterations = 2)),
@@ -120,6 +120,29 @@ audit_intervals <- function() {
     sum(change * unlist(answers) / vapply(answers, attr, 0, "sd")^2)
   }
   repeat_audit("what intervals rest on", "at most eps", runs[["minimiser"]], function() {
+    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# The same of a fit by squared error, whose record has a large residual.
+audit_residuals <- function() {
+  x <- matrix(0.5, n, 1)
+  release <- function(label) {
+    fit <- suppressWarnings(suppressMessages(dp_sosp(
+      x, as.numeric(c(label, rep(NA, n - 1))), eps, delta, "newton-ridge", loss_squared(c(-1, 1)), radius = 2,
+      geometry = geometry_public(0, 0.5), control = control_newton_ridge(iterations = 4), inference = "sandwich",
+      neighbours = "zero-out", progress = FALSE
+    )), "dpsosp_warning")
+    released <- fit$inference$released
+    row <- c(fit$geometry$constant, fit$level$factor * fit$geometry$scale * 0.25)
+    clip <- released$clip
+    residual <- max(-clip, min(sum(row * released$point) - 1, clip))
+    change <- c(residual * row, row %o% row, residual^2 * row %o% row)
+    answers <- released[c("gradient", "hessian", "products")]
+    sum(change * unlist(answers) / rep(vapply(answers, attr, 0, "sd")^2, lengths(answers)))
+  }
+  repeat_audit("what intervals of residuals rest on", "at most eps", runs[["minimiser"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)

@@ -197,9 +197,10 @@ SEXP ffi_oracle_gradient(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   return out;
 }
 
-static SEXP ask_matrix(const struct query *query, const char *name, SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
+static SEXP ask_matrix(const struct query *query, const char *name, SEXP oracle, SEXP w, double clip, SEXP rho,
+                       SEXP reproducible) {
   int dim = dim_of(oracle);
-  const struct ask at = {.at = arg_point(oracle, w)};
+  const struct ask at = {.at = arg_point(oracle, w), .clip = clip};
   SEXP answer = PROTECT(Rf_allocMatrix(REALSXP, dim, dim)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
   SEXP out = ask(query, &at, name, answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
@@ -207,11 +208,38 @@ static SEXP ask_matrix(const struct query *query, const char *name, SEXP oracle,
 }
 
 SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_hessian, "hessian", oracle, w, rho, reproducible);
+  return ask_matrix(&query_hessian, "hessian", oracle, w, 0, rho, reproducible);
 }
 
 SEXP ffi_oracle_products(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_products, "products", oracle, w, rho, reproducible);
+  return ask_matrix(&query_products, "products", oracle, w, 0, rho, reproducible);
+}
+
+/* Of residuals clipped to `clip`. */
+SEXP ffi_oracle_residual_gradient(SEXP oracle, SEXP w, SEXP clip, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = arg_point(oracle, w), .clip = arg_double(clip)};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, dim_of(oracle))), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_residual_gradient, &what, "gradient", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
+}
+
+SEXP ffi_oracle_residual_products(SEXP oracle, SEXP w, SEXP clip, SEXP rho, SEXP reproducible) {
+  return ask_matrix(&query_residual_products, "products", oracle, w, arg_double(clip), rho, reproducible);
+}
+
+/* clip: bound of the second derivatives. */
+SEXP ffi_oracle_residual_hessian(SEXP oracle, SEXP w, SEXP clip, SEXP rho, SEXP reproducible) {
+  return ask_matrix(&query_residual_hessian, "hessian", oracle, w, arg_double(clip), rho, reproducible);
+}
+
+SEXP ffi_oracle_residual_counts(SEXP oracle, SEXP w, SEXP ends, SEXP rho, SEXP reproducible) {
+  R_xlen_t k = XLENGTH(ends);
+  const struct ask what = {.at = arg_point(oracle, w), .k = (size_t)k, .step = arg_doubles(ends, k)};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, k)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_residual_counts, &what, "counts", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
 }
 
 /* most: bounds of the columns' numbers; zero for columns without second moment. weighted: by the records' weights? */

@@ -2,8 +2,8 @@
  * Sums of clipped residuals, moments of the response, and moments and matrix of columns by weights, measured: no pair
  * of neighbours exceeds their sensitivities, however long its rows, however large its residuals and whatever its
  * weights, and the pairs of the proofs come within 0.1 % (proofs: sensitivity-response, sensitivity-residual,
- * residual-counts, recalibration, sensitivity-moments, sensitivity-weighted). Their values by definition; what is
- * refused for a slope without a bound.
+ * residual-products, residual-hessian, residual-counts, recalibration, sensitivity-moments, sensitivity-weighted).
+ * Their values by definition; what is refused for a slope without a bound.
  */
 #include "fixture.h"
 
@@ -11,7 +11,7 @@ enum { P = 4, MOST = P + 1, NUMBERS = MOST * MOST, MOST_ROWS = 20, ENDS = 4 };
 
 static const char *loss; /* of the pairs and values */
 
-enum quantity { RESPONSE, MOMENTS, GRADIENT, MEANS, LEVEL, COUNTS, MATRIX, QUANTITIES };
+enum quantity { RESPONSE, MOMENTS, GRADIENT, MEANS, LEVEL, COUNTS, MATRIX, PRODUCTS, HESSIAN, QUANTITIES };
 
 /* Two data sets that differ in their first record, and what they are asked. */
 struct pair {
@@ -77,6 +77,15 @@ static void worst_gradient(enum oracle_neighbours neighbours, size_t n, double s
   tight(neighbours, GRADIENT, p);
 }
 
+/* Nearly orthogonal rows, far longer than the cap, with residuals beyond the clip, and with means of counts. */
+static void worst_matrix(enum oracle_neighbours neighbours, enum quantity q, size_t n) {
+  struct pair p = base_pair(n, 12);
+  p.constant = 0.01;
+  set_mean(&p);
+  for (int side = 0; side < 2; side++) p.row[side][side] = 1;
+  tight(neighbours, q, p);
+}
+
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   struct pair response = base_pair(n, 1), means = base_pair(n, 10), counts = response, moments = response;
   struct pair matrix = base_pair(n, 30);
@@ -90,6 +99,8 @@ static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   tight(neighbours, MATRIX, matrix);
   worst_gradient(neighbours, n, 12);
   worst_gradient(neighbours, n, 300);
+  worst_matrix(neighbours, PRODUCTS, n);
+  worst_matrix(neighbours, HESSIAN, n);
   means.y[1] = -1; /* residuals of both signs beyond the clip, predictions f far to the same side */
   means.row[0][0] = means.row[1][0] = means.along[1] = 1;
   tight(neighbours, LEVEL, means);
@@ -143,8 +154,9 @@ static void random_pairs(enum oracle_neighbours neighbours, enum quantity q) {
 /* ---- change over sensitivity ---- */
 
 static const struct query *const queries[] = {
-    &query_response,      &query_weighted_moments, &query_residual_gradient, &query_recalibration,
-    &query_recalibration, &query_residual_counts,  &query_weighted};
+    &query_response,        &query_weighted_moments, &query_residual_gradient,
+    &query_recalibration,   &query_recalibration,    &query_residual_counts,
+    &query_weighted,        &query_residual_products, &query_residual_hessian};
 
 static struct ask ask_of(enum quantity q, const struct pair *p) {
   struct ask ask = {.at = p->w, .clip = p->clip, .k = ENDS, .step = p->end, .most = p->most};
@@ -154,8 +166,9 @@ static struct ask ask_of(enum quantity q, const struct pair *p) {
 }
 
 static size_t numbers_of(enum quantity q) {
-  static const size_t numbers[] = {[RESPONSE] = 3, [MOMENTS] = 2 * P + 1, [GRADIENT] = MOST, [MEANS] = 2,
-                                   [LEVEL] = 1,    [COUNTS] = ENDS,       [MATRIX] = NUMBERS};
+  static const size_t numbers[] = {[RESPONSE] = 3,       [MOMENTS] = 2 * P + 1, [GRADIENT] = MOST,
+                                   [MEANS] = 2,          [LEVEL] = 1,           [COUNTS] = ENDS,
+                                   [MATRIX] = NUMBERS,   [PRODUCTS] = NUMBERS,  [HESSIAN] = NUMBERS};
   return numbers[q];
 }
 
@@ -245,7 +258,13 @@ static void add_expected(const struct pair *p, long double v, long double y, con
   long double r = is_count() ? fminl(expl(t), 1) - fmaxl(y, 0) : t - y;
   long double limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
   for (size_t j = 0; j < 3; j++) want[RESPONSE][j] += v * (j == 0 ? 1 : j == 1 ? y : y * y / 2);
+  long double curvature = is_count() ? r + fmaxl(y, 0) : 1, longer = fminl(1, 1.3L * p->cap / length);
   for (size_t j = 0; j < MOST; j++) want[GRADIENT][j] += v * z[j] * clipped(r, limit);
+  for (size_t j = 0; j < NUMBERS; j++) {
+    long double product = z[j / MOST] * z[j % MOST], slope = v * clipped(r, limit);
+    want[PRODUCTS][j] += slope * slope * product;
+    want[HESSIAN][j] += v * fminl(curvature, p->clip) * longer * longer * product;
+  }
   want[LEVEL][0] += means;
   want[MEANS][0] += means;
   want[MEANS][1] += means * clipped(f, 2) / 2;

@@ -154,6 +154,10 @@ extern const struct query query_response;
  * [-2, 2]. */
 extern const struct query query_residual_gradient;
 extern const struct query query_recalibration;
+/* With the same clip of residuals the second moments of the records' gradients; with clip the bound of second
+ * derivatives the Hessian, where rows longer than 1.3 cap have a smaller weight. The noise is that of query_hessian. */
+extern const struct query query_residual_products;
+extern const struct query query_residual_hessian;
 /* For k ends step_0 < step_1 < ...: the fraction of records at each, where a record with |residual| between two ends
  * counts at both, more at the nearer one. */
 extern const struct query query_residual_counts;

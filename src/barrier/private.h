@@ -147,6 +147,11 @@ size_t matrix_width(const struct task *task);
 void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
                 double *sum);
 int matrix_check(const struct scope *s, const struct ask *a);
+/* The weights of a tile; t is overwritten. */
+typedef void weights_of(const struct task *task, const struct data_block *b, double *t, double *weight);
+/* Adds the sum of weight_i z_i z_i'. */
+void matrix_add_weighted(const struct task *task, weights_of *weights, const struct data_block *b, double *const *work,
+                         double *sum);
 /* Change of a sum of Hessians between neighbours: max(a + b, sqrt(2) max(a, b)), zero-out max(a, b), in the Frobenius
  * norm (proofs: sensitivity-hessian). */
 double hessian_change(const struct scope *s);

@@ -19,8 +19,6 @@ double curvature_lipschitz(const struct scope *s, enum curvature curvature) {
 
 /* ---- weights of the rows of a tile; t is overwritten ---- */
 
-typedef void weights_of(const struct task *task, const struct data_block *b, double *t, double *weight);
-
 static void weights_hessian(const struct task *task, const struct data_block *b, double *t, double *weight) {
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
@@ -52,8 +50,8 @@ static weights_of *const weights_curvature[] = {
 
 size_t matrix_width(const struct task *task) { return task->model->side * task->model->side; }
 
-static void add_matrix(const struct task *task, weights_of *weights, const struct data_block *b, double *const *work,
-                       double *sum) {
+void matrix_add_weighted(const struct task *task, weights_of *weights, const struct data_block *b, double *const *work,
+                         double *sum) {
   const struct model *m = task->model;
   for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
     struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
@@ -64,7 +62,7 @@ static void add_matrix(const struct task *task, weights_of *weights, const struc
 
 void matrix_add(const struct task *task, enum curvature curvature, const struct data_block *b, double *const *work,
                 double *sum) {
-  add_matrix(task, weights_curvature[curvature], b, work, sum);
+  matrix_add_weighted(task, weights_curvature[curvature], b, work, sum);
 }
 
 int matrix_check(const struct scope *s, const struct ask *a) {
@@ -123,7 +121,7 @@ const struct query query_majorant = {.name = "majorant",
 /* ---- second moments of the gradients of records ---- */
 
 static void add_products(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  add_matrix(task, weights_products, b, work, sum);
+  matrix_add_weighted(task, weights_products, b, work, sum);
 }
 
 /* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm. A square has twice the relative error of l', so twice
@@ -148,7 +146,7 @@ const struct query query_products = {.name = "gradient products",
 /* ---- second moments of weighted rows, without the response ---- */
 
 static void add_weighted(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  add_matrix(task, weights_lengths, b, work, sum);
+  matrix_add_weighted(task, weights_lengths, b, work, sum);
 }
 
 /* sqrt(2) cap^2 / n, zero-out cap^2 / n (proofs: sensitivity-weighted) */
@@ -180,7 +178,7 @@ static void weights_one(const struct task *task, const struct data_block *b, dou
 }
 
 static void add_second_moments(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  add_matrix(task, weights_one, b, work, sum);
+  matrix_add_weighted(task, weights_one, b, work, sum);
 }
 
 /* sqrt(2) / n, zero-out 1 / n, in the Frobenius norm (proofs: sensitivity-second-moments) */

@@ -1,11 +1,13 @@
 /*
  * Residuals r at a released point, of weighted rows z and a loss whose slope is a mean minus the response: r = t - y,
  * or min(e^t / max, 1) - y for counts. c is the clip, R the cap, v in [0, 1] a record's weight (proofs:
- * sensitivity-residual, residual-counts, recalibration).
+ * sensitivity-residual, residual-counts, recalibration, residual-products, residual-hessian).
  *
  *   gradient       v z clip(r, c min(1, R / |z|)), of norm at most c R whatever z and y are: 2 c R / n, zero-out half
  *   recalibration  v (1, f / 2) clip(r, c), |f| <= 2, of norm at most sqrt(2) c: twice that / n, zero-out half;
  *                  without f sqrt(2) less
+ *   products       the second moments of the gradient's terms: sqrt(2) (c R)^2 / n, zero-out (c R)^2 / n
+ *   hessian        v m z z' min(1, (1.3 R / |z|)^2), m at most c: sqrt(2) c (1.3 R)^2 / n, zero-out c (1.3 R)^2 / n
  *   counts         v times the weights of |r| on a grid, which are not negative and sum to one: sqrt(2) / n,
  *                  zero-out 1 / n, as a null record counts nowhere
  *
@@ -79,6 +81,87 @@ const struct query query_residual_gradient = {
     .in_coordinates = COORDINATES_WEIGHTED,
     .check = check,
     .sensitivity = sensitivity_gradient};
+
+/* ---- second moments of the gradients ---- */
+
+static void weights_products(const struct task *task, const struct data_block *b, double *t, double *weight) {
+  residuals(task, b, t, weight);
+  model_limits(task->model, b, task->ask->clip, t);
+  for (size_t i = 0; i < b->rows; i++) {
+    double part = weight_of(b, i) * clipped(weight[i], t[i]);
+    weight[i] = part * part;
+  }
+}
+
+static void add_products(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  matrix_add_weighted(task, weights_products, b, work, sum);
+}
+
+static int check_matrix(const struct scope *s, const struct ask *a) {
+  int status = check(s, a);
+  return status == BASE_OK ? matrix_check(s, a) : status;
+}
+
+/* A square has twice the relative error of the residual. */
+static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  double most = model_limit_bound(m, a->clip), twice = 2 * a->clip;
+  (void)i;
+  double error = bounds_matrix_rounding(s, twice * bounds_of(s)->curv_upper, la_norm(m->dim, a->at),
+                                        twice * rounded_size(s, a->clip));
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * most * most, error);
+}
+
+const struct query query_residual_products = {.name = "residual products",
+                                              .sum = {SUM_MATRIX, matrix_width, add_products, NULL, NULL},
+                                              .mechanism = &mechanism_symmetric,
+                                              .keep = KEEP_NOT,
+                                              .part = PART_NONE,
+                                              .in_coordinates = COORDINATES_WEIGHTED,
+                                              .check = check_matrix,
+                                              .sensitivity = sensitivity_products};
+
+/* ---- the Hessian ---- */
+
+#define LONGER 1.3 /* smaller weights are a bias of the Hessian, so rows may be longer than for gradients */
+
+/* l'' is 1 for squared error; for counts it is the mean r + y, up to the largest one, where the mean does not jump. */
+static void curvatures(const struct task *task, const struct data_block *b, double *t, double *c) {
+  int jumps = !isfinite(loss_bounds_of(task->model->loss)->third);
+  residuals(task, b, t, c);
+  for (size_t i = 0; i < b->rows; i++) c[i] = jumps ? c[i] + fmax(b->y[i], 0) : 1;
+}
+
+static void weights_hessian(const struct task *task, const struct data_block *b, double *t, double *weight) {
+  curvatures(task, b, t, weight);
+  model_limits(task->model, b, 1, t);
+  for (size_t i = 0; i < b->rows; i++) {
+    double part = fmin(1, LONGER * t[i]);
+    weight[i] = weight_of(b, i) * clipped(weight[i], task->ask->clip) * part * part;
+  }
+}
+
+static void add_hessian(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  matrix_add_weighted(task, weights_hessian, b, work, sum);
+}
+
+/* As functions of the predictor the m are as steep as they are large; r + y has one more rounding than r. */
+static double sensitivity_hessian(const struct scope *s, const struct ask *a, size_t i) {
+  const struct model *m = &s->oracle->model;
+  double longest = model_limit_bound(m, LONGER);
+  (void)i;
+  double error = bounds_matrix_rounding(s, a->clip, la_norm(m->dim, a->at), 2 * rounded_size(s, a->clip));
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * a->clip * longest * longest, error);
+}
+
+const struct query query_residual_hessian = {.name = "residual hessian",
+                                             .sum = {SUM_MATRIX, matrix_width, add_hessian, NULL, NULL},
+                                             .mechanism = &mechanism_symmetric,
+                                             .keep = KEEP_NOT,
+                                             .part = PART_NONE,
+                                             .in_coordinates = COORDINATES_WEIGHTED,
+                                             .check = check_matrix,
+                                             .sensitivity = sensitivity_hessian};
 
 /* ---- recalibration ---- */
 

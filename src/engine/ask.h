@@ -39,7 +39,7 @@ struct ask {
   const struct modified *matrix;
   double clip;                       /* largest norm of a record's part of a clipped gradient; for a network also the
                                       * largest decrease of a record's loss, divided by the length of the step; largest
-                                      * residual */
+                                      * residual, or largest second derivative of a loss of residuals */
   const double *most;                /* for column moments: bounds of the clipped rows' numbers; 0: no second moment */
   const struct histogram *histogram; /* for each column */
 };

@@ -114,6 +114,8 @@ struct opt_result {
   int eigen_known; /* the lower bound follows from the loss and the penalty alone */
   double signal;   /* norm of a mean gradient of the columns at the start, in standard deviations; NaN: none is known */
   double ridge;    /* size of a ridge that the method chose; else NaN */
+  double factor;   /* by which a run by residuals rescaled the columns; else NaN */
+  double variance; /* there: of the predictors over the records, by the matrix; else NaN */
   double decrease; /* lower confidence bound of f(start) - f at the returned point; NaN if no release bounds it */
   struct trace trace;
 };
@@ -266,6 +268,22 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
                  double rho, double *w, struct opt_result *result);
 double residual_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                               const struct residual_options *options, double rho, const double *w);
+
+/* ---- scale.c ---- */
+
+/* Noisy fractions of records by the size of their residuals. */
+struct residual_counts {
+  size_t k;
+  const double *end, *count; /* k ends, and the fraction at each */
+  double sd;                 /* of the noise of a fraction */
+  double present;            /* the sum of the fractions without noise */
+};
+struct residual_scale {
+  double scale; /* of a t distribution with 5 degrees of freedom */
+  double sd;    /* 68 % of the residuals are smaller, as of a normal distribution with this standard deviation */
+  double far;   /* hardly any residual is larger */
+};
+struct residual_scale residual_scale(const struct residual_counts *c);
 
 /* ---- classes.c ---- */
 

@@ -39,6 +39,8 @@ const struct field result_fields[] = {
     FIELD(opt_result, NUMBER, gap),
     FIELD(opt_result, NUMBER, ridge),
     FIELD(opt_result, NUMBER, signal),
+    FIELD(opt_result, NUMBER, factor),
+    FIELD(opt_result, NUMBER, variance),
     FIELD(opt_result, NUMBER, gradient_norm),
     FIELD(opt_result, NUMBER, gradient_upper),
     FIELD(opt_result, NUMBER, eigen_min),

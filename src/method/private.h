@@ -103,19 +103,6 @@ void attenuated_mean(const struct attenuated *a, const double *y, double *x);
 
 /* ---- scale.c ---- */
 
-/* Noisy fractions of records by the size of their residuals. */
-struct residual_counts {
-  size_t k;
-  const double *end, *count; /* k ends, and the fraction at each */
-  double sd;                 /* of the noise of a fraction */
-  double present;            /* the sum of the fractions without noise */
-};
-struct residual_scale {
-  double scale; /* of a t distribution with 5 degrees of freedom */
-  double sd;    /* 68 % of the residuals are smaller, as of a normal distribution with this standard deviation */
-  double far;   /* hardly any residual is larger */
-};
-struct residual_scale residual_scale(const struct residual_counts *c);
 /* The fraction of residuals smaller than x. */
 double residual_within(const struct residual_scale *s, double x);
 

@@ -66,7 +66,8 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   struct run r = {.o = options, .result = result, .rho = rho * ALMOST, .w = w, .factor = 1};
   r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
-  result->signal = 0;
+  result->signal = result->variance = 0;
+  result->factor = 1;
   if (status != BASE_OK || options->iterations == 0) return status;
   r.skip = oracle_constant(oracle) > 0;
   if (!oracle_clips(oracle) || (options->exponential && !r.skip)) return BASE_ERR_ARGUMENT;
@@ -77,6 +78,8 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   if (status == BASE_OK) {
     measure_signal(&r);
     status = residual_recalibrate(&r, w);
+    result->variance = variance_of(&r, w);
+    result->factor = r.factor;
   }
   la_scale(r.dim - r.skip, r.factor, w + r.skip);
   base_free(memory);

@@ -6,7 +6,7 @@
 
 void result_init(struct opt_result *result) {
   memset(result, 0, sizeof *result);
-  result->decrease = result->ridge = result->signal = NAN;
+  result->decrease = result->ridge = result->signal = result->factor = result->variance = NAN;
   result_forget(result);
 }
 

@@ -119,7 +119,7 @@ test_that("a lower bound does not grow by being printed with few digits", {
 })
 
 test_that("standard errors that were not bought are refused, and FALSE is not", {
-  expect_error(predict(fit, d, se.fit = TRUE), "no standard errors", class = "dpsosp_error_absent")
+  expect_error(predict(fit, d, se.fit = TRUE), "no intervals", class = "dpsosp_error_absent")
   expect_identical(predict(fit, d, se.fit = FALSE), predict(fit, d))
   expect_error(predict(fit, d, se.fit = NA), "`se.fit` must be TRUE or FALSE", class = "dpsosp_error_argument")
   skip_if_not_installed("generics")

@@ -1,0 +1,137 @@
+# Predictions, their standard errors and intervals, and the scale of the residuals.
+
+#' @rdname dp_sosp-methods
+#' @importFrom stats predict
+#' @export
+predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, offset = NULL,
+                            interval = c("none", "confidence", "prediction"), level = 0.95, ...) {
+  call <- sys.call()
+  check_dots(call)
+  se.fit <- check_flag(se.fit, "se.fit", call)
+  interval <- check_choice(interval, c("none", "confidence", "prediction"), "interval", call)
+  level <- check_share(level, "level", call)
+  type <- check_choice(type, c("link", "response", "class"), "type", call)
+  if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
+  check_type(type, object, call)
+  if (se.fit || interval != "none") {
+    return(predict_uncertain(object, newdata, type, se.fit, interval, level, offset, call))
+  }
+  link <- predicted_link(object, newdata, call, offset)
+  warn_undeclared(object$design, newdata, call)
+  predicted(object, link, type)
+}
+
+# From the linear predictor to a type.
+predicted <- function(fit, link, type) {
+  if (type == "link") return(link)
+  if (is_numeric_response(fit$response)) return(response_mean(fit$response, link))
+  classes <- fit$response$kind == "classes"
+  switch(type,
+    response = if (classes) class_probabilities(link) else stats::plogis(link),
+    class = if (classes) class_labels(link, fit$response$labels) else
+      response_decode(fit$response, ifelse(link > 0, 1, -1))
+  )
+}
+
+check_type <- function(type, fit, call) {
+  if (type == "class" && is_numeric_response(fit$response)) {
+    abort("argument", "`type` = \"class\" is for responses with two values; this fit's is numeric: take \"response\".",
+          call = call)
+  }
+  if (type == "response" && !has_probabilities(fit$loss)) {
+    abort("argument", "A fit with the ", fit$loss$name, " loss has no probabilities: take `type` = \"link\" or ",
+          "\"class\".", call = call)
+  }
+}
+
+# ---- with intervals and standard errors ----
+
+# The value of predict() with intervals or standard errors. Both are about the estimates that coef() shows, except that
+# prediction intervals are about the predictions of predict(), whose residuals were counted.
+predict_uncertain <- function(fit, newdata, type, se.fit, interval, level, offset, call) {
+  if (type == "class") {
+    abort("argument", "`type` must be \"link\" or \"response\" for intervals and standard errors.", call = call)
+  }
+  if (interval == "prediction") check_predictable(fit, call)
+  inference_of(fit, call)
+  about <- fit
+  if (interval != "prediction") about$predictor <- NULL
+  link <- predicted_link(about, newdata, call, offset)
+  warn_undeclared(fit$design, newdata, call)
+  errors <- link_errors(fit, newdata, call)
+  out <- predicted(fit, link, type)
+  if (interval != "none") {
+    z <- stats::qnorm((1 + level) / 2)
+    half <- if (interval == "confidence") z * errors$shown else
+      sqrt(residual_quantile(fit, level)^2 + (z * errors$wide)^2)
+    out <- cbind(fit = out, lwr = predicted(fit, link - half, type), upr = predicted(fit, link + half, type))
+  }
+  if (!se.fit) return(out)
+  list(fit = out, se.fit = errors$shown * if (type == "link") 1 else fit_link(fit)$mu.eta(link))
+}
+
+# Standard errors of the linear predictor: shown, NA where a coefficient takes part that is not, and wide.
+link_errors <- function(fit, newdata, call) {
+  inference <- fit$inference
+  x <- design_link(fit$design, diag(length(fit$coefficients)), newdata, call)
+  wide <- sqrt(pmax(rowSums((x %*% inference$vcov) * x), 0))
+  hidden <- rowSums(x[, !is.na(inference$reason), drop = FALSE] != 0) > 0
+  list(wide = wide, shown = ifelse(hidden, NA, wide))
+}
+
+check_predictable <- function(fit, call) {
+  if (has_scale(fit)) return(invisible())
+  absent(paste0("`interval = \"prediction\"` needs the sizes of residuals, of which fits by `loss_squared()` release ",
+                "noisy counts: this one has the ", loss_name(fit$loss), " loss. `interval = \"confidence\"` is about ",
+                "the mean."), call)
+}
+
+# ---- the scale of residuals ----
+
+# Is the fit by squared error? So its noisy counts of residuals tell their scale. For counts residuals have other scales
+# where the mean is another one.
+has_scale <- function(fit) by_residuals(fit) && fit$response$kind == "bounded"
+
+#' @rdname dp_sosp-methods
+#' @importFrom stats sigma
+#' @export
+sigma.dp_sosp <- function(object, ...) {
+  check_dots()
+  if (has_scale(object)) return(object$response$half * mapped_sigma(object))
+  absent(paste0("A fit with the ", loss_name(object$loss), " loss releases no scale of residuals: fits by ",
+                "`loss_squared()` do."), sys.call())
+}
+
+# For the mapped response.
+mapped_sigma <- function(fit) {
+  counts <- fit$trace$query == "residual counts"
+  fit$inference$released$scale[["sd"]] %||% utils::tail(fit$trace$estimate[counts], 1)
+}
+
+# The variance of the predictions, by the noisy matrix, over that and the squared scale of the residuals.
+explained_share <- function(fit) {
+  if (!has_scale(fit)) return(NA_real_)
+  fit$level$variance / (fit$level$variance + mapped_sigma(fit)^2)
+}
+
+# The size that this fraction of the absolute residuals does not exceed, in the units of the response. As counts are
+# interpolated between ends (proofs: residual-counts), those from an end on are about the fraction beyond the middle of
+# the interval before it. A fraction below the standard deviation of its noise is taken to be as large as that.
+residual_quantile <- function(fit, level) {
+  released <- fit$inference$released
+  counts <- as.vector(released$counts)
+  ends <- released$ends
+  k <- length(ends)
+  middle <- (ends[-1] + ends[-k]) / 2
+  noise <- attr(released$counts, "sd") * sqrt(rev(seq_len(k - 1)))
+  beyond <- pmax(rev(cumsum(rev(counts[-1]))), noise) / fit$level$present
+  fit$response$half * log_crossing(middle, beyond, 1 - level, ends[k])
+}
+
+# Where y falls below a, by interpolation of its logarithm; `most` where it does not.
+log_crossing <- function(x, y, a, most) {
+  i <- which(y < a)[1]
+  if (is.na(i)) return(most)
+  if (i == 1L) return(x[1])
+  x[i - 1] + (x[i] - x[i - 1]) * log(y[i - 1] / a) / log(y[i - 1] / y[i])
+}
