@@ -242,10 +242,11 @@ test_that("weights, offsets, fits through the origin and sources have the interv
   data <- data.frame(x = runif(4000, -1, 1), o = runif(4000), w = runif(4000))
   data$y <- 3 * data$x + data$o + rnorm(4000) * ifelse(data$w > 0.5, 1, 3)
   loss <- loss_squared(c(-20, 20))
-  agree <- function(formula, data, weights = NULL, source = NULL, ...) {
-    exact <- stats::glm(formula, stats::gaussian(), cbind(data, v = weights %||% 1), weights = v)
-    fit <- do.call(quiet_fit, list(formula, source %||% data, eps = 1e6, delta = 1e-6, loss = loss, method = "auto",
-                                   bounds = list(x = c(-1, 1), o = c(0, 1)), inference = "sandwich", ...), quote = TRUE)
+  agree <- function(formula, data, v = 1, source = data, ...) {
+    data$v <- v
+    exact <- stats::glm(formula, stats::gaussian(), data, weights = v)
+    fit <- do.call(quiet_fit, list(formula, source, eps = 1e6, delta = 1e-6, loss = loss, method = "auto",
+                                   bounds = list(x = c(-1, 1), o = c(0, 1)), inference = "sandwich", ...))
     expect_equal(coef(fit), coef(exact), tolerance = 2e-3)
     expect_equal(sqrt(diag(vcov(fit))), robust(exact), tolerance = 2e-2)
     fit
