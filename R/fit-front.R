@@ -207,8 +207,8 @@
 #'   * `inference`: the releases that intervals were computed from and their cost, see [dp_inference()]; `NULL` without
 #'     intervals;
 #'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
-#'   * `level`: of fits by residuals ([loss_squared()], counts) what was released of the mapped response, see
-#'     [control_newton_ridge()]; `NULL` for others;
+#'   * `level`: of fits by residuals ([loss_squared()], [loss_huber()], counts) what was released of the mapped
+#'     response, see [control_newton_ridge()]; `NULL` for others;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.

@@ -5,8 +5,8 @@
 # job_response() adds to the job
 #   level  a list of start (the constant prediction), present (fraction of records that are used), noise (standard
 #          deviation of the start), spread (largest expected standard deviation of the predictors), curvature (of the
-#          loss at the start), most (largest residual) and event (change of a residual by one event, of counts), for the
-#          mapped response
+#          loss at the start), most (largest residual) and event (smallest clip: the change of a residual by one event,
+#          of counts; Huber's c, in units of the response), for the mapped response
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
 # on the residuals: the level then has more noise, which the run corrects.
@@ -37,18 +37,18 @@ find_level <- function(job) {
   level <- release_level(job, level_share(job) * job$rho)
   list(loss = job$loss, response = job$response,
        level = c(start = level$mean, level[c("present", "noise")], spread = min(sqrt(level$variance + level$noise), 1),
-                 curvature = 1, most = 2, event = 0))
+                 curvature = 1, most = 2, event = (job$loss[["c"]] %||% 0) / job$loss$half))
 }
 
 # From private ranges.
 find_bounds <- function(job) {
-  inform("response", format_share(response_share), " of the budget finds the bounds of the response; `loss_squared(",
-         "response = )` declares public ones")
+  inform("response", format_share(response_share), " of the budget finds the bounds of the response; `loss_",
+         job$loss$name, "(response = )` declares public ones")
   found <- private_ranges(raw_response(job), job$budget, response_share * job$rho, job$neighbours,
                           job$noise == "reproducible", cutting = FALSE)
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
-         "it: `loss_squared(response = c(lower, upper))`.", call = job$call)
+         "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
   }
   loss <- scale_loss(utils::modifyList(job$loss, list(response = as.vector(found))), TRUE, job$call)
   complete(job, loss = loss, response = with_bounds(job$response, loss))

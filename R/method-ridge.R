@@ -1,7 +1,7 @@
 #' Settings of Newton's method with a ridge that it chooses itself
 #'
 #' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty,
-#' for squared error, for counts and, unless there is much noise, for several classes.
+#' for squared error, for Huber's loss, for counts and, unless there is much noise, for several classes.
 #' All settings are public: they must not be chosen by looking at the data.
 #'
 #' The method always works in a geometry (see [geometry_public()]), in which the columns have similar variances, and it
@@ -70,6 +70,10 @@
 #' There is no certificate, and `certificate_share` is not used. `iterations` is the number of steps of all phases
 #' (`NULL`: 75). The status is `"noise"` where the mean gradients of all phases, put together, do not exceed noise and
 #' sampling error with the probability `confidence`.
+#'
+#' With [loss_huber()] a fit proceeds in the same way, but all phases clip residuals at k times their scale, in the
+#' first phase at least at 1.5 times it, or all but the first one at `c`, if it is given. The last step corrects the
+#' level only, and with the same clip, since a wider one would estimate the mean.
 #'
 #' @section Counts:
 #' With [loss_poisson()] a fit proceeds in the same way, with residuals \eqn{e^t - y} relative to the mean count, and

@@ -1,6 +1,11 @@
 # Linear regression by squared error: test R^2 of loss_squared() against lm(), on data sets of the packages AER,
 # modeldata and mlbench and on synthetic problems. A cell is the mean of some runs, and its least value.
 #   Rscript inst/experiments/squared.R [CELLS] [EPS] [RUNS]
+#   Rscript inst/experiments/squared.R huber [CELLS] [EPS] [RUNS]
+# The second form is for loss_huber(): test R^2 of MASS::rlm(), which is not private, and of fits with the bounds of the
+# first form, with bounds ten times as wide and with none, and for comparison of loss_squared(); in brackets the least
+# value. A constant has about zero. A tenth of the training records of the cells "outliers" have errors of ten standard
+# deviations, all in one direction; the records that were held out have none.
 # CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6. The folder
 # that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result is for release.
 
@@ -66,7 +71,8 @@ synthetic <- function(n, d, r2, noise = "normal") {
   indicator <- seq_len(p) %% 3 == 0
   for (j in which(indicator)) x[, j] <- x[, j] > quantile(x[, j], runif(1, 0.5, 0.95))
   f <- drop(scale(x %*% (rnorm(p) / apply(x, 2, sd)))) * sqrt(r2)
-  e <- switch(noise, normal = rnorm(rows), t3 = rt(rows, 3) / sqrt(3), skew = rexp(rows) - 1)
+  e <- switch(noise, normal = , outliers = rnorm(rows), t3 = rt(rows, 3) / sqrt(3), skew = rexp(rows) - 1)
+  if (noise == "outliers") e[seq_len(n)] <- e[seq_len(n)] + 10 * (runif(n) < 0.1)
   data <- as.data.frame(x)
   data[!indicator] <- lapply(data[!indicator], function(x) pmin(pmax(x, -5), 5))
   data[indicator] <- lapply(data[indicator], factor)
@@ -84,24 +90,54 @@ synthetic_cells <- list(
   wide = function() synthetic(20000, 100, 0.5)
 )
 
+outlier_cells <- list(
+  outliers = function() synthetic(2000, 8, 0.5, "outliers"),
+  outliers_more = function() synthetic(20000, 20, 0.5, "outliers"),
+  outliers_weak = function() synthetic(5000, 8, 0.1, "outliers")
+)
+
 # Test R^2, of predictions from records that were not held out.
 r2 <- function(made, predicted, out) {
   y <- made$data[[made$response]]
   1 - mean((y[out] - predicted)^2) / mean((y[out] - mean(y[-out]))^2)
 }
 
-one_run <- function(made, formula, eps, out, seed) {
+one_run <- function(made, formula, eps, out, seed, loss = loss_squared(made$ends)) {
   set.seed(seed)
   train <- made$data[-out, ]
   fit <- suppressMessages(dp_sosp(formula, train, eps = eps, delta = 1 / nrow(train)^2, bounds = made$bounds,
-                                  loss = loss_squared(made$ends), noise = "reproducible", progress = FALSE))
+                                  loss = loss, noise = "reproducible", progress = FALSE))
   r2(made, predict(fit, made$data[out, ], type = "response"), out)
+}
+
+# Numbers of the records that are not for fits.
+left_out <- function(made) {
+  set.seed(0)
+  if (is.null(made$held_out)) sample(nrow(made$data), 0.2 * nrow(made$data)) else made$held_out
+}
+
+huber_cell <- function(name, make, eps, runs) {
+  made <- make()
+  out <- left_out(made)
+  formula <- stats::reformulate(".", made$response)
+  best <- r2(made, predict(MASS::rlm(formula, made$data[-out, ]), made$data[out, ]), out)
+  cat(sprintf("%-13s n %6d  rlm() %.3f\n", name, nrow(made$data) - length(out), best))
+  wide <- mean(made$ends) + 5 * diff(made$ends) * c(-1, 1)
+  losses <- list(bounds = loss_huber(made$ends), "ten times" = loss_huber(wide), none = loss_huber(),
+                 squared = loss_squared(made$ends))
+  for (e in eps) {
+    cat(sprintf("  eps %-3g", e))
+    for (loss in names(losses)) {
+      found <- vapply(seq_len(runs), function(seed) one_run(made, formula, e, out, seed, losses[[loss]]), 0)
+      cat(sprintf("  %s %.3f (%.3f)", loss, mean(found), min(found)))
+    }
+    cat("\n")
+  }
 }
 
 cell <- function(name, make, eps, runs) {
   made <- make()
-  set.seed(0)
-  out <- if (is.null(made$held_out)) sample(nrow(made$data), 0.2 * nrow(made$data)) else made$held_out
+  out <- left_out(made)
   formula <- stats::reformulate(".", made$response)
   best <- r2(made, predict(lm(formula, made$data[-out, ]), made$data[out, ]), out)
   cat(sprintf("%-12s n %6d  lm() %.3f", name, nrow(made$data) - length(out), best))
@@ -114,13 +150,16 @@ cell <- function(name, make, eps, runs) {
 
 main <- function() {
   args <- commandArgs(TRUE)
+  huber <- identical(args[1], "huber")
+  if (huber) args <- args[-1]
+  if (huber) synthetic_cells <- c(synthetic_cells, outlier_cells)
   cells <- c(sets, synthetic_cells)
   chosen <- if (length(args) > 0) args[1] else "all"
   names <- switch(chosen, all = names(cells), data = names(sets), synthetic = names(synthetic_cells),
                   strsplit(chosen, ",")[[1]])
   eps <- if (length(args) > 1) as.numeric(strsplit(args[2], ",")[[1]]) else c(0.1, 0.5, 1, 3)
   runs <- if (length(args) > 2) as.integer(args[3]) else 6L
-  for (name in names) cell(name, cells[[name]], eps, runs)
+  for (name in names) (if (huber) huber_cell else cell)(name, cells[[name]], eps, runs)
 }
 
 main()
