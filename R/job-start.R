@@ -16,6 +16,9 @@
 # is in proportion to this clip. With an offset o the level is the mean count over the mean of e^o.
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
+response_alone <- 0.3     # the largest where only the level is found: then they have
+response_precise <- 25    # this n mu of their own
+response_unsure <- 400    # n mu below which the level is that of a response in narrower bounds than the declared ones
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
@@ -33,18 +36,30 @@ job_response <- function(job) {
 # ---- squared error ----
 
 find_level <- function(job) {
-  if (is.null(job$loss$response)) job <- find_bounds(job)
-  level <- release_level(job, level_share(job) * job$rho)
-  list(loss = job$loss, response = job$response,
-       level = c(start = level$mean, level[c("present", "noise")], spread = min(sqrt(level$variance + level$noise), 1),
-                 curvature = 1, most = 2, event = (job$loss[["c"]] %||% 0) / job$loss$half))
+  found <- is.null(job$loss$response)
+  if (found) job <- find_bounds(job)
+  response <- job$response
+  within <- if (!found && is_unsure(job)) narrow_response(job) else response
+  rho <- level_share(job) * job$rho
+  level <- release_level(complete(job, response = within), if (is_level_only(job)) spare(job) else rho)
+  unit <- within$half / response$half
+  list(loss = job$loss, response = response,
+       level = list(start = (within$centre - response$centre) / response$half + unit * level$mean,
+                    present = level$present, noise = unit * level$noise,
+                    spread = min(unit * sqrt(level$variance + level$noise), 1), curvature = 1, most = 2,
+                    event = (job$loss[["c"]] %||% 0) / job$loss$half))
+}
+
+bounds_share <- function(job) {
+  most <- if (is_level_only(job)) response_alone else response_share
+  between((response_precise / records_by_budget(job))^2, c(response_share, most))
 }
 
 # From private ranges.
 find_bounds <- function(job) {
-  inform("response", format_share(response_share), " of the budget finds the bounds of the response; `loss_",
+  inform("response", format_share(bounds_share(job)), " of the budget finds the bounds of the response; `loss_",
          job$loss$name, "(response = )` declares public ones")
-  found <- private_ranges(raw_response(job), job$budget, response_share * job$rho, job$neighbours,
+  found <- private_ranges(raw_response(job), job$budget, bounds_share(job) * job$rho, job$neighbours,
                           job$noise == "reproducible", cutting = FALSE)
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
@@ -52,6 +67,25 @@ find_bounds <- function(job) {
   }
   loss <- scale_loss(utils::modifyList(job$loss, list(response = as.vector(found))), TRUE, job$call)
   complete(job, loss = loss, response = with_bounds(job$response, loss))
+}
+
+# Is the noise of the level, in proportion to the width of the bounds, so large that narrower ones are worth their cost?
+is_unsure <- function(job) records_by_budget(job) < response_unsure
+
+# The response with the bounds that private ranges of the mapped one show, where its own bounds are [-1, 1]. A range
+# that ends in the middle may have lost its other side.
+narrow_response <- function(job) {
+  response <- job$response
+  inform("response", format_share(bounds_share(job)), " of the budget finds where in its bounds the response is, as ",
+         "there is much noise")
+  mapped <- stats::setNames(list(job$responses(job)$y), response$name)
+  found <- private_ranges(mapped, job$budget, bounds_share(job) * job$rho, job$neighbours, job$noise == "reproducible",
+                          cutting = FALSE)
+  ends <- pmin(pmax(as.vector(found), -1), 1)
+  if (0 %in% ends) ends <- max(abs(ends)) * c(-1, 1)
+  if (!attr(found, "found") || ends[1] >= ends[2]) return(response)
+  ends <- response$centre + response$half * ends
+  utils::modifyList(response, list(bounds = ends, centre = mean(ends), half = diff(ends) / 2))
 }
 
 # The response in its own units, as a list of one column; NA for a missing value.

@@ -319,6 +319,9 @@ is_logistic <- function(loss) loss$name %in% c("logistic", "bounded_logistic")
 # The name that users know, where the core has another one.
 loss_name <- function(loss) if (is_logistic(loss)) "logistic" else loss$name
 
+# A convex loss of the margin y t.
+has_margin <- function(loss) is_logistic(loss) || loss$name == "huber_svm"
+
 # For a response with two values: does 1 / (1 + exp(-t)) estimate the probability of y = 1?
 has_probabilities <- function(loss) loss$name != "huber_svm"
 

@@ -1,7 +1,8 @@
 #' Settings of Newton's method with a ridge that it chooses itself
 #'
-#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty,
-#' for squared error, for Huber's loss, for counts and, unless there is much noise, for several classes.
+#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss and the support
+#' vector machine without a penalty, for squared error, for Huber's loss, for counts and, unless there is much noise,
+#' for several classes.
 #' All settings are public: they must not be chosen by looking at the data.
 #'
 #' The method always works in a geometry (see [geometry_public()]), in which the columns have similar variances, and it
@@ -54,7 +55,9 @@
 #' @section Squared error:
 #' With [loss_squared()] a fit proceeds as follows.
 #' 1. The means of the mapped response and of its square are released (2 percent of the budget, more with few records).
-#'    The run starts at this mean.
+#'    The run starts at this mean. Where n mu is below 400, with mu the budget in Gaussian differential privacy,
+#'    it is that of responses clipped to narrower bounds than the declared ones, which are found like ranges of columns
+#'    (3 percent, more with few records), because the noise of the mean is in proportion to their width.
 #' 2. The moments of the geometry (9 percent) and the matrix (`matrix_share`; `NULL`: 6 percent of the whole budget) are
 #'    released. The columns are rescaled so that rows have a norm of about one, and the matrix is shrunk towards the
 #'    variances that the geometry knows.
@@ -68,8 +71,10 @@
 #'    percent).
 #'
 #' There is no certificate, and `certificate_share` is not used. `iterations` is the number of steps of all phases
-#' (`NULL`: 75). The status is `"noise"` where the mean gradients of all phases, put together, do not exceed noise and
-#' sampling error with the probability `confidence`.
+#' (`NULL`: 75). Where d / (n mu) exceeds 0.12, with d coefficients, the noise is too large for anything but the level,
+#' which then has the whole budget but for the geometry, and the fit is the constant prediction. The status is `"noise"`
+#' there, and where the mean gradients of all phases, put together, do not exceed noise and sampling error with the
+#' probability `confidence`.
 #'
 #' With [loss_huber()] a fit proceeds in the same way, but all phases clip residuals at k times their scale, in the
 #' first phase at least at 1.5 times it, or all but the first one at `c`, if it is given. The last step corrects the

@@ -206,7 +206,9 @@ test_that("methods that need Hessians refuse, before anything is charged", {
   oracle <- dp_oracle(p$x, p$y, "huber_svm", budget, 2)
   expect_error(dp_hessian(oracle, c(0, 0, 0), mu = 0.1), class = "dpsosp_error_nonsmooth")
   expect_equal(nrow(dp_ledger(budget)), 0)
-  expect_equal(quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "auto", loss = "huber_svm")$method, "newton")
+  auto <- function(...) quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "auto", loss = "huber_svm", ...)$method
+  expect_equal(auto(), "newton-ridge")
+  expect_equal(auto(penalty = penalty_ridge(0.1)), "newton")
 })
 
 test_that("parameters and responses are checked", {
