@@ -103,11 +103,12 @@
 #'   without a penalty, for squared error, where [losses] allow it for Huber's loss and counts, and for
 #'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`, where d / (n mu) is at most 0.1 or
 #'   `geometry` is given, d the coefficients of a class. For other convex problems, with `geometry = "none"` and with
-#'   `inference`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise; for
-#'   problems that are not convex `"2opt-ls"`; and with more than 1,000 coefficients (3,000 where it would take `"newton-ridge"`, 4,000 for each class with
-#'   `loss_multinomial()`) a method that needs gradients only, which squared error does not have. The rule uses n, the
-#'   number of columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`). `method`
-#'   and `print()` of the fit name the method taken. The section Methods lists all of them.
+#'   `inference`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
+#'   for problems that are not convex `"2opt-ls"`; and with more than 1,000 coefficients (3,000 where it would take
+#'   `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which squared
+#'   error does not have. The rule uses n, the number of columns, budget, relation, loss, penalty and `geometry`, not
+#'   the data (`vignette("convex")`). `method` and `print()` of the fit name the method taken. The section Methods lists
+#'   all of them.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,

@@ -14,7 +14,8 @@ residual_precise <- 6          # which is this over n mu in between
 count_level <- c(0.05, 0.5)    # the same for counts, whose level has this n mu of its own in between
 count_precise <- 50
 count_hopeless <- 0.08         # d / (n mu) from which on only the level of counts is found
-residual_hopeless <- 0.12      # the same for squared error
+count_few <- 100               # n mu below which it is, too
+residual_hopeless <- 0.12      # as count_hopeless, for squared error
 residual_enough <- 400         # from this n mu on the slopes are recalibrated, too
 residual_recalibration <- c(level = 0.08, slopes = 0.05, robust = 0.02) # fraction for the recalibration
 residual_clip <- c(least = 0.6, most = 4, at = 0.7, noise = 0.02, power = 0.4) # see clip_over_scale()
@@ -84,7 +85,8 @@ records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
 
 # Where the noise is too large for anything but the level, a fit is the level.
 is_level_only <- function(job) {
-  relative_noise(job, job$rho) > if (is_count(job)) count_hopeless else residual_hopeless
+  few <- is_count(job) && records_by_budget(job) < count_few
+  few || relative_noise(job, job$rho) > if (is_count(job)) count_hopeless else residual_hopeless
 }
 
 # Fractions of a job's budget, and whether the recalibration includes the slopes.

@@ -89,9 +89,9 @@
 #'    exceeds the noise, so its noise depends on this clip and not on `max`. With an offset o, 30 percent of the rest
 #'    pay for the mean of \eqn{e^o}, by which this mean is divided. If `max` is larger than 16 times the clip, it is
 #'    replaced by that.
-#' 2. Where d / (n mu) exceeds 0.08, with d coefficients and mu the budget in Gaussian differential privacy, the noise
-#'    is too large for anything but the level. It then has the whole budget but for the geometry, and the fit is the
-#'    constant prediction, with the status `"noise"`.
+#' 2. Where d / (n mu) exceeds 0.08, with d coefficients and mu the budget in Gaussian differential privacy, or n mu is
+#'    below 100, the noise is too large for anything but the level. It then has the whole budget but for the geometry,
+#'    and the fit is the constant prediction, with the status `"noise"`.
 #' 3. Clips are at least 1.5 times the scale of residuals, as counts are skewed, and at least one event.
 #' 4. The prior mean of the intercept is the level less half the variance of the prediction.
 #' 5. The recalibration also corrects for the dependence of the curvature on the prediction, and corrections are
