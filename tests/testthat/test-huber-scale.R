@@ -62,8 +62,8 @@ test_that("gradients and the last correction have the noise of c", {
     ledger <- dp_ledger(fit)
     last <- utils::tail(which(ledger$what == "residual gradient"), 1)
     c <- fit$loss$c / fit$loss$half
-    expect_equal(ledger$sensitivity[last], 2 * c * fit$geometry$cap / n, tolerance = 1e-3)
-    expect_equal(ledger$sensitivity[ledger$what == "recalibration"], 2 * c / n, tolerance = 1e-3)
+    expect_equal(ledger$sensitivity[last] * n / (2 * c * fit$geometry$cap), 1, tolerance = 1e-3)
+    expect_equal(ledger$sensitivity[ledger$what == "recalibration"] * n / (2 * c), 1, tolerance = 1e-3)
     expect_equal(sum(ledger$rho), fit$privacy$rho, tolerance = 1e-9)
   }
 })
