@@ -67,8 +67,9 @@ check_fit <- function(fit, call) {
 #'   label (for a numeric response 1 or 0, where 0 also stands for -1). With
 #'   `loss_multinomial()` links and probabilities have a column for each class, and `"class"` is the first of the
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
-#'   units (with `loss_squared()`, `"response"` is clipped to the bounds), with `loss_poisson()` the logarithm of the
-#'   expected count and this count (with `"newton-ridge"` at most the largest one); `"class"` is an error.
+#'   units (with `"newton-ridge"`, `"response"` is clipped to the bounds): the mean or, with `loss_huber()`, the
+#'   location. With `loss_poisson()` they are the logarithm of the expected count and this count (with `"newton-ridge"`
+#'   at most the largest one); `"class"` is an error.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
 #' @param se.fit Add standard errors? See the section Intervals of predictions.

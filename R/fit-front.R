@@ -99,15 +99,16 @@
 #'   1/n^2, and a message says so. A `delta` of 1/n or more brings a warning: publishing one of n records unprotected
 #'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left,
 #'   and a message says how much).
-#' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss without a penalty, for squared
-#'   error, where [loss_poisson()] allows it for counts, and for [loss_multinomial()] with an intercept, columns, no
-#'   penalty and no `start`, where d / (n mu) is at most 0.1 or `geometry` is given, d the coefficients of a class. For
-#'   other convex problems, with `geometry = "none"` and with `inference`, it takes `"newton"`, or `"objpert"` where the
-#'   fit has a budget of its own that leaves little noise; for problems that are not convex `"2opt-ls"`; and with more
-#'   than 1,000 coefficients (3,000 where it would take `"newton-ridge"`, 4,000 for each class with
-#'   `loss_multinomial()`) a method that needs gradients only, which squared error does not have. The rule uses n, the
-#'   number of columns, budget, relation, loss, penalty and `geometry`, not the data (`vignette("convex")`). `method`
-#'   and `print()` of the fit name the method taken. The section Methods lists all of them.
+#' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss and the support vector machine
+#'   without a penalty, for squared error, where [losses] allow it for Huber's loss and counts, and for
+#'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`, where d / (n mu) is at most 0.1 or
+#'   `geometry` is given, d the coefficients of a class. For other convex problems, with `geometry = "none"` and with
+#'   `inference`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
+#'   for problems that are not convex `"2opt-ls"`; and with more than 1,000 coefficients (3,000 where it would take
+#'   `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which squared
+#'   error does not have. The rule uses n, the number of columns, budget, relation, loss, penalty and `geometry`, not
+#'   the data (`vignette("convex")`). `method` and `print()` of the fit name the method taken. The section Methods lists
+#'   all of them.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
@@ -208,8 +209,8 @@
 #'   * `inference`: the releases that intervals were computed from and their cost, see [dp_inference()]; `NULL` without
 #'     intervals;
 #'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
-#'   * `level`: of fits by residuals ([loss_squared()], counts) what was released of the mapped response, see
-#'     [control_newton_ridge()], and from the noisy matrix the `factor` by which the columns were rescaled and the
+#'   * `level`: of fits by residuals ([loss_squared()], [loss_huber()], counts) what was released of the mapped
+#'     response, see [control_newton_ridge()], and from the noisy matrix the `factor` by which the columns were rescaled and the
 #'     `variance` of the predictors; `NULL` for others;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;

@@ -67,8 +67,8 @@ job_size <- function(job) {
 job_decide <- function(job) {
   job <- claim_delta(job)
   method <- chosen_method(job)
-  job <- add_entries(job, auto = identical(job$asked$method, "auto"), method = method,
-                     control = check_control(job$asked$control, method, job))
+  job <- add_entries(complete(job, loss = loss_for(method, job$loss)), auto = identical(job$asked$method, "auto"),
+                     method = method, control = check_control(job$asked$control, method, job))
   add_entries(job, moments = job$asked$geometry %||% default_moments(job))
 }
 
@@ -136,6 +136,7 @@ job_solution <- function(job) {
   outputs <- loss_outputs(job$loss)
   map <- function(w) core_coef(job$design, from_geometry(job$geometry, w))
   solution <- by_output(job$answer$w, outputs, map)
+  job <- complete(job, loss = reported_loss(job))
   add_entries(job, solution = if (outputs > 1L) centred(solution, job$response$labels) else solution)
 }
 

@@ -6,8 +6,8 @@
 #   level  a list of start (the constant prediction, if there is an intercept), present (fraction of records that are
 #          used, or the mean of their weights), noise (standard deviation of the start), spread (largest expected
 #          standard deviation of the predictors), curvature (of the loss at the start), most (largest residual) and
-#          event (change of a residual by one event, of counts), for the mapped response; for counts also clip
-#          (at which the mean takes them)
+#          event (smallest clip: the change of a residual by one event, of counts; Huber's c), for the mapped response;
+#          for counts also clip (at which the mean takes them)
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
 # on the residuals: the level then has more noise, which the run corrects. With an offset the level is that of the
@@ -19,6 +19,9 @@
 # is in proportion to this clip. With an offset o the level is the mean count over the mean of e^o.
 
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
+response_alone <- 0.3     # the largest where only the level is found: then they have
+response_precise <- 25    # this n mu of their own
+response_unsure <- 400    # n mu below which the level is that of a response in narrower bounds than the declared ones
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
 response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
@@ -40,13 +43,18 @@ job_response <- function(job) {
 # ---- squared error ----
 
 find_level <- function(job) {
-  if (is.null(job$loss$response)) job <- find_bounds(job)
+  found <- is.null(job$loss$response)
+  if (found) job <- find_bounds(job)
   reach <- level_reach(job)
-  level <- if (is_level_only(job)) {
-    refined_level(job, reach, spare(job))
+  within <- if (!found && is_unsure(job)) narrow_reach(job, reach) else reach
+  level <- if (!is_level_only(job)) {
+    level_in(job, within, level_share(job) * job$rho, reach)
+  } else if (is_unsure(job)) {
+    level_in(job, within, spare(job))
   } else {
-    level_in(job, reach, level_share(job) * job$rho)
+    refined_level(job, reach, spare(job))
   }
+  level$event <- (job$loss[["c"]] %||% 0) / job$loss$half
   list(loss = job$loss, response = job$response, level = level)
 }
 
@@ -58,16 +66,22 @@ level_reach <- function(job) {
   if (job$design$intercept) reach else c(-1, 1) * max(abs(reach))
 }
 
-# The level for the mapped response, where responses less their offsets are clipped to this range.
-level_in <- function(job, reach, rho) {
+# The coding of responses less their offsets with the ends of this range as -1 and 1.
+coded_in <- function(job, range) {
+  with_range(if (has_offset(job$design)) less_offset(job$response) else job$response, range[1], range[2])
+}
+
+# The level for the mapped response, where responses less their offsets are clipped to the range `within`; reach: the
+# range of them all.
+level_in <- function(job, within, rho, reach = within) {
   map <- job$response
-  near <- with_range(if (has_offset(job$design)) less_offset(map) else map, reach[1], reach[2])
+  near <- coded_in(job, within)
   found <- release_level(complete(job, response = near), rho)
   unit <- near$half / map$half
   square <- found$variance + if (job$design$intercept) 0 else found$mean^2
   list(start = if (job$design$intercept) (near$centre - map$centre) / map$half + unit * found$mean,
        present = found$present, noise = unit * found$noise, spread = unit * min(sqrt(square + found$noise), 1),
-       curvature = 1, most = 2 * unit, event = 0)
+       curvature = 1, most = (reach[2] - reach[1]) / map$half)
 }
 
 # The noise of a level is in proportion to its range, so that of a fit that is nothing else is as narrow as noisy counts
@@ -84,15 +98,20 @@ refined_level <- function(job, reach, rho) {
   level_in(job, near, (1 - level_first - level_range) * rho)
 }
 
+bounds_share <- function(job) {
+  most <- if (is_level_only(job)) response_alone else response_share
+  between((response_precise / records_by_budget(job))^2, c(response_share, most))
+}
+
 # From private ranges.
 find_bounds <- function(job) {
-  inform("response", format_share(response_share), " of the budget finds the bounds of the response; `loss_squared(",
-         "response = )` declares public ones")
-  found <- private_ranges(raw_response(job), job$budget, response_share * job$rho, job$neighbours,
+  inform("response", format_share(bounds_share(job)), " of the budget finds the bounds of the response; `loss_",
+         job$loss$name, "(response = )` declares public ones")
+  found <- private_ranges(raw_response(job), job$budget, bounds_share(job) * job$rho, job$neighbours,
                           job$noise == "reproducible", cutting = FALSE)
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
-         "it: `loss_squared(response = c(lower, upper))`.", call = job$call)
+         "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
   }
   loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
   loss <- scale_loss(loss, job$design$intercept, job$call)
@@ -101,6 +120,20 @@ find_bounds <- function(job) {
 
 # The response in its own units, as a column whose values can be counted; NA for a missing value.
 raw_response <- function(job) job$counted(complete(job, response = raw_bounds(job$response)))
+
+# Is the noise of the level, in proportion to the width of the bounds, so large that narrower ones are worth their cost?
+is_unsure <- function(job) records_by_budget(job) < response_unsure
+
+# The part of the range that private ranges show. One that ends in the middle may have lost its other side.
+narrow_reach <- function(job, reach) {
+  inform("response", format_share(bounds_share(job)), " of the budget finds where in its bounds the response is, as ",
+         "there is much noise")
+  found <- private_ranges(job$counted(complete(job, response = coded_in(job, reach))), job$budget,
+                          bounds_share(job) * job$rho, job$neighbours, job$noise == "reproducible", cutting = FALSE)
+  ends <- pmin(pmax(as.vector(found), -1), 1)
+  if (0 %in% ends || !job$design$intercept) ends <- max(abs(ends)) * c(-1, 1)
+  if (!attr(found, "found") || ends[1] >= ends[2]) reach else mean(reach) + diff(reach) / 2 * ends
+}
 
 # Fraction of records that are used, or mean weight, and mean and variance of their mapped response (proofs:
 # sensitivity-response). All columns are mapped, because a record without a predictor is not used.

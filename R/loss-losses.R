@@ -29,11 +29,21 @@
 #'   before an `offset()` is subtracted. There is no `penalty`, `start` or `target`. A fit can have intervals
 #'   ([dp_inference()]), also of predictions, and it has `sigma()` ([dp_sosp-methods]).
 #'
-#' For a numeric response in public bounds, a robust linear regression:
-#' * `loss_huber(response, c)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
-#'   convex. Responses are clipped to `response` and then mapped to \[-1, 1\], like the columns: the middle of the
-#'   bounds is subtracted, and the result is divided by half their width, s (without an intercept nothing is subtracted,
-#'   and s is the larger absolute value of the two bounds). The loss is that of the mapped response, with c / s for c:
+#' For a numeric response, a robust linear regression:
+#' * `loss_huber(response, c, k)`: with the residual u, \eqn{u^2 / 2} for \eqn{|u| \le c}, \eqn{c |u| - c^2 / 2} beyond,
+#'   convex. A fit estimates a location, which is the mean where residuals are symmetric, and is below it where they are
+#'   skewed to the right. Responses are clipped to `response`.
+#'
+#'   The method `"newton-ridge"`, which `"auto"` takes where it can, fits it like `loss_squared()`, with the same
+#'   requirements, and finds `response` privately if it is `NULL`. c is `k` times the scale of the residuals, which is
+#'   released, so that the noise depends on the residuals and not on the bounds. The default k = 1.345, that of
+#'   `MASS::rlm()`, has 95 percent of the efficiency of least squares where residuals are normal. `c` in place of `k` is
+#'   in units of the response. The noise grows with either. The fit's loss has the c that was used.
+#'
+#'   The other methods release no scale: they need `response`, take no `k`, and the default of `c` is a tenth of the
+#'   width of these bounds. The response is mapped to \[-1, 1\], like the columns: the middle of the bounds is
+#'   subtracted, and the result is divided by half their width, s (without an intercept nothing is subtracted, and s is
+#'   the larger absolute value of the two bounds). The loss is that of the mapped response, with c / s for c:
 #'   \eqn{|l'| \le c / s}, \eqn{0 \le l'' \le 1}. So the noise grows with `c`, and with the width of the bounds.
 #'   Coefficients and predictions are on the original scale of the response, certificates and targets on the mapped
 #'   scale. Without `start` a run begins at the middle of the bounds.
@@ -54,9 +64,9 @@
 #'
 #' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a
 #' summed Hessian is then unbounded, so no Hessian is released, and methods that need one, or its Lipschitz constant,
-#' refuse the loss (`dpsosp_error_nonsmooth`). Available are the methods `"newton"` and `"newton-b"` with `curvature`
-#' `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"` and `"auto"`; penalties must be convex. With
-#' `sosp(alpha)` the target's `eps_h` is 0, which convexity guarantees.
+#' refuse the loss (`dpsosp_error_nonsmooth`). Available are the methods `"newton-ridge"`, `"newton"` and `"newton-b"`
+#' with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"` and `"auto"`; penalties must be
+#' convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity guarantees.
 #'
 #' @section Bounded slope:
 #' `loss_logistic(slope = c)` with c < 1 is convex. Its slope is \eqn{-y s(y t)},
@@ -78,14 +88,17 @@
 #' @param slope The largest slope, a number from 0.51 to 1; 1 is the logistic loss itself.
 #' @param h Half the width of the rounded corner, a number from 0.01 to 1.
 #' @param response Public bounds of the response, `c(lower, upper)`, in its units; chosen without looking at the data.
-#'   `loss_squared()` finds them privately if they are `NULL`.
-#' @param c Residual from which on the loss is linear, in units of the response; from 1/1000 of s to 2 s. `NULL`: a
-#'   tenth of the width of the bounds.
+#'   `loss_squared()`, and `loss_huber()` with the method `"newton-ridge"`, find them privately if they are `NULL`.
+#' @param c Residual from which on the loss is linear, in units of the response; with `response` from 1/1000 of s to
+#'   2 s. `NULL`: see above.
+#' @param k The same in units of the scale of the residuals, a number from 0.1 to 10; with the method `"newton-ridge"`
+#'   only. The scale is the 68 percent quantile of absolute residuals, the standard deviation of normal ones, of a t
+#'   distribution that is fitted to noisy counts; gross errors hardly change it. `NULL`: 1.345, unless `c` is given.
 #' @param max The largest count, a number from 1 to 1e6; chosen without looking at the data. `NULL`: it is found
 #'   privately, by the method `"newton-ridge"` only.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_loss`. Where a loss is an argument, its name,
-#'   such as `"logistic"` or `"huber_svm"`, may stand for the object; `"huber"` needs its bounds.
+#'   such as `"logistic"` or `"huber"`, may stand for the object.
 #' @section Errors: `dpsosp_error_argument` for a parameter out of its range.
 #' @references Gao and Wright (2023), section 4 and appendix E.
 #'
@@ -93,6 +106,8 @@
 #'   loss, and its objective perturbation.
 #'
 #' Huber (1964), Robust estimation of a location parameter.
+#'
+#' Holland and Welsch (1977), Robust regression using iteratively reweighted least-squares: the k of Huber's loss.
 #'
 #' Reid and Williamson (2010), Composite binary losses: the losses whose minimisers are the true probabilities.
 #'   The loss of bounded slope is one of them; its bounds are proved in `vignette("proofs")`.
@@ -105,6 +120,8 @@
 #' d$y <- 20 + 3 * d$x + rnorm(3000)
 #' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, bounds = list(x = c(0, 10)),
 #'         loss = loss_squared(c(0, 100)))
+#' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, bounds = list(x = c(0, 10)),
+#'         loss = loss_huber(response = c(0, 100)))
 #' dp_sosp(y ~ x, d, eps = 1, delta = 1e-6, method = "newton", bounds = list(x = c(0, 10)),
 #'         loss = loss_huber(response = c(0, 100), c = 5))
 #' d$events <- rpois(3000, exp(1 + d$x / 10))
@@ -135,16 +152,33 @@ loss_huber_svm <- function(h = 0.5, ...) {
 
 #' @rdname losses
 #' @export
-loss_huber <- function(response, c = NULL, ...) {
+loss_huber <- function(response = NULL, c = NULL, k = NULL, ...) {
   call <- sys.call()
   check_dots(call)
-  if (missing(response)) abort("argument", huber_advice, call = call)
-  response <- check_response_bounds(response, call)
-  width <- response[2] - response[1]
-  c <- if (is.null(c)) width / 10 else check_number(c, "c", width / 2000, width, open = FALSE, call = call)
-  loss <- new_loss("huber", "(t - y)^2 / 2, linear beyond c", c = c, response = response,
+  if (!is.null(response)) response <- check_response_bounds(response, call)
+  ends <- if (is.null(response)) c(1 / vector_limit, vector_limit) else (response[2] - response[1]) * c(1 / 2000, 1)
+  if (!is.null(c)) c <- check_number(c, "c", ends[1], ends[2], open = FALSE, call = call)
+  if (!is.null(k)) k <- check_number(k, "k", 0.1, 10, open = FALSE, call = call)
+  if (!is.null(c) && !is.null(k)) {
+    abort("argument", "Give `c`, in units of the response, or `k`, in units of the residuals' scale.", call = call)
+  }
+  loss <- new_loss("huber", "(t - y)^2 / 2, linear beyond c", 2 * huber_width, response = response,
                    response_kind = "bounded")
+  loss$c <- c
+  loss$k <- k
   scale_loss(loss, TRUE, call)
+}
+
+huber_k <- 1.345 # 95 percent of the efficiency of the mean with normal residuals
+
+is_huber <- function(loss) loss$name == "huber"
+
+# Where no scale of residuals is released, the default c is this part of the bounds' width.
+huber_width <- 1 / 10
+
+with_c <- function(loss) {
+  if (is_huber(loss) && is.null(loss[["c"]])) loss$c <- huber_width * (loss$response[2] - loss$response[1])
+  loss
 }
 
 #' @rdname losses
@@ -179,10 +213,6 @@ bound_counts <- function(loss, max) {
 #' @export
 loss_multinomial <- function() new_loss("multinomial", "log(sum(exp(t))) - t_y, a t for each class", 2)
 
-huber_advice <- paste0(
-  "The huber loss needs public bounds of the response: take `loss_huber(response = c(lower, upper))`."
-)
-
 # parameter: for the core. A loss for numeric responses also has their bounds, their kind (loss-response.R), and the map
 # (y - centre) / half to [-1, 1].
 new_loss <- function(name, formula, parameter = 0, ...) {
@@ -205,9 +235,10 @@ scale_loss <- function(loss, intercept, call = sys.call(-1)) {
   if (is.null(ends)) return(loss) # to be found
   loss$centre <- if (intercept) ends[1] / 2 + ends[2] / 2 else 0
   loss$half <- if (intercept) ends[2] / 2 - ends[1] / 2 else max(abs(ends))
-  if (is.null(loss[["c"]])) return(loss)
-  loss$parameter <- min(max(loss$c / loss$half, 0.001), 2)
-  if (loss$c / loss$half < 0.001 * (1 - 1e-9)) {
+  if (!is_huber(loss)) return(loss)
+  wanted <- with_c(loss)$c / loss$half
+  loss$parameter <- min(max(wanted, 0.001), 2)
+  if (!intercept && wanted < 0.001 * (1 - 1e-9)) {
     abort("argument", "`c` of the huber loss must be at least ", signif(loss$half / 1000, 3), ", a thousandth of the ",
           "largest response: there is no intercept.", call = call)
   }
@@ -222,14 +253,11 @@ has_counts <- function(loss) identical(loss$response_kind, "count")
 check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y", implied = FALSE) {
   if (is.null(loss)) return(default_loss(y, name, implied, call))
   if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
-  if (identical(loss, "huber")) abort("argument", huber_advice, call = call)
   named <- losses()
-  known <- c(names(named), "huber")
-  family <- if (!is.character(loss) || !all(loss %in% known)) loss_instead(loss)
-  near <- family %||% if (is.character(loss) && length(loss) == 1L) nearest(loss, known)
-  if (identical(near, "huber")) abort("argument", "There is no such loss. ", huber_advice, call = call)
+  family <- if (!is.character(loss) || !all(loss %in% names(named))) loss_instead(loss)
   if (!is.null(family)) {
-    abort("argument", "`loss` must be one of ", quote_all(known), ". Did you mean \"", family, "\"?", call = call)
+    abort("argument", "`loss` must be one of ", quote_all(names(named)), ". Did you mean \"", family, "\"?",
+          call = call)
   }
   named[[check_choice(loss, names(named), "loss", call)]]()
 }
@@ -263,7 +291,7 @@ numeric_advice <- function(name) {
 # Losses without required arguments, which may be given by name.
 losses <- function() {
   list(logistic = loss_logistic, multinomial = loss_multinomial, sigmoid = loss_sigmoid, huber_svm = loss_huber_svm,
-       squared = loss_squared, poisson = loss_poisson)
+       squared = loss_squared, huber = loss_huber, poisson = loss_poisson)
 }
 
 # The multinomial loss takes its number of classes from the response.
@@ -292,6 +320,9 @@ is_logistic <- function(loss) loss$name %in% c("logistic", "bounded_logistic")
 # The name that users know, where the core has another one.
 loss_name <- function(loss) if (is_logistic(loss)) "logistic" else loss$name
 
+# A convex loss of the margin y t.
+has_margin <- function(loss) is_logistic(loss) || loss$name == "huber_svm"
+
 # For a response with two values: does 1 / (1 + exp(-t)) estimate the probability of y = 1?
 has_probabilities <- function(loss) loss$name != "huber_svm"
 
@@ -301,8 +332,11 @@ has_slopes <- function(loss) loss$name == "logistic"
 # Have steps so much noise that a fit may end at a worse point than it began?
 is_risky <- function(loss) loss$name %in% c("poisson", "multinomial")
 
-# Is the slope a mean minus the response, a residual?
-has_residuals <- function(loss) loss$name %in% c("squared", "poisson")
+# Is the slope a mean minus the response, a residual, or this clipped?
+has_residuals <- function(loss) loss$name %in% c("squared", "huber", "poisson")
+
+# The loss whose residuals are clipped, where it is not the loss itself.
+residual_loss <- function(loss) if (is_huber(loss)) loss_squared()
 
 # Squared error: a slope without a bound, so that residuals must be clipped.
 has_unbounded_slope <- function(loss) loss$name == "squared"
@@ -317,6 +351,18 @@ check_bounded_slope <- function(loss, what, call) {
     abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`, or the method \"newton-ridge\", ",
           "which finds one.", call = call)
   }
+  if (is_huber(loss)) check_fixed_c(loss, what, call)
+}
+
+check_fixed_c <- function(loss, what, call) {
+  if (is.null(loss$response)) {
+    abort("argument", what, " public bounds of the response: take `loss_huber(response = c(lower, upper))`.",
+          call = call)
+  }
+  if (!is.null(loss[["k"]])) {
+    abort("argument", what, " `c` of the huber loss in units of the response, as no scale of residuals is released ",
+          "for `k`: take `loss_huber(response, c)`.", call = call)
+  }
 }
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
@@ -328,7 +374,7 @@ is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])
 # The name with parameters, as printed at the head of a fit.
 loss_text <- function(loss, digits = NULL) {
   ends <- paste(format(loss$response, trim = TRUE, digits = digits), collapse = ", ")
-  parameters <- intersect(c("slope", "h", "c", "classes"), names(loss))
+  parameters <- intersect(c("slope", "h", "c", "k", "classes"), names(loss))
   shown <- c(sprintf("%s = %s", parameters, vapply(loss[parameters], format, "", digits = digits)),
              if (!is.null(loss$response)) paste0("response in [", ends, "]"))
   paste0(loss_name(loss), if (length(shown) > 0L) paste0(" (", paste(shown, collapse = ", "), ")"))

@@ -1,13 +1,13 @@
 # method = "auto", the default, chooses the method from public facts: loss, penalty, geometry, n, d, budget and
 # relation.
 #
-# For squared error there is one method, which counts take, too, where they can (residual_fault()). For the logistic
-# loss without a penalty it takes Newton's method with an automatic ridge, in a geometry (inst/experiments/utility.R
-# compares it with the other methods). Other convex problems have no geometry by default. For these Newton's method with
-# one noisy curvature matrix has less excess loss than objective perturbation, on average over weak and strong signals,
-# on the synthetic problems of inst/experiments/convex-rule.R, and it can use a shared budget. Objective perturbation is
-# better where the noise is very small, and much faster. With very many columns the eigenvalues of a matrix take
-# minutes, a gradient step about a second (dev/bench/wide.R).
+# For squared error there is one method, which Huber's loss and counts take, too, where they can (residual_fault()). For
+# the logistic loss and the support vector machine, without a penalty, it takes Newton's method with an automatic ridge,
+# in a geometry (inst/experiments/utility.R and svm.R compare it with the other methods). Other convex problems have no
+# geometry by default. For these Newton's method with one noisy curvature matrix has less excess loss than objective
+# perturbation, on average over weak and strong signals, on the synthetic problems of inst/experiments/convex-rule.R,
+# and it can use a shared budget. Objective perturbation is better where the noise is very small, and much faster. With
+# very many columns the eigenvalues of a matrix take minutes, a gradient step about a second (dev/bench/wide.R).
 
 auto_noise <- 10^-3.75
 auto_columns <- 1000L
@@ -52,7 +52,7 @@ asked_rho <- function(job) {
 }
 
 takes_ridge <- function(job) {
-  can <- is_logistic(job$loss) || (has_residuals(job$loss) && is.null(residual_fault(job)))
+  can <- has_margin(job$loss) || (has_residuals(job$loss) && is.null(residual_fault(job)))
   can && job$penalty$name == "none" && !identical(job$asked$geometry, "none") &&
     (has_residuals(job$loss) || (job$inference == "none" && columns_of(job) > 0L))
 }

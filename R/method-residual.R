@@ -2,7 +2,8 @@
 # The noise of a gradient is proportional to the residual at which a record is clipped, so residuals are clipped at a
 # multiple of their own scale, which decreases from phase to phase. Fractions of the budget and constants for squared
 # error were chosen on synthetic problems and on three data sets: inst/experiments/squared.R. Those for counts were
-# chosen on synthetic problems: inst/experiments/poisson.R.
+# chosen on synthetic problems: inst/experiments/poisson.R. Huber's loss is squared error whose residuals are clipped at
+# its own c in the end.
 
 residual_matrix <- 0.06        # fraction of the budget for the weighted matrix
 residual_matrix_most <- 0.6    # largest such fraction that can be asked for
@@ -14,8 +15,10 @@ residual_precise <- 6          # which is this over n mu in between
 count_level <- c(0.05, 0.5)    # the same for counts, whose level has this n mu of its own in between
 count_precise <- 50
 count_hopeless <- 0.08         # d / (n mu) from which on only the level of counts is found
+count_few <- 100               # n mu below which it is, too
+residual_hopeless <- 0.12      # as count_hopeless, for squared error
 residual_enough <- 400         # from this n mu on the slopes are recalibrated, too
-residual_recalibration <- c(level = 0.08, slopes = 0.05) # fraction for the recalibration
+residual_recalibration <- c(level = 0.08, slopes = 0.05, robust = 0.02) # fraction for the recalibration
 residual_clip <- c(least = 0.6, most = 4, at = 0.7, noise = 0.02, power = 0.4) # see clip_over_scale()
 count_clip <- 1.5              # least clip of counts, which are skewed, over the scale of residuals
 residual_first <- 1.5          # least clip of the first phase, over the scale of residuals
@@ -37,6 +40,7 @@ for_loss <- function(method, job) {
   method$residuals <- has_residuals(job$loss) && method$unbounded
   if (method$residuals) {
     method$family <- family_residual()
+    method$loss <- residual_loss(job$loss)
     return(method)
   }
   # That a method takes no loss whose second derivative jumps, whatever its bound, is said by a row of `refusals`.
@@ -47,6 +51,9 @@ for_loss <- function(method, job) {
 }
 
 takes_residuals <- function(method) isTRUE(method$residuals)
+
+# With the c of Huber's loss, if it follows from no scale of residuals.
+loss_for <- function(method, loss) if (takes_residuals(method)) loss else with_c(loss)
 
 family_residual <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), residual_options,
@@ -86,14 +93,17 @@ records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
 
 # Where the noise is too large for anything but the level, and where there are no columns, a fit is the level.
 is_level_only <- function(job) {
-  columns_of(job) == 0L || (is_count(job) && relative_noise(job, path_share(job) * job$rho) > count_hopeless)
+  if (columns_of(job) == 0L || !job$design$intercept) return(columns_of(job) == 0L)
+  few <- is_count(job) && records_by_budget(job) < count_few
+  few || relative_noise(job, path_share(job) * job$rho) > if (is_count(job)) count_hopeless else residual_hopeless
 }
 
 # Fractions of a job's budget, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {
-  slopes <- records_by_budget(job) >= residual_enough
+  robust <- is_huber(job$loss)
+  slopes <- records_by_budget(job) >= residual_enough && !robust
   level <- level_share(job)
-  recalibration <- residual_recalibration[[if (slopes) "slopes" else "level"]]
+  recalibration <- residual_recalibration[[if (robust) "robust" else if (slopes) "slopes" else "level"]]
   if (!slopes && !job$design$intercept) recalibration <- 0
   counts <- residual_counts * residual_phases
   list(slopes = slopes, level = level, recalibration = recalibration,
@@ -108,10 +118,21 @@ level_share <- function(job) {
 
 between <- function(x, limits) min(limits[2], max(limits[1], x))
 
-# With much noise small clips are better, although they hardly estimate means.
+# With much noise small clips are better, although they hardly estimate means. Huber's estimate has its own.
 clip_over_scale <- function(job, noise) {
+  if (is_huber(job$loss)) return(if (is.null(job$loss[["c"]])) job$loss[["k"]] %||% huber_k else 0)
   wanted <- residual_clip[["at"]] * (residual_clip[["noise"]] / noise)^residual_clip[["power"]]
   min(residual_clip[["most"]], max(if (is_count(job)) count_clip else residual_clip[["least"]], wanted))
+}
+
+# Huber's loss with the c of the last phase.
+reported_loss <- function(job) {
+  scale <- job$answer$trace$estimate[job$answer$trace$query == "residual counts"]
+  loss <- job$loss
+  if (!takes_residuals(job$method) || !is_huber(loss) || !is.null(loss[["c"]]) || length(scale) == 0L) return(loss)
+  loss$c <- signif(min(clip_over_scale(job) * scale[length(scale)], job$level$most) * loss$half, 4)
+  loss$k <- NULL
+  scale_loss(loss, TRUE, job$call)
 }
 
 residual_options <- function(job, rho) {
@@ -124,7 +145,7 @@ residual_options <- function(job, rho) {
        matrix_share = if (is.na(matrix)) residual_matrix / left else matrix,
        counts_share = residual_counts / left, recalibration_share = shares$recalibration / left,
        slopes = shares$slopes, present = job$level$present, curvature = job$level$curvature, most = job$level$most,
-       event = job$level$event, exponential = is_count(job), whole = !may_clip(job$design),
+       event = job$level$event, exponential = is_count(job), robust = is_huber(job$loss), whole = !may_clip(job$design),
        level = job$level$noise, spread = job$level$spread,
        centre = job$geometry$centre_sd %||% 0,
        clip = clip_over_scale(job, relative_noise(job, shares$gradients * job$rho)),

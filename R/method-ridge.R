@@ -1,7 +1,8 @@
 #' Settings of Newton's method with a ridge that it chooses itself
 #'
-#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss without a penalty,
-#' for squared error, for counts and, unless there is much noise, for several classes.
+#' For `method = "newton-ridge"` of [dp_sosp()], which `method = "auto"` takes for the logistic loss and the support
+#' vector machine without a penalty, for squared error, for Huber's loss, for counts and, unless there is much noise,
+#' for several classes.
 #' All settings are public: they must not be chosen by looking at the data.
 #'
 #' The method always works in a geometry (see [geometry_public()]), in which the columns have similar variances, and it
@@ -54,7 +55,10 @@
 #' @section Squared error:
 #' With [loss_squared()] a fit proceeds as follows.
 #' 1. The means of the mapped response and of its square are released (2 percent of the budget, more with few records).
-#'    The run starts at this mean. With an `offset()` it is that of the response less the offset.
+#'    The run starts at this mean. With an `offset()` it is that of the response less the offset. Where n mu is below
+#'    400, with mu the budget in Gaussian differential privacy, it is that of responses clipped to narrower bounds than
+#'    the declared ones, which are found like ranges of columns (3 percent), because the noise of the mean is in
+#'    proportion to their width.
 #' 2. The moments of the geometry (9 percent) and the matrix (`matrix_share`; `NULL`: 6 percent of the whole budget) are
 #'    released. The columns are rescaled so that rows have a norm of about one, and the matrix is shrunk towards the
 #'    variances that the geometry knows.
@@ -71,12 +75,17 @@
 #' as many records as the weights sum to: let the largest possible weight be one. Without an intercept the run starts at
 #' zero, columns are not centred, and the recalibration is of the slopes only, or left out with few records.
 #'
-#' A fit without columns is a level: 20 percent of the budget find a first one, 10 percent a range of the distances from
+#' A fit without columns is a level, and so is one where d / (n mu) exceeds 0.12, with d coefficients: the noise is then
+#' too large for anything else, and the status is `"noise"`. 20 percent of the budget find a first one, 10 percent a range of the distances from
 #' it, by noisy counts, and the rest pays for the mean of responses clipped to this range.
 #'
 #' There is no certificate, and `certificate_share` is not used. `matrix_share` is at most 0.6. `iterations` is the
 #' number of steps of all phases (`NULL`: 75). The status is `"noise"` where the mean gradients of all phases, put
 #' together, do not exceed noise and sampling error with the probability `confidence`.
+#'
+#' With [loss_huber()] a fit proceeds in the same way, but all phases clip residuals at k times their scale, in the
+#' first phase at least at 1.5 times it, or all but the first one at `c`, if it is given. The last step corrects the
+#' level only, and with the same clip, since a wider one would estimate the mean.
 #'
 #' @section Counts:
 #' With [loss_poisson()] a fit proceeds in the same way, with residuals \eqn{e^t - y} relative to the mean count, and
@@ -87,9 +96,9 @@
 #'    exceeds the noise, so its noise depends on this clip and not on `max`. With an offset o, 30 percent of the rest
 #'    pay for the mean of \eqn{e^o}, by which this mean is divided. If `max` is larger than 16 times the clip, it is
 #'    replaced by that.
-#' 2. Where d / (n mu) exceeds 0.08, with d coefficients and mu the budget in Gaussian differential privacy, the noise
-#'    is too large for anything but the level. It then has the whole budget but for the geometry, and the fit is the
-#'    constant prediction, with the status `"noise"`. A fit without columns has the same level.
+#' 2. Where d / (n mu) exceeds 0.08, with d coefficients and mu the budget in Gaussian differential privacy, or n mu is
+#'    below 100, the noise is too large for anything but the level. It then has the whole budget but for the geometry,
+#'    and the fit is the constant prediction, with the status `"noise"`. A fit without columns has the same level.
 #' 3. Clips are at least 1.5 times the scale of residuals, as counts are skewed, and at least one event.
 #' 4. The prior mean of the intercept is the level less half the variance of the prediction.
 #' 5. The recalibration also corrects for the dependence of the curvature on the prediction, and corrections are

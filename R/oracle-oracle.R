@@ -88,7 +88,7 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   check_budget(budget, "budget", call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
   template <- response_template(response, name, call, loss)
-  loss <- loss_of(loss, template)
+  loss <- with_c(loss_of(loss, template))
   if (!streamed && length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
@@ -111,9 +111,11 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
                                       neighbours = neighbours, noise = noise, move = records$move))
 }
 
-# Of a job or a claim, in the coordinates of the mapped rows.
+# Of a job or a claim, in the coordinates of the mapped rows. A method may have another loss than its job
+# (method-residual.R).
 plain_oracle <- function(job, records = job$records(job)) {
-  new_oracle(records, job$loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
+  new_oracle(records, job$method$loss %||% job$loss, job$budget, job$design$radius, job$design$intercept,
+             job$neighbours, job$noise)
 }
 
 # Of the responses alone.

@@ -5,11 +5,21 @@
 # training records, which costs no privacy) and the fraction of the runs with the status "noise".
 #   Rscript inst/experiments/poisson.R [CELLS] [EPS] [RUNS] [FILE]
 #   Rscript inst/experiments/poisson.R rule [EPS] [RUNS] CONSTANTS ...
+#   Rscript inst/experiments/poisson.R level [RUNS]
 # CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6; FILE: where
 # the table is written. The folder that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result
 # is for release.
 # "rule" compares values of constants of R/method-residual.R and R/job-start.R, such as "count_iterate_sd <- 0.2", on
 # the synthetic problems: the mean percentages of the deviance from the mean that are explained.
+# "level" compares fits with slopes and of the level alone, on other records in each run. With the mean 1 to 5,
+# dispersed counts (size 1) and d / (n mu) below .08, the mean of eight runs, with slopes / level alone, by n mu and the
+# standard deviation of the logarithm of the mean:
+#   n mu         .2              .5
+#   51         -.073 / -.023   -.060 / -.043
+#   95         -.067 / -.010   -.012 / -.016
+#   120        -.022 / -.007    .045 / -.007
+#   140        -.013 / -.005    .075 / -.005
+#   183         .006 / -.002    .111 / -.003
 
 suppressMessages(library(dpsosp))
 
@@ -46,8 +56,8 @@ sets <- list(
 
 # Correlated normal columns, a third of them indicators; the logarithm of the mean has the standard deviation `signal`.
 # size: of a negative binomial distribution; zeros: fraction of records without events for another reason.
-synthetic <- function(n, d, mean, signal, size = Inf, zeros = 0, max = 1000) {
-  set.seed(1)
+synthetic <- function(n, d, mean, signal, size = Inf, zeros = 0, max = 1000, seed = 1) {
+  set.seed(seed)
   p <- d - 1
   rows <- n + 5000
   shared <- matrix(rnorm(rows * 2), rows)
@@ -135,8 +145,31 @@ rule <- function(eps, runs, assigned) {
   }
 }
 
+level_rule <- function(runs) {
+  cells <- rbind(expand.grid(signal = c(0.2, 0.5), mean = c(1, 5), d = c(3, 5), n = c(2000, 4000), eps = 0.1),
+                 expand.grid(signal = c(0.2, 0.5), mean = 3, d = c(3, 6, 9), n = c(2000, 2500, 3000, 4000),
+                             eps = 0.2))
+  room <- asNamespace("dpsosp")
+  one <- function(cell, seed) {
+    made <- do.call(synthetic, c(cell[names(cell) != "eps"], size = 1, seed = seed))
+    y <- made$data$y[made$held_out]
+    constant <- deviance_of(y, mean(made$data$y[-made$held_out]))
+    vapply(c(Inf, 0), function(hopeless) {
+      for (name in c("count_hopeless", "count_few")) unlockBinding(name, room)
+      assign("count_hopeless", hopeless, room)
+      assign("count_few", 0, room)
+      1 - deviance_of(y, pmax(one_run(made, cell$eps, made$held_out, seed)$mean, 1e-3 * mean(y))) / constant
+    }, 0)
+  }
+  for (i in seq_len(nrow(cells))) {
+    found <- rowMeans(vapply(seq_len(runs), function(seed) one(as.list(cells[i, ]), seed), c(0, 0)))
+    cat(sprintf("%s %g", names(cells), unlist(cells[i, ])), sprintf("  slopes %.4f  level %.4f\n", found[1], found[2]))
+  }
+}
+
 main <- function() {
   args <- commandArgs(TRUE)
+  if (identical(args[1], "level")) return(level_rule(if (length(args) > 1) as.integer(args[2]) else 8L))
   if (identical(args[1], "rule")) {
     return(rule(as.numeric(strsplit(args[2], ",")[[1]]), as.integer(args[3]), args[-(1:3)]))
   }

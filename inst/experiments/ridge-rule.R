@@ -18,6 +18,17 @@
 # were shrunk by the same factor. "longer steps" is for problems with little noise or rare classes; before, steps were
 # longer for rare classes only ("rare 1": not for these either). "current" is the package as it is. Other settings
 # are of "rare levels", with 1 seed of small problems, and growths, curvatures and floors of "first gradient".
+#
+# Two parts of a run by residuals (src/method/residual.c) were tried in src/method/ridge.c, on small problems (4 seeds;
+# 1000 x 6, 1000 x 21, 2500 x 23, 5000 x 6, 5000 x 31, and the wide ones but 8000 x 61; the first two rows 2 seeds of
+# four of them), the ratio of excess losses to those of the package as it is:
+#   H by shrink_moments()                                        1.030 (1000 x 6: 1.094; 2500 x 23: .991)
+#   and the steps, too                                           1.031 (1000 x 6: 1.141; 5000 x 31: .968)
+#   columns rescaled by the trace, where there is no tilt         .977 (1000 x 6: .920; 5000 x 6: .904; others 1.00)
+#   without a tilt, and so rescaled                              1.025 (not rescaled: 1.041)
+#   means of the geometry's variances shrunk to each other        .995 (7 shapes, 3 seeds)
+# None is adopted: rescaling would move rows that workers and databases hold (oracle_rescale() moves those of a run in
+# memory or in chunks), and fits there must be those in memory.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

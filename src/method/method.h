@@ -246,8 +246,9 @@ struct residual_options {
   double curvature;           /* of the loss at the start: one for squared error, for counts the level */
   double most;                /* largest residual */
   int exponential;            /* is the curvature in proportion to e^t, t the predictor? */
+  int robust;                 /* Huber's loss: is the clip part of what is estimated? */
   int whole;                  /* is no row clipped, so that all have the same constant? */
-  double event;               /* least clip: the change of a residual by one event; zero for squared error */
+  double event;               /* least clip: the change of a residual by one event, of counts; Huber's c; or zero */
   double level;               /* standard deviation of the noise of the start's constant prediction */
   double spread;              /* largest standard deviation of the predictors that is expected */
   double centre;              /* standard deviation of the noise of the centres of columns */

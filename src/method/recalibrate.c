@@ -58,9 +58,10 @@ static int recalibrate(struct run *r, double *w) {
   return BASE_OK;
 }
 
-/* The level alone, whose variance is known. */
+/* The level alone, whose variance is known. A robust estimate keeps its clip, as another one has another level. */
 static int recalibrate_level(struct run *r, double *w) {
-  double sd, estimate[2], clip = fmin(LEVEL_CLIP * r->scale.sd, r->most), variance = level_variance(r, w);
+  double clip = r->o->robust ? r->clip : fmin(LEVEL_CLIP * r->scale.sd, r->most);
+  double sd, estimate[2], variance = level_variance(r, w);
   int status = release_means(r, w, NULL, clip, estimate, &sd);
   if (status != BASE_OK) return status;
   double within = residual_within(&r->scale, clip) * r->o->present;

@@ -23,7 +23,8 @@
  *                variances of the columns in proportion to the squares of their priors
  *   recalibrate  The mean of residuals with a wider clip, and their product with the prediction, correct what small
  *                clips do to residuals that are not symmetric: the level, and one factor for all slopes. Where there is
- *                little data, the level only.
+ *                little data, the level only. Huber's loss, which is this one with a clip of its own, keeps that: the
+ *                level only.
  *
  * Without iterations there are no releases, and the solution is the start: the level. Without an intercept, of squared
  * error, the start is zero, all coordinates are columns, and only the factor of the slopes is recalibrated.
@@ -43,6 +44,7 @@ static const double phase_share[PHASES] = {0.05, 0.10, 0.25, 0.60};
 static const double phase_steps[PHASES] = {10, 10, 15, 40};
 #define LONGEST 16     /* largest square of the factor of the columns */
 #define SHORTEST 0.5   /* and the smallest one */
+#define SKEW 0.3       /* standard deviation of a robust level about the mean, over the scale of residuals */
 #define DOUBT 0.1      /* relative error of p, as residuals have another distribution than t */
 
 
@@ -283,11 +285,13 @@ static double noise_of(const struct run *r, size_t k) {
 }
 
 /* The prior of the intercept is the level. The mean of e^(b + f) is e^(b + s^2 / 2), f normal with variance s^2: for
- * counts the intercept is below the level by s^2 / 2, about which there is as much doubt as half of that. */
+ * counts the intercept is below the level by s^2 / 2, about which there is as much doubt as half of that. A robust
+ * intercept is another one than the mean where residuals are skewed. */
 static double expect_level(struct run *r) {
   if (!r->skip) return 0;
   double less = r->o->exponential ? variance_of(r, r->w) / 2 : 0, constant = oracle_constant(r->f.oracle);
-  r->variance[0] = (square(r->o->level) + square(less / 2)) / square(constant);
+  double skew = r->o->robust ? SKEW * r->scale.sd : 0;
+  r->variance[0] = (square(r->o->level) + square(less / 2) + square(skew)) / square(constant);
   return -less / constant;
 }
 
@@ -353,13 +357,13 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, FLAG, slopes),         FIELD(residual_options, NUMBER, present),
     FIELD(residual_options, NUMBER, curvature),    FIELD(residual_options, NUMBER, most),
     FIELD(residual_options, NUMBER, event),        FIELD(residual_options, FLAG, exponential),
-    FIELD(residual_options, FLAG, whole),          FIELD(residual_options, NUMBER, level),
-    FIELD(residual_options, NUMBER, spread),       FIELD(residual_options, NUMBER, centre),
-    FIELD(residual_options, NUMBER, clip),         FIELD(residual_options, NUMBER, first),
-    FIELD(residual_options, NUMBER, reach),        FIELD(residual_options, NUMBER, least),
-    FIELD(residual_options, NUMBER, iterate_sd),   FIELD(residual_options, NUMBER, tail),
-    FIELD(residual_options, NUMBER, signal),       FIELD(residual_options, COUNT, signals),
-    FIELD(residual_options, NUMBER, level_correction), FIELD(residual_options, NUMBER, slope_correction),
-    {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(residual_options, FLAG, robust),         FIELD(residual_options, FLAG, whole),
+    FIELD(residual_options, NUMBER, level),        FIELD(residual_options, NUMBER, spread),
+    FIELD(residual_options, NUMBER, centre),       FIELD(residual_options, NUMBER, clip),
+    FIELD(residual_options, NUMBER, first),        FIELD(residual_options, NUMBER, reach),
+    FIELD(residual_options, NUMBER, least),        FIELD(residual_options, NUMBER, iterate_sd),
+    FIELD(residual_options, NUMBER, tail),         FIELD(residual_options, NUMBER, signal),
+    FIELD(residual_options, COUNT, signals),       FIELD(residual_options, NUMBER, level_correction),
+    FIELD(residual_options, NUMBER, slope_correction), {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(residual)

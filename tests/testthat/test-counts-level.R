@@ -55,3 +55,10 @@ test_that("the mean of skewed counts is not below their level", {
     expect_gt(mean(predict(fit, zeros, type = "response")) / mean(zeros$y), 0.8)
   }
 })
+
+test_that("with few records for the budget the level is all that is found", {
+  fit <- level(d[1:2000, ], y ~ a, eps = 0.15, ranges = list(a = c(-1, 1)))
+  expect_equal(coef(fit)[["a"]], 0)
+  expect_equal(fit$status, "noise")
+  expect_false(coef(level(d, y ~ a, eps = 0.2, ranges = list(a = c(-1, 1))))[["a"]] == 0)
+})

@@ -206,7 +206,9 @@ test_that("methods that need Hessians refuse, before anything is charged", {
   oracle <- dp_oracle(p$x, p$y, "huber_svm", budget, 2)
   expect_error(dp_hessian(oracle, c(0, 0, 0), mu = 0.1), class = "dpsosp_error_nonsmooth")
   expect_equal(nrow(dp_ledger(budget)), 0)
-  expect_equal(quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "auto", loss = "huber_svm")$method, "newton")
+  auto <- function(...) quiet_fit(p$x, p$y, eps = 1, radius = 2, method = "auto", loss = "huber_svm", ...)$method
+  expect_equal(auto(), "newton-ridge")
+  expect_equal(auto(penalty = penalty_ridge(0.1)), "newton")
 })
 
 test_that("parameters and responses are checked", {
@@ -216,13 +218,15 @@ test_that("parameters and responses are checked", {
   expect_error(loss_huber(c(2, 1)), "`response` must be two finite numbers, the lower below the upper; it is c(2, 1).",
                fixed = TRUE)
   for (c in list(0, -1, 1e-5, 1.1, NA, "a")) wrong(loss_huber(c(0, 1), c))
-  wrong(loss_huber())
-  expect_error(study("huber"), "public bounds", class = "dpsosp_error_argument")
+  for (c in list(0, -1, NA, "a")) wrong(loss_huber(c = c))
+  for (k in list(0, 0.01, 11, NA, "a")) wrong(loss_huber(k = k))
+  expect_error(loss_huber(c = 1, k = 1), "`c`, .* or `k`", class = "dpsosp_error_argument")
   for (response in list(p$y > 0, factor(p$y), as.character(p$y))) {
     wrong(dp_sosp(p$x, response, eps = 1, radius = 2, method = "newton", loss = robust))
   }
-  expect_equal(loss_huber(c(-2, 6))$c, 0.8)
   expect_output(print(loss_huber(c(0, 20), 2)), "huber (c = 2, response in [0, 20])", fixed = TRUE)
+  expect_output(print(loss_huber(k = 2)), "huber (k = 2)", fixed = TRUE)
+  expect_equal(dp_oracle(p$x, y, loss_huber(c(-2, 6)), dp_budget(mu = 1), 2)$loss$c, 0.8)
   expect_output(print(loss_huber_svm()), "huber_svm (h = 0.5)", fixed = TRUE)
   fit <- study(robust, method = "objpert")
   expect_output(print(fit), "huber (c = 4, response in [10, 50]) loss", fixed = TRUE)

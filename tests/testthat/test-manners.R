@@ -185,7 +185,7 @@ test_that("what is misspelt is named as it was probably meant, wherever it is", 
   near(penalty_ridge(lamda = 1), "Did you mean `lambda`?")
   near(penalty_nonconvex(lamda = 1), "Did you mean `lambda`?")
   near(sosp(aplha = 0.1), "Did you mean `alpha`?")
-  near(fit(loss = "hubber"), "take `loss_huber(response = ")
+  near(fit(loss = "hubber"), "Did you mean \"huber\"?")
   near(fit(loss = "possion"), "Did you mean \"poisson\"?")
   near(fit(bounds = "privat"), "Did you mean \"private\"?")
   near(fit(geometry = "non"), "Did you mean \"none\"?")

@@ -1,0 +1,61 @@
+# Where there is much noise: the level of a numeric response in narrower bounds, and the level alone.
+
+frame <- function(n, columns = 12) {
+  set.seed(1)
+  x <- matrix(runif(n * columns, -1, 1), n)
+  data.frame(x, y = 0.3 * x[, 1] + rnorm(n))
+}
+fit_of <- function(data, eps, seed = 1, loss = loss_squared(c(-10, 10)), ...) {
+  set.seed(seed)
+  names <- setdiff(names(data), "y")
+  quiet_fit(y ~ ., data, method = "auto", eps = eps, delta = 1e-6, loss = loss,
+            bounds = stats::setNames(rep(list(c(-1, 1)), length(names)), names), noise = "reproducible", ...)
+}
+
+test_that("the level does not depend on the width of the bounds where most responses are far from them", {
+  d <- frame(2000)
+  errors <- function(loss) vapply(1:20, function(seed) fit_of(d, 0.2, seed, loss)$level$noise * loss$half, 0)
+  near <- errors(loss_squared(c(-10, 10)))
+  expect_lt(stats::median(errors(loss_squared(c(-160, 160)))), 2 * stats::median(near))
+  expect_lt(stats::median(errors(loss_huber(c(-160, 160)))), 2 * stats::median(near))
+  fit <- fit_of(d, 0.2)
+  expect_equal(fit$response$bounds, c(-10, 10))
+  share <- function(fit) sum(dp_ledger(fit)$rho[dp_ledger(fit)$what == "ranges"]) / fit$privacy$rho
+  expect_equal(share(fit), 25^2 / (2000^2 * 2 * fit$privacy$rho), tolerance = 1e-6)
+  expect_equal(share(fit_of(d, 0.6)), 0.03, tolerance = 1e-9)
+  expect_equal(share(fit_of(d, 5)), 0)
+})
+
+test_that("the level is in the units of the response, wherever in the bounds it is", {
+  d <- frame(1500)
+  for (middle in c(-80, -30, 0, 5, 60)) {
+    starts <- vapply(1:10, function(seed) {
+      fit <- fit_of(transform(d, y = y + middle), 0.5, seed, loss_squared(c(-100, 100)))
+      100 * fit$level$start
+    }, 0)
+    expect_equal(mean(starts), middle + mean(d$y), tolerance = 2 / max(abs(middle), 1))
+  }
+})
+
+test_that("a range that ends in the middle of the bounds has its other side, too", {
+  d <- frame(2000)
+  noise <- function(y) {
+    d$y <- y
+    stats::median(vapply(1:9, function(seed) fit_of(d, 0.2, seed)$level$noise, 0))
+  }
+  size <- runif(2000, 0, 2.5)
+  expect_equal(noise(size) / noise(size * c(-1, 1)), 1, tolerance = 0.01)
+})
+
+test_that("with too much noise a fit is the level alone, and says so", {
+  d <- frame(2000)
+  for (loss in list(loss_squared(c(-10, 10)), loss_huber(c(-10, 10)))) {
+    fit <- fit_of(d, 0.2, loss = loss)
+    expect_equal(unname(coef(fit)[-1]), numeric(12))
+    expect_equal(fit$status, "noise")
+    expect_output(print(fit), "constant prediction, as the noise is too large")
+    expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
+    expect_false("residual gradient" %in% dp_ledger(fit)$what)
+    expect_true("residual gradient" %in% dp_ledger(fit_of(d, 0.6, loss = loss))$what)
+  }
+})
