@@ -210,8 +210,8 @@
 #'     intervals;
 #'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
 #'   * `level`: of fits by residuals ([loss_squared()], [loss_huber()], counts) what was released of the mapped
-#'     response, see [control_newton_ridge()], and from the noisy matrix the `factor` by which the columns were rescaled and the
-#'     `variance` of the predictors; `NULL` for others;
+#'     response, see [control_newton_ridge()], and from the noisy matrix the `factor` by which the columns were rescaled
+#'     and the `variance` of the predictors; `NULL` for others;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.

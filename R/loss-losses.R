@@ -52,15 +52,15 @@
 #' * `loss_poisson(max)`: counts are clipped to \[0, `max`\], and the negative log-likelihood of a Poisson distribution
 #'   with mean \eqn{e^t}{exp(t)} is divided by `max`, \eqn{(e^t - y t) / \code{max}}{(exp(t) - y t) / max}, convex.
 #'   Where \eqn{e^t}{exp(t)} exceeds `max` the loss continues as a straight line; no expected count is that large.
-#'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1}. The model is linear in the logarithm of the expected count;
-#'   `predict(type = "response")` is the expected count, at most `max`. An `offset()` such as the logarithm of an
-#'   exposure makes it a model of rates. The method `"newton-ridge"`, which `"auto"` takes without a penalty, clips
-#'   residuals at a multiple of their scale ([control_newton_ridge()]): `max` only bounds counts, the noise depends on
-#'   the residuals, and without `max` the bound is found privately. That needs an intercept, and has no `penalty`,
-#'   `start` or `target`; it can have intervals ([dp_inference()]). Where the noise is too large for anything else, the fit predicts the mean. With an
-#'   offset the noise of the mean is in proportion to \eqn{e^u}{exp(u)}, u the upper end of the declared range of the
-#'   offset, so declare no more than there is. Other methods need `max`, and one record can weigh as much as `max`
-#'   events there, so it should not be a count that few records reach.
+#'   \eqn{|l'| \le 1}, \eqn{0 \le l'' \le 1}. The model is linear in the logarithm of the expected count; `predict(type
+#'   = "response")` is the expected count, at most `max`. An `offset()` such as the logarithm of an exposure makes it a
+#'   model of rates. The method `"newton-ridge"`, which `"auto"` takes without a penalty, clips residuals at a multiple
+#'   of their scale ([control_newton_ridge()]): `max` only bounds counts, the noise depends on the residuals, and
+#'   without `max` the bound is found privately. That needs an intercept, and has no `penalty`, `start` or `target`; it
+#'   can have intervals ([dp_inference()]). Where the noise is too large for anything else, the fit predicts the mean.
+#'   With an offset the noise of the mean is in proportion to \eqn{e^u}{exp(u)}, u the upper end of the declared range
+#'   of the offset, so declare no more than there is. Other methods need `max`, and one record can weigh as much as
+#'   `max` events there, so it should not be a count that few records reach.
 #'
 #' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a
 #' summed Hessian is then unbounded, so no Hessian is released, and methods that need one, or its Lipschitz constant,

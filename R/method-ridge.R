@@ -76,8 +76,8 @@
 #' zero, columns are not centred, and the recalibration is of the slopes only, or left out with few records.
 #'
 #' A fit without columns is a level, and so is one where d / (n mu) exceeds 0.12, with d coefficients: the noise is then
-#' too large for anything else, and the status is `"noise"`. 20 percent of the budget find a first one, 10 percent a range of the distances from
-#' it, by noisy counts, and the rest pays for the mean of responses clipped to this range.
+#' too large for anything else, and the status is `"noise"`. 20 percent of the budget find a first one, 10 percent a
+#' range of the distances from it, by noisy counts, and the rest pays for the mean of responses clipped to this range.
 #'
 #' There is no certificate, and `certificate_share` is not used. `matrix_share` is at most 0.6. `iterations` is the
 #' number of steps of all phases (`NULL`: 75). The status is `"noise"` where the mean gradients of all phases, put

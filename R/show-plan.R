@@ -19,8 +19,8 @@ curve_bands <- function(x) {
 line_names <- c(constant = "constant prediction", "non-private" = "without privacy")
 line_types <- c(3L, 5L)
 metric_names <- c(log_loss = "log-loss", brier = "Brier score", accuracy = "accuracy",
-                  absolute_error = "absolute error", squared_error = "squared error", r_squared = "R squared", deviance = "deviance",
-                  deviance_explained = "deviance explained")
+                  absolute_error = "absolute error", squared_error = "squared error", r_squared = "R squared",
+                  deviance = "deviance", deviance_explained = "deviance explained")
 
 #' @rdname dp_curve
 #' @export

@@ -245,6 +245,8 @@ max_of_sum <- function(loss, columns, intercept, shift) {
       moments = , "weighted moments" = list(length = 2 * columns + intercept, size = 2),
       response = list(length = 3, size = 1),
       "residual gradient" = list(length = dim, size = what$clip),
+      "residual products" = matrix(what$clip^2),
+      "residual hessian" = matrix(what$clip),
       recalibration = list(length = 1 + (length(what$along) > 0L), size = what$clip),
       "residual counts" = list(length = length(what$steps), size = 1),
       usable = list(length = 1, size = 1)

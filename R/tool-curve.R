@@ -28,8 +28,8 @@
 #' @param eps Distinct positive numbers.
 #' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data.
 #' @param reps Number of repetitions of each point, at least 1; on private data 1.
-#' @param metric A metric of [dp_evaluate()] for the response and the loss, but not `"table"`. `NULL` is `"log_loss"`, of
-#'   a loss without probabilities `"accuracy"`, of numbers `"squared_error"` and of counts `"deviance"`.
+#' @param metric A metric of [dp_evaluate()] for the response and the loss, but not `"table"`. `NULL` is `"log_loss"`,
+#'   of a loss without probabilities `"accuracy"`, of numbers `"squared_error"` and of counts `"deviance"`.
 #' @param newdata Other records to evaluate on, instead of a part of `data`; in private use from other persons.
 #' @param public Are the data public or simulated?
 #' @param budget From [dp_budget()]: pays for private data.

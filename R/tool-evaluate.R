@@ -31,11 +31,11 @@
 #' variance of the response, for which two more means are released, of the response and of its square. It is `NA` where
 #' the variance does not exceed the noise level.
 #'
-#' For counts ([loss_poisson()]) also `"deviance"`, the mean of
-#' \eqn{2 (y \log(y / m) - y + m)}{2 (y log(y / m) - y + m)} with m the predicted mean, each at most that of the largest
-#' count of which the fit's own release of the level takes account (4 or 4 times the level, if that is more); and
-#' `"deviance_explained"`, one minus its ratio to that of the fit's level, which is one more mean. It needs a fit by
-#' `"newton-ridge"`, which releases a level, and is `NA` where the deviance of the level does not exceed the noise level.
+#' For counts ([loss_poisson()]) also `"deviance"`, the mean of \eqn{2 (y \log(y / m) - y + m)}{2 (y log(y / m) - y +
+#' m)} with m the predicted mean, each at most that of the largest count of which the fit's own release of the level
+#' takes account (4 or 4 times the level, if that is more); and `"deviance_explained"`, one minus its ratio to that of
+#' the fit's level, which is one more mean. It needs a fit by `"newton-ridge"`, which releases a level, and is `NA`
+#' where the deviance of the level does not exceed the noise level.
 #'
 #' # Records that cannot be predicted
 #' A record with a missing value, an undeclared level or no response is a null record. Because n is public, it still

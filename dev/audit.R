@@ -23,7 +23,8 @@ main <- function() {
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
     audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
                   control = control_newton_ridge(iterations = 2)),
-    audit_residuals("squared error", loss_squared(c(-1, 1)), c(-1, 1)), audit_residuals("counts", loss_poisson(max = 4), c(0, 4)),
+    audit_levels("squared error", loss_squared(c(-1, 1)), c(-1, 1)),
+    audit_levels("counts", loss_poisson(max = 4), c(0, 4)),
     audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
     audit_pushed(), audit_own_row(),
@@ -165,7 +166,7 @@ audit_classes <- function(method, ...) {
 
 # The largest response against the smallest, which all others have. It moves the level, with which a fit begins, every
 # step, and the recalibration.
-audit_residuals <- function(what, loss, ends) {
+audit_levels <- function(what, loss, ends) {
   x <- matrix(c(1, rep(-1, n - 1)), n)
   release <- function(value) {
     fit <- suppressWarnings(dp_sosp(x, c(value, rep(ends[1], n - 1)), eps, delta, "newton-ridge", loss, radius = 2,

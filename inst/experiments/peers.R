@@ -2,8 +2,8 @@
 # AdaSSP), the same repeated on residuals (Tang et al., 2024, boosted AdaSSP) and iterative Hessian mixing, a fresh
 # Gaussian sketch for each step (Lev et al., 2025). All are mu-GDP for records that are replaced.
 #
-# They get more than they may know: exact means and standard deviations of columns, for rows of norm about one, the exact
-# mean and standard deviation of the response, and of several settings the best one on the test data.
+# They get more than they may know: exact means and standard deviations of columns, for rows of norm about one, the
+# exact mean and standard deviation of the response, and of several settings the best one on the test data.
 
 # Rows with a short intercept, as the package has them: from training data, which peers do not pay for.
 peer_rows <- function(x, train) {
@@ -23,8 +23,8 @@ noise_matrix <- function(d) {
   (e + t(e)) / 2
 }
 
-# The noisy matrix of rows of norm at most `limit`, at mu / sqrt(3), with the ridge that AdaSSP adds by another release of
-# the smallest eigenvalue.
+# The noisy matrix of rows of norm at most `limit`, at mu / sqrt(3), with the ridge that AdaSSP adds by another release
+# of the smallest eigenvalue.
 ridged_matrix <- function(x, mu, limit) {
   d <- ncol(x)
   cross <- crossprod(x)

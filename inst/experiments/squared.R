@@ -20,10 +20,9 @@
 #   .12 to .25  -.035 /-.002  -.025 /-.002  -.002 /-.002   .079 /-.002
 #   above       -.055 /-.005  -.054 /-.006  -.050 /-.006  -.036 /-.006
 # Bounds as they are, of which the response takes an eighth: -.149 to .002 / -.013 with noise from .12 to .25. Larger
-# prior odds of no slopes, from 10 to 100, change the mean by less than .003.
-# CELLS: names below, separated by commas, or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6. With FILE
-# peers are tried, and the table is written there. The folder that AER_DATA names may have the .rda files of AER. Noise is
-# reproducible: no result is for release.
+# prior odds of no slopes, from 10 to 100, change the mean by less than .003. CELLS: names below, separated by commas,
+# or "data", "synthetic" or "all"; EPS and RUNS: 0.1,0.5,1,3 and 6. With FILE peers are tried, and the table is written
+# there. The folder that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result is for release.
 
 suppressMessages(library(dpsosp))
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "peers.R"))
@@ -184,8 +183,8 @@ cell <- function(name, make, eps, runs, compared) {
     cat(sprintf("  eps %g: %.3f (%.3f)", e, mean(found), min(found)))
     mu <- dp_convert(eps = e, delta = delta_of(made, out), to = "mu")
     level <- mean(vapply(1:50, function(seed) level_run(made, mu, out, seed), 0))
-    row <- data.frame(set = name, n = nrow(made$data) - length(out), d = fit$rank, eps = e, lm = best, dpsosp = mean(found),
-                      least = min(found), level = level)
+    row <- data.frame(set = name, n = nrow(made$data) - length(out), d = fit$rank, eps = e, lm = best,
+                      dpsosp = mean(found), least = min(found), level = level)
     if (compared) cbind(row, t(peer_scores(made, formula, mu, out, min(runs, 4L)))) else row
   })
   cat("\n")

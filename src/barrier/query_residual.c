@@ -113,7 +113,7 @@ static double sensitivity_products(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_residual_products = {.name = "residual products",
-                                              .sum = {SUM_MATRIX, matrix_width, add_products, NULL, NULL},
+                                              .sum = {SUM_MATRIX, matrix_width, add_products, NULL, "residual products"},
                                               .mechanism = &mechanism_symmetric,
                                               .keep = KEEP_NOT,
                                               .part = PART_NONE,
@@ -155,7 +155,7 @@ static double sensitivity_hessian(const struct scope *s, const struct ask *a, si
 }
 
 const struct query query_residual_hessian = {.name = "residual hessian",
-                                             .sum = {SUM_MATRIX, matrix_width, add_hessian, NULL, NULL},
+                                             .sum = {SUM_MATRIX, matrix_width, add_hessian, NULL, "residual hessian"},
                                              .mechanism = &mechanism_symmetric,
                                              .keep = KEEP_NOT,
                                              .part = PART_NONE,

@@ -150,3 +150,18 @@ test_that("what it does not have is refused before anything is charged", {
   fit <- squared()
   expect_error(dp_certify(fit, d, eps = 1, delta = 1e-6), "slope", class = "dpsosp_error_argument")
 })
+
+test_that("the recalibration does not make slopes of symmetric residuals larger", {
+  # They have no correction: its noise alone would change all slopes of a fit by a tenth to a half.
+  factors <- vapply(1:16, function(seed) {
+    set.seed(seed)
+    x <- matrix(runif(10000, -0.67, 0.67), 2000)
+    slopes <- rnorm(5)
+    slopes <- slopes / sqrt(mean(slopes^2))
+    data <- data.frame(x, y = drop(x %*% slopes) + rnorm(2000))
+    fit <- quiet_fit(y ~ ., data, eps = 1, delta = 1 / 2000^2, method = "auto", loss = loss_squared(c(-10, 10)),
+                     bounds = stats::setNames(rep(list(c(-1, 1)), 5), names(data)[1:5]), noise = "reproducible")
+    sum(coef(fit)[-1] * slopes) / sum(slopes^2)
+  }, 0)
+  expect_lt(sqrt(mean((factors - 1)^2)), 0.1)
+})
