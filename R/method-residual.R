@@ -16,7 +16,7 @@ count_level <- c(0.05, 0.5)    # the same for counts, whose level has this n mu 
 count_precise <- 50
 count_hopeless <- 0.08         # d / (n mu) from which on only the level of counts is found
 count_few <- 100               # n mu below which it is, too
-residual_hopeless <- 0.12      # as count_hopeless, for squared error
+residual_hopeless <- 0.25      # as count_hopeless, for squared error
 residual_enough <- 400         # from this n mu on the slopes are recalibrated, too
 residual_recalibration <- c(level = 0.08, slopes = 0.05, robust = 0.02) # fraction for the recalibration
 residual_clip <- c(least = 0.6, most = 4, at = 0.7, noise = 0.02, power = 0.4) # see clip_over_scale()
@@ -31,7 +31,7 @@ residual_signal <- 2^-6        # smallest standard deviation of the predictors, 
 residual_signals <- 8L         # number of such values, each twice the one before
 # standard deviations of the corrections of the recalibration, where there are any, over the scale of residuals and over
 # the slopes (inst/experiments/recalibration-rule.R)
-residual_corrections <- c(level = 0.3, slope = 0.15)
+residual_corrections <- c(level = 0.3, slope = 0.1)
 residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
 residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
 

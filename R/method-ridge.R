@@ -75,7 +75,7 @@
 #' as many records as the weights sum to: let the largest possible weight be one. Without an intercept the run starts at
 #' zero, columns are not centred, and the recalibration is of the slopes only, or left out with few records.
 #'
-#' A fit without columns is a level, and so is one where d / (n mu) exceeds 0.12, with d coefficients: the noise is then
+#' A fit without columns is a level, and so is one where d / (n mu) exceeds 0.25, with d coefficients: the noise is then
 #' too large for anything else, and the status is `"noise"`. 20 percent of the budget find a first one, 10 percent a
 #' range of the distances from it, by noisy counts, and the rest pays for the mean of responses clipped to this range.
 #'

@@ -11,7 +11,7 @@ enum { DIM = 4, COLUMNS = DIM - 1, ENDS = 25 };
 static inline struct residual_options run_options_residual(void) {
   return (struct residual_options){.iterations = 75,
                                    .level_correction = 0.3,
-                                   .slope_correction = 0.15,
+                                   .slope_correction = 0.1,
                                    .matrix_share = 0.07,
                                    .counts_share = 0.02,
                                    .recalibration_share = 0.06,

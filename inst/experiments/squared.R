@@ -204,7 +204,7 @@ summarise <- function(table) {
 }
 
 decisions <- list("slopes" = c(Inf, 0), "slopes, narrowed" = c(Inf, 400), "level" = c(0, 0),
-                  "level, narrowed" = c(0, 400), "as it is" = c(0.12, 400))
+                  "level, narrowed" = c(0, 400), "as it is" = c(0.25, 400))
 
 decide <- function(values) {
   room <- asNamespace("dpsosp")

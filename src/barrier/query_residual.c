@@ -113,7 +113,8 @@ static double sensitivity_products(const struct scope *s, const struct ask *a, s
 }
 
 const struct query query_residual_products = {.name = "residual products",
-                                              .sum = {SUM_MATRIX, matrix_width, add_products, NULL, "residual products"},
+                                              .sum = {SUM_MATRIX, matrix_width, add_products, NULL,
+                                                      "residual products"},
                                               .mechanism = &mechanism_symmetric,
                                               .keep = KEEP_NOT,
                                               .part = PART_NONE,
