@@ -1,6 +1,7 @@
 # What dp_plan() expects of columns and fits that nobody has seen: the excess loss of the methods that have a formula
-# for it, and the widths of intervals. A *frame* describes the columns (plan_frame()), a *setting* (plan_setting()) is
-# a fit of them. All formulas are for the logistic loss. The scales of noise are the core's (planned_sd()).
+# for it, and the widths of intervals. A *frame* describes the columns (plan_frame()), a *setting* (plan_setting()) is a
+# fit of them. The formulas are for the logistic loss, and one for squared error. The scales of noise are the core's
+# (planned_sd()).
 
 # ---- columns ----
 
@@ -26,6 +27,7 @@ plan_frame <- function(design, shares, variance) {
 # Expected excess loss of the fit; NA for a method without a formula.
 plan_excess <- function(s) {
   if (s$inference != "none") return(one_step_excess(s))
+  if (takes_residuals(s$method)) return(residual_excess(s))
   formula <- list(newton = newton_excess, "newton-ridge" = ridge_excess)[[s$method$name]]
   if (is.null(formula)) NA_real_ else formula(s)
 }
@@ -175,6 +177,31 @@ ridge_variance_of_iterates <- function(run, matrix, kappa) {
   min(variance * run$steps_sd^2 * o$iterations / o$curvature, o$iterate_variance)
 }
 
+# ---- fits by residuals ----
+
+# In residual variances. All phases together have about the noise of one mean of clipped residuals, divided by the
+# fraction p of residuals within the clip; the solution is the posterior mean, along each eigenvector of the matrix of
+# the rows (src/method/residual.c).
+residual_excess <- function(s) {
+  if (is_level_only(s)) return(constant_excess(s))
+  gradients <- residual_shares(s)$gradients * s$rho
+  clip <- clip_over_scale(s, relative_noise(s, gradients))
+  within <- 2 * stats::pnorm(clip) - 1
+  noise <- planned_sd(s, "residual gradient", gradients, clip = clip)^2 / residual_tail
+  matrix <- s$geometry$scale * t(s$geometry$scale * s$frame$covariance)
+  slopes <- outer(1 / s$geometry$scale, 1 / s$geometry$scale) * diag((s$effect * s$frame$radius)^2, nrow(matrix))
+  e <- eigen(matrix, symmetric = TRUE)
+  value <- pmax(e$values, 1e-12 * e$values[1])
+  signal <- colSums(e$vectors * (slopes %*% e$vectors))
+  unsure <- (noise / within + value / s$n) / within
+  kept <- signal * value^2 / (signal * value^2 + unsure)
+  level <- unsure_level(s, noise / within^2)
+  sum(value * ((1 - kept)^2 * signal + kept^2 * unsure / value^2)) / 2 + level / 2
+}
+
+# The variance of the intercept times its squared coordinate.
+unsure_level <- function(s, noise) if (s$frame$intercept) noise / s$geometry$constant^2 + 1 / s$n else 0
+
 # ---- intervals ----
 
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/job-intervals.R),
@@ -221,13 +248,15 @@ one_step_excess <- function(s) {
 #   left     the budget that the start and the geometry leave
 #   run_rho  the method's part of it
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
-  method <- find_method(plan$method)
-  loss <- loss_logistic()
+  loss <- plan$loss
+  response <- list(kind = loss$response_kind %||% "factor")
+  method <- for_loss(find_method(plan$method), list(loss = loss, call = quote(dp_plan())))
   frame <- plan$frame
   s <- claim_delta(list(
     frame = frame, design = frame, dim = frame$dim, side = frame$dim, n = n, curvature = plan$curvature,
     effect = plan$effect, asked = list(eps = eps, delta = plan$delta), inference = if (plan$inference) "sandwich" else
-      "none", loss = loss, penalty = penalty_none(), method = method, control = method$family$control(method, loss),
+      "none", loss = loss, response = response, penalty = penalty_none(), method = method,
+    control = method$family$control(method, loss),
     neighbours = "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))
@@ -274,6 +303,7 @@ plan_geometry <- function(s) {
   geometry <- c(new_geometry(moments, s$frame$degree, s),
                 if (weighted) row_bounds(s) else list(weighted = FALSE, cap = 1, bound = 1),
                 list(tilt = 0, shortest = geometry_shortest, end = rep(NaN, columns_of(s))))
+  if (takes_residuals(s$method)) geometry <- residual_geometry(geometry, moments, s, mapped_columns(s$design)$box)
   .Call(ffi_oracle_move, s$oracle, geometry)
   add_entries(s, geometry = geometry)
 }
@@ -283,7 +313,7 @@ plan_moments <- function(s) {
   sd <- planned_sd(s, "moments", geometry_share * s$rho)
   most <- 1 / s$frame$radius
   numeric <- s$frame$columns$kind == "numeric"
-  list(mean = s$frame$mean, variance = diag(s$frame$covariance),
+  list(mean = s$frame$mean, variance = diag(s$frame$covariance), centre_sd = sd,
        sd = sd * ifelse(numeric, 2 * most, abs(most - 2 * s$frame$mean)))
 }
 
@@ -291,11 +321,13 @@ plan_moments <- function(s) {
 
 # Standard deviation of the noise of a release at this cost, at the point zero. query: a name of the core's, see
 # ffi_oracle_sd().
-planned_sd <- function(s, query, rho, oracle = s$oracle) {
-  .Call(ffi_oracle_sd, oracle, query, numeric(s$dim), rho)
+planned_sd <- function(s, query, rho, oracle = s$oracle, clip = 0) {
+  .Call(ffi_oracle_sd, oracle, query, numeric(s$dim), clip, rho)
 }
 
+# NA where there is no certificate.
 plan_target <- function(s) {
+  if (takes_residuals(s$method)) return(NA_real_)
   options <- c(s$method$family$options(s, s$run_rho), eps_g = 1, eps_h = 1) # it does not depend on these two
   penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
   .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, s$run_rho, numeric(s$dim))

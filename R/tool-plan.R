@@ -5,11 +5,10 @@
 #' reads no data, so it costs nothing. Its numbers are typical for the columns that are described; they are not
 #' bounds.
 #'
-#' @details
-#' The plan is for a logistic regression under `"replace-one"`, with declared ranges, the defaults of [dp_sosp()] for
-#' its method and a budget of its own. Columns are mapped as there and taken to be independent: numeric ones to
-#' \[-1, 1\] with mean 0 and `variance`, factors to indicators of their levels but the first. Let a be a mapped row
-#' divided by the radius R, \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature`
+#' @details The plan is for a logistic or linear regression under `"replace-one"`, with declared ranges, the defaults of
+#' [dp_sosp()] for its method and a budget of its own. Columns are mapped as there and taken to be independent: numeric
+#' ones to \[-1, 1\] with mean 0 and `variance`, factors to indicators of their levels but the first. Let a be a mapped
+#' row divided by the radius R, \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature`
 #' \eqn{\Sigma}{S} with eigenvalues \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
 #' * **Noise**: one gradient that takes the whole budget has noise of \eqn{\nu = 2 / (n \mu)}{nu = 2 / (n mu)} in each
 #'   coordinate. This and all other scales of noise include the bounds of rounding errors, as those of a fit do.
@@ -24,6 +23,11 @@
 #'   times 1.5; and d / (2 n). The factor 1.5 is fitted on synthetic problems (`inst/experiments/plan-rule.R`). On
 #'   others, plans and mean excess losses of fits agree within 25 percent or within the standard error of those means
 #'   (`inst/experiments/plan-check.R`).
+#'
+#'   With `loss = "squared"`, half of the excess mean squared error in residual variances: along the eigenvectors of the
+#'   covariance of the columns in the geometry, the signal that the posterior mean removes, the noise of clipped
+#'   residuals and the sampling error; on ten synthetic settings within 30 percent of fits
+#'   (`inst/experiments/plan-squared.R`). There is then no target and there are no plans of intervals.
 #' * **Target**: the default target of [dp_sosp()], for every method, from the function that a fit asks. The papers'
 #'   bound ([required_rows()]), which is printed beside it, is for the worst case; typical problems need far fewer
 #'   records.
@@ -55,6 +59,8 @@
 #' @param effect Root mean square of the slopes of mapped columns, positive.
 #' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
 #'   positive. `NULL`: none.
+#' @param loss `"logistic"`, or `"squared"` for [loss_squared()] with declared bounds. `effect` is then in residual
+#'   standard deviations, and there is no `curvature`, `inference` or `want`.
 #' @param x A plan.
 #' @param object A plan.
 #' @param digits Number of significant digits.
@@ -64,7 +70,7 @@
 #'   * `noise`: \eqn{\nu}{nu};
 #'   * `excess`: the expected excess loss, or `NA`; `sampling`: the part of it that remains without privacy;
 #'     `constant`: the excess loss of the best constant prediction, `curvature` / 2 times the variance of the log-odds.
-#'     In nats per record;
+#'     In nats per record, for squared error in residual variances;
 #'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows, or of its geometry, see
 #'     [geometry_public()]); `trivial`: does every point meet it, so that nothing can be certified? `bound`: the number
 #'     of records that the worst-case bound `required_rows("opt-ls")` asks for it;
@@ -89,24 +95,39 @@
 #' @export
 dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL, eps, delta = NULL, method = "auto",
                     inference = FALSE, variance = 0.1, curvature = 0.14, shares = NULL, effect = 0.7, want = NULL,
-                    ...) {
+                    loss = c("logistic", "squared"), ...) {
   call <- sys.call()
   check_dots(call)
   require_given()
   inference <- check_flag(inference, "inference", call)
+  loss <- check_choice(loss, c("logistic", "squared"), "loss", call)
+  if (loss == "squared") check_squared_plan(inference, method, want, missing(curvature), call)
   plan <- list(
     n = check_count(n, "n", 2, call = call), eps = check_number(eps, "eps", 0, 1e3, call = call),
     delta = if (!is.null(delta)) check_delta(delta, call), method = NULL, inference = inference,
-    curvature = check_number(curvature, "curvature", 0, call = call),
+    loss = if (loss == "squared") loss_squared(c(-1, 1)) else loss_logistic(),
+    curvature = if (loss == "squared") 1 else check_number(curvature, "curvature", 0, call = call),
     effect = check_number(effect, "effect", 0, call = call)
   )
-  if (plan$curvature > 0.25) abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
+  if (loss == "logistic" && plan$curvature > 0.25) {
+    abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
+  }
   design <- if (is.null(formula)) plan_counts(numeric, levels, call) else plan_formula(formula, schema, call)
   plan$frame <- plan_frame(design, check_shares(shares, design$levels, call),
                            check_variance(variance, design$columns, call))
   plan$groups <- plan_groups(design$columns, design$levels, !is.null(formula))
   plan$method <- plan_method(method, plan, call)
   new_plan(plan, check_want(want, inference, call))
+}
+
+check_squared_plan <- function(inference, method, want, default, call) {
+  refuse <- function(...) abort("argument", "With `loss = \"squared\"` ", ..., call = call)
+  if (inference) refuse("there is no plan of intervals: leave out `inference`.")
+  if (!method %in% c("auto", methods_with("unbounded"))) {
+    refuse("`method` must be \"auto\" or ", quote_all(methods_with("unbounded")), ".")
+  }
+  if (!is.null(want)) refuse("there is no target and no interval: leave out `want`.")
+  if (!default) refuse("the curvature is one: leave out `curvature`.")
 }
 
 # ---- columns ----
@@ -199,14 +220,17 @@ new_plan <- function(plan, want) {
   s <- plan_setting(plan)
   mu <- .Call(ffi_gdp_mu, s$asked$eps, s$delta)
   alpha <- plan_target(s)
-  second <- target_resolve(sosp(alpha = alpha), loss_bounds(s$loss)[["third"]])
+  residual <- takes_residuals(s$method)
+  second <- if (!residual) target_resolve(sosp(alpha = alpha), loss_bounds(s$loss)[["third"]])
   plan$want <- if (!is.null(want)) c(want, n = smallest_n(plan, want), eps = smallest_eps(plan, want))
   structure(class = "dp_plan", c(plan[c("n", "eps")], list(
     delta = s$delta, mu = mu, method = plan$method, d = s$dim, radius = plan$frame$radius,
-    noise = planned_sd(s, "gradient", mu^2 / 2, planned_oracle(s)), excess = plan_excess(s),
+    noise = if (residual) planned_sd(s, "residual gradient", mu^2 / 2, clip = 1) else
+      planned_sd(s, "gradient", mu^2 / 2, planned_oracle(s)), excess = plan_excess(s),
     sampling = sampling_excess(s), constant = constant_excess(s), target = alpha,
     trivial = alpha >= .Call(ffi_oracle_facts, s$oracle)$lipschitz,
-    bound = required_rows("opt-ls", second$eps_g, second$eps_h, s$dim, s$asked$eps, s$delta),
+    bound = if (residual) NA_real_ else
+      required_rows("opt-ls", second$eps_g, second$eps_h, s$dim, s$asked$eps, s$delta),
     intervals = if (plan$inference) {
       data.frame(column = plan$frame$columns$name, group = plan$groups, ratio = interval_ratios(s))
     },
@@ -256,12 +280,13 @@ print.dp_plan <- function(x, digits = 2, ...) {
     text <- strwrap(paste0(...), width = 86)
     cat(paste0(formatC(c(name, character(length(text) - 1L)), width = -14), text), sep = "\n")
   }
-  line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget")
+  line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget",
+       if (is.na(x$target)) ", with residuals clipped at one standard deviation")
   if (!is.na(x$excess)) {
     line("excess loss", "about ", number(x$excess), " (sampling alone ", number(x$sampling), ", a constant prediction ",
          number(x$constant), ")")
   }
-  line("target", if (x$trivial) "nothing can be certified: every point meets ", number(x$target),
+  if (!is.na(x$target)) line("target", if (x$trivial) "nothing can be certified: every point meets ", number(x$target),
        if (!x$trivial) " can be certified", "; the worst-case bound of the papers is n = ", format(x$bound, digits = 2))
   if (!is.null(x$intervals)) line("intervals", ratio_text(x$intervals, digits), " times the non-private width")
   if (!is.null(x$want)) line("goal", want_text(x))

@@ -118,7 +118,7 @@ oracle <- function(mechanism) {
   }
   compare("ffi_oracle_facts", function() list(new_oracle()))
   compare("ffi_oracle_planned", function() list(20, 1L, 2:1, TRUE, 2, "sigmoid", 0.5, new_ledger(), "zero-out"))
-  compare("ffi_oracle_sd", function() list(new_oracle(), "gradient", w, 0.1))
+  compare("ffi_oracle_sd", function() list(new_oracle(), "gradient", w, 0, 0.1))
   for (question in c("value", "gradient", "hessian", "products")) {
     compare(paste0("ffi_oracle_", question), function() list(new_oracle(), w, 0.1, TRUE))
   }

@@ -37,7 +37,7 @@ SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);
 SEXP ffi_oracle_kept(SEXP);
 SEXP ffi_oracle_planned(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_oracle_sd(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_sd(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_method_run(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_method_alpha(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_residual_scale(SEXP, SEXP, SEXP, SEXP);

@@ -43,7 +43,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_oracle_facts, 1),
     ENTRY(ffi_oracle_kept, 1),
     ENTRY(ffi_oracle_planned, 9),
-    ENTRY(ffi_oracle_sd, 4),
+    ENTRY(ffi_oracle_sd, 5),
     ENTRY(ffi_method_run, 8),
     ENTRY(ffi_method_alpha, 6),
     ENTRY(ffi_residual_scale, 4),

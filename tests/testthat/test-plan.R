@@ -145,6 +145,32 @@ test_that("the target of every method is that of a fit", {
   }
 })
 
+test_that("the excess of squared error agrees with fits, and falls in n and eps", {
+  plan <- function(n, eps, ...) dp_plan(n, numeric = 5, eps = eps, variance = 0.15, effect = 1, loss = "squared", ...)
+  seen <- mean(vapply(1:10, function(seed) {
+    set.seed(seed)
+    x <- matrix(runif(50000, -1, 1) * sqrt(0.45), 10000)
+    slopes <- rnorm(5)
+    slopes <- slopes / sqrt(mean(slopes^2))
+    fit <- quiet_fit(y ~ ., data.frame(x, y = 5 + drop(x %*% slopes) + rnorm(10000)), eps = 2, method = "auto",
+                     bounds = stats::setNames(rep(list(c(-1, 1)), 5), paste0("X", 1:5)), loss = loss_squared(c(-5, 15)),
+                     delta = 1 / 10000^2, noise = "reproducible")
+    wrong <- coef(fit) - c(5, slopes)
+    (wrong[[1]]^2 + sum(wrong[-1]^2) * 0.15) / 2
+  }, 0))
+  expect_lt(abs(log(plan(10000, 2)$excess / seen)), 0.3)
+  expect_gt(plan(5000, 1)$excess, plan(10000, 1)$excess)
+  expect_gt(plan(5000, 1)$excess, plan(5000, 2)$excess)
+  expect_equal(plan(5000, 1)$constant, 5 * 0.15 / 2)
+  expect_equal(plan(200, 0.1)$excess, plan(200, 0.1)$constant) # the level alone
+  expect_equal(plan(1e9, 10)$excess, 6 / 2e9, tolerance = 0.1)
+  expect_output(print(plan(5000, 1)), "excess loss")
+  wrong <- list(list(inference = TRUE), list(method = "newton"), list(want = list(target = 1)), list(curvature = 0.2))
+  for (wrong in wrong) {
+    expect_error(do.call(plan, c(list(5000, 1), wrong)), "squared", class = "dpsosp_error_argument")
+  }
+})
+
 test_that("an oracle without rows answers nothing and charges nothing", {
   plan <- frame_plan(5000, 1)
   budget <- dp_budget(mu = 1)
@@ -179,10 +205,11 @@ test_that("the noise of a plan is that of an oracle with as many rows", {
                                    loss = loss_logistic(), budget = budget, neighbours = neighbours))
     w <- c(1, -2, 0.5, 3)
     for (query in c("gradient", "hessian", "majorant", "weighted", "moments")) {
-      expect_identical(.Call(ffi_oracle_sd, planned, query, w, 0.3), .Call(ffi_oracle_sd, real$pointer, query, w, 0.3))
+      expect_identical(.Call(ffi_oracle_sd, planned, query, w, 0, 0.3),
+                       .Call(ffi_oracle_sd, real$pointer, query, w, 0, 0.3))
     }
-    expect_identical(attr(dp_gradient(real, w, rho = 0.2), "sd"), .Call(ffi_oracle_sd, planned, "gradient", w, 0.2))
-    expect_identical(attr(dp_hessian(real, w, rho = 0.2), "sd"), .Call(ffi_oracle_sd, planned, "hessian", w, 0.2))
+    expect_identical(attr(dp_gradient(real, w, rho = 0.2), "sd"), .Call(ffi_oracle_sd, planned, "gradient", w, 0, 0.2))
+    expect_identical(attr(dp_hessian(real, w, rho = 0.2), "sd"), .Call(ffi_oracle_sd, planned, "hessian", w, 0, 0.2))
   }
 })
 
