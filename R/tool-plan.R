@@ -100,16 +100,16 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   check_dots(call)
   require_given()
   inference <- check_flag(inference, "inference", call)
-  loss <- check_choice(loss, c("logistic", "squared"), "loss", call)
-  if (loss == "squared") check_squared_plan(inference, method, want, missing(curvature), call)
+  loss <- plan_losses[[check_choice(loss, names(plan_losses), "loss", call)]]()
+  residual <- has_residuals(loss)
+  if (residual) check_residual_plan(inference, method, want, missing(curvature), call)
   plan <- list(
     n = check_count(n, "n", 2, call = call), eps = check_number(eps, "eps", 0, 1e3, call = call),
     delta = if (!is.null(delta)) check_delta(delta, call), method = NULL, inference = inference,
-    loss = if (loss == "squared") loss_squared(c(-1, 1)) else loss_logistic(),
-    curvature = if (loss == "squared") 1 else check_number(curvature, "curvature", 0, call = call),
+    loss = loss, curvature = if (residual) 1 else check_number(curvature, "curvature", 0, call = call),
     effect = check_number(effect, "effect", 0, call = call)
   )
-  if (loss == "logistic" && plan$curvature > 0.25) {
+  if (!residual && plan$curvature > 0.25) {
     abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
   }
   design <- if (is.null(formula)) plan_counts(numeric, levels, call) else plan_formula(formula, schema, call)
@@ -120,7 +120,9 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   new_plan(plan, check_want(want, inference, call))
 }
 
-check_squared_plan <- function(inference, method, want, default, call) {
+plan_losses <- list(logistic = function() loss_logistic(), squared = function() loss_squared(c(-1, 1)))
+
+check_residual_plan <- function(inference, method, want, default, call) {
   refuse <- function(...) abort("argument", "With `loss = \"squared\"` ", ..., call = call)
   if (inference) refuse("there is no plan of intervals: leave out `inference`.")
   if (!method %in% c("auto", methods_with("unbounded"))) {
