@@ -144,6 +144,16 @@ geometry <- function() {
   classes <- function() new_oracle(loss = "multinomial", parameter = 2, y = c(0.5, 1))
   compare("ffi_oracle_class_counts", function() list(classes(), 0.1, TRUE))
   compare("ffi_oracle_response", function() list(oracle(), 0.1, TRUE))
+  residuals <- function() {
+    it <- new_oracle(loss = "squared", y = c(0, 1))
+    .Call(entries$ffi_oracle_move, it, replace(moved, c("tilt", "end"), list(0, rep(NaN, 3))))
+    it
+  }
+  for (name in c("gradient", "products", "hessian")) {
+    compare(paste0("ffi_oracle_residual_", name), function() list(residuals(), numeric(4), 0.5, 0.1, TRUE))
+  }
+  compare("ffi_oracle_residual_counts", function() list(residuals(), numeric(4), c(0.1, 0.5, 2), 0.1, TRUE))
+  compare("ffi_residual_scale", function() list(c(0.1, 0.5, 2), c(0.2, 0.5, 0.3), 0.01, 1))
   compare("ffi_oracle_move", function() list(oracle(), moved))
   compare("ffi_oracle_set_weights", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))
   method("newton-ridge", dpsosp::control_newton_ridge(iterations = 3), there, NULL, none,
