@@ -89,8 +89,11 @@ check_predictable <- function(fit, call) {
 # ---- the scale of residuals ----
 
 # Is the fit by squared error? So its noisy counts of residuals tell their scale. For counts residuals have other scales
-# where the mean is another one.
-has_scale <- function(fit) by_residuals(fit) && fit$response$kind == "bounded"
+# where the mean is another one, and a fit that is its level alone has none.
+has_scale <- function(fit) {
+  counted <- !is.null(fit$inference$released$scale) || "residual counts" %in% fit$trace$query
+  by_residuals(fit) && fit$response$kind == "bounded" && counted
+}
 
 #' @rdname dp_sosp-methods
 #' @importFrom stats sigma
@@ -98,8 +101,9 @@ has_scale <- function(fit) by_residuals(fit) && fit$response$kind == "bounded"
 sigma.dp_sosp <- function(object, ...) {
   check_dots()
   if (has_scale(object)) return(object$response$half * mapped_sigma(object))
-  absent(paste0("A fit with the ", loss_name(object$loss), " loss releases no scale of residuals: fits by ",
-                "`loss_squared()` do."), sys.call())
+  absent(paste0("A fit ", if (by_residuals(object) && nrow(object$trace) == 0L) "that is its level alone" else
+    paste("with the", loss_name(object$loss), "loss"), " releases no scale of residuals: fits by `loss_squared()` do",
+    ", unless the noise is too large or there are no columns."), sys.call())
 }
 
 # For the mapped response.

@@ -101,7 +101,11 @@ certified_text <- function(x) {
 heading <- function(x) {
   if (!is.null(x$inference)) return("Coefficients; `summary()` has their standard errors:")
   paste0("Coefficients", if (!is.na(x$ridge)) ", shrunk by a ridge", ", without standard errors",
-         if (has_intervals(x$loss, x$penalty, by_residuals(x))) " (`?dp_inference` adds them)", ":")
+         if (may_have_intervals(x)) " (`?dp_inference` adds them)", ":")
+}
+
+may_have_intervals <- function(x) {
+  has_intervals(x$loss, x$penalty, by_residuals(x)) && (!by_residuals(x) || columns_of(x) > 0L)
 }
 
 # The queries of the run.
@@ -114,6 +118,7 @@ queries_text <- function(x) {
 }
 
 certificate_text <- function(x) {
+  if (by_residuals(x) && nrow(x$trace) == 0L) return("No certificate: the fit is its level alone")
   if (by_residuals(x)) return("No certificate: residuals are clipped closer in each phase")
   scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
   certificate_lines(x$certificate, scale, x$target)

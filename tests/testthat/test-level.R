@@ -59,3 +59,14 @@ test_that("with too much noise a fit is the level alone, and says so", {
     expect_true("residual gradient" %in% dp_ledger(fit_of(d, 0.6, loss = loss))$what)
   }
 })
+
+test_that("a fit that is its level alone has no scale of residuals, and says so", {
+  d <- frame(2000, 3)
+  for (fit in list(fit_of(d, 0.02), quiet_fit(y ~ 1, d, method = "auto", eps = 1, loss = loss_squared(c(-10, 10))))) {
+    expect_error(sigma(fit), "level alone", class = "dpsosp_error_absent")
+    shown <- utils::capture.output(print(summary(fit)))
+    expect_match(shown, "No certificate: the fit is its level alone", all = FALSE)
+    expect_no_match(shown, "sigma")
+    expect_true(all(is.na(unlist(generics::glance(fit)[c("sigma", "r.squared")]))))
+  }
+})
