@@ -9,7 +9,7 @@
 # methods on batches; ijcnn gao-wright-ijcnn.csv, with all methods on 4,999 records of IJCNN and either loss (tables 3,
 # 4 and 9 to 12); beyond gao-wright-beyond.csv. A row a run; what an earlier run wrote is not run again, and a shard
 # does every K-th run. On one core: tight and beyond take minutes, batches half an hour, published hours, as its plans
-# have thousands of steps.
+# have thousands of steps. The package has these files compressed by gzip -9 -n, which read.csv() reads.
 #
 # Every run is private at its eps (delta = 1/n) under replace-one. "loss", "gradient" and "eigenvalue" in the tables are
 # exact and so NOT private: they are computed outside the fits to judge them.
