@@ -54,6 +54,10 @@ offset_ranges <- function(offset, known, call) {
       abort("argument", "`", name, "` in `formula` needs a public range: declare that of its columns, or ",
             "`bounds = list(`", name, "` = c(lower, upper))`.", call = call)
     }
+    if (max(abs(ranges[name, ])) > vector_limit) {
+      abort("argument", "The range of `", name, "` in `formula` must lie within ", vector_limit, " of zero.",
+            call = call)
+    }
   }
   ranges
 }

@@ -268,6 +268,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
 }
 
 infer_later <- function(claim, fit, type) {
+  if (by_residuals(fit)) claim$method <- list(loss = residual_loss(fit$loss))
   oracle <- plain_oracle(claim)
   if (!by_residuals(fit)) {
     return(infer(oracle, claim$design, core_start(claim$design, fit$coefficients), type, claim$rho, claim$n))

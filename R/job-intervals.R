@@ -258,16 +258,17 @@ infer_residuals <- function(oracle, facts, solution, rho, n) {
 
 release_residuals <- function(oracle, facts, point, rho, n) {
   cost <- inference_residuals / sum(inference_residuals) * rho * (1 - 1e-12)
-  ask <- function(what, number, release) release(oracle$pointer, point, number, cost[[what]], is_reproducible(oracle))
+  o <- oracle$pointer
+  reproducible <- is_reproducible(oracle)
   level <- facts$level
   ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
-  counts <- ask("counts", ends, function(...) .Call(ffi_oracle_residual_counts, ...))
+  counts <- .Call(ffi_oracle_residual_counts, o, point, ends, cost[["counts"]], reproducible)
   scale <- .Call(ffi_residual_scale, ends, counts$counts, counts$sd, level$present)
   clip <- min(max(inference_clip * scale), level$most)
-  gradient <- ask("gradient", clip, function(...) .Call(ffi_oracle_residual_gradient, ...))
-  hessian <- ask("hessian", largest_curvature(facts$response, level),
-                 function(...) .Call(ffi_oracle_residual_hessian, ...))
-  products <- ask("products", clip, function(...) .Call(ffi_oracle_residual_products, ...))
+  gradient <- .Call(ffi_oracle_residual_gradient, o, point, clip, cost[["gradient"]], reproducible)
+  hessian <- .Call(ffi_oracle_residual_hessian, o, point, largest_curvature(facts$response, level), cost[["hessian"]],
+                   reproducible)
+  products <- .Call(ffi_oracle_residual_products, o, point, clip, cost[["products"]], reproducible)
   list(point = point, counts = new_release(counts$counts, counts$sd), ends = ends, scale = scale, clip = clip,
        gradient = new_release(gradient$gradient, gradient$sd), hessian = new_release(hessian$hessian, hessian$sd),
        products = new_release(products$products, products$sd), n = n)

@@ -114,7 +114,7 @@ find_bounds <- function(job) {
          "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
   }
   loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
-  loss <- scale_loss(loss, job$design$intercept, job$call)
+  loss <- scale_loss(loss, job$design$intercept)
   complete(job, loss = loss, response = with_bounds(job$response, loss))
 }
 

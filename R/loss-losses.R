@@ -166,7 +166,7 @@ loss_huber <- function(response = NULL, c = NULL, k = NULL, ...) {
                    response_kind = "bounded")
   loss$c <- c
   loss$k <- k
-  scale_loss(loss, TRUE, call)
+  scale_loss(loss, TRUE)
 }
 
 huber_k <- 1.345 # 95 percent of the efficiency of the mean with normal residuals
@@ -187,7 +187,7 @@ loss_squared <- function(response = NULL, ...) {
   call <- sys.call()
   check_dots(call)
   if (!is.null(response)) response <- check_response_bounds(response, call)
-  scale_loss(new_loss("squared", "(t - y)^2 / 2", response = response, response_kind = "bounded"), TRUE, call)
+  scale_loss(new_loss("squared", "(t - y)^2 / 2", response = response, response_kind = "bounded"), TRUE)
 }
 
 #' @rdname losses
@@ -229,16 +229,21 @@ check_response_bounds <- function(x, call) {
 }
 
 # Adds the map of the response to [-1, 1]. As in design_scale(), it has no shift without an intercept to absorb it.
-scale_loss <- function(loss, intercept, call = sys.call(-1)) {
+scale_loss <- function(loss, intercept) {
   if (!has_bounded_response(loss)) return(loss)
   ends <- loss$response
   if (is.null(ends)) return(loss) # to be found
   loss$centre <- if (intercept) ends[1] / 2 + ends[2] / 2 else 0
   loss$half <- if (intercept) ends[2] / 2 - ends[1] / 2 else max(abs(ends))
   if (!is_huber(loss)) return(loss)
-  wanted <- with_c(loss)$c / loss$half
-  loss$parameter <- min(max(wanted, 0.001), 2)
-  if (!intercept && wanted < 0.001 * (1 - 1e-9)) {
+  loss$parameter <- min(max(with_c(loss)$c / loss$half, 0.001), 2)
+  loss
+}
+
+# Of declared bounds alone: those that are found must decide no error.
+check_huber_c <- function(loss, intercept, call) {
+  if (intercept || !is_huber(loss) || is.null(loss$response)) return(loss)
+  if (with_c(loss)$c / loss$half < 0.001 * (1 - 1e-9)) {
     abort("argument", "`c` of the huber loss must be at least ", signif(loss$half / 1000, 3), ", a thousandth of the ",
           "largest response: there is no intercept.", call = call)
   }
@@ -252,7 +257,7 @@ has_counts <- function(loss) identical(loss$response_kind, "count")
 # one? implied: may a numeric response imply the logistic loss?
 check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y", implied = FALSE) {
   if (is.null(loss)) return(default_loss(y, name, implied, call))
-  if (inherits(loss, "dp_loss")) return(scale_loss(loss, intercept, call))
+  if (inherits(loss, "dp_loss")) return(check_huber_c(scale_loss(loss, intercept), intercept, call))
   named <- losses()
   family <- if (!is.character(loss) || !all(loss %in% names(named))) loss_instead(loss)
   if (!is.null(family)) {

@@ -132,7 +132,7 @@ reported_loss <- function(job) {
   if (!takes_residuals(job$method) || !is_huber(loss) || !is.null(loss[["c"]]) || length(scale) == 0L) return(loss)
   loss$c <- signif(min(clip_over_scale(job) * scale[length(scale)], job$level$most) * loss$half, 4)
   loss$k <- NULL
-  scale_loss(loss, TRUE, job$call)
+  scale_loss(loss, job$design$intercept)
 }
 
 residual_options <- function(job, rho) {

@@ -264,7 +264,7 @@ deviance_of <- function(y, mean) 2 * (ifelse(y > 0, y * log(y / mean), 0) - y + 
 # That of the largest count that the mean of the level counts (find_counts() in R/job-start.R); without a level, of the
 # largest one where one event is expected.
 largest_deviance <- function(fit) {
-  if (!by_residuals(fit)) return(deviance_of(fit$response$bounds[2], 1))
+  if (!by_residuals(fit)) return(deviance_of(max(fit$response$bounds[2], 4), 1))
   mean <- fit$level$curvature * fit$response$half
   deviance_of(max(fit$level$clip, 4 * mean, 4), mean)
 }

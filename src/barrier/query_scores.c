@@ -5,8 +5,9 @@
  * A score is clipped to [0, 1] and rounded to a multiple of 2^-20, so that sums of fewer than 2^32 scores are exact in
  * doubles and there is no rounding error to add. A number that is not finite adds nothing. A replaced record changes
  * each sum by at most one: k sums by at most sqrt(k), attained by all zeros against all ones. It changes the
- * differences of two columns' sums by at most two. The null record has the same score in all columns, so under zero-out
- * the differences change by at most one; in the sums it counts like other records.
+ * differences of two columns' sums by at most two. The null record's score is the same fraction of the range of every
+ * column, and these ranges end at one, so under zero-out the differences change by at most one; in the sums it counts
+ * like other records.
  */
 #include "barrier/private.h"
 

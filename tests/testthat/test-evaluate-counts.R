@@ -47,3 +47,10 @@ test_that("a fit without a released level has a deviance, and no share of it exp
   expect_error(dp_evaluate(other, d, eps = 1, delta = 1e-6, metrics = "deviance_explained"),
                class = "dpsosp_error_argument")
 })
+
+test_that("counts of at most one have a deviance", {
+  b <- transform(d, k = pmin(k, 1))
+  one <- quiet_fit(k ~ x, b, method = "newton", eps = 20, delta = 1e-6, bounds = ranges["x"], loss = loss_poisson(1))
+  found <- suppressMessages(dp_evaluate(one, b, eps = 1e8, delta = 1e-6, metrics = "deviance"))
+  expect_equal(of(found, "deviance"), mean(deviances(b$k, predict(one, b, type = "response"))), tolerance = 1e-3)
+})

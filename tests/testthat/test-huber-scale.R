@@ -119,3 +119,37 @@ test_that("what follows from no released scale is refused before anything is cha
   expect_equal(given$method, "newton")
   expect_equal(given$loss$c, 12)
 })
+
+test_that("a c that is too small for bounds that are found is no error after a charge", {
+  set.seed(1)
+  d <- data.frame(x = runif(3000), y = 1e6 * runif(3000))
+  fit <- quiet_fit(y ~ 0 + x, d, method = "newton-ridge", eps = 1, delta = 1e-6, loss = loss_huber(c = 1),
+                   bounds = list(x = c(0, 1)))
+  expect_true(is.finite(coef(fit)))
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  declared <- loss_huber(c(0, 1e6), c = 500)
+  expect_error(dp_sosp(y ~ 0 + x, d, budget = budget, loss = declared, bounds = list(x = c(0, 1))), "thousandth",
+               class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+})
+
+test_that("the loss of a fit through the origin has the map of its response", {
+  set.seed(1)
+  d <- data.frame(x = runif(3000), y = 90 + runif(3000, 0, 10))
+  fit <- quiet_fit(y ~ 0 + x, d, method = "newton-ridge", eps = 5, delta = 1e-6, loss = loss_huber(c(90, 100)),
+                   bounds = list(x = c(0, 1)))
+  expect_equal(fit$loss[c("centre", "half")], fit$response[c("centre", "half")])
+  expect_equal(fit$loss$parameter, fit$loss$c / 100)
+})
+
+test_that("a fit can have intervals later", {
+  set.seed(1)
+  d <- data.frame(x = runif(5000))
+  d$y <- d$x + rnorm(5000)
+  fit <- function(...) {
+    quiet_fit(y ~ x, d, method = "auto", eps = 1e4, delta = 1e-6, loss = loss_huber(c(-5, 5)),
+              bounds = list(x = c(0, 1)), ...)
+  }
+  later <- suppressMessages(dp_inference(fit(), d, eps = 1e4, delta = 1e-6))
+  expect_equal(sqrt(diag(vcov(later))), sqrt(diag(vcov(fit(inference = "sandwich")))), tolerance = 0.05)
+})
