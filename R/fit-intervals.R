@@ -268,8 +268,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
 }
 
 infer_later <- function(claim, fit, type) {
-  if (by_residuals(fit)) claim$method <- list(loss = residual_loss(fit$loss))
-  oracle <- plain_oracle(claim)
+  oracle <- plain_oracle(add_entries(claim, method = if (by_residuals(fit)) list(loss = residual_loss(fit$loss))))
   if (!by_residuals(fit)) {
     return(infer(oracle, claim$design, core_start(claim$design, fit$coefficients), type, claim$rho, claim$n))
   }
