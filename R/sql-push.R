@@ -111,7 +111,6 @@ check_pushed <- function(push, design, response, call) {
   for (name in rownames(design$ranges)) {
     if (!is_wide(design$ranges[name, ])) refuse("The bounds of `", name, "` are too large or too close for a database")
   }
-  if (any(abs(design$shift) > 1e100)) refuse("The range of an offset is too large for a database")
   items <- max(length(pushed_expressions(design)), check_expressions(push, design, refuse))
   if (items + 6L > push$dialect$most) {
     refuse("A statement may have ", push$dialect$most, " items; ", items, " columns are too many")
