@@ -91,8 +91,7 @@ check_predictable <- function(fit, call) {
 # Is the fit by squared error? So its noisy counts of residuals tell their scale. For counts residuals have other scales
 # where the mean is another one, and a fit that is its level alone has none.
 has_scale <- function(fit) {
-  counted <- !is.null(fit$inference$released$scale) || "residual counts" %in% fit$trace$query
-  by_residuals(fit) && fit$response$kind == "bounded" && counted
+  by_residuals(fit) && fit$response$kind == "bounded" && length(mapped_sigma(fit)) > 0L
 }
 
 #' @rdname dp_sosp-methods
@@ -107,10 +106,7 @@ sigma.dp_sosp <- function(object, ...) {
 }
 
 # For the mapped response.
-mapped_sigma <- function(fit) {
-  counts <- fit$trace$query == "residual counts"
-  fit$inference$released$scale[["sd"]] %||% utils::tail(fit$trace$estimate[counts], 1)
-}
+mapped_sigma <- function(fit) fit$inference$released$scale[["sd"]] %||% last_scale(fit$trace)
 
 # The variance of the predictions, by the noisy matrix, over that and the squared scale of the residuals.
 explained_share <- function(fit) {

@@ -71,6 +71,12 @@ coded_in <- function(job, range) {
   with_range(if (has_offset(job$design)) less_offset(job$response) else job$response, range[1], range[2])
 }
 
+# The private range of the response in this coding.
+response_range <- function(job, coding, rho) {
+  private_ranges(job$counted(complete(job, response = coding)), job$budget, rho, job$neighbours,
+                 job$noise == "reproducible", cutting = FALSE)
+}
+
 # The level for the mapped response, where responses less their offsets are clipped to the range `within`; reach: the
 # range of them all.
 level_in <- function(job, within, rho, reach = within) {
@@ -91,8 +97,7 @@ refined_level <- function(job, reach, rho) {
   centre <- job$response$centre + job$response$half * first$start
   around <- utils::modifyList(job$response, list(centre = centre, half = 1))
   if (has_offset(job$design)) around <- less_offset(around)
-  found <- private_ranges(job$counted(complete(job, response = around)), job$budget, level_range * rho, job$neighbours,
-                          job$noise == "reproducible", cutting = FALSE)
+  found <- response_range(job, around, level_range * rho)
   size <- max(abs(found), level_narrow * (reach[2] - reach[1]))
   near <- if (attr(found, "found")) pmin(pmax(centre + c(-size, size), reach[1]), reach[2]) else reach
   level_in(job, near, (1 - level_first - level_range) * rho)
@@ -107,8 +112,7 @@ bounds_share <- function(job) {
 find_bounds <- function(job) {
   inform("response", format_share(bounds_share(job)), " of the budget finds the bounds of the response; `loss_",
          job$loss$name, "(response = )` declares public ones")
-  found <- private_ranges(raw_response(job), job$budget, bounds_share(job) * job$rho, job$neighbours,
-                          job$noise == "reproducible", cutting = FALSE)
+  found <- response_range(job, raw_bounds(job$response), bounds_share(job) * job$rho)
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
@@ -128,8 +132,7 @@ is_unsure <- function(job) records_by_budget(job) < response_unsure
 narrow_reach <- function(job, reach) {
   inform("response", format_share(bounds_share(job)), " of the budget finds where in its bounds the response is, as ",
          "there is much noise")
-  found <- private_ranges(job$counted(complete(job, response = coded_in(job, reach))), job$budget,
-                          bounds_share(job) * job$rho, job$neighbours, job$noise == "reproducible", cutting = FALSE)
+  found <- response_range(job, coded_in(job, reach), bounds_share(job) * job$rho)
   ends <- pmin(pmax(as.vector(found), -1), 1)
   if (0 %in% ends || !job$design$intercept) ends <- max(abs(ends)) * c(-1, 1)
   if (!attr(found, "found") || ends[1] >= ends[2]) reach else mean(reach) + diff(reach) / 2 * ends

@@ -125,12 +125,15 @@ clip_over_scale <- function(job, noise) {
   min(residual_clip[["most"]], max(if (is_count(job)) count_clip else residual_clip[["least"]], wanted))
 }
 
+# The scale of residuals that the last noisy counts of a run gave, if there are any.
+last_scale <- function(trace) utils::tail(trace$estimate[trace$query == "residual counts"], 1)
+
 # Huber's loss with the c of the last phase.
 reported_loss <- function(job) {
-  scale <- job$answer$trace$estimate[job$answer$trace$query == "residual counts"]
+  scale <- last_scale(job$answer$trace)
   loss <- job$loss
   if (!takes_residuals(job$method) || !is_huber(loss) || !is.null(loss[["c"]]) || length(scale) == 0L) return(loss)
-  loss$c <- signif(min(clip_over_scale(job) * scale[length(scale)], job$level$most) * loss$half, 4)
+  loss$c <- signif(min(clip_over_scale(job) * scale, job$level$most) * loss$half, 4)
   loss$k <- NULL
   scale_loss(loss, job$design$intercept)
 }
