@@ -22,12 +22,10 @@
 #   183         .006 / -.002    .111 / -.003
 
 suppressMessages(library(dpsosp))
-
-# Ends of a column, as an analyst would declare them.
-round_range <- function(x) range(pretty(range(x), 4))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "columns.R"))
 
 problem <- function(data, formula, max, held_out = NULL) {
-  data[] <- lapply(data, function(x) if (is.character(x) || is.factor(x)) factor(x, ordered = FALSE) else x)
+  data <- declared(data)
   names <- setdiff(all.vars(formula), all.vars(formula)[1])
   numeric <- names[vapply(data[names], is.numeric, NA)]
   list(data = data, formula = formula, response = all.vars(formula)[1], max = max,
@@ -35,10 +33,7 @@ problem <- function(data, formula, max, held_out = NULL) {
 }
 
 of_aer <- function(name, formula, max, change = identity) {
-  room <- new.env()
-  file <- file.path(Sys.getenv("AER_DATA"), paste0(name, ".rda"))
-  if (file.exists(file)) load(file, room) else utils::data(list = name, package = "AER", envir = room)
-  problem(change(as.data.frame(room[[name]])), formula, max)
+  problem(change(package_data(name, "AER")), formula, max)
 }
 
 person <- ~ health + chronic + adl + region + age + afam + gender + married + school + income + employed + insurance +
@@ -60,15 +55,10 @@ synthetic <- function(n, d, mean, signal, size = Inf, zeros = 0, max = 1000, see
   set.seed(seed)
   p <- d - 1
   rows <- n + 5000
-  shared <- matrix(rnorm(rows * 2), rows)
-  x <- matrix(rnorm(rows * p), rows) + 0.5 * shared %*% matrix(rnorm(2 * p), 2)
-  indicator <- seq_len(p) %% 3 == 0
-  for (j in which(indicator)) x[, j] <- x[, j] > quantile(x[, j], runif(1, 0.5, 0.95))
-  f <- drop(scale(x %*% (rnorm(p) / apply(x, 2, sd)))) * signal
+  columns <- mixed_columns(rows, p)
+  data <- columns$data
+  f <- columns$predictor * signal
   mu <- mean * exp(f) / base::mean(exp(f)) / (1 - zeros)
-  data <- as.data.frame(x)
-  data[!indicator] <- lapply(data[!indicator], function(x) pmin(pmax(x, -5), 5))
-  data[indicator] <- lapply(data[indicator], factor)
   data$y <- (if (is.finite(size)) rnbinom(rows, size = size, mu = mu) else rpois(rows, mu)) * (runif(rows) >= zeros)
   made <- problem(data, stats::reformulate(names(data)[seq_len(p)], "y"), max, seq(rows - 4999, rows))
   made$bounds <- lapply(made$bounds, function(x) c(-5, 5))

@@ -25,29 +25,18 @@
 # there. The folder that AER_DATA names may have the .rda files of AER. Noise is reproducible: no result is for release.
 
 suppressMessages(library(dpsosp))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "peers.R"))
-
-# Ends of a column or a response, as an analyst would declare them.
-round_range <- function(x) range(pretty(range(x), 4))
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+for (file in c("columns.R", "peers.R")) source(file.path(dirname(this_file), file))
 
 # The data with the ends of numeric columns; text becomes factors with all of their values declared.
 problem <- function(data, response, ends) {
-  data[] <- lapply(data, function(x) if (is.character(x) || is.factor(x)) factor(x, ordered = FALSE) else x)
+  data <- declared(data)
   numeric <- setdiff(names(data)[vapply(data, is.numeric, NA)], response)
   list(data = data, response = response, ends = ends, bounds = lapply(data[numeric], round_range), held_out = NULL)
 }
 
-of_package <- function(name, package) {
-  room <- new.env()
-  folder <- Sys.getenv("AER_DATA")
-  file <- file.path(folder, paste0(name, ".rda"))
-  if (package == "AER" && file.exists(file)) load(file, room) else utils::data(list = name, package = package,
-                                                                               envir = room)
-  as.data.frame(room[[name]])
-}
-
 of_columns <- function(name, package, response, columns, ends, change = identity) {
-  data <- change(of_package(name, package))
+  data <- change(package_data(name, package))
   problem(data[c(response, columns)], response, ends)
 }
 
@@ -71,7 +60,7 @@ sets <- list(
     c("experience", "square", "weeks", "occupation", "industry", "south", "smsa", "married", "gender", "union",
       "education", "ethnicity"), c(4, 9), function(d) transform(d, lw = log(wage), square = experience^2)),
   Boston = function() {
-    d <- of_package("BostonHousing", "mlbench")
+    d <- package_data("BostonHousing", "mlbench")
     problem(d, "medv", c(0, 60))
   },
   diamonds = function() of_columns("diamonds", "ggplot2", "price",
@@ -84,16 +73,11 @@ synthetic <- function(n, d, r2, noise = "normal", seed = 1) {
   set.seed(seed)
   p <- d - 1
   rows <- n + 5000
-  shared <- matrix(rnorm(rows * 2), rows)
-  x <- matrix(rnorm(rows * p), rows) + 0.5 * shared %*% matrix(rnorm(2 * p), 2)
-  indicator <- seq_len(p) %% 3 == 0
-  for (j in which(indicator)) x[, j] <- x[, j] > quantile(x[, j], runif(1, 0.5, 0.95))
-  f <- drop(scale(x %*% (rnorm(p) / apply(x, 2, sd)))) * sqrt(r2)
+  columns <- mixed_columns(rows, p)
+  data <- columns$data
+  f <- columns$predictor * sqrt(r2)
   e <- switch(noise, normal = , outliers = rnorm(rows), t3 = rt(rows, 3) / sqrt(3), skew = rexp(rows) - 1)
   if (noise == "outliers") e[seq_len(n)] <- e[seq_len(n)] + 10 * (runif(n) < 0.1)
-  data <- as.data.frame(x)
-  data[!indicator] <- lapply(data[!indicator], function(x) pmin(pmax(x, -5), 5))
-  data[indicator] <- lapply(data[indicator], factor)
   data$y <- f + sqrt(1 - r2) * e
   made <- problem(data, "y", c(-1, 1) / 0.24)
   made$bounds <- lapply(made$bounds, function(b) c(-5, 5))
