@@ -176,11 +176,13 @@ column_prior <- function(scale, degree) {
 
 # From public facts: with little noise, rows may be longer before their slopes and weights are bounded.
 row_bounds <- function(job) {
-  loss <- loss_bounds(job$loss)[["lipschitz"]]
   share <- (1 - geometry_share) * job$method$family$weighted(job)
   cap <- max(1, (geometry_noise / relative_noise(job, share * job$rho))^geometry_growth)
-  list(weighted = TRUE, cap = cap, bound = cap * if (has_slopes(job$loss)) loss / 2 else loss)
+  list(weighted = TRUE, cap = cap, bound = cap * row_slope(path_loss(job)))
 }
+
+# The slope that a row of the length cap may have.
+row_slope <- function(loss) loss_bounds(loss)[["lipschitz"]] / if (has_slopes(loss)) 2 else 1
 
 # The loss of a record of the rarer class has the weight 1 + k, that of the other class the weight 1 - k, so that near
 # the constant prediction the slopes of the rows give more information about the coefficients at the same sensitivity
@@ -195,7 +197,7 @@ class_weights <- function(job, geometry, variance, box) {
 }
 
 takes_tilt <- function(job, geometry) {
-  !is.null(job$class_fraction) && geometry$weighted && geometry$cap == 1 && has_slopes(job$loss) &&
+  !is.null(job$class_fraction) && geometry$weighted && geometry$cap == 1 && has_slopes(path_loss(job)) &&
     job$neighbours == "replace-one"
 }
 

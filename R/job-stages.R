@@ -103,26 +103,37 @@ job_oracle <- function(job) add_entries(job, oracle = if (is_network(job)) netwo
 
 job_run <- function(job) {
   rho <- path_share(job) * (budget_state(job$budget)$left - job$end - usable_cost(job))
-  oracle <- job$oracle
-  core <- job$method$family$core(job$control)
-  penalty <- core_penalty(job$penalty, isTRUE(job$design$intercept), job$side)
-  start <- run_start(job)
-  options <- job$method$family$options(job, rho)
+  if (is_warm(job$method)) return(run_warm(job, rho))
+  run <- list(core = job$method$family$core(job$control), oracle = job$oracle, penalty = job_penalty(job),
+              options = job$method$family$options(job, rho), rho = rho, start = run_start(job))
   if (!is_network(job)) {
-    # The default target does not depend on these.
-    alpha <- function() {
-      .Call(ffi_method_alpha, core, oracle$pointer, penalty, c(options, run_target(NULL)), rho, start)
-    }
-    third <- oracle_facts(oracle)$third + penalty_bounds(penalty)[["third"]]
-    job <- add_entries(job, target = settle_target(job$asked$target, oracle, alpha, third, job$call))
-    options <- c(options, run_target(job$target))
+    job <- add_entries(job, target = run_target(job, run))
+    run$options <- c(run$options, target_options(job$target))
   }
-  bar <- progress_bar(job$progress, job$method$name)
-  answer <- .Call(ffi_method_run, core, oracle$pointer, penalty, options, rho, start, bar, is_reproducible(oracle))
-  add_entries(job, answer = answer, released = .Call(ffi_oracle_kept, oracle$pointer))
+  add_entries(job, answer = run_core(job, run), released = .Call(ffi_oracle_kept, job$oracle$pointer))
 }
 
-run_target <- function(target) list(eps_g = target$eps_g %||% 1, eps_h = target$eps_h %||% 1)
+# The penalty in the form of the core.
+job_penalty <- function(job) core_penalty(job$penalty, isTRUE(job$design$intercept), job$side)
+
+# run: a list of core (a name in the core's table), oracle, penalty, options, rho and start
+run_core <- function(job, run) {
+  bar <- progress_bar(job$progress, job$method$name)
+  .Call(ffi_method_run, run$core, run$oracle$pointer, run$penalty, run$options, run$rho, run$start, bar,
+        is_reproducible(run$oracle))
+}
+
+# The default target does not depend on the target in the options.
+run_target <- function(job, run) {
+  alpha <- function() {
+    .Call(ffi_method_alpha, run$core, run$oracle$pointer, run$penalty, c(run$options, target_options(NULL)), run$rho,
+          run$start)
+  }
+  third <- oracle_facts(run$oracle)$third + penalty_bounds(run$penalty)[["third"]]
+  settle_target(job$asked$target, run$oracle, alpha, third, job$call)
+}
+
+target_options <- function(target) list(eps_g = target$eps_g %||% 1, eps_h = target$eps_h %||% 1)
 
 # The start in the coordinates of the oracle.
 run_start <- function(job) {

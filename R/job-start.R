@@ -235,7 +235,7 @@ job_begin <- function(job) {
 }
 
 has_constant <- function(job) {
-  job$design$intercept && is_logistic(job$loss) && !is.null(job$method$family$constant(job))
+  job$design$intercept && is_logistic(path_loss(job)) && !is.null(job$method$family$constant(job))
 }
 
 # The cost in rho, of the most expensive wish. wishes: for the accuracy of p, as start_coarse in method-family.R.

@@ -372,6 +372,9 @@ check_fixed_c <- function(loss, what, call) {
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
 
+# Second derivatives at the predictors t, for the response y, one number.
+loss_curvature <- function(loss, y, t) .Call(ffi_loss_curvature, loss$name, loss$parameter, y, t)
+
 is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && is_convex_penalty(penalty)
 
 is_smooth <- function(loss) is.finite(loss_bounds(loss)[["third"]])

@@ -30,10 +30,17 @@ auto_method <- function(job) {
   if (is_network(job)) return("sgd")
   if (loss_outputs(job$loss) > 1L) return(auto_classes(job))
   if (has_unbounded_slope(job$loss)) return("newton-ridge")
-  if (!is_convex(job$loss, job$penalty)) return("2opt-ls")
+  if (!is_convex(job$loss, job$penalty)) return(auto_nonconvex(job))
   if (takes_ridge(job) && job$dim <= auto_ridge_columns) return("newton-ridge")
   if (job$dim > auto_columns) return(if (is_smooth(job$loss)) "2opt-ls" else "gd")
   if (is_quiet(job)) "objpert" else "newton"
+}
+
+# With a target a run ends where it is met, and no more is spent.
+auto_nonconvex <- function(job) {
+  warm <- is.null(warm_fault(job)) && is.null(job$asked$target) && job$dim <= auto_ridge_columns &&
+    !identical(job$asked$geometry, "none") && job$inference == "none"
+  if (warm) "warm-ridge" else "2opt-ls"
 }
 
 # Where noise hides the geometry, one matrix of rows as they are is better (inst/experiments/multinomial.R).

@@ -188,17 +188,21 @@ opt_min_batches <- function(control) if (control$constants == "published") 50 el
 opt_max_batches <- function(control) if (control$constants == "published") 50 else 200
 
 opt_options <- function(job, rho) {
-  control <- job$control
-  c(list(
-    published = control$constants == "published", two_phase = job$method$two_phase,
-    spend_all = is.null(job$asked$target),
-    search = if (job$method$search) control$line_search else "none",
+  c(opt_settings(job$control, job$method, is.null(job$asked$target), opt_start_curvature(job)),
+    batch_options(job$batch))
+}
+
+# method: with the settings two_phase and search
+opt_settings <- function(control, method, spend_all, start_curvature) {
+  list(
+    published = control$constants == "published", two_phase = method$two_phase, spend_all = spend_all,
+    search = if (method$search) control$line_search else "none",
     confidence = control$confidence, gap = control$gap, gap_share = control$gap_share,
     phase1_share = control$phase1_share, search_share = control$search_share, hessian_share = control$hessian_share,
     max_iterations = control$max_iterations,
     mult_g = control$b_g, mult_h = control$b_H, back_g = control$beta_g, back_h = control$beta_H,
-    start_curvature = opt_start_curvature(job), signal = opt_signal, signals = opt_signals
-  ), batch_options(job$batch))
+    start_curvature = start_curvature, signal = opt_signal, signals = opt_signals
+  )
 }
 
 # One search that is not Gaussian decides the accountant of the whole run.

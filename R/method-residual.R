@@ -43,6 +43,7 @@ for_loss <- function(method, job) {
     method$loss <- residual_loss(job$loss)
     return(method)
   }
+  if (is_warm(method)) method$loss <- loss_logistic()
   # That a method takes no loss whose second derivative jumps, whatever its bound, is said by a row of `refusals`.
   if (method$nonsmooth || is_smooth(job$loss)) {
     check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)

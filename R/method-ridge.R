@@ -208,14 +208,22 @@ ridge_control <- function(job) {
   control
 }
 
+# Of a run from the constant prediction.
 ridge_options <- function(job, rho) {
-  most <- if (has_slopes(job$loss)) ridge_curvature else loss_bounds(job$loss)[["curv_upper"]]
+  loss <- path_loss(job)
+  c(list(start_curvature = start_curvature(job, ridge_most(loss)), signals = ridge_signals, matrix = NULL,
+         matrix_sd = 0),
+    ridge_path(job, loss), ridge_control(job))
+}
+
+# The mean curvature of the loss, or a bound of it.
+ridge_most <- function(loss) if (has_slopes(loss)) ridge_curvature else loss_bounds(loss)[["curv_upper"]]
+
+ridge_path <- function(job, loss) {
   variance <- if (has_few_records(job)) ridge_iterate_variance / 2 else ridge_iterate_variance
-  c(list(curvature = most * curvature_factor(job), start_curvature = start_curvature(job, most),
-         size = ridge_size * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
-         signals = ridge_signals, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
-         least = ridge_floor, tail = ridge_tail),
-    ridge_control(job))
+  list(curvature = ridge_most(loss) * curvature_factor(job, loss), size = ridge_size * job$geometry$cap,
+       intercept = ridge_intercept, signal = ridge_signal, reach = ridge_reach,
+       iterate_variance = variance * sqrt(job$dim), least = ridge_floor, tail = ridge_tail)
 }
 
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released.
@@ -226,4 +234,4 @@ start_curvature <- function(job, most) {
 
 # The curvature of the steps over that of the loss. Where there is little noise longer steps reach coefficients far
 # away, such as those of levels that occur with one class only, where the loss has little curvature.
-curvature_factor <- function(job) if (has_slopes(job$loss)) max(ridge_curvature_factor, job$geometry$cap^-2) else 1
+curvature_factor <- function(job, loss) if (has_slopes(loss)) max(ridge_curvature_factor, job$geometry$cap^-2) else 1

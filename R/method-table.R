@@ -8,6 +8,10 @@
 #' * `"spider"`: each record is used once, and the certificate is about the population. See [control_spider()].
 #' * `"gd"`, on batches `"sgd"`: gradient descent, a baseline. See [control_gd()].
 #'
+#' For problems that are not convex, with a response of two values:
+#' * `"warm-ridge"`: `"newton-ridge"` on the logistic loss, then on the problem itself from there. See
+#'   [control_warm_ridge()].
+#'
 #' For convex problems:
 #' * `"newton-ridge"`: Newton's method on centred and scaled columns, with a ridge penalty that it chooses itself; no
 #'   other penalty. See [control_newton_ridge()].
@@ -53,6 +57,7 @@ method_rows <- function() {
     method("damped-newton", family_newton(), damped = TRUE, convex = TRUE),
     method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE, multi_output = TRUE,
            unbounded = TRUE),
+    method("warm-ridge", family_warm_ridge()),
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("cubic", family_cubic(), convex = TRUE),

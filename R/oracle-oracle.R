@@ -111,12 +111,13 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
                                       neighbours = neighbours, noise = noise, move = records$move))
 }
 
-# Of a job or a claim, in the coordinates of the mapped rows. A method may have another loss than its job
-# (method-residual.R).
-plain_oracle <- function(job, records = job$records(job)) {
-  new_oracle(records, job$method$loss %||% job$loss, job$budget, job$design$radius, job$design$intercept,
-             job$neighbours, job$noise)
+# Of a job or a claim, in the coordinates of the mapped rows.
+plain_oracle <- function(job, records = job$records(job), loss = path_loss(job)) {
+  new_oracle(records, loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
 }
+
+# A method may begin with another loss than its job's (method-residual.R, method-warm.R).
+path_loss <- function(job) job$method$loss %||% job$loss
 
 # Of the responses alone.
 bare_oracle <- function(job, loss) {

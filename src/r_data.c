@@ -368,6 +368,21 @@ SEXP ffi_loss_bounds(SEXP name, SEXP parameter) {
   return glue_numbers(5, names, bounds);
 }
 
+/* Second derivatives of a loss of one predictor at t, for one response. */
+SEXP ffi_loss_curvature(SEXP name, SEXP parameter, SEXP y, SEXP t) {
+  const R_xlen_t n = XLENGTH(t);
+  const double *at = arg_doubles(t, n);
+  struct loss *loss;
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  double *response = (double *)R_alloc((size_t)n, sizeof *response);
+  for (R_xlen_t i = 0; i < n; i++) response[i] = arg_double(y);
+  glue_check(loss_create(arg_string(name), arg_double(parameter), &loss));
+  loss_eval(loss, (size_t)n, response, at, NULL, NULL, REAL(out));
+  loss_free(loss);
+  UNPROTECT(1);
+  return out;
+}
+
 /* NULL, or a list. */
 static SEXP kept_list(const struct oracle *o, enum keep keep) {
   static const char *const names[] = {"query", "at", "value", "sd"};

@@ -118,6 +118,9 @@ static void *options_from(const struct method *method, SEXP list) {
     case FIELD_CHOICE:
       *(int *)at = arg_choice(x, field->choices);
       break;
+    case FIELD_NUMBERS:
+      *(const double **)at = Rf_isNull(x) ? NULL : arg_doubles(x, XLENGTH(x));
+      break;
     case FIELD_TEXT:
       Rf_error("internal: a text among options");
     }
@@ -158,6 +161,8 @@ static SEXP vector_of(const struct field *field, const char *first, size_t size,
     case FIELD_CHOICE:
       SET_STRING_ELT(out, (R_xlen_t)i, Rf_mkChar(field->choices[*(const int *)at]));
       break;
+    case FIELD_NUMBERS:
+      Rf_error("internal: numbers in a result");
     }
   }
   UNPROTECT(1);

@@ -8,6 +8,8 @@ static const double steps[STEPS] = {2, 1, 0.25};
 static void clipped_rows(const char *loss, int intercept, int zero_out);
 static void weighted_rows(const char *loss, int intercept, double tilt);
 static void refused(void);
+static void refused_moved(const char *loss);
+static void refused_still(void);
 static void forgotten(void);
 static void batches(void);
 static void tilts(void);
@@ -18,8 +20,8 @@ void test_barrier_coordinates(void) {
     for (int k = 0; k < 4; k++) {
       clipped_rows(losses[k], k % 2, k > 1);
       clipped_rows(losses[k], !(k % 2), k <= 1);
-      if (k != 1) weighted_rows(losses[k], k % 2, 0);
-      if (k != 1) weighted_rows(losses[k], !(k % 2), 0);
+      weighted_rows(losses[k], k % 2, 0);
+      weighted_rows(losses[k], !(k % 2), 0);
     }
   }
   fixture_storage = FIXTURE_DENSE;
@@ -188,6 +190,12 @@ static void weighted_rows(const char *loss, int intercept, double tilt) {
 /* ---- refusals: before a charge, and public ---- */
 
 static void refused(void) {
+  refused_moved("logistic");
+  refused_moved("sigmoid");
+  refused_still();
+}
+
+static void refused_moved(const char *loss) {
   double w[MOST] = {0.1, 1, -1}, most[P] = {1, 0, 0.5, 0, 1}, answer[MOST * MOST], sd[STEPS];
   double quadratic[MOST] = {1, 1, 1, 1, 1, 1}, offset[STEPS] = {0}, none[MOST] = {0};
   const struct oracle_newton how = {CURVATURE_MAJORANT, MODIFY_ADD, 1, none};
@@ -195,9 +203,11 @@ static void refused(void) {
     struct fixture f;
     struct fixture_coordinates c;
     size_t index;
-    open_moved(&f, &c, "logistic", 1, weighted, 0, ORACLE_REPLACE_ONE);
+    open_moved(&f, &c, loss, 1, weighted, 0, ORACLE_REPLACE_ONE);
     struct oracle *o = f.oracle;
-    int expected = weighted ? BASE_ERR_ARGUMENT : BASE_OK;
+    int expected = weighted ? BASE_ERR_ARGUMENT : BASE_OK, convex = loss_bounds_of(loss_find(loss))->curv_lower == 0;
+    int curved = convex ? expected : BASE_ERR_ARGUMENT;
+    CHECK(isinf(oracle_curv_lower(o)) == (weighted && !convex));
     CHECK(oracle_moments(o, most, 0.1, answer, sd) == BASE_ERR_ARGUMENT);
     CHECK(oracle_trace(o, w, CURVATURE_HESSIAN, 0.1, answer, sd) == BASE_ERR_ARGUMENT);
     CHECK(oracle_move(o, c.made) == BASE_ERR_ARGUMENT);
@@ -206,12 +216,12 @@ static void refused(void) {
     CHECK(ledger_length(f.ledger) == 1 + (size_t)weighted);
     CHECK(oracle_value(o, w, 0.1, answer, sd) == expected);
     CHECK(oracle_hessian(o, w, 0.1, answer, sd) == expected);
-    CHECK(oracle_majorant(o, w, 0.1, answer, sd) == expected);
+    CHECK(oracle_majorant(o, w, 0.1, answer, sd) == curved);
     CHECK(oracle_model_gradient(o, w, w, 0.1, answer, sd) == expected);
     CHECK(oracle_newton_direction(o, w, w, &how, 0.1, answer, sd) == expected);
     CHECK(oracle_decreases(o, w, w, STEPS, steps, 0.1, answer, sd) == expected);
-    CHECK(oracle_minimiser(o, quadratic, 0.1, answer, sd) == expected);
-    CHECK(ledger_length(f.ledger) == (weighted ? 2 : 8));
+    CHECK(oracle_minimiser(o, quadratic, 0.1, answer, sd) == curved);
+    CHECK(ledger_length(f.ledger) == (weighted ? 2 : convex ? 8 : 6));
     CHECK(ledger_create(10, 10, LEDGER_ZCDP, &o->ledger) == BASE_OK);
     CHECK(oracle_first_step(o, w, w, STEPS, steps, offset, 1, 0.1, &index) == expected);
     CHECK(oracle_best_step(o, w, w, STEPS, steps, offset, 0.1, &index) == expected);
@@ -219,12 +229,12 @@ static void refused(void) {
     ledger_free(o->ledger);
     close_moved(&f, &c);
   }
+}
+
+static void refused_still(void) {
+  double w[MOST] = {0.1, 1, -1}, most[P] = {1, 0, 0.5, 0, 1}, answer[MOST * MOST], sd[STEPS];
   struct fixture f;
-  struct fixture_coordinates c;
-  fixture_open(&f, "sigmoid", 50, P, 1, ORACLE_REPLACE_ONE, 10);
-  CHECK(fixture_coordinates(f.data, 1, 1, 1, 1, &c) == BASE_OK);
-  CHECK(oracle_move(f.oracle, c.made) == BASE_ERR_ARGUMENT); /* not convex */
-  CHECK(!f.data->coordinates && !f.data->length);
+  fixture_open(&f, "logistic", 50, P, 1, ORACLE_REPLACE_ONE, 10);
   CHECK(oracle_weighted(f.oracle, w, 0.1, answer, sd) == BASE_ERR_ARGUMENT);
   CHECK(isinf(sensitivity_weighted(oracle_all(f.oracle))));
   for (int k = 0; k < 3; k++) {
@@ -232,7 +242,7 @@ static void refused(void) {
     CHECK(oracle_moments(f.oracle, most, 0.1, answer, sd) == BASE_ERR_ARGUMENT);
   }
   CHECK(ledger_length(f.ledger) == 0);
-  close_moved(&f, &c);
+  fixture_close(&f);
 }
 
 /* The sign of a slope is not that of the response for all losses, and a logistic loss has one. */

@@ -9,6 +9,8 @@ static void stays_near_the_start(void);
 static void shrinks_what_noise_may_be(void);
 static void moves_on_from_the_iterates(int ridge);
 static void certificates_hold(void);
+static void goes_on_from_a_matrix(const char *loss, enum penalty_kind kind);
+static void no_certificate(void);
 static void refused(void);
 
 void test_method_ridge(void) {
@@ -20,6 +22,11 @@ void test_method_ridge(void) {
   shrinks_what_noise_may_be();
   for (int ridge = 0; ridge <= 1; ridge++) moves_on_from_the_iterates(ridge);
   certificates_hold();
+  goes_on_from_a_matrix("logistic", PENALTY_NONE);
+  goes_on_from_a_matrix("logistic", PENALTY_RIDGE);
+  goes_on_from_a_matrix("logistic", PENALTY_NONCONVEX);
+  goes_on_from_a_matrix("sigmoid", PENALTY_NONE);
+  no_certificate();
   refused();
 }
 
@@ -175,15 +182,59 @@ static void certificates_hold(void) {
   CHECK(wrong <= 0.05 * runs + 3 * sqrt(0.05 * 0.95 * runs));
 }
 
-/* Rows without weights, and losses that are not convex; nothing is charged. */
+/* With little noise the minimum of loss and penalty; of a loss that is not convex a point with a small gradient, which
+ * no status certifies. A matrix that was released before is not released again. */
+static void goes_on_from_a_matrix(const char *loss, enum penalty_kind kind) {
+  const struct penalty penalty = {kind, 0.02, 1, 0};
+  struct ridge_options o = run_options_ridge();
+  struct fixture f;
+  struct fixture_coordinates c;
+  struct opt_result r;
+  double w[DIM] = {0}, matrix[DIM * DIM], rho = 1e8, convex = kind != PENALTY_NONCONVEX;
+  open_ridge(&f, &c, loss, 2000, 1, 3, 2 * rho);
+  double at_start = run_exact_gradient(&f, &penalty, w);
+  CHECK(oracle_weighted(f.oracle, w, rho, matrix, &o.matrix_sd) == BASE_OK);
+  o.matrix = matrix;
+  if (loss_bounds_of(loss_find(loss))->curv_lower > 0) {
+    convex = 0;
+    o.curvature = 0.1;
+    o.start_curvature = 0.02;
+  }
+  CHECK(ridge_run(f.oracle, &penalty, &o, rho, w, &r) == BASE_OK);
+  CHECK(at_start > 0.02);
+  CHECK(run_exact_gradient(&f, &penalty, w) < 0.1 * at_start);
+  CHECK((r.status == OPT_SOSP) == convex && r.eigen_known == convex && isnan(r.eigen_lower) == !convex);
+  CHECK(run_spent_on(&r, "weighted matrix") == 0);
+  CHECK_NEAR(ledger_spent(f.ledger), 2 * rho, 1e-9 * rho);
+  opt_result_free(&r);
+  close_ridge(&f, &c);
+}
+
+/* A run without a certificate spends all on its steps. */
+static void no_certificate(void) {
+  struct ridge_options o = run_options_ridge();
+  struct fixture f;
+  struct fixture_coordinates c;
+  struct opt_result r;
+  double w[DIM] = {0}, rho = 1;
+  open_ridge(&f, &c, "logistic", 500, 1, 1, rho);
+  o.certificate_share = 0;
+  CHECK(ridge_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+  CHECK(r.status == OPT_ITERATIONS && isnan(r.gradient_upper) && r.trace.length == 1 + (size_t)o.iterations);
+  CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-9 * rho);
+  opt_result_free(&r);
+  close_ridge(&f, &c);
+}
+
+/* Rows without weights; nothing is charged. */
 static void refused(void) {
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 2; k++) {
     struct ridge_options o = run_options_ridge();
     struct fixture f;
     struct fixture_coordinates c = {.made = NULL};
     struct opt_result r;
     double w[DIM] = {0};
-    fixture_open(&f, k == 2 ? "sigmoid" : "logistic", 50, COLUMNS, 1, ORACLE_REPLACE_ONE, 1);
+    fixture_open(&f, "logistic", 50, COLUMNS, 1, ORACLE_REPLACE_ONE, 1);
     CHECK(fixture_coordinates(f.data, 1, 0, 1, 1, &c) == BASE_OK);
     if (k > 0) CHECK(oracle_move(f.oracle, c.made) == BASE_OK); /* clipped rows */
     CHECK(ridge_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_ERR_ARGUMENT);

@@ -10,11 +10,12 @@
 /* ---- methods.c: the table of methods, and the names of their options and results for the glue ---- */
 
 enum field_type {
-  FIELD_FLAG,   /* int, 0 or 1 */
-  FIELD_COUNT,  /* int */
-  FIELD_NUMBER, /* double */
-  FIELD_TEXT,   /* const char * */
-  FIELD_CHOICE  /* an enum */
+  FIELD_FLAG,    /* int, 0 or 1 */
+  FIELD_COUNT,   /* int */
+  FIELD_NUMBER,  /* double */
+  FIELD_TEXT,    /* const char *, of a result only */
+  FIELD_CHOICE,  /* an enum */
+  FIELD_NUMBERS, /* const double * or NULL, of options only */
 };
 
 /* A member of a struct. An array of them ends with the name NULL. */
@@ -226,8 +227,10 @@ struct ridge_options {
   double iterate_variance;  /* largest variance of the predictors caused by the noise of the iterates */
   double least;             /* of what is added to the matrix, over the norm of its noise */
   double tail;              /* fraction of the last iterates whose mean is the solution */
+  const double *matrix;     /* weighted matrix that was released in these coordinates, dim x dim, or NULL: */
+  double matrix_sd;         /* of its noise on the diagonal */
 };
-/* For convex losses without a penalty, of weighted rows in coordinates of their own; w is the centre of the ridge. */
+/* Of weighted rows in coordinates of their own; w is the centre of the ridge. */
 int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options, double rho,
               double *w, struct opt_result *result);
 double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options,

@@ -167,7 +167,10 @@ double objective_penalty_decrease(const struct objective *f, const double *w, co
 
 /* Nothing is known about any point. */
 void result_init(struct opt_result *result);
-/* For a method for convex problems, where no eigenvalue is negative; refuses others. Sets *f, too. */
+/* For a planned number of iterations; where the objective is convex, no eigenvalue is negative. Sets *f, too. */
+void result_init_planned(struct opt_result *result, int planned, struct oracle *oracle, const struct penalty *penalty,
+                         struct objective *f);
+/* The same for a method for convex problems; refuses others. */
 int result_init_convex(struct opt_result *result, int planned, struct oracle *oracle, const struct penalty *penalty,
                        struct objective *f);
 /* Earlier measurements were at another point. */

@@ -10,16 +10,21 @@ void result_init(struct opt_result *result) {
   result_forget(result);
 }
 
-int result_init_convex(struct opt_result *result, int planned, struct oracle *oracle, const struct penalty *penalty,
-                       struct objective *f) {
+void result_init_planned(struct opt_result *result, int planned, struct oracle *oracle, const struct penalty *penalty,
+                         struct objective *f) {
   result_init(result);
-  result->eigen_lower = 0;
-  result->eigen_known = 1;
+  objective_init(f, oracle, penalty);
+  result->eigen_known = f->lower <= 0;
+  if (result->eigen_known) result->eigen_lower = 0;
   result->gap = NAN;
   result->status = OPT_ITERATIONS;
   result->planned = planned;
-  objective_init(f, oracle, penalty);
-  return f->lower > 0 ? BASE_ERR_ARGUMENT : BASE_OK;
+}
+
+int result_init_convex(struct opt_result *result, int planned, struct oracle *oracle, const struct penalty *penalty,
+                       struct objective *f) {
+  result_init_planned(result, planned, oracle, penalty, f);
+  return result->eigen_known ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
 void result_forget(struct opt_result *result) {

@@ -2,7 +2,7 @@
  * Newton's method with one matrix, for weighted rows in coordinates of their own, with a ridge penalty around the start
  * whose size follows from releases.
  *
- *   matrix    M = curvature times the positive part of the noisy weighted matrix
+ *   matrix    M = curvature times the positive part of the noisy weighted matrix, which an earlier run may have released
  *   ridge     kappa_j = base / prior_j^2, base = s sqrt(d) / size, with s the noise of one gradient that has the whole
  *             budget of the steps, and prior_j from the coordinates. That of the intercept is base times the option
  *             intercept.
@@ -49,6 +49,7 @@ struct run {
 };
 
 static int prepare(struct run *r, double rho);
+static int weighted_matrix(struct run *r, double rho);
 static void size_ridge(struct run *r);
 static int damping(struct run *r);
 static double iterate_variance(const struct run *r, const double *value, const double *spread, double damping);
@@ -64,9 +65,8 @@ static int measure(struct run *r, double rho, double *sd);
 int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options, double rho,
               double *w, struct opt_result *result) {
   struct objective f;
-  int status = result_init_convex(result, options->iterations, oracle, penalty, &f);
-  if (status == BASE_OK && !oracle_prior(oracle)) status = BASE_ERR_ARGUMENT;
-  if (status != BASE_OK) return status;
+  result_init_planned(result, options->iterations, oracle, penalty, &f);
+  if (!oracle_prior(oracle)) return BASE_ERR_ARGUMENT;
   size_t dim = f.dim;
   double *memory = base_alloc(dim * (7 + 4 * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
@@ -78,12 +78,13 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
   r.inverse = r.hessian + dim * dim;
   r.scratch = r.inverse + dim * dim;
   memcpy(r.start, w, dim * sizeof(double));
-  double last = options->certificate_share * rho, matrix = options->matrix_share * (rho - last);
+  double last = options->certificate_share * rho;
+  double matrix = options->matrix ? 0 : options->matrix_share * (rho - last);
   r.rho_steps = (rho - last - matrix) * ALMOST;
-  status = prepare(&r, matrix);
+  int status = prepare(&r, matrix);
   if (status == BASE_OK) status = take_steps(&r);
   if (status == BASE_OK) status = finish(&r);
-  if (status == BASE_OK) status = certify(&r, last * ALMOST);
+  if (status == BASE_OK && last > 0) status = certify(&r, last * ALMOST);
   base_free(memory);
   return status;
 }
@@ -96,14 +97,24 @@ double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty,
   return 2 * confidence_norm(sqrt((double)f.dim) * sd, sd, f.dim, 1 - options->confidence);
 }
 
+/* Released, unless an earlier run did so. */
+static int weighted_matrix(struct run *r, double rho) {
+  const struct ask ask = {.at = r->w};
+  const struct answer to = {.value = r->scratch, .sd = &r->sd_matrix};
+  if (r->o->matrix) {
+    r->sd_matrix = r->o->matrix_sd;
+    memcpy(r->scratch, r->o->matrix, r->f->dim * r->f->dim * sizeof(double));
+    return BASE_OK;
+  }
+  int status = release(oracle_all(r->f->oracle), &query_weighted, &ask, rho, to);
+  return status == BASE_OK ? trace_note(&r->result->trace, "weighted matrix", NAN, r->sd_matrix, rho) : status;
+}
+
 /* M, H, s and kappa. */
 static int prepare(struct run *r, double rho) {
   const struct ridge_options *o = r->o;
   size_t dim = r->f->dim;
-  const struct ask ask = {.at = r->w};
-  const struct answer to = {.value = r->scratch, .sd = &r->sd_matrix};
-  int status = release(oracle_all(r->f->oracle), &query_weighted, &ask, rho, to);
-  if (status == BASE_OK) status = trace_note(&r->result->trace, "weighted matrix", NAN, r->sd_matrix, rho);
+  int status = weighted_matrix(r, rho);
   if (status == BASE_OK) status = la_eigen_released(dim, r->scratch, r->added);
   if (status != BASE_OK) return status;
   double noise = sqrt(2 * (double)dim) * r->sd_matrix; /* about its spectral norm */
@@ -170,7 +181,7 @@ static int take_steps(struct run *r) {
   size_t dim = r->f->dim;
   int first = o->iterations - (int)ceil(o->tail * o->iterations);
   for (size_t j = 0; j < dim; j++) {
-    r->added[j] = fmax(o->iterations * r->kappa[j] / o->reach, r->least) + r->kappa[j];
+    r->added[j] = fmax(o->iterations * r->kappa[j] / o->reach, r->least) + r->kappa[j] + penalty_curv_upper(r->f->penalty);
   }
   double sd;
   int status = damping(r);
@@ -207,6 +218,7 @@ static int finish(struct run *r) {
   double sd = r->s / sqrt(r->o->tail);
   for (size_t j = skip; j < dim; j++) total += r->hessian[j + j * dim] / r->o->start_curvature / r->kappa[j];
   for (size_t j = 0; j < dim; j++) variance[j] = total > 0 ? 1 / (total * r->kappa[j]) : 0;
+  penalty_add_hessian(r->f->penalty, dim, r->w, r->hessian);
   memcpy(away, r->w, dim * sizeof(double));
   la_axpy(dim, -1, r->start, away);
   la_matvec(dim, dim, r->hessian, dim, away, estimate);
@@ -255,7 +267,7 @@ static int certify(struct run *r, double rho) {
   result->gradient_norm = la_norm(r->f->dim, r->gradient);
   result->gradient_upper = confidence_norm(result->gradient_norm, sd, r->f->dim, 1 - r->o->confidence);
   trace_last(&result->trace)->bound = result->gradient_upper;
-  if (result->gradient_upper <= r->o->eps_g) result->status = OPT_SOSP;
+  if (result->gradient_upper <= r->o->eps_g && result->eigen_known) result->status = OPT_SOSP;
   return BASE_OK;
 }
 
@@ -296,6 +308,7 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, intercept),          FIELD(ridge_options, NUMBER, signal),
     FIELD(ridge_options, COUNT, signals),             FIELD(ridge_options, NUMBER, reach),
     FIELD(ridge_options, NUMBER, iterate_variance),             FIELD(ridge_options, NUMBER, least),
-    FIELD(ridge_options, NUMBER, tail),               {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(ridge_options, NUMBER, tail),               FIELD(ridge_options, NUMBERS, matrix),
+    FIELD(ridge_options, NUMBER, matrix_sd),          {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)

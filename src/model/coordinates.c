@@ -42,7 +42,6 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   const struct loss_bounds *b = model_bounds(m);
   size_t outputs = coordinates->spec.outputs > 1 ? coordinates->spec.outputs : 1;
   if (m->network || m->outputs != outputs || (outputs > 1 && !coordinates->spec.weighted)) return BASE_ERR_ARGUMENT;
-  if (coordinates->spec.weighted && b->curv_lower > 0) return BASE_ERR_ARGUMENT;
   /* A class must be the sign of the slope: that is so for the logistic loss, the only one whose slope can be chosen. */
   if (coordinates->spec.tilt != 0 && loss_min_slope(m->loss) >= b->lipschitz) return BASE_ERR_ARGUMENT;
   m->coordinates = coordinates;
@@ -51,6 +50,7 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   int bounded = isfinite(loss_bounds_of(m->loss)->lipschitz);
   m->own.lipschitz = bounded ? (1 + fabs(coordinates->spec.tilt)) * row_bound(&coordinates->spec) : INFINITY;
   m->own.curv_upper = m->own.third = INFINITY; /* rows may be long */
+  if (b->curv_lower > 0) m->own.curv_lower = INFINITY;
   m->offset += fabs(shift_of(&coordinates->spec));
   return BASE_OK;
 }

@@ -89,8 +89,7 @@ int model_clips(const struct model *m);
 void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit);
 double model_limit_bound(const struct model *m, double clip);
 
-/* Coefficients are in these coordinates from now on, those of each output. Several outputs need weighted rows, and
- * these a convex loss. */
+/* Coefficients are in these coordinates from now on, those of each output. Several outputs need weighted rows. */
 int model_move(struct model *m, const struct coordinates *coordinates);
 /* Maps a point to the coordinates of the rows; the result is overwritten by the next call for the same slot. */
 const double *model_point(const struct model *m, int slot, const double *w);

@@ -1,0 +1,106 @@
+# The run of the method "warm-ridge" (method-warm.R): two runs of "ridge" in the same coordinates, on the convex loss
+# and on the job's own, and a run of "opt" that certifies their solution. Each has an oracle of its own, as the losses
+# and the bounds of the rows differ; all charge the job's budget.
+
+run_warm <- function(job, rho) {
+  end <- job$control$certificate_share * rho
+  own <- if (is.null(job$given)) own_share(job, rho - end) else 1
+  first <- if (own < 1) convex_run(job, (1 - own) * (rho - end))
+  second <- if (own > 0) own_run(job, own * (rho - end), first$w %||% run_start(job))
+  last <- certified_run(job, end, between_runs(first, second))
+  runs <- Filter(Negate(is.null), list(first, second, last$answer))
+  add_entries(job, target = last$target, answer = joined_answer(runs, last), released = last$released)
+}
+
+# The solution of both runs: part of the way from the first to the second.
+between_runs <- function(first, second) {
+  if (is.null(first) || is.null(second)) return((first %||% second)$w)
+  first$w + warm_weight * (second$w - first$w)
+}
+
+own_share <- function(job, rho) if (is.na(job$control$own_share)) warm_share else job$control$own_share
+
+# What two runs of "ridge" have in common: their certificate is that of the third.
+warm_options <- function(job, loss, ...) {
+  c(list(...), ridge_path(job, loss), utils::modifyList(ridge_control(job), list(certificate_share = 0)),
+    target_options(NULL))
+}
+
+convex_run <- function(job, rho) {
+  options <- warm_options(job, path_loss(job), start_curvature = start_curvature(job, ridge_most(path_loss(job))),
+                          signals = ridge_signals, matrix = NULL, matrix_sd = 0)
+  run_core(job, list(core = "ridge", oracle = job$oracle, penalty = no_penalty(job), options = options, rho = rho,
+                     start = run_start(job)))
+}
+
+no_penalty <- function(job) core_penalty(penalty_none(), job$design$intercept, job$side)
+
+own_run <- function(job, rho, start) {
+  oracle <- plain_oracle(job, loss = job$loss)
+  move_oracle(oracle, own_geometry(job$geometry, job$loss))
+  matrix <- .Call(ffi_oracle_kept, job$oracle$pointer)$matrix
+  options <- warm_options(job, job$loss, start_curvature = warm_curvature(job, start, matrix$value),
+                          signals = warm_signals, matrix = as.vector(matrix$value), matrix_sd = matrix$sd %||% 0)
+  run_core(job, list(core = "ridge", oracle = oracle, penalty = job_penalty(job), options = options, rho = rho,
+                     start = start))
+}
+
+# The weights of the classes suit the slopes of the logistic loss.
+own_geometry <- function(geometry, loss) {
+  if (has_slopes(loss)) return(geometry)
+  utils::modifyList(geometry, list(bound = geometry$cap * row_slope(loss), tilt = 0, end = 0 * geometry$end + NaN))
+}
+
+# Mean second derivative of the loss for labels that follow the logistic model with these coefficients, and normal
+# predictors. matrix: of the second moments of rows, if it was released; else rows have a norm of about one.
+warm_curvature <- function(job, w, matrix) {
+  slopes <- if (job$design$intercept) w[-1] else w
+  centred <- c(if (job$design$intercept) 0, slopes)
+  variance <- if (is.null(matrix)) sum(slopes^2) / job$side else sum(centred * (matrix %*% centred))
+  mean <- if (job$design$intercept) w[1] * job$geometry$constant else 0
+  t <- mean + sqrt(max(variance, warm_variance)) * stats::qnorm(stats::ppoints(199))
+  p <- stats::plogis(t)
+  max(mean(p * loss_curvature(job$loss, 1, t) + (1 - p) * loss_curvature(job$loss, -1, t)), 0)
+}
+
+# By "opt", on the mapped rows, or where there is a penalty, which is in the coordinates of the geometry, on rows that
+# are clipped there. Returns answer, with w in the coordinates of the geometry, target and released.
+certified_run <- function(job, rho, w) {
+  oracle <- plain_oracle(job, loss = job$loss)
+  mapped <- job$penalty$name == "none"
+  if (!mapped) move_oracle(oracle, clipped_geometry(job$geometry))
+  control <- control_opt(max_iterations = warm_looks, confidence = job$control$confidence)
+  options <- c(opt_settings(control, list(two_phase = FALSE, search = TRUE), is.null(job$asked$target), 0),
+               batch_options(NULL))
+  run <- list(core = "opt", oracle = oracle, penalty = job_penalty(job), options = options, rho = rho * (1 - 1e-9),
+              start = if (mapped) from_geometry(job$geometry, w) else w)
+  target <- run_target(job, run)
+  run$options <- c(run$options, target_options(target))
+  answer <- run_core(job, run)
+  if (mapped) answer$w <- to_geometry(job$geometry, answer$w)
+  list(answer = answer, target = target, released = .Call(ffi_oracle_kept, oracle$pointer))
+}
+
+clipped_geometry <- function(geometry) {
+  utils::modifyList(geometry, list(weighted = FALSE, cap = 1, bound = 1, tilt = 0, end = 0 * geometry$end + NaN))
+}
+
+# One answer of all runs, whose parts of the trace are phases. What is known of the solution is known from the last.
+joined_answer <- function(runs, last) {
+  traces <- lapply(seq_along(runs), function(k) {
+    trace <- as.data.frame(runs[[k]]$trace)
+    trace$phase <- rep(k, nrow(trace))
+    trace
+  })
+  result <- last$answer$result
+  ridges <- utils::head(runs, -1)
+  result$ridge <- ridges[[length(ridges)]]$result$ridge
+  result$decrease <- NaN # that of the last run is not from the start
+  result$signal <- sqrt(mean(vapply(ridges, function(run) run$result$signal^2, 0)))
+  result$status <- if (is_certified(result, last$target)) "sosp" else "budget"
+  list(w = last$answer$w, result = result, trace = do.call(rbind, traces))
+}
+
+is_certified <- function(result, target) {
+  isTRUE(result$gradient_upper <= target$eps_g) && isTRUE(result$eigen_lower >= -target$eps_h)
+}
