@@ -4,7 +4,7 @@
 
 run_warm <- function(job, rho) {
   end <- job$control$certificate_share * rho
-  own <- if (is.null(job$given)) own_share(job, rho - end) else 1
+  own <- if (is.null(job$given)) own_share(job) else 1
   first <- if (own < 1) convex_run(job, (1 - own) * (rho - end))
   second <- if (own > 0) own_run(job, own * (rho - end), first$w %||% run_start(job))
   last <- certified_run(job, end, between_runs(first, second))
@@ -18,7 +18,11 @@ between_runs <- function(first, second) {
   first$w + warm_weight * (second$w - first$w)
 }
 
-own_share <- function(job, rho) if (is.na(job$control$own_share)) warm_share else job$control$own_share
+# By public facts, if it is not asked for. Where there is much noise the logistic fit is better than what it hides.
+own_share <- function(job) {
+  asked <- job$control$own_share
+  if (!is.na(asked)) asked else if (relative_noise(job, job$rho) <= warm_noise) warm_share else 0
+}
 
 # What two runs of "ridge" have in common: their certificate is that of the third.
 warm_options <- function(job, loss, ...) {

@@ -73,8 +73,9 @@ warm_fault <- function(job) {
 }
 
 # inst/experiments/warm-rule.R compares these with others on synthetic problems.
-warm_share <- 0.5    # fraction of the budget of both runs for that on the own loss, where there is little noise
-warm_signals <- 5L   # number of standard deviations of the predictors that its solution is shrunk for
-warm_weight <- 0.5   # part of the way from the first solution to the second
+warm_share <- 0.5     # fraction of the budget of both runs for that on the own loss,
+warm_noise <- 0.03    # if d / (n mu) is at most this, else none
+warm_signals <- 6L    # number of standard deviations of the predictors that its solution is shrunk for
+warm_weight <- 0.3    # part of the way from the first solution to the second
 warm_looks <- 8       # iterations of the run that certifies the solution
 warm_variance <- 0.01 # smallest variance of the predictors for the mean curvature

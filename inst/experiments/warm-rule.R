@@ -18,14 +18,14 @@ problems <- expand.grid(eps = c(0.2, 0.5, 1, 3), labels = c("clean", "clearest")
 settings <- list(
   logistic = NULL,
   "as they are" = list(),
-  "all own" = list(warm_weight = 1),
-  "weight .3" = list(warm_weight = 0.3),
-  "weight .7" = list(warm_weight = 0.7),
+  "weight 1" = list(warm_weight = 1),
+  "weight .15" = list(warm_weight = 0.15),
+  "weight .5" = list(warm_weight = 0.5),
   "share .7" = list(warm_share = 0.7),
   "share .3" = list(warm_share = 0.3),
-  "share 0" = list(warm_share = 0),
   "four signals" = list(warm_signals = 4L),
-  "six signals" = list(warm_signals = 6L)
+  "nine signals" = list(warm_signals = 9L),
+  "with any noise" = list(warm_noise = Inf)
 )
 
 # Of n records to fit and 20,000 others.
