@@ -57,6 +57,12 @@ refuse_nonconvex <- function(job) {
          " take it.")
 }
 
+refuse_convex <- function(job) {
+  if (!job$method$nonconvex || !is_convex(job$loss, job$penalty)) return(NULL)
+  paste0("The method \"", job$method$name, "\" is for problems that are not convex, and the ", job$loss$name, " loss ",
+         if (job$penalty$name != "none") "with this penalty ", "is: give a `loss` such as \"sigmoid\", or take \"newton-ridge\" or \"newton\".")
+}
+
 # Where l'' jumps there is no Hessian, nor a Lipschitz constant of one.
 refuse_nonsmooth <- function(job) {
   if (is_network(job) || is_smooth(job$loss)) return(NULL)
@@ -143,6 +149,7 @@ refusals <- list(
   new_refusal(class = "dpsosp_error_several", refuse_outputs),
   new_refusal(class = "dpsosp_error_nonconvex", refuse_nonconvex),
   new_refusal(class = "dpsosp_error_nonsmooth", refuse_nonsmooth),
+  new_refusal(class = "dpsosp_error_convex", refuse_convex),
   new_refusal(refuse_streamed),
   new_refusal(refuse_passes),
   new_refusal(class = "dpsosp_error_inference", function(job) {

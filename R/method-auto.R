@@ -38,8 +38,8 @@ auto_method <- function(job) {
 
 # With a target a run ends where it is met, and no more is spent.
 auto_nonconvex <- function(job) {
-  warm <- is.null(warm_fault(job)) && is.null(job$asked$target) && job$dim <= auto_ridge_columns &&
-    !identical(job$asked$geometry, "none") && job$inference == "none"
+  warm <- is_smooth(job$loss) && columns_of(job) > 0L && is.null(job$asked$target) && job$inference == "none" &&
+    job$dim <= auto_ridge_columns && !identical(job$asked$geometry, "none")
   if (warm) "warm-ridge" else "2opt-ls"
 }
 

@@ -29,15 +29,16 @@ NULL
 #   batch      are its steps on batches?
 #   fresh      is each record read once, in one pass over a source?
 #   convex     does it need a convex problem?
+#   nonconvex  does it need one that is not?
 #   nonsmooth  does it support losses whose second derivative jumps?
 #   multi_output  does it support losses with several outputs?
 #   unbounded  does it support a loss whose slope has no bound (method-residual.R)?
 #   scaled     are columns centred and scaled by default (method-geometry.R)?
 #   open       function(job): the job with its budget, if it needs a special ledger; or NULL
-method <- function(name, family, ..., networks = FALSE, batch = FALSE, fresh = FALSE, convex = FALSE, nonsmooth = FALSE,
-                   multi_output = FALSE, unbounded = FALSE, scaled = FALSE, open = NULL) {
+method <- function(name, family, ..., networks = FALSE, batch = FALSE, fresh = FALSE, convex = FALSE, nonconvex = FALSE,
+                   nonsmooth = FALSE, multi_output = FALSE, unbounded = FALSE, scaled = FALSE, open = NULL) {
   list(name = name, family = family, ..., networks = networks, batch = batch, fresh = fresh, convex = convex,
-       nonsmooth = nonsmooth, multi_output = multi_output, unbounded = unbounded, scaled = scaled, open = open)
+       nonconvex = nonconvex, nonsmooth = nonsmooth, multi_output = multi_output, unbounded = unbounded, scaled = scaled, open = open)
 }
 
 method_rows <- function() {
@@ -57,7 +58,7 @@ method_rows <- function() {
     method("damped-newton", family_newton(), damped = TRUE, convex = TRUE),
     method("newton-ridge", family_newton_ridge(), convex = TRUE, nonsmooth = TRUE, multi_output = TRUE,
            unbounded = TRUE),
-    method("warm-ridge", family_warm_ridge()),
+    method("warm-ridge", family_warm_ridge(), nonconvex = TRUE),
     method("objpert", family_perturbation(), output = FALSE, convex = TRUE, nonsmooth = TRUE, open = open_perturbed),
     method("outpert", family_perturbation(), output = TRUE, convex = TRUE, nonsmooth = TRUE),
     method("cubic", family_cubic(), convex = TRUE),

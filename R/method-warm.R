@@ -57,19 +57,9 @@ family_warm_ridge <- function() {
 is_warm <- function(method) method$family$name == "warm_ridge"
 
 check_warm <- function(job) {
-  fault <- warm_fault(job)
-  if (!is.null(fault)) abort("argument", "The method \"", job$method$name, "\" ", fault, ".", call = job$call)
-}
-
-# What there is not, and what to do about it, or NULL.
-warm_fault <- function(job) {
-  if (columns_of(job) == 0L) return("needs columns beside the intercept: take the method \"2opt-ls\"")
-  if (!is_smooth(job$loss) || loss_outputs(job$loss) > 1L) return("needs a smooth loss of one predictor")
-  if (is_convex(job$loss, job$penalty)) {
-    return(paste0("is for problems that are not convex, and the ", job$loss$name, " loss ",
-                  if (job$penalty$name != "none") "with this penalty ", "is: take the method \"newton-ridge\" or ",
-                  "\"newton\""))
-  }
+  if (columns_of(job) > 0L) return(invisible())
+  abort("argument", "The method \"", job$method$name, "\" needs columns beside the intercept: take the method ",
+        "\"2opt-ls\".", call = job$call)
 }
 
 # inst/experiments/warm-rule.R compares these with others on synthetic problems.
@@ -77,5 +67,5 @@ warm_share <- 0.5     # fraction of the budget of both runs for that on the own 
 warm_noise <- 0.03    # if d / (n mu) is at most this, else none
 warm_signals <- 6L    # number of standard deviations of the predictors that its solution is shrunk for
 warm_weight <- 0.3    # part of the way from the first solution to the second
-warm_looks <- 8       # iterations of the run that certifies the solution
+warm_looks <- 20      # most iterations of the run that certifies the solution
 warm_variance <- 0.01 # smallest variance of the predictors for the mean curvature

@@ -200,6 +200,10 @@ plan_method <- function(method, plan, call) {
     abort("argument", "Plans of intervals are for the method \"", plan_intervals_of, "\": leave out `method`, or ",
           "`inference`.", call = call)
   }
+  if (find_method(method)$nonconvex) {
+    abort("argument", "The method \"", method, "\" is for problems that are not convex, which have no plan: leave out ",
+          "`method`.", call = call)
+  }
   if (columns == 0L && !is.null(find_method(method)$family$weighted)) {
     abort("argument", "The method \"", method, "\" needs columns beside the intercept.", call = call)
   }

@@ -28,8 +28,8 @@ test_that("what \"auto\" takes follows from public facts", {
   expect_equal(ridge(budget_of(7.4), neighbours = "zero-out"), "objpert")
   expect_equal(chosen(1, geometry = "none")$method, "newton")
   expect_equal(chosen(1, loss = "huber_svm")$method, "newton-ridge")
-  expect_equal(chosen(1, loss = "sigmoid")$method, "2opt-ls")
-  expect_equal(chosen(1, penalty = penalty_nonconvex(0.1))$method, "2opt-ls")
+  expect_equal(chosen(1, loss = "sigmoid")$method, "warm-ridge")
+  expect_equal(chosen(1, penalty = penalty_nonconvex(0.1))$method, "warm-ridge")
   shared <- fit_auto(p$x, p$y, eps = budget_of(7.6), penalty = penalty_ridge(0), radius = 2,
                      budget = dp_budget(eps = 100, delta = 1e-6))
   expect_equal(shared$method, "newton")

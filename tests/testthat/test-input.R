@@ -327,6 +327,8 @@ good_calls <- expression(
   geometry_public = list(mean = c(a = 0, b = 2), sd = c(a = 1, b = 1)),
   control_newton_ridge = list(iterations = 20, matrix_share = 0.1, certificate_share = 0.1,
                               confidence = 0.9),
+  control_warm_ridge = list(iterations = 20, own_share = 0.4, matrix_share = 0.1, certificate_share = 0.1,
+                            confidence = 0.9),
   loss_huber_svm = list(h = 0.5),
   loss_squared = list(response = c(-3, 3)),
   loss_huber = list(response = c(0, 10), c = 1),

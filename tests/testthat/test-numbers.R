@@ -7,7 +7,8 @@ numbers_frame <- function(n = 200) {
   d
 }
 a_range <- list(a = c(-1, 1))
-two_classes <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "opt-b", "2opt-b", "tr-b", "damped-newton", "cubic")
+two_classes <- c("2opt-ls", "2opt", "opt-ls", "opt", "tr", "warm-ridge", "opt-b", "2opt-b", "tr-b", "damped-newton",
+                 "cubic")
 
 refused <- function(...) {
   conditionMessage(expect_error(suppressMessages(dp_sosp(..., progress = FALSE)), "is numeric, and its values",
