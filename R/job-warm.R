@@ -1,6 +1,6 @@
 # The run of the method "warm-ridge" (method-warm.R): two runs of "ridge" in the same coordinates, on the convex loss
 # and on the job's own, and a run of "opt" that certifies their solution. Each has an oracle of its own, as the losses
-# and the bounds of the rows differ; all charge the job's budget.
+# and the bounds of the rows differ; all charge the job's budget (proofs: warm-ridge).
 
 run_warm <- function(job, rho) {
   end <- job$control$certificate_share * rho
