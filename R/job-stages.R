@@ -97,50 +97,9 @@ check_start_outputs <- function(start, job) {
   check_vector(as.vector(start), "start", job$dim, "a column for each class", job$call)
 }
 
-# ---- the oracle and the run ----
+# ---- the oracle and the solution ----
 
 job_oracle <- function(job) add_entries(job, oracle = if (is_network(job)) network_oracle(job) else plain_oracle(job))
-
-job_run <- function(job) {
-  rho <- path_share(job) * (budget_state(job$budget)$left - job$end - usable_cost(job))
-  if (is_warm(job$method)) return(run_warm(job, rho))
-  run <- list(core = job$method$family$core(job$control), oracle = job$oracle, penalty = job_penalty(job),
-              options = job$method$family$options(job, rho), rho = rho, start = run_start(job))
-  if (!is_network(job)) {
-    job <- add_entries(job, target = run_target(job, run))
-    run$options <- c(run$options, target_options(job$target))
-  }
-  add_entries(job, answer = run_core(job, run), released = .Call(ffi_oracle_kept, job$oracle$pointer))
-}
-
-# The penalty in the form of the core.
-job_penalty <- function(job) core_penalty(job$penalty, isTRUE(job$design$intercept), job$side)
-
-# run: a list of core (a name in the core's table), oracle, penalty, options, rho and start
-run_core <- function(job, run) {
-  bar <- progress_bar(job$progress, job$method$name)
-  .Call(ffi_method_run, run$core, run$oracle$pointer, run$penalty, run$options, run$rho, run$start, bar,
-        is_reproducible(run$oracle))
-}
-
-# The default target does not depend on the target in the options.
-run_target <- function(job, run) {
-  alpha <- function() {
-    .Call(ffi_method_alpha, run$core, run$oracle$pointer, run$penalty, c(run$options, target_options(NULL)), run$rho,
-          run$start)
-  }
-  third <- oracle_facts(run$oracle)$third + penalty_bounds(run$penalty)[["third"]]
-  settle_target(job$asked$target, run$oracle, alpha, third, job$call)
-}
-
-target_options <- function(target) list(eps_g = target$eps_g %||% 1, eps_h = target$eps_h %||% 1)
-
-# The start in the coordinates of the oracle.
-run_start <- function(job) {
-  if (is_network(job)) return(job$start)
-  map <- function(start) to_geometry(job$geometry, core_start(job$design, start))
-  as.vector(by_output(job$start, loss_outputs(job$loss), map))
-}
 
 job_solution <- function(job) {
   if (is_network(job)) return(add_entries(job, solution = job$answer$w))
@@ -156,19 +115,4 @@ centred <- function(coefficients, labels) {
   out <- coefficients - rowMeans(coefficients)
   colnames(out) <- labels
   out
-}
-
-# ---- the accuracy that a run aims at ----
-
-# Returns the target with eps_g and eps_h, and with trivial = TRUE where every point meets it. alpha(): computes the
-# default target; third: as for target_resolve().
-settle_target <- function(target, oracle, alpha, third, call) {
-  if (!is.null(target)) return(target_resolve(target, third))
-  alpha <- alpha()
-  if (is.nan(alpha)) return(NULL) # there is no certificate
-  target <- target_resolve(sosp(alpha = alpha), third)
-  if (alpha < oracle_facts(oracle)$lipschitz) return(target)
-  warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
-  target$trivial <- TRUE
-  target
 }

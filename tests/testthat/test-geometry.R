@@ -64,7 +64,8 @@ test_that("by default methods have a private geometry that gain from it, unless 
   }
   scaled <- c("2opt-ls", "2opt", "opt-ls", "opt", "opt-b", "2opt-b", "tr", "tr-b", "gd", "newton-ridge")
   for (method in scaled) expect_true(moments(method = method), label = method)
-  for (method in setdiff(dpsosp:::methods_without("nonconvex"), scaled)) expect_false(moments(method = method), label = method)
+  others <- setdiff(dpsosp:::methods_without("nonconvex"), scaled)
+  for (method in others) expect_false(moments(method = method), label = method)
   for (method in c("2opt-ls", "warm-ridge")) expect_true(moments(method = method, loss = "sigmoid"), label = method)
   expect_false(moments(method = "2opt-ls", geometry = "none"))
   expect_false(moments(method = "2opt-ls", target = sosp(0.1, 0.1)))

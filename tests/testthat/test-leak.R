@@ -184,7 +184,8 @@ test_that("a fit of no method, by no line search or curvature, holds data or exa
     expect_clean(dp_ledger(fit), d)
   }
   batched <- dpsosp:::methods_with("batch") # they take long
-  for (method in c(setdiff(dpsosp:::methods_without("nonconvex"), batched), long_values(batched))) check(method = method)
+  others <- setdiff(dpsosp:::methods_without("nonconvex"), batched)
+  for (method in c(others, long_values(batched))) check(method = method)
   for (search in c("gaussian", "svt", "exponential")) check(control = control_opt(line_search = search))
   for (method in c("2opt-ls", "tr")) {
     control <- if (method == "tr") control_tr("published") else control_opt("published", max_iterations = 20)
