@@ -60,7 +60,8 @@ refuse_nonconvex <- function(job) {
 refuse_convex <- function(job) {
   if (!job$method$nonconvex || !is_convex(job$loss, job$penalty)) return(NULL)
   paste0("The method \"", job$method$name, "\" is for problems that are not convex, and the ", job$loss$name, " loss ",
-         if (job$penalty$name != "none") "with this penalty ", "is: give a `loss` such as \"sigmoid\", or take \"newton-ridge\" or \"newton\".")
+         if (job$penalty$name != "none") "with this penalty ", "is: give a `loss` such ",
+         "as \"sigmoid\", or take \"newton-ridge\" or \"newton\".")
 }
 
 # Where l'' jumps there is no Hessian, nor a Lipschitz constant of one.

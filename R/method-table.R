@@ -38,8 +38,8 @@ NULL
 method <- function(name, family, ..., networks = FALSE, batch = FALSE, fresh = FALSE, convex = FALSE, nonconvex = FALSE,
                    nonsmooth = FALSE, multi_output = FALSE, unbounded = FALSE, scaled = FALSE, open = NULL) {
   list(name = name, family = family, ..., networks = networks, batch = batch, fresh = fresh, convex = convex,
-       nonconvex = nonconvex, nonsmooth = nonsmooth, multi_output = multi_output, unbounded = unbounded, scaled = scaled,
-       open = open)
+       nonconvex = nonconvex, nonsmooth = nonsmooth, multi_output = multi_output, unbounded = unbounded,
+       scaled = scaled, open = open)
 }
 
 method_rows <- function() {

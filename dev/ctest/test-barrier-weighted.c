@@ -43,7 +43,8 @@ void test_barrier_weighted(void) {
 /* ---- the pairs of the proofs ---- */
 
 static struct pair base_pair(size_t n, double size) {
-  struct pair p = {.loss = "logistic", .n = n, .y = {1, 1}, .cap = 1.2, .bound = 0.6, .constant = 1, .radius = 1, .shortest = 1};
+  struct pair p = {.loss = "logistic", .n = n, .y = {1, 1}, .cap = 1.2, .bound = 0.6};
+  p.constant = p.radius = p.shortest = 1;
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = size;
     p.most[j] = 1;

@@ -1,5 +1,5 @@
-# When is the sigmoid loss better than the logistic one? Real data frames whose labels to fit are wrong in four ways, and
-# whose other records (20 %) have their own labels. Ranges are private, replace-one, delta = 1/n^2.
+# When is the sigmoid loss better than the logistic one? Real data frames; the labels to fit are right or wrong in three
+# ways, and other records (20 %) have their own labels. Ranges are private, replace-one, delta = 1/n^2.
 #   Rscript label-noise.R RESULTS.csv [SEEDS]      10 by default, of "2opt-ls" and "tr" at most 3
 # labels: "clean"; "random": a tenth of all have the other label; "clearest": the tenth with the largest absolute
 # log-odds by glm(); "one class": a fifth of those of the second class. slope: of a logistic regression of the test

@@ -2,7 +2,7 @@
  * Newton's method with one matrix, for weighted rows in coordinates of their own, with a ridge penalty around the start
  * whose size follows from releases.
  *
- *   matrix    M = curvature times the positive part of the noisy weighted matrix, which an earlier run may have released
+ *   matrix    M = curvature times the positive part of the noisy weighted matrix, released here or by an earlier run
  *   ridge     kappa_j = base / prior_j^2, base = s sqrt(d) / size, with s the noise of one gradient that has the whole
  *             budget of the steps, and prior_j from the coordinates. That of the intercept is base times the option
  *             intercept.
@@ -181,7 +181,8 @@ static int take_steps(struct run *r) {
   size_t dim = r->f->dim;
   int first = o->iterations - (int)ceil(o->tail * o->iterations);
   for (size_t j = 0; j < dim; j++) {
-    r->added[j] = fmax(o->iterations * r->kappa[j] / o->reach, r->least) + r->kappa[j] + penalty_curv_upper(r->f->penalty);
+    r->added[j] = fmax(o->iterations * r->kappa[j] / o->reach, r->least) + r->kappa[j];
+    r->added[j] += penalty_curv_upper(r->f->penalty);
   }
   double sd;
   int status = damping(r);
