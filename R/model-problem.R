@@ -58,7 +58,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     records = function(job) source_records(source, job$design, job$response, call),
     responses = function(job) source_responses(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
-    hold = source_hold(source), push = source$push, shards = !is.null(source$shards)
+    hold = source_hold(source, design), push = source$push, shards = !is.null(source$shards)
   )
 }
 
@@ -78,9 +78,9 @@ source_counted <- function(source, design, response, call) {
   if (is.null(source$shards)) stream_counted(source, design, response, call)
   else shard_counted(source, design, response)
 }
-source_hold <- function(source) {
+source_hold <- function(source, design) {
   if (!is.null(source$shards)) return(function() close_shards(source$shards))
-  function() hold_snapshot(source$push)
+  function() hold_snapshot(source$push, design)
 }
 
 problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,

@@ -272,7 +272,7 @@ shard_records <- function(source, design, response, bare = FALSE) {
     check_opened(answers, source, used)
     columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
     list(ask = shard_answer(shards, "sum", list(), max_of_sum(loss, columns, intercept, weighing$most %||% 0)),
-         words = character(), shards = length(shards$where))
+         words = character(), moved = character(), shards = length(shards$where))
   }
   list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing,
        move = function(geometry) ask_workers(shards, "move", list(geometry = geometry)))
@@ -302,7 +302,7 @@ shard_counted <- function(source, design, response = NULL, names = response$name
     shards$id <- new_key()
     limit <- list(length = sum(lengths(breaks) - 1L), size = sqrt(length(some)))
     list(ask = shard_answer(shards, "counts", request, function(what) limit), words = character(),
-         shards = length(shards$where))
+         moved = character(), shards = length(shards$where))
   }
   new_stream_columns(names, source$n, ask = ask)
 }

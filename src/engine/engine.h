@@ -48,6 +48,9 @@ struct engine_kind {
   int (*can)(const struct sum *sum, const struct task *task);
   /* answer: width numbers, not divided by n. NULL: there are no rows, and the barrier refuses every release. */
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
+  /* Does sum() take points of the coordinates that the rows were given, and return this sum in them? NULL: never;
+   * points and sums are then in the rows' own coordinates. */
+  int (*inside)(const struct engine *e, const struct sum *sum, const struct task *task);
   /* Gives the rows these coordinates, which are kept by reference; may be called as data_move(). NULL: there is no
    * model. */
   int (*move)(const struct engine *e, const struct coordinates *coordinates);
@@ -81,13 +84,14 @@ int engine_planned(const struct data_columns *columns, size_t n, int intercept, 
 #define REMOTE_STEPS 100
 /* Some sums over all rows, those with these words (NULL ends the list), are computed where the rows are; others from
  * chunks, by an engine that this one owns. sum() returns the number of rows and the sum, to which each record
- * adds at most what its sensitivity allows.
+ * adds at most what its sensitivity allows. In other coordinates the words are those of `moved`; points and sums are
+ * then in these coordinates.
  *
  * Rows in shards do not come in chunks: all sums with a word are computed by the workers, others are refused, and the
  * chunks' engine only tells what is known without the rows' numbers. Each shard's sum is computed as by
  * engine_memory(). */
 struct remote {
-  const char *const *words; /* NULL of shards */
+  const char *const *words, *const *moved; /* NULL of shards */
   int (*sum)(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer);
   void *context;
   size_t shards; /* 0: a database */
