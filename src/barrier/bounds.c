@@ -40,7 +40,8 @@
  * In other coordinates of the rows (model/coordinates.c) with z = T r, |T| <= S, the predictor is that of T'w, whose
  * norm is at most S |w| and whose rounding at most doubles the error above; sums are mapped by T, which multiplies
  * their error by S, that of a matrix by S^2, and rounds each number at most eight times.
- * A database that knows the coordinates adds terms as large as a record's bound in them, in at most 1000 cells: S is then at least twice the cap and the bound (proofs: push-down-coordinates).
+ * A database that knows the coordinates adds terms as large as a record's bound in them, in at most 1000 cells: S is
+ * then at least twice the cap and the bound (proofs: push-down-coordinates).
  * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. The factor 2 covers second-order
  * terms. Underflow is negligible: numbers that are rounded to a
