@@ -2,17 +2,20 @@
 
 #' @rdname dp_source
 #' @export
-dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, ...) {
+dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, cache = "auto", ...) {
   call <- sys.call(-1)
   check_dots(call)
+  cache <- check_cache(cache, call)
   chunk <- check_count(chunk, "chunk", call = call)
   x <- find_files(x, call)
   kind <- file_kind(x, call)
   label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
   x <- normalizePath(x)
-  if (kind == "csv") return(new_source(csv_opener(x, chunk), label, n, levels, types, shown = csv_shown, call = call))
+  if (kind == "csv") {
+    return(new_source(csv_opener(x, chunk), label, n, levels, types, shown = csv_shown, cache = cache, call = call))
+  }
   count <- function() sum(vapply(x, function(file) as.double(nanoparquet::read_parquet_info(file)$num_rows), 0))
-  new_source(parquet_opener(x), label, n, levels, types, count, call = call)
+  new_source(parquet_opener(x), label, n, levels, types, count, cache = cache, call = call)
 }
 
 # The files of folders and patterns are taken once, in the order of their names.
@@ -125,9 +128,11 @@ csv_shown <- function(first) {
 
 #' @rdname dp_source
 #' @export
-dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, push = FALSE, ...) {
+dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, push = FALSE,
+                                   cache = "auto", ...) {
   call <- sys.call(-1)
   check_dots(call)
+  cache <- check_cache(cache, call)
   push <- check_flag(push, "push", call)
   chunk <- check_count(chunk, "chunk", call = call)
   if (missing(query) || !is.character(query) || length(query) != 1L || is.na(query)) {
@@ -138,7 +143,7 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
   from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ")")
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from, "AS t"))[[1]]
   source <- new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
-                       call = call)
+                       cache = cache, call = call)
   source$open <- query_opener(x, from, chunk, read_source(value_forms(x, from, source$schema), call))
   if (push) source$push <- open_push(x, from, call)
   source

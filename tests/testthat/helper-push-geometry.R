@@ -12,6 +12,7 @@ some_geometry <- function(design, weighted, tilt = 0, cap = 1, longer = 1) {
 
 moved_pair <- function(connection, rows, formula, radius = NULL, loss = "logistic", bounds = frame_bounds, ...,
                        extras = NULL) {
+  force(connection) # loads its methods
   DBI::dbWriteTable(connection, "people", rows, overwrite = TRUE)
   levels <- list(f = c("u", "v", "w"), y = c("no", "yes"))
   source <- dp_source(connection, "people", levels = levels, push = TRUE)

@@ -47,15 +47,38 @@ test_that("hostile values give sums as in the core, and no record adds more than
   }
 })
 
-test_that("with a tilt a vector that violates the inequality of the proof adds nothing", {
-  connection <- sqlite_connection()
-  pair <- moved_pair(connection, extreme_rows(), y ~ a + b + f, weighted = TRUE, tilt = 0.3)
-  original <- dpsosp:::tilted_length
-  put <- function(value) utils::assignInNamespace("tilted_length", value, "dpsosp")
+# The parts of records with slopes that are far too steep, and with rows that are divided by too small a length.
+with_lengths <- function(factor, ...) {
+  pair <- moved_pair(sqlite_connection(), extreme_rows(), y ~ b - 1, weighted = TRUE, longer = 3,
+                     bounds = frame_bounds["b"], ...)
+  original <- list(room = dpsosp:::room, sql_losses = dpsosp:::sql_losses)
+  put <- function(values) for (name in names(values)) utils::assignInNamespace(name, values[[name]], "dpsosp")
   withr::defer(put(original))
-  put(function(plan) sub("CASE WHEN r = 1 THEN", "CASE WHEN r = 1 THEN 0.9e0 *", original(plan), fixed = TRUE))
-  parts <- moved_parts(pair, 1e3 * cos(seq_len(pair$dim)))
-  expect_lte(max(stats::dist(parts[order(-rowSums(parts^2))[1:400], ])), 2 * pair$geometry$bound)
+  steep <- original
+  steep$sql_losses$logistic$own_slope <- "(-9e0 * y)"
+  steep$room <- function(plan) factor * original$room(plan)
+  put(steep)
+  list(parts = moved_parts(pair, numeric(pair$dim)), bound = pair$geometry$bound, class = extreme_rows()$y)
+}
+
+test_that("a vector longer than one adds nothing", {
+  expect_gt(max(abs(with_lengths(1)$parts)), 0.4)
+  expect_identical(max(abs(with_lengths(0.9)$parts)), 0)
+})
+
+test_that("with a tilt a vector that violates the inequality of the proof adds nothing", {
+  right <- with_lengths(1, tilt = 0.3)
+  expect_gt(max(stats::dist(unique(right$parts))), 1.999 * right$bound)
+  expect_lte(max(stats::dist(unique(right$parts))), 2 * right$bound)
+  expect_identical(max(abs(with_lengths(0.85, tilt = 0.3)$parts)), 0)
+})
+
+test_that("a slope that is too steep is clipped at the bound of its class", {
+  of <- with_lengths(1, tilt = 0.3)
+  lengths <- sqrt(rowSums(of$parts^2))
+  # Rows without ends are divided by 1.3 times their length.
+  expect_equal(tapply(lengths, of$class, max)[c("no", "yes")] / of$bound, c(no = 0.7, yes = 1.3) / 1.3,
+               tolerance = 1e-5, ignore_attr = TRUE)
 })
 
 # ---- fits ----
