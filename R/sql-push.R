@@ -406,8 +406,7 @@ push_answer <- function(push, plan, what) {
     muted({
       end <- hold_snapshot(push)
       on.exit(end())
-      query <- sql_sum(prepared(push, plan, what), what)
-      query$read(DBI::dbGetQuery(push$connection, query$sql))
+      push_sum(push, plan, what)
     }),
     error = function(e) {
       note_failure(push_failure(e))
@@ -415,6 +414,12 @@ push_answer <- function(push, plan, what) {
     },
     interrupt = function(e) NA
   )
+}
+
+# The number of rows and the sum.
+push_sum <- function(push, plan, what) {
+  query <- sql_sum(prepared(push, plan, what), what)
+  query$read(DBI::dbGetQuery(push$connection, query$sql))
 }
 
 push_failure <- function(e) {

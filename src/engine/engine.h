@@ -90,9 +90,9 @@ int engine_planned(const struct data_columns *columns, size_t n, int intercept, 
  *
  * Rows in shards do not come in chunks: all sums with a word are computed by the workers, others are refused, and the
  * chunks' engine only tells what is known without the rows' numbers. Each shard's sum is computed as by
- * engine_memory(). */
+ * engine_memory() or, with any word in moved, by a database that knows the coordinates. */
 struct remote {
-  const char *const *words, *const *moved; /* NULL of shards */
+  const char *const *words, *const *moved; /* shards need none */
   int (*sum)(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer);
   void *context;
   size_t shards; /* 0: a database */

@@ -10,7 +10,8 @@
  * chunks.
  *
  * Rows may also be in shards. A worker computes the sum over each shard as memory.c does, and the shards' sums are
- * added in order (proofs: shards); then there are no chunks.
+ * added in order (proofs: shards); then there are no chunks. Or each worker asks a database of its own, which knows the
+ * coordinates.
  */
 #include "engine/engine.h"
 
@@ -113,11 +114,24 @@ static int sum_shards(const struct engine *e, const struct sum *sum, const struc
 static const struct engine_kind shards = {
     .can = can_shards, .sum = sum_shards, .move = move_away, .set_weights = set_remote_weights, .free = free_away};
 
+static int inside_nodes(const struct engine *e, const struct sum *sum, const struct task *task) {
+  return e->rows->coordinates && can_shards(sum, task);
+}
+
+static const struct engine_kind nodes = {.can = can_shards,
+                                         .sum = sum_shards,
+                                         .inside = inside_nodes,
+                                         .move = move_away,
+                                         .set_weights = set_remote_weights,
+                                         .free = free_away};
+
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {
   struct away *a = base_alloc(1, sizeof *a);
   if (!a) return BASE_ERR_MEMORY;
   *a = (struct away){.remote = *remote, .chunks = *chunks};
-  *out = (struct engine){
-      .kind = remote->shards > 0 ? &shards : &away, .rows = chunks->rows, .own = a, .shards = remote->shards};
+  *out = (struct engine){.kind = remote->shards == 0 ? &away : remote->moved && *remote->moved ? &nodes : &shards,
+                         .rows = chunks->rows,
+                         .own = a,
+                         .shards = remote->shards};
   return BASE_OK;
 }
