@@ -65,8 +65,8 @@
 #'
 #' @param x The shards: a list of functions without arguments, each of which returns a data frame (or a source, see the
 #'   section Tables of databases) and is run by the worker (it is sent there with its environment, so it should read the
-#'   data, not hold them); or paths of CSV or Parquet files on the workers' hosts: a vector with one path for each shard,
-#'   or a list with one or more for each.
+#'   data, not hold them); or paths of CSV or Parquet files on the workers' hosts: a vector with one path for each
+#'   shard, or a list with one or more for each.
 #' @param compute Names of mirai's compute profiles, see the section Workers.
 #' @param levels,types Levels and types of columns, as in [dp_source()].
 #' @param timeout Largest number of seconds for an answer, or for reading a shard.
