@@ -58,7 +58,7 @@ matrix_to_coordinates <- function(g, h, dim) {
 expect_moved <- function(pair, sizes = c(0, 1, 20, 1e3), words = c("gradient", "weighted", "usable")) {
   n <- pair$plan$n
   most <- rep(0, pair$dim - pair$plan$intercept)
-  most[seq_along(pair$plan$v)] <- min(1, 1 / pair$plan$radius)
+  most[seq_along(pair$plan$v)] <- 0.4 * min(1, 1 / pair$plan$radius) # some numbers exceed it
   asked <- moved_ask("moments", most = most)
   moments <- .Call(dpsosp:::ffi_shard_sum, pair$shard, asked)
   testthat::expect_lt(max(abs(ask_database(pair$connection, pair$plan, asked) - c(n, moments))) / n, 2e-6)
