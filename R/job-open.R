@@ -9,29 +9,18 @@ job_open <- function(job) {
   job
 }
 
-# Says before the first charge that a database's rows are fetched, where public facts tell it: ranges are found from
-# rows, and the database knows no coordinates but those of the mapped rows. What remains, such as matrices of many
-# columns, is told at the end.
+# Says before the first charge that a database's rows are fetched, where public facts tell it. What remains, such as
+# matrices of many columns, is told at the end.
 tell_reading <- function(job) {
   if (is.null(job$push)) return(invisible())
   if (takes_residuals(job$method)) {
     tell_fetched(job$push, ", because a database does not compute sums of the ", job$loss$name, " loss")
-  } else if (uses_geometry(job)) {
-    tell_fetched(job$push, ", because its sums are in the coordinates of a geometry", geometry_advice(job))
   } else if (length(job$columns(job)) > 0L) {
     tell_fetched(job$push, " to find ranges; `bounds` declares public ones")
   } else if (!job$method$family$pushed(job$control)) {
     tell_fetched(job$push, ", because the method \"", job$method$name,
                  "\" asks for other sums than a database computes")
   }
-}
-
-# What the call may say instead of a default geometry; a geometry that it asks for needs no advice.
-geometry_advice <- function(job) {
-  if (!is.null(job$asked$geometry)) return(NULL)
-  instead <- c(if (job$auto || !is.null(job$method$family$weighted)) "`method = \"newton\"`",
-               if (job$auto || is.null(job$method$family$weighted)) "`geometry = \"none\"`")
-  paste0("; with ", paste(instead, collapse = " or "), " the database sums")
 }
 
 open_budget <- function(job) {

@@ -334,6 +334,9 @@ has_probabilities <- function(loss) loss$name != "huber_svm"
 # Can the slope be bounded for each row separately?
 has_slopes <- function(loss) loss$name == "logistic"
 
+# The least slope that a record's loss can be given (loss_min_slope() in src/loss/loss.c).
+min_slope <- function(loss) if (has_slopes(loss)) 0.51 else loss_bounds(loss)[["lipschitz"]]
+
 # Have steps so much noise that a fit may end at a worse point than it began?
 is_risky <- function(loss) loss$name %in% c("poisson", "multinomial")
 

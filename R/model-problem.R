@@ -8,6 +8,7 @@
 #   hold        function(): prepares a source for a fit, and returns a function that ends this
 #   push        of a source whose database computes sums (sql-push.R), or NULL
 #   shards      does it have shards?
+#   linked      are these tables of databases, which compute the sums?
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
 #   responses   function(job): the same without columns
@@ -58,7 +59,8 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     records = function(job) source_records(source, job$design, job$response, call),
     responses = function(job) source_responses(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
-    hold = source_hold(source), push = source$push, shards = !is.null(source$shards)
+    hold = source_hold(source, design), push = source$push, shards = !is.null(source$shards),
+    linked = isTRUE(source$shards$linked)
   )
 }
 
@@ -78,9 +80,9 @@ source_counted <- function(source, design, response, call) {
   if (is.null(source$shards)) stream_counted(source, design, response, call)
   else shard_counted(source, design, response)
 }
-source_hold <- function(source) {
-  if (!is.null(source$shards)) return(function() close_shards(source$shards))
-  function() hold_snapshot(source$push)
+source_hold <- function(source, design) {
+  if (!is.null(source$shards)) return(function() hold_shards(source$shards))
+  function() hold_snapshot(source$push, design)
 }
 
 problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
@@ -138,11 +140,11 @@ check_length <- function(y, n, call) {
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL,
                         counted = counted_responses, streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
-                        shards = FALSE) {
+                        shards = FALSE, linked = FALSE) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
        responses = responses, counted = counted, streamed = streamed, once = once, hold = hold, push = push,
-       shards = shards)
+       shards = shards, linked = linked)
 }
 
 # Of data in memory.

@@ -102,13 +102,15 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
 }
 
 # records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R). For rows that come in
-# chunks or have workers: a feed and n (source-stream.R), and the rows of an empty chunk; move (source-shards.R).
+# chunks or have workers: a feed and n (source-stream.R), and the rows of an empty chunk; cache; move (source-shards.R).
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
+  if (!is.null(records$push)) records$remote <- records$push(loss, intercept, radius)
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
   set_weights(pointer, records$weighing)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
-                                      neighbours = neighbours, noise = noise, move = records$move))
+                                      neighbours = neighbours, noise = noise,
+                                      move = records$move %||% records$remote$move))
 }
 
 # Of a job or a claim, in the coordinates of the mapped rows.
@@ -145,9 +147,16 @@ create_of_feed <- function(records, loss, budget, radius, intercept, neighbours,
   rows <- records$rows
   dense <- if (is.list(rows)) rows$x else rows
   indicators <- if (is.list(rows)) rows$indicators else integer()
-  push <- if (!is.null(records$push)) records$push(loss, intercept, radius)
-  .Call(ffi_oracle_create_stream, records$feed, push, records$n, ncol(dense), indicators, intercept, radius, loss$name,
-        loss$parameter, budget$pointer, neighbours, reproducible)
+  .Call(ffi_oracle_create_stream, records$feed, records$remote, records$n, ncol(dense), indicators, intercept, radius,
+        loss$name, loss$parameter, budget$pointer, neighbours, reproducible,
+        keeps_rows(records$cache, records$n, ncol(dense), length(indicators)))
+}
+
+# Are a source's mapped rows kept in memory after the first pass? By the public size of the rows.
+keeps_rows <- function(cache, n, dense, factors) {
+  if (!identical(cache, "auto")) return(identical(cache, "memory"))
+  most <- check_number(getOption("dpsosp.cache", 2^30), "options(dpsosp.cache)", 0, open = FALSE, call = NULL)
+  n * (8 * (dense + 5) + 4 * factors) <= most
 }
 
 check_noise <- function(noise, call = sys.call(-1)) check_choice(noise, c("secure", "reproducible"), "noise", call)

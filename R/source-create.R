@@ -1,9 +1,17 @@
 #' Data larger than memory
 #'
 #' A source yields a data frame in chunks, again for every pass. [dp_sosp()] takes it as `data`:
-#' each query is one pass over the data, and memory holds one chunk and some 64000 rows of the
-#' design at a time. Releases are those of the same rows in memory, up to the last digits, and do
-#' not depend on the size of the chunks.
+#' each query is one pass over the data, and memory holds one chunk and the mapped rows, if they are few enough (see the
+#' section Time), or some 64000 of them at a time. Releases are those of the same rows in memory, up to the last digits,
+#' and do not depend on the size of the chunks.
+#'
+#' # Time
+#' A fit makes a pass for each query, so some hundred passes. The first one maps the columns to rows of numbers, and the
+#' later ones need nothing else. With `cache = "memory"` a fit keeps the mapped rows, 8 bytes for each number and 4 for
+#' each factor, until it ends. It then takes two passes (one more or two where ranges are found) and after that as
+#' long as a fit in memory. `"auto"` does so where the rows take less than `options(dpsosp.cache = 2^30)` bytes,
+#' which n and the model tell: 8 million rows of 10 numbers and 2 factors. `"none"` reads all rows in each pass and has
+#' one chunk in memory. Releases are the same in all three cases.
 #'
 #' # One pass
 #' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each query reads the next rows. So it
@@ -48,12 +56,12 @@
 #'
 #' # Sums in the database
 #' With `push = TRUE` the database computes the sums that it can: gradients, values, decreases of a line search and
-#' matrices of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows. With
-#' declared ranges and `method = "newton"` or `geometry = "none"`, [dp_sosp()] then fetches no rows. It is meant for
-#' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
-#' is faster. A database computes no sums of [loss_squared()], [loss_poisson()] and [loss_multinomial()]. Methods that
-#' would ask it for them are refused; `"newton-ridge"` by residuals, `"objpert"`, `"outpert"`, `"agd"` and `"spider"`
-#' fetch rows with any loss.
+#' matrices of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows, with and
+#' without a geometry. With declared ranges the default method of [dp_sosp()] for two classes fetches no rows. It is
+#' meant for PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite),
+#' where reading is faster. A database computes no sums of [loss_squared()], [loss_poisson()] and [loss_multinomial()].
+#' Methods that would ask it for them are refused; `"newton-ridge"` by residuals, `"objpert"`, `"outpert"`, `"agd"` and
+#' `"spider"` fetch rows with any loss.
 #'
 #' Predictors, response, `subset`, `weights` and `offset()` are columns of the table, or expressions of them that the
 #' database computes:
@@ -66,11 +74,18 @@
 #'
 #' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
 #' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
-#' Everything else is computed from rows that are fetched in chunks: ranges that are found, all sums of a fit with a
-#' geometry (the default of some methods, see [dp_sosp()]), matrices of many columns, and most sums of `"objpert"`,
-#' `"outpert"`, `"agd"` and `"spider"`, of [dp_certify()] and [dp_oracle()]. Then one message, of class
+#' Everything else is computed from rows that are fetched in chunks: ranges that are found, matrices of many columns
+#' other than that of `"newton-ridge"`, and most sums of `"objpert"`, `"outpert"`, `"agd"` and `"spider"`, of
+#' [dp_certify()] and [dp_oracle()]. Then one message, of class
 #' `dpsosp_message_rows`, says so, before the first charge or, where only the releases tell, at the end.
-#' `vignette("what-works")` lists methods and options. A fit is one read-only transaction, in which all rows are as they
+#' `vignette("what-works")` lists methods and options.
+#'
+#' What a statement computes of a record before it knows coefficients is the same for all statements. A fit keeps it in
+#' a temporary table, `dpsosp_rows`, which no other connection can read and which is dropped at the end of the fit
+#' (SQLite has it in memory or in a temporary file). Where the connection may not create temporary tables, or has one of
+#' that name, each statement computes it again: the same sums in two to three times the time.
+#'
+#' A fit is one read-only transaction, in which all rows are as they
 #' were at its beginning; the connection must have none open. A model that cannot be pushed down is refused before
 #' anything is charged. With RPostgres, the argument
 #' `check_interrupts = TRUE` of `DBI::dbConnect()` lets an interrupt end a statement.
@@ -106,6 +121,7 @@
 #'   `"Date"` or `"POSIXct"` (text such as 2026-05-31, and 2026-05-31 23:59:59 in UTC) whatever the first chunk shows.
 #' @param once Can the function be called once only? See the section One pass.
 #' @param chunk Number of rows to read at a time, from CSV files and databases.
+#' @param cache Are the rows kept in memory during a fit? See the section Time.
 #' @param push Does the database compute the sums? See the section Sums in the database.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, for [dp_sosp()] as `data` or [dp_oracle()] as `x`.
@@ -133,9 +149,10 @@ dp_source <- function(x, ...) {
 
 #' @rdname dp_source
 #' @export
-dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, ...) {
+dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, cache = "auto", ...) {
   call <- sys.call(-1)
   check_dots(call)
+  cache <- check_cache(cache, call)
   once <- check_flag(once, "once", call)
   open <- function(columns) {
     reader <- x()
@@ -145,8 +162,10 @@ dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = 
     }
     list(read = reader, close = function() NULL)
   }
-  new_source(open, "a function", n, levels, types, once = once, call = call)
+  new_source(open, "a function", n, levels, types, once = once, cache = cache, call = call)
 }
+
+check_cache <- function(cache, call) check_choice(cache, c("auto", "memory", "none"), "cache", call)
 
 #' @export
 dp_source.default <- function(x, ...) {
@@ -157,18 +176,18 @@ dp_source.default <- function(x, ...) {
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
 # the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
 # source that can be read only once has an environment `once`, which records whether it was read.
-new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE,
+new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE, cache = "auto",
                        call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
   first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
   schema <- source_schema(shown(first), levels, types, call)
   if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
-  source_of(open, n, schema, label, once)
+  source_of(open, n, schema, label, once, cache)
 }
 
-source_of <- function(open, n, schema, label, once = FALSE) {
-  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
+source_of <- function(open, n, schema, label, once = FALSE, cache = "none") {
+  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label, cache = cache,
                                       seen = new.env(parent = emptyenv()),
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
 }

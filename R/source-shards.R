@@ -24,6 +24,25 @@
 #' Sums are exact and not private, and anyone who can talk to a worker can read its data: hosts and network must be
 #' trusted like this process.
 #'
+#' # Tables of databases
+#' A shard's function may return a source whose database computes the sums, `dp_source(push = TRUE)`: several PostgreSQL
+#' servers, the workers of a Citus cluster, or one SQLite file for each shard. The worker opens the connection, so its
+#' password goes nowhere else, and sends the statements of the section Sums in the database of [dp_source()]; no rows
+#' leave a database, not to the worker either. All shards must then be such tables.
+#' ```
+#' shards <- dp_shards(list(
+#'   function() {
+#'     node <- DBI::dbConnect(RPostgres::Postgres(), host = "node1", user = "reader", dbname = "study")
+#'     dpsosp::dp_source(node, "people", levels = list(y = c("no", "yes")), push = TRUE)
+#'   },
+#'   ...
+#' ), compute = c("a", "b"))
+#' ```
+#' Each database has a snapshot of its own, from the fit's first query to its end, in which the records of every sum are
+#' counted. No record may move between databases while the snapshots begin: one that is in two or in none of them
+#' changes their numbers, which ends the fit, unless another moves the other way at the same time. Ranges must be
+#' declared, and methods and losses that ask for other sums are refused before anything is charged.
+#'
 #' # What is checked
 #' The numbers of rows and the types of columns of all shards are determined when the source is made. All shards must
 #' have the columns of the first one, whose types and levels hold for all, see [dp_source()]. In a fit each worker reads
@@ -44,9 +63,10 @@
 #' Methods on batches, `"spider"` and [dp_certify()] are refused, because they draw rows by their numbers or read them
 #' in one order; [dp_oracle()] and networks are refused as well.
 #'
-#' @param x The shards: a list of functions without arguments, each of which returns a data frame and is run by the
-#'   worker (it is sent there with its environment, so it should read the data, not hold them); or paths of CSV or
-#'   Parquet files on the workers' hosts: a vector with one path for each shard, or a list with one or more for each.
+#' @param x The shards: a list of functions without arguments, each of which returns a data frame (or a source, see the
+#'   section Tables of databases) and is run by the worker (it is sent there with its environment, so it should read the
+#'   data, not hold them); or paths of CSV or Parquet files on the workers' hosts: a vector with one path for each
+#'   shard, or a list with one or more for each.
 #' @param compute Names of mirai's compute profiles, see the section Workers.
 #' @param levels,types Levels and types of columns, as in [dp_source()].
 #' @param timeout Largest number of seconds for an answer, or for reading a shard.
@@ -83,7 +103,7 @@ dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeo
   check_alike(seen, call)
   source <- source_of(rows_stay, as_rows(sum(shard_rows(seen)), call), seen[[1]]$schema,
                       paste(length(x), if (length(x) == 1L) "shard" else "shards"))
-  source$shards <- c(shards, list(n = shard_rows(seen)))
+  source$shards <- c(shards, list(n = shard_rows(seen), linked = seen[[1]]$linked))
   source
 }
 
@@ -116,6 +136,9 @@ check_alike <- function(seen, call) {
     if (!identical(seen[[i]]$version, here)) {
       abort("source", "The worker of shard ", i, " has version ", seen[[i]]$version, " of dpsosp, this process ", here,
             ".", call = call)
+    }
+    if (!identical(seen[[i]]$linked, seen[[1]]$linked)) {
+      abort("source", "Shard ", i, " and the first shard are not both tables of databases.", call = call)
     }
     missing <- setdiff(names(seen[[1]]$schema), names(seen[[i]]$schema))
     if (length(missing) > 0L) {
@@ -153,7 +176,7 @@ send_workers <- function(shards, step, request = list()) {
   }
   lapply(seq_along(shards$where), function(i) {
     request <- c(request, list(step = step, shard = shards$where[[i]], n = shards$n[i], key = paste(shards$key, i),
-                               id = shards$id))
+                               id = shards$id, linked = isTRUE(shards$linked)))
     mirai::mirai(getNamespace("dpsosp")$worker_answer(request), request = request, .timeout = 1000 * shards$timeout,
                  .compute = shards$compute[i])
   })
@@ -215,7 +238,8 @@ worker_failure <- function(e) {
 }
 
 # Rows have norm at most one, and offsets are at most shift in size (src/barrier/words.c defines the words).
-max_of_sum <- function(loss, columns, intercept, shift) {
+# geometry(): of sums in its coordinates, where rows have norm at most one or add at most its bounds; else NULL.
+max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NULL) {
   bounds <- loss_bounds(loss)
   slope <- bounds[["lipschitz"]]
   curvature <- max(bounds[c("curv_lower", "curv_upper")])
@@ -229,6 +253,11 @@ max_of_sum <- function(loss, columns, intercept, shift) {
       list(length = length(what$steps), size = slope * length + 1e-6 * (value + slope * length)) # plus rounding
     }
     matrix <- function(size) list(length = side^2, size = size)
+    weighted <- if (isTRUE(geometry()$weighted)) geometry()
+    if (!is.null(weighted) && what$word == "gradient") {
+      return(list(length = dim, size = (1 + abs(weighted$tilt)) * weighted$bound))
+    }
+    if (!is.null(weighted) && what$word == "weighted") return(matrix(weighted$cap^2))
     switch(what$word,
       value = list(length = 1, size = value),
       "value and gradient" = list(length = dim + 1, size = value + slope),
@@ -269,13 +298,20 @@ shard_records <- function(source, design, response, bare = FALSE) {
       schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
       intercept = intercept, radius = radius
     ))
+    for (answer in answers) if (!is.null(answer$refused)) abort("argument", answer$refused, call = NULL)
     check_opened(answers, source, used)
     columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
-    list(ask = shard_answer(shards, "sum", list(), max_of_sum(loss, columns, intercept, weighing$most %||% 0)),
-         words = character(), shards = length(shards$where))
+    limit <- max_of_sum(loss, columns, intercept, weighing$most %||% 0, function() if (shards$linked) geometry)
+    list(ask = shard_answer(shards, "sum", list(), limit), words = character(),
+         moved = if (shards$linked) "all" else character(), shards = length(shards$where))
+  }
+  geometry <- NULL
+  move <- function(to) {
+    ask_workers(shards, "move", list(geometry = to))
+    geometry <<- to
   }
   list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing,
-       move = function(geometry) ask_workers(shards, "move", list(geometry = geometry)))
+       move = move)
 }
 
 check_opened <- function(answers, source, columns) {
@@ -283,12 +319,19 @@ check_opened <- function(answers, source, columns) {
   for (i in seq_along(answers)) {
     if (!identical(answers[[i]]$schema, digest)) abort_shard(source$shards, i, "other columns, types or levels")
     digests <- answers[[i]]$digests
-    check_same_rows(source, stats::setNames(digests, paste(i, names(digests))))
+    if (length(digests) > 0L) check_same_rows(source, stats::setNames(digests, paste(i, names(digests))))
   }
 }
 
 # Frees the workers' memory at the end of a fit, if they can be reached; does not wait for them.
 close_shards <- function(shards) function() suspendInterrupts(try(send_workers(shards, "close"), silent = TRUE))
+
+# A fit that was lost may have left a snapshot.
+hold_shards <- function(shards) {
+  end <- close_shards(shards)
+  if (shards$linked) end()
+  end
+}
 
 # Takes the place of a list of columns in private_ranges(), as stream_columns().
 shard_columns <- function(source, design) shard_counted(source, design, names = design_private_names(design))
@@ -302,7 +345,7 @@ shard_counted <- function(source, design, response = NULL, names = response$name
     shards$id <- new_key()
     limit <- list(length = sum(lengths(breaks) - 1L), size = sqrt(length(some)))
     list(ask = shard_answer(shards, "counts", request, function(what) limit), words = character(),
-         shards = length(shards$where))
+         moved = character(), shards = length(shards$where))
   }
   new_stream_columns(names, source$n, ask = ask)
 }

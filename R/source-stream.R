@@ -171,7 +171,7 @@ stream_records <- function(source, design, response, call) {
     c(list(rows = design_rows(design, data, "double", call), y = coded_response(design, response, data, call)),
       design_weighing(design, response, data, call)[c("weight", "offset")])
   }
-  list(feed = stream_feed(source, names(design$schema), map), n = source$n,
+  list(feed = stream_feed(source, names(design$schema), map), n = source$n, cache = source$cache,
        rows = design_rows(design, source$schema, "double", call), push = stream_push(source, design, response),
        weighing = design_weighing(design, response, source$schema, call))
 }
@@ -214,7 +214,8 @@ source_rows <- function(source, y, storage, call) {
   }
   records <- function(response) {
     map <- function(data) list(rows = columns_matrix(data, columns), y = response_code(response, data[[y]]))
-    list(feed = stream_feed(source, c(columns, y), map), n = source$n, rows = matrix(0, 0L, length(columns)))
+    list(feed = stream_feed(source, c(columns, y), map), n = source$n, cache = source$cache,
+         rows = matrix(0, 0L, length(columns)))
   }
   list(n = source$n, records = records)
 }

@@ -16,11 +16,13 @@ worker_steps <- list(
   # The public facts of a shard.
   look = function(request) {
     source <- shard_source(request$shard, request$levels, request$types)
-    list(n = source$n, schema = source$schema, version = worker_version())
+    if (!is.null(source$push)) assign(request$key, source, linked)
+    list(n = source$n, schema = source$schema, version = worker_version(), linked = !is.null(source$push))
   },
   # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. digests: of
   # the columns.
   open = function(request) {
+    if (request$linked) return(open_linked(request))
     data <- shard_data(request)
     made <- map_records(request, data)
     pointer <- .Call(ffi_shard_create, made$rows, request$intercept, request$radius, made$y, request$loss$name,
@@ -41,15 +43,17 @@ worker_steps <- list(
   },
   move = function(request) {
     shard <- opened_shard(request)
-    .Call(ffi_shard_move, shard$pointer, request$geometry)
+    if (request$linked) move_linked(request, shard) else .Call(ffi_shard_move, shard$pointer, request$geometry)
     list(n = shard$n)
   },
   sum = function(request) {
     shard <- opened_shard(request)
+    if (request$linked) return(sum_linked(request, shard))
     list(n = shard$n, sum = .Call(ffi_shard_sum, shard$pointer, request$what))
   },
   close = function(request) {
     if (!is.null(opened[[request$key]])) rm(list = request$key, envir = opened)
+    if (!is.null(snapshots[[request$key]])) end_snapshot(request$key)
     list()
   }
 )
@@ -67,11 +71,62 @@ opened_shard <- function(request) {
   shard
 }
 
+# ---- shards that are tables of databases ----
+
+# The sources of such shards, with their connections, and functions that end the snapshots of a fit; by key.
+linked <- new.env(parent = emptyenv())
+snapshots <- new.env(parent = emptyenv())
+
+check_linked <- function(source) {
+  if (!is.null(source$push)) return(source)
+  abort("source", "A shard's function must return a data frame, or a source whose database computes the sums ",
+        "(`dp_source(push = TRUE)`).", call = NULL)
+}
+
+# The snapshot begins with the fit's first oracle and ends with the fit. The records of all its sums are counted, in the
+# snapshot.
+open_linked <- function(request) {
+  source <- linked[[request$key]]
+  refused <- tryCatch(check_pushed(source$push, request$design, request$response, NULL),
+                      dpsosp_error_argument = conditionMessage)
+  if (!is.null(refused)) return(list(n = request$n, refused = refused))
+  if (is.null(snapshots[[request$key]])) {
+    assign(request$key, hold_snapshot(source$push, request$design), snapshots)
+  }
+  make <- if (request$bare) bare_plan else push_plan
+  plan <- make(source$push, request$design, request$response, request$n, request$loss, request$intercept,
+               request$radius)
+  if (matrix_items(plan) + length(plan$k) + 1 > source$push$dialect$most) {
+    return(list(n = request$n, refused = "A matrix of these columns is too large for a statement."))
+  }
+  n <- push_sum(source$push, plan, list(word = "usable", at = numeric()))[1]
+  assign(request$key, list(id = request$id, n = n, plan = plan), opened)
+  list(n = n, schema = schema_digest(source$schema[request$columns]), digests = list())
+}
+
+move_linked <- function(request, shard) {
+  shard$plan <- in_geometry(shard$plan, request$geometry)
+  assign(request$key, shard, opened)
+}
+
+# The number of records is that of the sum's own statement.
+sum_linked <- function(request, shard) {
+  sum <- push_sum(linked[[request$key]]$push, shard$plan, request$what)
+  list(n = sum[1], sum = sum[-1])
+}
+
+end_snapshot <- function(key) {
+  snapshots[[key]]()
+  rm(list = key, envir = snapshots)
+}
+
 # ---- reading ----
 
 shard_source <- function(shard, levels = NULL, types = NULL) {
-  if (is.function(shard)) dp_source(one_chunk(shard()), levels = levels, types = types)
-  else dp_source(shard, levels = levels, types = types)
+  if (!is.function(shard)) return(dp_source(shard, levels = levels, types = types))
+  value <- shard()
+  if (inherits(value, "dp_source")) return(check_linked(value))
+  dp_source(one_chunk(value), levels = levels, types = types)
 }
 
 one_chunk <- function(data) {

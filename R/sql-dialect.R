@@ -39,6 +39,7 @@ double_dialect <- function(text, known, int, total, begin, end) {
 #   guard(x, e)      e, an expression of the number x; missing where x is not a number
 #   begin, end  of one read-only snapshot; probe: a statement that works in a transaction only; needed where a second
 #               begin is no error
+#   temp, write  the schema of temporary tables; statements before and after one is written in a snapshot, if needed
 #   most        items of a SELECT; characters: of a statement
 dialects <- list(
   postgres = list(
@@ -68,7 +69,7 @@ dialects <- list(
     probe = "SAVEPOINT dpsosp",
     begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
               "SET LOCAL extra_float_digits = 3", "SET LOCAL synchronize_seqscans = off"),
-    end = "ROLLBACK", most = 1600, characters = 5e7
+    end = "ROLLBACK", temp = "pg_temp", most = 1600, characters = 5e7
   ),
   sqlite = list(
     class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
@@ -85,7 +86,8 @@ dialects <- list(
     },
     code = case_code, at = case_at,
     guard = function(x, e) sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN %s END", x, e),
-    begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), most = 1800,
+    begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), temp = "temp",
+    write = list(begin = "PRAGMA query_only = 0", end = "PRAGMA query_only = 1"), most = 1800,
     characters = 9e5
   ),
   duckdb = double_dialect(

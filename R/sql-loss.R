@@ -4,7 +4,8 @@
 # it. In all expressions a name in braces stands for the column of a step, a short expression or an entry of
 # parameters(), and {log} for a logarithm of any base. value, slope, curvature, majorant: expressions; without a
 # majorant, the constant bound of the curvature is used. zero: l(0, 0). range(p, reach): the smallest and the largest
-# value minus l(0, 0), for predictors of size at most reach.
+# value minus l(0, 0), for predictors of size at most reach. own_steps, own_slope: where each record has a slope c of
+# its own (src/loss/bounded_logistic.c).
 #
 # No expression raises an error on any data. Arguments of EXP lie in [-300, 0], so that products of two of its values
 # are at least 1e-261. Differences that may be near zero are rounded to multiples of 2^-52, so that their squares do not
@@ -19,6 +20,12 @@ sql_losses <- list(
     short = margin, steps = list(e = exponent("{s}")), parameters = function(c) NULL,
     value = "{log}(1e0 + {e}) / {log}(2.718281828459045e0) + CASE WHEN {m} < 0e0 THEN {s} ELSE 0e0 END",
     slope = sprintf("-y * (%s) / (1e0 + {e})", above),
+    own_steps = list(
+      e = exponent("{s}"),
+      g = sprintf("CASE WHEN c < 1e0 THEN %s WHEN c >= 1e0 THEN 0e0 END", exponent("({s} / (4e0 * (c - 5e-1)))"))
+    ),
+    own_slope = sprintf(paste("-y * (%s) * (CASE WHEN c < 1e0 THEN c - (c - 5e-1) * {g}",
+                              "WHEN c >= 1e0 THEN 1e0 / (1e0 + {e}) END)"), above),
     curvature = "{e} / ((1e0 + {e}) * (1e0 + {e}))",
     majorant = "CASE WHEN {s} < 1e-4 THEN 0.25e0 - {s} * {s} / 48e0 ELSE (1e0 - {e}) / ((1e0 + {e}) * 2e0 * {s}) END",
     zero = function(c) log(2),

@@ -39,19 +39,29 @@ check_functions <- function(push, call) {
 
 # ---- snapshots ----
 
-# Begins a snapshot unless the source has one, and returns a function that ends it.
-hold_snapshot <- function(push) {
+# Begins a snapshot unless the source has one, and returns a function that ends it. design: of a fit, which will ask for
+# many sums over its rows; or NULL.
+hold_snapshot <- function(push, design = NULL) {
   if (is.null(push) || push$state$open) return(function() NULL)
   run <- function(statements) for (sql in statements) DBI::dbExecute(push$connection, sql)
   begin <- push$dialect$begin
-  if (has_transaction(push) || fails(run(begin[1]))) refuse_snapshot()
+  if (has_transaction(push)) refuse_snapshot()
+  table <- if (!is.null(design)) create_table(push, design)
+  drop <- function() if (!is.null(table)) fails(run(paste("DROP TABLE", table)))
+  if (fails(run(begin[1]))) {
+    drop()
+    refuse_snapshot()
+  }
   push$state$open <- TRUE
   push$state$fetched <- push$state$told <- FALSE
+  push$state$table <- table
   # A second interrupt must not leave the transaction open.
   end <- function() {
     suspendInterrupts({
       push$state$open <- FALSE
+      push$state$table <- push$state$holds <- NULL
       fails(run(push$dialect$end))
+      drop()
     })
   }
   if (fails(run(begin[-1]))) {
@@ -78,6 +88,42 @@ has_transaction <- function(push) {
 refuse_snapshot <- function() {
   abort("source", "The database gives no read-only snapshot: is the connection in a transaction, or closed?",
         call = NULL)
+}
+
+# ---- prepared rows ----
+
+# What a statement computes of a record before it knows coefficients (R/sql-rows.R) is the same for all sums of a run: a
+# temporary table keeps it, which only this connection can read. A transaction that only reads may fill it, but not
+# create it. Where it cannot be created, without the right or beside a table of its name, each statement computes rows.
+create_table <- function(push, design) {
+  kinds <- design$columns$kind
+  factors <- unique(design$columns$variable[kinds == "indicator"])
+  columns <- c(paste(c(paste0("z", seq_len(sum(kinds == "numeric")), recycle0 = TRUE), "u"), "bigint"),
+               paste0("k", seq_along(factors), " integer", recycle0 = TRUE),
+               paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float))
+  if (fails(DBI::dbExecute(push$connection, sprintf("CREATE TEMP TABLE dpsosp_rows (%s)", toString(columns))))) NULL
+  else paste0(push$dialect$temp, ".dpsosp_rows")
+}
+
+# The plan of a statement that reads the prepared rows, which are written before the first sum that others follow. The
+# table holds those of one plan in a fit.
+prepared <- function(push, plan, what) {
+  state <- push$state
+  if (is.null(state$table) || (is.null(state$holds) && what$word %in% c("moments", "usable", "value"))) return(plan)
+  if (is.null(state$holds)) fill_table(push, plan)
+  if (identical(state$holds, plan$id)) plan$table <- state$table
+  plan
+}
+
+fill_table <- function(push, plan) {
+  layers <- named_layers(plan, row_layers(plan))
+  columns <- toString(unlist(row_names(plan)[c("z", "k", "record", "length")], use.names = FALSE))
+  run <- function(statements) for (sql in statements) DBI::dbExecute(push$connection, sql)
+  on.exit(run(push$dialect$write$end))
+  run(push$dialect$write$begin)
+  DBI::dbExecute(push$connection, sprintf("INSERT INTO %s (%s, u) %s SELECT %s, u FROM %s", push$state$table, columns,
+                                          with_layers(layers), columns, names(layers)[length(layers)]))
+  push$state$holds <- plan$id
 }
 
 # ---- rows that are fetched ----
@@ -177,12 +223,39 @@ push_sums <- function(push, design, response, n, loss, intercept, radius, bare =
   plan <- (if (bare) bare_plan else push_plan)(push, design, response, n, loss, intercept, radius)
   longest <- list(word = "gradient", at = rep(-1 / 3, length(plan$v) + sum(plan$indicators) + plan$intercept))
   if (nchar(sql_sum(plan, longest)$sql) > push$dialect$characters) return(NULL)
-  base <- length(sql_base(plan))
-  narrow <- base * (base + 1) / 2 <= 4 * (length(plan$v) + length(plan$k) + 1)
-  words <- c("value", "gradient", "decreases", "trace", "usable",
+  sums <- list2env(list(plan = plan), parent = emptyenv())
+  words <- push_words(plan)
+  list(ask = function(what) push_answer(push, sums$plan, what), words = words, moved = moved_words(plan, words),
+       shards = 0L, move = function(geometry) sums$plan <- in_geometry(plan, geometry))
+}
+
+# The sums that a statement computes: matrices where they are few, as each is a column.
+push_words <- function(plan) {
+  items <- matrix_items(plan)
+  narrow <- items <= 8 * (length(plan$v) + length(plan$k) + 1)
+  words <- c("value", "gradient", "decreases", "trace", "usable", if (length(plan$v) + length(plan$k) > 0L) "moments",
              if (narrow) c("majorant", "curvature", "squares", "products", "hessian"))
-  if (is.null(sql_losses[[loss$name]]$curvature)) words <- setdiff(words, "hessian")
-  list(ask = function(what) push_answer(push, plan, what), words = words, shards = 0L)
+  if (is.null(sql_losses[[plan$loss$name]]$curvature)) setdiff(words, "hessian") else words
+}
+
+matrix_items <- function(plan) {
+  base <- length(sql_base(plan))
+  base * (base + 1) / 2
+}
+
+# In the coordinates of a geometry. The matrix of weighted rows is asked for once: it may have many columns.
+moved_words <- function(plan, words) {
+  if (length(plan$v) + length(plan$k) == 0L) return(character())
+  side <- length(plan$v) + sum(plan$indicators)
+  third <- rep(1 / 3, side)
+  moved <- in_geometry(plan, list(scale = third, centre = third * plan$intercept, end = 0 * third, constant = 1 / 3,
+                                  weighted = TRUE, cap = 1, bound = 1 / 3, tilt = 1 / 3, shortest = 1 / 3))
+  at <- rep(-1 / 3, side + plan$intercept)
+  wide <- matrix_items(plan) + length(plan$k) + 1 <= plan$dialect$most
+  long <- vapply(c("gradient", if (wide) "weighted"), function(word) {
+    nchar(sql_sum(moved, list(word = word, at = at))$sql)
+  }, 0L)
+  c(if (max(long) <= plan$dialect$characters) c(words, if (wide) "weighted"))
 }
 
 push_plan <- function(push, design, response, n, loss, intercept, radius) {
@@ -202,8 +275,10 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
   })
   y <- map_response(push, design$response_expression, response)
   joins <- unlist(lapply(c(k, list(y)), `[[`, "join"))
-  list(dialect = push$dialect, before = push$before, from = paste(c(push$from, "AS t", joins), collapse = " "), v = v,
-       k = vapply(k, `[[`, "", "code"), indicators = unname(indicators), y = of_subset(push, design, y$code),
+  list(id = new.env(), dialect = push$dialect, before = push$before,
+       from = paste(c(push$from, "AS t", joins), collapse = " "), v = v, k = vapply(k, `[[`, "", "code"),
+       indicators = unname(indicators), unit = unit, first = if (intercept) 1 else numeric(),
+       ones = own_ones(unname(indicators)), y = of_subset(push, design, y$code),
        weight = map_weight(push, design$weights), offset = map_offset(push, design, response_unit(response)),
        shift = max_offset(design$shift) / response_unit(response), n = n, loss = loss, intercept = intercept,
        radius = radius)
@@ -329,10 +404,9 @@ map_response <- function(push, e, response) {
 push_answer <- function(push, plan, what) {
   tryCatch(
     muted({
-      query <- sql_sum(plan, what)
       end <- hold_snapshot(push)
       on.exit(end())
-      query$read(DBI::dbGetQuery(push$connection, query$sql))
+      push_sum(push, plan, what)
     }),
     error = function(e) {
       note_failure(push_failure(e))
@@ -340,6 +414,12 @@ push_answer <- function(push, plan, what) {
     },
     interrupt = function(e) NA
   )
+}
+
+# The number of rows and the sum.
+push_sum <- function(push, plan, what) {
+  query <- sql_sum(prepared(push, plan, what), what)
+  query$read(DBI::dbGetQuery(push$connection, query$sql))
 }
 
 push_failure <- function(e) {

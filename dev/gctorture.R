@@ -242,7 +242,8 @@ networks <- function() {
 
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
-  create <- function(n = 20L) list(feed(1), NULL, n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE)
+  create <- function(n = 20L) list(feed(1), NULL, n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE,
+                                   FALSE)
   oracle <- function(...) do.call(.Call, c(list(entries$ffi_oracle_create_stream), create(...)))
   compare("ffi_oracle_create_stream", create)
   for (question in c("value", "gradient", "hessian", "products")) {
@@ -251,7 +252,7 @@ streams <- function() {
   compare("ffi_oracle_value", function() list(oracle(21L), w, 0.1, TRUE))
   pushed <- function() {
     ask <- function(what) c(20, rep(0.5, if (what$word == "value") 1 else 4))
-    push <- list(ask = ask, words = c("value", "gradient"), shards = 0L)
+    push <- list(ask = ask, words = c("value", "gradient"), moved = "gradient", shards = 0L)
     do.call(.Call, c(list(entries$ffi_oracle_create_stream), replace(create(), 2, list(push))))
   }
   for (question in c("value", "gradient", "hessian")) {

@@ -18,7 +18,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_ledger_close, 3),
     ENTRY(ffi_ledger_state, 1),
     ENTRY(ffi_oracle_create, 9),
-    ENTRY(ffi_oracle_create_stream, 12),
+    ENTRY(ffi_oracle_create_stream, 13),
     ENTRY(ffi_shard_create, 6),
     ENTRY(ffi_shard_move, 2),
     ENTRY(ffi_shard_sum, 2),

@@ -12,6 +12,7 @@ struct asked {
   int status;
 };
 
+static void take_words(SEXP words, const char **to);
 static void ask(void *argument);
 static SEXP what(const struct asked *asked);
 static SEXP numbers(size_t n, const double *x);
@@ -22,15 +23,19 @@ static int sum(void *context, const char *word, const struct task *task, size_t 
 }
 
 SEXP remote_init(struct r_remote *r, SEXP push) {
-  SEXP function = arg_element(push, "ask"), words = arg_element(push, "words"), shards = arg_element(push, "shards");
-  if (!Rf_isFunction(function) || TYPEOF(words) != STRSXP || XLENGTH(words) > REMOTE_WORDS) {
-    Rf_error("internal: a function and words were expected");
-  }
+  SEXP function = arg_element(push, "ask");
+  if (!Rf_isFunction(function)) Rf_error("internal: a function was expected");
   r->function = function;
-  for (R_xlen_t i = 0; i < XLENGTH(words); i++) r->words[i] = CHAR(STRING_ELT(words, i));
-  r->words[XLENGTH(words)] = NULL;
-  r->remote = (struct remote){r->words, sum, r, (size_t)arg_int(shards)};
+  take_words(arg_element(push, "words"), r->words);
+  take_words(arg_element(push, "moved"), r->moved);
+  r->remote = (struct remote){r->words, r->moved, sum, r, (size_t)arg_int(arg_element(push, "shards"))};
   return push;
+}
+
+static void take_words(SEXP words, const char **to) {
+  if (TYPEOF(words) != STRSXP || XLENGTH(words) > REMOTE_WORDS) Rf_error("internal: words were expected");
+  for (R_xlen_t i = 0; i < XLENGTH(words); i++) to[i] = CHAR(STRING_ELT(words, i));
+  to[XLENGTH(words)] = NULL;
 }
 
 /* The function handles errors and interrupts. It returns the number of rows and the sum, FALSE if it failed, or

@@ -18,7 +18,7 @@ measure <- function(n, folder) {
     data <- lapply(names, function(name) readBin(con, "double", chunk))
     list2DF(stats::setNames(data, names))
   }
-  source <- dp_source(n = n, function() {
+  source <- dp_source(n = n, cache = "none", function() {
     at <- 0
     function() {
       at <<- at + 1

@@ -22,7 +22,7 @@ static int take(void *context, const char *word, const struct task *task, size_t
 }
 
 enum { N = 300, NUMBERS = MOST * MOST };
-static const char *const words[] = {"gradient", "hessian", NULL};
+static const char *const words[] = {"gradient", "hessian", NULL}, *const moved[] = {"gradient", NULL};
 static const double at[MOST] = {0.5, -1, 2, 0.1, 1, -0.3};
 
 /* Owns the chunks of the pair from then on. */
@@ -30,7 +30,7 @@ static void open_remote(struct pair *s, struct elsewhere *e) {
   static struct remote remote;
   pair_open(s, "logistic", 1, 0, N, P, 7);
   *e = (struct elsewhere){&s->memory.oracle->engine, &query_gradient.sum, N, 0, BASE_OK, 0};
-  remote = (struct remote){words, take, e, 0};
+  remote = (struct remote){words, moved, take, e, 0};
   struct engine chunks = s->engine;
   CHECK(engine_remote(&remote, &chunks, &s->engine) == BASE_OK);
 }
@@ -90,6 +90,51 @@ static void others_come_in_chunks(void) {
   pair_close(&s);
 }
 
+/* In other coordinates the words are others, points are not mapped, nor are the sums. */
+static void coordinates_are_known(void) {
+  struct pair s;
+  struct elsewhere e;
+  struct fixture_coordinates c;
+  double answer[NUMBERS], memory[NUMBERS];
+  open_remote(&s, &e);
+  const struct ask ask = {.at = at};
+  const struct task task = {&s.stream.model, &ask, NULL};
+  CHECK(!s.engine.kind->inside(&s.engine, &query_gradient.sum, &task));
+  CHECK(fixture_coordinates(s.memory.data, 1, 1, 1.3, 0.6, &c) == BASE_OK);
+  CHECK(data_move(s.memory.data, c.made) == BASE_OK && s.engine.kind->move(&s.engine, c.made) == BASE_OK);
+  CHECK(model_move(&s.stream.model, c.made) == BASE_OK);
+  CHECK(s.engine.kind->inside(&s.engine, &query_gradient.sum, &task));
+  CHECK(!s.engine.kind->inside(&s.engine, &query_hessian.sum, &task));
+  s.stream.engine = s.engine;
+  CHECK(scope_mean(oracle_all(&s.stream), &query_gradient.sum, &ask, answer) == BASE_OK && e.calls == 1);
+  CHECK(e.memory->kind->sum(e.memory, &query_gradient.sum, &task, memory) == BASE_OK);
+  for (size_t j = 0; j < MOST; j++) CHECK(fabs(answer[j] - memory[j] / N) <= 1e-15);
+  coordinates_free(c.made);
+  pair_close(&s);
+}
+
+/* The error of a database's sum is that of terms as large as a record's bound. */
+static void rounding_in_coordinates(void) {
+  struct pair s;
+  struct elsewhere e;
+  struct fixture_coordinates c;
+  pair_open(&s, "logistic", 1, 0, N, P, 7);
+  struct engine chunks = s.engine;
+  CHECK(fixture_coordinates(s.memory.data, 1e-3, 1, 40, 20, &c) == BASE_OK);
+  CHECK(chunks.kind->move(&chunks, c.made) == BASE_OK && model_move(&s.stream.model, c.made) == BASE_OK);
+  s.stream.engine = chunks;
+  double here = bounds_rounding(oracle_all(&s.stream), 0, 0, 1);
+  e = (struct elsewhere){&s.memory.oracle->engine, &query_gradient.sum, N, 0, BASE_OK, 0};
+  const struct remote remote = {words, moved, take, &e, 0};
+  CHECK(engine_remote(&remote, &chunks, &s.engine) == BASE_OK);
+  s.stream.engine = s.engine;
+  double away = bounds_rounding(oracle_all(&s.stream), 0, 0, 1);
+  CHECK(fabs(away / here - 80 / model_stretch(&s.stream.model)) < 1e-9 * away / here);
+  CHECK(away >= (1000 + 32) * 0x1p-53 * 20);
+  coordinates_free(c.made);
+  pair_close(&s);
+}
+
 static void what_is_known(void) {
   struct pair s;
   struct elsewhere e;
@@ -109,7 +154,7 @@ static void shards(void) {
   struct elsewhere e;
   pair_open(&s, "logistic", 1, 0, N, P, 7);
   e = (struct elsewhere){&s.memory.oracle->engine, &query_value.sum, N, 0, BASE_OK, 0};
-  const struct remote remote = {NULL, take, &e, SHARDS};
+  const struct remote remote = {NULL, NULL, take, &e, SHARDS};
   struct engine chunks = s.engine;
   double here = engine_additions(&chunks, SUM_VECTOR, 1), any = engine_additions_any(&chunks), answer[NUMBERS];
   CHECK(engine_remote(&remote, &chunks, &s.engine) == BASE_OK);
@@ -155,5 +200,7 @@ void test_barrier_remote(void) {
   additions_grow();
   answers();
   others_come_in_chunks();
+  coordinates_are_known();
+  rounding_in_coordinates();
   what_is_known();
 }

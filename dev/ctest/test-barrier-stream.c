@@ -16,7 +16,20 @@ static void allocations(void);
 static void counts(void);
 static void weighed(size_t chunk);
 
+static void read_or_kept(void);
+static void kept_once(void);
+
+/* Rows that are read again in each pass, and rows that are kept after the first. */
 void test_barrier_stream(void) {
+  for (feed_keeps = 0; feed_keeps < 2; feed_keeps++) read_or_kept();
+  kept_once();
+  feed_keeps = 0;
+  arguments();
+  allocations();
+  counts();
+}
+
+static void read_or_kept(void) {
   static const size_t chunks[] = {1, 7, 1000, DATA_BLOCK, 1000000};
   for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k++) {
     same_as_in_memory("logistic", 1, k % 2, 3, chunks[k]);
@@ -32,9 +45,6 @@ void test_barrier_stream(void) {
   failing();
   no_batches();
   asked_from_inside();
-  arguments();
-  allocations();
-  counts();
   for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k++) weighed(chunks[k]);
 }
 
@@ -63,7 +73,8 @@ static void same_as_in_memory(const char *loss, int intercept, size_t factors, s
   ask(s.memory.oracle, &memory);
   ask(&s.stream, &stream);
   CHECK(memcmp(&memory, &stream, sizeof memory) == 0);
-  CHECK(s.rows.opened == PASSES && s.rows.closed == PASSES); /* one pass a question */
+  int passes = feed_keeps ? 1 : PASSES; /* one a question, or one in all */
+  CHECK(s.rows.opened == passes && s.rows.closed == passes);
   CHECK(sensitivity_gradient(oracle_all(&s.stream), w) == sensitivity_gradient(oracle_all(s.memory.oracle), w));
   CHECK(sensitivity_hessian(oracle_all(&s.stream), w) == sensitivity_hessian(oracle_all(s.memory.oracle), w));
   pair_close(&s);
@@ -173,6 +184,28 @@ static void failing(void) {
   pair_close(&s);
 }
 
+/* A pass that fails keeps nothing, and neither does a reading; what is kept is not read again. */
+static void kept_once(void) {
+  struct pair s;
+  double w[MOST] = {1, -1}, answer[2], memory;
+  const struct batch of = {.count = 100, .size = 100, .next = 1};
+  feed_keeps = 1;
+  pair_open(&s, "logistic", 1, 0, 3000, P, 700);
+  const struct task next = {&s.stream.model, &(struct ask){.at = w}, &of};
+  CHECK(sums_value(oracle_all(s.memory.oracle), w, &memory) == BASE_OK);
+  s.rows.failure = BASE_ERR_SOURCE;
+  s.rows.fails_at = 2900;
+  s.rows.fails_in = 1;
+  check_failed(&s, BASE_ERR_SOURCE);
+  CHECK(sums_value(oracle_all(&s.stream), w, answer) == BASE_OK && answer[0] == memory && s.rows.opened == 2);
+  CHECK(sums_value(oracle_all(&s.stream), w, answer) == BASE_OK && answer[0] == memory && s.rows.opened == 2);
+  CHECK(s.engine.kind->begin(&s.engine) == BASE_OK);
+  CHECK(s.engine.kind->sum(&s.engine, &query_value.sum, &next, answer) == BASE_OK && answer[0] != memory);
+  s.engine.kind->end(&s.engine);
+  CHECK(sums_value(oracle_all(&s.stream), w, answer) == BASE_OK && answer[0] == memory && s.rows.opened == 4);
+  pair_close(&s);
+}
+
 /* Batches need rows by their numbers: refused, and not charged, nor has an answer a noise to plan with. */
 static void no_batches(void) {
   struct pair s;
@@ -208,10 +241,10 @@ static void arguments(void) {
   static const int none[] = {0};
   const struct data_columns one = {.dense = 1}, empty = {.factors = 1, .indicators = none};
   struct engine e;
-  CHECK(engine_stream(&feed, &one, 0, 1, 1, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
-  CHECK(engine_stream(&feed, &one, 1, 1, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
-  CHECK(engine_stream(&feed, &one, 1, 1, INFINITY, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
-  CHECK(engine_stream(&feed, &empty, 1, 1, 1, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 0, 1, 1, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 1, 1, 0, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 1, 1, INFINITY, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &empty, 1, 1, 1, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
 }
 
 static void allocations(void) {
@@ -224,7 +257,7 @@ static void allocations(void) {
   for (int which = 1; status == BASE_ERR_MEMORY && which < 100; which++) {
     struct engine e;
     ctest_fail_allocation(which);
-    status = engine_stream(&feed, &two, 2, 1, 1, &e);
+    status = engine_stream(&feed, &two, 2, 1, 1, 0, &e);
     ctest_fail_allocation(0);
     CHECK((status == BASE_OK) == (e.own != NULL));
     engine_free(&e);

@@ -40,6 +40,8 @@
  * In other coordinates of the rows (model/coordinates.c) with z = T r, |T| <= S, the predictor is that of T'w, whose
  * norm is at most S |w| and whose rounding at most doubles the error above; sums are mapped by T, which multiplies
  * their error by S, that of a matrix by S^2, and rounds each number at most eight times.
+ * A database that knows the coordinates adds terms as large as a record's bound in them, in at most 1000 cells: S is
+ * then at least twice the cap and the bound (proofs: push-down-coordinates).
  * So E = (n / b) u [ lip (p + 3) |w| + (a + 32) size ] with lip the Lipschitz
  * constant of the summed function of t and size its bound. The factor 2 covers second-order
  * terms. Underflow is negligible: numbers that are rounded to a
@@ -48,7 +50,9 @@
 #include "barrier/private.h"
 
 #include <float.h>
+#include <math.h>
 
+static double stretch_of(const struct scope *s);
 static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size);
 
 double bounds_sensitivity(const struct scope *s, double change, double error) {
@@ -60,8 +64,7 @@ int scope_replaces(const struct scope *s) { return s->oracle->neighbours == ORAC
 double bounds_terms(const struct scope *s) { return scope_replaces(s) ? 2 : 1; }
 
 double bounds_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  double stretch = model_stretch(&s->oracle->model);
-  return stretch * rounding_in(s, engine_additions(&s->oracle->engine, SUM_VECTOR, 1), lip, w_norm, size);
+  return stretch_of(s) * rounding_in(s, engine_additions(&s->oracle->engine, SUM_VECTOR, 1), lip, w_norm, size);
 }
 
 double bounds_sum_rounding(const struct scope *s, double size) {
@@ -71,7 +74,7 @@ double bounds_sum_rounding(const struct scope *s, double size) {
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
   size_t side = s->oracle->model.side;
-  double stretch = model_stretch(&s->oracle->model);
+  double stretch = stretch_of(s);
   double added = engine_additions(&s->oracle->engine, SUM_MATRIX, side * side);
   return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
 }
@@ -79,13 +82,21 @@ double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, 
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size) {
   size_t dim = s->oracle->model.dim;
   double added = engine_additions(&s->oracle->engine, SUM_BOTH, dim * (dim + 1));
-  return model_stretch(&s->oracle->model) * rounding_in(s, added, lip, w_norm, size);
+  return stretch_of(s) * rounding_in(s, added, lip, w_norm, size);
+}
+
+static double stretch_of(const struct scope *s) {
+  const struct model *m = &s->oracle->model;
+  double stretch = model_stretch(m);
+  if (!m->coordinates || !s->oracle->engine.kind->inside) return stretch;
+  const struct coordinates_spec *spec = &m->coordinates->spec;
+  return fmax(stretch, 2 * fmax(spec->cap, spec->bound / loss_bounds_of(m->loss)->lipschitz));
 }
 
 static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size) {
   double columns = (double)s->oracle->engine.rows->p;
   if (s->oracle->model.coordinates) {
-    w_norm *= 2 * model_stretch(&s->oracle->model);
+    w_norm *= 2 * stretch_of(s);
     added += 16;
   }
   /* The error of t + o, in up to four predictors of a term. */

@@ -20,16 +20,21 @@ int scope_can(const struct scope *s, const struct sum *sum, const struct task *t
   return kind->sum && kind->can(sum, task);
 }
 
-/* Maps points to the coordinates of the rows, and sums back. */
+/* Maps points to the coordinates of the rows, and sums back, unless the engine knows the coordinates. */
 int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a, double *answer) {
   const struct model *m = &s->oracle->model;
+  const struct engine *e = &s->oracle->engine;
   struct ask of_rows = *a;
-  of_rows.at = model_point(m, 0, a->at);
-  of_rows.along = model_point(m, 1, a->along);
   const struct task task = scope_task(s, &of_rows);
+  int inside = e->kind->inside && e->kind->inside(e, sum, &task);
+  if (!inside) {
+    of_rows.at = model_point(m, 0, a->at);
+    of_rows.along = model_point(m, 1, a->along);
+  }
   size_t width = sum->width(&task);
-  int status = s->oracle->engine.kind->sum(&s->oracle->engine, sum, &task, answer);
+  int status = e->kind->sum(e, sum, &task, answer);
   if (sum->form != SUM_COUNTS) la_scale(width, 1 / scope_divisor(s), answer);
+  if (inside) return status;
   if (sum->form == SUM_GRADIENT) model_gradient(m, answer + (width - m->dim));
   if (sum->form == SUM_BOTH) model_gradient(m, answer);
   if (sum_has_matrix(sum->form)) model_matrix(m, answer + (width - m->side * m->side));

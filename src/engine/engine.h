@@ -48,6 +48,9 @@ struct engine_kind {
   int (*can)(const struct sum *sum, const struct task *task);
   /* answer: width numbers, not divided by n. NULL: there are no rows, and the barrier refuses every release. */
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
+  /* Does sum() take points of the coordinates that the rows were given, and return this sum in them? NULL: never;
+   * points and sums are then in the rows' own coordinates. */
+  int (*inside)(const struct engine *e, const struct sum *sum, const struct task *task);
   /* Gives the rows these coordinates, which are kept by reference; may be called as data_move(). NULL: there is no
    * model. */
   int (*move)(const struct engine *e, const struct coordinates *coordinates);
@@ -71,23 +74,25 @@ struct engine {
 
 /* All arguments are kept by reference. */
 struct engine engine_memory(struct data *rows);
-/* An engine for n rows that are read again in every pass. Arguments like data_create_columns(), but of the columns'
- * arrays only indicators is used. A pass with more or fewer rows fails with BASE_ERR_ROWS. No batches. */
+/* An engine for n rows that are read again in every pass or, with keep, kept in memory from the first pass on.
+ * Arguments like data_create_columns(), but of the columns' arrays only indicators is used. A pass with more or fewer
+ * rows fails with BASE_ERR_ROWS. No batches. */
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
-                  double radius, struct engine *out);
+                  double radius, int keep, struct engine *out);
 /* For the bounds of n rows that there are not yet. Arguments as for engine_stream(). */
 int engine_planned(const struct data_columns *columns, size_t n, int intercept, double radius, struct engine *out);
 /* Number of candidates of a search in one statement. */
 #define REMOTE_STEPS 100
 /* Some sums over all rows, those with these words (NULL ends the list), are computed where the rows are; others from
  * chunks, by an engine that this one owns. sum() returns the number of rows and the sum, to which each record
- * adds at most what its sensitivity allows.
+ * adds at most what its sensitivity allows. In other coordinates the words are those of `moved`; points and sums are
+ * then in these coordinates.
  *
  * Rows in shards do not come in chunks: all sums with a word are computed by the workers, others are refused, and the
  * chunks' engine only tells what is known without the rows' numbers. Each shard's sum is computed as by
- * engine_memory(). */
+ * engine_memory() or, with any word in moved, by a database that knows the coordinates. */
 struct remote {
-  const char *const *words; /* NULL of shards */
+  const char *const *words, *const *moved; /* shards need none */
   int (*sum)(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer);
   void *context;
   size_t shards; /* 0: a database */

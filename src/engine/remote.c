@@ -3,11 +3,15 @@
  * contribution is rounded to integers, so that sums are exact in any order, and never exceeds what the sensitivities
  * allow (proofs: push-down). A sum over a number of rows other than n is rejected.
  *
- * All other sums (batches, readings, other coordinates, sums without a word or with too many numbers) are
- * computed from the same rows in chunks.
+ * In other coordinates the database knows the coordinates: it gets points and returns sums in them (proofs:
+ * push-down-coordinates).
+ *
+ * All other sums (batches, readings, sums without a word or with too many numbers) are computed from the same rows in
+ * chunks.
  *
  * Rows may also be in shards. A worker computes the sum over each shard as memory.c does, and the shards' sums are
- * added in order (proofs: shards); then there are no chunks.
+ * added in order (proofs: shards); then there are no chunks. Or each worker asks a database of its own, which knows the
+ * coordinates.
  */
 #include "engine/engine.h"
 
@@ -46,11 +50,14 @@ int remote_sum(const struct remote *remote, const char *word, const struct task 
 
 /* During a reading no other sum is possible. */
 static int asked(const struct away *a, const struct sum *sum, const struct task *task) {
-  if (!sum->word || task->of || a->reading || a->chunks.rows->coordinates) return 0;
-  if (task->ask->k > REMOTE_STEPS) return 0;
-  const char *const *word = a->remote.words;
+  if (!sum->word || task->of || a->reading || task->ask->k > REMOTE_STEPS) return 0;
+  const char *const *word = a->chunks.rows->coordinates ? a->remote.moved : a->remote.words;
   while (*word && strcmp(*word, sum->word) != 0) word++;
   return *word != NULL;
+}
+
+static int inside_away(const struct engine *e, const struct sum *sum, const struct task *task) {
+  return e->rows->coordinates && asked(e->own, sum, task);
 }
 
 static int all_finite(size_t n, const double *x) {
@@ -92,8 +99,8 @@ static void free_away(struct engine *e) {
 }
 
 static const struct engine_kind away = {
-    .can = can, .sum = sum_away, .move = move_away, .set_weights = set_remote_weights, .begin = begin_reading,
-    .end = end_reading, .free = free_away};
+    .can = can, .sum = sum_away, .inside = inside_away, .move = move_away, .set_weights = set_remote_weights,
+    .begin = begin_reading, .end = end_reading, .free = free_away};
 
 /* A batch would need row numbers. */
 static int can_shards(const struct sum *sum, const struct task *task) { return sum->word && !task->of; }
@@ -107,11 +114,24 @@ static int sum_shards(const struct engine *e, const struct sum *sum, const struc
 static const struct engine_kind shards = {
     .can = can_shards, .sum = sum_shards, .move = move_away, .set_weights = set_remote_weights, .free = free_away};
 
+static int inside_nodes(const struct engine *e, const struct sum *sum, const struct task *task) {
+  return e->rows->coordinates && can_shards(sum, task);
+}
+
+static const struct engine_kind nodes = {.can = can_shards,
+                                         .sum = sum_shards,
+                                         .inside = inside_nodes,
+                                         .move = move_away,
+                                         .set_weights = set_remote_weights,
+                                         .free = free_away};
+
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {
   struct away *a = base_alloc(1, sizeof *a);
   if (!a) return BASE_ERR_MEMORY;
   *a = (struct away){.remote = *remote, .chunks = *chunks};
-  *out = (struct engine){
-      .kind = remote->shards > 0 ? &shards : &away, .rows = chunks->rows, .own = a, .shards = remote->shards};
+  *out = (struct engine){.kind = remote->shards == 0 ? &away : remote->moved && *remote->moved ? &nodes : &shards,
+                         .rows = chunks->rows,
+                         .own = a,
+                         .shards = remote->shards};
   return BASE_OK;
 }

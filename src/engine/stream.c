@@ -7,6 +7,10 @@
  * a sum nor its sensitivity depends on the chunks. A record enters a pass once, clipped as in memory. The
  * pass fails unless exactly n rows come; then nothing is released.
  *
+ * Where the rows are to be kept, the window holds all of them. The first pass that comes to its end without an error
+ * fills it, and later passes are those over rows in memory: over one set of rows, with the same bits. A pass that
+ * fails, or a reading, leaves nothing to be used.
+ *
  * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
  * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum
  * are neither read nor counted; a sum that includes the n-th row fails unless it is the last row of the feed. After a
@@ -35,6 +39,8 @@ struct stream {
   int open;     /* is the feed open? */
   int busy;     /* is a sum being computed? */
   int reading;  /* has a reading begun and not ended? */
+  int keep;     /* are the rows to be kept? */
+  int kept;     /* does the window hold all rows? */
 };
 
 static int refuses(const struct stream *s, const struct batch *of);
@@ -57,6 +63,10 @@ static int can(const struct sum *sum, const struct task *task) {
 static int sum_stream(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
   struct stream *s = e->own;
   if (refuses(s, task->of)) return BASE_ERR_SOURCE;
+  if (s->kept) {
+    const struct engine rows = engine_memory(s->window);
+    return rows.kind->sum(&rows, sum, task, answer);
+  }
   struct data rows = s->all;
   if (task->of) rows.n = task->of->count;
   const struct task all = {task->model, task->ask, NULL};
@@ -66,6 +76,7 @@ static int sum_stream(const struct engine *e, const struct sum *sum, const struc
   if (status == BASE_OK && !s->reading) status = open_feed(s);
   if (status == BASE_OK) status = add_windows(s, &pass);
   if (status == BASE_OK && s->left == 0) status = check_end(s);
+  s->kept = s->keep && !s->reading && status == BASE_OK;
   if (status != BASE_OK || s->left == 0) close_feed(s);
   s->busy = 0;
   return pass_close(&pass, status);
@@ -75,6 +86,7 @@ static int begin_reading(const struct engine *e) {
   struct stream *s = e->own;
   if (s->busy || s->reading) return BASE_ERR_SOURCE;
   int status = open_feed(s);
+  s->kept = 0;
   s->reading = status == BASE_OK;
   if (!s->reading) close_feed(s);
   return status;
@@ -122,14 +134,15 @@ static const struct engine_kind stream = {.can = can,
                                           .free = free_stream};
 
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
-                  double radius, struct engine *out) {
+                  double radius, int keep, struct engine *out) {
   struct stream *s = base_alloc(1, sizeof *s);
   *out = (struct engine){.kind = &stream, .own = s};
   if (!s) return BASE_ERR_MEMORY;
   s->feed = *feed;
   s->dense = columns->dense;
   s->factors = columns->factors;
-  s->room = window_rows(n, columns->dense + columns->factors);
+  s->keep = keep;
+  s->room = keep ? n : window_rows(n, columns->dense + columns->factors);
   int status = open_window(s, columns, intercept, radius);
   if (status != BASE_OK) {
     free_stream(out);

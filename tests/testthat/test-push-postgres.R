@@ -10,6 +10,17 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   d$y[9] <- NA
   d$b[c(11, 12)] <- c(1e308, -1e308)
   expect_same_fits(push_pair(connection, d)$push, d)
+  for (tilt in c(0, 0.2)) {
+    for (radius in list(NULL, 0.8)) {
+      pair <- moved_pair(connection, extreme_rows(), y ~ a + b + f, radius = radius, weighted = TRUE, tilt = tilt)
+      expect_moved(pair)
+      expect_moved_bounded(moved_pair(connection, extreme_rows(), y ~ a + b + f, radius = radius, weighted = TRUE,
+                                      tilt = tilt, longer = 3))
+    }
+  }
+  expect_moved(moved_pair(connection, d, y ~ a + b + f, weighted = FALSE), sizes = c(0, 1),
+               words = c("gradient", "hessian", "usable"))
+  expect_prepared_or_not(connection, second, d)
 
   d$whole <- rep(c(-3L, NA, 4L, 7L), 50)
   d$truth <- d$f == "u"

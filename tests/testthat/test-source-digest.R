@@ -7,7 +7,7 @@ bounds <- frame_bounds["a"]
 # passes: the data of each pass, the last one for all later passes; the first pass is that of dp_source().
 giving <- function(passes, chunk = 20) {
   pass <- 0
-  dp_source(n = 50, function() {
+  dp_source(n = 50, cache = "none", function() {
     pass <<- pass + 1
     in_chunks(passes[[min(pass, length(passes))]], chunk)()
   })
@@ -74,7 +74,7 @@ test_that("chunks, types that stand for the same values, and passes that were gi
   as_text <- transform(d, a = as.character(as.integer(a)), f = factor(f, levels = c("w", "u", "v")))
   as_double <- transform(d, a = as.double(as.integer(a)), unused = rnorm(50))
   varied <- list(as_integer, as_text, as_double[c("a", "unused", "y", "s", "f")])
-  source <- dp_source(n = 50, function() {
+  source <- dp_source(n = 50, cache = "none", function() {
     pass <<- pass + 1
     reader <- in_chunks(varied[[(pass - 1) %% 3 + 1]], sizes[(pass - 1) %% 5 + 1])()
     asked <- 0

@@ -41,7 +41,7 @@ test_that("a reader that fails, is interrupted or jumps ends the run; what was c
   )
   for (name in names(acts)) {
     budget <- dp_budget(eps = 20, delta = 1e-6)
-    source <- dp_source(in_pass(third, acts[[name]]), n = 60)
+    source <- dp_source(in_pass(third, acts[[name]]), n = 60, cache = "none")
     utils::capture.output(type = "message", {
       end <- withRestarts(escape = function() "escaped", callCC(function(leave) {
         out <<- leave
@@ -74,7 +74,7 @@ test_that("a real interrupt in a reader ends the run", {
     "pass <- 0",
     "for (wait in c(TRUE, FALSE)) {",
     "  pass <- 0",
-    "  source <- dp_source(n = 300, function() {",
+    "  source <- dp_source(n = 300, cache = 'none', function() {",
     "    pass <<- pass + 1",
     "    at <- 0",
     "    function() {",

@@ -1,0 +1,219 @@
+# Sources that are files.
+
+#' @rdname dp_source
+#' @export
+dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, cache = "auto", ...) {
+  call <- sys.call(-1)
+  check_dots(call)
+  cache <- check_cache(cache, call)
+  chunk <- check_count(chunk, "chunk", call = call)
+  x <- find_files(x, call)
+  kind <- file_kind(x, call)
+  label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
+  x <- normalizePath(x)
+  if (kind == "csv") {
+    return(new_source(csv_opener(x, chunk), label, n, levels, types, shown = csv_shown, cache = cache, call = call))
+  }
+  count <- function() sum(vapply(x, function(file) as.double(nanoparquet::read_parquet_info(file)$num_rows), 0))
+  new_source(parquet_opener(x), label, n, levels, types, count, cache = cache, call = call)
+}
+
+# The files of folders and patterns are taken once, in the order of their names.
+find_files <- function(x, call) {
+  if (length(x) == 0L || anyNA(x)) abort("argument", "`x` must be paths of files, not ", describe(x), ".", call = call)
+  unlist(lapply(x, function(path) {
+    folder <- dir.exists(path)
+    files <- if (folder) list.files(path, "[.](csv|parquet)$", full.names = TRUE, ignore.case = TRUE)
+             else if (file.exists(path)) path
+             else Sys.glob(path)
+    if (length(files) > 0L) return(files)
+    shown <- encodeString(path, quote = "\"")
+    if (folder) abort("argument", "`x`: the folder ", shown, " has no files that end in .csv or .parquet.", call = call)
+    abort("argument", "`x`: there is no file ", shown, ".", call = call)
+  }))
+}
+
+file_kind <- function(x, call) {
+  kinds <- tolower(tools::file_ext(x))
+  other <- which(!kinds %in% c("csv", "parquet") | kinds != kinds[1] | dir.exists(x))
+  if (length(other) > 0L) {
+    abort("argument", "`x` must be files that all end in .csv, or all in .parquet: ",
+          encodeString(basename(x[other[1]]), quote = "\""), " does not.", call = call)
+  }
+  kind <- kinds[1]
+  if (kind == "parquet" && !requireNamespace("nanoparquet", quietly = TRUE)) {
+    abort("argument", "Parquet files are read by the package nanoparquet: install it.", call = call)
+  }
+  kind
+}
+
+# ---- Parquet ----
+
+# A file is one chunk. If it lacks a column, a later check finds that. An error of the package may quote a value, for
+# example a text with a zero byte.
+parquet_opener <- function(files) {
+  function(columns) {
+    at <- 0L
+    read <- function() {
+      at <<- at + 1L
+      if (at > length(files)) return(NULL)
+      tryCatch({
+        there <- if (!is.null(columns)) intersect(columns, nanoparquet::read_parquet_schema(files[at])$name)
+        nanoparquet::read_parquet(files[at], col_select = there)
+      }, error = function(e) {
+        abort("source", "The file ", encodeString(files[at], quote = "\""), " cannot be read: ",
+              "`nanoparquet::read_parquet()` shows why.", call = NULL)
+      })
+    }
+    list(read = read, close = function() NULL)
+  }
+}
+
+# ---- CSV ----
+
+# All columns are read as text; source-stream.R converts them to the types of the schema.
+csv_opener <- function(files, chunk) {
+  function(columns) {
+    at <- 0L
+    connection <- NULL
+    fields <- NULL
+    close <- function() {
+      if (!is.null(connection)) base::close(connection)
+      connection <<- NULL
+    }
+    open_next <- function() {
+      close()
+      at <<- at + 1L
+      if (at > length(files)) return(FALSE)
+      connection <<- file(files[at], "rt")
+      fields <<- csv_fields(connection, columns)
+      TRUE
+    }
+    read <- function() {
+      repeat {
+        data <- if (!is.null(connection)) csv_rows(connection, fields, chunk)
+        if (NROW(data) > 0L) return(data)
+        if (!open_next()) return(NULL)
+      }
+    }
+    list(read = read, close = close)
+  }
+}
+
+# The argument `what` of scan(), from the names in a file's header; other columns are skipped.
+csv_fields <- function(connection, columns) {
+  header <- scan(connection, "", sep = ",", quote = "\"", nlines = 1L, quiet = TRUE)
+  fields <- stats::setNames(rep(list(""), length(header)), header)
+  if (!is.null(columns)) fields[!header %in% columns] <- list(NULL)
+  fields
+}
+
+# One line is one record, with any number of fields: no value may add or remove a record.
+csv_rows <- function(connection, fields, chunk) {
+  data <- scan(connection, fields, nmax = chunk, sep = ",", quote = "\"", fill = TRUE, flush = TRUE, multi.line = FALSE,
+               blank.lines.skip = FALSE, quiet = TRUE)
+  list2DF(data[!vapply(fields, is.null, NA)])
+}
+
+# A column is shown as numeric or logical if all its values that are valid text are: type.convert() raises an error that
+# quotes others.
+csv_shown <- function(first) {
+  list2DF(lapply(first, function(text) {
+    column <- utils::type.convert(as_labels(text), as.is = TRUE)
+    if (is.numeric(column) || is.logical(column)) column else text
+  }), nrow(first))
+}
+
+# Sources that are queries of a database.
+
+#' @rdname dp_source
+#' @export
+dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, push = FALSE,
+                                   cache = "auto", ...) {
+  call <- sys.call(-1)
+  check_dots(call)
+  cache <- check_cache(cache, call)
+  push <- check_flag(push, "push", call)
+  chunk <- check_count(chunk, "chunk", call = call)
+  if (missing(query) || !is.character(query) || length(query) != 1L || is.na(query)) {
+    abort("argument", "`query` must be the name of a table or an SQL query.", call = call)
+  }
+  table <- read_source(DBI::dbExistsTable(x, query), call)
+  if (!table) inform_query(query)
+  from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ")")
+  count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from, "AS t"))[[1]]
+  source <- new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
+                       cache = cache, call = call)
+  source$open <- query_opener(x, from, chunk, read_source(value_forms(x, from, source$schema), call))
+  if (push) source$push <- open_push(x, from, call)
+  source
+}
+
+open_push <- function(connection, from, call) {
+  dialect <- push_dialect(connection, call)
+  push <- read_source(new_push(connection, from, dialect), call)
+  check_functions(push, call)
+  push
+}
+
+# forms: templates of expressions that read columns, by their names; NULL: columns as they are.
+query_opener <- function(connection, from, chunk, forms = NULL) {
+  function(columns) {
+    what <- if (is.null(columns)) "*" else {
+      names <- DBI::dbQuoteIdentifier(connection, columns)
+      values <- paste0("t.", names)
+      if (!is.null(forms)) values <- mapply(sprintf, forms[columns], values)
+      toString(paste(values, "AS", names))
+    }
+    result <- DBI::dbSendQuery(connection, paste("SELECT", what, "FROM", from, "AS t"))
+    list(
+      read = function() {
+        data <- DBI::dbFetch(result, n = chunk)
+        if (nrow(data) > 0L) data
+      },
+      close = function() DBI::dbClearResult(result)
+    )
+  }
+}
+
+# A value must be read by itself, whatever the others are. SQLite has types of values only, and RSQLite coerces all
+# values of a chunk to the type of the first one. RPostgres reads an infinite date beyond its end.
+value_forms <- function(connection, from, schema) {
+  if (inherits(connection, "SQLiteConnection")) return(vapply(schema, sqlite_form, ""))
+  if (!inherits(connection, "PqConnection")) return(NULL)
+  types <- new_push(connection, from, dialects$postgres)$types
+  forms <- c("%s", "CASE WHEN isfinite(%1$s) THEN %1$s END")[types %in% c("date", "timestamp", "timestamptz") + 1L]
+  stats::setNames(forms, names(types))
+}
+
+sqlite_form <- function(known) {
+  if (!is.null(time_of(known))) return(sqlite_forms[[time_of(known)]])
+  if (identical(column_kind(known), "numeric")) sqlite_forms$number else sqlite_forms$text
+}
+
+# Each gives a number, or a text.
+sqlite_forms <- list(
+  # A text equals its number only if it is one as a whole.
+  number = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') OR (typeof(%1$s) = 'text' AND %1$s =",
+                 "CAST(%1$s AS REAL)) THEN CAST(%1$s AS REAL) END"),
+  # Whole numbers have the same text as integers and as doubles.
+  text = paste("CASE WHEN typeof(%1$s) = 'real' AND %1$s = CAST(%1$s AS INTEGER) THEN CAST(CAST(%1$s AS INTEGER)",
+               "AS TEXT) WHEN typeof(%1$s) <> 'blob' THEN CAST(%1$s AS TEXT) END"),
+  Date = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') THEN date(%1$s * 86400.0, 'unixepoch')",
+               "WHEN typeof(%1$s) = 'text' THEN %1$s END"),
+  POSIXct = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') THEN strftime('%%Y-%%m-%%d %%H:%%M:%%f', %1$s,",
+                  "'unixepoch') WHEN typeof(%1$s) = 'text' THEN %1$s END")
+)
+
+# The text of a query is public, and these words in it tell how many rows come, or from how many persons one is.
+counting_words <- c("WHERE", "HAVING", "LIMIT", "DISTINCT", "GROUP", "JOIN")
+
+inform_query <- function(query) {
+  quoted <- "(?s)'[^']*'|\"[^\"]*\"|`[^`]*`|\\[[^]]*\\]|--[^\n]*|/\\*.*?\\*/"
+  found <- Filter(function(word) grepl(paste0("\\b", word, "\\b"), gsub(quoted, " ", query, perl = TRUE),
+                                       ignore.case = TRUE), counting_words)
+  if (length(found) == 0L) return(invisible())
+  inform("query", "`query` has ", paste(found, collapse = " and "), ": the number of rows that it returns, n, is ",
+         "public, and a row must depend on one person only. Where a condition on private values decides which records ",
+         "are used, query all records and give the condition to `dp_sosp()` as `subset`.")
+}

@@ -1,0 +1,128 @@
+# Shards whose databases compute the sums: each worker has a connection, and no row leaves a database.
+
+d <- problem_frame(400)
+d$a[5] <- NA
+d$y[9] <- NA
+d$f[13] <- NA
+
+test_that("fits of tables on two nodes are those in memory", {
+  shard_workers(c("one", "two"))
+  shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))
+  expect_equal(shards$n, 400)
+  for (method in c("newton-ridge", "newton", "2opt-ls", "gd")) {
+    fits <- lapply(list(shards, d), function(data) {
+      shard_fit(data, method = method, budget = dp_budget(eps = 5, delta = 1e-6))
+    })
+    expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5, info = method)
+    # A sum of two shards is one addition more.
+    expect_equal(dp_ledger(fits[[1]]), dp_ledger(fits[[2]]), tolerance = 1e-4, info = method)
+  }
+  again <- lapply(list(shards, d), function(data) {
+    set.seed(5)
+    suppressMessages(dp_inference(fits[[1]], data, eps = 5, delta = 1e-6, noise = "reproducible"))
+  })
+  expect_equal(confint(again[[1]]), confint(again[[2]]), tolerance = 1e-4)
+})
+
+test_that("weights, offsets, a subset and expressions are those in memory", {
+  shard_workers(c("one", "two"))
+  d <- weighed_frame(300)
+  shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))
+  fits <- lapply(list(shards, d), function(data) {
+    set.seed(4)
+    quiet_fit(y ~ log(a) * b + f + offset(o), data, eps = 5, delta = 1e-6, noise = "reproducible", weights = w,
+              subset = a < 28, bounds = list(a = c(10, 30), b = c(-1, 1), o = c(-1, 1.5)), method = "newton-ridge")
+  })
+  expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5)
+})
+
+test_that("what a database does not compute is refused before a charge, as are mixed shards", {
+  shard_workers(c("one", "two"))
+  made <- sqlite_shards(d)
+  shards <- dp_shards(made$functions, c("one", "two"))
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  refused <- function(text, ...) {
+    expect_error(quiet_fit(data = shards, budget = budget, ...), text, class = "dpsosp_error_argument")
+  }
+  refused("does not compute", y ~ a + b, bounds = frame_bounds[c("a", "b")], method = "objpert")
+  refused("does not compute", a ~ b, loss = "squared", bounds = frame_bounds["b"], method = "newton-ridge")
+  refused("Declare `bounds` of", y ~ a + b, bounds = "private")
+  refused("sin\\(\\) is not computed", y ~ sin(a), bounds = list("sin(a)" = c(-1, 1)), method = "newton")
+  expect_equal(nrow(dp_ledger(budget)), 0L)
+  expect_error(dp_shards(list(made$functions[[1]], frame_shards(400, 2)[[2]]), c("one", "two")), "not both tables",
+               class = "dpsosp_error_source")
+})
+
+test_that("a lost worker, a forged sum and another number of rows end the fit after one charge", {
+  shard_workers(c("one", "two"))
+  made <- sqlite_shards(d)
+  shards <- dp_shards(made$functions, c("one", "two"))
+  lost <- function(text, at) {
+    budget <- dp_budget(eps = 5, delta = 1e-6)
+    error <- expect_error(shard_fit(shards, method = "newton-ridge", budget = budget), text,
+                          class = "dpsosp_error_source")
+    expect_no_match(conditionMessage(error), "people|SELECT|sqlite")
+    expect_equal(charged(budget), at)
+  }
+  spoil_worker("two", quote(replace(answer, "sum", list(answer$sum + 1e3))), at = 4)
+  lost("no such sum", 4)
+  spoil_worker("two", quote(replace(answer, "n", answer$n + 1)), at = 2)
+  lost("another number of rows", 2)
+  spoil_worker("two", quote(answer))
+  # A fit that ends without a word to the workers leaves their snapshots; the next fit has snapshots of its own.
+  connection <- DBI::dbConnect(RSQLite::SQLite(), made$files[2])
+  DBI::dbGetQuery(connection, "PRAGMA journal_mode = WAL")
+  original <- dpsosp:::hold_shards
+  put <- function(value) utils::assignInNamespace("hold_shards", value, "dpsosp")
+  withr::defer(put(original))
+  put(function(shards) {
+    original(shards)
+    function() NULL
+  })
+  expect_s3_class(shard_fit(shards, method = "gd"), "dp_sosp")
+  put(original)
+  DBI::dbExecute(connection, "DELETE FROM people WHERE rowid = 3")
+  lost("another number of rows", 0)
+  DBI::dbDisconnect(connection)
+  mirai::daemons(0, .compute = "two")
+  lost("its worker has ended", 0)
+})
+
+test_that("two PostgreSQL clusters give the fit in memory, and see sums and the preparation of rows only", {
+  nodes <- list(postgres_connection(), postgres_connection())
+  shard_workers(c("one", "two"))
+  hosts <- vapply(nodes, function(node) DBI::dbGetInfo(node)$host, "")
+  half <- seq_len(nrow(d)) <= 150
+  for (i in 1:2) DBI::dbWriteTable(nodes[[i]], "people", d[half == (i == 1), ])
+  shards <- dp_shards(lapply(hosts, function(host) {
+    eval(bquote(function() {
+      connection <- DBI::dbConnect(RPostgres::Postgres(), host = .(host), user = "postgres", dbname = "postgres")
+      dpsosp::dp_source(connection, "people", levels = .(levels_of(d)), push = TRUE)
+    }), globalenv())
+  }), c("one", "two"))
+  for (node in nodes) DBI::dbExecute(node, "ALTER SYSTEM SET log_statement = 'all'")
+  for (node in nodes) DBI::dbGetQuery(node, "SELECT pg_reload_conf()")
+  Sys.sleep(0.5)
+  fits <- lapply(list(shards, d), function(data) {
+    shard_fit(data, method = "newton-ridge", budget = dp_budget(eps = 5, delta = 1e-6))
+  })
+  expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5)
+  for (host in hosts) {
+    log <- system2("cat", file.path(host, "log"), stdout = TRUE)
+    said <- sub(".*(statement|execute [^:]*): *", "", grep("LOG: +(statement|execute)", log, value = TRUE))
+    known <- paste0("^(BEGIN|SET LOCAL|ROLLBACK|SAVEPOINT|(CREATE TEMP|DROP) TABLE|INSERT INTO pg_temp.dpsosp_rows|",
+                    "WITH .*SUM\\()")
+    expect_gt(length(grep("^WITH .*SUM\\(", said)), 50)
+    expect_identical(grep(known, said, invert = TRUE, value = TRUE), character())
+  }
+  # A node that ends in the middle of a fit.
+  spoil_worker("two", quote({
+    source <- get("linked", asNamespace("dpsosp"))[[request$key]]
+    DBI::dbGetQuery(source$push$connection, "SELECT pg_terminate_backend(pg_backend_pid())")
+    answer
+  }), at = 3)
+  budget <- dp_budget(eps = 5, delta = 1e-6)
+  error <- expect_error(shard_fit(shards, method = "newton-ridge", budget = budget), "its worker failed",
+                        class = "dpsosp_error_source")
+  expect_equal(charged(budget), 3)
+})
