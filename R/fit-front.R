@@ -264,17 +264,22 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             storage = c("double", "single"), geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), subset = NULL, weights = NULL, na.action = NULL,
-                            contrasts = NULL, ...) {
+                            contrasts = NULL, smooth = FALSE, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   asked <- check_model_takes(model, mget(asked_arguments), call)
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
+  sourced <- is_source(data, "data", call)
+  if (check_flag(smooth, "smooth", call)) {
+    if (!sourced) check_data(data, "data", call)
+    formula <- smooth_formula(formula, if (sourced) data$schema else data, call)
+  }
   problem <- if (!is.null(model)) {
     network_formula(formula, data, model, loss, bounds, extras, call)
   } else {
-    make <- if (is_source(data, "data", call)) problem_source else problem_formula
+    make <- if (sourced) problem_source else problem_formula
     make(formula, data, loss, bounds, radius, extras, call, implies_loss(method))
   }
   fit_problem(problem, asked)

@@ -1,19 +1,35 @@
-# The stage of a job that finds the ranges that are not declared. It is the first charge.
+# The stage of a job that finds the ranges that are not declared, and the masses of the cells that give smooths their
+# knots and columns. It is the first charge.
 
 # Fraction of the job's budget.
 ranges_share <- 0.05
 
 job_ranges <- function(job) {
+  if (has_smooths(job$design)) job <- complete(job, design = size_smooths(job$design, records_for_smooths(job)))
   columns <- job$columns(job)
-  job <- add_entries(job, private = names(columns))
-  if (length(columns) == 0L) return(job)
-  inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
-         if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
-  found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
-                          cutting = job$inference == "none")
-  warn_missed(names(columns)[!attr(found, "found")], job$call)
-  complete(job, design = design_fill_ranges(job$design, found))
+  open <- design_private_names(job$design)
+  job <- add_entries(job, private = open)
+  cells <- NULL
+  if (length(columns) > 0L) {
+    smooths <- counted_smooths(job$design)
+    inform("ranges", format_share(ranges_share), " of the budget finds the ", ranges_text(open, smooths), " of ",
+           length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
+           "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
+    found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
+                            cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
+    warn_missed(open[!attr(found, "found")[open]], job$call)
+    cells <- attr(found, "cells")
+    job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
+  }
+  if (has_smooths(job$design)) complete(job, design = complete_smooths(job$design, cells)) else job
 }
+
+ranges_text <- function(open, smooths) {
+  paste(c(if (length(open) > 0L) "ranges", if (length(smooths) > 0L) "knots"), collapse = " and ")
+}
+
+# Under zero-out a gradient has half the noise.
+records_for_smooths <- function(job) records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
 
 warn_missed <- function(missed, call) {
   if (length(missed) == 0L) return(invisible())
@@ -23,6 +39,3 @@ warn_missed <- function(missed, call) {
        "is known about it:\n  bounds = list(", paste0(vapply(some, backquote, ""), " = c( , )", collapse = ", "),
        if (length(missed) > length(some)) ", ...", ")", call = call)
 }
-
-# The name as code: log(b) in backticks, a without.
-backquote <- function(name) deparse(as.name(name), backtick = TRUE)

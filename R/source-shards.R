@@ -291,7 +291,7 @@ check_opened <- function(answers, source, columns) {
 close_shards <- function(shards) function() suspendInterrupts(try(send_workers(shards, "close"), silent = TRUE))
 
 # Takes the place of a list of columns in private_ranges(), as stream_columns().
-shard_columns <- function(source, design) shard_counted(source, design, names = design_private_names(design))
+shard_columns <- function(source, design) shard_counted(source, design, names = design_counted_names(design))
 
 # The coded responses, as stream_counted(); or columns of these names, where there is no response.
 shard_counted <- function(source, design, response = NULL, names = response$name) {
