@@ -26,7 +26,7 @@ declared_basis <- function(e, term, call) {
   given <- tryCatch(as.list(match.call(bases[[kind]]$arguments, e))[-1],
                     error = function(e) refuse(conditionMessage(e), "."))
   if (is.null(given$x) || is_empty(given$x)) refuse("there is no column.")
-  bases[[kind]]$before(e, given, refuse)
+  if (!is.null(bases[[kind]]$before)) bases[[kind]]$before(e, given, refuse)
   constants <- given[!names(given) %in% c("x", "z")]
   for (name in names(constants)) if (!is_constants(constants[[name]])) refuse("`", name, "` must be constants.")
   columns <- given[names(given) %in% c("x", "z")]
@@ -79,7 +79,8 @@ basis_variable <- function(e, name, basis, empty, call) {
   }
   variable <- bases[[basis$kind]]$variable(basis)
   k <- seq_along(variable$parts)
-  if (is.null(names(variable$parts))) names(variable$parts) <- if (length(k) > 1L) paste0(name, k) else rep(name, length(k))
+  numbered <- if (length(k) == 1L) name else paste0(name, k, recycle0 = TRUE)
+  if (is.null(names(variable$parts))) names(variable$parts) <- numbered
   if (!variable$together) variable$of <- utils::head(names(variable$parts), 1L)
   c(list(expression = e), variable)
 }
@@ -199,7 +200,8 @@ check_smooth <- function(basis, refuse) {
 
 check_product <- function(basis, refuse) {
   if (is.null(basis$z)) refuse("ti() needs two columns.")
-  list(kind = basis$kind, x = basis$x, z = basis$z, columns = check_smooth_size(basis[["k"]], refuse) %||% smooth_products)
+  columns <- check_smooth_size(basis[["k"]], refuse) %||% smooth_products
+  list(kind = basis$kind, x = basis$x, z = basis$z, columns = columns)
 }
 
 check_smooth_size <- function(k, refuse) {
@@ -223,7 +225,7 @@ product_variable <- function(basis) list(parts = list(), of = character(), toget
 
 # form       how to write it with public values: each basis reads something from the data unless it is given
 # arguments  those of the function of this name
-# before     function(e, given, refuse): refuses arguments that are no constants, before they are evaluated
+# before     function(e, given, refuse): refuses arguments before they are evaluated, if there is something to refuse
 # check      function(basis, refuse): the checked arguments, with the kind and x
 # variable   function(basis): parts, of and together, as above
 bases <- list(
@@ -234,12 +236,12 @@ bases <- list(
   ),
   bs = list(
     form = "bs(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
-    arguments = function(x, df, knots, degree = 3, intercept = FALSE, Boundary.knots) NULL, before = function(...) NULL,
+    arguments = function(x, df, knots, degree = 3, intercept = FALSE, Boundary.knots) NULL,
     check = check_spline, variable = spline_variable
   ),
   ns = list(
     form = "ns(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
-    arguments = function(x, df, knots, intercept = FALSE, Boundary.knots) NULL, before = function(...) NULL,
+    arguments = function(x, df, knots, intercept = FALSE, Boundary.knots) NULL,
     check = check_spline, variable = spline_variable
   ),
   s = list(

@@ -44,7 +44,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
   design <- structure(class = "dp_design", list(
     terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
-    schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
+    term = expanded$term, schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
     ranges = NULL, radius = radius, intercept = intercept, subset = subset, weights = weights, offset = offset
   ))
   design$smooth <- smooth
@@ -174,6 +174,7 @@ design_columns <- function(predictors, levels, variables, full) {
 #   levels      of the predictors that are factors
 #   full        the factor that has an indicator of its first level, too
 #   products    for predictors whose range follows from columns: the names of these columns
+#   term        of the formula that each predictor belongs to
 #   blocks      predictors with the same block name form a vector of norm at most one in each row
 expand_terms <- function(terms, variables, call) {
   factors <- attr(terms, "factors")
@@ -188,6 +189,7 @@ expand_terms <- function(terms, variables, call) {
     interaction <- if (length(names) > 1L) term
     codings <- Map(function(variable, name, code) new_coding(variable, name, code, interaction, call), variables[names],
                    names, codes)
+    before <- names(out$predictors)
     out <- if (!all(vapply(codings, is_levels, NA))) {
       add_products(out, term, codings)
     } else if (length(names) == 1L) {
@@ -195,6 +197,7 @@ expand_terms <- function(terms, variables, call) {
     } else {
       add_pairs(out, variables[names], codings)
     }
+    out$term[setdiff(names(out$predictors), before)] <- term
   }
   repeated <- anyDuplicated(names(out$predictors))
   if (repeated > 0L) {

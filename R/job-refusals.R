@@ -140,10 +140,7 @@ refuse_smooth <- function(job) {
   }
   given <- c(start = !is.null(job$asked$start), geometry = inherits(job$asked$geometry, "dp_geometry"))
   if (any(given)) {
-    return(paste0("`", names(given)[given][1], "` does not go with smooth terms, whose columns are found by the fit."))
-  }
-  if (job$inference != "none") {
-    "There are no intervals for smooth terms, whose columns the prior shrinks: leave out `inference`."
+    paste0("`", names(given)[given][1], "` does not go with smooth terms, whose columns are found by the fit.")
   }
 }
 
@@ -188,7 +185,7 @@ check_requirements <- function(job) {
 # Is the problem too large for the matrices that the method asks for?
 check_matrices <- function(job) {
   if (has_smooths(job$design)) {
-    check_matrix_size(most_columns(job$design) + 1, "A matrix of all columns of smooth terms", job$call)
+    check_matrix_size(max_columns(job$design) + 1, "A matrix of all columns of smooth terms", job$call)
   }
   if (job$side <= max_matrix) return(invisible())
   if (job$method$family$matrices(job$control)) {

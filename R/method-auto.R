@@ -24,8 +24,8 @@ chosen_method <- function(job) {
   for_loss(find_method(if (name == "auto") auto_method(job) else name, is_network(job)), job)
 }
 
-# Smooths need the prior of newton-ridge. The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
-# (inst/experiments/inference.R), except those of counts, for which there is no other way.
+# The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
+# (inst/experiments/inference.R), except those of counts, for which there is no other way. Smooths need a prior.
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
   if (has_smooths(job$design)) return("newton-ridge")

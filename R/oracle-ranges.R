@@ -36,6 +36,8 @@ ranges_error <- 0.01    # probability that noise is mistaken for a column's core
 # deviations, that there are no values?
 ranges_cutting <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
 ranges_keeping <- list(reach = 0.02, across = 3, tail = 0, outside = 0.01, surely = TRUE)
+# Of smooths, whose knots are where the values are, so that a range may be wide (inst/experiments/smooth-rule.R).
+ranges_smooth <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
 ranges_octave_worth <- 0.05
 ranges_max_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
 ranges_others <- 0.02   # fraction of n that is assumed to be outside the fullest cell at least
@@ -72,8 +74,10 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
   read <- list()
   if (length(open) > 0L) {
     octaves <- release(open, rep(list(octave_breaks), length(open)), share * rho)
-    read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n,
-                   rule = if (cutting) ranges_cutting else ranges_keeping)
+    read <- lapply(stats::setNames(nm = open), function(name) {
+      rule <- if (name %in% rownames(known)) ranges_smooth else if (cutting) ranges_cutting else ranges_keeping
+      read_octaves(octaves$counts[[name]], octaves$sd, n, rule)
+    })
   }
   rest <- (1 - share) * rho
   precise <- is_precise(length(columns), n, rest, neighbours)
@@ -258,7 +262,7 @@ even_breaks <- function(range) {
 # Sorted breaks with the ends of the range. zeros: is zero a cell of its own?
 apart_from_zero <- function(at, range, zeros) {
   width <- smooth_zero_width * max(abs(c(range$lower, range$upper)))
-  if (zeros && range$lower <= 0 && range$upper >= 0) at <- c(at[abs(at) > 10 * width], -width, if (range$lower == 0) 0, width)
+  if (zeros && range$lower <= 0 && range$upper >= 0) at <- c(at[abs(at) > 10 * width], -width, width)
   at <- sort(pmin(pmax(at, range$lower), range$upper))
   at <- c(range$lower, at[at > range$lower & at < range$upper], range$upper)
   at[c(TRUE, diff(at) > 0.1 * width)]

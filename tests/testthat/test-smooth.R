@@ -1,22 +1,5 @@
 # Smooth terms: knots and columns from masses, what is refused, what a fit releases, and rows of their own.
 
-smooth_problem <- function(n, seed = 1) {
-  set.seed(seed)
-  d <- data.frame(a = runif(n, 0, 10), b = rexp(n, 1 / 1000), z = ifelse(runif(n) < 0.7, 0, rexp(n, 1 / 50)),
-                  f = factor(sample(c("u", "v", "w"), n, TRUE), c("u", "v", "w")))
-  eta <- 2 * sin(d$a) + (d$z > 0) - 0.5 * log(d$b / 700) + (d$f == "w") - 0.5
-  d$y <- runif(n) < plogis(eta)
-  d$truth <- plogis(eta)
-  d
-}
-
-smooth_fit <- function(formula, data, eps = 2, seed = 1, ...) {
-  set.seed(seed)
-  suppressWarnings(suppressMessages(dp_sosp(formula, data, eps = eps, delta = 1e-6, noise = "reproducible", ...)))
-}
-
-cells_of <- function(breaks, mass) list(breaks = breaks, mass = mass / sum(mass))
-
 # ---- knots and columns ----
 
 test_that("masses are the nearest nonnegative numbers with the sum one, of the records that are there", {
@@ -139,7 +122,7 @@ test_that("what smooths do not take is refused with the reason, before anything 
   }
   refused(y ~ s(a), "`start`", "dpsosp_error_smooth", start = c(0, 0))
   refused(y ~ s(a), "`geometry`", "dpsosp_error_smooth", geometry = geometry_public(5, 3))
-  refused(y ~ s(a), "intervals", "dpsosp_error_smooth", inference = "model")
+  refused(y ~ s(a), "do not go with smooth terms", "dpsosp_error_inference", inference = "model")
   refused(y ~ s(a), "smooth", "dpsosp_error_smooth", model = model_mlp(3))
   expect_error(dp_plan(1000, formula = y ~ s(a), schema = d, eps = 1), "takes no smooth terms",
                class = "dpsosp_error_argument")
@@ -179,7 +162,8 @@ test_that("with little data a smooth is the straight line, to the bit", {
   expect_identical(unname(coef(smooth)), unname(coef(line)))
   expect_identical(names(coef(smooth))[2:4], c("s(a)", "s(b)", "s(z)"))
   expect_identical(dp_ledger(smooth), dp_ledger(line))
-  expect_identical(unname(coef(smooth_fit(y ~ s(a) + f, d, eps = 0.1))), unname(coef(smooth_fit(y ~ a + f, d, eps = 0.1))))
+  found <- lapply(c(y ~ s(a) + f, y ~ a + f), function(formula) coef(smooth_fit(formula, d, eps = 0.1)))
+  expect_identical(unname(found[[1]]), unname(found[[2]]))
 })
 
 test_that("`k` is the largest number of columns, and the number follows from public facts otherwise", {
@@ -284,4 +268,15 @@ test_that("no more columns are counted than are charged for", {
   expect_equal(sum(dp_ledger(budget)$rho), 1e-3)
   expect_equal(nrow(dp_ledger(budget)), 1)
   expect_identical(names(attr(found, "cells")), c("p", "q"))
+})
+
+test_that("masses have the noise that is paid for: sqrt(2 m / (2 rho)) per count of m columns", {
+  columns <- as.list(smooth_problem(3000)[c("a", "b")])
+  known <- rbind(a = c(lower = 0, upper = 10), b = c(0, 1000))
+  counts <- function(seed) {
+    set.seed(seed)
+    found <- dpsosp:::private_ranges(columns, dp_budget(rho = 1), 0.08, "replace-one", TRUE, known = known)
+    3000 * attr(found, "cells")$a$mass
+  }
+  expect_equal(sd(counts(1) - counts(2)) / sqrt(2), sqrt(2 * 2 / (2 * 0.08)), tolerance = 0.25)
 })
