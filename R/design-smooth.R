@@ -3,9 +3,9 @@
 #
 # A smooth is continuous, and linear between knots. Its columns are x and W_2, W_3, ..., each given by its values at the
 # knots: a basis like that of Demmler and Reinsch for a random walk, orthonormal in the measure of the masses and
-# orthogonal to straight lines, from smooth to wiggly. Column j has the degree j, as a polynomial of an ordered factor,
-# so that a ridge leads to the straight line and the number of knots hardly matters. The columns of ti(x, z) are
-# products of those of s(x) and s(z), whose degrees are added.
+# orthogonal to straight lines, from smooth to wiggly. A power of its number takes the place of the degree that a
+# polynomial of an ordered factor has, so that a ridge leads to the straight line and the number of knots hardly
+# matters. The columns of ti(x, z) are products of those of s(x) and s(z), whose degrees are added.
 #
 # A design with smooths has the entry smooth, a list of
 #   terms     by label, such as "s(x)": a list of x (the expression), columns (their number, with x itself; NULL: what
@@ -46,8 +46,8 @@
 #' 3. A smooth is linear between its knots and constant beyond the outer ones. Its columns are x and functions that are
 #'    orthonormal in the measure of the masses and orthogonal to straight lines, ordered by their variance under a
 #'    random walk: from smooth to wiggly.
-#' 4. A prior that falls with the column's number, as for the polynomials of ordered factors (see [geometry_public()]),
-#'    shrinks the curve towards the straight line; for `ti()` the numbers are added.
+#' 4. A prior that falls with the column's number j, as for polynomials of the degree \eqn{j^{1.5}}{j^1.5} of ordered
+#'    factors (see [geometry_public()]), shrinks the curve towards the straight line; for `ti()` these powers are added.
 #' 5. With d coefficients of the linear model, m smooths and a budget of mu in Gaussian differential privacy, a smooth
 #'    has at most floor((0.06 n mu - d) / m) columns more than its straight line (2 n mu for `"zero-out"`). With few
 #'    records or a small budget that is none, and the fit is the linear one.
@@ -79,6 +79,7 @@ smooth_heavy <- 1.5      # mass of a heavy cell, over that between two knots
 smooth_few <- 0.35       # least mass between a knot and a heavy cell after it, over the same
 smooth_rank <- 0.75      # the random walk's time is this fraction of rank, the rest is position
 smooth_even <- 0.05      # fraction of the masses that is spread evenly over the cells
+smooth_degree <- 1.5     # column j has this power of j in place of the degree of a polynomial of an ordered factor
 smooth_noise <- 0.06     # largest d / (n mu) to which smooths add columns (inst/experiments/smooth-rule.R)
 
 # ---- terms of a formula ----
@@ -206,7 +207,8 @@ complete_smooths <- function(design, cells) {
   fill_ranges(design)
 }
 
-smooth_part <- function(x, knots, values, degree) call("smooth_column", x, knots, values, degree)
+# column: its number; of a product of smooths, see degree_of().
+smooth_part <- function(x, knots, values, column) call("smooth_column", x, knots, values, column^smooth_degree)
 
 even_cells <- function(knots) {
   knots <- unique(knots)

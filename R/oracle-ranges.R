@@ -27,8 +27,7 @@
 #
 # These rules were chosen on synthetic columns: inst/experiments/ranges-rule.R.
 
-ranges_octaves_share <- 0.75 # of their budget,
-smooth_octaves_share <- 0.5  # and where smooths need cells
+ranges_octaves_share <- 0.75
 ranges_error <- 0.01    # probability that noise is mistaken for a column's core
 # reach: probability that noise is mistaken for data in the next octave. across: standard deviations that are evidence
 # for values on the other side of zero. tail: an octave with less than this fraction of n is omitted. outside: fraction
@@ -36,8 +35,6 @@ ranges_error <- 0.01    # probability that noise is mistaken for a column's core
 # deviations, that there are no values?
 ranges_cutting <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
 ranges_keeping <- list(reach = 0.02, across = 3, tail = 0, outside = 0.01, surely = TRUE)
-# Of smooths, whose knots are where the values are, so that a range may be wide (inst/experiments/smooth-rule.R).
-ranges_smooth <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
 ranges_octave_worth <- 0.05
 ranges_max_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
 ranges_others <- 0.02   # fraction of n that is assumed to be outside the fullest cell at least
@@ -60,8 +57,7 @@ octave_breaks <- local({
 # attribute "found" is FALSE where no group of counts exceeded the noise level; the range is then [-1, 1]. Draws at most
 # rho from the budget. cutting: may ranges cut off a few values? This would bias coefficients.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
-# the attribute "cells" then has breaks and mass for each whose range is known or found. Ranges of other columns are
-# found as without smooths, but with less of the budget for octaves.
+# the attribute "cells" then has breaks and mass for each whose range is known or found.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_smooths) {
   n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
@@ -69,15 +65,12 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
   }
   declared <- rownames(known)[!is.na(known[, "lower"])]
   open <- setdiff(names(columns), declared)
-  share <- if (length(open) == 0L) 0 else if (nrow(known) > 0L) smooth_octaves_share else if (cutting)
-    ranges_octaves_share else 1
+  share <- if (length(open) == 0L) 0 else if (cutting) ranges_octaves_share else 1
   read <- list()
   if (length(open) > 0L) {
     octaves <- release(open, rep(list(octave_breaks), length(open)), share * rho)
-    read <- lapply(stats::setNames(nm = open), function(name) {
-      rule <- if (name %in% rownames(known)) ranges_smooth else if (cutting) ranges_cutting else ranges_keeping
-      read_octaves(octaves$counts[[name]], octaves$sd, n, rule)
-    })
+    read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n,
+                   rule = if (cutting) ranges_cutting else ranges_keeping)
   }
   rest <- (1 - share) * rho
   precise <- is_precise(length(columns), n, rest, neighbours)

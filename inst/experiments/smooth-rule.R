@@ -13,26 +13,22 @@ arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 
-ranges <- function(...) list(ranges_smooth = utils::modifyList(dpsosp:::ranges_smooth, list(...)))
+ranges <- function(...) list(ranges_cutting = utils::modifyList(dpsosp:::ranges_cutting, list(...)))
 degree <- function(of) {
-  list(smooth_part = function(x, knots, values, degree) call("smooth_column", x, knots, values, of(degree)))
+  list(smooth_part = function(x, knots, values, column) call("smooth_column", x, knots, values, of(column)))
 }
 settings <- list(
   line = NULL, current = list(),
   "noise 0.03" = list(smooth_noise = 0.03), "noise 0.04" = list(smooth_noise = 0.04),
   "noise 0.08" = list(smooth_noise = 0.08), "noise 0.12" = list(smooth_noise = 0.12),
-  "all columns" = list(smooth_noise = Inf),
-  "tail 0.01" = ranges(tail = 0.01), "tail 0.003" = ranges(tail = 0.003),
-  "degree 1" = degree(function(j) 1), "degree j^1.5" = degree(function(j) j^1.5),
-  "degree j^2" = degree(function(j) j^2),
-  "knots 8" = list(smooth_knots = 8L), "octaves 0.75" = list(smooth_octaves_share = 0.75),
-  "rank 0.5" = list(smooth_rank = 0.5)
+  "all columns" = list(smooth_noise = Inf), "tail 0.01" = ranges(tail = 0.01),
+  "degree j" = degree(function(j) j), "degree j^2" = degree(function(j) j^2), "knots 8" = list(smooth_knots = 8L),
+  "octaves 0.5" = list(ranges_octaves_share = 0.5)
 )
 
 problems <- rbind(
   expand.grid(n = 4000, eps = c(0.5, 1, 3), truth = c("linear", "mixed", "additive")),
-  expand.grid(n = 20000, eps = c(0.1, 0.5, 3), truth = c("linear", "mixed", "additive")),
-  expand.grid(n = 20000, eps = c(0.5, 3), truth = "tail"),
+  expand.grid(n = 20000, eps = c(0.5, 3), truth = c("linear", "mixed", "additive", "tail")),
   expand.grid(n = 40000, eps = c(0.5, 3), truth = c("linear", "mixed", "additive"))
 )
 key <- names(problems)

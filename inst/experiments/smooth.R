@@ -1,8 +1,8 @@
 # Curves against straight lines on the data frames of newcomer.R: each numeric column with more than two documented
-# values becomes s(). Private ranges, replace-one, delta = 1/n^2; binary columns have the bounds 0 and 1. Only 75,000
-# rows of covertype are used. All results are exact and NOT PRIVATE.
+# values becomes s(). Private ranges, replace-one, delta = 1/n^2; binary columns have the bounds 0 and 1. At most 75,000
+# rows of a set are used. All results are exact and NOT PRIVATE.
 #   Rscript smooth.R RESULTS.csv FOLDER [SEEDS [SET ...]]  runs that are not in the file yet (3 seeds, all sets)
-#   Rscript smooth.R --summary RESULTS.csv
+#   Rscript smooth.R --summary RESULTS.csv [SUMMARY.csv]   means over the seeds, and gains with standard errors
 # FOLDER as in raw.R. Each fit predicts for a fifth of the rows; only rows for which glm() predicts, too, are used.
 library(dpsosp)
 
@@ -47,7 +47,7 @@ run <- function(path, folder, seeds, chosen) {
   }
 }
 
-summarise <- function(path) {
+summarise <- function(path, summary) {
   x <- utils::read.csv(path)
   key <- c("set", "n", "eps", "seed")
   x <- merge(x[x$model == "line", ], x[x$model == "curve", ], key, suffixes = c("", ".curve"))
@@ -60,11 +60,16 @@ summarise <- function(path) {
   gains <- stats::aggregate(x[c("gain.auc", "gain.loss")], by, mean)
   errors <- stats::aggregate(x[c("gain.auc", "gain.loss")], by, error)
   print(format(means[order(means$set), ], digits = 3), row.names = FALSE)
+  if (!is.na(summary)) {
+    kept <- setdiff(names(means), c("seconds", "seconds.curve"))
+    means[sapply(means, is.double)] <- lapply(means[sapply(means, is.double)], signif, 4)
+    utils::write.csv(means[kept], summary, row.names = FALSE, quote = FALSE)
+  }
   print(format(merge(gains, errors, names(by), suffixes = c("", ".se")), digits = 1), row.names = FALSE)
 }
 
 if (identical(arguments[1], "--summary")) {
-  summarise(arguments[2])
+  summarise(arguments[2], arguments[3])
 } else {
   seeds <- if (length(arguments) > 2) as.integer(arguments[3]) else 3L
   run(arguments[1], arguments[2], seeds, if (length(arguments) > 3) arguments[-(1:3)] else names(sets))
