@@ -49,8 +49,9 @@
 #' 4. A prior that falls with the column's number j, as for polynomials of the degree \eqn{j^{1.5}}{j^1.5} of ordered
 #'    factors (see [geometry_public()]), shrinks the curve towards the straight line; for `ti()` these powers are added.
 #' 5. With d coefficients of the linear model, m smooths and a budget of mu in Gaussian differential privacy, a smooth
-#'    has at most floor((0.06 n mu - d) / m) columns more than its straight line (2 n mu for `"zero-out"`). With few
-#'    records or a small budget that is none, and the fit is the linear one.
+#'    has at most floor((0.06 n mu - d) / m) columns more than its straight line (2 n mu for `"zero-out"`). With two
+#'    classes, of which the second has the released fraction p, 4 p (1 - p) n mu takes the place of n mu. With few
+#'    records, a rare class or a small budget that is none, and the fit is the linear one.
 #'
 #' All this follows from releases, n and the call: no further query reads the data. In memory, from sources, databases
 #' (whose rows are fetched, as for all fits in a geometry) and shards the fit is the same.
@@ -146,8 +147,9 @@ backquote <- function(name) deparse(as.name(name), backtick = TRUE)
 # ---- numbers of columns ----
 
 # The design with the number of columns of each smooth: what the noise allows, unless the call says it. In total there
-# are d + m q of them for d columns of the linear model and m smooths. records: n mu.
+# are d + m q of them for d columns of the linear model and m smooths. records: n mu, less with rare classes.
 size_smooths <- function(design, records) {
+  if (!has_smooths(design)) return(design)
   terms <- design$smooth$terms
   open <- vapply(terms, function(term) is.null(term$columns), NA)
   declared <- sum(vapply(terms[!open], function(term) term$columns - 1L, 0L))

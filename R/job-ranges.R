@@ -5,31 +5,27 @@
 ranges_share <- 0.05
 
 job_ranges <- function(job) {
-  if (has_smooths(job$design)) job <- complete(job, design = size_smooths(job$design, records_for_smooths(job)))
-  columns <- job$columns(job)
+  sized <- complete(job, design = size_smooths(job$design, records_for_smooths(job)))
+  columns <- sized$columns(sized)
   open <- design_private_names(job$design)
   job <- add_entries(job, private = open)
-  cells <- NULL
   if (length(columns) > 0L) {
-    smooths <- counted_smooths(job$design)
+    smooths <- counted_smooths(sized$design)
     inform("ranges", format_share(ranges_share), " of the budget finds the ", ranges_text(open, smooths), " of ",
            length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
     warn_missed(open[!attr(found, "found")[open]], job$call)
-    cells <- attr(found, "cells")
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
+    job <- add_entries(job, cells = attr(found, "cells"))
   }
-  if (has_smooths(job$design)) complete(job, design = complete_smooths(job$design, cells)) else job
+  if (tells_class(job)) job else add_columns(job)
 }
 
 ranges_text <- function(open, smooths) {
   paste(c(if (length(open) > 0L) "ranges", if (length(smooths) > 0L) "knots"), collapse = " and ")
 }
-
-# Under zero-out a gradient has half the noise.
-records_for_smooths <- function(job) records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
 
 warn_missed <- function(missed, call) {
   if (length(missed) == 0L) return(invisible())

@@ -50,6 +50,23 @@ test_that("smooths are shown as a table, as lines of print() and as panels", {
   expect_length(unique(picture$data[[1]]$PANEL), 2)
 })
 
+test_that("other packages take fits with smooths, or are told why not", {
+  d <- smooth_problem(4000)
+  fit <- smooth_fit(y ~ s(a) + f, d)
+  grid <- data.frame(a = c(1, 2), f = c("u", "v"))
+  expect_error(dp_inference(fit, d, eps = 1), "do not go with smooth terms", class = "dpsosp_error_inference")
+  expect_s3_class(suppressMessages(dp_evaluate(fit, d[1:500, ], eps = 1)), "dp_evaluation")
+  expect_identical(suppressMessages(dp_certify(fit, d[1:500, ], eps = 1))$n, 500L)
+  again <- suppressMessages(update(fit, formula = y ~ s(a) + f, data = d, eps = 1))
+  expect_true("s(a)" %in% names(coef(again)))
+  expect_equal(dpsosp:::get_predict.dp_sosp(fit, grid)$estimate, predict(fit, grid, type = "response"))
+  skip_if_not_installed("insight")
+  expect_setequal(insight::find_predictors(fit, flatten = TRUE), c("a", "f"))
+  expect_identical(nrow(insight::get_parameters(fit)), length(coef(fit)))
+  skip_if_not_installed("emmeans")
+  expect_error(emmeans::emmeans(fit, ~f, data = grid), "no intervals")
+})
+
 test_that("all losses with a geometry find shapes", {
   d <- smooth_problem(20000)
   eta <- qlogis(d$truth)

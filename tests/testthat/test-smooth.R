@@ -182,6 +182,22 @@ test_that("`k` is the largest number of columns, and the number follows from pub
   expect_equal(unname(columns(40, y ~ s(a, k = 9) + s(b))), c(9, 1))
 })
 
+test_that("a rare class leaves a smooth fewer columns, and a fit with little noise converges", {
+  set.seed(5)
+  d <- data.frame(a = runif(8000, 0, 2))
+  d$y <- runif(8000) < plogis(-9 + 4 * d$a)
+  bounds <- list(a = c(0, 2))
+  rare <- smooth_fit(y ~ s(a), d, eps = 0.5, bounds = bounds)
+  even <- smooth_fit(y ~ s(a), transform(d, y = a > 1), eps = 0.5, bounds = bounds)
+  expect_lt(length(coef(rare)), length(coef(even)) - 3)
+  fit <- smooth_fit(y ~ s(a), d, eps = 30, bounds = bounds)
+  expect_gt(length(coef(fit)), 10)
+  link <- predict(fit, d)
+  truth <- plogis(-9 + 4 * d$a)
+  loss <- function(t) mean(truth * log1p(exp(-t)) + (1 - truth) * log1p(exp(t)))
+  expect_lt(loss(link) - loss(qlogis(truth)), 0.004)
+})
+
 test_that("public knots are taken as they are, and no values are counted for them", {
   d <- smooth_problem(4000)
   knots <- c(0, 1, 3, 5, 8, 10)
