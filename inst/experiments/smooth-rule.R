@@ -9,9 +9,9 @@
 # all settings.
 #
 # In results/smooth-rule.csv "current" has column j of the degree j and half of the budget of ranges for octaves, and
-# the settings of the first part are compared with that; "then" are settings with the degree j^1.5 and the present share
-# of octaves (6 seeds). After that came the class's fraction in the number of columns (add_columns()) and the curvature of
-# the steps' last correction (start_curvature()), both for rare classes, which these problems do not have.
+# the settings of the first part are compared with that; "then" are settings with the degree j^1.5 and the present
+# share of octaves (6 seeds). After that came the class's fraction in the number of columns (add_columns()) and the
+# curvature of the last correction (start_curvature()), both for rare classes, which these problems do not have.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

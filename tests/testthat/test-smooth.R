@@ -184,18 +184,17 @@ test_that("`k` is the largest number of columns, and the number follows from pub
 
 test_that("a rare class leaves a smooth fewer columns, and a fit with little noise converges", {
   set.seed(5)
-  d <- data.frame(a = runif(8000, 0, 2))
-  d$y <- runif(8000) < plogis(-9 + 4 * d$a)
-  bounds <- list(a = c(0, 2))
+  d <- data.frame(a = pmax(rnorm(8000, 835, 480), 0), b = rnorm(8000, 33000, 13000))
+  eta <- -10.8 + 0.0056 * d$a
+  d$y <- runif(8000) < plogis(eta)
+  bounds <- list(a = c(0, 2048), b = c(0, 65536))
   rare <- smooth_fit(y ~ s(a), d, eps = 0.5, bounds = bounds)
-  even <- smooth_fit(y ~ s(a), transform(d, y = a > 1), eps = 0.5, bounds = bounds)
+  even <- smooth_fit(y ~ s(a), transform(d, y = a > 835), eps = 0.5, bounds = bounds)
   expect_lt(length(coef(rare)), length(coef(even)) - 3)
-  fit <- smooth_fit(y ~ s(a), d, eps = 30, bounds = bounds)
-  expect_gt(length(coef(fit)), 10)
-  link <- predict(fit, d)
-  truth <- plogis(-9 + 4 * d$a)
-  loss <- function(t) mean(truth * log1p(exp(-t)) + (1 - truth) * log1p(exp(t)))
-  expect_lt(loss(link) - loss(qlogis(truth)), 0.004)
+  fit <- smooth_fit(y ~ s(a) + s(b), d, eps = 30, bounds = bounds)
+  expect_gt(length(coef(fit)), 20)
+  loss <- function(t) mean(plogis(eta) * log1p(exp(-t)) + plogis(-eta) * log1p(exp(t)))
+  expect_lt(loss(predict(fit, d)) - loss(eta), 0.004)
 })
 
 test_that("public knots are taken as they are, and no values are counted for them", {
