@@ -26,14 +26,15 @@ declared_basis <- function(e, term, call) {
   given <- tryCatch(as.list(match.call(bases[[kind]]$arguments, e))[-1],
                     error = function(e) refuse(conditionMessage(e), "."))
   if (is.null(given$x) || is_empty(given$x)) refuse("there is no column.")
-  if (kind == "poly") check_one_column(e, refuse)
-  constants <- given[names(given) != "x"]
+  if (!is.null(bases[[kind]]$before)) bases[[kind]]$before(e, given, refuse)
+  constants <- given[!names(given) %in% c("x", "z")]
   for (name in names(constants)) if (!is_constants(constants[[name]])) refuse("`", name, "` must be constants.")
-  bases[[kind]]$check(c(list(kind = kind, x = given$x), lapply(constants, eval, row_wise)), refuse)
+  columns <- given[names(given) %in% c("x", "z")]
+  bases[[kind]]$check(c(list(kind = kind), columns, lapply(constants, eval, row_wise)), refuse)
 }
 
 # In poly(x, z) the second column has no name.
-check_one_column <- function(e, refuse) {
+check_one_column <- function(e, given, refuse) {
   arguments <- as.list(e)[-1]
   unnamed <- if (is.null(names(arguments))) arguments else arguments[names(arguments) == ""]
   if (all(vapply(unnamed[-1], is_constants, NA))) return(invisible())
@@ -78,8 +79,9 @@ basis_variable <- function(e, name, basis, empty, call) {
   }
   variable <- bases[[basis$kind]]$variable(basis)
   k <- seq_along(variable$parts)
-  names(variable$parts) <- if (length(k) > 1L) paste0(name, k) else name
-  if (!variable$together) variable$of <- names(variable$parts)[1]
+  numbered <- if (length(k) == 1L) name else paste0(name, k, recycle0 = TRUE)
+  if (is.null(names(variable$parts))) names(variable$parts) <- numbered
+  if (!variable$together) variable$of <- utils::head(names(variable$parts), 1L)
   c(list(expression = e), variable)
 }
 
@@ -135,10 +137,15 @@ contrast_matrix <- function(contrast, levels, name, call) {
   contrast
 }
 
-# The degree of the polynomial of an ordered factor that an expression is, one for others. In products degrees multiply.
+# The degree of the polynomial of an ordered factor or the column of a smooth that an expression is, one for others. In
+# products degrees multiply, those of smooths are added.
 degree_of <- function(e) {
   if (!is.call(e)) return(1)
-  if (identical(e[[1]], quote(`*`))) return(degree_of(e[[2]]) * degree_of(e[[3]]))
+  if (is_smooth_part(e)) return(e[[5]])
+  if (identical(e[[1]], quote(`*`))) {
+    combine <- if (is_smooth_part(e[[2]]) && is_smooth_part(e[[3]])) `+` else `*`
+    return(combine(degree_of(e[[2]]), degree_of(e[[3]])))
+  }
   values <- if (identical(e[[1]], quote(contrast_column))) e[[4]]
   if (length(values) < 3L || length(values) > 95L) return(1) # contr.poly() has no more levels
   same <- colSums(abs(stats::contr.poly(length(values)) - values)) < 1e-8
@@ -156,16 +163,75 @@ check_contrasts <- function(contrasts, factors, call) {
   check_known(named, factors, "contrasts", "factor of the formula", call)
 }
 
+# Rows of the table of columns of a design.
+column_rows <- function(name, variable, kind, level) {
+  k <- length(name)
+  data.frame(name = name, variable = rep_len(variable, k), kind = rep_len(kind, k), level = level)
+}
+
+# ---- smooth terms, of which a fit finds the columns (R/design-smooth.R) ----
+
+smooth_knots <- 16L      # gaps between knots of about equal mass; a heavy cell has both its ends
+smooth_products <- 3L    # columns of each smooth in ti()
+smooth_largest <- 1e150  # knots, as in a database (R/sql-expression.R)
+
+# Before arguments are evaluated; given: by name.
+check_smooth_call <- function(e, given, refuse) {
+  others <- setdiff(names(given), c("x", "z", "k", "knots"))
+  if ("by" %in% others) {
+    refuse("there is no `by`: the smooth is the same for all groups. `x:f` gives each level of f another slope.")
+  }
+  if (length(others) > 0L) {
+    refuse("there is no `", others[1], "`: a smooth is linear between knots, and the prior finds how smooth it is.")
+  }
+  if (!all(vapply(given[setdiff(names(given), c("x", "z"))], is_constants, NA))) {
+    refuse("`k` and `knots` must be constants. A smooth of two columns is s(x) + s(z) + ti(x, z).")
+  }
+}
+
+check_smooth <- function(basis, refuse) {
+  knots <- basis$knots
+  sound <- is.null(knots) || (is.numeric(knots) && length(knots) > 1L && all(is.finite(knots)) &&
+                                max(abs(knots)) <= smooth_largest && min(diff(sort(knots))) > 0)
+  if (!sound) refuse("`knots` must be two or more different numbers; the least and the largest are the range of x.")
+  list(kind = basis$kind, x = basis$x, columns = check_smooth_size(basis[["k"]], refuse),
+       knots = if (!is.null(knots)) sort(as.double(knots)))
+}
+
+check_product <- function(basis, refuse) {
+  if (is.null(basis$z)) refuse("ti() needs two columns.")
+  columns <- check_smooth_size(basis[["k"]], refuse) %||% smooth_products
+  list(kind = basis$kind, x = basis$x, z = basis$z, columns = columns)
+}
+
+check_smooth_size <- function(k, refuse) {
+  if (is.null(k)) return(NULL)
+  if (is.numeric(k) && length(k) == 1L && k %in% seq_len(smooth_knots)) return(as.integer(k))
+  refuse("`k`, the largest number of columns, must be a whole number from 1 to ", smooth_knots, ".")
+}
+
+# The labels are without k and knots, as those of mgcv.
+smooth_label <- function(x) paste0("s(", expression_text(x), ")")
+product_label <- function(x, z) paste0("ti(", expression_text(x), ", ", expression_text(z), ")")
+
+smooth_variable <- function(basis) {
+  list(parts = stats::setNames(list(basis$x), smooth_label(basis$x)), of = smooth_label(basis$x), together = FALSE)
+}
+
+# Its columns come with the masses.
+product_variable <- function(basis) list(parts = list(), of = character(), together = FALSE)
+
 # ---- the table of bases ----
 
 # form       how to write it with public values: each basis reads something from the data unless it is given
 # arguments  those of the function of this name
-# check      function(basis, refuse): the checked arguments, with the kind, x and the number of columns
+# before     function(e, given, refuse): refuses arguments before they are evaluated, if there is something to refuse
+# check      function(basis, refuse): the checked arguments, with the kind and x
 # variable   function(basis): parts, of and together, as above
 bases <- list(
   poly = list(
     form = "poly((x - centre) / scale, degree, raw = TRUE), with a public centre and scale",
-    arguments = function(x, degree = 1, coefs, raw = FALSE, simple) NULL,
+    arguments = function(x, degree = 1, coefs, raw = FALSE, simple) NULL, before = check_one_column,
     check = check_poly, variable = poly_variable
   ),
   bs = list(
@@ -177,5 +243,13 @@ bases <- list(
     form = "ns(x, knots = c(...), Boundary.knots = c(lower, upper)), with public knots",
     arguments = function(x, df, knots, intercept = FALSE, Boundary.knots) NULL,
     check = check_spline, variable = spline_variable
+  ),
+  s = list(
+    form = "s(x)", arguments = function(x, k, knots, bs, by, m, fx, xt, id, sp, pc) NULL, before = check_smooth_call,
+    check = check_smooth, variable = smooth_variable
+  ),
+  ti = list(
+    form = "ti(x, z)", arguments = function(x, z, k, bs, by, m, d, fx, np, xt, id, sp, mc, pc) NULL,
+    before = check_smooth_call, check = check_product, variable = product_variable
   )
 )

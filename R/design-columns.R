@@ -38,14 +38,16 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   intercept <- attr(terms, "intercept") == 1L
   columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
   if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
+  smooth <- design_smooth(terms, bases, names(expanded$predictors), !is.null(radius), call)
   # Each numeric column, factor with at least one column, and basis block has norm at most one.
   blocks <- length(unique(design_blocks(columns$variable, expanded$blocks)))
   radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
   design <- structure(class = "dp_design", list(
     terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
-    schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
+    term = expanded$term, schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
     ranges = NULL, radius = radius, intercept = intercept, subset = subset, weights = weights, offset = offset
   ))
+  design$smooth <- smooth
   declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
 }
 
@@ -84,7 +86,7 @@ declare_ranges <- function(design, bounds, variables, known, data, call) {
   design$ranges <- matrix(NA_real_, length(rows), 2L, dimnames = list(rows, c("lower", "upper")))
   there <- intersect(declared, rows)
   design$ranges[there, ] <- ranges[there, ]
-  design <- fill_ranges(design)
+  design <- declare_smooth_ranges(fill_ranges(design), call)
   for (name in setdiff(declared, c(predictors, of, shifting, names(design$offset)))) {
     check_used(design, name, predictors, call)
   }
@@ -155,9 +157,114 @@ design_columns <- function(predictors, levels, variables, full) {
   columns
 }
 
-column_rows <- function(name, variable, kind, level) {
-  k <- length(name)
-  data.frame(name = name, variable = rep_len(variable, k), kind = rep_len(kind, k), level = level)
+# ---- terms ----
+
+# Terms become predictors, whose value in a row depends on that row alone, as privacy requires. A variable of several
+# columns (R/design-basis.R) contributes each of its columns. An interaction
+#
+#   a:b, both numeric     is a * b
+#   f:a, one a factor     is (f == level) * a for each level of f that is kept
+#   f:g, both factors     is one factor, whose levels are the pairs of kept levels, after "none of them"
+#
+# and likewise for more variables. terms() decides whether all levels are kept or all but the first, so names and
+# coefficients are those of glm(). The range of a product follows from the ranges of its columns at no cost.
+
+# variables: a named list, see R/design-basis.R. The value is a list of
+#   predictors  expressions
+#   levels      of the predictors that are factors
+#   full        the factor that has an indicator of its first level, too
+#   products    for predictors whose range follows from columns: the names of these columns
+#   term        of the formula that each predictor belongs to
+#   blocks      predictors with the same block name form a vector of norm at most one in each row
+expand_terms <- function(terms, variables, call) {
+  factors <- attr(terms, "factors")
+  of_variables <- rows_used(factors)
+  out <- list(predictors = list(), levels = list(), products = list(), blocks = character(),
+              full = if (!attr(terms, "intercept")) first_factor(terms, variables))
+  for (term in colnames(factors)) {
+    used <- which(factors[, term] > 0L)
+    names <- names(variables)[match(used, of_variables)]
+    codes <- factors[used, term]
+    if (identical(names, out$full)) codes <- 2L
+    interaction <- if (length(names) > 1L) term
+    codings <- Map(function(variable, name, code) new_coding(variable, name, code, interaction, call), variables[names],
+                   names, codes)
+    before <- names(out$predictors)
+    out <- if (!all(vapply(codings, is_levels, NA))) {
+      add_products(out, term, codings)
+    } else if (length(names) == 1L) {
+      add_factor(out, names, variables[[names]])
+    } else {
+      add_pairs(out, variables[names], codings)
+    }
+    out$term[setdiff(names(out$predictors), before)] <- term
+  }
+  repeated <- anyDuplicated(names(out$predictors))
+  if (repeated > 0L) {
+    abort("argument", "`formula` has a column and an interaction that are both called `",
+          names(out$predictors)[repeated], "`: rename the column.", call = call)
+  }
+  out
+}
+
+# The first main effect that is a factor. A factor with one level is constant and is skipped.
+first_factor <- function(terms, variables) {
+  factors <- attr(terms, "factors")
+  mains <- which(attr(terms, "order") == 1L)
+  several <- vapply(variables, function(variable) length(variable$levels) > 1L, NA)
+  of_mains <- vapply(mains, function(term) match(which(factors[, term] > 0L), rows_used(factors)), 1L)
+  utils::head(names(variables)[of_mains][several[of_mains]], 1L)
+}
+
+# The coding of a variable in a term, by levels or by parts. code: 1 for all levels but the first, 2 for all;
+# interaction: the name of the interaction, if the term is one.
+new_coding <- function(variable, name, code, interaction, call) {
+  if (!is.null(variable$parts) && (is.null(variable$levels) || code == 1L)) return(variable)
+  levels <- variable$levels
+  if (!is.null(interaction) && anyNA(levels)) {
+    abort("argument", "`formula` has the interaction `", interaction, "`, and NA is a declared level of `", name,
+          "`: give it a name.", call = call)
+  }
+  kept <- if (code == 1L) levels[-1] else levels
+  list(kept = kept, parts = stats::setNames(lapply(kept, function(level) call("==", variable$expression, level)),
+                                            paste0(name, kept, recycle0 = TRUE)))
+}
+
+is_levels <- function(coding) !is.null(coding$kept)
+
+add_factor <- function(out, name, variable) {
+  out$predictors[[name]] <- variable$expression
+  out$levels[[name]] <- variable$levels
+  out
+}
+
+add_pairs <- function(out, variables, codings) {
+  pairs <- expand.grid(lapply(codings, function(coding) names(coding$parts)), stringsAsFactors = FALSE)
+  labels <- do.call(paste, c(unname(as.list(pairs)), sep = ":"))
+  name <- paste(names(variables), collapse = ":")
+  kept <- lapply(codings, `[[`, "kept")
+  expressions <- lapply(variables, `[[`, "expression")
+  out$predictors[[name]] <- as.call(c(quote(crossed), list(labels), unname(rbind(expressions, kept))))
+  out$levels[[name]] <- c("", labels)
+  out
+}
+
+# A term of one variable adds the parts themselves.
+add_products <- function(out, term, codings) {
+  parts <- lapply(codings, `[[`, "parts")
+  of <- unlist(lapply(codings, `[[`, "of"))
+  together <- vapply(codings, function(coding) isTRUE(coding$together), NA)
+  cells <- expand.grid(lapply(parts, seq_along), KEEP.OUT.ATTRS = FALSE)
+  for (i in seq_len(nrow(cells))) {
+    cell <- unlist(cells[i, ])
+    labels <- mapply(function(part, k) names(part)[k], parts, cell)
+    name <- paste(labels, collapse = ":")
+    out$predictors[[name]] <- Reduce(function(a, b) call("*", a, b), Map(`[[`, parts, cell))
+    if (!identical(unname(of), name)) out$products[[name]] <- unname(of)
+    apart <- labels[!together & !vapply(codings, is_levels, NA)]
+    if (any(together)) out$blocks[[name]] <- paste(c(term, apart), collapse = " ")
+  }
+  out
 }
 
 # ---- private ranges ----
@@ -168,8 +275,11 @@ design_private_names <- function(design) {
   names[!vapply(names, follows_from, NA, design = design)]
 }
 
+# The columns whose values are counted: these, and those of smooths, for their knots.
+design_counted_names <- function(design) union(design_private_names(design), counted_smooths(design))
+
 # The values of these columns as doubles.
-design_private_columns <- function(design, data, call = sys.call(-1), names = design_private_names(design)) {
+design_private_columns <- function(design, data, call = sys.call(-1), names = design_counted_names(design)) {
   left_out <- if (!is.null(design$subset)) !design_kept(design, data, "data", call)
   lapply(stats::setNames(nm = names), function(name) {
     column <- as.double(row_wise_evaluate(design$predictors[[name]], data, design$schema, "data", call))
@@ -292,5 +402,7 @@ may_clip <- function(design) {
   if (is_matrix_design(design)) {
     return(sum(apply(design$box^2, 1L, max), design$intercept / design$radius^2) > 1 + 1e-12)
   }
-  design$radius < sqrt(length(unique(design$columns$variable)) + design$intercept)
+  # The columns that smooths add count together.
+  plain <- setdiff(unique(design$columns$variable), design$smooth$added)
+  design$radius < sqrt(length(plain) + design$intercept + (design$smooth$square %||% 0))
 }

@@ -44,6 +44,7 @@ interval <- function(e, known) {
   rule <- interval_rules[[as.character(e[[1]])]]
   if (is.numeric(rule)) return(rule)
   if (identical(e[[1]], quote(contrast_column))) return(c(-1, 1) * e$size)
+  if (is_smooth_part(e)) return(range(e[[4]]))
   # Calls with named arguments, such as base and digits, have no rule.
   if (is.null(rule) || !is.null(names(e))) return(unknown_range)
   # The value of ifelse() is one of its second and third arguments.

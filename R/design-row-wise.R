@@ -53,6 +53,19 @@ spline_column <- function(x, j, kind, knots, boundary, degree, intercept) {
   column
 }
 
+# The value at x, moved between the knots, of the function that is linear between them and has these values at them.
+# degree: see degree_of().
+smooth_column <- function(x, knots, values, degree) {
+  x <- as.double(x)
+  x[!is.finite(x)] <- NA
+  x <- pmin(pmax(x, knots[1]), knots[length(knots)])
+  i <- findInterval(x, knots, all.inside = TRUE)
+  u <- (x - knots[i]) / (knots[i + 1L] - knots[i])
+  (1 - u) * values[i] + u * values[i + 1L]
+}
+
+is_smooth_part <- function(e) is.call(e) && identical(e[[1]], quote(smooth_column))
+
 # The rows give the columns of ns() from cubic B-splines: they are an orthonormal basis of the coefficients whose
 # function has second derivatives of zero at both boundary knots. As in ns(), reflections of the space turn the linear
 # forms that are these derivatives to the first two axes. It is a function of the knots alone.
@@ -81,6 +94,7 @@ row_wise <- list2env(
     ":" = `:`,
     crossed = crossed,
     spline_column = spline_column,
+    smooth_column = smooth_column,
     contrast_column = contrast_column,
     cut = function(x, breaks, labels = NULL, include.lowest = FALSE, right = TRUE, ordered_result = FALSE) {
       if (!is.numeric(x)) stop("cut() takes numbers")

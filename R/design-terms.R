@@ -185,7 +185,9 @@ row_wise_forms <- c(
   C = "%s itself, and its contrasts in the argument `contrasts`, as in list(f = \"contr.sum\")",
   scale = "I((%s - centre) / scale), with a public centre and scale",
   findInterval = "cut(%s, breaks = c(...))",
-  s = "ns(%s, knots = c(...), Boundary.knots = c(lower, upper)), with public knots"
+  te = "s(%s), s() of the other column, and ti() of both",
+  t2 = "s(%s), s() of the other column, and ti() of both",
+  lo = "s(%s)"
 )
 
 refuse_function <- function(e, term, call) {

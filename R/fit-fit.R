@@ -69,7 +69,9 @@ check_fit <- function(fit, call) {
 #'   likeliest labels. For a numeric response in bounds, `"link"` and `"response"` are the predicted response in its
 #'   units (with `"newton-ridge"`, `"response"` is clipped to the bounds): the mean or, with `loss_huber()`, the
 #'   location. With `loss_poisson()` they are the logarithm of the expected count and this count (with `"newton-ridge"`
-#'   at most the largest one); `"class"` is an error.
+#'   at most the largest one); `"class"` is an error. `"terms"`: a matrix with the part of each term in the linear
+#'   predictor, without offsets. Smooths ([smooth-terms]) are centred, other terms are not; the attribute `constant` is
+#'   what their sum lacks, where the radius clips no row.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
 #' @param se.fit Add standard errors? See the section Intervals of predictions.
@@ -96,7 +98,8 @@ check_fit <- function(fit, call) {
 #'   differences of gradients. The gradients are noisy, so their norms do not fall below that of the noise. Where there
 #'   are many gradients, running medians of norms and bounds are shown, and the bound of the last one. A released
 #'   minimiser has a bound only. The right panel shows which fraction of the budget was spent after each release, and
-#'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2.
+#'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2. `what = "terms"` shows smooth terms
+#'   ([smooth-terms]).
 #' @section Intervals of predictions: Standard errors and `"confidence"` intervals are about the linear predictor, or
 #' with `type = "response"` the mean. They need a fit with intervals ([dp_inference()]) and are about the coefficients
 #' that `coef()` shows, so `fit` is their prediction, too, and not the shrunk one of a plain `predict()`. They are `NA`

@@ -37,6 +37,8 @@
 #' * Polynomials: `poly(x, 3, raw = TRUE)` or, better scaled, `poly((x - centre) / scale, 3, raw = TRUE)`.
 #' * Splines: `bs(x, knots = c(...), Boundary.knots = c(lower, upper))` and `ns()` likewise, from the package splines,
 #'   which need not be attached. Values beyond the boundary knots are moved to them.
+#' * Smooth terms: `s(x)` and `ti(x, z)`, curves whose knots and columns the fit finds, see [smooth-terms]. With
+#'   `smooth = TRUE` each term that is a numeric column becomes one.
 #' * Dates (`Date`) are numbers of days since 1970, times (`POSIXct`) numbers of seconds. Their `bounds` may be dates
 #'   and times.
 #' * `offset(log(time))` is added to the linear predictor, with coefficient one. It is clipped to its range, which must
@@ -135,6 +137,8 @@
 #' @param offset For a matrix: a number for each row, which is added to its linear predictor, with coefficient one;
 #'   in a formula write `offset()`. `predict()` needs the offset of the new rows.
 #' @param offset_range The public range of `offset`, `c(lower, upper)`, to which it is clipped.
+#' @param smooth Turn each term that is a numeric column into a smooth of it, as in `y ~ s(a) + s(b) + f` for `y ~ .`?
+#'   See [smooth-terms].
 #' @param na.action Must be left out: a record with a missing value is a null record, and n stays as it is.
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
@@ -226,6 +230,7 @@
 #'     problems do, unless `eps_h` of the `target` allows their curvature);
 #'   * `dpsosp_error_several`: with `loss_multinomial()`, an option that exists for losses of one predictor only;
 #'   * `dpsosp_error_inference`: a fit that cannot have intervals;
+#'   * `dpsosp_error_smooth`: smooth terms, with a method or an argument that does not take them;
 #'   * `dpsosp_error_nonsmooth`: a loss whose second derivative jumps, where a method needs Hessians.
 #'
 #'   A budget that is spent is `dpsosp_budget_exhausted`.
@@ -264,17 +269,22 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             storage = c("double", "single"), geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), subset = NULL, weights = NULL, na.action = NULL,
-                            contrasts = NULL, ...) {
+                            contrasts = NULL, smooth = FALSE, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   asked <- check_model_takes(model, mget(asked_arguments), call)
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
+  sourced <- is_source(data, "data", call)
+  if (check_flag(smooth, "smooth", call)) {
+    if (!sourced) check_data(data, "data", call)
+    formula <- smooth_formula(formula, if (sourced) data$schema else data, call)
+  }
   problem <- if (!is.null(model)) {
     network_formula(formula, data, model, loss, bounds, extras, call)
   } else {
-    make <- if (is_source(data, "data", call)) problem_source else problem_formula
+    make <- if (sourced) problem_source else problem_formula
     make(formula, data, loss, bounds, radius, extras, call, implies_loss(method))
   }
   fit_problem(problem, asked)

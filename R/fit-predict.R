@@ -3,16 +3,17 @@
 #' @rdname dp_sosp-methods
 #' @importFrom stats predict
 #' @export
-predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, offset = NULL,
-                            interval = c("none", "confidence", "prediction"), level = 0.95, ...) {
+predict.dp_sosp <- function(object, newdata, type = c("link", "response", "class", "terms"), se.fit = FALSE,
+                            offset = NULL, interval = c("none", "confidence", "prediction"), level = 0.95, ...) {
   call <- sys.call()
   check_dots(call)
   se.fit <- check_flag(se.fit, "se.fit", call)
   interval <- check_choice(interval, c("none", "confidence", "prediction"), "interval", call)
   level <- check_share(level, "level", call)
-  type <- check_choice(type, c("link", "response", "class"), "type", call)
+  type <- check_choice(type, c("link", "response", "class", "terms"), "type", call)
   if (missing(newdata)) abort("argument", "`newdata` is missing: a private fit keeps no training data.", call = call)
   check_type(type, object, call)
+  if (type == "terms") return(predicted_terms(object, newdata, se.fit || interval != "none", call))
   if (se.fit || interval != "none") {
     return(predict_uncertain(object, newdata, type, se.fit, interval, level, offset, call))
   }
@@ -42,6 +43,62 @@ check_type <- function(type, fit, call) {
     abort("argument", "A fit with the ", fit$loss$name, " loss has no probabilities: take `type` = \"link\" or ",
           "\"class\".", call = call)
   }
+}
+
+# ---- terms ----
+
+# The parts of the linear predictor: a matrix with a column for each term. Smooths are centred in the released masses.
+predicted_terms <- function(fit, newdata, uncertain, call) {
+  design <- fit$design
+  coefficients <- prediction_coef(fit)
+  refuse <- function(...) abort("argument", "`type` = \"terms\" ", ..., call = call)
+  if (is_matrix_design(design)) refuse("needs a fit with a formula.")
+  if (is.matrix(coefficients)) refuse("is for losses of one predictor.")
+  if (uncertain) refuse("goes without intervals and standard errors.")
+  scale <- design_scale(design)
+  slope <- if (design$intercept) coefficients[-1] else coefficients
+  parts <- t(t(design_matrix(design, newdata, "newdata", call)) * scale[, "half"] + scale[, "centre"])
+  parts <- t(t(parts) * slope)
+  warn_undeclared(design, newdata, call)
+  term <- unname(design$term[design$columns$variable])
+  out <- vapply(unique(term), function(one) row_products(parts, as.double(term == one)), numeric(nrow(newdata)))
+  out <- matrix(out, nrow(newdata), dimnames = list(NULL, unique(term)))
+  centres <- smooth_centres(design, slope)
+  out[, names(centres)] <- t(t(out[, names(centres), drop = FALSE]) - centres)
+  structure(out, constant = (if (design$intercept) coefficients[[1]] else 0) + sum(centres))
+}
+
+# The mean of each smooth, by its term: W_2, ... have the mean zero.
+smooth_centres <- function(design, slope) {
+  centres <- vapply(names(design$smooth$terms), function(label) {
+    design$smooth$terms[[label]]$mean * slope[[label]]
+  }, 0)
+  stats::setNames(centres, design$term[names(centres)])
+}
+
+# A smooth at its knots, centred, a column for each class, or for the predictor.
+smooth_values <- function(fit, label) {
+  term <- fit$design$smooth$terms[[label]]
+  columns <- cbind(term$knots - term$mean, term$values)
+  columns %*% smooth_coef(fit, label)
+}
+
+# The coefficients of a smooth, x first, with a column for each class.
+smooth_coef <- function(fit, label) {
+  coefficients <- as.matrix(prediction_coef(fit))
+  of_term <- fit$design$columns$name[fit$design$term[fit$design$columns$variable] == fit$design$term[[label]]]
+  coefficients[of_term, , drop = FALSE]
+}
+
+# The mass between each knot and the next one; zero from the last one on.
+smooth_mass <- function(term) {
+  below <- stats::approx(term$breaks, c(0, cumsum(term$mass)), term$knots, rule = 2)$y
+  c(diff(below), 0)
+}
+
+check_has_smooths <- function(fit, call) {
+  if (has_smooths(fit$design)) return(invisible())
+  abort("argument", "This fit has no smooth terms, s(x).", call = call)
 }
 
 # ---- with intervals and standard errors ----

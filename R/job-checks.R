@@ -70,7 +70,7 @@ columns_at_ends <- function(design, names, private, mean, constant, sd) {
 is_plain <- function(design, name) {
   e <- design$predictors[[name]]
   name %in% design$columns$name[design$columns$kind == "numeric"] && is.null(design$products[[name]]) &&
-    !function_name(e) %in% c("spline_column", "contrast_column")
+    !function_name(e) %in% c("spline_column", "contrast_column", "smooth_column") && !name %in% design$smooth$added
 }
 
 # ---- status ----

@@ -62,6 +62,9 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
   if (penalty$name != "none") {
     refuse("are about the minimiser without a penalty: leave out `penalty`.")
   }
+  if (has_smooths(design)) {
+    refuse("do not go with smooth terms: they are about the minimiser without a prior, which smooths need.")
+  }
   check_matrix_size(design_dim(design), "A covariance", call)
 }
 

@@ -1,18 +1,30 @@
-# The stage of a job that finds the ranges that are not declared. It is the first charge.
+# The stage of a job that finds the ranges that are not declared, and the masses of the cells that give smooths their
+# knots and columns. It is the first charge.
 
 # Fraction of the job's budget.
 ranges_share <- 0.05
 
 job_ranges <- function(job) {
-  columns <- job$columns(job)
-  job <- add_entries(job, private = names(columns))
-  if (length(columns) == 0L) return(job)
-  inform("ranges", format_share(ranges_share), " of the budget finds the ranges of ", length(columns),
-         if (length(columns) == 1L) " numeric column" else " numeric columns", "; `bounds` declares public ones")
-  found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
-                          cutting = job$inference == "none")
-  warn_missed(names(columns)[!attr(found, "found")], job$call)
-  complete(job, design = design_fill_ranges(job$design, found))
+  sized <- complete(job, design = size_smooths(job$design, records_for_smooths(job)))
+  columns <- sized$columns(sized)
+  open <- design_private_names(job$design)
+  job <- add_entries(job, private = open)
+  if (length(columns) > 0L) {
+    smooths <- counted_smooths(sized$design)
+    inform("ranges", format_share(ranges_share), " of the budget finds the ", ranges_text(open, smooths), " of ",
+           length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
+           "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
+    found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
+                            cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
+    warn_missed(open[!attr(found, "found")[open]], job$call)
+    job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
+    job <- add_entries(job, cells = attr(found, "cells"))
+  }
+  if (tells_class(job)) job else add_columns(job)
+}
+
+ranges_text <- function(open, smooths) {
+  paste(c(if (length(open) > 0L) "ranges", if (length(smooths) > 0L) "knots"), collapse = " and ")
 }
 
 warn_missed <- function(missed, call) {
@@ -23,6 +35,3 @@ warn_missed <- function(missed, call) {
        "is known about it:\n  bounds = list(", paste0(vapply(some, backquote, ""), " = c( , )", collapse = ", "),
        if (length(missed) > length(some)) ", ...", ")", call = call)
 }
-
-# The name as code: log(b) in backticks, a without.
-backquote <- function(name) deparse(as.name(name), backtick = TRUE)

@@ -15,7 +15,7 @@ refuse <- function(job, table) {
 
 # Arguments for linear models only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate", "offset", "offset_range")
+                      "certificate", "offset", "offset_range", "smooth")
 
 argument_refusals <- list(
   new_refusal(function(job) {
@@ -152,7 +152,23 @@ refuse_passes <- function(job) {
   if (!is.null(why)) paste0("The source can be read once only", why)
 }
 
+# The columns of smooths are not known before the fit, and are many: their prior keeps them from being noise.
+refuse_smooth <- function(job) {
+  if (!has_smooths(job$design)) return(NULL)
+  if (is_network(job)) return("A network takes no smooth terms: it finds shapes itself.")
+  name <- job$method$name
+  if (is.null(job$method$family$weighted)) {
+    return(paste0("The method \"", name, "\" takes no smooth terms, as it has no prior that keeps their columns ",
+                  "smooth. The method \"newton-ridge\" does, and \"auto\" finds it."))
+  }
+  given <- c(start = !is.null(job$asked$start), geometry = inherits(job$asked$geometry, "dp_geometry"))
+  if (any(given)) {
+    paste0("`", names(given)[given][1], "` does not go with smooth terms, whose columns are found by the fit.")
+  }
+}
+
 refusals <- list(
+  new_refusal(class = "dpsosp_error_smooth", refuse_smooth),
   new_refusal(function(job) {
     if (!is.null(job$method$family$weighted) && identical(job$asked$geometry, "none")) {
       paste0("The method \"", job$method$name, "\" needs a geometry: `geometry` must not be \"none\".")
@@ -192,6 +208,9 @@ check_requirements <- function(job) {
 
 # Is the problem too large for the matrices that the method asks for?
 check_matrices <- function(job) {
+  if (has_smooths(job$design)) {
+    check_matrix_size(max_columns(job$design) + 1, "A matrix of all columns of smooth terms", job$call)
+  }
   if (job$side <= max_matrix) return(invisible())
   if (job$method$family$matrices(job$control)) {
     published <- identical(job$control$constants, "published")

@@ -8,9 +8,11 @@
 #                 the columns: "private", "none", or public ones)
 #     job_given()   network (in the form of the core), given (start that is given, for the mapped response)
 #   job_open()    budget and the part of it that the job may spend (privacy-claim.R), what follows from it (job-open.R)
-#   job_ranges()  private (names of the columns whose ranges are found); completes design (job-ranges.R)
+#   job_ranges()  private (names of the columns whose ranges are found), cells (of smooths); completes design
+#                 (job-ranges.R)
 #   job_response()  level; completes loss and response, for squared error (job-start.R)
-#   job_begin()   start, class, class_fraction (job-start.R)
+#   job_begin()   start, class, class_fraction; completes design by the columns of smooths, unless job_ranges() did, and
+#                 with it side and dim (job-start.R)
 #   job_oracle()  oracle
 #   job_geometry()  geometry in use, ends, usable (job-geometry.R)
 #   job_run()     target in use, answer (of ffi_method_run), released (of ffi_oracle_kept)
@@ -59,9 +61,9 @@ job_asked <- function(problem, asked) {
 # A network has as many coefficients as its start (job_given()).
 job_size <- function(job) {
   if (is_network(job)) return(job)
-  side <- design_dim(job$design)
-  if (side == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
-  add_entries(job, side = side, dim = side * loss_outputs(job$loss))
+  sizes <- job_sizes(job)
+  if (sizes$side == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
+  add_entries(job, side = sizes$side, dim = sizes$dim)
 }
 
 job_decide <- function(job) {

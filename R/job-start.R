@@ -217,6 +217,7 @@ release_exposure <- function(job, rho) {
 # method-family.R), the best constant prediction if there is an intercept and the loss is logistic, of any slope, the
 # log-odds of the second class's fraction p; or zero. It adds to the job
 #   start, class (the released fraction and its standard deviation), class_fraction (of the second class at the start)
+# and completes design by the columns of smooths, of which fewer are worth their noise where a class is rare.
 #
 # p is a release of its own, as this is more accurate. Rows have norm at most one, and the intercept is one coordinate,
 # 1 / radius, so in a gradient of all coefficients it has 2 radius times the noise that p needs. The problem without
@@ -225,14 +226,31 @@ release_exposure <- function(job, rho) {
 
 job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
+  class <- if (tells_class(job)) constant_prediction(job)
+  if (!is.null(class)) job <- add_columns(job, class$fraction)
   slopes <- numeric(job$dim - 1)
   if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, numeric(columns_of(job)))))
   if (starts_at_fractions(job)) return(begin_at_fractions(job))
-  if (!has_constant(job)) return(add_entries(job, start = c(0, slopes)))
-  class <- constant_prediction(job)
+  if (is.null(class)) return(add_entries(job, start = c(0, slopes)))
   constant <- log_odds(class$fraction, class$sd)
   add_entries(job, start = c(constant, slopes), class = class, class_fraction = stats::plogis(constant))
 }
+
+# Is the fraction of the second class released before the run?
+tells_class <- function(job) {
+  is.null(job$given) && !takes_residuals(job$method) && !starts_at_fractions(job) && has_constant(job)
+}
+
+# fraction: of the second class. The curvature of the logistic loss is in proportion to the variance of the classes.
+add_columns <- function(job, fraction = 0.5) {
+  if (!has_smooths(job$design)) return(job)
+  fraction <- min(max(fraction, 0), 1)
+  records <- 4 * fraction * (1 - fraction) * records_for_smooths(job)
+  complete(job, design = complete_smooths(size_smooths(job$design, records), job$cells))
+}
+
+# Under zero-out a gradient has half the noise.
+records_for_smooths <- function(job) records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
 
 has_constant <- function(job) {
   job$design$intercept && is_logistic(path_loss(job)) && !is.null(job$method$family$constant(job))

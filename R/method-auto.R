@@ -25,9 +25,10 @@ chosen_method <- function(job) {
 }
 
 # The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
-# (inst/experiments/inference.R), except those of counts, for which there is no other way.
+# (inst/experiments/inference.R), except those of counts, for which there is no other way. Smooths need a prior.
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
+  if (has_smooths(job$design)) return("newton-ridge")
   if (loss_outputs(job$loss) > 1L) return(auto_classes(job))
   if (has_unbounded_slope(job$loss)) return("newton-ridge")
   if (!is_convex(job$loss, job$penalty)) return(auto_nonconvex(job))

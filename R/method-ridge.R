@@ -226,10 +226,11 @@ ridge_path <- function(job, loss) {
        iterate_variance = variance * sqrt(job$dim), least = ridge_floor, tail = ridge_tail)
 }
 
-# Curvature of the loss at the constant prediction, if its fraction of the second class was released.
+# Curvature of the loss at the constant prediction, if its fraction of the second class was released. Columns of smooths
+# may be where the rare class is, with more curvature: a smaller one would take the solution beyond the minimum.
 start_curvature <- function(job, most) {
   fraction <- job$class_fraction
-  if (is.null(fraction)) most else min(most, fraction * (1 - fraction))
+  if (is.null(fraction) || length(job$design$smooth$added) > 0L) most else min(most, fraction * (1 - fraction))
 }
 
 # The curvature of the steps over that of the loss. Where there is little noise longer steps reach coefficients far

@@ -152,12 +152,19 @@ counted_responses <- function(job) stats::setNames(list(job$responses(job)$y), j
 
 hold_nothing <- function() function() NULL
 
-# Completes what a problem declares by what a job finds.
+# Completes what a problem declares by what a job finds. The columns of smooths change the size of the job.
 complete <- function(job, ...) {
   known <- list(...)
   stopifnot(names(known) %in% c("design", "loss", "response"))
   job[names(known)] <- known
+  if (!is.null(job$side) && has_smooths(known$design)) job[c("side", "dim")] <- job_sizes(job)
   job
+}
+
+# Of the coefficients of one output, and of all.
+job_sizes <- function(job) {
+  side <- design_dim(job$design)
+  list(side = side, dim = side * loss_outputs(job$loss))
 }
 
 # Of a problem, a job or a fit.

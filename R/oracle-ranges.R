@@ -56,28 +56,45 @@ octave_breaks <- local({
 # columns: a named list of doubles, or stream_columns(). Returns a matrix of lower and upper with a row per column. Its
 # attribute "found" is FALSE where no group of counts exceeded the noise level; the range is then [-1, 1]. Draws at most
 # rho from the budget. cutting: may ranges cut off a few values? This would bias coefficients.
-private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE) {
+# known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
+# the attribute "cells" then has breaks and mass for each whose range is known or found.
+private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_smooths) {
   n <- attr(columns, "rows") %||% length(columns[[1]])
   release <- function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   }
-  share <- if (cutting) ranges_octaves_share else 1
-  octaves <- release(names(columns), rep(list(octave_breaks), length(columns)), share * rho)
-  read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n,
-                 rule = if (cutting) ranges_cutting else ranges_keeping)
-  rest <- (1 - share) * rho
-  refine <- names(read)[cutting & vapply(read, is_worth_refining, NA,
-                                         precise = is_precise(length(columns), n, rest, neighbours))]
-  if (length(refine) > 0L) {
-    breaks <- lapply(read[refine], function(r) seq(r$lower, r$upper, length.out = ranges_cells + 1L))
-    cells <- release(refine, breaks, rest)
-    read[refine] <- Map(read_cells, cells$counts, read[refine], sd = cells$sd, n = n)
+  declared <- rownames(known)[!is.na(known[, "lower"])]
+  open <- setdiff(names(columns), declared)
+  share <- if (length(open) == 0L) 0 else if (cutting) ranges_octaves_share else 1
+  read <- list()
+  if (length(open) > 0L) {
+    octaves <- release(open, rep(list(octave_breaks), length(open)), share * rho)
+    read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n,
+                   rule = if (cutting) ranges_cutting else ranges_keeping)
   }
+  rest <- (1 - share) * rho
+  precise <- is_precise(length(columns), n, rest, neighbours)
+  refine <- names(read)[cutting & vapply(read, is_worth_refining, NA, precise = precise)]
   found <- !vapply(read, is.null, NA)
+  smooths <- c(declared, intersect(rownames(known), names(read)[found]))
+  refine <- setdiff(refine, smooths)
+  breaks <- c(lapply(read[refine], function(r) seq(r$lower, r$upper, length.out = ranges_cells + 1L)),
+              lapply(stats::setNames(nm = smooths), function(name) {
+                if (name %in% declared) even_breaks(known[name, ])
+                else smooth_breaks(octaves$counts[[name]], read[[name]], octaves$sd, n)
+              }))
+  if (length(breaks) > 0L) {
+    cells <- release(names(breaks), breaks, rest)
+    read[refine] <- Map(read_cells, cells$counts[refine], read[refine], sd = cells$sd, n = n)
+  }
   ranges <- cbind(lower = ifelse(found, 0, -1), upper = ifelse(found, 0, 1))
   for (name in names(read)[found]) ranges[name, ] <- c(read[[name]]$lower, read[[name]]$upper)
-  structure(ranges, found = found)
+  structure(ranges, found = found, cells = lapply(stats::setNames(nm = smooths), function(name) {
+    list(breaks = breaks[[name]], mass = cell_masses(cells$counts[[name]], cells$sd, n))
+  }))
 }
+
+no_smooths <- matrix(double(), 0L, 2L, dimnames = list(NULL, c("lower", "upper")))
 
 # Noisy counts of the values of columns, those of these names, in the cells of their breaks.
 release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible, names = base::names(columns)) {
@@ -210,4 +227,50 @@ read_cells <- function(counts, range, sd, n) {
   cost <- ifelse(lost > ranges_max_lost * others, Inf, log2(width) + lost / (ranges_octave_worth * others))
   best <- which.min(cost)
   list(lower = edges[pairs$first[best]], upper = edges[pairs$last[best] + 1L])
+}
+
+# ---- cells of smooths ----
+
+smooth_cells <- 48L      # cells of a column
+smooth_zeros <- 0.02     # fraction of n from which zero is a cell of its own, if it exceeds the noise, too
+smooth_zero_width <- 1e-12 # of the cell of zeros, over the largest number of the range
+
+# The quantiles of half the even distribution on the range, half the one that the octaves show, even within an octave.
+# So both years and balances are resolved.
+smooth_breaks <- function(counts, range, sd, n) {
+  ends <- unique(pmin(pmax(octave_breaks, range$lower), range$upper))
+  inside <- diff(pmin(pmax(octave_breaks, range$lower), range$upper)) > 0
+  weight <- pmax(counts[inside] - ranges_doubt * sd, 0)
+  if (sum(weight) == 0) weight[] <- 1
+  below <- (c(0, cumsum(weight)) / sum(weight) + (ends - range$lower) / (range$upper - range$lower)) / 2
+  at <- stats::approx(below, ends, seq(0, 1, length.out = smooth_cells + 1L), ties = "ordered")$y
+  apart_from_zero(at, range, counts[magnitudes + 1L] > max(smooth_zeros * n, 3 * sd))
+}
+
+even_breaks <- function(range) {
+  part <- seq(0, 1, length.out = smooth_cells + 1L)
+  (1 - part) * range[["lower"]] + part * range[["upper"]]
+}
+
+# Sorted breaks with the ends of the range. zeros: is zero a cell of its own?
+apart_from_zero <- function(at, range, zeros) {
+  width <- smooth_zero_width * max(abs(c(range$lower, range$upper)))
+  if (zeros && range$lower <= 0 && range$upper >= 0) at <- c(at[abs(at) > 10 * width], -width, width)
+  at <- sort(pmin(pmax(at, range$lower), range$upper))
+  at <- c(range$lower, at[at > range$lower & at < range$upper], range$upper)
+  at[c(TRUE, diff(at) > 0.1 * width)]
+}
+
+# The masses: nonnegative, with the sum one. If the counts show that values are missing, those that are there count.
+cell_masses <- function(counts, sd, n) {
+  total <- sum(counts)
+  doubt <- ranges_doubt * sd * sqrt(length(counts))
+  on_simplex(counts / if (n - total > doubt) max(total, doubt) else n)
+}
+
+# The nearest point with nonnegative entries of sum one.
+on_simplex <- function(y) {
+  falling <- sort(y, decreasing = TRUE)
+  shift <- (cumsum(falling) - 1) / seq_along(y)
+  pmax(y - shift[max(which(falling > shift))], 0)
 }

@@ -3,9 +3,9 @@
 #' @rdname dp_sosp-methods
 #' @importFrom graphics plot
 #' @export
-plot.dp_sosp <- function(x, ...) {
+plot.dp_sosp <- function(x, what = c("run", "terms"), ...) {
   check_dots()
-  plot_fit(x)
+  if (check_choice(what, c("run", "terms"), "what") == "run") plot_fit(x) else plot_terms(x, sys.call())
 }
 
 #' @rdname dp_network-methods
@@ -119,6 +119,61 @@ plot_budget <- function(x) {
   legend_above("Budget, spent on", levels(spent$what), pch = symbols, ncol = 2L)
 }
 
+# ---- smooth terms ----
+
+# A panel for each smooth, without the outer hundredths: lines between its knots, for each class another type, and at
+# the bottom ticks that cut the range into ten parts of about equal mass; then the products as images.
+plot_terms <- function(x, call) {
+  check_has_smooths(x, call)
+  smooths <- names(x$design$smooth$terms)
+  products <- if (!is.matrix(x$coefficients)) names(x$design$smooth$products)
+  old <- graphics::par(mfrow = grDevices::n2mfrow(length(smooths) + length(products)), mar = c(4.1, 4.1, 0.6, 0.6))
+  on.exit(graphics::par(old))
+  curves <- lapply(smooths, function(label) smooth_curve(x, label))
+  for (i in seq_along(smooths)) {
+    term <- x$design$smooth$terms[[i]]
+    graphics::matplot(curves[[i]][, 1], curves[[i]][, -1], type = "l", col = 1, lty = seq_len(ncol(curves[[i]]) - 1L),
+                      ylim = range(lapply(curves, function(curve) curve[, -1])), xlab = expression_text(term$x),
+                      ylab = smooths[i])
+    graphics::rug(smooth_tenths(term))
+  }
+  for (label in products) plot_product(x, label)
+  invisible(x)
+}
+
+smooth_tenths <- function(term) smooth_quantiles(term, 1:9 / 10)
+
+smooth_quantiles <- function(term, at) stats::approx(c(0, cumsum(term$mass)), term$breaks, at, ties = "ordered")$y
+
+# The values at the knots between the outer hundredths of the masses, and at their ends.
+smooth_curve <- function(x, label) {
+  term <- x$design$smooth$terms[[label]]
+  ends <- smooth_quantiles(term, c(0.01, 0.99))
+  at <- sort(unique(c(ends, term$knots[term$knots > ends[1] & term$knots < ends[2]])))
+  values <- apply(smooth_values(x, label), 2L, function(values) smooth_column(at, term$knots, values))
+  cbind(at, values)
+}
+
+product_grid <- 40L # points of an image, on each axis
+
+plot_product <- function(x, label) {
+  design <- x$design
+  product <- design$smooth$products[[label]]
+  terms <- design$smooth$terms[product$two]
+  at <- lapply(terms, function(term) seq(term$knots[1], max(term$knots), length.out = product_grid))
+  columns <- names(design$term)[design$term == label]
+  grid <- expand.grid(at)
+  value <- lapply(columns, function(name) {
+    e <- design$predictors[[name]]
+    part <- function(e, x) smooth_column(x, e[[3]], e[[4]], e[[5]])
+    x$coefficients[[name]] * part(e[[2]], grid[[1]]) * part(e[[3]], grid[[2]])
+  })
+  z <- matrix(Reduce(`+`, value), product_grid)
+  text <- vapply(terms, function(term) expression_text(term$x), "")
+  graphics::image(at[[1]], at[[2]], z, col = grDevices::grey.colors(32), xlab = text[1], ylab = text[2])
+  graphics::contour(at[[1]], at[[2]], z, add = TRUE)
+}
+
 # ---- with ggplot2, which is an optional package ----
 
 # Plots are made for one column of a page (9 cm) and for grey prints: symbols and line types differ, and the legend is
@@ -135,11 +190,11 @@ in_column <- function() {
 key_rows <- function() ggplot2::guide_legend(ncol = 2L)
 
 #' @rdname dp_sosp-methods
-#' @param what Of `autoplot()`, which picture: `"gradients"` or `"budget"`.
+#' @param what Which picture: of `plot()` `"run"` or `"terms"`, of `autoplot()` `"gradients"`, `"budget"` or `"terms"`.
 #' @exportS3Method ggplot2::autoplot
-autoplot.dp_sosp <- function(object, what = c("gradients", "budget"), ...) {
+autoplot.dp_sosp <- function(object, what = c("gradients", "budget", "terms"), ...) {
   check_dots()
-  autoplot_fit(object, what)
+  if (identical(what, "terms")) autoplot_terms(object, sys.call()) else autoplot_fit(object, what)
 }
 
 #' @rdname dp_network-methods
@@ -151,7 +206,7 @@ autoplot.dp_network <- function(object, what = c("gradients", "budget"), ...) {
 }
 
 autoplot_fit <- function(fit, what, call = sys.call(-1)) {
-  what <- check_choice(what, c("gradients", "budget"), "what", call)
+  what <- check_choice(what, c("gradients", "budget", if (inherits(fit, "dp_sosp")) "terms"), "what", call)
   if (what == "gradients") autoplot_gradients(fit) else autoplot_budget(fit)
 }
 
@@ -186,6 +241,23 @@ autoplot_budget <- function(fit) {
     ggplot2::scale_shape_manual(values = rep_len(budget_symbols, nlevels(spent$what)), guide = key_rows()) +
     ggplot2::scale_y_continuous(limits = c(0, 1)) + ggplot2::scale_x_continuous(breaks = whole_ticks) +
     ggplot2::labs(x = "release, by number", y = "fraction spent") + in_column()
+}
+
+# The smooths, as plot() shows them.
+autoplot_terms <- function(fit, call) {
+  check_has_smooths(fit, call)
+  terms <- fit$design$smooth$terms
+  all <- do.call(rbind, lapply(names(terms), function(label) {
+    curve <- smooth_curve(fit, label)
+    class <- rep(colnames(fit$coefficients) %||% "", each = nrow(curve))
+    data.frame(term = label, at = curve[, 1], value = as.vector(curve[, -1]), class)
+  }))
+  ticks <- data.frame(term = rep(names(terms), each = 9), at = unlist(lapply(terms, smooth_tenths)))
+  at <- value <- NULL # columns, for codetools
+  ggplot2::ggplot(all, ggplot2::aes(at, value)) +
+    ggplot2::geom_line(ggplot2::aes(linetype = class), show.legend = is.matrix(fit$coefficients)) +
+    ggplot2::geom_rug(ggplot2::aes(at, NULL), ticks, sides = "b") +
+    ggplot2::facet_wrap("term", scales = "free_x") + ggplot2::labs(x = NULL, y = "linear predictor") + in_column()
 }
 
 #' @rdname dp_account

@@ -7,8 +7,36 @@
 print.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
-  cat(first_lines(x), "", heading(x), estimate_lines(x$coefficients, digits), sep = "\n")
+  cat(first_lines(x), "", heading(x), estimate_lines(listed_coefficients(x), digits), smooth_lines(x, digits),
+      sep = "\n")
   invisible(x)
+}
+
+# All but those of columns that smooths add.
+listed_coefficients <- function(x) {
+  if (!has_smooths(x$design)) return(x$coefficients)
+  coefficients <- as.matrix(x$coefficients)
+  coefficients <- coefficients[!rownames(coefficients) %in% x$design$smooth$added, , drop = FALSE]
+  if (is.matrix(x$coefficients)) coefficients else coefficients[, 1]
+}
+
+# A line for each smooth: its columns, range and knots, and the standard deviations, in the released masses, of its
+# straight and its other part.
+smooth_lines <- function(x, digits) {
+  terms <- x$design$smooth$terms
+  if (length(terms) == 0L) return(NULL)
+  own <- lapply(names(terms), function(label) smooth_coef(x, label))
+  number <- function(values) format(values, digits = digits)
+  size <- function(part) vapply(part, function(values) sqrt(sum(values^2) / ncol(values)), 0)
+  columns <- list(
+    columns = format(lengths(own) / vapply(own, ncol, 0L)), knots = format(lengths(lapply(terms, `[[`, "knots"))),
+    from = number(vapply(terms, function(term) term$knots[1], 0)),
+    to = number(vapply(terms, function(term) max(term$knots), 0)),
+    straight = number(size(Map(function(values, term) values[1, , drop = FALSE] * term$sd, own, terms))),
+    curved = number(size(lapply(own, function(values) values[-1, , drop = FALSE])))
+  )
+  c("", "Smooth terms (`plot(fit, \"terms\")`), with the sizes of their straight and curved parts:",
+    table_lines(names(terms), columns))
 }
 
 # What is wrong comes first.
@@ -105,7 +133,8 @@ heading <- function(x) {
 }
 
 may_have_intervals <- function(x) {
-  has_intervals(x$loss, x$penalty, by_residuals(x)) && (!by_residuals(x) || columns_of(x) > 0L)
+  !has_smooths(x$design) && has_intervals(x$loss, x$penalty, by_residuals(x)) &&
+    (!by_residuals(x) || columns_of(x) > 0L)
 }
 
 # The queries of the run.
@@ -161,7 +190,7 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
       population_text(fit$population),
       intervals_text(fit), "", sep = "\n")
   if (is.null(x$coefficients)) {
-    cat(heading(fit), estimate_lines(fit$coefficients, digits), sep = "\n")
+    cat(heading(fit), estimate_lines(listed_coefficients(fit), digits), smooth_lines(fit, digits), sep = "\n")
   } else {
     cat(coefficient_lines(fit, digits), unresolved_text(fit), "", estimand_text(fit), sep = "\n")
   }

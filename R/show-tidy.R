@@ -5,6 +5,7 @@
 #' Methods for `tidy()`, `glance()` and `augment()` of the package generics, which broom exports, too.
 #'
 #' @param x A fit of class `dp_sosp`, or for `glance()` and `augment()` a network, of class `dp_network`.
+#' @param what Of `tidy()`: `"smooths"` for a table of the smooth terms ([smooth-terms]) at their knots.
 #' @param conf.int Add intervals? The fit must have them ([dp_inference()]).
 #' @param conf.level Confidence level of the intervals.
 #' @param exponentiate Exponentiate the estimates and the ends of intervals? With the logistic loss they are then odds
@@ -37,9 +38,11 @@ NULL
 
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::tidy
-tidy.dp_sosp <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = FALSE, ...) {
+tidy.dp_sosp <- function(x, what = c("coefficients", "smooths"), conf.int = FALSE, conf.level = 0.95,
+                         exponentiate = FALSE, ...) {
   call <- sys.call()
   check_dots(call, also = c("vcov", "coef_rename")) # modelsummary passes these to all methods
+  if (check_choice(what, c("coefficients", "smooths"), "what", call) == "smooths") return(tidy_smooths(x, call))
   scale <- if (check_flag(exponentiate, "exponentiate", call)) exp else identity
   if (check_flag(conf.int, "conf.int", call)) inference_of(x, call)
   if (exponentiate && fit_link(x)$name == "identity") {
@@ -113,6 +116,19 @@ augment_fit <- function(fit, newdata, type, call = sys.call(-1)) {
   }
   out$.fitted <- fitted
   out
+}
+
+# The smooths at their knots, with the mass up to the next knot.
+tidy_smooths <- function(fit, call) {
+  check_has_smooths(fit, call)
+  parts <- lapply(names(fit$design$smooth$terms), function(label) {
+    term <- fit$design$smooth$terms[[label]]
+    value <- smooth_values(fit, label)
+    out <- data.frame(term = label, knot = rep(term$knots, ncol(value)), value = as.vector(value),
+                      mass = rep(smooth_mass(term), ncol(value)))
+    if (is.null(colnames(value))) out else cbind(y.level = rep(colnames(value), each = nrow(value)), out)
+  })
+  do.call(rbind, parts)
 }
 
 tidy_classes <- function(coefficients, scale) {

@@ -334,7 +334,7 @@ hold_shards <- function(shards) {
 }
 
 # Takes the place of a list of columns in private_ranges(), as stream_columns().
-shard_columns <- function(source, design) shard_counted(source, design, names = design_private_names(design))
+shard_columns <- function(source, design) shard_counted(source, design, names = design_counted_names(design))
 
 # The coded responses, as stream_counted(); or columns of these names, where there is no response.
 shard_counted <- function(source, design, response = NULL, names = response$name) {

@@ -235,7 +235,7 @@ columns_matrix <- function(data, columns) {
 
 # Takes the place of a list of columns in private_ranges(): their names, and a feed that reads some of them.
 stream_columns <- function(source, design, call) {
-  names <- design_private_names(design)
+  names <- design_counted_names(design)
   feed <- function(some) {
     map <- function(data) {
       list(rows = do.call(cbind, unname(design_private_columns(design, data, call, some))))

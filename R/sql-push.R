@@ -217,9 +217,10 @@ factor_sizes <- function(e, levels) {
 # ---- plans ----
 
 # The list of src/r_remote.c for an oracle on the rows of the design, or, if it is bare, on the same records without
-# columns. NULL if a database has not this loss or cannot use a range that was found, or if the statements are too long.
+# columns. NULL if a database has not this loss or cannot use a range that was found, or if the statements are too long;
+# and with smooth terms, whose sums are in the coordinates of a geometry.
 push_sums <- function(push, design, response, n, loss, intercept, radius, bare = FALSE) {
-  if (!has_sql(loss) || (!bare && !all(apply(design$ranges, 1L, is_wide)))) return(NULL)
+  if (!has_sql(loss) || (!bare && (has_smooths(design) || !all(apply(design$ranges, 1L, is_wide))))) return(NULL)
   plan <- (if (bare) bare_plan else push_plan)(push, design, response, n, loss, intercept, radius)
   longest <- list(word = "gradient", at = rep(-1 / 3, length(plan$v) + sum(plan$indicators) + plan$intercept))
   if (nchar(sql_sum(plan, longest)$sql) > push$dialect$characters) return(NULL)

@@ -111,7 +111,8 @@ curve_metric <- function(metric, curve) {
 }
 
 curve_design <- function(curve) {
-  design_template(curve$formula, curve$train, curve$settings$bounds %||% "private", call = curve$call)
+  design <- design_template(curve$formula, curve$train, curve$settings$bounds %||% "private", call = curve$call)
+  refuse_smooths(design, "A curve", curve$call)
 }
 
 curve_grid <- function(eps, methods, reps, call) {

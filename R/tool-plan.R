@@ -151,7 +151,8 @@ plan_formula <- function(formula, schema, call) {
     abort("argument", "`formula` needs a `schema`: a data frame with the columns and their declared levels, not ",
           describe_column(schema), ".", call = call)
   }
-  design_template(formula, schema[0L, , drop = FALSE], call = call, frame = "schema")
+  design <- design_template(formula, schema[0L, , drop = FALSE], call = call, frame = "schema")
+  refuse_smooths(design, "A plan", call)
 }
 
 # Lower limit for variances and fractions. Smaller ones would be lost in rounding, and such columns in any noise.

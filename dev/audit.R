@@ -25,7 +25,7 @@ main <- function() {
                   control = control_newton_ridge(iterations = 2)),
     audit_levels("squared error", loss_squared(c(-1, 1)), c(-1, 1)),
     audit_levels("counts", loss_poisson(max = 4), c(0, 4)),
-    audit_scores(), audit_table(),
+    audit_masses(), audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
     audit_pushed(), audit_own_row(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
@@ -104,6 +104,23 @@ audit_minimiser <- function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)
+}
+
+# The masses that give smooths their knots, of a record on either side of a break. Half of the others are in each cell.
+audit_masses <- function() {
+  range <- cbind(lower = 0, upper = 48)
+  rownames(range) <- "x"
+  release <- function(x) {
+    budget <- dp_budget(eps = eps, delta = delta)
+    columns <- list(x = c(x, rep(c(0.5, 1.5), length.out = n - 1)))
+    found <- dpsosp:::private_ranges(columns, budget, dpsosp:::budget_state(budget)$left, "replace-one", FALSE,
+                                     known = range)
+    -diff(attr(found, "cells")$x$mass[1:2])
+  }
+  repeat_audit("masses of a smooth, at a break", "at most eps, and above 0.2 eps", runs[["gradient"]], function() {
+    dp_audit(release, list(1 - 1e-12, 1), eps, delta, runs = runs[["gradient"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds && a$bound > 0.2 * eps)
 }
 
 # A record's contribution to the gradient, the Hessian and the gradient products for intervals, compared with their

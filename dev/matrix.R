@@ -180,6 +180,7 @@ options_known <- list(
     if (form %in% matrices) list(intercept = FALSE, radius = sqrt(2)) else list(origin = TRUE)
   },
   subset = function(form, method) list(subset = quote(a > -0.5)),
+  smooth = function(form, method) list(smooth = TRUE),
   ranges = function(form, method) list(bounds = if (form %in% matrices) NULL else "private"),
   "geometry private" = function(form, method) list(geometry = "private"),
   "geometry public" = function(form, method) list(geometry = public_geometry(form)),

@@ -94,12 +94,13 @@ exact_predictions <- function(formula, train, test) {
 }
 
 # 80 % to fit and 20 % to test, the same in every run; positive: which test rows have the second level. NULL if the data
-# are not available.
-split_set <- function(name, folder) {
+# are not available. At most so many rows are used, drawn at random.
+split_set <- function(name, folder, most = Inf) {
   data <- read_set(name, folder)
   if (is.null(data)) return(NULL)
   formula <- sets[[name]]$formula
   set.seed(0)
+  if (nrow(data) > most) data <- data[sample.int(nrow(data), most), ]
   held <- sample.int(nrow(data), round(0.2 * nrow(data)))
   train <- data[-held, ]
   test <- data[held, ]

@@ -221,7 +221,7 @@ test_that("what would be read from the data is refused with the form to write", 
   refused(y ~ relevel(f, "v"), "factor\\(f, levels = c\\(...\\)\\), the reference level first")
   refused(y ~ C(f, contr.sum), "f itself, and its contrasts in the argument `contrasts`")
   refused(y ~ scale(log(b)), "I\\(\\(log\\(b\\) - centre\\) / scale\\)")
-  refused(y ~ s(b), "Write ns\\(b, knots = c\\(...\\)")
+  refused(y ~ te(a, b), "Write s\\(a\\), s\\(\\) of the other column, and ti")
   refused(y ~ a + (1 | f), "no random effects")
   refused(y ~ findInterval(b, 3), "cut\\(b, breaks = c\\(...\\)\\)")
   refused(y ~ weekdays(day), "computed from its own row")

@@ -1,0 +1,117 @@
+# How many columns should smooths have, and what should their knots and priors be? The constants of R/design-smooth.R,
+# R/design-basis.R and R/oracle-ranges.R compared with others on SYNTHETIC problems: ten numeric columns of five shapes
+# (even, normal, exponential, counts, amounts with many zeros) and a factor of five levels, private ranges, replace-one,
+# delta = 1/n^2. The log-odds are linear, additive (of each shape two curves), or half and half; or linear but for a
+# large effect of the 1.5 percent of amounts above 128 (tail).
+#   Rscript smooth-rule.R RESULTS.csv [SEEDS]
+#   Rscript smooth-rule.R --summary RESULTS.csv
+# excess: mean loss on new records over that of the true log-odds, the mean of SEEDS (3) seeds, which are the same for
+# all settings.
+#
+# In results/smooth-rule.csv "current" has column j of the degree j and half of the budget of ranges for octaves, and
+# the settings of the first part are compared with that; "then" are settings with the degree j^1.5 and the present
+# share of octaves (6 seeds). After that came the class's fraction in the number of columns (add_columns()) and the
+# curvature of the last correction (start_curvature()), both for rare classes, which these problems do not have.
+library(dpsosp)
+
+arguments <- commandArgs(TRUE)
+this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(this_file), "common.R"))
+
+ranges <- function(...) list(ranges_cutting = utils::modifyList(dpsosp:::ranges_cutting, list(...)))
+degree <- function(of) {
+  list(smooth_part = function(x, knots, values, column) call("smooth_column", x, knots, values, of(column)))
+}
+settings <- list(
+  line = NULL, current = list(),
+  "noise 0.03" = list(smooth_noise = 0.03), "noise 0.04" = list(smooth_noise = 0.04),
+  "noise 0.08" = list(smooth_noise = 0.08), "noise 0.12" = list(smooth_noise = 0.12),
+  "all columns" = list(smooth_noise = Inf), "tail 0.01" = ranges(tail = 0.01),
+  "degree j" = degree(function(j) j), "degree j^2" = degree(function(j) j^2), "knots 8" = list(smooth_knots = 8L),
+  "octaves 0.5" = list(ranges_octaves_share = 0.5)
+)
+
+problems <- rbind(
+  expand.grid(n = 4000, eps = c(0.5, 1, 3), truth = c("linear", "mixed", "additive")),
+  expand.grid(n = 20000, eps = c(0.5, 3), truth = c("linear", "mixed", "additive", "tail")),
+  expand.grid(n = 40000, eps = c(0.5, 3), truth = c("linear", "mixed", "additive"))
+)
+key <- names(problems)
+
+frame <- function(n) {
+  zeros <- function(share) ifelse(stats::runif(n) < share, 0, stats::rexp(n, 1 / 50))
+  data.frame(u1 = stats::runif(n, 0, 10), u2 = stats::runif(n, 1950, 2020), n1 = stats::rnorm(n, 50, 10),
+             n2 = stats::rnorm(n), e1 = stats::rexp(n, 1 / 1000), e2 = exp(stats::rnorm(n, 3, 1)),
+             c1 = stats::rpois(n, 3), c2 = stats::rpois(n, 40), z1 = zeros(0.8), z2 = zeros(0.3),
+             f = factor(sample.int(5, n, TRUE, c(0.4, 0.3, 0.2, 0.07, 0.03)), 1:5))
+}
+
+curves <- list(
+  u1 = sin, u2 = function(x) abs(x - 1990), n1 = function(x) (x - 50)^2, n2 = function(x) x > 1,
+  e1 = log1p, e2 = function(x) pmin(x, 30), c1 = function(x) x == 0, c2 = function(x) abs(x - 40),
+  z1 = function(x) x > 0, z2 = function(x) sqrt(x)
+)
+scaled <- function(x) (x - mean(x)) / stats::sd(x)
+
+# The log-odds of the second class; effects are drawn with the seed.
+log_odds <- function(data, truth, effects) {
+  parts <- vapply(names(curves), function(name) {
+    x <- data[[name]]
+    curved <- truth == "additive" || (truth == "mixed" && effects$curved[[name]])
+    scaled(if (curved) curves[[name]](x) else x)
+  }, numeric(nrow(data)))
+  drop(parts %*% effects$slope) + effects$level[data$f] - 0.7 + if (truth == "tail") 4 * (data$z1 > 128) else 0
+}
+
+one <- function(p, seed, setting) {
+  set.seed(seed)
+  effects <- list(slope = stats::rnorm(10, 0, 0.45), level = c(0, stats::rnorm(4, 0, 0.4)),
+                  curved = stats::setNames(sample(rep(c(TRUE, FALSE), 5)), names(curves)))
+  data <- frame(p$n + 10000)
+  truth <- log_odds(data, p$truth, effects)
+  second <- stats::plogis(truth)
+  data$y <- stats::runif(nrow(data)) < second
+  held <- seq_len(nrow(data)) > p$n
+  fit <- with_constants(as.list(setting), suppressWarnings(suppressMessages(dp_sosp(
+    y ~ ., data[!held, ], eps = p$eps, delta = 1 / p$n^2, noise = "reproducible", progress = FALSE,
+    smooth = !is.null(setting)
+  ))))
+  second <- second[held]
+  loss <- function(t) mean(second * logistic_loss(t) + (1 - second) * logistic_loss(-t))
+  loss(stats::predict(fit, data[held, ])) - loss(truth[held])
+}
+
+simulate <- function(path, seeds) {
+  out <- results_file(path, c("setting", key))
+  for (i in seq_len(nrow(problems))) for (setting in names(settings)) {
+    p <- problems[i, ]
+    p$truth <- as.character(p$truth)
+    row <- c(list(setting = setting), as.list(p))
+    if (out$has(row)) next
+    seen <- vapply(seq_len(seeds), function(seed) one(p, 100 * i + seed, settings[[setting]]), 0)
+    out$add(c(row, list(excess = signif(mean(seen), 4), se = signif(stats::sd(seen) / sqrt(seeds), 2))))
+  }
+}
+
+# Mean excess, and over that of the constants as they are.
+summarise <- function(x) {
+  x$setting <- factor(x$setting, names(settings))
+  x$problem <- paste(x$truth, x$n)
+  cat("excess of the line and of smooths, times 1000\n")
+  print(round(1000 * stats::xtabs(excess ~ paste(truth, n, eps) + setting, x[x$setting %in% c("line", "current"), ],
+                                  drop.unused.levels = TRUE), 2))
+  base <- x[x$setting == "current", ]
+  x$more <- 1000 * (x$excess - base$excess[match(paste(x$problem, x$eps), paste(base$problem, base$eps))])
+  for (by in c("truth", "n", "eps")) {
+    cat("\nexcess less that of the constants as they are, times 1000, by ", by, "\n", sep = "")
+    print(round(tapply(x$more, list(x$setting, x[[by]]), mean), 2))
+  }
+  cat("\nall:\n")
+  print(round(tapply(x$more, x$setting, mean), 2))
+}
+
+if (identical(arguments[1], "--summary")) {
+  summarise(utils::read.csv(arguments[2]))
+} else {
+  simulate(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 3L)
+}
