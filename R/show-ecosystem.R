@@ -1,6 +1,5 @@
 # Methods for generics of other packages, and for those that a fit does not support. insight, marginaleffects and
-# emmeans are optional. They use no data of the
-# fit, only data that the caller gives.
+# emmeans are optional. They use no data of the fit, only data that the caller gives.
 
 #' Fits in other packages
 #'
