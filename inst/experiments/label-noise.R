@@ -4,7 +4,7 @@
 # labels: "clean"; "random": a tenth of all have the other label; "clearest": the tenth with the largest absolute
 # log-odds by glm(); "one class": a fifth of those of the second class. slope: of a logistic regression of the test
 # labels on the predictions, 1 for calibrated ones. Then:
-#   Rscript label-noise.R --summary RESULTS.csv
+#   Rscript label-noise.R --summary RESULTS.csv SUMMARY.csv
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -58,7 +58,7 @@ simulate <- function(path, seeds) {
 }
 
 # Means over the seeds, and the difference of the sigmoid from the logistic loss with its standard error.
-summarise <- function(path) {
+summarise <- function(path, to) {
   x <- utils::read.csv(path)
   both <- merge(x[x$fit == "sigmoid", ], x[x$fit == "logistic", ], c("data", "labels", "eps", "seed"))
   by <- both[c("eps", "labels", "data")]
@@ -74,11 +74,11 @@ summarise <- function(path) {
     found[[what]][match(do.call(paste, table[1:3]), do.call(paste, found[1:3]))]
   }
   for (what in c("accuracy", "auc", "slope")) for (fit in names(fits)) table[[paste(fit, what)]] <- means(fit, what)
-  print(cbind(table[1:3], round(table[-(1:3)], 4)), row.names = FALSE)
+  utils::write.csv(cbind(table[1:3], round(table[-(1:3)], 4)), to, row.names = FALSE)
 }
 
 if (identical(arguments[1], "--summary")) {
-  summarise(arguments[2])
+  summarise(arguments[2], arguments[3])
 } else {
   simulate(arguments[1], if (is.na(arguments[2])) 10 else as.integer(arguments[2]))
 }

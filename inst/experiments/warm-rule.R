@@ -4,7 +4,7 @@
 #   Rscript warm-rule.R RESULTS.csv [SEEDS]      2 by default
 # Settings are paired: with the same seed they have the same data, and noise from the same state of the generator. Then:
 #   Rscript warm-rule.R --summary RESULTS.csv
-# accuracy, auc: on 20,000 other records with clean labels. labels: of the records that are fitted; "clearest": a tenth
+# rare: fraction of the second class. accuracy, auc: on 20,000 other records with clean labels. labels: of the records that are fitted; "clearest": a tenth
 # of them, those with the largest absolute log-odds, have the other label. bend: what squares of two columns add to the
 # log-odds, so that no linear model is correct.
 library(dpsosp)
@@ -13,8 +13,12 @@ arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), file))
 
-problems <- expand.grid(eps = c(0.2, 0.5, 1, 3), labels = c("clean", "clearest"), bend = c(0, 0.5),
-                        n = c(3000, 20000), shape = c("small", "numeric", "mixed"), stringsAsFactors = FALSE)
+problems <- rbind(
+  expand.grid(eps = c(0.2, 0.5, 1, 3), labels = c("clean", "clearest"), bend = c(0, 0.5), rare = 0.4,
+              n = c(3000, 20000), shape = c("small", "numeric", "mixed"), stringsAsFactors = FALSE),
+  expand.grid(eps = c(1, 3), labels = c("clean", "clearest"), bend = 0, rare = c(0.2, 0.1), n = 5000,
+              shape = c("small", "numeric"), stringsAsFactors = FALSE)
+)
 settings <- list(
   logistic = NULL,
   "as they are" = list(),
@@ -25,12 +29,13 @@ settings <- list(
   "share .3" = list(warm_share = 0.3),
   "four signals" = list(warm_signals = 4L),
   "nine signals" = list(warm_signals = 9L),
-  "with any noise" = list(warm_noise = Inf)
+  "with any noise" = list(warm_noise = Inf),
+  "noise .02" = list(warm_noise = 0.02)
 )
 
 # Of n records to fit and 20,000 others.
 draw <- function(p) {
-  problem <- do.call(synthetic_problem, c(list(p$n + 20000), synthetic_shapes[[p$shape]], signal = 2, rare = 0.4))
+  problem <- do.call(synthetic_problem, c(list(p$n + 20000), synthetic_shapes[[p$shape]], signal = 2, rare = p$rare))
   x <- problem$X
   w <- synthetic_minimum(list(X = x, y = problem$y))$w
   eta <- as.vector(x %*% w)
@@ -50,12 +55,12 @@ one <- function(problem, eps, setting) {
 }
 
 simulate <- function(path, seeds) {
-  out <- results_file(path, c("setting", "shape", "n", "bend", "labels", "eps", "seed"))
-  for (seed in seq_len(seeds)) for (at in split(problems, problems[c("labels", "bend", "n", "shape")], drop = TRUE)) {
+  out <- results_file(path, c("setting", "shape", "n", "bend", "rare", "labels", "eps", "seed"))
+  for (seed in seq_len(seeds)) for (at in split(problems, problems[c("labels", "bend", "rare", "n", "shape")], drop = TRUE)) {
     set.seed(seed)
     problem <- draw(at[1, ])
     for (eps in at$eps) for (setting in names(settings)) {
-      row <- list(setting = setting, shape = at$shape[1], n = at$n[1], bend = at$bend[1], labels = at$labels[1],
+      row <- list(setting = setting, shape = at$shape[1], n = at$n[1], bend = at$bend[1], rare = at$rare[1], labels = at$labels[1],
                   eps = eps, seed = seed)
       if (out$has(row)) next
       set.seed(1000 + seed)
@@ -70,7 +75,7 @@ simulate <- function(path, seeds) {
 # Differences from the logistic loss, in points of accuracy and thousandths of AUC.
 summarise <- function(path) {
   x <- utils::read.csv(path)
-  key <- c("shape", "n", "bend", "labels", "eps", "seed")
+  key <- c("shape", "n", "bend", "rare", "labels", "eps", "seed")
   both <- merge(x[x$setting != "logistic", ], x[x$setting == "logistic", c(key, "accuracy", "auc")], key,
                 suffixes = c("", ".logistic"))
   both$points <- 100 * (both$accuracy - both$accuracy.logistic)
@@ -79,8 +84,11 @@ summarise <- function(path) {
   both$noise <- cut(both$noise, c(0, 0.01, 0.02, 0.03, 0.05, 0.1, Inf))
   for (labels in unique(both$labels)) for (score in c("points", "thousandths")) {
     at <- both[both$labels == labels, ]
-    cat("\n", labels, ", ", score, " by d / (n mu)\n", sep = "")
-    print(round(tapply(at[[score]], list(at$setting, at$noise), mean), 2))
+    cat("\n", labels, ", ", score, " by d / (n mu), balanced classes\n", sep = "")
+    balanced <- at[at$rare == 0.4, ]
+    print(round(tapply(balanced[[score]], list(balanced$setting, balanced$noise), mean), 2))
+    cat("by fraction of the second class\n")
+    print(round(tapply(at[[score]], list(at$setting, paste(at$rare, at$eps)), mean), 2))
   }
 }
 
