@@ -174,6 +174,7 @@ column_rows <- function(name, variable, kind, level) {
 smooth_knots <- 16L      # gaps between knots of about equal mass; a heavy cell has both its ends
 smooth_products <- 3L    # columns of each smooth in ti()
 smooth_largest <- 1e150  # knots, as in a database (R/sql-expression.R)
+smooth_apart <- c(relative = 1e-9, absolute = 1e-150) # least distances of knots, and widths of ranges, for 48 cells
 
 # Before arguments are evaluated; given: by name.
 check_smooth_call <- function(e, given, refuse) {
@@ -192,8 +193,11 @@ check_smooth_call <- function(e, given, refuse) {
 check_smooth <- function(basis, refuse) {
   knots <- basis$knots
   sound <- is.null(knots) || (is.numeric(knots) && length(knots) > 1L && all(is.finite(knots)) &&
-                                max(abs(knots)) <= smooth_largest && min(diff(sort(knots))) > 0)
-  if (!sound) refuse("`knots` must be two or more different numbers; the least and the largest are the range of x.")
+                                max(abs(knots)) <= smooth_largest && are_apart(sort(knots)))
+  if (!sound) {
+    refuse("`knots` must be two or more different numbers, not nearer than ", smooth_apart[["relative"]],
+           " times the largest; the least and the largest are the range of x.")
+  }
   list(kind = basis$kind, x = basis$x, columns = check_smooth_size(basis[["k"]], refuse),
        knots = if (!is.null(knots)) sort(as.double(knots)))
 }
@@ -209,6 +213,9 @@ check_smooth_size <- function(k, refuse) {
   if (is.numeric(k) && length(k) == 1L && k %in% seq_len(smooth_knots)) return(as.integer(k))
   refuse("`k`, the largest number of columns, must be a whole number from 1 to ", smooth_knots, ".")
 }
+
+# Are these numbers, which rise, far enough apart for numbers of double precision between them?
+are_apart <- function(x) min(diff(x)) > max(smooth_apart[["relative"]] * max(abs(x)), smooth_apart[["absolute"]])
 
 # The labels are without k and knots, as those of mgcv.
 smooth_label <- function(x) paste0("s(", expression_text(x), ")")

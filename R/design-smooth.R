@@ -106,8 +106,11 @@ design_smooth <- function(terms, bases, predictors, bounded, call) {
   if (length(straight) > 0L) {
     refuse("`formula` has `", straight[1], "` and `s(", straight[1], ")`, whose first column it is: leave out one.")
   }
+  own <- grep("^(s|ti)[(].*[)]([.][0-9]+)*$", unique(c(predictors, all.vars(terms))), value = TRUE)
+  if (length(own) > 0L) refuse("The column `", own[1], "` has the name of a smooth or of a part of one: rename it.")
   two <- lapply(products, function(basis) c(smooth_label(basis$x), smooth_label(basis$z)))
   if (any(vapply(two, anyDuplicated, 0L) > 0L)) refuse("The two columns of ti() must differ.")
+  if (anyDuplicated(lapply(two, sort)) > 0L) refuse("`formula` has two products ti() of the same columns.")
   missing <- setdiff(unlist(two), labels)
   if (length(missing) > 0L) {
     refuse("`formula` has ti() without `", missing[1], "`, of whose columns it has products: write `s(x) + s(z) + ",
@@ -182,9 +185,9 @@ declare_smooth_ranges <- function(design, call) {
     knots <- design$smooth$terms[[label]]$knots
     if (!is.null(knots)) design$ranges[label, ] <- range(knots)
     range <- design$ranges[label, ]
-    if (!anyNA(range) && (range[1] == range[2] || max(abs(range)) > smooth_largest)) {
-      abort("argument", "The range of `", label, "` must have a width, and lie within ", smooth_largest, " of zero.",
-            call = call)
+    if (!anyNA(range) && (!are_apart(range) || max(abs(range)) > smooth_largest)) {
+      abort("argument", "The range of `", label, "` must have a width, of at least ", smooth_apart[["relative"]],
+            " of its larger end, and lie within ", smooth_largest, " of zero.", call = call)
     }
   }
   design

@@ -62,7 +62,7 @@ predicted_terms <- function(fit, newdata, uncertain, call) {
   warn_undeclared(design, newdata, call)
   term <- unname(design$term[design$columns$variable])
   out <- vapply(unique(term), function(one) row_products(parts, as.double(term == one)), numeric(nrow(newdata)))
-  out <- matrix(out, nrow(newdata), dimnames = list(NULL, unique(term)))
+  out <- matrix(out, nrow(newdata), length(unique(term)), dimnames = list(NULL, unique(term)))
   centres <- smooth_centres(design, slope)
   out[, names(centres)] <- t(t(out[, names(centres), drop = FALSE]) - centres)
   structure(out, constant = (if (design$intercept) coefficients[[1]] else 0) + sum(centres))

@@ -13,7 +13,7 @@ source(file.path(dirname(this_file), "common.R"))
 
 convex <- c("auto", "damped-newton", "cubic", "blsgd", "2opt-ls", "tr", "spider")
 plan <- rbind(data.frame(loss = "logistic", method = convex),
-              data.frame(loss = "sigmoid", method = c("2opt-ls", "tr", "spider")))
+              data.frame(loss = "sigmoid", method = c("warm-ridge", "2opt-ls", "tr", "spider")))
 
 read_all <- function(folder) {
   data <- readRDS(file.path(folder, "covertype.rds"))
