@@ -1,7 +1,7 @@
 # The stage of a job that opens its budget, or claims its part of a shared one, once all arguments are known to be
 # valid. It adds to the job what privacy-claim.R says and
 #   batch          for a method on batches (method-batch.R)
-#   lambda, kappa  see open_perturbed()
+#   lambda, perturbed  see open_perturbed()
 
 job_open <- function(job) {
   job <- claim_part(open_budget(told_delta(job)))

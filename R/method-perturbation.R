@@ -6,11 +6,13 @@
 #' Both minimise the loss plus the penalty plus \eqn{\lambda |w|^2 / 2}{lambda |w|^2 / 2}, to machine precision and
 #' inside the privacy barrier. The minimisation itself costs no budget.
 #' * `"objpert"` adds a random linear function \eqn{v'w / n} with \eqn{v \sim N(0, s^2 I)}{v ~ N(0, s^2 I)} to the
-#'   objective. Its privacy loss is \eqn{\kappa = \log(1 + b / (n \lambda))}{kappa = log(1 + b / (n lambda))}, with b
-#'   the largest curvature of the loss, plus that of a Gaussian release with four times its tails: \eqn{\delta \le
-#'   4 \delta_\mu(\epsilon - \kappa)}{delta <= 4 delta_mu(eps - kappa)}, where \eqn{\mu^2}{mu^2} is the sum of
-#'   \eqn{(2 L / s)^2}{(2 L / s)^2} and those of the other Gaussian releases (private ranges, and a little noise on the
-#'   solution, which covers its rounding error). The budget must be the fit's own, in `eps` and `delta`.
+#'   objective. Its privacy loss has two parts: a determinant, at most \eqn{\kappa = \log(1 + b / (n \lambda))}{kappa =
+#'   log(1 + b / (n lambda))} with b the largest curvature of the loss, and that of a Gaussian release with \eqn{\mu =
+#'   2 L / s}{mu = 2 L / s}, L the largest slope. Both are bounded together, as the curvature of the logistic loss is
+#'   small where its slope is near L: with kappa at most a tenth of eps the minimiser costs hardly more than a Gaussian
+#'   release, and for the other losses with slopes of one sign it costs that at eps - kappa. Other Gaussian releases
+#'   (private ranges, and a little noise on the solution, which covers its rounding error) are included. The budget must
+#'   be the fit's own, in `eps` and `delta`.
 #' * `"outpert"` adds noise to the minimiser, which one record moves by at most
 #'   \eqn{2 L / (n \lambda)}{2 L / (n lambda)}. It has Gaussian accounting, as the other methods have.
 #'
@@ -18,13 +20,14 @@
 #' \eqn{2 L \sqrt{d} / (n \mu)}{2 L sqrt(d) / (n mu)} the length of the noise in the gradient, lambda is nu / `size`,
 #' and large enough that kappa is at most `kappa_share` times eps; for `"outpert"` it is
 #' \eqn{(2 b \nu^2 / (d \, size^2))^{1/3}}{(2 b nu^2 / (d size^2))^(1/3)}. The defaults were chosen by
-#' `inst/experiments/convex-rule.R` on synthetic problems.
+#' `inst/experiments/convex-rule.R` and `inst/experiments/perturbation-rule.R` on synthetic problems.
 #'
 #' The certificate costs nothing: at the solution the gradient of the objective is minus the random linear part and
 #' minus lambda w, and its norm has a bound that follows from s and the coefficients.
 #'
 #' @param lambda A number of at least 0, for rows of norm at most one, or `NULL`: by the rule above. `"objpert"` needs
-#'   kappa < eps; `"outpert"` takes 0 where a ridge penalty applies to every coefficient.
+#'   one for which something of eps is left for the noise; `"outpert"` takes 0 where a ridge penalty applies to every
+#'   coefficient.
 #' @param size Expected norm of the solution, for rows of norm at most one, positive; `NULL`:
 #'   \eqn{20 (100 \nu)^{-0.3}}{20 (100 nu)^-0.3}, larger where there is less noise, and 2 for `loss_huber()`, whose
 #'   predictor stays in \[-1, 1\].
@@ -96,11 +99,26 @@ gradient_noise <- function(job, eps) {
 # 0.01, 40 at 0.001. If the response has bounds, the predictor should stay in [-1, 1], even with little noise.
 perturbation_size <- function(noise, loss) if (has_bounded_response(loss)) 2 else 20 * (100 * noise)^-0.3
 
-# The largest contribution of the determinant to the privacy loss, rounded up.
-perturbation_kappa <- function(lambda, n, loss) log1p(loss_bounds(loss)[["curv_upper"]] / (n * lambda)) * (1 + 1e-12)
+# The least fraction of the budget that is the minimiser's own: private ranges (5 percent), a private geometry
+# (geometry_share) and the count of usable records take less than the rest.
+perturbed_share <- 0.85
 
-# Adds lambda, kappa and a ledger for one perturbed minimiser. The capacity of the ledger is the mu with 4 delta_mu(eps
-# - kappa) = delta.
+# The accounting of a perturbed minimiser: the numbers of struct acct_perturbed (src/acct/acct.h), with the tilt that
+# allows the most noise-free mu. It depends on public numbers only. At a tilt of 4 b / (n lambda) nothing of the
+# determinant is left where the slope of the logistic loss is largest; for other losses it is best at zero.
+perturbed_accounting <- function(job, lambda, eps) {
+  strong <- job$n * lambda
+  full <- 4 * loss_bounds(job$loss)[["curv_upper"]] / strong
+  share <- perturbed_share * (1 - job$control$output_share)
+  candidates <- lapply((0:64) / 64 * full, function(tilt) {
+    found <- .Call(ffi_loss_determinant, job$loss$name, job$loss$parameter, strong, tilt)
+    c(found["one_sign"], top = found[["top"]] + 1e-12 * full, tilt = tilt, share = share)
+  })
+  mu <- vapply(candidates, function(how) .Call(ffi_perturbed_mu, eps, job$delta, how), 0)
+  if (max(mu) > 0) candidates[[which.max(mu)]]
+}
+
+# Adds lambda, the accounting and a ledger for one perturbed minimiser.
 open_perturbed <- function(job) {
   if (!is.null(job$asked$budget)) {
     abort("argument", "The method \"", job$method$name, "\" needs a budget of its own, `eps` and `delta` without ",
@@ -109,16 +127,17 @@ open_perturbed <- function(job) {
   }
   eps <- job$asked$eps
   lambda <- perturbation_lambda(job, eps)
-  kappa <- perturbation_kappa(lambda, job$n, job$loss)
-  if (kappa >= eps) {
-    abort("argument", "`lambda` is too small for this `eps`: log(1 + b / (n lambda)) is ", signif(kappa, 3),
-          " and must be less than eps.", call = job$call)
+  how <- perturbed_accounting(job, lambda, eps)
+  if (is.null(how)) {
+    abort("argument", "`lambda` is too small for this `eps`: with b / (n lambda) = ",
+          signif(loss_bounds(job$loss)[["curv_upper"]] / (job$n * lambda), 3), " nothing of eps is left for the noise.",
+          call = job$call)
   }
   budget <- structure(class = "dp_budget", list(
-    pointer = .Call(ffi_ledger_create_perturbed, eps, job$delta, kappa), eps = eps, delta = job$delta, rho = NULL,
+    pointer = .Call(ffi_ledger_create_perturbed, eps, job$delta, how), eps = eps, delta = job$delta, rho = NULL,
     mu = NULL
   ))
-  add_entries(job, lambda = lambda, kappa = kappa, budget = budget)
+  add_entries(job, lambda = lambda, perturbed = how, budget = budget)
 }
 
 perturbation_options <- function(job, rho) {

@@ -215,7 +215,7 @@ format_share <- function(x, digits = 3) paste0(format(100 * x, digits = digits),
 rho_of <- function(job, eps) {
   switch(job$accountant,
     gdp = .Call(ffi_gdp_mu, eps, job$delta)^2 / 2,
-    perturbed = perturbed_rho(eps, job$delta, job$kappa),
+    perturbed = .Call(ffi_perturbed_mu, eps, job$delta, job$perturbed)^2 / 2,
     zcdp = .Call(ffi_zcdp_rho, eps, job$delta),
     renyi = .Call(ffi_rdp_budget, job$budget$order, eps, job$delta) / job$budget$order
   )
@@ -224,14 +224,8 @@ rho_of <- function(job, eps) {
 eps_of <- function(job, rho) {
   switch(job$accountant,
     gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), job$delta),
-    perturbed = perturbed_eps(rho, job$delta, job$kappa),
+    perturbed = .Call(ffi_perturbed_epsilon, sqrt(2 * rho), job$delta, job$perturbed),
     zcdp = .Call(ffi_zcdp_epsilon, rho, job$delta),
     renyi = renyi_eps(job$budget$order, job$budget$order * rho, job$delta)
   )
 }
-
-perturbed_rho <- function(eps, delta, kappa) {
-  .Call(ffi_gdp_mu, (eps - kappa) * (1 - 4 * .Machine$double.eps), delta / 4)^2 / 2
-}
-
-perturbed_eps <- function(rho, delta, kappa) kappa + .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta / 4)

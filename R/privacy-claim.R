@@ -66,7 +66,7 @@ claim_part <- function(claim) {
   state <- budget_state(claim$budget)
   gaussian <- if (state$accountant == "auto") "gdp" else state$accountant
   claim <- add_entries(claim, before = length(state$what),
-                       accountant = if (is.null(claim$kappa)) gaussian else "perturbed")
+                       accountant = if (is.null(claim$perturbed)) gaussian else "perturbed")
   eps <- claim$asked$eps
   rho <- min(state$left, if (is.null(eps)) Inf else rho_of(claim, eps))
   if (rho <= 1e-9 * state$capacity) {
@@ -94,7 +94,8 @@ new_privacy <- function(claim) {
   whole <- !is.null(eps) && claim$rho == rho_of(claim, eps)
   list(
     eps = if (whole) eps else eps_of(claim, claim$rho), delta = claim$delta, rho = claim$rho,
-    accountant = claim$accountant, order = claim$budget$order, kappa = claim$kappa, neighbours = claim$neighbours,
+    accountant = claim$accountant, order = claim$budget$order, perturbed = claim$perturbed,
+    neighbours = claim$neighbours,
     noise = claim$noise, shared = if (!is.null(claim$asked$budget)) budget_text(claim$budget), ledger = ledger
   )
 }

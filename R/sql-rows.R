@@ -134,6 +134,7 @@ of_codes <- function(plan, names, compute) {
 
 # The plan for rows in these coordinates, with their public numbers.
 in_geometry <- function(plan, geometry) {
+  geometry[c("centre", "end")] <- lapply(geometry[c("centre", "end")], without_dust)
   numbers <- length(plan$v)
   plan$id <- new.env()
   plan$geometry <- geometry
@@ -146,6 +147,10 @@ in_geometry <- function(plan, geometry) {
   })
   plan
 }
+
+# Mapped numbers are on a lattice, public ones this small are not: their squares could underflow, which is an error in
+# PostgreSQL, and whether a record meets one depends on its value.
+without_dust <- function(x) replace(x, which(abs(x) < 2^-60), 0)
 
 # Weighted rows are divided by their lengths, others by theirs where these exceed one. x: the row in the coordinates;
 # h: the factor by which the mapped row is clipped; l: the length. The public numbers of the codes are doubles: the

@@ -81,7 +81,9 @@ events <- function() {
   compare("ffi_leaf_zcdp", function() plan)
   compare("ffi_arithmetic_check", list)
   compare("ffi_ledger_create_renyi", function() list(10, 1))
-  compare("ffi_ledger_create_perturbed", function() list(1, 1e-5, 0.1))
+  compare("ffi_ledger_create_perturbed", function() list(1, 1e-5, c(1, 0.1, 0.2, 0.9)))
+  compare("ffi_perturbed_mu", function() list(1, 1e-5, c(1, 0.1, 0.2, 0.9)))
+  compare("ffi_perturbed_epsilon", function() list(0.2, 1e-5, c(0, 0.1, 0, 0.9)))
 }
 
 design <- function() {
@@ -188,7 +190,7 @@ progress <- function(done, total) if (done > 2) stop("a progress bar that fails"
 other_methods <- function() {
   batch <- list(size = 2, scheme = "wor", share = 0.5)
   renyi <- function() .Call(entries$ffi_ledger_create_renyi, 8, 1)
-  perturbed <- function() .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, 1)
+  perturbed <- function() .Call(entries$ffi_ledger_create_perturbed, 9, 1e-3, c(1, 1, 0, 1e-9))
   convex <- function(ledger = new_ledger()) new_oracle(ledger, "logistic")
   method("tr", dpsosp::control_tr(max_iterations = 5), new_oracle)
   method("gd", dpsosp::control_gd(max_iterations = 5), new_oracle)
@@ -202,6 +204,7 @@ other_methods <- function() {
   method("objpert", dpsosp::control_perturbation(), function() convex(perturbed()), NULL, none)
   compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
   compare("ffi_loss_bounds", function() list("huber", 0.5))
+  compare("ffi_loss_determinant", function() list("logistic", 0, 2, 0.1))
   compare("ffi_penalty_bounds", function() list(nonconvex))
 }
 

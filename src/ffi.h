@@ -46,6 +46,9 @@ SEXP ffi_penalty_bounds(SEXP);
 SEXP ffi_loss_bounds(SEXP, SEXP);
 SEXP ffi_loss_curvature(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ledger_create_perturbed(SEXP, SEXP, SEXP);
+SEXP ffi_loss_determinant(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_perturbed_epsilon(SEXP, SEXP, SEXP);
+SEXP ffi_perturbed_mu(SEXP, SEXP, SEXP);
 
 SEXP ffi_network_fans(SEXP);
 SEXP ffi_network_oracle(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);

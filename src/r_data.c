@@ -383,6 +383,16 @@ SEXP ffi_loss_curvature(SEXP name, SEXP parameter, SEXP y, SEXP t) {
   return out;
 }
 
+/* Have slopes one sign, and what determinants may add at most for each tilt? */
+SEXP ffi_loss_determinant(SEXP name, SEXP parameter, SEXP strong, SEXP tilt) {
+  static const char *const names[] = {"one_sign", "top"};
+  struct loss *loss;
+  glue_check(loss_create(arg_string(name), arg_double(parameter), &loss));
+  const double values[] = {loss_has_one_sign(loss), loss_determinant(loss, arg_double(strong), arg_double(tilt))};
+  loss_free(loss);
+  return glue_numbers(2, names, values);
+}
+
 /* NULL, or a list. */
 static SEXP kept_list(const struct oracle *o, enum keep keep) {
   static const char *const names[] = {"query", "at", "value", "sd"};

@@ -1,4 +1,5 @@
 /* Budgets: the ledger behind an external pointer, which does not copy. */
+#include "acct/acct.h"
 #include "ffi.h"
 #include "glue.h"
 
@@ -33,10 +34,27 @@ SEXP ffi_ledger_create_renyi(SEXP order, SEXP capacity) {
   return out;
 }
 
-SEXP ffi_ledger_create_perturbed(SEXP eps, SEXP delta, SEXP kappa) {
+/* The numbers of a struct acct_perturbed, in its order. */
+static struct acct_perturbed arg_perturbed(SEXP how) {
+  const double *p = arg_doubles(how, 4);
+  return (struct acct_perturbed){p[0] != 0, p[1], p[2], p[3]};
+}
+
+SEXP ffi_perturbed_mu(SEXP eps, SEXP delta, SEXP how) {
+  const struct acct_perturbed p = arg_perturbed(how);
+  return Rf_ScalarReal(acct_perturbed_mu(arg_double(eps), arg_double(delta), &p));
+}
+
+SEXP ffi_perturbed_epsilon(SEXP mu, SEXP delta, SEXP how) {
+  const struct acct_perturbed p = arg_perturbed(how);
+  return Rf_ScalarReal(acct_perturbed_epsilon(arg_double(mu), arg_double(delta), &p));
+}
+
+SEXP ffi_ledger_create_perturbed(SEXP eps, SEXP delta, SEXP how) {
   SEXP out = PROTECT(glue_pointer("budget", finalize_ledger));
   struct ledger *ledger;
-  glue_check(ledger_create_perturbed(arg_double(eps), arg_double(delta), arg_double(kappa), &ledger));
+  const struct acct_perturbed p = arg_perturbed(how);
+  glue_check(ledger_create_perturbed(arg_double(eps), arg_double(delta), &p, &ledger));
   R_SetExternalPtrAddr(out, ledger);
   UNPROTECT(1);
   return out;

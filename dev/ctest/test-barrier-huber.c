@@ -8,6 +8,7 @@ static const char *const losses[] = {"huber_svm", "huber"};
 
 static void refusals(const char *loss);
 static void majorants(const char *loss);
+static void signs(void);
 static void responses_are_clipped(void);
 static void solver_keeps_its_bound(const char *name, double parameter);
 static void profile_by_quadrature(double h);
@@ -17,6 +18,7 @@ void test_barrier_huber(void) {
     refusals(losses[k]);
     majorants(losses[k]);
   }
+  signs();
   responses_are_clipped();
   solver_keeps_its_bound("huber_svm", 0.5);
   solver_keeps_its_bound("huber_svm", 0.01);
@@ -43,6 +45,28 @@ static void refusals(const char *loss) {
   CHECK(oracle_newton_direction(f.oracle, w, w, &how, 0.1, answer, &sd) == BASE_ERR_ARGUMENT); /* a zero gradient */
   CHECK(ledger_length(f.ledger) == 1);
   fixture_close(&f);
+}
+
+/* Slopes of Huber's loss have two signs: refused where the ledger's capacity supposes one. */
+static void signs(void) {
+  for (int one_sign = 0; one_sign <= 1; one_sign++) {
+    const struct acct_perturbed how = {one_sign, 1, 0, 1e-9};
+    static const double quadratic[DIM] = {1, 1, 1};
+    double w[DIM];
+    struct fixture f;
+    struct ledger *ledger;
+    struct oracle *oracle;
+    struct oracle_perturbation noise;
+    fixture_open(&f, "huber", 50, DIM, 0, ORACLE_REPLACE_ONE, 1);
+    CHECK(ledger_create_perturbed(3, 1e-6, &how, &ledger) == BASE_OK);
+    CHECK(open_oracle(f.data, loss_find("huber"), ledger, &ctest_entropy, ORACLE_REPLACE_ONE, &oracle) == BASE_OK);
+    CHECK(oracle_perturbed_minimiser(oracle, quadratic, 0.01, 0.001, w, &noise) ==
+          (one_sign ? BASE_ERR_ARGUMENT : BASE_OK));
+    CHECK(ledger_length(ledger) == (one_sign ? 0 : 2));
+    oracle_free(oracle);
+    ledger_free(ledger);
+    fixture_close(&f);
+  }
 }
 
 /* b X'X / n at any w, with the noise of sqrt(2) b / n and hardly any for rounding. */
@@ -164,7 +188,8 @@ static void profile_by_quadrature(double h) {
   for (int k = 0; k < 90; k++) {
     double e = eps[k % 3], d = delta[k / 3 % 2], kappa = e * share[k / 6 % 3];
     struct ledger *ledger;
-    CHECK(ledger_create_perturbed(e, d, kappa, &ledger) == BASE_OK);
+    const struct acct_perturbed how = {1, kappa, 0, 1};
+    CHECK(ledger_create_perturbed(e, d, &how, &ledger) == BASE_OK);
     double mu = sqrt(2 * ledger_capacity(ledger)), n_lambda = 0.5 / h / expm1(kappa);
     struct line a = {1, 1, at[k / 18] * n_lambda, n_lambda, 2 / mu, h}, b = a, none = a;
     b.y = -1;

@@ -2,6 +2,7 @@
  * An oracle without rows has the sensitivities and scales of noise of one with so many rows, to the bit, for every
  * query, relation, storage and coordinates; and it refuses whatever is asked of it before anything is charged.
  */
+#include "acct/acct.h"
 #include "fixture.h"
 
 enum { P = 6, DIM = P + 1, STEPS = 3 };
@@ -170,10 +171,11 @@ static void refuses_perturbed(void) {
   double w[DIM];
   struct oracle_perturbation how;
   static const double quadratic[DIM] = {1, 1, 1, 1, 1, 1, 1};
-  CHECK(ledger_create_perturbed(2, 1e-6, 0.5, &ledger) == BASE_OK);
+  const struct acct_perturbed accounted = {1, 0.5, 0, 0.01};
+  CHECK(ledger_create_perturbed(2, 1e-6, &accounted, &ledger) == BASE_OK);
   CHECK(open_planned(&p, "logistic", N, 1, ledger, ORACLE_REPLACE_ONE) == BASE_OK);
   CHECK(oracle_perturbed_minimiser(p.oracle, quadratic, 0.01, 0.001, w, &how) == BASE_ERR_ARGUMENT);
-  CHECK(ledger_length(ledger) == 0 && ledger_shift(ledger) == 0.5);
+  CHECK(ledger_length(ledger) == 0 && ledger_perturbed(ledger));
   close_planned(&p);
   ledger_free(ledger);
 }

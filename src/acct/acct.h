@@ -16,6 +16,18 @@ double acct_gdp_log_delta(double mu, double eps);
 double acct_gdp_epsilon(double mu, double delta);
 double acct_gdp_mu(double eps, double delta);
 
+/* One minimiser of a perturbed objective and other Gaussian releases, mu^2 in total (proofs:
+ * objective-perturbation). */
+struct acct_perturbed {
+  int one_sign; /* a record's slopes have one sign */
+  double top;   /* the determinants add at most this where the slope is as large as it can be, */
+  double tilt;  /* and more in proportion to what a slope lacks, up to this at slope zero */
+  double share; /* the minimiser's least fraction of mu^2 */
+};
+double acct_perturbed_delta(double mu, double eps, const struct acct_perturbed *p);
+double acct_perturbed_epsilon(double mu, double delta, const struct acct_perturbed *p);
+double acct_perturbed_mu(double eps, double delta, const struct acct_perturbed *p);
+
 /* inf over alpha > 1 of exp((alpha-1)(alpha rho - eps)) / (alpha-1) (1 - 1/alpha)^alpha
  * (Canonne, Kamath & Steinke 2020; proofs: renyi-conversion). */
 double acct_zcdp_delta(double rho, double eps);

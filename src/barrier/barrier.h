@@ -23,6 +23,7 @@ enum oracle_neighbours {
 /* ---- ledger ---- */
 
 struct ledger;
+struct acct_perturbed; /* acct/acct.h */
 
 enum ledger_accountant {
   LEDGER_OPEN, /* not decided yet: the first charge decides */
@@ -45,10 +46,9 @@ int ledger_create(double gdp_capacity, double zcdp_capacity, enum ledger_account
 /* Capacity and costs in R(alpha) / alpha at this order alpha > 1, which is rho for a Gaussian release
  * and at most rho for a zCDP one. */
 int ledger_create_renyi(double order, double capacity, struct ledger **out);
-/* For one perturbed minimiser and other Gaussian releases: all together are (eps, delta)-private when the privacy
- * loss is kappa, 0 < kappa < eps, plus that of a Gaussian release with four times its tails
- * (proofs: objective-perturbation). */
-int ledger_create_perturbed(double eps, double delta, double kappa, struct ledger **out);
+/* For one perturbed minimiser and other Gaussian releases: all together are (eps, delta)-private
+ * (proofs: objective-perturbation). top + tilt < eps. */
+int ledger_create_perturbed(double eps, double delta, const struct acct_perturbed *how, struct ledger **out);
 void ledger_free(struct ledger *ledger);
 /* Decides the accountant; refused after a charge under another one. A Renyi
  * ledger takes all mechanisms and remains one. */
@@ -341,8 +341,9 @@ struct oracle_perturbation {
   double sd_output;    /* of the noise that covers the solver's error */
 };
 /* The minimiser of that plus v'w / n, v Gaussian noise, with a little noise for the solver's error (objective
- * perturbation). Once for each ledger, which must come from ledger_create_perturbed() with a kappa of at least
- * log(1 + b / (n least quadratic_j)), b the loss's largest curvature. */
+ * perturbation). Once for each ledger, which must come from ledger_create_perturbed() with a top of at least
+ * loss_determinant() at n times the least quadratic_j, for its tilt, and with slopes of one sign only where the loss
+ * has such; rho must be at least the share of the ledger's capacity. */
 int oracle_perturbed_minimiser(struct oracle *oracle, const double *quadratic, double rho, double rho_output, double *w,
                                struct oracle_perturbation *how);
 

@@ -34,7 +34,8 @@ struct ledger {
   enum oracle_neighbours neighbours; /* of the entries */
   int in_step;                       /* a step on a batch is open */
   double spent;
-  double shift; /* kappa of a perturbed minimiser that has not been released yet */
+  int perturbed; /* may a perturbed minimiser be released, with this part in the capacity? */
+  struct acct_perturbed minimiser;
   double carry; /* rounding error of the additions to spent (Kahan) */
   struct ledger_entry *entries;
   size_t length;
@@ -74,23 +75,26 @@ int ledger_create_renyi(double order, double capacity, struct ledger **out) {
   return BASE_OK;
 }
 
-/* The delta of the whole run is at most four times that of mu-GDP at eps - kappa. */
-int ledger_create_perturbed(double eps, double delta, double kappa, struct ledger **out) {
+/* The capacity is the largest mu^2 / 2 that the budget allows for all releases together. A tilt is for slopes of one
+ * sign. */
+int ledger_create_perturbed(double eps, double delta, const struct acct_perturbed *how, struct ledger **out) {
   *out = NULL;
-  if (!(kappa > 0) || !(kappa < eps) || !(delta > 0)) return BASE_ERR_ARGUMENT;
-  double rounded_down = (eps - kappa) * (1 - 4 * DBL_EPSILON), mu = acct_gdp_mu(rounded_down, delta / 4);
+  if (!(how->top >= 0) || !(how->tilt >= 0) || !(how->share > 0) || !(how->share <= 1)) return BASE_ERR_ARGUMENT;
+  if (how->tilt > 0 && !how->one_sign) return BASE_ERR_ARGUMENT;
+  if (!(how->top + how->tilt < eps) || !(delta > 0)) return BASE_ERR_ARGUMENT;
+  double mu = acct_perturbed_mu(eps, delta, how);
   int status = ledger_create(mu * mu / 2, 0, LEDGER_GDP, out);
-  if (status == BASE_OK) (*out)->shift = kappa;
-  return status;
-}
-
-double ledger_shift(const struct ledger *ledger) { return ledger->shift; }
-
-int ledger_take_shift(struct ledger *ledger) {
-  if (!(ledger->shift > 0)) return BASE_ERR_ACCOUNTANT;
-  ledger->shift = 0;
+  if (status != BASE_OK) return status;
+  (*out)->perturbed = 1;
+  (*out)->minimiser = *how;
   return BASE_OK;
 }
+
+const struct acct_perturbed *ledger_perturbed(const struct ledger *ledger) {
+  return ledger->perturbed ? &ledger->minimiser : NULL;
+}
+
+void ledger_take_perturbed(struct ledger *ledger) { ledger->perturbed = 0; }
 
 static int create(struct ledger **out) {
   struct ledger *l = base_alloc(1, sizeof *l);

@@ -9,16 +9,17 @@
  *
  *   sum_i l(y_i, z_i'w) + n sum_j q_j w_j^2 / 2 + v'w,   v ~ N(0, s^2 I).
  *
- * w* determines v. Between neighbours the density of w* changes by a ratio of determinants, within a factor of
- * e^kappa of one when n q_j >= b / (e^kappa - 1) for every j, and by a Gaussian factor whose v is shifted by at most
- * 2 L (zero-out: L). Because the shift depends on v, the tail of the privacy loss, minus kappa, is at most four times
- * that of a Gaussian release with mu = shift / s (proofs: objective-perturbation): the ledger's capacity includes kappa
- * and the four (ledger_create_perturbed), mu is charged here.
+ * w* determines v. Between neighbours the density of w* changes by a ratio of determinants, at most 1 + l'' / (n q_j),
+ * and by a Gaussian factor whose v is shifted by the difference of two slopes times their rows, at most 2 L (zero-out:
+ * L). The shift depends on v, but together the two are at most the largest of a few Gaussian privacy losses
+ * (proofs: objective-perturbation), from whose tails the ledger's capacity follows (ledger_create_perturbed). mu is
+ * charged here.
  *
  * The computed point is not exactly w*, and v is rounded to its lattice, which shifts the gradient by at most
  * sqrt(d) h / 2. Given w*, and so v, the computed point is a function of the data within tau of w*; with noise it is
  * one more Gaussian release, of sensitivity 2 tau (approximate minima: Iyengar et al. 2019).
  */
+#include "acct/acct.h"
 #include "barrier/private.h"
 #include "la/la.h"
 #include "mech/mech.h"
@@ -31,6 +32,7 @@
 #define LONGEST 40
 
 static int minimise(struct oracle *o, const struct strong *problem, double sd, double *w);
+static int is_covered(const struct oracle *o, const struct strong *problem, double rho);
 static double record_change(const struct oracle *o);
 
 int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, double *w, double *sd) {
@@ -55,7 +57,7 @@ int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, doub
 int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double rho, double rho_output, double *w,
                                struct oracle_perturbation *how) {
   size_t dim = o->model.dim;
-  double n = (double)data_rows(o->engine.rows), kappa = ledger_shift(o->ledger), change = record_change(o);
+  double n = (double)data_rows(o->engine.rows), change = record_change(o);
   memset(w, 0, dim * sizeof(double));
   *how = (struct oracle_perturbation){0, 0};
   double *v = base_alloc(dim, sizeof(double));
@@ -64,16 +66,15 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
   int status = gaussian_scale(change, rho, dim, &how->sd_objective);
   double s = how->sd_objective, longest = s * (sqrt((double)dim) + LONGEST);
   if (status == BASE_OK) status = strong_init(&o->all, quadratic, v, longest / n, &problem);
-  if (status == BASE_OK && !(n * problem.least * expm1(kappa) * (1 - 1e-14) >= model_bounds(&o->model)->curv_upper)) {
-    status = BASE_ERR_ARGUMENT;
-  }
+  if (status == BASE_OK && !ledger_perturbed(o->ledger)) status = BASE_ERR_ACCOUNTANT;
+  if (status == BASE_OK && !is_covered(o, &problem, rho)) status = BASE_ERR_ARGUMENT;
   if (status == BASE_OK) {
     double rounded = sqrt((double)dim) * mech_lattice(s) / 2;
     double tau = strong_distance(&problem) + rounded / (n * problem.least);
     status = gaussian_scale(2 * tau, rho_output, dim, &how->sd_output);
     struct ledger_entry objective = {"perturbed minimiser", "objective perturbation", rho, change, s};
     struct ledger_entry output = {"rounding", "gaussian", rho_output, 2 * tau, how->sd_output};
-    if (status == BASE_OK) status = ledger_take_shift(o->ledger);
+    if (status == BASE_OK) ledger_take_perturbed(o->ledger);
     if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &objective);
     if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &output);
   }
@@ -94,6 +95,15 @@ static int minimise(struct oracle *o, const struct strong *problem, double sd, d
   if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, sd, w);
   if (status != BASE_OK) memset(w, 0, dim * sizeof(double));
   return status;
+}
+
+/* Does the ledger's capacity hold for this loss, this ridge and this cost? */
+static int is_covered(const struct oracle *o, const struct strong *problem, double rho) {
+  const struct acct_perturbed *how = ledger_perturbed(o->ledger);
+  double strong = (double)data_rows(o->engine.rows) * problem->least * (1 - 1e-14);
+  if (how->one_sign && !loss_has_one_sign(o->model.loss)) return 0;
+  return loss_determinant(o->model.loss, strong, how->tilt) <= how->top &&
+         rho >= how->share * ledger_capacity(o->ledger);
 }
 
 /* Change of the sum of the gradients by one record. */

@@ -232,9 +232,9 @@ int strong_minimise(const struct scope *s, const struct strong *problem, double 
 
 /* ---- ledger.c ---- */
 
-/* kappa, by which a perturbed minimiser may shift the privacy loss; zero where the ledger has no such release left. */
-double ledger_shift(const struct ledger *ledger);
-int ledger_take_shift(struct ledger *ledger);
+/* What a perturbed minimiser may add to the privacy loss; NULL where the ledger has no such release left. */
+const struct acct_perturbed *ledger_perturbed(const struct ledger *ledger);
+void ledger_take_perturbed(struct ledger *ledger);
 /* Between these two the ledger takes no charge. */
 void ledger_step_begin(struct ledger *ledger);
 void ledger_step_end(struct ledger *ledger);

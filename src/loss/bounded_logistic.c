@@ -91,6 +91,7 @@ SIMD_CLONES static void curvatures(double c, size_t n, const double *y, const do
 /* c = 3/4: h = 1/4 and k = 1. */
 const struct loss loss_bounded_logistic = {
     .name = "bounded_logistic",
+    .one_sign = 1,
     .parameter = 0.75,
     .least = 0.51,
     .most = MOST,

@@ -65,6 +65,7 @@ SIMD_CLONES static void curvatures(double h, size_t n, const double *y, const do
 
 const struct loss loss_huber_svm = {
     .name = "huber_svm",
+    .one_sign = 1,
     .parameter = 0.5,
     .least = 0.01,
     .most = 1,

@@ -71,10 +71,20 @@ static void upper(size_t n, const double *t, double *c) {
   for (size_t i = 0; i < n; i++) c[i] = fabs(t[i]) < 1e-4 ? 0.25 - t[i] * t[i] / 48 : tanh(t[i] / 2) / (2 * t[i]);
 }
 
+/*
+ * With s = |l'|: log(1 + s (1 - s) / strong) - tilt (1 - s) is concave in s, and its derivative is zero where
+ * tilt s^2 + (2 - tilt) s = 1 + tilt strong. Where that root exceeds 1, the largest value is 0, at s = 1.
+ */
+static double determinant(double strong, double tilt) {
+  double four = 1 + 4 * strong, s = 0.5 + tilt * four / (2 * (sqrt(4 + tilt * tilt * four) + 2));
+  return s < 1 ? log1p(s * (1 - s) / strong) - tilt * (1 - s) : 0;
+}
+
 extern const struct loss loss_bounded_logistic;
 
 const struct loss loss_logistic = {
     .name = "logistic",
+    .one_sign = 1,
     .bounds = {.lipschitz = 1,
                .curv_lower = 0,
                .curv_upper = 0.25,
@@ -89,4 +99,5 @@ const struct loss loss_logistic = {
     .flattens = &loss_bounded_logistic,
     .curvatures = curvatures,
     .upper = upper,
+    .determinant = determinant,
 };

@@ -39,6 +39,12 @@ void loss_free(struct loss *loss) { base_free(loss); }
 
 int loss_has_residuals(const struct loss *loss) { return loss->residual; }
 
+int loss_has_one_sign(const struct loss *loss) { return loss->one_sign; }
+
+double loss_determinant(const struct loss *loss, double strong, double tilt) {
+  return loss->determinant ? loss->determinant(strong, tilt) : log1p(loss->bounds.curv_upper / strong);
+}
+
 size_t loss_outputs(const struct loss *loss) { return loss->multi_output ? (size_t)loss->parameter : 1; }
 
 const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss->bounds; }

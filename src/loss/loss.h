@@ -33,6 +33,10 @@ int loss_create(const char *name, double parameter, struct loss **out);
 void loss_free(struct loss *loss);
 /* Is the slope a mean minus the response, a residual? */
 int loss_has_residuals(const struct loss *loss);
+/* Has l' the same sign at every t, for each response? */
+int loss_has_one_sign(const struct loss *loss);
+/* log(1 + l'' / strong) - tilt (1 - |l'| / lipschitz) is at most this; strong > 0, tilt >= 0. */
+double loss_determinant(const struct loss *loss, double strong, double tilt);
 /* Number of predictors of a row. With several, t and d1 below have a column for each, and there is no d2. */
 size_t loss_outputs(const struct loss *loss);
 /* The class that a response of "multinomial" with so many classes has, from 0 on. */

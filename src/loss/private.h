@@ -10,6 +10,7 @@ struct loss {
   double least, most;                                /* range of the parameter */
   int multi_output;                                  /* the parameter is the number of predictors */
   int residual;                                      /* the slope is a mean minus the response */
+  int one_sign;                                      /* l' has the same sign at every t */
   struct loss_bounds (*bounds_at)(double parameter); /* NULL: there is no parameter */
   struct loss_bounds bounds;
   double (*range)(double parameter, double t_max);
@@ -19,6 +20,7 @@ struct loss {
   void (*curvatures)(double parameter, size_t n, const double *y, const double *t, double *d2); /* one output only */
   const struct loss *flattens;                         /* the loss of bounded slope for the same log-odds; or NULL */
   void (*upper)(size_t n, const double *t, double *c); /* NULL: curv_upper everywhere */
+  double (*determinant)(double strong, double tilt);   /* NULL: by curv_upper alone */
 };
 
 #endif

@@ -1,4 +1,17 @@
 p <- problem_matrix(3000, 3)
+# What the capacity of such a fit follows from: log(1 + s (1 - s) / n_lambda) <= top + tilt (1 - s), s the slope of the
+# logistic loss, and the deltas of Gaussian DP of src/acct/perturbed.c.
+delta_of <- function(mu, eps, how) {
+  gaussian <- function(part, shift) dp_convert(mu = mu * sqrt(part), eps = eps - shift, to = "delta")
+  flat <- how[["top"]] + how[["tilt"]]
+  share <- how[["share"]]
+  gaussian(1, how[["top"]]) + gaussian(1 - 0.75 * share, how[["top"]]) + gaussian(1 - 0.75 * share, flat) +
+    gaussian(1 - share, flat)
+}
+excess_at <- function(n_lambda, how) {
+  s <- seq(0, 1, 1e-4)
+  how[["top"]] + how[["tilt"]] * (1 - s) - log1p(s * (1 - s) / n_lambda)
+}
 z <- unit_rows(p$x, 2)
 study <- function(method = "objpert", eps = 200, ..., seed = 1) {
   set.seed(seed)
@@ -40,20 +53,26 @@ test_that("the noise in the gradient is that of the ledger: s / n, half under ze
       c(exact_gradient(z, p$y, w) + 0.05 * w, fit$privacy$ledger$scale[1])
     }, numeric(5))
     s <- if (neighbours == "replace-one") 2 else 1
-    mu <- sqrt(2 * 0.999 * 0.998) * sqrt(dpsosp:::perturbed_rho(1, 1e-6, log1p(0.25 / (3000 * 0.05))))
-    expect_equal(unique(noise[5, ]), s / mu, tolerance = 1e-6)
+    fit <- study(eps = 1, control = control_perturbation(lambda = 0.05), neighbours = neighbours)
+    expect_equal(unique(noise[5, ]), s / sqrt(2 * 0.999 * 0.998 * fit$privacy$rho), tolerance = 1e-6)
     # 160 normal numbers: their root mean square differs from one by more than 0.28 with probability below 1e-6
     expect_equal(sqrt(mean((noise[1:4, ] * 3000 / noise[5, 1])^2)), 1, tolerance = 0.28)
   }
 })
 
-test_that("what the fit may spend is the mu with 4 delta_mu(eps - kappa) = delta", {
+test_that("what the fit may spend is the largest mu whose tails leave delta at eps", {
   fit <- study(eps = 0.7, control = control_perturbation(lambda = 0.004))
-  kappa <- log(1 + 0.25 / (3000 * 0.004))
-  expect_equal(fit$privacy$kappa, kappa, tolerance = 1e-9)
-  expect_gte(fit$privacy$kappa, kappa)
+  how <- fit$privacy$perturbed
+  expect_equal(how[["one_sign"]], 1)
+  expect_equal(how[["share"]], 0.9 * 0.999)
+  expect_gte(min(excess_at(3000 * 0.004, how)), 0)
+  expect_lt(min(excess_at(3000 * 0.004, how)), 1e-5)
   mu <- sqrt(2 * fit$privacy$rho)
-  expect_equal(4 * dp_convert(mu = mu, eps = 0.7 - kappa, to = "delta"), 1e-6, tolerance = 1e-6)
+  expect_equal(delta_of(mu, 0.7, how), 1e-6, tolerance = 1e-6)
+  # All but 2 percent of a Gaussian release, where the classical bound leaves 80 percent.
+  expect_gt(mu, 0.98 * dp_convert(eps = 0.7, delta = 1e-6, to = "mu"))
+  kappa <- log1p(0.25 / (3000 * 0.004))
+  expect_gt(mu, dp_convert(eps = 0.7 - kappa, delta = 1e-6 / 4, to = "mu"))
   expect_equal(fit$privacy[c("eps", "delta", "accountant")], list(eps = 0.7, delta = 1e-6, accountant = "perturbed"))
   expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
   expect_equal(fit$privacy$ledger$what[1:2], c("perturbed minimiser", "rounding"))
@@ -82,8 +101,26 @@ test_that("the default lambda is the public rule's", {
   fit <- study(eps = 2, control = control_perturbation(size = 5, kappa_share = 0.2))
   noise <- 2 / dp_convert(eps = 2, delta = 1e-6, to = "mu") / 3000
   lambda <- max(noise * 2 / 5, 0.25 / (3000 * (exp(0.2 * 2) - 1)))
-  expect_equal(fit$privacy$kappa, log(1 + 0.25 / (3000 * lambda)), tolerance = 1e-9)
-  expect_lte(study(eps = 0.1, control = control_perturbation(size = 1e5))$privacy$kappa, 0.5 * 0.1)
+  noise_only <- 2 / sqrt(2 * 0.999 * 0.998 * fit$privacy$rho)
+  expect_equal(fit$privacy$ledger$scale[1], noise_only, tolerance = 1e-6)
+  expect_lt(abs(min(excess_at(3000 * lambda, fit$privacy$perturbed))), 1e-4)
+  # With a very large size the share of kappa decides.
+  small <- study(eps = 0.1, control = control_perturbation(size = 1e5))
+  expect_lt(abs(min(excess_at(0.25 / expm1(0.3 * 0.1), small$privacy$perturbed))), 1e-4)
+})
+
+test_that("losses with slopes of two signs have twice the tails, and a part of the determinants for each slope", {
+  fit <- quiet_fit(p$x, tanh(p$x[, 1]), eps = 1, delta = 1e-6, radius = 2, method = "objpert",
+                   loss = loss_huber(c(-1, 1)), control = control_perturbation(lambda = 0.01))
+  how <- fit$privacy$perturbed
+  kappa <- log1p(1 / (3000 * 0.01))
+  expect_equal(unname(how), c(0, kappa, 0, 0.9 * 0.999), tolerance = 1e-9)
+  mu <- sqrt(2 * fit$privacy$rho)
+  gaussian <- function(part) dp_convert(mu = mu * sqrt(part), eps = 1 - kappa, to = "delta")
+  expect_equal(2 * gaussian(1) + 2 * gaussian(1 - how[["share"]] / 2), 1e-6, tolerance = 1e-6)
+  svm <- study(eps = 1, loss = loss_huber_svm(), control = control_perturbation(lambda = 0.01))
+  expect_equal(unname(svm$privacy$perturbed), c(1, kappa, 0, 0.9 * 0.999), tolerance = 1e-9)
+  expect_gt(svm$privacy$rho, fit$privacy$rho)
 })
 
 test_that("formulas, private ranges, printing and update() work as with the other methods", {
@@ -124,6 +161,7 @@ test_that("less noise means a larger solution to aim at, and more budget less of
   size <- function(noise) dpsosp:::perturbation_size(noise, loss_logistic())
   expect_equal(size(0.01), 20)
   expect_gt(size(0.001), size(0.01))
-  lambda <- function(eps) 0.25 / (3000 * expm1(study(eps = eps)$privacy$kappa))
-  expect_lt(lambda(4), lambda(0.2) / 4)
+  job <- list(n = 3000, dim = 4, delta = 1e-6, neighbours = "replace-one", loss = loss_logistic(),
+              method = list(output = FALSE), control = control_perturbation())
+  expect_lt(dpsosp:::perturbation_lambda(job, 4), dpsosp:::perturbation_lambda(job, 0.2) / 4)
 })
