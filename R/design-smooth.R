@@ -106,7 +106,7 @@ design_smooth <- function(terms, bases, predictors, bounded, call) {
   if (length(straight) > 0L) {
     refuse("`formula` has `", straight[1], "` and `s(", straight[1], ")`, whose first column it is: leave out one.")
   }
-  own <- grep("^(s|ti)[(].*[)]([.][0-9]+)*$", unique(c(predictors, all.vars(terms))), value = TRUE)
+  own <- grep("^(s|ti)[(].*[)]([.][0-9]+)*$", all.vars(terms), value = TRUE)
   if (length(own) > 0L) refuse("The column `", own[1], "` has the name of a smooth or of a part of one: rename it.")
   two <- lapply(products, function(basis) c(smooth_label(basis$x), smooth_label(basis$z)))
   if (any(vapply(two, anyDuplicated, 0L) > 0L)) refuse("The two columns of ti() must differ.")

@@ -187,7 +187,8 @@ new_source <- function(open, label, n, levels, types, count = NULL, shown = iden
 }
 
 source_of <- function(open, n, schema, label, once = FALSE, cache = "none") {
-  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label, cache = cache,
+  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
+                                      cache = if (once) "none" else cache, # no pass could use what is kept
                                       seen = new.env(parent = emptyenv()),
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
 }

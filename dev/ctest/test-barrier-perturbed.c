@@ -110,7 +110,7 @@ static void capacity_of_the_ledger(void) {
   for (int i = 0; i < 9; i++) {
     struct ledger *ledger;
     double e = eps[i % 3], d = delta[i / 3];
-    const struct acct_perturbed how = {i % 2, 0.1 * e, 0.4 * e, 0.9};
+    const struct acct_perturbed how = {i % 2, 0.1 * e, i % 2 ? 0.4 * e : 0, 0.9};
     CHECK(ledger_create_perturbed(e, d, &how, &ledger) == BASE_OK);
     double mu = sqrt(2 * ledger_capacity(ledger));
     CHECK(acct_perturbed_delta(mu * (1 - 1e-15), e, &how) <= d);
@@ -336,6 +336,8 @@ static void refusals(void) {
     const struct acct_perturbed p = {1, bad[i][2], bad[i][3], bad[i][4]};
     CHECK(ledger_create_perturbed(bad[i][0], bad[i][1], &p, &ledger) == BASE_ERR_ARGUMENT && !ledger);
   }
+  const struct acct_perturbed two_signs = {0, 0.1, 0.1, 1};
+  CHECK(ledger_create_perturbed(1, 1e-6, &two_signs, &ledger) == BASE_ERR_ARGUMENT && !ledger);
   /* kappa = log(1 + 0.25 / (40 * 0.2)) = 0.03077 */
   open_perturbed(&f, 40, DIM, ORACLE_REPLACE_ONE, 3, 1e-6, 0.0307);
   CHECK(oracle_perturbed_minimiser(f.oracle, quadratic, 0.1, 0.01, w, &how) == BASE_ERR_ARGUMENT);

@@ -4,9 +4,9 @@
 #   Rscript warm-rule.R RESULTS.csv [SEEDS]      2 by default
 # Settings are paired: with the same seed they have the same data, and noise from the same state of the generator. Then:
 #   Rscript warm-rule.R --summary RESULTS.csv
-# rare: fraction of the second class. accuracy, auc: on 20,000 other records with clean labels. labels: of the records that are fitted; "clearest": a tenth
-# of them, those with the largest absolute log-odds, have the other label. bend: what squares of two columns add to the
-# log-odds, so that no linear model is correct.
+# rare: fraction of the second class. accuracy, auc: on 20,000 other records with clean labels. labels: of the records
+# that are fitted; "clearest": a tenth of them, those with the largest absolute log-odds, have the other label. bend:
+# what squares of two columns add to the log-odds, so that no linear model is correct.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -56,12 +56,13 @@ one <- function(problem, eps, setting) {
 
 simulate <- function(path, seeds) {
   out <- results_file(path, c("setting", "shape", "n", "bend", "rare", "labels", "eps", "seed"))
-  for (seed in seq_len(seeds)) for (at in split(problems, problems[c("labels", "bend", "rare", "n", "shape")], drop = TRUE)) {
+  data <- split(problems, problems[c("labels", "bend", "rare", "n", "shape")], drop = TRUE)
+  for (seed in seq_len(seeds)) for (at in data) {
     set.seed(seed)
     problem <- draw(at[1, ])
     for (eps in at$eps) for (setting in names(settings)) {
-      row <- list(setting = setting, shape = at$shape[1], n = at$n[1], bend = at$bend[1], rare = at$rare[1], labels = at$labels[1],
-                  eps = eps, seed = seed)
+      row <- list(setting = setting, shape = at$shape[1], n = at$n[1], bend = at$bend[1], rare = at$rare[1],
+                  labels = at$labels[1], eps = eps, seed = seed)
       if (out$has(row)) next
       set.seed(1000 + seed)
       found <- judge(as.vector(problem$x %*% one(problem, eps, setting)), problem$positive)

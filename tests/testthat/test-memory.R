@@ -72,7 +72,7 @@ test_that("a fit to a source needs the memory of a few chunks, not of all rows",
     c(
       "rows <- as.data.frame(matrix(0.5, 10000L, p))",
       "rows$y <- rep(0:1, 5000L)",
-      "source <- dp_source(n = 490000L, function() {",
+      "source <- dp_source(n = 490000L, cache = 'none', function() {",
       "  left <- 49L",
       "  function() if (left > 0L) {",
       "    left <<- left - 1L",

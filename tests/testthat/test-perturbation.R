@@ -165,3 +165,9 @@ test_that("less noise means a larger solution to aim at, and more budget less of
               method = list(output = FALSE), control = control_perturbation())
   expect_lt(dpsosp:::perturbation_lambda(job, 4), dpsosp:::perturbation_lambda(job, 0.2) / 4)
 })
+
+test_that("ranges and a geometry leave the minimiser what its accounting needs", {
+  d <- problem_frame(3000)
+  fit <- quiet_fit(y ~ a + b, d, eps = 1, delta = 1e-6, method = "objpert", geometry = "private")
+  expect_true(all(c("ranges", "moments", "minimiser") %in% dp_ledger(fit)$what))
+})

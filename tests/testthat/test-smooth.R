@@ -296,3 +296,23 @@ test_that("masses have the noise that is paid for: sqrt(2 m / (2 rho)) per count
   }
   expect_equal(sd(counts(1) - counts(2)) / sqrt(2), sqrt(2 * 2 / (2 * 0.08)), tolerance = 0.25)
 })
+
+test_that("what double precision cannot tell apart, names of parts and repeated products are refused before a charge", {
+  set.seed(1)
+  d <- data.frame(x = stats::runif(300), z = stats::runif(300), y = factor(rep(c("a", "b"), 150)))
+  d[["s(x).2"]] <- d$z
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  refused <- function(formula, pattern, ...) {
+    expect_error(dp_sosp(formula, d, budget = budget, ...), pattern, class = "dpsosp_error_argument")
+  }
+  for (ends in list(c(1e10, 1e10 + 1e-5), c(1, 1 + 1e-15), c(0, 5e-324))) {
+    refused(y ~ s(x) + z, "must have a width", bounds = list(x = ends))
+  }
+  refused(y ~ s(x, knots = c(1e10, 1e10 + 2e-6, 1e10 + 4e-6)), "not nearer")
+  refused(y ~ s(x) + `s(x).2`, "has the name of a smooth")
+  refused(y ~ s(x) + s(z) + ti(x, z) + ti(z, x), "two products")
+  refused(y ~ s(x) + s(z) + ti(x, z, k = 2) + ti(x, z, k = 3), "two products|twice")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+  fit <- quiet_fit(y ~ s(x) + z, d, eps = 1, delta = 1e-6, method = "auto")
+  expect_equal(dim(predict(fit, d[0, ], type = "terms")), c(0L, 2L))
+})
