@@ -17,7 +17,7 @@ n <- 20
 runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation = 1000, tune = 10, own_row = 40)
 
 main <- function() {
-  rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "objpert"), audit_method), list(
+  rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "warm-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
     audit_network(), audit_minimiser(), audit_intervals(), audit_residuals(),
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
@@ -41,7 +41,8 @@ main <- function() {
 # Each repetition makes a fit of its own on other data.
 audit_method <- function(method) {
   control <- switch(method, tr = control_tr(max_iterations = 10), newton = control_newton(iterations = 5),
-                    `newton-ridge` = control_newton_ridge(iterations = 5), objpert = NULL,
+                    `newton-ridge` = control_newton_ridge(iterations = 5),
+                    `warm-ridge` = control_warm_ridge(iterations = 5, own_share = 0.5), objpert = NULL,
                     control_opt(max_iterations = 10))
   loss <- if (method %in% c("newton", "newton-ridge", "objpert")) "logistic" else "sigmoid"
   repeat_audit(paste0("`", method, "`, ", loss, " loss"), "at most eps", runs[["fit"]], function() {
