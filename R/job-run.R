@@ -86,35 +86,34 @@ own_share <- function(job) {
   if (!is.na(asked)) asked else if (relative_noise(job, job$rho) <= warm_noise) warm_share else 0
 }
 
-# What two runs of "ridge" have in common: their certificate is that of the third.
-warm_options <- function(job, loss, ...) {
-  c(list(...), ridge_path(job, loss), utils::modifyList(ridge_control(job), list(certificate_share = 0)),
-    target_options(NULL))
-}
-
 convex_run <- function(job, rho) {
-  options <- warm_options(job, path_loss(job), start_curvature = start_curvature(job, ridge_most(path_loss(job))),
-                          signals = ridge_signals, matrix = NULL, matrix_sd = 0)
-  run_core(job, list(core = "ridge", oracle = job$oracle, penalty = no_penalty(job), options = options, rho = rho,
-                     start = run_start(job)))
+  ridge_phase(job, rho, job$oracle, path_loss(job), core_penalty(penalty_none(), job$design$intercept, job$side),
+            run_start(job))
 }
-
-no_penalty <- function(job) core_penalty(penalty_none(), job$design$intercept, job$side)
 
 own_run <- function(job, rho, start) {
   oracle <- plain_oracle(job, loss = job$loss)
   move_oracle(oracle, own_geometry(job$geometry, job$loss))
   matrix <- .Call(ffi_oracle_kept, job$oracle$pointer)$matrix
-  options <- warm_options(job, job$loss, start_curvature = warm_curvature(job, start, matrix$value),
-                          signals = warm_signals, matrix = as.vector(matrix$value), matrix_sd = matrix$sd %||% 0)
-  run_core(job, list(core = "ridge", oracle = oracle, penalty = job_penalty(job), options = options, rho = rho,
-                     start = start))
+  ridge_phase(job, rho, oracle, job$loss, job_penalty(job), start,
+            start_curvature = warm_curvature(job, start, matrix$value), signals = warm_signals,
+            matrix = as.vector(matrix$value), matrix_sd = matrix$sd %||% 0)
+}
+
+# ...: options that are not those of "newton-ridge". The certificate is that of the last run.
+ridge_phase <- function(job, rho, oracle, loss, penalty, start, ...) {
+  options <- utils::modifyList(ridge_options(job, rho, loss), list(certificate_share = 0, ...), keep.null = TRUE)
+  run_core(job, list(core = "ridge", oracle = oracle, penalty = penalty, options = c(options, target_options(NULL)),
+                     rho = rho, start = start))
 }
 
 # The weights of the classes suit the slopes of the logistic loss.
 own_geometry <- function(geometry, loss) {
-  if (has_slopes(loss)) return(geometry)
-  utils::modifyList(geometry, list(bound = geometry$cap * row_slope(loss), tilt = 0, end = 0 * geometry$end + NaN))
+  if (has_slopes(loss)) geometry else untilted(geometry, bound = geometry$cap * row_slope(loss))
+}
+
+untilted <- function(geometry, ...) {
+  utils::modifyList(geometry, list(tilt = 0, end = rep(NaN, length(geometry$end)), ...))
 }
 
 # Mean second derivative of the loss for labels that follow the logistic model with these coefficients, and normal
@@ -134,7 +133,7 @@ warm_curvature <- function(job, w, matrix) {
 certified_run <- function(job, rho, w) {
   oracle <- plain_oracle(job, loss = job$loss)
   mapped <- job$penalty$name == "none"
-  if (!mapped) move_oracle(oracle, clipped_geometry(job$geometry))
+  if (!mapped) move_oracle(oracle, untilted(job$geometry, weighted = FALSE, cap = 1, bound = 1))
   control <- control_opt(max_iterations = warm_looks, confidence = job$control$confidence)
   options <- c(opt_settings(control, list(two_phase = FALSE, search = TRUE), is.null(job$asked$target), 0),
                batch_options(NULL))
@@ -145,10 +144,6 @@ certified_run <- function(job, rho, w) {
   answer <- run_core(job, run)
   if (mapped) answer$w <- to_geometry(job$geometry, answer$w)
   list(answer = answer, target = target, released = .Call(ffi_oracle_kept, oracle$pointer))
-}
-
-clipped_geometry <- function(geometry) {
-  utils::modifyList(geometry, list(weighted = FALSE, cap = 1, bound = 1, tilt = 0, end = 0 * geometry$end + NaN))
 }
 
 # One answer of all runs, whose parts of the trace are phases. What is known of the solution is known from the last.

@@ -208,22 +208,14 @@ ridge_control <- function(job) {
   control
 }
 
-# Of a run from the constant prediction.
-ridge_options <- function(job, rho) {
-  loss <- path_loss(job)
-  c(list(start_curvature = start_curvature(job, ridge_most(loss)), signals = ridge_signals, matrix = NULL,
-         matrix_sd = 0),
-    ridge_path(job, loss), ridge_control(job))
-}
-
-# The mean curvature of the loss, or a bound of it.
-ridge_most <- function(loss) if (has_slopes(loss)) ridge_curvature else loss_bounds(loss)[["curv_upper"]]
-
-ridge_path <- function(job, loss) {
+ridge_options <- function(job, rho, loss = path_loss(job)) {
+  most <- if (has_slopes(loss)) ridge_curvature else loss_bounds(loss)[["curv_upper"]]
   variance <- if (has_few_records(job)) ridge_iterate_variance / 2 else ridge_iterate_variance
-  list(curvature = ridge_most(loss) * curvature_factor(job, loss), size = ridge_size * job$geometry$cap,
-       intercept = ridge_intercept, signal = ridge_signal, reach = ridge_reach,
-       iterate_variance = variance * sqrt(job$dim), least = ridge_floor, tail = ridge_tail)
+  c(list(curvature = most * curvature_factor(job, loss), start_curvature = start_curvature(job, most),
+         size = ridge_size * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
+         signals = ridge_signals, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
+         least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0),
+    ridge_control(job))
 }
 
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released. Columns of smooths

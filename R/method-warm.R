@@ -50,7 +50,7 @@ control_warm_ridge <- function(iterations = NULL, own_share = NULL, matrix_share
 
 family_warm_ridge <- function() {
   new_family("warm_ridge", function(method, loss) control_warm_ridge(), ridge_options,
-             core = function(control) "ridge", check_problem = check_warm, constant = function(job) start_coarse,
+             check_problem = check_warm, constant = function(job) start_coarse,
              weighted = function(job) (1 - job$control$certificate_share) * (1 - ridge_control(job)$matrix_share))
 }
 

@@ -238,8 +238,9 @@ smooth_zero_width <- 1e-12 # of the cell of zeros, over the largest number of th
 # The quantiles of half the even distribution on the range, half the one that the octaves show, even within an octave.
 # So both years and balances are resolved.
 smooth_breaks <- function(counts, range, sd, n) {
-  ends <- unique(pmin(pmax(octave_breaks, range$lower), range$upper))
-  inside <- diff(pmin(pmax(octave_breaks, range$lower), range$upper)) > 0
+  clipped <- pmin(pmax(octave_breaks, range$lower), range$upper)
+  ends <- unique(clipped)
+  inside <- diff(clipped) > 0
   weight <- pmax(counts[inside] - ranges_doubt * sd, 0)
   if (sum(weight) == 0) weight[] <- 1
   below <- (c(0, cumsum(weight)) / sum(weight) + (ends - range$lower) / (range$upper - range$lower)) / 2

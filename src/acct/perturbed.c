@@ -33,30 +33,27 @@ static int meets(double mu, double eps, double delta, const struct acct_perturbe
   return acct_perturbed_delta(mu, eps, p) <= delta * (1 - 64 * DBL_EPSILON);
 }
 
-/* Bisects until the interval has no double inside; good meets the target. */
-double acct_perturbed_mu(double eps, double delta, const struct acct_perturbed *p) {
-  double good = 0, bad = 2 * acct_gdp_mu(fmax(eps - p->top, 0), delta);
+/* Bisects 200 times between good, which meets the target, and bad for the unknown, which is one of mu and eps. */
+static double bisect(double *unknown, double good, double bad, const double *mu, const double *eps, double delta,
+                     const struct acct_perturbed *p) {
   for (int i = 0; i < 200; i++) {
-    double middle = good + (bad - good) / 2;
-    if (meets(middle, eps, delta, p)) {
-      good = middle;
+    *unknown = good + (bad - good) / 2;
+    if (meets(*mu, *eps, delta, p)) {
+      good = *unknown;
     } else {
-      bad = middle;
+      bad = *unknown;
     }
   }
   return good;
 }
 
+double acct_perturbed_mu(double eps, double delta, const struct acct_perturbed *p) {
+  double mu, bad = 2 * acct_gdp_mu(fmax(eps - p->top, 0), delta);
+  return bisect(&mu, 0, bad, &mu, &eps, delta, p);
+}
+
 /* No part has a larger mu or shift than the four of the first guess. */
 double acct_perturbed_epsilon(double mu, double delta, const struct acct_perturbed *p) {
-  double bad = 0, good = (p->top + p->tilt + acct_gdp_epsilon(mu, delta / 5)) * (1 + 0x1p-40);
-  for (int i = 0; i < 200; i++) {
-    double middle = good + (bad - good) / 2;
-    if (meets(mu, middle, delta, p)) {
-      good = middle;
-    } else {
-      bad = middle;
-    }
-  }
-  return good;
+  double eps, good = (p->top + p->tilt + acct_gdp_epsilon(mu, delta / 5)) * (1 + 0x1p-40);
+  return bisect(&eps, good, 0, &mu, &eps, delta, p);
 }
