@@ -204,6 +204,7 @@ other_methods <- function() {
   method("objpert", dpsosp::control_perturbation(), function() convex(perturbed()), NULL, none)
   compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
   compare("ffi_loss_bounds", function() list("huber", 0.5))
+  compare("ffi_loss_curvature", function() list("sigmoid", 0, 1, c(-1, 0, 2)))
   compare("ffi_loss_determinant", function() list("logistic", 0, 2, 0.1))
   compare("ffi_penalty_bounds", function() list(nonconvex))
 }
@@ -262,8 +263,8 @@ streams <- function() {
     compare(paste0("ffi_oracle_", question), function() list(pushed(), w, 0.1, TRUE))
   }
   compare("ffi_ranges_release_remote", function() {
-    list(new_ledger(), list(ask = function(what) c(20, 1:5), words = character(), shards = 2L), 20L,
-         list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
+    remote <- list(ask = function(what) c(20, 1:5), words = character(), moved = character(), shards = 2L)
+    list(new_ledger(), remote, 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
   })
   compare("ffi_ranges_release_stream", function() {
     list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)

@@ -180,7 +180,7 @@ static double log_density(const struct line *l, double w) {
 
 static double hockey_stick(const struct line *p, const struct line *q, double eps) {
   double reach = 14 * (p->s + 8) / p->n_lambda, total = 0;
-  int steps = ctest_size(40000, 8000);
+  int steps = ctest_size(40000, 16000);
   for (int i = 0; i < steps; i++) {
     double w = reach * (2 * (i + 0.5) / steps - 1);
     /* finer near zero, where the losses bend */

@@ -62,7 +62,7 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
   *how = (struct oracle_perturbation){0, 0};
   double *v = base_alloc(dim, sizeof(double));
   if (!v) return BASE_ERR_MEMORY;
-  struct strong problem;
+  struct strong problem = {0};
   int status = gaussian_scale(change, rho, dim, &how->sd_objective);
   double s = how->sd_objective, longest = s * (sqrt((double)dim) + LONGEST);
   if (status == BASE_OK) status = strong_init(&o->all, quadratic, v, longest / n, &problem);
@@ -74,8 +74,10 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
     status = gaussian_scale(2 * tau, rho_output, dim, &how->sd_output);
     struct ledger_entry objective = {"perturbed minimiser", "objective perturbation", rho, change, s};
     struct ledger_entry output = {"rounding", "gaussian", rho_output, 2 * tau, how->sd_output};
-    if (status == BASE_OK) ledger_take_perturbed(o->ledger);
-    if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &objective);
+    if (status == BASE_OK) {
+      ledger_take_perturbed(o->ledger);
+      status = ledger_charge(o->ledger, o->neighbours, 1, &objective);
+    }
     if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &output);
   }
   if (status == BASE_OK) status = mech_gaussian(o->entropy, dim, s, v);
