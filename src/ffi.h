@@ -32,6 +32,7 @@ SEXP ffi_oracle_response(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_class_counts(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_move(SEXP, SEXP);
 SEXP ffi_oracle_set_weights(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_set_persons(SEXP, SEXP);
 SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);
@@ -60,7 +61,7 @@ SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_single_create(SEXP);
 SEXP ffi_column_digest(SEXP, SEXP);
 SEXP ffi_scattering(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release_remote(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 

@@ -327,6 +327,24 @@ SEXP ffi_oracle_set_weights(SEXP oracle, SEXP weight, SEXP offset, SEXP most) {
   return R_NilValue;
 }
 
+struct persons arg_persons(SEXP persons, size_t rows) {
+  SEXP code = arg_element(persons, "code");
+  int n = arg_int(arg_element(persons, "n")), most = arg_int(arg_element(persons, "most"));
+  if (TYPEOF(code) != INTSXP || (size_t)XLENGTH(code) != rows || n < 1 || most < 1) {
+    Rf_error("internal: persons were expected");
+  }
+  return (struct persons){INTEGER(code), (size_t)n, (size_t)most};
+}
+
+/* To which persons rows in memory belong. */
+SEXP ffi_oracle_set_persons(SEXP oracle, SEXP persons) {
+  struct bundle *b = arg_bundle(oracle);
+  if (!b->data) Rf_error("internal: rows in memory were expected");
+  struct persons who = arg_persons(persons, data_rows(b->data));
+  glue_check(oracle_set_persons(b->oracle, who.code, who.n, who.most));
+  return R_NilValue;
+}
+
 SEXP ffi_oracle_decreases(SEXP oracle, SEXP w, SEXP direction, SEXP steps, SEXP rho, SEXP reproducible) {
   R_xlen_t k = XLENGTH(steps);
   const struct ask search = {

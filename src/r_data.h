@@ -33,6 +33,14 @@ void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP 
 void bundle_coordinates(struct bundle *b, SEXP coordinates);
 /* A number for each record in memory, or NULL. */
 const double *bundle_records(const struct bundle *b, SEXP x);
+
+/* list(code, n, most): a person's number for each of n rows, the number of persons, and that of a person's rows. */
+struct persons {
+  const int *code;
+  size_t n, most;
+};
+struct persons arg_persons(SEXP persons, size_t rows);
+
 void bundle_open(struct bundle *b, struct ledger *budget, SEXP neighbours, SEXP reproducible);
 
 #endif

@@ -3,8 +3,7 @@
 #include "glue.h"
 #include "barrier/barrier.h"
 #include "engine/engine.h"
-#include "r_remote.h"
-#include "r_source.h"
+#include "r_data.h"
 
 #include <R_ext/Memory.h>
 
@@ -15,6 +14,15 @@ static struct raw arg_columns(SEXP columns) {
   const double **values = (const double **)R_alloc((size_t)k, sizeof *values);
   for (R_xlen_t j = 0; j < k; j++) values[j] = arg_doubles(VECTOR_ELT(columns, j), n);
   return (struct raw){.n = (size_t)n, .columns = (size_t)k, .values = values};
+}
+
+/* persons: NULL, or list(code, n, most) of the columns' records. */
+static const double *arg_shares(SEXP persons, size_t n) {
+  if (persons == R_NilValue) return NULL;
+  double *share = (double *)R_alloc(n, sizeof *share);
+  struct persons who = arg_persons(persons, n);
+  glue_check(data_shares(n, who.code, who.n, who.most, NULL, share));
+  return share;
 }
 
 /* breaks: a list of doubles. Sets the total number of cells. */
@@ -69,9 +77,11 @@ static SEXP release_ranges(const struct raw *raw, SEXP breaks, SEXP budget, SEXP
   return release_numbers(raw, &query_counts, histogram, cells, budget, rho, neighbours, reproducible);
 }
 
-/* columns, breaks: lists of doubles, all columns of the same length. */
-SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP rho, SEXP neighbours, SEXP reproducible) {
-  const struct raw raw = arg_columns(columns);
+/* columns, breaks: lists of doubles, all columns of the same length; persons: see arg_shares(). */
+SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP persons, SEXP rho, SEXP neighbours,
+                        SEXP reproducible) {
+  struct raw raw = arg_columns(columns);
+  raw.share = arg_shares(persons, raw.n);
   if (XLENGTH(columns) != XLENGTH(breaks)) Rf_error("internal: breaks of every column were expected");
   return release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
 }

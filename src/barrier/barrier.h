@@ -90,12 +90,16 @@ int oracle_rescale(struct oracle *oracle, double factor);
 /* Before oracle_move() and any query: records have these weights and offsets, one each or NULL, and no offset exceeds
  * `most`, which is public, in absolute value. BASE_ERR_ARGUMENT where engine or model cannot have them. */
 int oracle_set_weights(struct oracle *oracle, const double *weight, const double *offset, double most);
+/* Before any query: rows belong to these persons, 1, ..., persons, of whom none has more than `most` rows
+ * (data_shares()). What is protected are then persons, of whose number alone, not that of rows, releases depend. Batches,
+ * fresh records and perturbed objectives are refused from then on. */
+int oracle_set_persons(struct oracle *oracle, const int *person, size_t persons, size_t most);
 
 /* Public facts: no charge. */
 size_t oracle_dim(const struct oracle *oracle);     /* coefficients */
 size_t oracle_outputs(const struct oracle *oracle); /* predictors of a row; each has the same number of coefficients */
 size_t oracle_columns(const struct oracle *oracle); /* columns without the intercept */
-size_t oracle_rows(const struct oracle *oracle);
+size_t oracle_rows(const struct oracle *oracle); /* number of records or, where they belong to persons, of persons */
 /* Relative standard deviations that are expected of the columns' coefficients, in coordinates of weighted rows; else
  * NULL. */
 const double *oracle_prior(const struct oracle *oracle);

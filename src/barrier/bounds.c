@@ -31,6 +31,8 @@
  * most (p + 3) u |w|, and loss_eval and loss_sum have an additional error of 2 K u relative to the bound
  * (loss/multinomial.c). For a network, a record's part is bounded as it is computed, from this record and the weights
  * alone (model/network.h): the only error is that of the additions, E = (n / b) u (a + 32) size.
+ * Where records belong to persons, a is that of the largest number of rows that the persons may have, which is public,
+ * and the sum of absolute values at most the number of persons times the bound of one term (proofs: persons).
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much, unless it is known
  * to have b rows.
  * Where l'' jumps, rounding of a predictor may change a weight l'' by its whole
@@ -106,5 +108,5 @@ static double rounding_in(const struct scope *s, double added, double lip, doubl
 }
 
 double bounds_max_rows(const struct scope *s) {
-  return s->exact ? 1 : (double)data_rows(s->oracle->engine.rows) / scope_divisor(s);
+  return s->exact ? 1 : (double)data_persons(s->oracle->engine.rows) / scope_divisor(s);
 }

@@ -35,9 +35,9 @@ static int charge(struct oracle *o, double rho) {
   return ledger_charge(o->ledger, o->neighbours, 1, &entry);
 }
 
-/* Can the engine sum such batches, and are the leaves of the model bounded? */
+/* Can the engine sum such batches, and are the leaves of the model bounded, and of records that are persons? */
 static int can_open(const struct oracle *o) {
-  if (o->model.outputs > 1 || o->model.network) return 0;
+  if (o->model.outputs > 1 || o->model.network || o->engine.rows->share) return 0;
   const struct batch one = {.count = 1, .size = 1, .next = o->engine.kind->begin != NULL};
   const struct task task = {.model = &o->model, .of = &one};
   return scope_can(&o->all, &query_gradient.sum, &task);

@@ -77,6 +77,11 @@ int oracle_set_weights(struct oracle *o, const double *weight, const double *off
   return status;
 }
 
+int oracle_set_persons(struct oracle *o, const int *person, size_t persons, size_t most) {
+  const struct engine_kind *kind = o->engine.kind;
+  return kind->set_persons ? kind->set_persons(&o->engine, person, persons, most) : BASE_ERR_ARGUMENT;
+}
+
 size_t oracle_dim(const struct oracle *o) { return o->model.dim; }
 size_t oracle_outputs(const struct oracle *o) { return o->model.outputs; }
 size_t oracle_columns(const struct oracle *o) { return o->model.columns; }
@@ -100,7 +105,7 @@ double oracle_constant(const struct oracle *o) {
 
 int oracle_clips(const struct oracle *o) { return model_clips(&o->model); }
 
-size_t oracle_rows(const struct oracle *o) { return data_rows(o->engine.rows); }
+size_t oracle_rows(const struct oracle *o) { return data_persons(o->engine.rows); }
 double oracle_left(const struct oracle *o) { return ledger_left(o->ledger); }
 
 double oracle_lipschitz(const struct oracle *o) { return model_bounds(&o->model)->lipschitz; }

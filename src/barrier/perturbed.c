@@ -43,7 +43,7 @@ int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, doub
   struct strong problem;
   int status = strong_init(&o->all, quadratic, linear, 0, &problem);
   if (status == BASE_OK) {
-    double change = record_change(o) / ((double)data_rows(o->engine.rows) * problem.least);
+    double change = record_change(o) / ((double)data_persons(o->engine.rows) * problem.least);
     struct ledger_entry entry = {"minimiser", "gaussian", rho, change + 2 * strong_distance(&problem), 0};
     status = gaussian_scale(entry.sensitivity, rho, dim, sd);
     entry.scale = *sd;
@@ -60,6 +60,7 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
   double n = (double)data_rows(o->engine.rows), change = record_change(o);
   memset(w, 0, dim * sizeof(double));
   *how = (struct oracle_perturbation){0, 0};
+  if (o->engine.rows->share) return BASE_ERR_ARGUMENT; /* a person's Hessian has any rank (proofs: persons) */
   double *v = base_alloc(dim, sizeof(double));
   if (!v) return BASE_ERR_MEMORY;
   struct strong problem = {0};

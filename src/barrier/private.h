@@ -181,7 +181,7 @@ struct task scope_task(const struct scope *s, const struct ask *a);
 /* Widths of sums: one number, or one for each coefficient. */
 size_t scope_width_one(const struct task *task);
 size_t scope_width_dim(const struct task *task);
-/* The divisor of sums: n, or the batch's public size. */
+/* The divisor of sums: n, the number of records or persons, or the batch's public size. */
 double scope_divisor(const struct scope *s);
 /* Can the engine compute this sum? Public; not without rows (engine/planned.c). */
 int scope_can(const struct scope *s, const struct sum *sum, const struct task *task);
@@ -209,7 +209,7 @@ double bounds_sum_rounding(const struct scope *s, double size);
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Rounding error of a gradient that is summed in one pass with a matrix. */
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);
-/* Bound on the number of rows divided by the divisor. */
+/* Bound on the sum of the rows' shares, each one unless rows belong to persons, divided by the divisor. */
 double bounds_max_rows(const struct scope *s);
 
 /* ---- minimise.c: the minimiser of a strongly convex problem; it must not leave the barrier ---- */

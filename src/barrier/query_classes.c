@@ -14,8 +14,6 @@
 #include <float.h>
 #include <math.h>
 
-static double weight_of(const struct data_block *b, size_t i) { return b->weight ? b->weight[i] : 1; }
-
 /* ---- the gradient ---- */
 
 static double clip_of(const struct model *m, const struct ask *a) {
@@ -29,7 +27,7 @@ static void clip_slopes(const struct model *m, const struct data_block *b, doubl
   for (size_t i = 0; i < n; i++) {
     double square = 0;
     for (size_t k = 0; k < m->outputs; k++) square += slope[i + k * n] * slope[i + k * n];
-    double factor = weight_of(b, i) * limit[i] * fmin(1, clip / sqrt(square));
+    double factor = data_weight(b, i) * limit[i] * fmin(1, clip / sqrt(square));
     for (size_t k = 0; k < m->outputs; k++) slope[i + k * n] *= factor;
   }
 }
@@ -80,7 +78,7 @@ static void add_counts(const struct task *task, const struct data_block *b, doub
   double classes = (double)task->model->outputs;
   (void)work;
   for (size_t i = 0; i < b->rows; i++) {
-    if (b->clip[i] > 0) sum[loss_class(classes, b->y[i])] += weight_of(b, i);
+    sum[loss_class(classes, b->y[i])] += data_share(b, i) * data_weight(b, i);
   }
 }
 

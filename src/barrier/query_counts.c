@@ -7,7 +7,8 @@
  *   zero-out      0 or e_i, of norm at most 1: a null record is in no cell.
  * The columns are disjoint sets of coordinates, so squared norms add up: sqrt(2 k) and sqrt(k). Both are attained, by
  * two records that differ in every column. Which cell a value is in depends on this value and on public breaks alone,
- * and counts below 2^53 are exact in doubles, so there is no rounding error to add.
+ * and counts below 2^53 are exact in doubles, so there is no rounding error to add. A person with several records adds a
+ * convex combination of such contributions, with shares that are multiples of 2^-20 (proofs: persons).
  */
 #include "barrier/private.h"
 
@@ -36,12 +37,13 @@ static size_t find_cell(const struct histogram *h, double value) {
   return low;
 }
 
-static void count(const struct task *task, size_t column, size_t n, const double *values, double *sum) {
+static void count(const struct task *task, size_t column, size_t n, const double *values, const double *share,
+                  double *sum) {
   const struct histogram *h = &task->ask->histogram[column];
   double *counts = sum + cells_before(task->ask, column);
   for (size_t i = 0; i < n; i++) {
     size_t cell = find_cell(h, values[i]);
-    if (cell < h->cells) counts[cell]++;
+    if (cell < h->cells) counts[cell] += share ? share[i] : 1;
   }
 }
 

@@ -18,11 +18,14 @@
 static size_t width(const struct task *task) { return task->model->columns + task->model->side; }
 
 static void add_tile(const struct task *task, const struct data_block *tile, const double *weight, double *part,
-                     double *sum) {
+                     double *factor, double *sum) {
   size_t p = tile->data->p;
-  for (size_t i = 0; i < tile->rows; i++) part[i] = (weight ? weight[i] : 1) * tile->clip[i];
+  for (size_t i = 0; i < tile->rows; i++) {
+    factor[i] = data_share(tile, i) * (weight ? weight[i] : 1);
+    part[i] = factor[i] * tile->clip[i];
+  }
   data_matvec_t_add(tile, part, sum);
-  data_moments_add(tile, weight, task->ask->most, sum + p);
+  data_moments_add(tile, factor, task->ask->most, sum + p);
   for (size_t i = 0; tile->data->intercept && i < tile->rows; i++) sum[2 * p] += part[i];
 }
 
@@ -30,7 +33,7 @@ static void add(const struct task *task, const struct data_block *b, int weighte
   size_t most = tile_gradient(b);
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
-    add_tile(task, &tile, weighted ? tile.weight : NULL, work[U], sum);
+    add_tile(task, &tile, weighted ? tile.weight : NULL, work[U], work[V], sum);
   }
 }
 

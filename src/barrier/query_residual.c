@@ -25,11 +25,6 @@
 
 static double clipped(double x, double limit) { return x > -limit ? (x < limit ? x : limit) : -limit; }
 
-/* Zero for a null record. */
-static double weight_of(const struct data_block *b, size_t i) {
-  return b->clip[i] > 0 ? (b->weight ? b->weight[i] : 1) : 0;
-}
-
 static const struct loss_bounds *bounds_of(const struct scope *s) { return loss_bounds_of(s->oracle->model.loss); }
 
 /* What the rounding errors of residuals up to this size are relative to: to themselves for squared error, else to the
@@ -59,7 +54,7 @@ static void add_gradient(const struct task *task, const struct data_block *b, do
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     residuals(task, &tile, work[T], r);
     model_limits(m, &tile, task->ask->clip, limit);
-    for (size_t i = 0; i < tile.rows; i++) r[i] = weight_of(&tile, i) * clipped(r[i], limit[i]);
+    for (size_t i = 0; i < tile.rows; i++) r[i] = data_weight(&tile, i) * clipped(r[i], limit[i]);
     m->kind->pull(m, &tile, r, work[WEIGHT], sum);
   }
 }
@@ -88,7 +83,7 @@ static void weights_products(const struct task *task, const struct data_block *b
   residuals(task, b, t, weight);
   model_limits(task->model, b, task->ask->clip, t);
   for (size_t i = 0; i < b->rows; i++) {
-    double part = weight_of(b, i) * clipped(weight[i], t[i]);
+    double part = data_weight(b, i) * clipped(weight[i], t[i]);
     weight[i] = part * part;
   }
 }
@@ -138,7 +133,7 @@ static void weights_hessian(const struct task *task, const struct data_block *b,
   model_limits(task->model, b, 1, t);
   for (size_t i = 0; i < b->rows; i++) {
     double part = fmin(1, LONGER * t[i]);
-    weight[i] = weight_of(b, i) * clipped(weight[i], task->ask->clip) * part * part;
+    weight[i] = data_weight(b, i) * clipped(weight[i], task->ask->clip) * part * part;
   }
 }
 
@@ -177,7 +172,7 @@ static void add_means(const struct task *task, const struct data_block *b, doubl
     residuals(task, &tile, work[T], r);
     if (ask->along) task->model->kind->predict(task->model, &tile, ask->along, f);
     for (size_t i = 0; i < tile.rows; i++) {
-      double part = weight_of(&tile, i) * clipped(r[i], ask->clip);
+      double part = data_share(&tile, i) * data_weight(&tile, i) * clipped(r[i], ask->clip);
       sum[0] += part;
       if (ask->along) sum[1] += part * clipped(f[i], 2) / 2;
     }
@@ -231,7 +226,7 @@ static void add_counts(const struct task *task, const struct data_block *b, doub
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     residuals(task, &tile, work[T], work[V]);
     for (size_t i = 0; i < tile.rows; i++) {
-      count(task->ask, fabs(work[V][i]), weight_of(&tile, i), sum);
+      count(task->ask, fabs(work[V][i]), data_share(&tile, i) * data_weight(&tile, i), sum);
     }
   }
 }

@@ -20,7 +20,7 @@ static void add(const struct task *task, const struct data_block *b, double *con
   (void)task;
   (void)work;
   for (size_t i = 0; i < b->rows; i++) {
-    double v = b->clip[i] > 0 ? (b->weight ? b->weight[i] : 1) : 0, t = fmax(fmin(b->y[i], 1), -1);
+    double v = data_share(b, i) * data_weight(b, i), t = fmax(fmin(b->y[i], 1), -1);
     sum[0] += v;
     sum[1] += v * t;
     sum[2] += v * t * t / 2;

@@ -20,8 +20,10 @@ static size_t width(const struct task *task) { return task->ask->k; }
 
 static double clamp(double score) { return score > 0 ? fmin(score, 1) : 0; }
 
-static void count(const struct task *task, size_t column, size_t n, const double *values, double *sum) {
+static void count(const struct task *task, size_t column, size_t n, const double *values, const double *share,
+                  double *sum) {
   (void)task;
+  (void)share;
   for (size_t i = 0; i < n; i++) {
     if (isfinite(values[i])) sum[column] += floor(clamp(values[i]) / UNIT + 0.5) * UNIT;
   }
@@ -29,6 +31,7 @@ static void count(const struct task *task, size_t column, size_t n, const double
 
 static int check(const struct scope *s, const struct ask *a) {
   const struct raw *raw = s->oracle->engine.own;
+  if (raw->share) return BASE_ERR_ARGUMENT; /* sums of products with shares would not be exact */
   return a->k == raw->columns && a->k > 0 && (double)raw->n < MOST_RECORDS ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 

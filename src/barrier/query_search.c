@@ -34,7 +34,7 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
     double limit = max_decrease(m, ask, c);
     m->kind->losses(m, b, ask->at, ask->along, ask->step[c], work[TAPE], there);
     for (size_t i = 0; i < b->rows; i++) {
-      sum[c] += (b->weight ? b->weight[i] : 1) * clipped(here[i] - there[i], limit);
+      sum[c] += data_share(b, i) * data_weight(b, i) * clipped(here[i] - there[i], limit);
     }
   }
 }
@@ -115,7 +115,7 @@ const struct query query_decreases = {.name = "line search",
 /* A decrease is at most n times its sensitivity. Adding the offset, and dividing by the step, each have one rounding,
  * in both data sets. */
 static double rounding_of_score(const struct scope *s, double sensitivity, double offset) {
-  return 4 * DBL_EPSILON * ((double)data_rows(s->oracle->engine.rows) * sensitivity + fabs(offset));
+  return 4 * DBL_EPSILON * ((double)data_persons(s->oracle->engine.rows) * sensitivity + fabs(offset));
 }
 
 static double divided_by(const struct ask *a, size_t i) { return a->scale_free ? a->step[i] : 1; }

@@ -27,10 +27,19 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   return bounds_sensitivity(s, change, bounds_rounding(s, b->lipschitz, norm, b->at_zero + b->lipschitz * norm));
 }
 
+/* The null record's value, once for each person: model_sum() leaves it out. */
+static int finish(const struct scope *s, const struct ask *a, double *mean, double *answer) {
+  const struct engine *e = &s->oracle->engine;
+  (void)a;
+  *answer = e->rows->share ? *mean + model_null(&s->oracle->model) : *mean;
+  return BASE_OK;
+}
+
 const struct query query_value = {.name = "value",
                                   .sum = {SUM_VECTOR, scope_width_one, add, NULL, "value"},
                                   .mechanism = &mechanism_gaussian,
                                   .keep = KEEP_NOT,
                                   .multi_output = 1,
                                   .part = PART_NONE,
-                                  .sensitivity = sensitivity};
+                                  .sensitivity = sensitivity,
+                                  .finish = finish};

@@ -13,7 +13,9 @@ size_t scope_width_one(const struct task *task) {
 
 size_t scope_width_dim(const struct task *task) { return task->model->dim; }
 
-double scope_divisor(const struct scope *s) { return s->of ? s->of->size : (double)data_rows(s->oracle->engine.rows); }
+double scope_divisor(const struct scope *s) {
+  return s->of ? s->of->size : (double)data_persons(s->oracle->engine.rows);
+}
 
 int scope_can(const struct scope *s, const struct sum *sum, const struct task *task) {
   const struct engine_kind *kind = s->oracle->engine.kind;

@@ -56,6 +56,7 @@ void data_free(struct data *data) {
   base_free(data->y);
   base_free(data->weight);
   base_free(data->offset);
+  base_free(data->share);
   base_free(data->length);
   base_free(data->broken);
   base_free(data);
@@ -63,8 +64,14 @@ void data_free(struct data *data) {
 
 size_t data_rows(const struct data *data) { return data->n; }
 
+size_t data_persons(const struct data *data) { return data->share ? data->persons : data->n; }
+
 size_t data_blocks(const struct data *data, const struct batch *batch) {
   return (rows_of(data, batch) + DATA_BLOCK - 1) / DATA_BLOCK;
+}
+
+size_t data_most_blocks(const struct data *data) {
+  return ((data->share ? data->most_rows : data->n) + DATA_BLOCK - 1) / DATA_BLOCK;
 }
 
 size_t data_block_rows(const struct data *data, const struct batch *batch) {
@@ -72,7 +79,7 @@ size_t data_block_rows(const struct data *data, const struct batch *batch) {
   return rows < DATA_BLOCK ? rows : DATA_BLOCK;
 }
 
-/* Number of columns: those of the storage, clip, y, weight and offset. */
+/* Number of columns: those of the storage, clip, y, weight and offset. Persons have no batches. */
 size_t data_buffer(const struct data *data) { return data->kind->width(data) + 4; }
 
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer) {
@@ -98,6 +105,7 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
   if (tile.weight) tile.weight += start;
   if (tile.offset) tile.offset += start;
   if (tile.length) tile.length += start;
+  if (tile.share) tile.share += start;
   if (tile.codes) tile.codes += start;
   if (tile.x) tile.x += start;
   if (tile.row) tile.row += start;
@@ -128,6 +136,7 @@ static struct data_block block_of(const struct data *data, size_t first, size_t 
                              .weight = data->weight ? data->weight + first : NULL,
                              .offset = data->offset ? data->offset + first : NULL,
                              .length = data->length ? data->length + first : NULL,
+                             .share = data->share ? data->share + first : NULL,
                              .start = first};
 }
 
@@ -272,6 +281,40 @@ static void finish_weights(struct data *data, size_t first, size_t rows) {
     if (weight) weight[i] = null ? 1 : fmax(0, fmin(weight[i], 1));
     if (offset) offset[i] = null || isnan(offset[i]) ? 0 : fmax(-most, fmin(offset[i], most));
   }
+}
+
+/* ---- persons ---- */
+
+#define SHARE_UNITS ((size_t)1 << 20)
+
+int data_shares(size_t n, const int *person, size_t persons, size_t most, const double *clip, double *share) {
+  if (persons == 0 || most == 0 || most > SHARE_UNITS) return BASE_ERR_ARGUMENT;
+  size_t *rows = base_alloc(2 * persons, sizeof *rows), *used = rows ? rows + persons : NULL;
+  int status = rows ? BASE_OK : BASE_ERR_MEMORY;
+  for (size_t i = 0; i < n && status == BASE_OK; i++) {
+    if (person[i] < 1 || (size_t)person[i] > persons || ++rows[person[i] - 1] > most) status = BASE_ERR_ARGUMENT;
+    if (status == BASE_OK) used[person[i] - 1] += !clip || clip[i] > 0;
+  }
+  for (size_t i = 0; i < n && status == BASE_OK; i++) {
+    size_t m = used[person[i] - 1];
+    share[i] = !clip || clip[i] > 0 ? (double)(SHARE_UNITS / m) / (double)SHARE_UNITS : 0;
+  }
+  base_free(rows);
+  return status;
+}
+
+int data_set_persons(struct data *data, const int *person, size_t persons, size_t most) {
+  if (data->share) return BASE_ERR_ARGUMENT;
+  double *share = base_alloc(data->n, sizeof *share);
+  int status = share ? data_shares(data->n, person, persons, most, data->clip, share) : BASE_ERR_MEMORY;
+  if (status != BASE_OK) {
+    base_free(share);
+    return status;
+  }
+  data->share = share;
+  data->persons = persons;
+  data->most_rows = persons * most;
+  return BASE_OK;
 }
 
 /* ---- lengths in other coordinates: coordinates.c ---- */

@@ -92,6 +92,14 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
 void coordinates_free(struct coordinates *coordinates);
 
 void data_free(struct data *data);
-size_t data_rows(const struct data *data);
+size_t data_rows(const struct data *data); /* private where rows belong to persons */
+/* The public number of those whose data are protected: of persons or, where each record is one, of records. */
+size_t data_persons(const struct data *data);
+
+/* Says to which of the persons 1, ..., persons each of n rows belongs, of whom none has more than `most` (up to 2^20)
+ * rows. A person's m rows with clip > 0 have the share 1 / m each, rounded down to a multiple of 2^-20, so that sums of
+ * shares are exact and a person's are at most one; other rows have none (proofs: persons). clip may be NULL: all count.
+ */
+int data_shares(size_t n, const int *person, size_t persons, size_t most, const double *clip, double *share);
 
 #endif

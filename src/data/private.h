@@ -57,6 +57,8 @@ struct data {
   double *y;                             /* n; 0 for a null record */
   double *weight;                        /* n: in [0, 1], one for a null record; NULL: all are one */
   double *offset;                        /* n: added to the predictors, zero for a null record; NULL: all are zero */
+  double *share;                         /* n: part of its person, see data_set_persons(); NULL: each is a person */
+  size_t persons, most_rows;             /* where there are shares: public numbers, the latter bounds n */
   double most;                           /* bound on the offsets' absolute values */
   const struct coordinates *coordinates; /* or NULL */
   double *length;                        /* n: bounds of lengths in the coordinates; NULL unless rows are weighted */
@@ -73,6 +75,9 @@ void data_clip(struct data *data);
 int data_set_weights(struct data *data, const double *weight, const double *offset, double most);
 /* The same where they come with the rows, later: allocates room for them, to be filled before data_clip(). */
 int data_expect_weights(struct data *data, int weight, int offset, double most);
+
+/* Gives the rows the shares of data_shares(). May be called once. */
+int data_set_persons(struct data *data, const int *person, size_t persons, size_t most);
 
 /* The length that takes the place of |z| where the classes have different weights (proofs: tilt). free: the squared
  * length of the columns without an end. */
@@ -111,6 +116,7 @@ struct data_block {
   const double *clip;
   const double *y;
   const double *weight, *offset, *length; /* as of the data */
+  const double *share;
   const size_t *row;                      /* numbers of the rows, */
   size_t start;                           /* or, without a list, of the first one */
   int tile;                               /* part of a block: the next part is fetched while this one is summed */
@@ -121,6 +127,13 @@ struct data_block {
   size_t codes_ld;
 };
 static inline size_t data_row(const struct data_block *b, size_t i) { return b->row ? b->row[i] : b->start + i; }
+
+/* What every sum multiplies a record's part by, after all clipping. */
+static inline double data_share(const struct data_block *b, size_t i) { return b->share ? b->share[i] : 1; }
+/* A record's weight, zero for a null record. */
+static inline double data_weight(const struct data_block *b, size_t i) {
+  return b->clip[i] > 0 ? (b->weight ? b->weight[i] : 1) : 0;
+}
 
 /* batch: NULL means all rows. */
 size_t data_blocks(const struct data *data, const struct batch *batch);
@@ -159,6 +172,8 @@ void data_outside_add(const struct data_block *b, const double *low, const doubl
  * tile. A NULL weight means weights of one. */
 void data_moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 
+/* A public bound on data_blocks(data, NULL): with persons the number of rows is private. */
+size_t data_most_blocks(const struct data *data);
 /* The largest number of additions that a term of a sum takes part in, where a group has at most `blocks` blocks and
  * there are `groups` groups. */
 double data_additions(const struct data *data, double blocks, double groups);

@@ -33,8 +33,9 @@ struct sum {
   size_t (*width)(const struct task *task); /* numbers */
   /* sum <- sum + the block's part; work is the thread's own */
   void (*add)(const struct task *task, const struct data_block *b, double *const *work, double *sum);
-  /* SUM_COUNTS: the same for n values of a column; NULL for the other forms */
-  void (*count)(const struct task *task, size_t column, size_t n, const double *values, double *sum);
+  /* SUM_COUNTS: the same for n values of a column, with their shares of a person or NULL; NULL for the other forms */
+  void (*count)(const struct task *task, size_t column, size_t n, const double *values, const double *share,
+                double *sum);
   /* The word that names the sum to a database or worker (remote.c); NULL: these do not compute it. */
   const char *word;
 };
@@ -57,6 +58,8 @@ struct engine_kind {
   /* Gives the records these weights and offsets, see data_set_weights(); for rows in chunks only whether arrays are
    * NULL is used. NULL: not possible. */
   int (*set_weights)(const struct engine *e, const double *weight, const double *offset, double most);
+  /* Says to which person each row belongs, see data_set_persons(). NULL: not possible. */
+  int (*set_persons)(const struct engine *e, const int *person, size_t persons, size_t most);
   /* For rows that are read once: begins a reading at the first row, or ends it. In between, sums are over batches with
    * next set, each of which uses the records after those of the batch before; no row is read twice. Both NULL:
    * batches have row numbers. */
@@ -106,6 +109,7 @@ int remote_sum(const struct remote *remote, const char *word, const struct task 
 struct raw {
   size_t n, columns;
   const double *const *values;  /* or NULL: */
+  const double *share;          /* of the n records in values, multiples of 2^-20; NULL: each record is a person */
   const struct data_feed *feed; /* or NULL: */
   const struct remote *remote;
 };

@@ -45,8 +45,15 @@ static int set_row_weights(const struct engine *e, const double *weight, const d
   return data_set_weights(e->own, weight, offset, most);
 }
 
-static const struct engine_kind memory = {
-    .can = can, .sum = sum_rows, .move = move_rows, .set_weights = set_row_weights};
+static int set_row_persons(const struct engine *e, const int *person, size_t persons, size_t most) {
+  return data_set_persons(e->own, person, persons, most);
+}
+
+static const struct engine_kind memory = {.can = can,
+                                          .sum = sum_rows,
+                                          .move = move_rows,
+                                          .set_weights = set_row_weights,
+                                          .set_persons = set_row_persons};
 
 struct engine engine_memory(struct data *rows) {
   return (struct engine){.kind = &memory, .rows = rows, .own = rows};
@@ -156,7 +163,7 @@ static size_t work_size(const struct pass *pass) {
  * added directly to its group's sum: one addition for each row of the group and one for each group.
  *
  * All of these numbers grow with m: a shard's terms take part in no more additions than if all rows were in one place,
- * and in one more for each shard.
+ * and in one more for each shard; and where the number of rows is private, as those of persons, a bound takes its place.
  */
 double engine_additions(const struct engine *e, enum sum_form form, size_t width) {
   double longest, groups;
@@ -172,7 +179,7 @@ double engine_additions_any(const struct engine *e) {
 
 /* The number of blocks in the longest group, and the number of groups. */
 static void dealt(const struct data *rows, size_t most, double *longest, double *groups) {
-  size_t m = data_blocks(rows, NULL);
+  size_t m = data_most_blocks(rows);
   double blocks = (double)m, neighbours = (double)dealt_out(m, most);
   *longest = neighbours * ceil(ceil(blocks / neighbours) / (double)most);
   *groups = fmin(blocks, (double)most);

@@ -8,7 +8,7 @@ static int can(const struct sum *sum, const struct task *task) { return sum->for
 static int count_arrays(const struct raw *raw, const struct sum *sum, const struct task *task, double *answer) {
   for (size_t j = 0; j < raw->columns; j++) {
     if (base_stop_requested()) return BASE_ERR_STOPPED;
-    sum->count(task, j, raw->n, raw->values[j], answer);
+    sum->count(task, j, raw->n, raw->values[j], raw->share, answer);
   }
   return BASE_OK;
 }
@@ -23,7 +23,7 @@ static int count_chunks(const struct raw *raw, const struct sum *sum, const stru
     if (chunk.rows == 0) return left == 0 ? BASE_OK : BASE_ERR_ROWS;
     if (chunk.rows > left) return BASE_ERR_ROWS;
     left -= chunk.rows;
-    for (size_t j = 0; j < raw->columns; j++) sum->count(task, j, chunk.rows, chunk.x + j * chunk.rows, answer);
+    for (size_t j = 0; j < raw->columns; j++) sum->count(task, j, chunk.rows, chunk.x + j * chunk.rows, NULL, answer);
   }
 }
 

@@ -1,5 +1,5 @@
 /* Linear predictors. With z_i the clipped row of record i: t = Z w, and for weights v of the records Z'v, Z' diag(v) Z
- * and its trace. */
+ * and its trace; in these sums the weights are multiplied by the records' shares of their persons. */
 #include "base/simd.h"
 #include "model/model.h"
 
@@ -10,6 +10,9 @@ static void curve(const struct model *m, const struct data_block *b, const doubl
 static void trace(const struct model *m, const struct data_block *b, const double *weight, double *square, double *sum);
 static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t);
 static double clip_to(size_t n, const double *clip, const double *weight, double *restrict to);
+static double share_to(const struct data_block *b, const double *weight, double *restrict to);
+static double multiply_by(size_t n, const double *share, double *restrict to);
+static void pull_scaled(const struct data_block *b, double total, const double *scaled, double *g);
 
 static void predict_outputs(const struct model *m, const struct data_block *b, const double *w, double *t);
 static void pull_outputs(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
@@ -36,9 +39,12 @@ static void predict(const struct model *m, const struct data_block *b, const dou
 }
 
 static void pull(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *g) {
-  int intercept = b->data->intercept;
   (void)m;
-  double total = clip_to(b->rows, b->clip, weight, scaled);
+  pull_scaled(b, share_to(b, weight, scaled), scaled, g);
+}
+
+static void pull_scaled(const struct data_block *b, double total, const double *scaled, double *g) {
+  int intercept = b->data->intercept;
   if (intercept) g[0] += total;
   data_matvec_t_add(b, scaled, g + intercept);
 }
@@ -46,8 +52,8 @@ static void pull(const struct model *m, const struct data_block *b, const double
 static void curve(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
                   double *again, double *four, double *h) {
   size_t skip = (size_t)b->data->intercept;
-  clip_to(b->rows, b->clip, weight, scaled);
-  if (skip) pull(m, b, scaled, again, h);
+  share_to(b, weight, scaled);
+  if (skip) pull_scaled(b, clip_to(b->rows, b->clip, scaled, again), again, h);
   data_crossprod_add(b, scaled, b->clip, four, h + skip + skip * m->side, m->side);
 }
 
@@ -61,7 +67,7 @@ static void pull_outputs(const struct model *m, const struct data_block *b, cons
                          double *g) {
   size_t skip = (size_t)b->data->intercept;
   for (size_t k = 0; k < m->outputs; k++) {
-    double total = clip_to(b->rows, b->clip, weight + k * b->rows, scaled + k * b->rows);
+    double total = share_to(b, weight + k * b->rows, scaled + k * b->rows);
     if (skip) g[k * m->side] += total;
   }
   data_multiply_t_add(b, m->outputs, scaled, g + skip, m->side);
@@ -78,12 +84,28 @@ static void trace(const struct model *m, const struct data_block *b, const doubl
                   double *sum) {
   (void)m;
   model_squares(b, square);
-  for (size_t i = 0; i < b->rows; i++) *sum += weight[i] * square[i];
+  for (size_t i = 0; i < b->rows; i++) *sum += data_share(b, i) * (weight[i] * square[i]);
 }
 
 SIMD_CLONES static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t) {
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) t[i] = clip[i] * (t[i] + constant);
+}
+
+/* The same with the records' shares of their persons. */
+static double share_to(const struct data_block *b, const double *weight, double *restrict to) {
+  double total = clip_to(b->rows, b->clip, weight, to);
+  return b->share ? multiply_by(b->rows, b->share, to) : total;
+}
+
+SIMD_CLONES static double multiply_by(size_t n, const double *share, double *restrict to) {
+  double total = 0;
+  SIMD_SUM(total)
+  for (size_t i = 0; i < n; i++) {
+    to[i] *= share[i];
+    total += to[i];
+  }
+  return total;
 }
 
 /* to <- clip * weight, and its sum */

@@ -16,13 +16,14 @@ struct network;
 struct model_kind {
   /* t: the block's predictors */
   void (*predict)(const struct model *m, const struct data_block *b, const double *w, double *t);
-  /* g <- g + sum_i weight_i dt_i/dw; scaled, as long as the block, is overwritten */
+  /* g <- g + sum_i share_i weight_i dt_i/dw, share_i the record's part of its person (data/private.h), here and below;
+   * scaled, as long as the block, is overwritten */
   void (*pull)(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *g);
-  /* lower triangle of h <- h + sum_i weight_i z_i z_i', z_i = dt_i/dw of one output; work has two columns of a tile,
-   * and four */
+  /* lower triangle of h <- h + sum_i share_i weight_i z_i z_i', z_i = dt_i/dw of one output; work has two columns of a
+   * tile, and four */
   void (*curve)(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *again,
                 double *four, double *h);
-  /* *sum <- *sum + sum_i weight_i |dt_i/dw|^2; square is overwritten */
+  /* *sum <- *sum + sum_i share_i weight_i |dt_i/dw|^2; square is overwritten */
   void (*trace)(const struct model *m, const struct data_block *b, const double *weight, double *square, double *sum);
   /* Networks have these two functions only, which are NULL for other models; tape as the model requires. g <- g + sum_i
    * g_i, where g_i is record i's gradient clipped to the norm clip, computed from this record alone. */
@@ -58,10 +59,13 @@ void model_squares(const struct data_block *b, double *square);
 
 /* Records have offsets of absolute value at most `most`, and may have weights. To be called before model_move(). */
 int model_set_weights(struct model *m, double most);
-/* Like loss_eval(), loss_sum(), loss_own_slopes(), loss_upper_curvature() and loss_range(). */
+/* Like loss_eval(), loss_own_slopes(), loss_upper_curvature() and loss_range(). */
 void model_eval(const struct model *m, const struct data_block *b, const double *t, double *value, double *d1,
                 double *d2);
+/* Like loss_sum(). Where records belong to persons, what is summed is the difference from the null record's value times
+ * the record's share: model_null() must then be added once for each person (proofs: persons). */
 double model_sum(const struct model *m, const struct data_block *b, const double *t);
+double model_null(const struct model *m);
 void model_own_slopes(const struct model *m, const struct data_block *b, const double *t, const double *c, double *d1);
 /* Slopes without the records' weights, for those who clip them before they weight them. */
 void model_residuals(const struct model *m, const struct data_block *b, const double *t, double *d1);

@@ -219,8 +219,8 @@ static void backward(const struct network *net, const double *w, const struct ta
 
 /* ---- a block of rows ---- */
 
-/* The tile of the block from row start on: the factors of the rows, which are their weights, zero for null
- * records; and the responses. */
+/* The tile of the block from row start on: the factors of the rows, which are their weights times their shares of a
+ * person, zero for null records; and the responses. */
 static void load_tile(const struct model *m, const struct data_block *b, size_t start, const struct tape *tape,
                       double *factor, double *y) {
   const struct network *net = m->network;
@@ -228,7 +228,7 @@ static void load_tile(const struct model *m, const struct data_block *b, size_t 
   double scale[NETWORK_MOST_ROWS];
   for (size_t i = 0; i < net->rows; i++) {
     scale[i] = i < rows ? b->clip[start + i] * b->data->radius : 0;
-    factor[i] = scale[i] > 0 ? (b->weight ? b->weight[start + i] : 1) : 0;
+    factor[i] = i < rows ? data_weight(b, start + i) * data_share(b, start + i) : 0;
     y[i] = scale[i] > 0 ? b->y[start + i] : 0;
   }
   load(net, rows, b->x + start, b->ld, scale, tape->a[0]);

@@ -3,10 +3,13 @@
  * 0). So a record's contribution to a sum lies between its contribution without weight and that of a null record, and
  * a weight changes no sensitivity; an offset changes predictors by at most a public bound (proofs: weights-offsets).
  * For a network the weight multiplies what is clipped (network.c, query_search.c), and there are no offsets.
+ *
+ * A record that is one of several of a person has a share v of it: slopes and curvatures are multiplied by it where they
+ * are summed (linear.c), and values are here v times the difference from l(0, 0), as the sum of l(0, 0) (1 - v) over a
+ * person's records has no bound (proofs: persons).
  */
 #include "model/model.h"
 
-static double null_value(const struct model *m);
 static const double *shifted(const struct data_block *b, const double *t, double *room);
 static void apply_weights(const struct model *m, const struct data_block *b, double *d);
 
@@ -31,12 +34,12 @@ void model_eval(const struct model *m, const struct data_block *b, const double 
   if (d1) apply_weights(m, b, d1);
   for (size_t i = 0; d2 && i < b->rows; i++) d2[i] *= b->weight[i];
   if (!value) return;
-  const double null = null_value(m);
+  const double null = model_null(m);
   for (size_t i = 0; i < b->rows; i++) value[i] = null + b->weight[i] * (value[i] - null);
 }
 
 /* With several outputs l(y, 0) is the same for all responses. */
-static double null_value(const struct model *m) {
+double model_null(const struct model *m) {
   const double zero = 0;
   double value = loss_bounds_of(m->loss)->at_zero;
   if (m->outputs == 1) loss_eval(m->loss, 1, &zero, &zero, &value, NULL, NULL);
@@ -45,9 +48,10 @@ static double null_value(const struct model *m) {
 
 double model_sum(const struct model *m, const struct data_block *b, const double *t) {
   double value[DATA_BLOCK], sum = 0;
-  if (!b->weight) return loss_sum(m->loss, b->rows, b->y, shifted(b, t, value));
+  if (!b->weight && !b->share) return loss_sum(m->loss, b->rows, b->y, shifted(b, t, value));
   model_eval(m, b, t, value, NULL, NULL);
-  for (size_t i = 0; i < b->rows; i++) sum += value[i];
+  const double null = b->share ? model_null(m) : 0;
+  for (size_t i = 0; i < b->rows; i++) sum += data_share(b, i) * (value[i] - null);
   return sum;
 }
 
