@@ -96,6 +96,10 @@ split_problem <- function(problem, asked) {
   certificate <- check_choice(asked$certificate, c("own", "population"), "certificate", problem$call)
   if (certificate == "own" || isTRUE(asked$method %in% methods_with("fresh"))) return(list(rest = problem))
   refuse <- function(...) abort("argument", ..., call = problem$call)
+  if (!is.null(problem$persons)) {
+    refuse("A certificate of the population is of records, not of persons: leave out `certificate`, or `id` with one ",
+           "record of each person in `data`.")
+  }
   if (!is.null(asked$budget)) {
     refuse("`certificate` = \"population\" takes `eps` and `delta`, not a `budget`, which would count what fit and ",
            "certificate cost as if they had records in common: keep rows out of the fit and give them to ",

@@ -24,7 +24,7 @@ new_linear_fit <- function(job) {
     iterations = c(done = iterations_done(trace), planned = if (result$planned > 0) result$planned else NA),
     target = job$target, method = job$method$name, auto = job$auto, loss = job$loss, penalty = job$penalty,
     control = job$control, batch = job$batch,
-    design = job$design, response = job$response, n = job$n, call = job$call
+    design = job$design, response = job$response, n = job$n, persons = job$persons, call = job$call
   ))
 }
 

@@ -269,23 +269,25 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             storage = c("double", "single"), geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), subset = NULL, weights = NULL, na.action = NULL,
-                            contrasts = NULL, smooth = FALSE, ...) {
+                            contrasts = NULL, smooth = FALSE, id = NULL, records = 1000, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
-  asked <- check_model_takes(model, mget(asked_arguments), call)
+  sourced <- is_source(data, "data", call)
+  asked <- check_model_takes(model, mget(asked_arguments), call, sourced)
+  persons <- frame_persons(substitute(id), records, data, call)
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
-  sourced <- is_source(data, "data", call)
   if (check_flag(smooth, "smooth", call)) {
     if (!sourced) check_data(data, "data", call)
-    formula <- smooth_formula(formula, if (sourced) data$schema else data, call)
+    formula <- smooth_formula(formula, if (sourced) data$schema else data[setdiff(names(data), persons$name)], call)
   }
   problem <- if (!is.null(model)) {
     network_formula(formula, data, model, loss, bounds, extras, call)
   } else {
-    make <- if (sourced) problem_source else problem_formula
-    make(formula, data, loss, bounds, radius, extras, call, implies_loss(method))
+    implied <- implies_loss(method)
+    if (sourced) problem_source(formula, data, loss, bounds, radius, extras, call, implied)
+    else problem_formula(formula, data, loss, bounds, radius, extras, call, implied, persons)
   }
   fit_problem(problem, asked)
 }
@@ -298,7 +300,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), weights = NULL, offset = NULL,
-                            offset_range = NULL, ...) {
+                            offset_range = NULL, id = NULL, records = 1000, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
@@ -307,7 +309,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
     network_array(x, y, model, loss, bounds, weights, call)
   } else {
     problem_matrix(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
-                   implies_loss(method))
+                   implies_loss(method), id, records)
   }
   fit_problem(problem, asked)
 }

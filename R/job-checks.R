@@ -7,6 +7,7 @@
 #   signal  norm of the mean gradient at the start, of the columns, in standard deviations of noise and sampling
 #           (measure_signal() in src/method/ridge.c), and the number of columns
 #   part    are records left out on purpose (`subset`, `weights`)?
+#   persons are these persons, of whom usable are those with a usable record?
 # each NULL where nothing was released to see it by.
 #
 # An estimate u with standard deviation s shows that a fraction is above zero if u / s is at least z, which noise alone
@@ -20,7 +21,7 @@ checks_end <- 0.1 # a column's mean is expected to be at least this part of the 
 
 new_checks <- function(job) {
   list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job),
-       part = !is.null(job$design$subset) || has_weight(job$design))
+       part = !is.null(job$design$subset) || has_weight(job$design), persons = !is.null(job$persons))
 }
 
 signal_of <- function(job) {
@@ -103,13 +104,16 @@ null_text <- function(checks, n) {
   most <- function() two_digits(max(0, usable$fraction + checks_z * usable$sd))
   what <- "declared levels, types of columns, the coding of the response"
   if (identical(usable_verdict(checks), "null")) {
-    return(paste0("The released numbers look as if (nearly) all of the ", format(n, big.mark = ","), " records were ",
+    of <- paste0(format(n, big.mark = ","), if (isTRUE(checks$persons)) " persons' records" else " records")
+    return(paste0("The released numbers look as if (nearly) all of the ", of, " were ",
                   "null: at most ", most(), " seem to be used. Check ", what, if (checks$part) ", `subset`, `weights`",
                   "."))
   }
   if (!is_partly_null(checks)) return(NULL)
-  paste0("Only about ", fraction_text(usable), " of the records are used; the others have a missing value, or a level ",
-         "or code that is not declared. Check ", what, ".")
+  of <- if (isTRUE(checks$persons)) " of the persons have a record that is used; the others have "
+        else " of the records are used; the others have "
+  paste0("Only about ", fraction_text(usable), of, "a missing value, or a level or code that is not declared. Check ",
+         what, ".")
 }
 
 ends_text <- function(ends, design) {

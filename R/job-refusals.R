@@ -15,7 +15,7 @@ refuse <- function(job, table) {
 
 # Arguments for linear models only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate", "offset", "offset_range", "smooth")
+                      "certificate", "offset", "offset_range", "smooth", "id", "records")
 
 argument_refusals <- list(
   new_refusal(function(job) {
@@ -23,6 +23,12 @@ argument_refusals <- list(
     if (is_network(job) && length(given) > 0L) {
       paste0(quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only with the ",
              "linear model.")
+    }
+  }),
+  new_refusal(function(job) {
+    if (isTRUE(job$sourced) && "id" %in% names(job$call)) {
+      paste0("`id` needs the records in memory, as a person's may lie anywhere in a source: read them into a data ",
+             "frame, or let the query of the database give one record of each person.")
     }
   })
 )
@@ -39,8 +45,8 @@ method_refusals <- list(
   })
 )
 
-check_model_takes <- function(model, asked, call) {
-  refuse(list(model = model, call = call), argument_refusals)
+check_model_takes <- function(model, asked, call, sourced = FALSE) {
+  refuse(list(model = model, call = call, sourced = sourced), argument_refusals)
   asked
 }
 
@@ -100,6 +106,23 @@ refuse_outputs <- function(job) {
                   "take the method \"newton-ridge\"."))
   }
   if (job$inference != "none") "There are no intervals for the multinomial loss: leave out `inference`."
+}
+
+# What is proven for records only.
+refuse_records <- function(job) {
+  if (is.null(job$persons)) return(NULL)
+  method <- job$method
+  why <- if (method$batch) {
+    "draws batches of records, where one person may have several"
+  } else if (method$fresh) {
+    "reads each record once, in a random order, so that a person's would count several times"
+  } else if (!is.null(method$open)) {
+    "rests on the rank of a record's second derivative, which is one; a person's may have any"
+  }
+  if (is.null(why)) return(NULL)
+  known <- Filter(function(other) !other$batch && !other$fresh && is.null(other$open), methods())
+  paste0("With `id` persons are protected, and the method \"", method$name, "\" is for records: it ", why, ". The ",
+         "methods ", quote_all(names(known)), " take an `id`, and \"auto\" finds one.")
 }
 
 # Rows that come in chunks, in order.
@@ -183,6 +206,7 @@ refusals <- list(
   new_refusal(class = "dpsosp_error_nonconvex", refuse_nonconvex),
   new_refusal(class = "dpsosp_error_nonsmooth", refuse_nonsmooth),
   new_refusal(class = "dpsosp_error_convex", refuse_convex),
+  new_refusal(class = "dpsosp_error_persons", refuse_records),
   new_refusal(refuse_streamed),
   new_refusal(refuse_passes),
   new_refusal(class = "dpsosp_error_inference", function(job) {

@@ -67,5 +67,6 @@ takes_ridge <- function(job) {
 
 # Is there little noise, and a budget that objective perturbation can have?
 is_quiet <- function(job) {
-  is.null(job$asked$budget) && job$inference == "none" && gradient_noise(job, job$asked$eps) < auto_noise
+  is.null(job$asked$budget) && is.null(job$persons) && job$inference == "none" &&
+    gradient_noise(job, job$asked$eps) < auto_noise
 }

@@ -1,5 +1,7 @@
 # Problems: what a fit minimises, from the data in any of three forms. A problem is a list of
-#   n, loss, response  number of records, loss, how the response is coded (loss-response.R)
+#   n, loss, response  number of records or, where they belong to persons, of persons, loss, how the response is coded
+#               (loss-response.R)
+#   persons     with an id the name of its column, and the largest number of records of a person (design-persons.R)
 #   model       a network (model-layers.R), or NULL: a linear model
 #   design      how columns become rows and the solution coefficients: for a formula (design-columns.R) or a matrix
 #               (below)
@@ -20,7 +22,8 @@
 # these functions hold the data.
 
 # implied: see check_loss().
-problem_formula <- function(formula, data, loss, bounds, radius, extras, call, implied = FALSE) {
+problem_formula <- function(formula, data, loss, bounds, radius, extras, call, implied = FALSE, persons = NULL) {
+  data <- persons_frame(data, persons)
   design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), extras)
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
@@ -36,13 +39,13 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
              y = coded_response(job$design, job$response, data, call, y),
              weighing = design_weighing(job$design, job$response, data, call))
       },
-      responses = function(job) bare_records(job, coded_response(job$design, job$response, data, call, y))
+      responses = function(job) bare_records(coded_response(job$design, job$response, data, call, y))
     )
     c(problem, split = function(out) {
       list(rest = of_rows(data[!out, , drop = FALSE], y[!out]), out = list(data = data[out, , drop = FALSE]))
     })
   }
-  of_rows(data, y)
+  of_persons(of_rows(data, y), persons)
 }
 
 problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE) {
@@ -86,9 +89,17 @@ source_hold <- function(source, design) {
 }
 
 problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
-                           implied = FALSE) {
+                           implied = FALSE, id = NULL, records = 1L) {
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
+  persons <- matrix_persons(id, records, rows$n, list(y = y, weights = weights, offset = offset), call)
+  if (!is.null(persons)) {
+    x <- x[persons$rows, , drop = FALSE]
+    rows <- matrix_rows(x, storage, "x", call)
+    y <- y[persons$rows]
+    weights <- weights[persons$rows]
+    offset <- offset[persons$rows]
+  }
   if (is.null(radius)) abort("argument", radius_advice, call = call)
   intercept <- check_flag(intercept, "intercept", call)
   vectors <- matrix_vectors(weights, offset, rows$n, "x", call)
@@ -104,7 +115,7 @@ problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weigh
   of_rows <- function(rows, x, y, vectors) {
     problem <- new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
                            records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
-                           responses = function(job) bare_records(job, coded_vector(job$response, y, vectors, shift)))
+                           responses = function(job) bare_records(coded_vector(job$response, y, vectors, shift)))
     c(problem, split = function(out) {
       part <- function(rows) c(list(data = x[rows, , drop = FALSE], y = y[rows]), lapply(vectors, `[`, rows))
       rest <- part(!out)
@@ -112,7 +123,7 @@ problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weigh
            out = part(out))
     })
   }
-  of_rows(rows, x, y, vectors)
+  of_persons(of_rows(rows, x, y, vectors), persons)
 }
 
 radius_advice <- paste0(
@@ -170,7 +181,7 @@ job_sizes <- function(job) {
 # Of a problem, a job or a fit.
 is_network <- function(x) !is.null(x$model)
 
-bare_records <- function(job, y) list(rows = matrix(0, job$n, 0), y = y)
+bare_records <- function(y) list(rows = matrix(0, length(y), 0), y = y)
 
 check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no rows.", call = call)
 

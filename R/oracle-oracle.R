@@ -101,13 +101,14 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   new_oracle(records, loss, budget, radius, intercept, neighbours, noise)
 }
 
-# records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R). For rows that come in
+# records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons. For rows that come in
 # chunks or have workers: a feed and n (source-stream.R), and the rows of an empty chunk; cache; move (source-shards.R).
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   if (!is.null(records$push)) records$remote <- records$push(loss, intercept, radius)
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
   set_weights(pointer, records$weighing)
+  if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise,
                                       move = records$move %||% records$remote$move))

@@ -100,7 +100,8 @@ no_smooths <- matrix(double(), 0L, 2L, dimnames = list(NULL, c("lower", "upper")
 release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible, names = base::names(columns)) {
   ask <- attr(columns, "ask")
   out <- if (!inherits(columns, "dp_stream_columns")) {
-    .Call(ffi_ranges_release, budget$pointer, unname(columns[names]), unname(breaks), rho, neighbours, reproducible)
+    .Call(ffi_ranges_release, budget$pointer, unname(columns[names]), unname(breaks), attr(columns, "persons"), rho,
+          neighbours, reproducible)
   } else if (is.null(ask)) {
     .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names), attr(columns, "rows"),
           unname(breaks), rho, neighbours, reproducible)

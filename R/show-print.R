@@ -56,7 +56,8 @@ model_line <- function(x) {
 }
 
 records_line <- function(x) {
-  paste(c(paste("Records: n =", x$n), usable_text(x$checks), class_text(x$checks, x$response)), collapse = ". ")
+  n <- if (is.null(x$persons)) paste("Records: n =", x$n) else paste("Protected:", persons_text(x$n, x$persons))
+  paste(c(n, usable_text(x$checks), class_text(x$checks, x$response)), collapse = ". ")
 }
 
 penalty_text <- function(penalty) {

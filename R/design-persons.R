@@ -1,0 +1,96 @@
+# The arguments id and records: several records of a person, who is protected with all of them (proofs: persons). A list
+# of persons has
+#   name   of the column of the id; NULL for a matrix
+#   rows   the numbers of the rows that are used: those with an id, of each person the first `most`
+#   code   of each of these rows the number of its person, from one on
+#   n      the number of persons, public
+#   most   the largest number of rows of a person that are used, public
+# The number of rows is private, so that no message and no entry of a fit may tell it. The rows are always copied, even
+# if all of them are used: time then tells no more than their number.
+
+# name: of the column, as the user wrote it. Returns NULL without an id.
+frame_persons <- function(name, records, data, call) {
+  if (is.null(name)) return(no_persons(records, call))
+  if (is.symbol(name)) name <- as.character(name)
+  if (!is.character(name) || length(name) != 1L) {
+    abort("argument", "`id` must be a column of the data, such as `id = person`, not an expression or values of its ",
+          "own.", call = call)
+  }
+  check_data(data, "data", call)
+  check_name(name, names(data), call, "id")
+  c(list(name = name), new_persons(data[[name]], records, call))
+}
+
+# The data frame without the id, which is no predictor, and without rows that are not used.
+persons_frame <- function(data, persons) {
+  if (is.null(persons)) return(data)
+  data[persons$rows, setdiff(names(data), persons$name), drop = FALSE]
+}
+
+# n: number of rows of `x`; beside: the response, weights and offset.
+matrix_persons <- function(id, records, n, beside, call) {
+  if (is.null(id)) return(no_persons(records, call))
+  beside <- Filter(Negate(is.null), beside)
+  plain <- vapply(beside[names(beside) != "y"], function(x) is.numeric(x) && !is.object(x) && is.null(dim(x)), NA)
+  if (length(id) != n || any(lengths(beside) != n) || !all(plain)) {
+    abort("argument", "`id`, ", quote_names(names(beside)), " must be vectors with one entry per row of `x`",
+          if (length(plain) > 0L) ", weights and offsets numbers", ". The number of rows is private, and not shown.",
+          call = call)
+  }
+  new_persons(id, records, call)
+}
+
+no_persons <- function(records, call) {
+  check_record_limit(records, call)
+  NULL
+}
+
+new_persons <- function(id, records, call) {
+  most <- check_record_limit(records, call)
+  key <- id_key(id, call)
+  code <- match(key, unique(key[!is.na(key)]))
+  known <- which(!is.na(code))
+  count <- tabulate(code[known])
+  turn <- integer(length(code))
+  turn[known[order(code[known])]] <- sequence(count)
+  rows <- known[turn[known] <= most]
+  if (length(count) == 0L) abort("argument", "There are no persons: `id` is missing everywhere.", call = call)
+  list(rows = rows, code = code[rows], n = length(count), most = most)
+}
+
+# Values that can be matched, NA where there is no valid one.
+id_key <- function(id, call) {
+  kind <- column_kind(id)
+  switch(if (is.na(kind)) "none" else kind,
+    factor = sound_codes(id), character = as_labels(id), numeric = , logical = as_plain(id),
+    abort("argument", "`id` must be numbers, text or a factor, not ", describe_column(id), ".", call = call)
+  )
+}
+
+# Shares of a person are rounded to multiples of 2^-20.
+most_records <- 2^20
+check_record_limit <- function(records, call) check_count(records, "records", 1, call, most_records)
+
+# The problem of persons, whose rows are those of the list.
+of_persons <- function(problem, persons) {
+  if (is.null(persons)) return(problem)
+  core <- persons[c("code", "n", "most")]
+  of <- list(records = function(x) c(x, list(persons = core)), responses = function(x) c(x, list(persons = core)),
+             columns = function(x) structure(x, persons = core, rows = core$n),
+             counted = function(x) structure(x, persons = core, rows = core$n))
+  for (name in names(of)) problem[[name]] <- composed_with(of[[name]], problem[[name]])
+  problem$n <- persons$n
+  problem$split <- NULL
+  c(problem, list(persons = persons[c("name", "most")]))
+}
+
+composed_with <- function(after, f) {
+  force(after)
+  force(f)
+  if (is.null(f)) NULL else function(job) after(f(job))
+}
+
+# What a fit keeps: public facts.
+persons_text <- function(n, persons) {
+  paste0(format(n, big.mark = ","), " persons, at most ", format(persons$most, big.mark = ","), " records each")
+}
