@@ -48,14 +48,15 @@ no_persons <- function(records, call) {
 new_persons <- function(id, records, call) {
   most <- check_record_limit(records, call)
   key <- id_key(id, call)
-  code <- match(key, unique(key[!is.na(key)]))
+  keys <- unique(key[!is.na(key)])
+  code <- match(key, keys)
   known <- which(!is.na(code))
-  count <- tabulate(code[known])
+  count <- tabulate(code[known], length(keys))
   turn <- integer(length(code))
   turn[known[order(code[known])]] <- sequence(count)
   rows <- known[turn[known] <= most]
-  if (length(count) == 0L) abort("argument", "There are no persons: `id` is missing everywhere.", call = call)
-  list(rows = rows, code = code[rows], n = length(count), most = most)
+  if (length(keys) == 0L) abort("argument", "There are no persons: `id` is missing everywhere.", call = call)
+  list(rows = rows, code = code[rows], n = length(keys), most = most)
 }
 
 # Values that can be matched, NA where there is no valid one.
@@ -63,7 +64,7 @@ id_key <- function(id, call) {
   kind <- column_kind(id)
   switch(if (is.na(kind)) "none" else kind,
     factor = sound_codes(id), character = as_labels(id), numeric = , logical = as_plain(id),
-    abort("argument", "`id` must be numbers, text or a factor, not ", describe_column(id), ".", call = call)
+    abort("argument", "`id` must be numbers, text or a factor, not of class \"", class(id)[1], "\".", call = call)
   )
 }
 

@@ -51,6 +51,10 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
           call = call, class = "dpsosp_error_network")
   }
   check_fit(fit, call)
+  if (!is.null(fit$persons)) {
+    abort("argument", "The fit protects persons, and a certificate of the population is of records: it has no proof for ",
+          "several of one person.", call = call, class = "dpsosp_error_persons")
+  }
   confidence <- check_share(confidence, "confidence", call)
   check_certifiable(fit$loss, fit$design, call)
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),

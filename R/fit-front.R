@@ -276,6 +276,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   sourced <- is_source(data, "data", call)
   asked <- check_model_takes(model, mget(asked_arguments), call, sourced)
   persons <- frame_persons(substitute(id), records, data, call)
+  if (!is.null(persons)) call$id <- as.name(persons$name)
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   if (check_flag(smooth, "smooth", call)) {

@@ -293,19 +293,33 @@ again_formula <- function(fit, data, beside, call) {
   }
   refuse_vectors(beside, call)
   if (is_source(data, "data", call)) {
+    again_persons(fit, data, call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
     return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data, fit$design),
                 records = function(claim) source_records(data, claim$design, claim$response, call)))
   }
+  persons <- again_persons(fit, data, call)
+  data <- persons_frame(data, persons)
   response <- response_code(fit$response, design_response(fit$design, data, call = call))
   check_rows(nrow(data), call)
-  list(n = nrow(data), hold = hold_nothing, records = function(claim) {
+  of_persons(list(n = nrow(data), hold = hold_nothing, records = function(claim) {
     list(rows = design_rows(claim$design, data, "double", call), y = response,
          weighing = design_weighing(claim$design, claim$response, data, call))
-  })
+  }), persons)
+}
+
+# The persons of other records, for a fit that protects persons; else NULL.
+again_persons <- function(fit, data, call) {
+  if (is.null(fit$persons)) return(NULL)
+  if (is.null(fit$persons$name) || inherits(data, "dp_source")) {
+    abort("argument", "The fit protects persons, by `id`: that is possible here for a formula and a data frame only, ",
+          "whose column says which records are of one person.", call = call, class = "dpsosp_error_persons")
+  }
+  frame_persons(fit$persons$name, fit$persons$most, data, call)
 }
 
 again_matrix <- function(fit, data, beside, call) {
+  again_persons(fit, data, call)
   y <- beside$y
   rows <- matrix_rows(matrix_newdata(fit$design, data, call, "data"), "double", "data", call)
   template <- response_template(y, "y", call, fit$loss)

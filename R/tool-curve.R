@@ -131,6 +131,10 @@ curve_grid <- function(eps, methods, reps, call) {
 curve_settings <- function(dots, call) {
   taken <- c("loss", "penalty", "bounds", "radius", "target", "neighbours", "start", "storage", "geometry", "control")
   given <- if (is.null(names(dots))) character(length(dots)) else names(dots)
+  if ("id" %in% given) {
+    abort("argument", "`id` is for `dp_sosp()`: a curve splits the data by records, not by persons. Give `dp_curve()` ",
+          "one record of each person.", call = call, class = "dpsosp_error_persons")
+  }
   unknown <- setdiff(given, taken)
   if (length(unknown) > 0L) {
     hint <- argument_hint(unknown[1], c(names(formals(dp_curve)), taken))

@@ -120,8 +120,9 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
     neighbours = check_neighbours(neighbours %||% fit$privacy$neighbours, call), noise = check_noise(noise, call),
     call = call
   )
-  records <- held_out_records(fit, newdata, y, call, offset)
-  claim <- open_claim(c(claim, n = length(records$y)))
+  persons <- again_persons(fit, newdata, call)
+  records <- held_out_records(fit, persons_frame(newdata, persons), y, call, offset)
+  claim <- open_claim(c(claim, n = persons$n %||% length(records$y), list(persons = persons)))
   new_evaluation(release_evaluation(claim, fit, records, metrics, clip, cells))
 }
 
@@ -294,7 +295,13 @@ new_score <- function(value, lower, upper, null) {
   list(lower = lower, width = upper - lower, values = pmin(pmax((value - lower) / (upper - lower), 0), 1))
 }
 
-# The claim with the released means and table (proofs: sensitivity-scores).
+# A person's score is the mean of those of all records of the person, in [0, 1] like each of them.
+person_means <- function(values, persons) {
+  if (is.null(persons)) return(values)
+  as.vector(rowsum(values, persons$code, reorder = TRUE)) / tabulate(persons$code, persons$n)
+}
+
+# The claim with the released means and table (proofs: sensitivity-scores, persons).
 release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
   columns <- score_columns(fit, records, metrics, clip)
   parts <- (length(columns) > 0L) + ("table" %in% metrics)
@@ -303,7 +310,8 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
   means <- NULL
   table <- NULL
   if (length(columns) > 0L) {
-    answer <- .Call(ffi_scores_release, claim$budget$pointer, unname(lapply(columns, `[[`, "values")), rho,
+    values <- lapply(unname(columns), function(score) person_means(score$values, claim$persons))
+    answer <- .Call(ffi_scores_release, claim$budget$pointer, values, rho,
                     claim$neighbours, reproducible)
     lower <- vapply(columns, `[[`, 0, "lower")
     width <- vapply(columns, `[[`, 0, "width")
@@ -311,8 +319,8 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
                         se = width * answer$sd / claim$n, row.names = NULL)
   }
   if ("table" %in% metrics) {
-    answer <- .Call(ffi_table_release, claim$budget$pointer, table_codes(records, cells), 2L * cells, rho,
-                    claim$neighbours, reproducible)
+    answer <- .Call(ffi_table_release, claim$budget$pointer, table_codes(records, cells), 2L * cells,
+                    claim$persons[c("code", "n", "most")], rho, claim$neighbours, reproducible)
     table <- list(other = answer$value[seq_len(cells)], modelled = answer$value[cells + seq_len(cells)],
                   sd = answer$sd)
   }
@@ -327,11 +335,12 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
 print.dp_evaluation <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
-  cat("<dp_evaluation> of ", x$n, " records\n", sep = "")
+  cat("<dp_evaluation> of ", if (is.null(x$persons)) paste(x$n, "records") else persons_text(x$n, x$persons), "\n",
+      sep = "")
   cat(privacy_text(x$privacy), sep = "\n")
   cat("\n")
   print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
-  cat("se: of this release's noise; sampling: of the records as a sample\n")
+  cat("se: of this release's noise; sampling: of the", if (is.null(x$persons)) "records" else "persons", "as a sample\n")
   if (!is.null(x$table)) print_table(x, digits)
   invisible(x)
 }

@@ -12,7 +12,7 @@ new_evaluation <- function(claim) {
     table = table, table_sd = claim$table$sd,
     confusion = if (!is.null(table)) confusion(table, claim$labels),
     confusion_se = if (!is.null(table)) claim$table$sd * sqrt(claim$cells / 2),
-    n = claim$n, clip = claim$clip, labels = claim$labels, privacy = new_privacy(claim)
+    n = claim$n, persons = claim$persons["most"], clip = claim$clip, labels = claim$labels, privacy = new_privacy(claim)
   ))
 }
 

@@ -104,6 +104,10 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, 
 
 # Arguments of fits are those of the candidates.
 refuse_fit_arguments <- function(names, call) {
+  if ("id" %in% names) {
+    abort("argument", "`id` is for `dp_sosp()`: a choice by held-out records is of records, not of persons. Give ",
+          "`dp_tune()` one record of each person.", call = call, class = "dpsosp_error_persons")
+  }
   name <- intersect(names, names(formals(dp_sosp.formula)))
   if (length(name) == 0L) return(invisible())
   abort("argument", "`", name[1], "` is an argument of `dp_sosp()`: give it in each of `candidates`, as in ",
@@ -134,7 +138,8 @@ tune_candidates <- function(candidates, formula, call) {
 }
 
 # Arguments that are the same for all candidates cannot be settings of one.
-common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "model", "certificate", "...")
+common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "model", "certificate", "id", "records",
+            "...")
 
 check_settings <- function(settings, name, call) {
   known <- setdiff(names(formals(dp_sosp.formula)), common)

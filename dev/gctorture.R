@@ -158,6 +158,7 @@ geometry <- function() {
   compare("ffi_residual_scale", function() list(c(0.1, 0.5, 2), c(0.2, 0.5, 0.3), 0.01, 1))
   compare("ffi_oracle_move", function() list(oracle(), moved))
   compare("ffi_oracle_set_weights", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))
+  compare("ffi_oracle_set_persons", function() list(oracle(), list(code = rep(1:5, 4), n = 5L, most = 4L)))
   method("newton-ridge", dpsosp::control_newton_ridge(iterations = 3), there, NULL, none,
          list(geometry = moved, loss = dpsosp::loss_logistic(), n = 20, dim = 4))
   compare("ffi_oracle_kept", function() {
@@ -225,7 +226,10 @@ evaluations <- function() {
   scores <- function() list(runif(30), runif(30))
   compare("ffi_scores_release", function() list(new_ledger(), scores(), 0.1, "replace-one", TRUE))
   compare("ffi_scores_choose", function() list(new_ledger(), scores(), 0.1, "zero-out", TRUE))
-  compare("ffi_table_release", function() list(new_ledger(), rep(c(1, 2, NA), 10), 2L, 0.1, "replace-one", TRUE))
+  compare("ffi_table_release", function() {
+    persons <- list(code = rep(1:15, each = 2L), n = 15L, most = 2L)
+    list(new_ledger(), rep(c(1, 2, NA), 10), 2L, persons, 0.1, "replace-one", TRUE)
+  })
   compare("ffi_selection_cost", function() list("poisson", 5L, 0.1, 8))
   compare("ffi_selection_draw", function() {
     list(.Call(entries$ffi_ledger_create_renyi, 8, 1), "geometric", 5L, 3L, 0.1, "replace-one", TRUE)
@@ -295,7 +299,8 @@ shards <- function() {
 
 ranges <- function() {
   compare("ffi_ranges_release", function() {
-    list(new_ledger(), list(runif(20), rnorm(20)), list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
+    list(new_ledger(), list(runif(20), rnorm(20)), list(c(0, 0.5, 1), c(-4, 0, 1, 4)),
+         list(code = rep(1:10, 2), n = 10L, most = 2L), 0.1, "replace-one", TRUE)
   })
 }
 

@@ -67,7 +67,7 @@ SEXP ffi_ranges_release_remote(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_scores_release(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_scores_choose(SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_table_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_table_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_selection_cost(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_selection_draw(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 

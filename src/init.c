@@ -70,7 +70,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_ranges_release_remote, 7),
     ENTRY(ffi_scores_release, 5),
     ENTRY(ffi_scores_choose, 5),
-    ENTRY(ffi_table_release, 6),
+    ENTRY(ffi_table_release, 7),
     ENTRY(ffi_selection_cost, 4),
     ENTRY(ffi_selection_draw, 7),
     ENTRY(ffi_gdp_delta, 2),

@@ -121,14 +121,17 @@ SEXP ffi_scores_choose(SEXP budget, SEXP columns, SEXP rho, SEXP neighbours, SEX
   return Rf_ScalarInteger((int)index + 1);
 }
 
-/* The number of records with each code from 1 to cells; another code, or NA, is not counted. */
-SEXP ffi_table_release(SEXP budget, SEXP codes, SEXP cells, SEXP rho, SEXP neighbours, SEXP reproducible) {
+/* The number of records with each code from 1 to cells; another code, or NA, is not counted. persons: see arg_shares().
+ */
+SEXP ffi_table_release(SEXP budget, SEXP codes, SEXP cells, SEXP persons, SEXP rho, SEXP neighbours,
+                       SEXP reproducible) {
   int m = arg_int(cells);
   if (m < 1) Rf_error("internal: cells were expected");
   double *breaks = (double *)R_alloc((size_t)m + 1, sizeof *breaks);
   for (int i = 0; i <= m; i++) breaks[i] = i + 0.5;
   const double *values = arg_doubles(codes, -1);
-  const struct raw raw = {.n = (size_t)XLENGTH(codes), .columns = 1, .values = &values};
+  struct raw raw = {.n = (size_t)XLENGTH(codes), .columns = 1, .values = &values};
+  raw.share = arg_shares(persons, raw.n);
   const struct histogram histogram = {breaks, (size_t)m};
   return release_numbers(&raw, &query_table, &histogram, m, budget, rho, neighbours, reproducible);
 }
