@@ -166,8 +166,8 @@ neighbour_relations <- c("replace-one", "zero-out")
 check_neighbours <- function(neighbours, call = sys.call(-1)) {
   if (is.character(neighbours) && length(neighbours) == 1L && grepl("^add[-/_ ]?remove$", neighbours)) {
     abort("argument", "`neighbours` = \"", neighbours, "\" is not offered: it would have to hide the number of ",
-          "records, which is public here. \"zero-out\", where a null record takes the place of one record, has the same ",
-          "noise; only n is not hidden.", call = call)
+          "records, which is public here. \"zero-out\", where a null record takes the place of one record, has the ",
+          "same noise; only n is not hidden.", call = call)
   }
   check_choice(neighbours, neighbour_relations, "neighbours", call)
 }

@@ -69,8 +69,8 @@ id_key <- function(id, call) {
 }
 
 # Shares of a person are rounded to multiples of 2^-20.
-most_records <- 2^20
-check_record_limit <- function(records, call) check_count(records, "records", 1, call, most_records)
+max_records <- 2^20
+check_record_limit <- function(records, call) check_count(records, "records", 1, call, max_records)
 
 # The problem of persons, whose rows are those of the list.
 of_persons <- function(problem, persons) {

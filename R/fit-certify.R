@@ -52,8 +52,8 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   }
   check_fit(fit, call)
   if (!is.null(fit$persons)) {
-    abort("argument", "The fit protects persons, and a certificate of the population is of records: it has no proof for ",
-          "several of one person.", call = call, class = "dpsosp_error_persons")
+    abort("argument", "The fit protects persons, and a certificate of the population is of records: it has no proof ",
+          "for several of one person.", call = call, class = "dpsosp_error_persons")
   }
   confidence <- check_share(confidence, "confidence", call)
   check_certifiable(fit$loss, fit$design, call)

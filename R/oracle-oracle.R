@@ -101,8 +101,9 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   new_oracle(records, loss, budget, radius, intercept, neighbours, noise)
 }
 
-# records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons. For rows that come in
-# chunks or have workers: a feed and n (source-stream.R), and the rows of an empty chunk; cache; move (source-shards.R).
+# records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons
+# (design-persons.R). For rows that come in chunks or have workers: a feed and n (source-stream.R), and the rows of an
+# empty chunk; cache; move (source-shards.R).
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   if (!is.null(records$push)) records$remote <- records$push(loss, intercept, radius)

@@ -340,7 +340,8 @@ print.dp_evaluation <- function(x, digits = 3, ...) {
   cat(privacy_text(x$privacy), sep = "\n")
   cat("\n")
   print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
-  cat("se: of this release's noise; sampling: of the", if (is.null(x$persons)) "records" else "persons", "as a sample\n")
+  cat("se: of this release's noise; sampling: of the", if (is.null(x$persons)) "records" else "persons",
+      "as a sample\n")
   if (!is.null(x$table)) print_table(x, digits)
   invisible(x)
 }

@@ -138,8 +138,8 @@ tune_candidates <- function(candidates, formula, call) {
 }
 
 # Arguments that are the same for all candidates cannot be settings of one.
-common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "model", "certificate", "id", "records",
-            "...")
+common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "model", "certificate", "id",
+            "records", "...")
 
 check_settings <- function(settings, name, call) {
   known <- setdiff(names(formals(dp_sosp.formula)), common)

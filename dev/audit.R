@@ -19,7 +19,7 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "warm-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_network(), audit_minimiser(), audit_intervals(), audit_residuals(),
+    audit_network(), audit_minimiser(), audit_persons(), audit_intervals(), audit_residuals(),
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
     audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
                   control = control_newton_ridge(iterations = 2)),
@@ -103,6 +103,22 @@ audit_minimiser <- function() {
   }
   repeat_audit("one perturbed minimiser", "at most eps", runs[["minimiser"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# A person with 20 records against one with a single record that contradicts them.
+audit_persons <- function() {
+  release <- function(records) {
+    label <- if (records > 1) 1 else -1
+    labels <- c(rep(label, records), rep(c(-1, 1), length.out = n - 1))
+    fit <- suppressWarnings(dp_sosp(matrix(1, length(labels), 1), labels, eps, delta, "gd", "logistic",
+                                    radius = 1, intercept = FALSE, progress = FALSE,
+                                    id = c(rep(1, records), seq_len(n)[-1]), control = control_gd(max_iterations = 2)))
+    coef(fit)[[1]]
+  }
+  repeat_audit("`gd`, a person with 1 record or with 20", "at most eps", runs[["minimiser"]], function() {
+    dp_audit(release, list(1, 20), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)
 }

@@ -91,8 +91,8 @@ int oracle_rescale(struct oracle *oracle, double factor);
  * `most`, which is public, in absolute value. BASE_ERR_ARGUMENT where engine or model cannot have them. */
 int oracle_set_weights(struct oracle *oracle, const double *weight, const double *offset, double most);
 /* Before any query: rows belong to these persons, 1, ..., persons, of whom none has more than `most` rows
- * (data_shares()). What is protected are then persons, of whose number alone, not that of rows, releases depend. Batches,
- * fresh records and perturbed objectives are refused from then on. */
+ * (data_shares()). What is protected are then persons, and releases depend on their number, not on that of rows.
+ * Batches, fresh records and perturbed objectives are refused from then on. */
 int oracle_set_persons(struct oracle *oracle, const int *person, size_t persons, size_t most);
 
 /* Public facts: no charge. */

@@ -7,8 +7,8 @@
  *   zero-out      0 or e_i, of norm at most 1: a null record is in no cell.
  * The columns are disjoint sets of coordinates, so squared norms add up: sqrt(2 k) and sqrt(k). Both are attained, by
  * two records that differ in every column. Which cell a value is in depends on this value and on public breaks alone,
- * and counts below 2^53 are exact in doubles, so there is no rounding error to add. A person with several records adds a
- * convex combination of such contributions, with shares that are multiples of 2^-20 (proofs: persons).
+ * and counts below 2^53 are exact in doubles, so there is no rounding error to add. A person with several records adds
+ * a convex combination of such contributions, with shares that are multiples of 2^-20 (proofs: persons).
  */
 #include "barrier/private.h"
 

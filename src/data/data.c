@@ -70,8 +70,8 @@ size_t data_blocks(const struct data *data, const struct batch *batch) {
   return (rows_of(data, batch) + DATA_BLOCK - 1) / DATA_BLOCK;
 }
 
-size_t data_most_blocks(const struct data *data) {
-  return ((data->share ? data->most_rows : data->n) + DATA_BLOCK - 1) / DATA_BLOCK;
+size_t data_max_blocks(const struct data *data) {
+  return ((data->share ? data->max_rows : data->n) + DATA_BLOCK - 1) / DATA_BLOCK;
 }
 
 size_t data_block_rows(const struct data *data, const struct batch *batch) {
@@ -313,7 +313,7 @@ int data_set_persons(struct data *data, const int *person, size_t persons, size_
   }
   data->share = share;
   data->persons = persons;
-  data->most_rows = persons * most;
+  data->max_rows = persons * most;
   return BASE_OK;
 }
 

@@ -81,7 +81,7 @@ size_t columns_width(const struct data *data) {
  * */
 double columns_additions(const struct data *data, double blocks, double groups) {
   const struct columns *columns = data->own;
-  return columns->factors > 0 ? DATA_BLOCK * blocks + groups : DATA_BLOCK + 2 * (double)data_most_blocks(data);
+  return columns->factors > 0 ? DATA_BLOCK * blocks + groups : DATA_BLOCK + 2 * (double)data_max_blocks(data);
 }
 
 /* ---- a block ---- */

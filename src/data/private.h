@@ -58,7 +58,7 @@ struct data {
   double *weight;                        /* n: in [0, 1], one for a null record; NULL: all are one */
   double *offset;                        /* n: added to the predictors, zero for a null record; NULL: all are zero */
   double *share;                         /* n: part of its person, see data_set_persons(); NULL: each is a person */
-  size_t persons, most_rows;             /* where there are shares: public numbers, the latter bounds n */
+  size_t persons, max_rows;             /* where there are shares: public numbers, the latter bounds n */
   double most;                           /* bound on the offsets' absolute values */
   const struct coordinates *coordinates; /* or NULL */
   double *length;                        /* n: bounds of lengths in the coordinates; NULL unless rows are weighted */
@@ -173,7 +173,7 @@ void data_outside_add(const struct data_block *b, const double *low, const doubl
 void data_moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 
 /* A public bound on data_blocks(data, NULL): with persons the number of rows is private. */
-size_t data_most_blocks(const struct data *data);
+size_t data_max_blocks(const struct data *data);
 /* The largest number of additions that a term of a sum takes part in, where a group has at most `blocks` blocks and
  * there are `groups` groups. */
 double data_additions(const struct data *data, double blocks, double groups);

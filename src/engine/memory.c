@@ -163,7 +163,8 @@ static size_t work_size(const struct pass *pass) {
  * added directly to its group's sum: one addition for each row of the group and one for each group.
  *
  * All of these numbers grow with m: a shard's terms take part in no more additions than if all rows were in one place,
- * and in one more for each shard; and where the number of rows is private, as those of persons, a bound takes its place.
+ * and in one more for each shard. Where the number of rows is private, as that of persons' rows, a bound takes its
+ * place.
  */
 double engine_additions(const struct engine *e, enum sum_form form, size_t width) {
   double longest, groups;
@@ -179,7 +180,7 @@ double engine_additions_any(const struct engine *e) {
 
 /* The number of blocks in the longest group, and the number of groups. */
 static void dealt(const struct data *rows, size_t most, double *longest, double *groups) {
-  size_t m = data_most_blocks(rows);
+  size_t m = data_max_blocks(rows);
   double blocks = (double)m, neighbours = (double)dealt_out(m, most);
   *longest = neighbours * ceil(ceil(blocks / neighbours) / (double)most);
   *groups = fmin(blocks, (double)most);

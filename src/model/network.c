@@ -228,7 +228,7 @@ static void load_tile(const struct model *m, const struct data_block *b, size_t 
   double scale[NETWORK_MOST_ROWS];
   for (size_t i = 0; i < net->rows; i++) {
     scale[i] = i < rows ? b->clip[start + i] * b->data->radius : 0;
-    factor[i] = i < rows ? data_weight(b, start + i) * data_share(b, start + i) : 0;
+    factor[i] = scale[i] > 0 ? data_weight(b, start + i) * data_share(b, start + i) : 0;
     y[i] = scale[i] > 0 ? b->y[start + i] : 0;
   }
   load(net, rows, b->x + start, b->ld, scale, tape->a[0]);

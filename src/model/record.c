@@ -4,9 +4,9 @@
  * a weight changes no sensitivity; an offset changes predictors by at most a public bound (proofs: weights-offsets).
  * For a network the weight multiplies what is clipped (network.c, query_search.c), and there are no offsets.
  *
- * A record that is one of several of a person has a share v of it: slopes and curvatures are multiplied by it where they
- * are summed (linear.c), and values are here v times the difference from l(0, 0), as the sum of l(0, 0) (1 - v) over a
- * person's records has no bound (proofs: persons).
+ * A record that is one of several of a person has a share v of it: slopes and curvatures are multiplied by it where
+ * they are summed (linear.c), and values are here v times the difference from l(0, 0), as the sum of l(0, 0) (1 - v)
+ * over a person's records has no bound (proofs: persons).
  */
 #include "model/model.h"
 

@@ -214,7 +214,8 @@ test_that("what is for records only is refused, with what to use, before anythin
   expect_error(dp_sosp(y ~ a, d, eps = 1, id = person, records = 2^21), "`records`")
   expect_error(dp_sosp(y ~ person, d, eps = 1, id = person), "`person` in `formula`")
   candidates <- list(a = list(), b = list(method = "newton"))
-  expect_error(dp_tune(candidates, y ~ a, d, eps = 1, id = person), "one record of each", class = "dpsosp_error_persons")
+  expect_error(dp_tune(candidates, y ~ a, d, eps = 1, id = person), "one record of each",
+               class = "dpsosp_error_persons")
   expect_error(dp_tune(list(a = list(id = "person"), b = list()), y ~ a, d, eps = 1), "sets \"id\"")
   expect_error(dp_curve(y ~ a, d, eps = 1, id = person), "one record of each", class = "dpsosp_error_persons")
 })
