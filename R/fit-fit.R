@@ -82,7 +82,8 @@ check_fit <- function(fit, call) {
 #'   a predictor is missing or a level was not declared (of such levels a warning names the columns); with `interval` a
 #'   matrix with the columns `fit`, `lwr` and `upr`, with `se.fit` a list of `fit` and `se.fit`. `sigma()`: a number.
 #'   `coef()`: named
-#'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `nobs()`: n.
+#'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `nobs()`: n, with
+#'   `id` the number of persons.
 #'   `formula()`: the formula, without its environment. `print()` and `plot()` return their argument invisibly;
 #'   `summary()` returns an object to print, `autoplot()` a plot of ggplot2.
 #' @details Rows to predict are clipped and mapped like those of the fit.

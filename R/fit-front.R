@@ -81,6 +81,25 @@
 #' of the records is null (if there is neither `subset` nor `weights`), and that nearly all values of a column seem to
 #' lie at an end of the range that was declared for it. These checks use released and public numbers only.
 #'
+#' # Persons
+#' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`
+#' replaces them by any others, as many as there may be, and `"zero-out"` by none. n is public, the number of records
+#' is not: no message and no part of a fit tells it (running time and memory do). A record without an id is left out.
+#'
+#' If m of a person's records are usable, each has the weight 1/m in every sum, including those that find ranges,
+#' geometry and the start. So a person adds at most what one record could, and the noise is that of n records. What is
+#' fitted minimises the mean over the persons of each one's mean loss; where effects depend on m, that is another target
+#' than for records. `weights` come on top: they multiply what a record adds.
+#'
+#' Noise is the same as with one record of each person, but the sums are more accurate. Intervals (`inference`) take the
+#' second moments of the records with these weights, of which those of the persons are at most as large. So they are
+#' valid whatever the records of a person have in common, and too wide where they have nothing in common.
+#'
+#' Methods on batches, `"spider"`, `"objpert"`, `certificate = "population"`, sources, networks, [dp_certify()],
+#' [dp_tune()] and [dp_curve()] do not take persons; [dp_inference()] and [dp_evaluate()] do, for a fit with a formula,
+#' by the column of that name in their data. Where records of persons are in a database, a query that takes one record
+#' of each person is a way.
+#'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
 #' (eps, delta)-differentially private. The following is assumed to be public: n, the formula, names, types and
@@ -133,7 +152,13 @@
 #' @param weights A column, or an expression of columns, of numbers in \[0, 1\]: a record of weight w adds w times what
 #'   it would add, so the noise is that of weights of one. Scale weights by a public maximum. A record whose
 #'   weight is missing or outside \[0, 1\] is a null record. For a matrix: a vector with a number for each row. In a
-#'   source each chunk or shard has its own. For a network the weight multiplies the record's clipped gradient.
+#'   source each chunk or shard has its own. For a network the weight multiplies the record's clipped gradient. Weights
+#'   1/m do *not* protect persons who have m records each: ranges, moments and counts ignore weights. `id` does.
+#' @param id What is protected are persons, each of whom may have several records: see the section Persons. The column
+#'   that says whose record it is (`id = person`, or its name as text), which is then no predictor; for a matrix a
+#'   vector with an entry for each row.
+#' @param records Public number, at most 2^20: of each person the first so many records are used. It hardly changes the
+#'   noise, so it may be large.
 #' @param offset For a matrix: a number for each row, which is added to its linear predictor, with coefficient one;
 #'   in a formula write `offset()`. `predict()` needs the offset of the new rows.
 #' @param offset_range The public range of `offset`, `c(lower, upper)`, to which it is clipped.
@@ -218,7 +243,9 @@
 #'     and the `variance` of the predictors; `NULL` for others;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
-#'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `n`, `call`.
+#'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `call`;
+#'   * `n`, the number of records or, with `id`, of persons; `persons`: the `name` of the id's column and the largest
+#'     number of records of a person (`most`), `NULL` without `id`.
 #'
 #'   It holds no rows, residuals or environments, and depends on the data through the
 #'   releases only.
@@ -230,6 +257,7 @@
 #'     problems do, unless `eps_h` of the `target` allows their curvature);
 #'   * `dpsosp_error_several`: with `loss_multinomial()`, an option that exists for losses of one predictor only;
 #'   * `dpsosp_error_inference`: a fit that cannot have intervals;
+#'   * `dpsosp_error_persons`: an `id`, with a method that is for records only;
 #'   * `dpsosp_error_smooth`: smooth terms, with a method or an argument that does not take them;
 #'   * `dpsosp_error_nonsmooth`: a loss whose second derivative jumps, where a method needs Hessians.
 #'

@@ -53,7 +53,8 @@
 #'
 #' @param fit A fit of class `dp_sosp`.
 #' @param newdata The held-out records: a data frame with the response, for a fit to a formula; a matrix, for a fit to a
-#'   matrix. At least one row.
+#'   matrix. At least one row. After a fit with `id` these are records of other persons, with that column: a person's
+#'   score is the mean over the person's records, and n is the number of persons.
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2 (a message says so), n the
 #'   number of rows of `newdata`. With `budget`, the part of it that may be spent (default: all that is left).
 #' @param budget From [dp_budget()], shared with other releases about the same records.

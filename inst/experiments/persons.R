@@ -5,7 +5,8 @@
 #   size      of a person's records: "uniform" on 1, ..., 20, or "skewed", proportional to m^-1.5
 #   effect    standard deviation of the random intercepts
 #   arm       "id": all records, weights 1/m; "one record": one random record of each person, without `id`; "records":
-#             all records without `id`, which protects records only; "weights without noise", "one record without noise": glm()
+#             all records without `id`, which protects records only; "weights without noise",
+#             "one record without noise": glm()
 #   rmse      root mean squared error of the coefficients, over RUNS (40), and its standard error
 #   covered   of 95 % intervals by `id`, over COVERAGE_RUNS (200) and all coefficients, also unresolved ones
 #   wide      median width over that of the non-private interval by sums of persons
