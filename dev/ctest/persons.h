@@ -115,7 +115,7 @@ struct problem {
 };
 
 static inline void open_problem(struct problem *p, const struct item *item, const struct lists *l,
-                         enum oracle_neighbours neighbours, int persons) {
+                                enum oracle_neighbours neighbours, int persons) {
   double *x = base_alloc(l->rows * P, sizeof *x), *y = base_alloc(l->rows, sizeof *y);
   for (size_t i = 0; i < l->rows; i++) {
     y[i] = l->y[i];

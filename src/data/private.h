@@ -58,7 +58,7 @@ struct data {
   double *weight;                        /* n: in [0, 1], one for a null record; NULL: all are one */
   double *offset;                        /* n: added to the predictors, zero for a null record; NULL: all are zero */
   double *share;                         /* n: part of its person, see data_set_persons(); NULL: each is a person */
-  size_t persons, max_rows;             /* where there are shares: public numbers, the latter bounds n */
+  size_t persons, max_rows;              /* where there are shares: public numbers, the latter bounds n */
   double most;                           /* bound on the offsets' absolute values */
   const struct coordinates *coordinates; /* or NULL */
   double *length;                        /* n: bounds of lengths in the coordinates; NULL unless rows are weighted */
