@@ -166,7 +166,8 @@ opt_constant <- function(job) {
   if (opt_uses_all(job)) start_shared else start_alone
 }
 
-# The last gradients of a run say where it should end (src/method/opt_tight.c; inst/experiments/end-rule.R). This needs coordinates in which columns have similar variances, and an objective that is the loss alone.
+# The last gradients of a run say where it should end (src/method/opt_tight.c; inst/experiments/end-rule.R). This needs
+# coordinates in which columns have similar variances, and an objective that is the loss alone.
 opt_uses_all <- function(job) {
   is.null(job$asked$target) && !job$method$batch && job$penalty$name == "none" && columns_of(job) > 0L &&
     !identical(job$moments, "none")
