@@ -24,7 +24,8 @@
 #' Without a `target` a run spends all its budget. If it started at a released constant prediction (see `start` of
 #' [dp_sosp()]) and has a geometry (see [geometry_public()]), no penalty and no batches, it does not end at the last
 #' point where it measured gradients, but at the posterior mean of the solution given these gradients. This uses
-#' releases only, so it costs no privacy. With v the mean of the gradients, negative and without the intercept, the model is
+#' releases only, so it costs no privacy. With v the mean of the gradients, negative and without the intercept, the
+#' model is
 #' \deqn{v = h a + \mathrm{noise}, \quad h = p (1 - p) / \sqrt d,}{v = h a + noise,  h = p (1 - p) / sqrt(d),}
 #' for the distance a from this point to the solution, d coefficients and p the released fraction of the second class.
 #' The prior distribution of a is normal, with the standard deviation t in each coordinate. t = 0.05, 0.1, 0.2, 0.4 have

@@ -1,5 +1,5 @@
-/* Where a run that took steps ends: it moves by the posterior mean given its last gradients, and what is certified there
- * allows for the way. Each run is compared with one that has the same noise and stays. */
+/* Where a run that took steps ends: it moves by the posterior mean given its last gradients, and what is certified
+ * there allows for the way. Each run is compared with one that has the same noise and stays. */
 #include "method/private.h"
 #include "run.h"
 
@@ -79,7 +79,7 @@ static void goes_as_far_as_allowed(void) {
   CHECK(by_gradient > 0 && by_eigenvalue > 0);
 }
 
-/* Without a certificate the end is where the model of the last gradients has its minimum, and nothing is known there. */
+/* Without a certificate the end is where the model of the last gradients has its minimum; nothing is known there. */
 static void uncertified_end(void) {
   int moved = 0;
   for (uint64_t i = 0; i < RUNS; i++) {
