@@ -416,13 +416,14 @@ static SEXP kept_list(const struct oracle *o, enum keep keep) {
   static const char *const names[] = {"query", "at", "value", "sd"};
   const struct kept *kept = oracle_kept(o, keep);
   if (!kept) return R_NilValue;
-  int dim = (int)oracle_dim(o);
+  int dim = (int)oracle_dim(o), side = dim / (int)oracle_outputs(o); /* a matrix is for the coefficients of one output */
   SEXP out = PROTECT(glue_list(4, names));
   SET_VECTOR_ELT(out, 0, Rf_mkString(kept->query));
   SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, dim));
   memcpy(REAL(VECTOR_ELT(out, 1)), kept->at, (size_t)dim * sizeof(double));
-  SEXP value = keep == KEEP_MATRIX ? Rf_allocMatrix(REALSXP, dim, dim) : Rf_allocVector(REALSXP, dim);
+  SEXP value = keep == KEEP_MATRIX ? Rf_allocMatrix(REALSXP, side, side) : Rf_allocVector(REALSXP, dim);
   SET_VECTOR_ELT(out, 2, value);
+  if ((size_t)XLENGTH(value) != kept->numbers) Rf_error("internal: a release of another length was expected");
   memcpy(REAL(value), kept->value, kept->numbers * sizeof(double));
   SET_VECTOR_ELT(out, 3, Rf_ScalarReal(kept->sd));
   UNPROTECT(1);

@@ -34,7 +34,7 @@ test_that("what \"auto\" takes follows from public facts", {
                      budget = dp_budget(eps = 100, delta = 1e-6))
   expect_equal(shared$method, "newton")
   expect_equal(names(which(vapply(shared, is.null, NA))),
-               c("predictor", "inference", "level", "geometry", "batch"))
+               c("predictor", "inference", "level", "geometry", "batch", "persons"))
 })
 
 test_that("with very many columns nothing asks for matrices", {

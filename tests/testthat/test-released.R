@@ -51,3 +51,16 @@ test_that("it is the noisy answer that is kept", {
   expect_gt(max(abs(fit$released$gradient$value - logistic(fit$released$gradient$at)$gradient)),
             fit$released$gradient$sd / 100)
 })
+
+test_that("the matrix of several classes is that of the coefficients of one, all of it released", {
+  set.seed(1)
+  x <- matrix(runif(1200, -1, 1), 400, dimnames = list(NULL, c("a", "b", "c")))
+  fit <- quiet_fit(x, factor(sample(c("u", "v", "w"), 400, TRUE)), eps = 5, delta = 1e-6, radius = 2,
+                   method = "newton-ridge", bounds = c(-1, 1))
+  matrix <- fit$released$matrix
+  expect_identical(matrix$query, "weighted matrix")
+  expect_identical(dim(matrix$value), c(4L, 4L))
+  expect_identical(matrix$value, t(matrix$value))
+  expect_true(all(abs(matrix$value) > 1e-12))
+  expect_length(matrix$at, 12L)
+})
