@@ -7,8 +7,8 @@
 #   arm       "id": all records, weights 1/m; "one record": one random record of each person, without `id`; "records":
 #             all records without `id`, which protects records only; "weights without noise",
 #             "one record without noise": glm()
-#   rmse      root mean squared error of the coefficients, over RUNS (40), and its standard error
-#   covered   of 95 % intervals by `id`, over COVERAGE_RUNS (200) and all coefficients, also unresolved ones
+#   rmse      root mean squared error of the coefficients, over RUNS (30), and its standard error
+#   covered   of 95 % intervals by `id`, over COVERAGE_RUNS (150) and all coefficients, also unresolved ones
 #   wide      median width over that of the non-private interval by sums of persons
 # The truth is the minimiser of the expected loss of a person, the mean over the person's records. For "one record" and
 # "weights" it is the same, as records are alike given m.
@@ -82,8 +82,8 @@ coverage <- function(size, effect, runs, truth) {
 }
 
 if (length(arguments) > 0L) {
-  runs <- if (length(arguments) > 1L) as.integer(arguments[2]) else 40L
-  coverage_runs <- if (length(arguments) > 2L) as.integer(arguments[3]) else 200L
+  runs <- if (length(arguments) > 1L) as.integer(arguments[2]) else 30L
+  coverage_runs <- if (length(arguments) > 2L) as.integer(arguments[3]) else 150L
   set.seed(11)
   results <- NULL
   for (size in c("uniform", "skewed")) {
