@@ -26,7 +26,7 @@ argument_refusals <- list(
     }
   }),
   new_refusal(function(job) {
-    if (isTRUE(job$sourced) && "id" %in% names(job$call)) {
+    if (isTRUE(job$sourced) && !is.null(job$call$id)) {
       paste0("`id` needs the records in memory, as a person's may lie anywhere in a source: read them into a data ",
              "frame, or let the query of the database give one record of each person.")
     }

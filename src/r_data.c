@@ -416,7 +416,7 @@ static SEXP kept_list(const struct oracle *o, enum keep keep) {
   static const char *const names[] = {"query", "at", "value", "sd"};
   const struct kept *kept = oracle_kept(o, keep);
   if (!kept) return R_NilValue;
-  int dim = (int)oracle_dim(o), side = dim / (int)oracle_outputs(o); /* a matrix is for the coefficients of one output */
+  int dim = (int)oracle_dim(o), side = dim / (int)oracle_outputs(o); /* a matrix is for one output */
   SEXP out = PROTECT(glue_list(4, names));
   SET_VECTOR_ELT(out, 0, Rf_mkString(kept->query));
   SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, dim));
