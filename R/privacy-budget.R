@@ -163,7 +163,8 @@ dp_ledger.dp_budget <- function(x) {
   data.frame(
     what = state$what, mechanism = state$mechanism, rho = state$rho,
     mu = ifelse(gaussian, sqrt(2 * state$rho), NA_real_),
-    sensitivity = state$sensitivity, scale = state$scale, neighbours = rep(state$neighbours, length(state$what))
+    sensitivity = state$sensitivity, scale = state$scale, values = state$values,
+    neighbours = rep(state$neighbours, length(state$what))
   )
 }
 
@@ -187,6 +188,9 @@ print.dp_budget <- function(x, digits = NULL, ...) {
   invisible(x)
 }
 
+# The row that closes a ledger is no release.
+is_release <- function(ledger) ledger$what != "unused"
+
 budget_text <- function(x) {
   if (!is.null(x$eps)) return(paste0("eps = ", format(x$eps), ", delta = ", format(x$delta, digits = 3)))
   if (!is.null(x$rho)) return(paste0("rho = ", format(x$rho), " (zCDP)"))
@@ -204,9 +208,9 @@ composed <- function(first, later) {
   if (first$neighbours != later$neighbours) return(NULL)
   if (first$accountant == "gdp" && later$accountant == "gdp") {
     sum <- list(rho = first$rho + later$rho, delta = max(first$delta, later$delta), accountant = "gdp")
-    return(c(sum, eps = eps_of(sum, sum$rho)))
+    return(c(sum, eps = eps_of(sum, sum$rho), mu = sqrt(2 * sum$rho)))
   }
-  list(eps = first$eps + later$eps, delta = first$delta + later$delta, accountant = "added")
+  list(eps = first$eps + later$eps, delta = first$delta + later$delta, mu = NA_real_, accountant = "added")
 }
 
 format_share <- function(x, digits = 3) paste0(format(100 * x, digits = digits), " %")
@@ -217,7 +221,7 @@ rho_of <- function(job, eps) {
     gdp = .Call(ffi_gdp_mu, eps, job$delta)^2 / 2,
     perturbed = .Call(ffi_perturbed_mu, eps, job$delta, job$perturbed)^2 / 2,
     zcdp = .Call(ffi_zcdp_rho, eps, job$delta),
-    renyi = .Call(ffi_rdp_budget, job$budget$order, eps, job$delta) / job$budget$order
+    renyi = .Call(ffi_rdp_budget, order_of(job), eps, job$delta) / order_of(job)
   )
 }
 
@@ -226,6 +230,9 @@ eps_of <- function(job, rho) {
     gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), job$delta),
     perturbed = .Call(ffi_perturbed_epsilon, sqrt(2 * rho), job$delta, job$perturbed),
     zcdp = .Call(ffi_zcdp_epsilon, rho, job$delta),
-    renyi = renyi_eps(job$budget$order, job$budget$order * rho, job$delta)
+    renyi = renyi_eps(order_of(job), order_of(job) * rho, job$delta)
   )
 }
+
+# Of a claim, or of the entry `privacy` of a result.
+order_of <- function(job) job$order %||% job$budget$order
