@@ -130,13 +130,19 @@ budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
 #' One row for every release, in the order in which they were made. The guarantee is the whole budget, also when part
 #' of it is unused: the amounts only show how it was spent.
 #'
-#' @param x A budget, an oracle or a fit.
+#' @param x A budget, an oracle or a fit; or a list of fits and other results with a ledger, such as
+#'   `list(main = first, second)`.
 #' @return A data frame with the columns `what` (the query), `mechanism`,
 #'   `rho` (its cost; under a Renyi filter the divergence over its order), `mu` (the same as `sqrt(2 rho)` for Gaussian
 #'   releases, else `NA`), `sensitivity` (of the released quantity, rounding
 #'   included), `scale` (of the noise: standard deviation, Laplace scale or
-#'   temperature) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
+#'   temperature), `values` (how many values the charge covers, each with this sensitivity and scale, such as the
+#'   candidates of a line search; 1 where the sensitivity is that of all released numbers together; [dp_verify()] has
+#'   the formulas) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
 #'   budget of a fit that owned it.
+#'
+#'   For a list the columns `fit` (its name or number in the list), `label`, `time` and `receipt` (the number of its
+#'   reservation in a durable budget) come first, `NA` where a fit has none.
 #' @section Errors: `dpsosp_error_argument` for an `x` of any other class; `dpsosp_error_restored` for an oracle that
 #'   was saved.
 #' @examples

@@ -3,6 +3,12 @@
 
 same <- function(x, y, tolerance = 1e-9) abs(x / y - 1) <= tolerance
 
+# Numbers that were edited may be missing, or none that the accountants take: NA.
+computed <- function(code) {
+  x <- tryCatch(code, error = function(e) NULL)
+  if (length(x) > 0L) x else NA_real_
+}
+
 # ---- eps ----
 
 # A budget of its own is closed in full. Of a shared budget the result may spend rho, also where it spends less.
@@ -13,11 +19,9 @@ charged <- function(privacy) {
 
 is_closed <- function(privacy) is.null(privacy$shared) || !all(is_release(privacy$ledger))
 
-# NA where the accountant is unknown, or lacks its numbers.
+# NA where the accountant is unknown, or its numbers are missing or none that it takes.
 ledger_eps <- function(privacy, rho = charged(privacy)) {
-  needs <- list(gdp = NULL, zcdp = NULL, renyi = "order", perturbed = "perturbed", tuned = "tuning")
-  if (!privacy$accountant %in% names(needs) || any(!needs[[privacy$accountant]] %in% names(privacy))) return(NA_real_)
-  if (privacy$accountant == "tuned") tuned_eps(privacy, rho) else eps_of(privacy, rho)
+  computed(if (privacy$accountant == "tuned") tuned_eps(privacy, rho) else eps_of(privacy, rho))
 }
 
 # A random number of runs is one Renyi release. Otherwise each record is either in the Gaussian fits or in the choice
@@ -31,7 +35,7 @@ tuned_eps <- function(privacy, rho) {
 # At a tiny eps, or a large delta, a difference of rho in its last bits is a large one of eps: then rho is compared.
 is_stated <- function(privacy, eps = ledger_eps(privacy)) {
   isTRUE(same(eps, privacy$eps)) ||
-    privacy$accountant != "tuned" && !is.na(eps) && isTRUE(same(rho_of(privacy, privacy$eps), charged(privacy)))
+    !is.na(eps) && isTRUE(same(computed(rho_of(privacy, privacy$eps)), charged(privacy)))
 }
 
 # With the eps of its ledger, and the other one as `stated`, where they differ: for those who print it.
@@ -39,7 +43,7 @@ checked_privacy <- function(privacy) {
   eps <- ledger_eps(privacy)
   if (is_stated(privacy, eps)) return(privacy)
   privacy$stated <- privacy$eps
-  privacy$eps <- eps
+  privacy[c("eps", "rho")] <- list(eps, charged(privacy))
   privacy
 }
 
@@ -52,7 +56,7 @@ doubt_text <- function(privacy) {
 # ---- rows ----
 
 # What a row costs by its sensitivity over scale (r) and its number of values (k), by its mechanism. of: a list of what
-# else is needed, for batches rate, scheme, neighbours and order.
+# else is needed: for batches rate, scheme, neighbours and order, for a tuned fit tuning, for a minimiser n and loss.
 row_costs <- list(
   gaussian = function(r, k, of) k * r^2 / 2,
   "objective perturbation" = function(r, k, of) k * r^2 / 2,
@@ -85,12 +89,13 @@ sampled_costs <- function(rho, of) {
   vapply(unique(key), one, 0)[match(key, unique(key))]
 }
 
-# Which rows of a ledger cost what they say? The search for the noise of a batch is exact to 1e-9 of the cost.
+# Which rows of a ledger cost what they say? The search for the noise of a batch is exact to 1e-9 of the cost. Where
+# what a cost depends on is missing, none does.
 rows_agree <- function(ledger, of) {
   agree <- ledger$mechanism == "none"
   for (mechanism in intersect(unique(ledger$mechanism), names(row_costs))) {
     rows <- ledger$mechanism == mechanism
-    cost <- row_costs[[mechanism]](ledger$sensitivity[rows] / ledger$scale[rows], ledger$values[rows], of)
+    cost <- computed(row_costs[[mechanism]](ledger$sensitivity[rows] / ledger$scale[rows], ledger$values[rows], of))
     agree[rows] <- same(cost, ledger$rho[rows], 1e-8)
   }
   agree & !is.na(agree)
@@ -118,8 +123,22 @@ privacy_checks <- function(privacy, of) {
               " what their sensitivity, scale and values say"),
     new_check("relation", length(relations) == 1L, paste(relations, collapse = " and ")),
     new_check("accountant", all(taken), count(taken), if (all(taken)) " have" else " do not have",
-              " a mechanism that it takes: ", privacy$accountant)
+              " a mechanism that it takes: ", privacy$accountant),
+    if (!is.na(eps) && privacy$accountant == "perturbed") minimiser_check(privacy, of)
   )
+}
+
+# What the accounting of a perturbed minimiser supposes of its ridge, its loss and its part of the budget (proofs:
+# objective-perturbation).
+minimiser_check <- function(privacy, of) {
+  how <- privacy$perturbed
+  strong <- of$n * privacy$lambda * (1 - 1e-14)
+  found <- .Call(ffi_loss_determinant, of$loss$name, of$loss$parameter, strong, how[["tilt"]])
+  own <- sum(privacy$ledger$rho[privacy$ledger$mechanism == "objective perturbation"])
+  covered <- found[["top"]] <= how[["top"]] && found[["one_sign"]] >= how[["one_sign"]] &&
+    own >= how[["share"]] * privacy$rho
+  new_check("minimiser", covered, if (covered) "loss, ridge and part of the budget are" else
+    "loss, ridge or part of the budget is not", " what its accounting supposes")
 }
 
 new_check <- function(check, agrees, ...) data.frame(check = check, agrees = isTRUE(agrees), says = paste0(...))

@@ -17,17 +17,19 @@
 #'   * `rows`: each charge follows from the sensitivity, scale and number of values in its row, see Details;
 #'   * `relation`: result and charges have the same neighbour relation;
 #'   * `accountant`: it can count every mechanism in the ledger;
+#'   * `minimiser`: only with the method `"objpert"`: its ridge, loss and part of the budget are what its accounting
+#'     (`privacy$perturbed`) supposes;
 #'   * `receipt`: only with `budget`.
 #'
-#' @details The cost of a row follows from `r = sensitivity / scale` and `values`:
+#' @details The cost of a row follows from q = `sensitivity` / `scale` and `values`:
 #'
 #'   | mechanism | rho |
 #'   |---|---|
-#'   | `"gaussian"`, `"objective perturbation"` | `values` r^2 / 2 |
-#'   | `"sparse vector"` | 0.11 (4 r)^2, or (4 r)^2 / 2 for more than 20 values |
-#'   | `"exponential"` | r^2 / 8, with 2^-30 added to r |
-#'   | `"gaussian on a batch"` | the Renyi divergence over its order of `values` r^2 / 2 on a batch |
-#'   | `"sparse vector on a batch"` | min(e^2 / 2, e / order), e = log(1 + rate (exp(4 r) - 1)) |
+#'   | `"gaussian"`, `"objective perturbation"` | `values` q^2 / 2 |
+#'   | `"sparse vector"` | 0.11 (4 q)^2, or (4 q)^2 / 2 for more than 20 values |
+#'   | `"exponential"` | q^2 / 8, with 2^-30 added to q |
+#'   | `"gaussian on a batch"` | the Renyi divergence over its order of `values` q^2 / 2 on a batch |
+#'   | `"sparse vector on a batch"` | min(e^2 / 2, e / order), e = log(1 + rate (exp(4 q) - 1)) |
 #'   | `"random runs"` | that of the best of a random number of runs, see [dp_tune()] |
 #'   | `"none"` | what was left; it is checked by the total only |
 #'
@@ -47,14 +49,14 @@ dp_verify <- function(x, budget = NULL, ...) {
   check_dots(call)
   require_given()
   parts <- privacy_parts(x, call)
-  if (!is.null(budget)) check_budget(budget, call = call)
+  if (!is.null(budget)) check_store(budget, call)
   checks <- do.call(rbind, Map(function(privacy, part) {
-    checks <- privacy_checks(privacy, row_facts(x, privacy))
     # Other records than those of the fit may have another budget.
-    if (!is.null(budget) && part != "population") {
-      checks <- rbind(checks, receipt_check(privacy, receipt_row(privacy, budget, call)))
-    }
-    cbind(part = part, checks)
+    of_store <- !is.null(budget) && part != "population"
+    cbind(part = part, rbind(
+      privacy_checks(privacy, row_facts(x, privacy)),
+      if (of_store) receipt_check(privacy, receipt_row(privacy, budget))
+    ))
   }, parts, names(parts)))
   rownames(checks) <- NULL
   structure(class = "dp_verification", list(agrees = all(checks$agrees), checks = checks))
@@ -77,20 +79,41 @@ privacy_parts <- function(x, call) {
   parts
 }
 
+#' @export
+dp_ledger.list <- function(x) {
+  call <- sys.call(-1)
+  if (length(x) == 0L) abort("argument", "`x` is an empty list: give fits, such as `list(first, second)`.", call = call)
+  named <- names(x) %||% character(length(x))
+  named[named == ""] <- seq_along(x)[named == ""]
+  rows <- do.call(rbind, Map(function(one, name) {
+    parts <- privacy_parts(one, call)
+    do.call(rbind, lapply(parts[names(parts) != "population"], function(privacy) {
+      about <- data.frame(fit = name, label = privacy$label %||% NA_character_,
+                          time = if (is.null(privacy$time)) NA_character_ else format(privacy$time),
+                          receipt = privacy$receipt$number %||% NA_integer_)
+      cbind(about[rep(1L, nrow(privacy$ledger)), ], privacy$ledger)
+    }))
+  }, x, named))
+  rownames(rows) <- NULL
+  rows
+}
+
 # Public facts that costs of rows depend on, see row_costs.
 row_facts <- function(x, privacy) {
   list(rate = x$batch$rate, scheme = x$batch$scheme, neighbours = privacy$neighbours, order = privacy$order,
-       tuning = privacy$tuning)
+       tuning = privacy$tuning, n = x$n, loss = x$loss)
 }
 
-# store_row() is that of durable budgets.
-receipt_row <- function(privacy, budget, call) {
-  find <- get0("store_row", topenv(), mode = "function")
-  if (is.null(find) || is.null(budget$store)) {
-    abort("argument", "`budget` must be a durable one: this one lives in its session alone and keeps no reservations.",
-          call = call)
+check_store <- function(budget, call) {
+  if (is.null(check_budget(budget, call = call)$store)) {
+    abort("argument", "`budget` must be a durable one: this one keeps no reservations.", call = call)
   }
-  if (!is.null(privacy$receipt)) find(budget, privacy$receipt$number)
+}
+
+# The row of the durable budget that a result names; store_row() is that of durable budgets, where there are any.
+receipt_row <- function(privacy, budget) {
+  find <- get0("store_row", topenv(), mode = "function")
+  if (!is.null(find) && !is.null(privacy$receipt)) find(budget, privacy$receipt$number)
 }
 
 #' @export
@@ -98,9 +121,9 @@ print.dp_verification <- function(x, ...) {
   check_dots()
   checks <- x$checks
   part <- if (any(checks$part != "result")) paste0(format(checks$part), " ")
-  lines <- paste0(ifelse(checks$agrees, "agrees  ", "FAILS   "), part, format(checks$check), " ", checks$says)
+  lines <- paste0(ifelse(checks$agrees, "agrees ", "FAILS  "), part, format(checks$check), " ", checks$says)
   cat("<dp_verification> ", if (x$agrees) "the guarantee follows from its ledger"
       else "the guarantee does not follow from its ledger", "\n", sep = "")
-  cat(strwrap(lines, 100, exdent = 8), sep = "\n")
+  cat(lines, sep = "\n")
   invisible(x)
 }
