@@ -151,7 +151,12 @@ receipt_check <- function(privacy, row) {
   ours <- identical(as.character(row$hash), as.character(receipt$hash)) &&
     (is.null(row$study) || identical(as.character(row$study), as.character(receipt$study)))
   if (!ours) return(new_check("receipt", FALSE, "reservation ", receipt$number, " of the budget is another one"))
-  paid <- is.null(row$rho) || sum(privacy$ledger$rho) <= row$rho * (1 + 1e-9)
-  new_check("receipt", paid, "reservation ", receipt$number, " of the budget",
-            if (!paid) paste0(" is for rho = ", format(row$rho, digits = 10), " only"))
+  paid <- is_reserved(privacy, row)
+  new_check("receipt", paid, "reservation ", receipt$number, " of the budget", if (!paid) " is for less")
+}
+
+# Without rho, the other part of the budget paid, in eps and delta.
+is_reserved <- function(privacy, row) {
+  if (!is.null(row$rho)) return(sum(privacy$ledger$rho) <= row$rho * (1 + 1e-9))
+  privacy$eps <= row$other_eps * (1 + 1e-9) && privacy$delta <= row$other_delta * (1 + 1e-9)
 }

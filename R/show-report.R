@@ -92,11 +92,14 @@ budget_blocks <- function(x) {
     list(list_block(c(promise_items(privacy), spent, protection_items()))), list_of_rows, meaning_blocks(privacy))
 }
 
-# In the form of a result's: a budget in mu or rho has a delta to show eps at.
+# In the form of a result's: a budget in mu or rho has a delta to show eps at. Where a part of a durable budget is for
+# what its accountant does not count, only eps and delta hold for all of it.
 budget_privacy <- function(x, state) {
-  relation <- budget_relation(x, state)
-  privacy <- list(delta = x$delta %||% 1e-6, rho = state$capacity, accountant = state$accountant, order = x$order,
-                  neighbours = relation, noise = "secure", unit = if (is.null(x$eps)) budget_text(x))
+  parts <- isTRUE(x$other[["eps"]] > 0)
+  privacy <- list(delta = x$delta %||% 1e-6, rho = state$capacity, order = x$order,
+                  accountant = if (parts) "added" else state$accountant,
+                  neighbours = budget_relation(x, state), noise = "secure",
+                  unit = if (is.null(x$eps)) budget_text(x))
   c(list(eps = x$eps %||% eps_of(privacy, privacy$rho)), privacy)
 }
 
@@ -168,11 +171,12 @@ spending_block <- function(ledger, total = sum(ledger$rho)) {
 }
 
 reservation_block <- function(ledger, capacity) {
-  text <- function(name) if (is.null(ledger[[name]])) rep("", nrow(ledger)) else as.character(ledger[[name]])
+  text <- function(name) ifelse(is.na(ledger[[name]]), "", as.character(ledger[[name]]))
   who <- paste(text("user"), text("host"), sep = " on ")
+  share <- ifelse(ledger$rho > 0, percent(ledger$rho / capacity),
+                  paste(guarantee_text(ledger$other_eps, ledger$other_delta), "of the other part"))
   table_block(c("number", "time (UTC)", "who", "label", "n", "method", "share"),
-              cbind(text("number"), text("time"), who, text("label"), text("n"), text("method"),
-                    vapply(ledger$rho / capacity, percent, "")))
+              cbind(text("number"), text("time"), who, text("label"), text("n"), text("method"), share))
 }
 
 # ---- what it means ----

@@ -69,7 +69,7 @@ static int is_blank(int query, const struct reply *r) {
   return fixture_all_zero(answer_length(query), r->answer) && (query < 4 || r->index == STEPS);
 }
 
-/* By the formulas of proofs: ledger-rows. */
+/* What a row says that it costs (proofs: ledger-rows). */
 static double cost_of_row(const struct ledger_entry *e) {
   double q = e->sensitivity / e->scale;
   if (strcmp(e->mechanism, "sparse vector") == 0) return (e->values <= 20 ? 0.11 : 0.5) * 16 * q * q;

@@ -102,12 +102,22 @@ test_that("budgets have statements before and after their first use", {
 
 test_that("a durable budget lists its reservations", {
   ledger <- data.frame(number = 1:2, time = c("2026-01-05", "2026-02-01"), user = "ann", host = "h1",
-                       label = c("main", NA), call = "dp_sosp()", n = 500, relation = "replace-one", method = c("gd", "newton"),
-                       accountant = "gdp", rho = c(0.01, 0.02), other_eps = 0, other_delta = 0, hash = "x")
+                       label = c("main", NA), call = "dp_sosp()", n = 500, relation = "replace-one",
+                       method = c("gd", "objpert"), accountant = c("gdp", "other"), rho = c(0.01, 0),
+                       other_eps = c(0, 0.25), other_delta = c(0, 1e-10), hash = "x")
   block <- reservation_block(ledger, 0.1)
-  expect_identical(unname(block$rows[, c(1, 3, 7)]), cbind(c("1", "2"), "ann on h1", c("10.0 %", "20.0 %")))
+  share <- c("10.0 %", "eps = 0.25, delta = 1e-10 of the other part")
+  expect_identical(unname(block$rows[, c(1, 3, 7)]), cbind(c("1", "2"), "ann on h1", share))
   expect_no_error(page_markdown(list(block)))
   expect_match(paste(page_html(list(heading_block("x"), block)), collapse = ""), "<td>main</td>")
+})
+
+test_that("a budget with another part has no Gaussian numbers", {
+  budget <- structure(class = "dp_budget", list(eps = 1, delta = 1e-6, other = c(eps = 0.25, delta = 1e-7)))
+  state <- list(capacity = 0.02, accountant = "gdp", neighbours = "replace-one")
+  expect_identical(budget_privacy(budget, state)$accountant, "added")
+  budget$other[] <- 0
+  expect_identical(budget_privacy(budget, state)$accountant, "gdp")
 })
 
 test_that("files are HTML or Markdown by their names", {
@@ -138,6 +148,6 @@ test_that("names and formulas are escaped", {
 test_that("wrong arguments are errors", {
   expect_error(dp_report(3), "must be a fit", class = "dpsosp_error_argument")
   expect_error(dp_report(fit, "x.pdf"), "ends in", class = "dpsosp_error_argument")
-  nowhere <- file.path(tempdir(), "none", "x.md")
+  nowhere <- file.path(tempdir(), "none", "page.html")
   expect_error(dp_report(fit, nowhere), "cannot be written", class = "dpsosp_error_argument")
 })

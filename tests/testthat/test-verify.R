@@ -148,6 +148,10 @@ test_that("a tuned fit is verified, by its own account", {
     expect_true(dp_verify(tuned$fit)$agrees)
     expect_true("eps" %in% checks_that_fail(edited(tuned, "eps", 1)))
     expect_true("rows" %in% checks_that_fail(edited_row(tuned, 1, "rho", 1.1)))
+    if (strategy == "split") {
+      tuned$privacy$tuning$choice$rho <- 4 * tuned$privacy$tuning$choice$rho
+      expect_identical(checks_that_fail(tuned), c("eps", "rows"))
+    }
   }
   tuned$privacy$tuning$mu <- tuned$privacy$tuning$mu / 2
   expect_identical(checks_that_fail(tuned), "rows")
@@ -168,12 +172,15 @@ test_that("a receipt is that of the reservation", {
   rho <- fits$gdp$privacy$rho
   row <- list(number = 3, hash = "ab", rho = rho)
   expect_true(check(receipt, row)$agrees)
-  expect_true(check(receipt, row[c("number", "hash")])$agrees)
+  other <- c(row[c("number", "hash")], other_eps = 1, other_delta = 1e-6)
+  expect_true(check(receipt, other)$agrees)
+  expect_false(check(receipt, replace(other, "other_eps", 0.9))$agrees)
+  expect_false(check(receipt, replace(other, "other_delta", 1e-7))$agrees)
   expect_match(check(NULL, row)$says, "has none")
   expect_match(check(receipt, NULL)$says, "no reservation 3")
   expect_false(check(receipt, replace(row, "hash", "ac"))$agrees)
   expect_false(check(receipt, c(row, study = "t"))$agrees)
-  expect_match(check(receipt, replace(row, "rho", rho / 2))$says, "for rho = .* only")
+  expect_match(check(receipt, replace(row, "rho", rho / 2))$says, "is for less")
   store <- structure(class = "dp_budget", list(store = "no file", pointer = NULL))
   expect_identical(checks_that_fail(fits$gdp, store), "receipt")
   expect_error(dp_verify(fits$gdp, dp_budget(mu = 1)), "keeps no reservations", class = "dpsosp_error_argument")
