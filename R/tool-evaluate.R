@@ -338,7 +338,7 @@ print.dp_evaluation <- function(x, digits = 3, ...) {
   digits <- check_digits(digits)
   cat("<dp_evaluation> of ", if (is.null(x$persons)) paste(x$n, "records") else persons_text(x$n, x$persons), "\n",
       sep = "")
-  cat(privacy_text(x$privacy), sep = "\n")
+  cat(privacy_text(checked_privacy(x$privacy)), sep = "\n")
   cat("\n")
   print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
   cat("se: of this release's noise; sampling: of the", if (is.null(x$persons)) "records" else "persons",

@@ -115,10 +115,12 @@ audit_persons <- function() {
     labels <- c(rep(label, records), rep(c(-1, 1), length.out = n - 1))
     fit <- suppressWarnings(dp_sosp(matrix(1, length(labels), 1), labels, eps, delta, "outpert", "huber_svm",
                                     radius = 1, intercept = FALSE, progress = FALSE, penalty = penalty_ridge(1),
-                                    id = c(rep(1, records), seq_len(n)[-1]), control = control_perturbation(lambda = 0)))
+                                    control = control_perturbation(lambda = 0),
+                                    id = c(rep(1, records), seq_len(n)[-1])))
     coef(fit)[[1]]
   }
-  repeat_audit("`outpert`, a person with 1 record or with 20", "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
+  what <- "`outpert`, a person with 1 record or with 20"
+  repeat_audit(what, "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
     dp_audit(release, list(1, 20), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds && a$bound > 0.1 * eps)
