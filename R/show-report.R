@@ -69,7 +69,7 @@ result_blocks <- function(x, call) {
   c(
     list(heading_block("Privacy statement")),
     list(list_block(c(
-      promise_items(privacy, paste("n =", format(x_records(x), big.mark = ","), "records, a public number")),
+      promise_items(privacy, number_text(x)),
       protection_items(), public_item(x, ledger), alarm_item(x)
     ))),
     list(heading_block("What the budget was spent on", 2), spending_block(ledger)),
@@ -104,6 +104,12 @@ budget_privacy <- function(x, state) {
 }
 
 x_records <- function(x) if (inherits(x, "dp_tune")) sum(x$n) else x$n
+
+number_text <- function(x) {
+  n <- format(x_records(x), big.mark = ",")
+  if (is.null(x$persons)) return(paste("n =", n, "records, a public number"))
+  paste("n =", n, "persons, a public number. On this page a record is all records of a person")
+}
 
 # ---- the guarantee ----
 
