@@ -106,7 +106,6 @@ refuse_outputs <- function(job) {
 refuse_streamed <- function(job) {
   if (!job$streamed) return(NULL)
   method <- job$method
-  if (!is.null(job$push) && !has_sql(job$loss) && method$family$pushed(job$control)) return(no_sql_text(job$loss))
   if (job$linked) {
     why <- refuse_linked(job)
     if (!is.null(why)) return(why)
@@ -123,13 +122,9 @@ refuse_streamed <- function(job) {
 
 # No rows can be fetched of shards whose databases compute the sums.
 refuse_linked <- function(job) {
-  if (!has_sql(job$loss) || !job$method$family$pushed(job$control)) {
-    return(paste0("The method \"", job$method$name, "\" with the ", job$loss$name, " loss asks for sums that a ",
-                  "database does not compute, and no rows of these shards are fetched."))
-  }
-  columns <- names(job$columns(job))
-  if (length(columns) > 0L) {
-    paste0("Declare `bounds` of ", quote_all(columns), ": ranges are not found of shards that are tables of databases.")
+  if (!job$method$family$pushed(job$control)) {
+    paste0("The method \"", job$method$name, "\" asks for sums that a database does not compute, and no rows of these ",
+           "shards are fetched.")
   }
 }
 

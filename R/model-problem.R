@@ -59,7 +59,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     records = function(job) source_records(source, job$design, job$response, call),
     responses = function(job) source_responses(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
-    hold = source_hold(source, design), push = source$push, shards = !is.null(source$shards),
+    hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
     linked = isTRUE(source$shards$linked)
   )
 }
@@ -80,8 +80,8 @@ source_counted <- function(source, design, response, call) {
   if (is.null(source$shards)) stream_counted(source, design, response, call)
   else shard_counted(source, design, response)
 }
-source_hold <- function(source, design) {
-  if (!is.null(source$shards)) return(function() hold_shards(source$shards))
+source_hold <- function(source, design, response) {
+  if (!is.null(source$shards)) return(function() hold_shards(source$shards, design, response))
   function() hold_snapshot(source$push, design)
 }
 
