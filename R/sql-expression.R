@@ -396,7 +396,7 @@ on_lattice <- function(at) (at + 3 * max(abs(at))) - 3 * max(abs(at))
 # 2^-32. x is on the knots' lattice, so that no difference, product or power underflows.
 piecewise <- function(made, x, at, polynomials) {
   number <- made$push$dialect$number
-  within <- hold(made, operand(made, x))
+  within <- held_number(made, x) # only compared where it is beyond the knots
   sql <- "CASE WHEN %1$s < %2$s THEN %2$s WHEN %1$s > %3$s THEN %3$s WHEN %1$s >= %2$s THEN (%1$s + %4$s) - %4$s END"
   within <- hold(made, new_node("number", sprintf(sql, within$sql, number(at[1]), number(at[length(at)]),
                                                   number(3 * max(abs(at)))), list(within)))

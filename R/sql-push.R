@@ -16,6 +16,14 @@ push_dialect <- function(connection, call) {
         ": ", push_advice, call = call)
 }
 
+# Names of a statement's layers, and of the table of prepared rows, would hide a table of the user.
+check_own_names <- function(from, call) {
+  found <- regmatches(from, regexpr("(?i)\\bdpsosp([ec]?[0-9]+|_rows)\\b", from, perl = TRUE))
+  if (length(found) == 0L) return(invisible())
+  abort("argument", "`query` has the name `", found, "`, which statements use themselves: make a view with another ",
+        "name, or ", push_advice, call = call)
+}
+
 push_advice <- "`push = FALSE` reads the rows in chunks."
 
 # Column types by name; NA where columns have no types.
