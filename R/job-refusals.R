@@ -110,14 +110,23 @@ refuse_streamed <- function(job) {
     why <- refuse_linked(job)
     if (!is.null(why)) return(why)
   }
-  if (method$batch) {
-    return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers; a source yields ",
-                  "them in order. Methods without batches are ", quote_all(methods_without("batch")), "."))
+  if (method$batch && !has_row_numbers(job)) {
+    return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers: those of a source ",
+                  "have some where a fit keeps them in memory (`dp_source(cache = \"memory\")`), but not in a database ",
+                  "that computes sums, and not in shards. Methods without batches are ",
+                  quote_all(methods_without("batch")), "."))
   }
   if (job$shards && method$fresh) {
     paste0("`method` \"", method$name, "\" reads the rows in one order; shards are summed each by its worker. Other ",
            "methods are ", quote_all(setdiff(methods_without("batch"), method$name)), ".")
   }
+}
+
+# By the public size of the mapped rows, as new_oracle() decides it.
+has_row_numbers <- function(job) {
+  if (!is.null(job$push) || job$shards || is.null(job$cache)) return(FALSE)
+  numeric <- job$design$columns$kind == "numeric"
+  keeps_rows(job$cache, job$n, sum(numeric), length(unique(job$design$columns$variable[!numeric])))
 }
 
 # No rows can be fetched of shards whose databases compute the sums.

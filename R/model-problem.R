@@ -9,6 +9,7 @@
 #   push        of a source whose database computes sums (sql-push.R), or NULL
 #   shards      does it have shards?
 #   linked      are these tables of databases, which compute the sums?
+#   cache       of a source: are its mapped rows kept? See keeps_rows()
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
 #   responses   function(job): the same without columns
@@ -60,7 +61,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     responses = function(job) source_responses(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
     hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
-    linked = isTRUE(source$shards$linked)
+    linked = isTRUE(source$shards$linked), cache = source$cache
   )
 }
 
@@ -140,11 +141,11 @@ check_length <- function(y, n, call) {
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL,
                         counted = counted_responses, streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
-                        shards = FALSE, linked = FALSE) {
+                        shards = FALSE, linked = FALSE, cache = NULL) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
        responses = responses, counted = counted, streamed = streamed, once = once, hold = hold, push = push,
-       shards = shards, linked = linked)
+       shards = shards, linked = linked, cache = cache)
 }
 
 # Of data in memory.

@@ -184,28 +184,29 @@ hat_side <- function(number, from, to) sprintf("(h - %s) * %s", number(from), nu
 
 # ---- several classes (src/barrier/query_classes.c; proofs: push-down-classes) ----
 
-# The integers of a record are a vector no longer than one, which is checked; roundings make it longer by sqrt(K) / 2.
 weights_of_classes <- function(plan, what, loss) {
-  classes <- seq_len(outputs_of(plan))
   bounds <- loss_bounds(plan$loss)
-  vectors <- function(f, most, ...) {
-    weights <- new_weights("vectors", f, rep(c(-1, 1) * most, length(classes)), ...)
-    weights$scale <- weights$scale * (1 - (sqrt(length(classes)) / 2 + 1) / unit)
-    weights$joint <- sprintf("%s <= %.0f", add_up(paste(weights$names, "*", weights$names)), unit^2)
-    weights$slopes <- TRUE
-    weights
-  }
+  slope <- bounds[["lipschitz"]]
+  clip <- min(what$clip, slope)
   switch(what$word,
     value = value_weights(plan, what, class_value, loss),
-    gradient = vectors(paste0("q", classes), bounds[["lipschitz"]]),
-    "clipped gradient" = clipped_slopes(plan, classes, bounds[["lipschitz"]], what$clip),
-    "class gradient" = {
-      clip <- plan$dialect$number(min(what$clip, bounds[["lipschitz"]]))
-      factor <- sprintf("s * CASE WHEN r > %1$s * %1$s THEN %1$s / SQRT(r) WHEN r <= %1$s * %1$s THEN 1e0 END", clip)
-      vectors(paste0("q", classes, " * ", factor), min(what$clip, bounds[["lipschitz"]]) * plan$geometry$cap,
-              lengths = "s")
-    }
+    gradient = slope_vectors(plan, slope, 1, ""),
+    "class gradient" = slope_vectors(plan, clip / room(plan), plan$geometry$cap * room(plan), "s * ", "s"),
+    "clipped gradient" = clipped_slopes(plan, seq_len(outputs_of(plan)), slope, what$clip)
   )
+}
+
+# Slopes that are clipped, times a length of at most `longest`. The integers of a record are a vector no longer than
+# one, which is checked: roundings may make it longer by sqrt(K) / 2.
+slope_vectors <- function(plan, clip, longest, length, lengths = character()) {
+  k <- seq_len(outputs_of(plan))
+  limit <- plan$dialect$number(clip * (1 - (sqrt(length(k)) / 2 + 1) / unit))
+  factor <- sprintf("CASE WHEN r > %1$s * %1$s THEN %1$s / SQRT(r) WHEN r <= %1$s * %1$s THEN 1e0 END", limit)
+  weights <- new_weights("vectors", paste0("q", k, " * ", length, factor), rep(c(-1, 1) * clip * longest, length(k)),
+                         lengths = lengths)
+  weights$joint <- sprintf("%s <= %.0f", add_up(paste(weights$names, "*", weights$names)), unit^2)
+  weights$slopes <- TRUE
+  weights
 }
 
 clipped_slopes <- function(plan, classes, most, clip) {

@@ -104,9 +104,12 @@ test_that("the default fit asks for sums only, and is the fit in memory", {
 test_that("rows are prepared once in a fit, and nothing is left of them", {
   connection <- sqlite_connection()
   source <- push_pair(connection, d)$push
-  statements <- watched(fit(source))
-  expect_length(grep("^INSERT", statements), 1)
-  expect_gt(length(grep("FROM temp.dpsosp_rows", statements)), 50)
+  squared <- function() fit(source, formula = a ~ b, loss = "squared", bounds = frame_bounds["b"], eps = 50)
+  for (run in list(function() fit(source), squared)) {
+    statements <- watched(run())
+    expect_length(grep("^INSERT", statements), 1)
+    expect_gt(length(grep("FROM temp.dpsosp_rows", statements)), 50)
+  }
   expect_error(DBI::dbGetQuery(connection, "SELECT * FROM dpsosp_rows"), "no such table")
 })
 
