@@ -294,7 +294,8 @@ again_formula <- function(fit, data, beside, call) {
   refuse_vectors(beside, call)
   if (is_source(data, "data", call)) {
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
-    return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data, fit$design, fit$response),
+    return(list(n = data$n, shards = !is.null(data$shards), once = data$once,
+                hold = source_hold(data, fit$design, fit$response),
                 records = function(claim) source_records(data, claim$design, claim$response, call)))
   }
   response <- response_code(fit$response, design_response(fit$design, data, call = call))

@@ -112,8 +112,8 @@ refuse_streamed <- function(job) {
   }
   if (method$batch && !has_row_numbers(job)) {
     return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers: those of a source ",
-                  "have some where a fit keeps them in memory (`dp_source(cache = \"memory\")`), but not in a database ",
-                  "that computes sums, and not in shards. Methods without batches are ",
+                  "have some where a fit keeps them in memory (`dp_source(cache = \"memory\")`), but not in a ",
+                  "database that computes sums, and not in shards. Methods without batches are ",
                   quote_all(methods_without("batch")), "."))
   }
   if (job$shards && method$fresh) {

@@ -56,10 +56,11 @@
 #'
 #' # Sums in the database
 #' With `push = TRUE` the database computes the sums that it can: gradients, values, decreases of a line search, counts
-#' of residuals and of values in cells, and matrices of few columns are one SELECT each, whose result is a few kilobytes,
-#' whatever the number of rows, with and without a geometry. All losses are computed there, and so are ranges that are
-#' found and smooth terms: `method = "auto"` fetches no rows where it takes `"newton-ridge"`. It is meant for PostgreSQL
-#' (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading is faster.
+#' of residuals and of values in cells, and matrices of few columns are one SELECT each, whose result is a few
+#' kilobytes, whatever the number of rows, with and without a geometry. All losses are computed there, and so are ranges
+#' that are found and smooth terms: `method = "auto"` fetches no rows where it takes `"newton-ridge"`. It is meant for
+#' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
+#' is faster.
 #'
 #' Predictors, response, `subset`, `weights` and `offset()` are columns of the table, or expressions of them that the
 #' database computes:
@@ -82,9 +83,8 @@
 #' a temporary table, `dpsosp_rows`, which no other connection can read and which is dropped at the end of the fit
 #' (SQLite has it in memory or in a temporary file). Where the connection may not create temporary tables, or has one of
 #' that name, each statement computes it again: the same sums in two to three times the time. A role needs `SELECT` on
-#' the table or view, no other right on it, and `TEMP` on the database for the prepared rows; the statements are read-only. A view
-#' with the role's own rights on the columns that the model uses is enough. Names that statements use themselves,
-#' such as `dpsosp_rows`, are refused.
+#' the table, or on a view that has the columns that the model uses, and nothing else; `TEMP` on the database, for the
+#' prepared rows, saves time. Names that statements use themselves, such as `dpsosp_rows`, are refused.
 #'
 #' A fit is one read-only transaction, in which all rows are as they
 #' were at its beginning; the connection must have none open. A model that cannot be pushed down is refused before

@@ -17,6 +17,7 @@
 # The scale of a row's entries. That of a matrix's factors is such that products have 60 bits.
 unit <- 2^20
 fine_unit <- 2^22 # with a tilt, where rounding takes more room
+fine <- 2^40 # scale of terms that are not products
 
 matrix_unit <- function(plan) 2^60 / plan$unit^2
 
@@ -298,8 +299,8 @@ room <- function(plan) {
   1 / (1 - min(1 / 2, (sqrt(length(plan$v)) + sqrt(most) + 1) / 2 / plan$unit))
 }
 
-# The length that the vector is multiplied by; the slope of the row's loss; weight times length, at most bound / slope or,
-# where a slope has no bound, the cap.
+# The length that the vector is multiplied by; the slope of the row's loss; weight times length, at most bound / slope
+# or, where a slope has no bound, the cap.
 weighted_items <- function(plan, names) {
   if (!is_weighted(plan)) return(NULL)
   number <- plan$dialect$number

@@ -18,8 +18,6 @@
 # intercept and for each factor's indicators (a row for each code from zero on), and, of moved rows, geometry; table:
 # the temporary table, if it has the rows. id differs between plans.
 
-fine <- 2^40 # scale of terms that are not products
-
 # what: list(word, curvature, at, along, steps, clip, most) of r_remote.c. Returns the statement and read(), which
 # computes the number of records and the sum from the rows of its result.
 sql_sum <- function(plan, what) {

@@ -7,7 +7,8 @@
 #             and of a, the direction's predictor; lengths: which of these columns are needed
 #   steps     where f are differences: what they are differences of
 #   residual  do they use r and h, the residual and its size? slopes: q1, ..., the slopes of several classes, and r, the
-#             square of their norm? square: q, that of the row's length? plain: neither loss nor point? classes: is a weight bounded by its record's class?
+#             square of their norm? square: q, that of the row's length? plain: neither loss nor point? classes: is a
+#             weight bounded by its record's class?
 #   prior     the power of the record's own weight in them
 #   low, high the bounds as integers; scale: of one unit; joint: a condition on all of a record's integers, or NULL
 #   constant  what is added to the sum of all records; worth: the size of one unit
@@ -33,8 +34,8 @@ sql_weights <- function(plan, what) {
   )
 }
 
-# The slope, with the record's weight, at most the clip over the length of the row. Its integers have 40 bits, as the clip
-# may be small, and are checked with the squared length q (proofs: push-down).
+# The slope, with the record's weight, at most the clip over the length of the row. Its integers have 40 bits, as the
+# clip may be small, and are checked with the squared length q (proofs: push-down-classes).
 clipped_slope <- function(plan, loss, most, clip) {
   number <- plan$dialect$number
   slope <- sprintf("(%s)%s", loss$slope, strrep(" * p", length(prior_weight(plan))))

@@ -9,8 +9,8 @@
  *
  * Where the rows are to be kept, the window holds all of them. The first pass that comes to its end without an error
  * fills it, and later passes are those over rows in memory: over one set of rows, with the same bits. A pass that
- * fails, or a reading, leaves nothing to be used. Rows that are kept have numbers, their places in the pass, so sums over
- * batches are those in memory: whatever the numbers, a uniform subset of them is a uniform set of records.
+ * fails, or a reading, leaves nothing to be used. Rows that are kept have numbers, their places in the pass, so sums
+ * over batches are those in memory: whatever the numbers, a uniform subset of them is a uniform set of records.
  *
  * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
  * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum

@@ -112,8 +112,8 @@ of <- function(formula, data, ..., method = "auto", eps = 1e6, loss = NULL) {
 sums_only <- paste0("^(BEGIN|SET LOCAL|SAVEPOINT|ROLLBACK|PRAGMA|(CREATE TEMP|DROP) TABLE|",
                     "INSERT INTO (temp|pg_temp).dpsosp_rows|WITH .* SELECT .*(SUM|COUNT)\\()")
 
-# How many random numbers a draw of noise takes depends on the last digits of a sum, so agreement is tested where there is
-# almost no noise.
+# How many random numbers a draw of noise takes depends on the last digits of a sum, so agreement is tested where there
+# is almost no noise.
 expect_family_fits <- function(connection, which = names(fits)) {
   source <- loss_source(connection, transform(frame, f = as.character(f), z = as.character(z)))
   for (name in which) {
