@@ -44,8 +44,8 @@ clipped_slope <- function(plan, loss, most, clip) {
   within_clip(plan, new_weights("vector", f, c(-1, 1) * most, fine, prior = 0), most, clip)
 }
 
-# Below the clip, so that rounding numbers of this many outputs exceeds no limit.
-inner_clip <- function(clip, most, outputs) max(0, clip - (sqrt(outputs) / 2 + 1) * most / fine)
+# Below the clip and the bound of the slopes, so that rounding numbers of this many outputs exceeds no limit.
+inner_clip <- function(clip, most, outputs) max(0, min(clip, most) - (sqrt(outputs) / 2 + 1) * most / fine)
 
 within_clip <- function(plan, weights, most, clip) {
   squares <- add_up(sprintf("CAST(%1$s AS %2$s) * %1$s", weights$names, plan$dialect$float))
