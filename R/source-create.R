@@ -11,7 +11,8 @@
 #' each factor, until it ends. It then takes two passes (one more or two where ranges are found) and after that as
 #' long as a fit in memory. `"auto"` does so where the rows take less than `options(dpsosp.cache = 2^30)` bytes,
 #' which n and the model tell: 8 million rows of 10 numbers and 2 factors. `"none"` reads all rows in each pass and has
-#' one chunk in memory. Releases are the same in all three cases.
+#' one chunk in memory. Releases are the same in all three cases. Methods on batches, such as `"sgd"` and `"2opt-b"`,
+#' need rows that are kept.
 #'
 #' # One pass
 #' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each query reads the next rows. So it
