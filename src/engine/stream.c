@@ -61,7 +61,10 @@ static int can(const struct sum *sum, const struct task *task) {
 }
 
 /* Those that are kept have. */
-static int can_kept(const struct sum *sum, const struct task *task) { return sum->form != SUM_COUNTS; }
+static int can_kept(const struct sum *sum, const struct task *task) {
+  (void)task;
+  return sum->form != SUM_COUNTS;
+}
 
 static int sum_kept(struct stream *s, const struct sum *sum, const struct task *task, double *answer) {
   const struct engine rows = engine_memory(s->window);
@@ -82,8 +85,7 @@ static int keep_rows(struct stream *s) {
 }
 
 static int sum_batch(struct stream *s, const struct sum *sum, const struct task *task, double *answer) {
-  if (!s->keep || s->busy || s->reading) return BASE_ERR_SOURCE;
-  int status = s->kept ? BASE_OK : keep_rows(s);
+  int status = !s->keep || s->busy || s->reading ? BASE_ERR_SOURCE : s->kept ? BASE_OK : keep_rows(s);
   if (status == BASE_OK) return sum_kept(s, sum, task, answer);
   memset(answer, 0, sum->width(task) * sizeof(double));
   return status;
