@@ -208,7 +208,7 @@ static void kept_once(void) {
   pair_close(&s);
 }
 
-/* Rows that are kept have numbers: a sum over a batch is that in memory, from the first pass on, but not in a reading. */
+/* Rows that are kept have numbers: a sum over a batch is that in memory, from the first pass on; not in a reading. */
 static void kept_batches(void) {
   struct pair s;
   double w[MOST] = {1, -1}, answer[2], memory[2];
