@@ -97,12 +97,18 @@ weights_of_all <- function(plan, what) {
     "weighted moments" = new_weights("moments", one, c(0, 1)),
     response = new_weights("response", one, c(0, 1)),
     squares = if (!is_weighted(plan)) new_weights("matrix", one, c(0, 1), prior = 0),
-    weighted = new_weights("matrix", "s * l", c(0, plan$geometry$cap^2), matrix_unit(plan),
-                           prior = as.numeric(has_residuals(plan$loss)), lengths = c("l", "s")),
+    weighted = weighted_matrix(plan),
     "class counts" = counts_of_classes(plan)
   )
   if (!is.null(weights)) weights$plain <- TRUE
   weights
+}
+
+# A record's weight multiplies what is cut at the cap, as in model_row_weights().
+weighted_matrix <- function(plan) {
+  residuals <- has_residuals(plan$loss)
+  new_weights("matrix", if (residuals) "s * s" else "s * l", c(0, plan$geometry$cap^2), matrix_unit(plan),
+              prior = as.numeric(residuals), lengths = c("l", "s"))
 }
 
 # Of weighted rows, which are l times a vector: the multipliers of this vector. The weight of a row's class is known by

@@ -48,7 +48,7 @@ loss_pair <- function(source, formula, loss, extras = NULL, cap = 1.7, response 
   problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, loss_bounds_of, NULL, extras, NULL))
   design <- problem$design
   coded <- response(problem$response)
-  geometry <- some_geometry(design, TRUE, 0, cap)
+  geometry <- some_geometry(design, TRUE, 0, cap, longer = 3)
   slope <- dpsosp:::loss_bounds(problem$loss)[["lipschitz"]]
   geometry$bound <- cap * if (is.finite(slope)) slope else 1
   plan <- dpsosp:::push_plan(source$push, design, coded, source$n, problem$loss, design$intercept, design$radius)
