@@ -18,7 +18,6 @@ void test_barrier_huber(void) {
     refusals(losses[k]);
     majorants(losses[k]);
   }
-  signs();
   responses_are_clipped();
   solver_keeps_its_bound("huber_svm", 0.5);
   solver_keeps_its_bound("huber_svm", 0.01);
@@ -26,6 +25,7 @@ void test_barrier_huber(void) {
   solver_keeps_its_bound("huber", 0.001);
   profile_by_quadrature(0.5);
   profile_by_quadrature(0.05);
+  signs();
 }
 
 /* Sums of second derivatives: refused before they are charged, and answered with zeros. */
