@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone with tests in full.
 
-.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts bench docs lint site format clean
+.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts nodes bench docs lint site format clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -77,6 +77,11 @@ golden: setup
 ## make touch        does adding a loss, a query, a method, a basis touch few files? some minutes
 touch: setup
 	dev/touch.sh
+
+## make nodes        two PostgreSQL servers as one data set: do they compute sums only? two minutes
+nodes: setup
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	Rscript dev/nodes.R build/lib
 
 ## make fuzz         random input to the core for SECONDS (600) in all
 SECONDS = 600

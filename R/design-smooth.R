@@ -54,7 +54,7 @@
 #'    records, a rare class or a small budget that is none, and the fit is the linear one.
 #'
 #' All this follows from releases, n and the call: no further query reads the data. In memory, from sources, databases
-#' (whose rows are fetched, as for all fits in a geometry) and shards the fit is the same.
+#' (which compute the sums themselves, see [dp_source()]) and shards the fit is the same.
 #'
 #' Where the truth is linear, curves cost a little accuracy: choose them by column. The constants were compared on
 #' synthetic problems (`inst/experiments/smooth-rule.R`).

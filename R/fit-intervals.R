@@ -296,7 +296,8 @@ again_formula <- function(fit, data, beside, call) {
   if (is_source(data, "data", call)) {
     again_persons(fit, data, call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
-    return(list(n = data$n, shards = !is.null(data$shards), once = data$once, hold = source_hold(data, fit$design),
+    return(list(n = data$n, shards = !is.null(data$shards), once = data$once,
+                hold = source_hold(data, fit$design, fit$response),
                 records = function(claim) source_records(data, claim$design, claim$response, call)))
   }
   persons <- again_persons(fit, data, call)

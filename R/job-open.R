@@ -13,11 +13,7 @@ job_open <- function(job) {
 # matrices of many columns, is told at the end.
 tell_reading <- function(job) {
   if (is.null(job$push)) return(invisible())
-  if (takes_residuals(job$method)) {
-    tell_fetched(job$push, ", because a database does not compute sums of the ", job$loss$name, " loss")
-  } else if (length(job$columns(job)) > 0L) {
-    tell_fetched(job$push, " to find ranges; `bounds` declares public ones")
-  } else if (!job$method$family$pushed(job$control)) {
+  if (!job$method$family$pushed(job$control)) {
     tell_fetched(job$push, ", because the method \"", job$method$name,
                  "\" asks for other sums than a database computes")
   }

@@ -129,14 +129,15 @@ refuse_records <- function(job) {
 refuse_streamed <- function(job) {
   if (!job$streamed) return(NULL)
   method <- job$method
-  if (!is.null(job$push) && !has_sql(job$loss) && method$family$pushed(job$control)) return(no_sql_text(job$loss))
   if (job$linked) {
     why <- refuse_linked(job)
     if (!is.null(why)) return(why)
   }
-  if (method$batch) {
-    return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers; a source yields ",
-                  "them in order. Methods without batches are ", quote_all(methods_without("batch")), "."))
+  if (method$batch && !has_row_numbers(job)) {
+    return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers: those of a source ",
+                  "have some where a fit keeps them in memory (`dp_source(cache = \"memory\")`), but not in a ",
+                  "database that computes sums, and not in shards. Methods without batches are ",
+                  quote_all(methods_without("batch")), "."))
   }
   if (job$shards && method$fresh) {
     paste0("`method` \"", method$name, "\" reads the rows in one order; shards are summed each by its worker. Other ",
@@ -144,15 +145,18 @@ refuse_streamed <- function(job) {
   }
 }
 
+# By the public size of the mapped rows, as new_oracle() decides it.
+has_row_numbers <- function(job) {
+  if (!is.null(job$push) || job$shards || is.null(job$cache)) return(FALSE)
+  numeric <- job$design$columns$kind == "numeric"
+  keeps_rows(job$cache, job$n, sum(numeric), length(unique(job$design$columns$variable[!numeric])))
+}
+
 # No rows can be fetched of shards whose databases compute the sums.
 refuse_linked <- function(job) {
-  if (!has_sql(job$loss) || !job$method$family$pushed(job$control)) {
-    return(paste0("The method \"", job$method$name, "\" with the ", job$loss$name, " loss asks for sums that a ",
-                  "database does not compute, and no rows of these shards are fetched."))
-  }
-  columns <- names(job$columns(job))
-  if (length(columns) > 0L) {
-    paste0("Declare `bounds` of ", quote_all(columns), ": ranges are not found of shards that are tables of databases.")
+  if (!job$method$family$pushed(job$control)) {
+    paste0("The method \"", job$method$name, "\" asks for sums that a database does not compute, and no rows of these ",
+           "shards are fetched.")
   }
 }
 

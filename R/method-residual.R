@@ -58,7 +58,7 @@ loss_for <- function(method, loss) if (takes_residuals(method)) loss else with_c
 
 family_residual <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), residual_options,
-             core = function(control) "residual", check_problem = check_residual, pushed = function(control) FALSE,
+             core = function(control) "residual", check_problem = check_residual,
              weighted = function(job) residual_shares(job)$gradients / (1 - geometry_share))
 }
 

@@ -11,6 +11,7 @@
 #   push        of a source whose database computes sums (sql-push.R), or NULL
 #   shards      does it have shards?
 #   linked      are these tables of databases, which compute the sums?
+#   cache       of a source: are its mapped rows kept? See keeps_rows()
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
 #   responses   function(job): the same without columns
@@ -62,8 +63,8 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     records = function(job) source_records(source, job$design, job$response, call),
     responses = function(job) source_responses(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
-    hold = source_hold(source, design), push = source$push, shards = !is.null(source$shards),
-    linked = isTRUE(source$shards$linked)
+    hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
+    linked = isTRUE(source$shards$linked), cache = source$cache
   )
 }
 
@@ -83,8 +84,8 @@ source_counted <- function(source, design, response, call) {
   if (is.null(source$shards)) stream_counted(source, design, response, call)
   else shard_counted(source, design, response)
 }
-source_hold <- function(source, design) {
-  if (!is.null(source$shards)) return(function() hold_shards(source$shards))
+source_hold <- function(source, design, response) {
+  if (!is.null(source$shards)) return(function() hold_shards(source$shards, design, response))
   function() hold_snapshot(source$push, design)
 }
 
@@ -151,11 +152,11 @@ check_length <- function(y, n, call) {
 
 new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL,
                         counted = counted_responses, streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
-                        shards = FALSE, linked = FALSE) {
+                        shards = FALSE, linked = FALSE, cache = NULL) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
        responses = responses, counted = counted, streamed = streamed, once = once, hold = hold, push = push,
-       shards = shards, linked = linked)
+       shards = shards, linked = linked, cache = cache)
 }
 
 # Of data in memory.

@@ -103,7 +103,7 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
 
 # records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons
 # (design-persons.R). For rows that come in chunks or have workers: a feed and n (source-stream.R), and the rows of an
-# empty chunk; cache; move (source-shards.R).
+# empty chunk; cache.
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   if (!is.null(records$push)) records$remote <- records$push(loss, intercept, radius)
@@ -112,7 +112,7 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
   if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise,
-                                      move = records$move %||% records$remote$move))
+                                      move = records$remote$move))
 }
 
 # Of a job or a claim, in the coordinates of the mapped rows.

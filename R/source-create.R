@@ -11,7 +11,8 @@
 #' each factor, until it ends. It then takes two passes (one more or two where ranges are found) and after that as
 #' long as a fit in memory. `"auto"` does so where the rows take less than `options(dpsosp.cache = 2^30)` bytes,
 #' which n and the model tell: 8 million rows of 10 numbers and 2 factors. `"none"` reads all rows in each pass and has
-#' one chunk in memory. Releases are the same in all three cases.
+#' one chunk in memory. Releases are the same in all three cases. Methods on batches, such as `"sgd"` and `"2opt-b"`,
+#' need rows that are kept.
 #'
 #' # One pass
 #' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each query reads the next rows. So it
@@ -55,13 +56,12 @@
 #' seconds since 1970 as RSQLite writes them. Infinite dates of PostgreSQL are missing.
 #'
 #' # Sums in the database
-#' With `push = TRUE` the database computes the sums that it can: gradients, values, decreases of a line search and
-#' matrices of few columns are one SELECT each, whose result is a few kilobytes, whatever the number of rows, with and
-#' without a geometry. With declared ranges the default method of [dp_sosp()] for two classes fetches no rows. It is
-#' meant for PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite),
-#' where reading is faster. A database computes no sums of [loss_squared()], [loss_poisson()] and [loss_multinomial()].
-#' Methods that would ask it for them are refused; `"newton-ridge"` by residuals, `"objpert"`, `"outpert"`, `"agd"` and
-#' `"spider"` fetch rows with any loss.
+#' With `push = TRUE` the database computes the sums that it can: gradients, values, decreases of a line search, counts
+#' of residuals and of values in cells, and matrices of few columns are one SELECT each, whose result is a few
+#' kilobytes, whatever the number of rows, with and without a geometry. All losses are computed there, and so are ranges
+#' that are found and smooth terms: `method = "auto"` fetches no rows where it takes `"newton-ridge"`. It is meant for
+#' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
+#' is faster.
 #'
 #' Predictors, response, `subset`, `weights` and `offset()` are columns of the table, or expressions of them that the
 #' database computes:
@@ -74,16 +74,18 @@
 #'
 #' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
 #' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
-#' Everything else is computed from rows that are fetched in chunks: ranges that are found, matrices of many columns
-#' other than that of `"newton-ridge"`, and most sums of `"objpert"`, `"outpert"`, `"agd"` and `"spider"`, of
-#' [dp_certify()] and [dp_oracle()]. Then one message, of class
+#' Everything else is computed from rows that are fetched in chunks: matrices of many columns other than those of
+#' `"newton-ridge"`, and most sums of `"objpert"`, `"outpert"`, `"agd"` and `"spider"`, of [dp_certify()] and
+#' [dp_oracle()]. Then one message, of class
 #' `dpsosp_message_rows`, says so, before the first charge or, where only the releases tell, at the end.
 #' `vignette("what-works")` lists methods and options.
 #'
 #' What a statement computes of a record before it knows coefficients is the same for all statements. A fit keeps it in
 #' a temporary table, `dpsosp_rows`, which no other connection can read and which is dropped at the end of the fit
 #' (SQLite has it in memory or in a temporary file). Where the connection may not create temporary tables, or has one of
-#' that name, each statement computes it again: the same sums in two to three times the time.
+#' that name, each statement computes it again: the same sums in two to three times the time. A role needs `SELECT` on
+#' the table, or on a view that has the columns that the model uses, and nothing else; `TEMP` on the database, for the
+#' prepared rows, saves time. Names that statements use themselves, such as `dpsosp_rows`, are refused.
 #'
 #' A fit is one read-only transaction, in which all rows are as they
 #' were at its beginning; the connection must have none open. A model that cannot be pushed down is refused before

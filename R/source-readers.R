@@ -151,6 +151,7 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
 
 open_push <- function(connection, from, call) {
   dialect <- push_dialect(connection, call)
+  check_own_names(from, call)
   push <- read_source(new_push(connection, from, dialect), call)
   check_functions(push, call)
   push

@@ -253,16 +253,17 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       list(length = length(what$steps), size = slope * length + 1e-6 * (value + slope * length)) # plus rounding
     }
     matrix <- function(size) list(length = side^2, size = size)
+    # Of weighted rows: how long is the longest that counts fully?
     weighted <- if (isTRUE(geometry()$weighted)) geometry()
+    cap <- if (is.null(weighted)) 1 else weighted$cap
     if (!is.null(weighted) && what$word == "gradient") {
       return(list(length = dim, size = (1 + abs(weighted$tilt)) * weighted$bound))
     }
-    if (!is.null(weighted) && what$word == "weighted") return(matrix(weighted$cap^2))
     switch(what$word,
       value = list(length = 1, size = value),
       "value and gradient" = list(length = dim + 1, size = value + slope),
-      gradient = ,
-      "class gradient" = list(length = dim, size = slope),
+      gradient = list(length = dim, size = slope),
+      "class gradient" = list(length = dim, size = slope * cap),
       "class counts" = list(length = loss_outputs(loss), size = 1),
       "clipped gradient" = list(length = dim, size = what$clip),
       "model gradient" = list(length = dim, size = slope + curvature * size(what$along)),
@@ -270,12 +271,13 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       trace = list(length = 1, size = curvature),
       hessian = , majorant = , curvature = matrix(curvature),
       products = matrix(slope^2),
-      weighted = , squares = matrix(1),
+      weighted = matrix(cap^2),
+      squares = matrix(1),
       moments = , "weighted moments" = list(length = 2 * columns + intercept, size = 2),
       response = list(length = 3, size = 1),
-      "residual gradient" = list(length = dim, size = what$clip),
-      "residual products" = matrix(what$clip^2),
-      "residual hessian" = matrix(what$clip),
+      "residual gradient" = list(length = dim, size = what$clip * cap),
+      "residual products" = matrix((what$clip * cap)^2),
+      "residual hessian" = matrix(what$clip * (if (is.null(weighted)) 1 else hessian_longer * cap)^2),
       recalibration = list(length = 1 + (length(what$along) > 0L), size = what$clip),
       "residual counts" = list(length = length(what$steps), size = 1),
       usable = list(length = 1, size = 1)
@@ -286,32 +288,36 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
 # ---- a fit ----
 
 # The list for new_oracle(). As stream_records(), but workers open their shards and compute all sums. bare: as in
-# stream_responses().
+# stream_responses(). Each oracle opens them again, with coordinates of its own.
 shard_records <- function(source, design, response, bare = FALSE) {
-  shards <- source$shards
   rows <- if (bare) matrix(0, 0L, 0L) else design_rows(design, source$schema, "double", NULL)
   weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)
-  shards$id <- new_key()
+  columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
   open <- function(loss, intercept, radius) {
     used <- if (bare) response_used(design) else names(design$schema)
-    answers <- ask_workers(shards, "open", list(
+    open_shards(source, used, columns, weighing$most %||% 0, list(
       schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
       intercept = intercept, radius = radius
     ))
-    for (answer in answers) if (!is.null(answer$refused)) abort("argument", answer$refused, call = NULL)
-    check_opened(answers, source, used)
-    columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
-    limit <- max_of_sum(loss, columns, intercept, weighing$most %||% 0, function() if (shards$linked) geometry)
-    list(ask = shard_answer(shards, "sum", list(), limit), words = character(),
-         moved = if (shards$linked) "all" else character(), shards = length(shards$where))
   }
+  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing)
+}
+
+# The list of src/r_remote.c.
+open_shards <- function(source, used, columns, shift, request) {
+  shards <- source$shards
+  shards$id <- new_key()
+  answers <- ask_workers(shards, "open", request)
+  refuse_shards(answers)
+  check_opened(answers, source, used)
   geometry <- NULL
+  limit <- max_of_sum(request$loss, columns, request$intercept, shift, function() if (shards$linked) geometry)
   move <- function(to) {
     ask_workers(shards, "move", list(geometry = to))
     geometry <<- to
   }
-  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing,
-       move = move)
+  list(ask = shard_answer(shards, "sum", list(), limit), words = character(),
+       moved = if (shards$linked) "all" else character(), shards = length(shards$where), move = move)
 }
 
 check_opened <- function(answers, source, columns) {
@@ -326,11 +332,17 @@ check_opened <- function(answers, source, columns) {
 # Frees the workers' memory at the end of a fit, if they can be reached; does not wait for them.
 close_shards <- function(shards) function() suspendInterrupts(try(send_workers(shards, "close"), silent = TRUE))
 
-# A fit that was lost may have left a snapshot.
-hold_shards <- function(shards) {
+# A fit that was lost may have left a snapshot. Databases say before the first charge what they do not compute.
+hold_shards <- function(shards, design, response) {
   end <- close_shards(shards)
-  if (shards$linked) end()
+  if (!shards$linked) return(end)
+  end()
+  refuse_shards(ask_workers(shards, "check", list(design = design, response = response)))
   end
+}
+
+refuse_shards <- function(answers) {
+  for (answer in answers) if (!is.null(answer$refused)) abort("argument", answer$refused, call = NULL)
 }
 
 # Takes the place of a list of columns in private_ranges(), as stream_columns().

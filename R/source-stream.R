@@ -236,6 +236,12 @@ columns_matrix <- function(data, columns) {
 # Takes the place of a list of columns in private_ranges(): their names, and a feed that reads some of them.
 stream_columns <- function(source, design, call) {
   names <- design_counted_names(design)
+  push <- source$push
+  if (!is.null(push)) {
+    return(new_stream_columns(names, source$n, ask = function(some, breaks) {
+      push_counts(push, design, NULL, some, breaks)
+    }))
+  }
   feed <- function(some) {
     map <- function(data) {
       list(rows = do.call(cbind, unname(design_private_columns(design, data, call, some))))
@@ -247,6 +253,12 @@ stream_columns <- function(source, design, call) {
 
 # The coded responses, as such a list of one column.
 stream_counted <- function(source, design, response, call) {
+  push <- source$push
+  if (!is.null(push)) {
+    return(new_stream_columns(response$name, source$n, ask = function(some, breaks) {
+      push_counts(push, design, response, some, breaks)
+    }))
+  }
   feed <- function(some) {
     map <- function(data) list(rows = cbind(coded_response(design, response, data, call)))
     stream_feed(source, response_used(design), map)
@@ -254,7 +266,7 @@ stream_counted <- function(source, design, response, call) {
   new_stream_columns(response$name, source$n, feed = feed)
 }
 
-# feed: function(names); or, of shards, ask: function(names, breaks).
+# feed: function(names); or, of a database and of shards, ask: function(names, breaks).
 new_stream_columns <- function(names, rows, feed = NULL, ask = NULL) {
   structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = rows,
             feed = feed, ask = ask)

@@ -33,8 +33,11 @@ worker_steps <- list(
     list(n = nrow(data), schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
   },
+  # Before anything is charged: can a database compute these columns?
+  check = function(request) list(n = request$n, refused = refused_linked(request)),
   # Counts the values in the cells of each column, or of the responses; a value in no cell is not counted.
   counts = function(request) {
+    if (request$linked) return(count_linked(request))
     data <- shard_data(request)
     counts <- Map(function(column, breaks) {
       tabulate(findInterval(column, breaks, rightmost.closed = TRUE), length(breaks) - 1L)
@@ -83,20 +86,22 @@ check_linked <- function(source) {
         "(`dp_source(push = TRUE)`).", call = NULL)
 }
 
-# The snapshot begins with the fit's first oracle and ends with the fit. The records of all its sums are counted, in the
+refused_linked <- function(request) {
+  push <- linked[[request$key]]$push
+  tryCatch(check_pushed(push, request$design, request$response, NULL), dpsosp_error_argument = conditionMessage)
+}
+
+# The snapshot begins with the fit's first sum and ends with the fit. The records of all its sums are counted, in the
 # snapshot.
 open_linked <- function(request) {
   source <- linked[[request$key]]
-  refused <- tryCatch(check_pushed(source$push, request$design, request$response, NULL),
-                      dpsosp_error_argument = conditionMessage)
-  if (!is.null(refused)) return(list(n = request$n, refused = refused))
   if (is.null(snapshots[[request$key]])) {
     assign(request$key, hold_snapshot(source$push, request$design), snapshots)
   }
   make <- if (request$bare) bare_plan else push_plan
   plan <- make(source$push, request$design, request$response, request$n, request$loss, request$intercept,
                request$radius)
-  if (matrix_items(plan) + length(plan$k) + 1 > source$push$dialect$most) {
+  if (!request$bare && side_of(plan) > plan$intercept && !"weighted" %in% moved_words(plan)) {
     return(list(n = request$n, refused = "A matrix of these columns is too large for a statement."))
   }
   n <- push_sum(source$push, plan, list(word = "usable", at = numeric()))[1]
@@ -111,7 +116,17 @@ move_linked <- function(request, shard) {
 
 # The number of records is that of the sum's own statement.
 sum_linked <- function(request, shard) {
+  shard$plan <- follow_scale(shard$plan, request$what$scale)
+  assign(request$key, shard, opened)
   sum <- push_sum(linked[[request$key]]$push, shard$plan, request$what)
+  list(n = sum[1], sum = sum[-1])
+}
+
+# In the fit's snapshot, which this may begin.
+count_linked <- function(request) {
+  push <- linked[[request$key]]$push
+  if (is.null(snapshots[[request$key]])) assign(request$key, hold_snapshot(push, request$design), snapshots)
+  sum <- count_in_cells(push, request$design, request$response, request$names, request$breaks)
   list(n = sum[1], sum = sum[-1])
 }
 

@@ -18,7 +18,7 @@ double_dialect <- function(text, known, int, total, begin, end) {
     total = function(e) double(sprintf("SUM(%s)", total(e))),
     known = known, double = function(x, type) double(x),
     text = function(x, type) sprintf("CAST(%s AS %s)", x, text), code = case_code, at = case_at,
-    guard = function(x, e) e, begin = begin, end = end, most = 1600, characters = 5e7
+    guard = function(x, e) e, begin = begin, end = end, most = 1600, characters = 5e7, greatest = "GREATEST"
   )
 }
 
@@ -69,7 +69,7 @@ dialects <- list(
     probe = "SAVEPOINT dpsosp",
     begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
               "SET LOCAL extra_float_digits = 3", "SET LOCAL synchronize_seqscans = off"),
-    end = "ROLLBACK", temp = "pg_temp", most = 1600, characters = 5e7
+    end = "ROLLBACK", greatest = "GREATEST", temp = "pg_temp", most = 1600, characters = 5e7
   ),
   sqlite = list(
     class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
@@ -84,7 +84,7 @@ dialects <- list(
     text = function(x, type) {
       sprintf("(CASE WHEN typeof(%1$s) IN ('text', 'integer') THEN CAST(%1$s AS TEXT) END) COLLATE BINARY", x)
     },
-    code = case_code, at = case_at,
+    code = case_code, at = case_at, greatest = "MAX",
     guard = function(x, e) sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN %s END", x, e),
     begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), temp = "temp",
     write = list(begin = "PRAGMA query_only = 0", end = "PRAGMA query_only = 1"), most = 1800,

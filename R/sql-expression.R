@@ -373,32 +373,41 @@ contrast_rule <- function(made, e, x, levels, values, size) {
 
 # ---- splines ----
 
-# The polynomial between two knots, as a function of the relative position in [0, 1]. This is a multiple of 2^-32, so
-# that its powers do not underflow.
 spline_rule <- function(made, e, x, j, kind, knots, boundary, degree, intercept) {
-  at <- c(boundary[1], knots, boundary[2])
-  width <- diff(at)
-  if (max(abs(at)) > 1e100 || min(width) < 1e-100 || anyDuplicated(at) > 0L || degree > 5) {
+  at <- on_lattice(c(boundary[1], knots, boundary[2]))
+  if (max(abs(at)) > 1e100 || anyDuplicated(at) > 0L || min(diff(at)) < 1e-100 || degree > 5) {
     refuse_expression(x, "such splines (equal or far knots, a degree above five) are not computed in a database")
   }
+  u <- (seq_len(degree + 1L) - 0.5) / (degree + 1)
+  piecewise(made, x, at, lapply(seq_len(length(at) - 1L), function(i) {
+    y <- spline_column(at[i] + u * (at[i + 1L] - at[i]), j, kind, knots, boundary, degree, intercept)
+    solve(outer(u, 0:degree, `^`), y)
+  }))
+}
+
+smooth_rule <- function(made, e, x, knots, values, degree) {
+  piecewise(made, x, on_lattice(knots), Map(c, values[-length(values)], diff(values)))
+}
+
+# Multiples of the spacing of numbers that are larger than all of these.
+on_lattice <- function(at) (at + 3 * max(abs(at))) - 3 * max(abs(at))
+
+# polynomials: coefficients for each part between two knots, of the relative position in it, which is a multiple of
+# 2^-32. x is on the knots' lattice, so that no difference, product or power underflows.
+piecewise <- function(made, x, at, polynomials) {
   number <- made$push$dialect$number
-  within <- hold(made, operand(made, x))
-  within <- hold(made, new_node("number", sprintf(
-    "CASE WHEN %1$s < %2$s THEN %2$s WHEN %1$s > %3$s THEN %3$s ELSE %1$s END", within$sql, number(boundary[1]),
-    number(boundary[2])), list(within)))
+  within <- held_number(made, x) # only compared where it is beyond the knots
+  sql <- "CASE WHEN %1$s < %2$s THEN %2$s WHEN %1$s > %3$s THEN %3$s WHEN %1$s >= %2$s THEN (%1$s + %4$s) - %4$s END"
+  within <- hold(made, new_node("number", sprintf(sql, within$sql, number(at[1]), number(at[length(at)]),
+                                                  number(3 * max(abs(at)))), list(within)))
   pieces <- function(sql) {
-    tests <- paste("WHEN", within$sql, "<=", number(at[-1]), "THEN", sql)
-    paste("CASE", paste(tests, collapse = " "), "END")
+    paste("CASE", paste("WHEN", within$sql, "<=", number(at[-1]), "THEN", sql, collapse = " "), "END")
   }
-  places <- sprintf("((%1$s - %2$s) * %3$s + %4$s) - %4$s", within$sql, number(at[-length(at)]), number(1 / width),
+  places <- sprintf("((%1$s - %2$s) * %3$s + %4$s) - %4$s", within$sql, number(at[-length(at)]), number(1 / diff(at)),
                     number(2^20))
   place <- hold(made, new_node("number", pieces(places), list(within)))
-  polynomials <- vapply(seq_along(width), function(i) {
-    u <- (seq_len(degree + 1L) - 0.5) / (degree + 1)
-    y <- spline_column(at[i] + u * width[i], j, kind, knots, boundary, degree, intercept)
-    horner(solve(outer(u, 0:degree, `^`), y), place$sql, number)
-  }, "")
-  new_node("number", pieces(polynomials), list(within, place))
+  parts <- vapply(polynomials, horner, "", u = place$sql, number = number)
+  new_node("number", pieces(parts), list(within, place))
 }
 
 horner <- function(a, u, number) {
@@ -439,5 +448,5 @@ sql_rules <- list(
   log1p = of_number(paste("CASE WHEN 1e0 + %1$s = 1e0 THEN %1$s WHEN %1$s > -1e0 THEN {log}(1e0 + %1$s) /",
                           "{log}(2.718281828459045e0) * %1$s / ((1e0 + %1$s) - 1e0) END")),
   cut = cut_rule, factor = factor_rule, crossed = crossed_rule, contrast_column = contrast_rule,
-  spline_column = spline_rule
+  spline_column = spline_rule, smooth_column = smooth_rule
 )

@@ -6,6 +6,9 @@
 # majorant, the constant bound of the curvature is used. zero: l(0, 0). range(p, reach): the smallest and the largest
 # value minus l(0, 0), for predictors of size at most reach. own_steps, own_slope: where each record has a slope c of
 # its own (src/loss/bounded_logistic.c).
+# residual: the slope where it is a mean minus the response, on the lattice of the predictors; mean: this mean, as the
+# curvature of counts. A loss without a value has residuals only. columns: those of a loss of several predictors, which
+# class_layers() computes.
 #
 # No expression raises an error on any data. Arguments of EXP lie in [-300, 0], so that products of two of its values
 # are at least 1e-261. Differences that may be near zero are rounded to multiples of 2^-52, so that their squares do not
@@ -71,6 +74,21 @@ sql_losses <- list(
     slope = "-y * {s}",
     zero = function(c) 1,
     range = function(c, reach) svm_at(c, 1 + c(-1, 1) * reach) - 1
+  ),
+  squared = list(residual = "(({t} - y) + 1e0) - 1e0"),
+  poisson = list(
+    short = list(v = "CASE WHEN y > 0e0 THEN y WHEN y <= 0e0 THEN 0e0 END", a = "({top} - {t})"),
+    steps = list(e = sprintf("CASE WHEN {a} > 0e0 THEN %s WHEN {a} <= 0e0 THEN 1e0 END", exponent("{a}"))),
+    parameters = function(c) list(top = log(c)),
+    value = "{e} + CASE WHEN {a} < 0e0 THEN -{a} WHEN {a} >= 0e0 THEN 0e0 END - ({v}) * {t}",
+    slope = "(({e} - ({v})) + 1e0) - 1e0", residual = "(({e} - ({v})) + 1e0) - 1e0", mean = "{e}",
+    zero = function(c) 1 / c,
+    range = function(c, reach) poisson_range(log(c), reach) - 1 / c
+  ),
+  multinomial = list(
+    columns = c("d", "m", "v"),
+    zero = function(c) log(c),
+    range = function(c, reach) c(-min(sqrt(2) * reach, log(c)), sqrt(2) * reach)
   )
 )
 
@@ -79,6 +97,12 @@ bounded_numbers <- function(c) {
   h <- c - 1 / 2
   k <- 1 / (4 * h)
   list(c = c, h = h, k = k, q = h / (1 + k), r = h / k)
+}
+
+# As in src/loss/poisson.c: the loss is linear in the response.
+poisson_range <- function(top, reach) {
+  at <- function(y, t) exp(-pmax(top - t, 0)) + pmax(t - top, 0) - y * t
+  c(min(at(0, -reach), at(1, min(reach, top))), max(at(0, reach), at(1, -reach)))
 }
 
 huber_at <- function(c, size) ifelse(size <= c, size^2 / 2, c * (size - c / 2))

@@ -16,6 +16,14 @@ push_dialect <- function(connection, call) {
         ": ", push_advice, call = call)
 }
 
+# Names of a statement's layers, and of the table of prepared rows, would hide a table of the user.
+check_own_names <- function(from, call) {
+  found <- regmatches(from, regexpr("(?i)\\bdpsosp([ec]?[0-9]+|_rows)\\b", from, perl = TRUE))
+  if (length(found) == 0L) return(invisible())
+  abort("argument", "`query` has the name `", found, "`, which statements use themselves: make a view with another ",
+        "name, or ", push_advice, call = call)
+}
+
 push_advice <- "`push = FALSE` reads the rows in chunks."
 
 # Column types by name; NA where columns have no types.
@@ -98,7 +106,8 @@ refuse_snapshot <- function() {
 create_table <- function(push, design) {
   kinds <- design$columns$kind
   factors <- unique(design$columns$variable[kinds == "indicator"])
-  columns <- c(paste(c(paste0("z", seq_len(sum(kinds == "numeric")), recycle0 = TRUE), "u"), "bigint"),
+  numbers <- max_columns(design) - sum(kinds == "indicator") # with those that smooths may get
+  columns <- c(paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
                paste0("k", seq_along(factors), " integer", recycle0 = TRUE),
                paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float))
   if (fails(DBI::dbExecute(push$connection, sprintf("CREATE TEMP TABLE dpsosp_rows (%s)", toString(columns))))) NULL
@@ -109,10 +118,16 @@ create_table <- function(push, design) {
 # table holds those of one plan in a fit.
 prepared <- function(push, plan, what) {
   state <- push$state
-  if (is.null(state$table) || (is.null(state$holds) && what$word %in% c("moments", "usable", "value"))) return(plan)
+  if (is.null(state$table) || (is.null(state$holds) && is_asked_once(plan, what$word))) return(plan)
   if (is.null(state$holds)) fill_table(push, plan)
   if (identical(state$holds, plan$id)) plan$table <- state$table
   plan
+}
+
+# A run by residuals has other coordinates after the matrix.
+is_asked_once <- function(plan, word) {
+  word %in% c("moments", "weighted moments", "usable", "response", "value", "class counts") ||
+    (word == "weighted" && has_residuals(plan$loss))
 }
 
 fill_table <- function(push, plan) {
@@ -142,11 +157,6 @@ note_fetched <- function(push) if (!is.null(push)) push$state$fetched <- TRUE
 
 # ---- what cannot be pushed ----
 
-# Can a database compute sums of this loss?
-has_sql <- function(loss) !is.null(sql_losses[[loss$name]])
-
-no_sql_text <- function(loss) paste0("The ", loss$name, " loss cannot be computed in a database: ", push_advice)
-
 # Checks public facts before anything is charged.
 check_pushed <- function(push, design, response, call) {
   refuse <- function(...) abort("argument", ..., ": ", push_advice, call = call)
@@ -157,7 +167,8 @@ check_pushed <- function(push, design, response, call) {
   for (name in rownames(design$ranges)) {
     if (!is_wide(design$ranges[name, ])) refuse("The bounds of `", name, "` are too large or too close for a database")
   }
-  items <- max(length(pushed_expressions(design)), check_expressions(push, design, refuse))
+  items <- max(length(pushed_expressions(design)) + max_columns(design) - nrow(design$columns),
+               check_expressions(push, design, refuse))
   if (items + 6L > push$dialect$most) {
     refuse("A statement may have ", push$dialect$most, " items; ", items, " columns are too many")
   }
@@ -217,26 +228,52 @@ factor_sizes <- function(e, levels) {
 # ---- plans ----
 
 # The list of src/r_remote.c for an oracle on the rows of the design, or, if it is bare, on the same records without
-# columns. NULL if a database has not this loss or cannot use a range that was found, or if the statements are too long;
-# and with smooth terms, whose sums are in the coordinates of a geometry.
+# columns. NULL if a database cannot use a range that was found, or if the statements are too long.
 push_sums <- function(push, design, response, n, loss, intercept, radius, bare = FALSE) {
-  if (!has_sql(loss) || (!bare && (has_smooths(design) || !all(apply(design$ranges, 1L, is_wide))))) return(NULL)
+  if (!bare && !all(apply(design$ranges, 1L, is_wide))) return(NULL)
   plan <- (if (bare) bare_plan else push_plan)(push, design, response, n, loss, intercept, radius)
-  longest <- list(word = "gradient", at = rep(-1 / 3, length(plan$v) + sum(plan$indicators) + plan$intercept))
-  if (nchar(sql_sum(plan, longest)$sql) > push$dialect$characters) return(NULL)
+  words <- fitting_words(plan, push_words(plan))
+  if (length(words) == 0L) return(NULL)
   sums <- list2env(list(plan = plan), parent = emptyenv())
-  words <- push_words(plan)
-  list(ask = function(what) push_answer(push, sums$plan, what), words = words, moved = moved_words(plan, words),
-       shards = 0L, move = function(geometry) sums$plan <- in_geometry(plan, geometry))
+  ask <- function(what) {
+    sums$plan <- follow_scale(sums$plan, what$scale)
+    push_answer(push, sums$plan, what)
+  }
+  list(ask = ask, words = words, moved = moved_words(plan), shards = 0L,
+       move = function(geometry) sums$plan <- in_geometry(sums$plan, geometry))
 }
 
-# The sums that a statement computes: matrices where they are few, as each is a column.
+# Sums in the rows' own coordinates. Matrices are computed where they are few, as each is a column of a pass.
 push_words <- function(plan) {
   items <- matrix_items(plan)
+  rows <- length(plan$v) + length(plan$k) > 0L
   narrow <- items <= 8 * (length(plan$v) + length(plan$k) + 1)
-  words <- c("value", "gradient", "decreases", "trace", "usable", if (length(plan$v) + length(plan$k) > 0L) "moments",
-             if (narrow) c("majorant", "curvature", "squares", "products", "hessian"))
-  if (is.null(sql_losses[[plan$loss$name]]$curvature)) setdiff(words, "hessian") else words
+  loss <- sql_losses[[plan$loss$name]]
+  several <- has_outputs(plan)
+  c("usable", if (!several) "response", if (rows) c("moments", "weighted moments"), if (narrow) "squares",
+    if (several) c("value", "gradient", "clipped gradient", "class counts"),
+    if (!several && !is.null(loss$value)) {
+      c("value", "gradient", "clipped gradient", "decreases", "trace",
+        if (narrow) c("majorant", "curvature", "products", if (!is.null(loss$curvature)) "hessian"))
+    })
+}
+
+# In the coordinates of a geometry, of clipped or of weighted rows. The matrix of weighted rows, and those of residuals,
+# are asked for once: they may have many columns.
+moved_words <- function(plan) {
+  if (length(plan$v) + length(plan$k) == 0L) return(character())
+  side <- length(plan$v) + sum(plan$indicators)
+  third <- rep(1 / 3, side)
+  residuals <- has_residuals(plan$loss)
+  tilt <- if (has_slopes(plan$loss)) 1 / 3 else 0
+  moved <- in_geometry(plan, list(scale = third, centre = third * plan$intercept, end = 0 * third, constant = 1 / 3,
+                                  weighted = TRUE, cap = 1, bound = 1 / 3, tilt = tilt, shortest = 1 / 3))
+  weighted <- fitting_words(moved, c(
+    "usable", "weighted", if (has_outputs(plan)) "class gradient" else if (!residuals) "gradient",
+    if (residuals) c("residual gradient", "residual counts", "recalibration", "residual products", "residual hessian")
+  ))
+  own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "class counts", "clipped gradient"))
+  union(weighted, fitting_words(plan, own))
 }
 
 matrix_items <- function(plan) {
@@ -244,170 +281,32 @@ matrix_items <- function(plan) {
   base * (base + 1) / 2
 }
 
-# In the coordinates of a geometry. The matrix of weighted rows is asked for once: it may have many columns.
-moved_words <- function(plan, words) {
-  if (length(plan$v) + length(plan$k) == 0L) return(character())
-  side <- length(plan$v) + sum(plan$indicators)
-  third <- rep(1 / 3, side)
-  moved <- in_geometry(plan, list(scale = third, centre = third * plan$intercept, end = 0 * third, constant = 1 / 3,
-                                  weighted = TRUE, cap = 1, bound = 1 / 3, tilt = 1 / 3, shortest = 1 / 3))
-  at <- rep(-1 / 3, side + plan$intercept)
-  wide <- matrix_items(plan) + length(plan$k) + 1 <= plan$dialect$most
-  long <- vapply(c("gradient", if (wide) "weighted"), function(word) {
-    nchar(sql_sum(moved, list(word = word, at = at))$sql)
-  }, 0L)
-  c(if (max(long) <= plan$dialect$characters) c(words, if (wide) "weighted"))
-}
-
-push_plan <- function(push, design, response, n, loss, intercept, radius) {
-  push <- with_expressions(push, design)
-  columns <- design$columns
-  scale <- design_scale(design)
-  numeric <- which(columns$kind == "numeric")
-  factors <- unique(columns$variable[columns$kind == "indicator"])
-  v <- vapply(numeric, function(j) {
-    variable <- columns$variable[j]
-    map_number(push, design$predictors[[variable]], design$ranges[variable, ], scale[[j, "centre"]], scale[[j, "half"]])
-  }, "")
-  indicators <- vapply(factors, function(variable) sum(columns$variable == variable), 0L)
-  k <- lapply(seq_along(factors), function(i) {
-    levels <- design$levels[[factors[i]]]
-    map_codes(push, design$predictors[[factors[i]]], levels, length(levels) - indicators[[i]], paste0("code", i))
-  })
-  y <- map_response(push, design$response_expression, response)
-  joins <- unlist(lapply(c(k, list(y)), `[[`, "join"))
-  list(id = new.env(), dialect = push$dialect, before = push$before,
-       from = paste(c(push$from, "AS t", joins), collapse = " "), v = v, k = vapply(k, `[[`, "", "code"),
-       indicators = unname(indicators), unit = unit, first = if (intercept) 1 else numeric(),
-       ones = own_ones(unname(indicators)), y = of_subset(push, design, y$code),
-       weight = map_weight(push, design$weights), offset = map_offset(push, design, response_unit(response)),
-       shift = max_offset(design$shift) / response_unit(response), n = n, loss = loss, intercept = intercept,
-       radius = radius)
-}
-
-# Only the responses: a record counts fully if its weight and its offset can be used.
-bare_plan <- function(push, design, response, n, loss, intercept, radius) {
-  design$columns <- design$columns[0L, ]
-  plan <- push_plan(push, design, response, n, loss, intercept, radius)
-  for (needed in c(plan$weight, plan$offset)) {
-    plan$y <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", needed, plan$y)
-  }
-  plan[c("weight", "offset")] <- list(NULL)
-  plan$shift <- 0
-  plan
-}
-
-# The expressions of predictors, response and records, named by their text.
-pushed_expressions <- function(design) {
-  e <- c(design$predictors[unique(design$columns$variable)], design$response_expression, design$subset, design$weights,
-         design$offset)
-  e <- stats::setNames(e, vapply(e, expression_text, ""))
-  e[!duplicated(names(e))]
-}
-
-# If there are expressions that are not columns, everything needed from the table is computed first. before: layers;
-# from: the last of them; defined: the nodes of the expressions.
-with_expressions <- function(push, design) {
-  e <- pushed_expressions(design)
-  if (all(vapply(e, is.name, NA))) return(push)
-  made <- define_expressions(push, design$schema, e)
-  push[c("defined", "before", "widest")] <- made[c("nodes", "layers", "widest")]
-  push$from <- names(made$layers)[length(made$layers)]
-  push
-}
-
-# A column of the table, or a computed expression, as a number: the column and its value.
-push_number <- function(push, e) {
-  node <- push$defined[[expression_text(e)]]
-  if (!is.null(node)) return(list(column = paste0("t.", node$sql), x = paste0("t.", node$sql)))
-  column <- push_column(push, e)
-  list(column = column, x = push$dialect$double(column, push$types[[as.character(e)]]))
-}
-
-# The response, missing if the record is not in the subset.
-of_subset <- function(push, design, y) {
-  if (is.null(design$subset)) return(y)
-  kept <- push$defined[[expression_text(design$subset)]]$sql %||% push_column(push, design$subset)
-  sprintf("CASE WHEN %s THEN %s END", kept, y)
-}
-
-# (x clipped to the range - centre) / half; 0 if half = 0.
-map_number <- function(push, e, range, centre, half) {
-  factor <- if (half > 0) 1 / half else 0
-  clip_number(push, e, range, centre, factor, pmin(pmax((range - centre) * factor, -1), 1))
-}
-
-# (x clipped to the range - centre) * factor, with the given values at the ends; NULL if x is missing or not finite. A
-# value outside the range is only compared, never computed with. First a number is added that rounds x to a lattice: the
-# difference is then zero or not tiny. So products do not underflow, which would be an error caused by a record.
-clip_number <- function(push, e, range, centre, factor, ends) {
-  number <- push$dialect$number
-  value <- push_number(push, e)
-  far <- 3 * max(abs(range), 1e-100)
-  largest <- number(.Machine$double.xmax)
-  push$dialect$guard(value$column, sprintf(
-    paste("CASE WHEN %1$s > %3$s THEN CASE WHEN %1$s <= %8$s THEN %5$s END",
-          "WHEN %1$s < %2$s THEN CASE WHEN %1$s >= -%8$s THEN %4$s END ELSE ((%1$s + %6$s) - %7$s) * %9$s END"),
-    value$x, number(range[1]), number(range[2]), number(ends[1]), number(ends[2]), number(far), number(far + centre),
-    largest, number(factor)
-  ))
-}
-
-# The weight in (0, 1], as a multiple of 2^-52; missing if the record is not used. NULL without weights.
-map_weight <- function(push, e) {
-  if (is.null(e)) return(NULL)
-  value <- push_number(push, e)
-  push$dialect$guard(value$column, sprintf("CASE WHEN %1$s > 0 AND %1$s <= 1 THEN (%1$s + %2$s) - %2$s END", value$x,
-                                           push$dialect$number(1)))
-}
-
-# The sum of the offsets, each clipped to its range; unit: see weighing_of(). NULL without offsets.
-map_offset <- function(push, design, unit) {
-  terms <- vapply(names(design$offset), function(name) {
-    range <- design$shift[name, ]
-    clip_number(push, design$offset[[name]], range, 0, 1 / unit, range / unit)
-  }, "")
-  if (length(terms) > 0L) add_up(terms)
-}
-
-# The position among the levels minus `less`, the number of levels before the first indicator; missing for other values.
-# as: the alias of a table that may have to be joined.
-map_codes <- function(push, e, levels, less, as) {
-  node <- push$defined[[expression_text(e)]]
-  found <- if (is.null(node)) {
-    column_code(push, push_column(push, e), push$types[[as.character(e)]], levels, as)
-  } else {
-    list(code = if (node$kind == "truth") truth_code(paste0("t.", node$sql)) else paste0("t.", node$sql))
-  }
-  found$code <- sprintf("%s - %d", found$code, less)
-  found
-}
-
-map_response <- function(push, e, response) {
-  number <- push$dialect$number
-  if (response$kind == "bounded") {
-    return(list(code = map_number(push, e, response$bounds, response$centre, response$half)))
-  }
-  if (response$kind != "numeric") {
-    found <- map_codes(push, e, as.character(response$labels), 1L, "codey")
-    found$code <- sprintf("2 * (%s) - %s", found$code, number(1))
-    return(found)
-  }
-  value <- push_number(push, e)
-  sided <- sprintf("CASE WHEN %1$s = 1 THEN %2$s WHEN %1$s = 0 OR %1$s = -1 THEN %3$s END", value$x, number(1),
-                   number(-1))
-  list(code = push$dialect$guard(value$column, sided))
+# Those whose statements are not too long. Coefficients of a third have the most digits.
+fitting_words <- function(plan, words) {
+  at <- rep(-1 / 3, side_of(plan) * outputs_of(plan))
+  what <- list(curvature = "majorant", at = at, along = at, steps = seq_len(32) / 33, clip = 1 / 3,
+               most = rep(1 / 3, side_of(plan) - plan$intercept))
+  Filter(function(word) {
+    what$word <- word
+    if (word == "decreases") what$steps <- 1 / 3
+    weights <- sql_weights(plan, what)
+    items <- length(summed_terms(plan, what, weights)) + length(plan$k) + 1
+    items <= plan$dialect$most && nchar(sum_text(plan, what, weights)) <= plan$dialect$characters
+  }, words)
 }
 
 # ---- asking ----
 
-# Raises no error: returns a sum, FALSE if it failed, NA if it was interrupted. Messages of the database may quote data.
-push_answer <- function(push, plan, what) {
+push_answer <- function(push, plan, what) ask_snapshot(push, push_sum(push, plan, what))
+
+# Raises no error: returns the value of code, FALSE if it failed, NA if it was interrupted. Messages of the database may
+# quote data.
+ask_snapshot <- function(push, code) {
   tryCatch(
     muted({
       end <- hold_snapshot(push)
       on.exit(end())
-      push_sum(push, plan, what)
+      code
     }),
     error = function(e) {
       note_failure(push_failure(e))

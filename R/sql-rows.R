@@ -17,6 +17,7 @@
 # The scale of a row's entries. That of a matrix's factors is such that products have 60 bits.
 unit <- 2^20
 fine_unit <- 2^22 # with a tilt, where rounding takes more room
+fine <- 2^40 # scale of terms that are not products
 
 matrix_unit <- function(plan) 2^60 / plan$unit^2
 
@@ -134,6 +135,8 @@ of_codes <- function(plan, names, compute) {
 
 # The plan for rows in these coordinates, with their public numbers.
 in_geometry <- function(plan, geometry) {
+  if (!is.null(plan$geometry)) stop("internal: these rows are in other coordinates already")
+  base <- plan
   geometry[c("centre", "end")] <- lapply(geometry[c("centre", "end")], without_dust)
   numbers <- length(plan$v)
   plan$id <- new.env()
@@ -145,7 +148,16 @@ in_geometry <- function(plan, geometry) {
     j <- ends[i] - plan$indicators[i] + seq_len(plan$indicators[i])
     t(geometry$scale[j] * (t(plan$ones[[i]]) / plan$radius - geometry$centre[j]))
   })
+  plan$base <- base
   plan
+}
+
+# A run may have rescaled its coordinates (oracle_rescale()): then those of the plan become the same.
+follow_scale <- function(plan, scale) {
+  if (is.null(plan$geometry) || length(scale) == 0L || identical(scale, plan$geometry$scale)) return(plan)
+  geometry <- plan$geometry
+  geometry$scale <- scale
+  in_geometry(plan$base, geometry)
 }
 
 # Mapped numbers are on a lattice, public ones this small are not: their squares could underflow, which is an error in
@@ -287,13 +299,15 @@ room <- function(plan) {
   1 / (1 - min(1 / 2, (sqrt(length(plan$v)) + sqrt(most) + 1) / 2 / plan$unit))
 }
 
-# The length that the vector is multiplied by; the slope of the row's loss; weight times length, at most bound / slope.
+# The length that the vector is multiplied by; the slope of the row's loss; weight times length, at most bound / slope
+# or, where a slope has no bound, the cap.
 weighted_items <- function(plan, names) {
   if (!is_weighted(plan)) return(NULL)
   number <- plan$dialect$number
   bound <- number(plan$geometry$bound)
   least <- min_slope(plan$loss)
-  far <- number(plan$geometry$bound / least)
+  longest <- if (is.finite(least)) plan$geometry$bound / least else plan$geometry$cap
+  far <- number(longest)
   slope <- sprintf("CASE WHEN l <= %1$s THEN %2$s WHEN l >= %3$s THEN %4$s WHEN l > %1$s THEN %1$s / l END", bound,
                    number(1), far, number(least))
   size <- sprintf("%s * CASE WHEN l > %2$s THEN %2$s WHEN l <= %2$s THEN l END", number(room(plan)), far)

@@ -18,23 +18,34 @@
 # intercept and for each factor's indicators (a row for each code from zero on), and, of moved rows, geometry; table:
 # the temporary table, if it has the rows. id differs between plans.
 
-fine <- 2^40 # scale of terms that are not products
-
-# what: list(word, curvature, at, along, steps) of r_remote.c. Returns the statement and read(), which computes the
-# number of records and the sum from the rows of its result.
+# what: list(word, curvature, at, along, steps, clip, most) of r_remote.c. Returns the statement and read(), which
+# computes the number of records and the sum from the rows of its result.
 sql_sum <- function(plan, what) {
-  if (length(what$at) == 0L) what$at <- numeric(plan$intercept + length(plan$v) + sum(plan$indicators))
+  if (length(what$at) == 0L) what$at <- numeric(side_of(plan) * outputs_of(plan))
   weights <- sql_weights(plan, what)
-  base <- sql_base(plan)
-  sums <- switch(weights$form, each = weights$names, squares = "g * q", vector = paste("g *", base),
-                 moments = c(paste("g *", base), clipped_squares(what$most)),
-                 matrix = paste("g", "*", pairs(base)$left, "*", pairs(base)$right))
+  list(sql = sum_text(plan, what, weights), read = function(rows) read_sum(plan, what, weights, as.matrix(rows)))
+}
+
+sum_text <- function(plan, what, weights) {
   codes <- paste0("k", seq_along(plan$k), recycle0 = TRUE)
-  items <- c(codes, sprintf("CAST(COUNT(*) AS %s)", plan$dialect$float), vapply(sums, plan$dialect$total, ""))
+  items <- c(codes, sprintf("CAST(COUNT(*) AS %s)", plan$dialect$float),
+             vapply(summed_terms(plan, what, weights), plan$dialect$total, ""))
   layers <- named_layers(plan, sum_layers(plan, what, weights, if (is.null(plan$table)) row_layers(plan)))
-  sql <- paste0(with_layers(layers), " SELECT ", toString(sprintf("%s AS r%d", items, seq_along(items))), " FROM ",
-                names(layers)[length(layers)], if (length(codes) > 0L) " GROUP BY ", toString(codes))
-  list(sql = sql, read = function(rows) read_sum(plan, what, weights, as.matrix(rows)))
+  paste0(with_layers(layers), " SELECT ", toString(sprintf("%s AS r%d", items, seq_along(items))), " FROM ",
+         names(layers)[length(layers)], if (length(codes) > 0L) " GROUP BY ", toString(codes))
+}
+
+# Coefficients of one output.
+side_of <- function(plan) plan$intercept + length(plan$v) + sum(plan$indicators)
+
+# Products of integers, of at most 61 bits.
+summed_terms <- function(plan, what, weights) {
+  base <- sql_base(plan)
+  g <- if (is.null(weights$joint)) weights$names else paste(weights$names, "* sound")
+  switch(weights$form, each = g, squares = "g * q", vector = paste("g *", base),
+         vectors = as.vector(outer(base, g, function(base, g) paste(g, "*", base))),
+         moments = c(paste("g *", base), clipped_squares(what$most)), response = c("g", "g * v", "g * v * v"),
+         matrix = paste("g", "*", pairs(base)$left, "*", pairs(base)$right))
 }
 
 named_layers <- function(plan, layers) {
@@ -51,89 +62,25 @@ clipped_squares <- function(most) {
           floor(most[has] * unit), floor(most[has] * unit)^2)
 }
 
-# ---- what a record weighs ----
-
-# The factors of a record from its loss, called weights here. form: how weights enter the sum; f: their expressions;
-# prior: the power of the record's own weight in them; low, high: bounds; scale: of one unit; constant: to be added to
-# the sum of all records.
-sql_weights <- function(plan, what) {
-  if (is_weighted(plan)) return(weights_of_lengths(plan, what))
-  loss <- sql_losses[[plan$loss$name]]
-  parameter <- plan$loss$parameter
-  bounds <- loss_bounds(plan$loss)
-  length_of <- function(x) sqrt(sum(x^2))
-  switch(what$word,
-    value = {
-      range <- loss$range(parameter, length_of(what$at) + plan$shift)
-      zero <- loss$zero(parameter)
-      new_weights("each", sprintf("%s - %s", loss$value, plan$dialect$number(zero)), range, fine, plan$n * zero)
-    },
-    decreases = {
-      length <- what$steps * length_of(what$along)
-      range <- vapply(length_of(what$at) + plan$shift + length, function(reach) diff(loss$range(parameter, reach)), 0)
-      most <- pmin(bounds[["lipschitz"]] * length, range)
-      new_weights("each", sprintf("f%d - f%d", 0, seq_along(what$steps)), rbind(-most, most), fine, steps = loss$value)
-    },
-    gradient = new_weights("vector", loss$slope, c(-1, 1) * bounds[["lipschitz"]]),
-    products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", loss$slope), c(0, bounds[["lipschitz"]]^2), prior = 2),
-    moments = new_weights("moments", plan$dialect$number(1), c(0, 1), prior = 0),
-    usable = new_weights("each", plan$dialect$number(1), c(0, 1), prior = 0),
-    squares = new_weights("matrix", plan$dialect$number(1), c(0, 1), prior = 0),
-    hessian = curvature_weights("matrix", "hessian", loss, bounds, plan),
-    majorant = curvature_weights("matrix", "majorant", loss, bounds, plan),
-    curvature = curvature_weights("matrix", what$curvature, loss, bounds, plan),
-    trace = curvature_weights("squares", what$curvature, loss, bounds, plan)
-  )
-}
-
-curvature_weights <- function(form, curvature, loss, bounds, plan) {
-  upper <- bounds[["curv_upper"]]
-  if (curvature == "hessian") return(new_weights(form, loss$curvature, c(-bounds[["curv_lower"]], upper)))
-  new_weights(form, loss$majorant %||% plan$dialect$number(upper), c(0, upper))
-}
-
-# range: lower and upper for each weight, in columns. A weight with a tiny bound is zero.
-new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL, prior = 1) {
-  range <- matrix(range, 2L)
-  size <- pmax(-range[1, ], range[2, ])
-  scale <- ifelse(size > 1e-200, units / size, 0)
-  list(form = form, f = f, names = paste0("g", if (form == "each") seq_along(f)), steps = steps, constant = constant,
-       prior = prior, low = -floor(-range[1, ] * scale), high = floor(range[2, ] * scale), scale = scale,
-       worth = ifelse(scale > 0, size / units, 0))
-}
-
-# Of weighted rows, which are l times a vector: the multipliers of this vector. The weight of a row's class is known by
-# its sign, and so is the sign of its slope (proofs: tilt).
-weights_of_lengths <- function(plan, what) {
-  number <- plan$dialect$number
-  g <- plan$geometry
-  switch(what$word,
-    gradient = {
-      slope <- sql_losses[[plan$loss$name]]$own_slope %||% sql_losses[[plan$loss$name]]$slope
-      most <- g$bound * (1 + abs(g$tilt))
-      if (g$tilt == 0) return(new_weights("vector", sprintf("(%s) * s", slope), c(-1, 1) * most))
-      class <- sprintf("CASE WHEN y > 0 THEN %s WHEN y < 0 THEN %s END", number(1 + g$tilt), number(1 - g$tilt))
-      weights <- new_weights("vector", sprintf("(%s) * s * %s", slope, class), c(-1, 1) * most)
-      weights$classes <- floor(unit * c(1 + g$tilt, 1 - g$tilt) / (1 + abs(g$tilt)))
-      weights
-    },
-    weighted = new_weights("matrix", "s * l", c(0, g$cap^2), matrix_unit(plan), prior = 0),
-    usable = new_weights("each", number(1), c(0, 1), prior = 0)
-  )
-}
-
 # ---- layers ----
 
 # rows: the layers that end in the rows, or NULL if a table has them.
 sum_layers <- function(plan, what, weights, rows) {
   names <- row_names(plan)
-  kept <- c(names$k, names$record[names$record != "o"], if (is_weighted(plan)) setdiff(names$length, "l"),
-            if (is_weighted(plan) && what$word == "weighted") "l")
-  layers <- layer(plan, rows, c(names$z, "u", kept, predictors(plan, what, weights, names)))
-  summed <- c(if (!weights$form %in% c("each", "squares")) c(names$z, "u"), names$k,
-              if (weights$form == "squares") "q")
-  layers <- loss_layers(plan, layers, what, weights, summed, setdiff(kept, names$k))
-  layer(plan, layers, c(summed, named(plan$dialect$int(bounded(plan, weights)), weights$names)))
+  record <- c(setdiff(names$record, "o"), intersect(names$length, weights$lengths))
+  layers <- layer(plan, rows, c(names$z, "u", names$k, record, predictors(plan, what, weights, names)))
+  summed <- c(if (!weights$form %in% c("each", "squares", "response")) c(names$z, "u"), names$k,
+              if (needs_square(weights)) "q")
+  layers <- weight_layers(plan, layers, what, weights, summed, record)
+  integers <- plan$dialect$int(c(bounded(plan, weights), if (weights$form == "response") clipped_response(plan)))
+  layers <- layer(plan, layers, c(summed, named(integers, c(weights$names, if (weights$form == "response") "v"))))
+  if (is.null(weights$joint)) return(layers)
+  layer(plan, layers, c(summed, weights$names, sprintf("CASE WHEN %s THEN 1 END AS sound", weights$joint)))
+}
+
+clipped_response <- function(plan) {
+  number <- plan$dialect$number
+  sprintf("CASE WHEN y > 1 THEN %1$s WHEN y < -1 THEN -%1$s WHEN y >= -1 THEN y * %1$s END", number(unit))
 }
 
 # The factor within its bounds, which a NULL is not.
@@ -148,15 +95,31 @@ bounded <- function(plan, weights) {
           between(0, weights$classes[2]))
 }
 
-# t0; for a search also the direction's predictor a, for a trace the squares q.
+# t0, of several classes t0_1, ...; the direction's predictor a or a_1, ..., if there is one; for a trace the squares q.
 predictors <- function(plan, what, weights, names) {
-  at <- predictor(plan, what$at, names)
-  if (is_weighted(plan)) at <- paste("l *", at)
-  if (has_tilt(plan)) at <- c(at, plan$dialect$number(log1p(plan$geometry$tilt) - log1p(-plan$geometry$tilt)))
-  at <- add_up(c(at, if (!is.null(plan$offset)) "o"))
-  t0 <- sprintf("CASE WHEN u IS NOT NULL THEN (%1$s + %2$s) - %2$s END", at, plan$dialect$number(1))
-  q <- if (weights$form == "squares") squared_integers(plan, names)
-  c(named(t0, "t0"), if (what$word == "decreases") named(predictor(plan, what$along, names), "a"), named(q, "q"))
+  outputs <- if (isTRUE(weights$plain)) 0L else outputs_of(plan)
+  if (outputs == 0L) return(named(sprintf("CASE WHEN u IS NOT NULL THEN %s END", plan$dialect$number(0)), "t0"))
+  of <- function(w, k) {
+    at <- predictor(plan, w[(k - 1L) * side_of(plan) + seq_len(side_of(plan))], names)
+    if (is_weighted(plan)) paste("l *", at) else at
+  }
+  tilt <- if (has_tilt(plan)) plan$dialect$number(log1p(plan$geometry$tilt) - log1p(-plan$geometry$tilt))
+  k <- seq_len(outputs)
+  t0 <- vapply(k, function(k) {
+    at <- add_up(c(of(what$at, k), tilt, if (!is.null(plan$offset)) "o"))
+    sprintf("CASE WHEN u IS NOT NULL THEN (%1$s + %2$s) - %2$s END", at, plan$dialect$number(1))
+  }, "")
+  a <- if (has_direction(what)) vapply(k, of, "", w = what$along)
+  q <- if (needs_square(weights)) squared_integers(plan, names)
+  c(named(t0, of_outputs("t0", outputs)), named(a, of_outputs("a", outputs)), named(q, "q"))
+}
+
+needs_square <- function(weights) weights$form == "squares" || isTRUE(weights$square)
+
+of_outputs <- function(name, outputs) if (outputs == 1L) name else paste0(name, "_", seq_len(outputs))
+
+has_direction <- function(what) {
+  what$word == "decreases" || (what$word == "recalibration" && length(what$along) > 0L)
 }
 
 # Coefficients in the order of the core: the intercept, the columns and the indicators of each factor.
@@ -175,39 +138,85 @@ predictor <- function(plan, w, names) {
 }
 
 # For a search the predictors t1, ...; then the steps of the loss for each; then w, the weights in units.
-loss_layers <- function(plan, layers, what, weights, kept, record) {
+weight_layers <- function(plan, layers, what, weights, kept, record) {
   loss <- sql_losses[[plan$loss$name]]
-  number <- plan$dialect$number
   steps <- what$steps[what$word == "decreases" & seq_along(what$steps) > 0L]
   steps[steps < 1e-100] <- 0
   at <- 0:length(steps)
-  have <- paste0("t", at)
-  needed <- c(kept, setdiff(record, "y"))
-  if (length(steps) > 0L) {
-    layers <- layer(plan, layers, c(needed, "y", "t0", named(paste("t0 +", number(steps), "* a"), have[-1])))
+  carried <- c(kept, record, if (what$word == "recalibration" && has_direction(what)) "a")
+  known <- "t0"
+  if (!isTRUE(weights$plain)) {
+    layers <- step_layers(plan, layers, steps, carried)
+    if (has_outputs(plan)) known <- "m0"
+    layers <- if (has_outputs(plan)) class_layers(plan, layers, weights, at, carried)
+              else predictor_layers(plan, layers, loss, weights, at, carried)
   }
-  fill <- function(e) vapply(at, function(i) fill_in(e, loss, plan, i), "")
-  all <- if (is_weighted(plan)) loss$own_steps %||% loss$steps else loss$steps
-  columns <- unlist(lapply(names(all), function(step) named(fill(all[[step]]), paste0(step, at))))
-  layers <- layer(plan, layers, c(needed, "y", have, columns))
   f <- weights$f
   if (!is.null(weights$steps)) {
-    layers <- layer(plan, layers, c(needed, named(fill(weights$steps), paste0("f", at))))
-  } else {
+    each <- vapply(at, function(i) fill_in(weights$steps, loss, plan, i), "")
+    layers <- layer(plan, layers, c(carried, named(each, paste0("f", at))))
+    known <- "f0"
+  } else if (!isTRUE(weights$plain)) {
     f <- fill_in(f, loss, plan, 0)
   }
   # A weight that does not depend on the predictor must still be missing where the predictor is.
-  there <- sprintf("CASE WHEN %s IS NOT NULL THEN (%s)%s * %s END", if (is.null(weights$steps)) "t0" else "f0", f,
-                   strrep(" * p", length(prior_weight(plan)) * weights$prior), number(weights$scale))
-  layer(plan, layers, c(kept, if (!is.null(weights$classes)) "y", named(there, sub("g", "w", weights$names))))
+  there <- sprintf("CASE WHEN %s IS NOT NULL THEN (%s)%s * %s END", known, f,
+                   strrep(" * p", length(prior_weight(plan)) * weights$prior), plan$dialect$number(weights$scale))
+  with_y <- !is.null(weights$classes) || weights$form == "response"
+  layer(plan, layers, c(kept, if (with_y) "y", named(there, sub("g", "w", weights$names))))
+}
+
+step_layers <- function(plan, layers, steps, carried) {
+  if (length(steps) == 0L) return(layers)
+  have <- function(i) of_outputs(paste0("t", i), outputs_of(plan))
+  a <- of_outputs("a", outputs_of(plan))
+  moved <- unlist(lapply(seq_along(steps), function(i) {
+    named(paste(have(0), "+", plan$dialect$number(steps[i]), "*", a), have(i))
+  }))
+  layer(plan, layers, c(carried, have(0), moved))
+}
+
+# The steps of a loss of one predictor, and the residual.
+predictor_layers <- function(plan, layers, loss, weights, at, carried) {
+  all <- if (is_weighted(plan)) loss$own_steps %||% loss$steps else loss$steps
+  columns <- unlist(lapply(names(all), function(step) {
+    named(vapply(at, function(i) fill_in(all[[step]], loss, plan, i), ""), paste0(step, at))
+  }))
+  layers <- layer(plan, layers, c(carried, paste0("t", at), columns))
+  if (!weights$residual) return(layers)
+  layers <- layer(plan, layers, c(carried, "t0", paste0(names(all), 0, recycle0 = TRUE),
+                                  named(fill_in(loss$residual, loss, plan, 0), "r")))
+  layer(plan, layers, c(carried, "t0", paste0(names(all), 0, recycle0 = TRUE), "r", "ABS(r) AS h"))
+}
+
+# Of several classes: m, the largest predictor; d, the sum of the exponentials of all less m; and v, the one of the
+# record's class, or q1, ..., the slopes, and r, the square of their norm.
+class_layers <- function(plan, layers, weights, at, carried) {
+  k <- seq_len(outputs_of(plan))
+  of <- function(i) of_outputs(paste0("t", i), length(k))
+  largest <- vapply(at, function(i) sprintf("%s(%s)", plan$dialect$greatest, toString(of(i))), "")
+  layers <- layer(plan, layers, c(carried, unlist(lapply(at, of)), named(largest, paste0("m", at))))
+  powers <- function(i) vapply(of(i), function(t) exponent(sprintf("(m%d - %s)", i, t)), "")
+  if (!isTRUE(weights$slopes)) {
+    d <- vapply(at, function(i) add_up(powers(i)), "")
+    v <- vapply(at, function(i) paste("CASE", paste("WHEN y =", k, "THEN", of(i), collapse = " "), "END"), "")
+    return(layer(plan, layers, c(carried, paste0("m", at), named(d, paste0("d", at)), named(v, paste0("v", at)))))
+  }
+  e <- paste0("e", k)
+  layers <- layer(plan, layers, c(carried, "m0", named(powers(0), e)))
+  layers <- layer(plan, layers, c(carried, "m0", e, named(add_up(e), "d0")))
+  slopes <- sprintf("%s / d0 - CASE WHEN y = %2$d THEN 1e0 WHEN y <> %2$d THEN 0e0 END", e, k)
+  q <- paste0("q", k)
+  layers <- layer(plan, layers, c(carried, "m0", named(slopes, q)))
+  layer(plan, layers, c(carried, "m0", q, named(add_up(paste(q, "*", q)), "r")))
 }
 
 fill_in <- function(e, loss, plan, i) {
-  numbers <- loss$parameters(plan$loss$parameter)
+  numbers <- if (!is.null(loss$parameters)) loss$parameters(plan$loss$parameter)
   for (name in rev(names(loss$short))) e <- gsub(sprintf("{%s}", name), loss$short[[name]], e, fixed = TRUE)
   e <- gsub("{log}", plan$dialect$log, e, fixed = TRUE)
   for (name in names(numbers)) e <- gsub(sprintf("{%s}", name), plan$dialect$number(numbers[[name]]), e, fixed = TRUE)
-  for (name in c("t", names(loss$own_steps %||% loss$steps))) {
+  for (name in c("t", names(loss$own_steps %||% loss$steps), loss$columns)) {
     e <- gsub(sprintf("{%s}", name), paste0(name, i), e, fixed = TRUE)
   }
   e
@@ -239,6 +248,8 @@ read_sum <- function(plan, what, weights, rows) {
     each = weights$constant + colSums(sums) * weights$worth,
     squares = sum(sums) * weights$worth / plan$unit^2,
     vector = sum_vector(plan, sums, ones) * weights$worth / plan$unit,
+    vectors = sum_vectors(plan, sums, ones) * rep(weights$worth, each = side_of(plan)) / plan$unit,
+    response = colSums(sums) * weights$worth / c(1, unit, 2 * unit^2),
     moments = sum_moments(plan, sums, ones, what$most) * weights$worth / plan$unit,
     matrix = sum_matrix(plan, sums, ones) * weights$worth / plan$unit^2
   )
@@ -265,6 +276,14 @@ core_order <- function(plan) {
 sum_vector <- function(plan, sums, ones) {
   of_ones <- if (ncol(ones) > 0L) crossprod(ones, sums[, 1])
   c(of_ones, colSums(sums[, setdiff(seq_len(ncol(sums)), if (ncol(ones) > 0L) 1L), drop = FALSE]))[core_order(plan)]
+}
+
+# One output after the other.
+sum_vectors <- function(plan, sums, ones) {
+  width <- length(sql_base(plan))
+  as.vector(vapply(seq_len(outputs_of(plan)), function(k) {
+    sum_vector(plan, sums[, (k - 1L) * width + seq_len(width), drop = FALSE], ones)
+  }, numeric(side_of(plan))))
 }
 
 # Means of columns and indicators, in the order of the core; their clipped squares over twice the bound; the intercept.

@@ -27,7 +27,9 @@ main <- function() {
     audit_levels("counts", loss_poisson(max = 4), c(0, 4)),
     audit_masses(), audit_scores(), audit_table(),
     audit_tune("split"), audit_tune("poisson"),
-    audit_pushed(), audit_own_row(),
+    audit_pushed("one gradient, summed by a database", "sigmoid"),
+    audit_pushed("one gradient of a weighted row, summed by a database", "logistic", long_rows),
+    audit_own_row(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
     audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
@@ -218,7 +220,11 @@ audit_levels <- function(what, loss, ends) {
 }
 
 # The same gradient where a database computes the sum: two tables that differ in one record, all others null.
-audit_pushed <- function() {
+# long_rows: rows of length three, whose slopes and weights are bounded by half of their norm.
+long_rows <- list(scale = 3, centre = 0, prior = 1, spread = 1, constant = 1, radius = 1, intercept = FALSE,
+                  weighted = TRUE, cap = 1, bound = 0.5, tilt = 0, shortest = 0.75, end = NaN)
+
+audit_pushed <- function(what, loss, geometry = NULL) {
   mu <- dp_convert(eps = eps, delta = delta, to = "mu")
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   on.exit(DBI::dbDisconnect(connection))
@@ -228,12 +234,13 @@ audit_pushed <- function() {
     dp_source(connection, label, levels = list(y = labels), push = TRUE)
   })
   release <- function(label) {
-    problem <- dpsosp:::problem_source(y ~ a - 1, sources[[label]], "sigmoid", list(a = c(-1, 1)), 1, NULL, NULL)
+    problem <- dpsosp:::problem_source(y ~ a - 1, sources[[label]], loss, list(a = c(-1, 1)), 1, NULL, NULL)
     oracle <- dpsosp:::new_oracle(problem$records(problem), problem$loss, dp_budget(mu = mu * (1 + 1e-9)), 1, FALSE,
                                   "replace-one", "secure")
+    if (!is.null(geometry)) dpsosp:::move_oracle(oracle, geometry)
     as.vector(dp_gradient(oracle, 0, mu = mu))
   }
-  repeat_audit("one gradient, summed by a database", "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
+  repeat_audit(what, "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
     dp_audit(release, as.list(labels), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds, least = 0.1 * eps)

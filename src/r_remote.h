@@ -5,7 +5,7 @@
 #include "glue.h"
 #include "engine/engine.h"
 
-#define REMOTE_WORDS 16
+#define REMOTE_WORDS 32
 
 struct r_remote {
   SEXP function;                       /* of R/sql-push.R or R/source-shards.R */

@@ -18,12 +18,15 @@ static void weighed(size_t chunk);
 
 static void read_or_kept(void);
 static void kept_once(void);
+static void kept_batches(void);
 
 /* Rows that are read again in each pass, and rows that are kept after the first. */
 void test_barrier_stream(void) {
   for (feed_keeps = 0; feed_keeps < 2; feed_keeps++) read_or_kept();
   kept_once();
+  kept_batches();
   feed_keeps = 0;
+  no_batches();
   arguments();
   allocations();
   counts();
@@ -43,7 +46,6 @@ static void read_or_kept(void) {
   wide_rows();
   wrong_number_of_rows();
   failing();
-  no_batches();
   asked_from_inside();
   for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k++) weighed(chunks[k]);
 }
@@ -203,6 +205,31 @@ static void kept_once(void) {
   CHECK(s.engine.kind->sum(&s.engine, &query_value.sum, &next, answer) == BASE_OK && answer[0] != memory);
   s.engine.kind->end(&s.engine);
   CHECK(sums_value(oracle_all(&s.stream), w, answer) == BASE_OK && answer[0] == memory && s.rows.opened == 4);
+  pair_close(&s);
+}
+
+/* Rows that are kept have numbers: a sum over a batch is that in memory, from the first pass on; not in a reading. */
+static void kept_batches(void) {
+  struct pair s;
+  double w[MOST] = {1, -1}, answer[2], memory[2];
+  size_t rows[] = {1, 5, 1000, 2999};
+  const struct batch of = {.row = rows, .count = 4, .size = 4};
+  feed_keeps = 1;
+  pair_open(&s, "logistic", 1, 0, 3000, P, 700);
+  const struct engine *here = &s.memory.oracle->engine;
+  const struct task there = {&s.stream.model, &(struct ask){.at = w}, &of};
+  const struct task task = {&s.memory.oracle->model, &(struct ask){.at = w}, &of};
+  CHECK(s.engine.kind->can(&query_value.sum, &there));
+  s.rows.failure = BASE_ERR_SOURCE;
+  s.rows.fails_at = 2900;
+  s.rows.fails_in = 1;
+  answer[0] = 1;
+  CHECK(s.engine.kind->sum(&s.engine, &query_value.sum, &there, answer) == BASE_ERR_SOURCE && answer[0] == 0);
+  CHECK(s.engine.kind->sum(&s.engine, &query_value.sum, &there, answer) == BASE_OK && s.rows.opened == 2);
+  CHECK(here->kind->sum(here, &query_value.sum, &task, memory) == BASE_OK && memory[0] == answer[0]);
+  CHECK(s.engine.kind->begin(&s.engine) == BASE_OK);
+  CHECK(s.engine.kind->sum(&s.engine, &query_value.sum, &there, answer) == BASE_ERR_SOURCE);
+  s.engine.kind->end(&s.engine);
   pair_close(&s);
 }
 

@@ -30,7 +30,7 @@ static void fetch(const struct records *records, const size_t *row, size_t count
 
 struct records *records_create(const struct data *data, const double *x, size_t dense) {
   size_t width = dense + 2;
-  if (data->n > MOST_NUMBERS / width) return NULL;
+  if (!data->clip || data->n > MOST_NUMBERS / width) return NULL; /* there are no numbers to copy, or too many */
   struct records *records = base_alloc(1, size_of(data->n, width));
   if (!records) return NULL;
   records->n = data->n;

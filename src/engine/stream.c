@@ -9,7 +9,8 @@
  *
  * Where the rows are to be kept, the window holds all of them. The first pass that comes to its end without an error
  * fills it, and later passes are those over rows in memory: over one set of rows, with the same bits. A pass that
- * fails, or a reading, leaves nothing to be used.
+ * fails, or a reading, leaves nothing to be used. Rows that are kept have numbers, their places in the pass, so sums
+ * over batches are those in memory: whatever the numbers, a uniform subset of them is a uniform set of records.
  *
  * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
  * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum
@@ -59,14 +60,43 @@ static int can(const struct sum *sum, const struct task *task) {
   return sum->form != SUM_COUNTS && (!task->of || task->of->next);
 }
 
-/* A sum over all rows or over the next ones, which are all rows for the pass. */
+/* Those that are kept have. */
+static int can_kept(const struct sum *sum, const struct task *task) {
+  (void)task;
+  return sum->form != SUM_COUNTS;
+}
+
+static int sum_kept(struct stream *s, const struct sum *sum, const struct task *task, double *answer) {
+  const struct engine rows = engine_memory(s->window);
+  return rows.kind->sum(&rows, sum, task, answer);
+}
+
+/* A pass without a sum, where the first one is over a batch. */
+static int keep_rows(struct stream *s) {
+  s->busy = 1;
+  int status = open_feed(s);
+  if (status == BASE_OK) status = fill_window(s, s->all.n);
+  if (status == BASE_OK) data_clip(s->window);
+  if (status == BASE_OK) status = check_end(s);
+  s->kept = status == BASE_OK;
+  close_feed(s);
+  s->busy = 0;
+  return status;
+}
+
+static int sum_batch(struct stream *s, const struct sum *sum, const struct task *task, double *answer) {
+  int status = !s->keep || s->busy || s->reading ? BASE_ERR_SOURCE : s->kept ? BASE_OK : keep_rows(s);
+  if (status == BASE_OK) return sum_kept(s, sum, task, answer);
+  memset(answer, 0, sum->width(task) * sizeof(double));
+  return status;
+}
+
+/* A sum over all rows, over a batch, or over the next rows, which are all rows for the pass. */
 static int sum_stream(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
   struct stream *s = e->own;
+  if (task->of && !task->of->next) return sum_batch(s, sum, task, answer);
   if (refuses(s, task->of)) return BASE_ERR_SOURCE;
-  if (s->kept) {
-    const struct engine rows = engine_memory(s->window);
-    return rows.kind->sum(&rows, sum, task, answer);
-  }
+  if (s->kept) return sum_kept(s, sum, task, answer);
   struct data rows = s->all;
   if (task->of) rows.n = task->of->count;
   const struct task all = {task->model, task->ask, NULL};
@@ -133,10 +163,18 @@ static const struct engine_kind stream = {.can = can,
                                           .end = end_reading,
                                           .free = free_stream};
 
+static const struct engine_kind kept = {.can = can_kept,
+                                        .sum = sum_stream,
+                                        .move = move_stream,
+                                        .set_weights = set_stream_weights,
+                                        .begin = begin_reading,
+                                        .end = end_reading,
+                                        .free = free_stream};
+
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, int keep, struct engine *out) {
   struct stream *s = base_alloc(1, sizeof *s);
-  *out = (struct engine){.kind = &stream, .own = s};
+  *out = (struct engine){.kind = keep ? &kept : &stream, .own = s};
   if (!s) return BASE_ERR_MEMORY;
   s->feed = *feed;
   s->dense = columns->dense;

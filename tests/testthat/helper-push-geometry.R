@@ -149,6 +149,28 @@ expect_prepared_or_not <- function(connection, other, data) {
   DBI::dbExecute(connection, "RESET ROLE")
 }
 
+# A role that may read nothing but a view of the model's columns, and make temporary tables.
+expect_least_rights <- function(connection, other, data) {
+  force(connection) # loads its methods
+  DBI::dbWriteTable(connection, "secrets", transform(data, name = "someone"))
+  for (sql in c("CREATE VIEW people_only AS SELECT a, b, f, y FROM secrets", "CREATE ROLE viewer",
+                "GRANT SELECT ON people_only TO viewer", "GRANT TEMP ON DATABASE postgres TO viewer")) {
+    DBI::dbExecute(other, sql)
+  }
+  run <- function(data) {
+    set.seed(4)
+    quiet_fit(y ~ a + b + f, data, eps = 1e4, delta = 1e-6, bounds = frame_bounds, method = "newton-ridge",
+              control = control_newton_ridge(iterations = 5), noise = "reproducible")
+  }
+  DBI::dbExecute(connection, "SET ROLE viewer")
+  testthat::expect_error(DBI::dbGetQuery(connection, "SELECT * FROM secrets"), "permission denied")
+  source <- dp_source(connection, "people_only", levels = levels_of(data), push = TRUE)
+  statements <- watched(fit <- run(source))
+  testthat::expect_length(grep("^INSERT INTO pg_temp", statements), 1)
+  testthat::expect_equal(coef(fit), coef(run(data)), tolerance = 2e-5)
+  DBI::dbExecute(connection, "RESET ROLE")
+}
+
 # The statements that databases are sent while code runs.
 watched <- function(code) {
   seen <- character()

@@ -104,10 +104,22 @@ test_that("the default fit asks for sums only, and is the fit in memory", {
 test_that("rows are prepared once in a fit, and nothing is left of them", {
   connection <- sqlite_connection()
   source <- push_pair(connection, d)$push
-  statements <- watched(fit(source))
-  expect_length(grep("^INSERT", statements), 1)
-  expect_gt(length(grep("FROM temp.dpsosp_rows", statements)), 50)
+  squared <- function() fit(source, formula = a ~ b, loss = "squared", bounds = frame_bounds["b"], eps = 50)
+  for (run in list(function() fit(source), squared)) {
+    statements <- watched(run())
+    expect_length(grep("^INSERT", statements), 1)
+    expect_gt(length(grep("FROM temp.dpsosp_rows", statements)), 50)
+  }
   expect_error(DBI::dbGetQuery(connection, "SELECT * FROM dpsosp_rows"), "no such table")
+})
+
+test_that("a table with a name of ours is refused before a fit", {
+  connection <- sqlite_connection()
+  for (name in c("dpsosp_rows", "DPSOSP1", "dpsospe2")) {
+    expect_error(push_pair(connection, d, name), "statements use themselves", class = "dpsosp_error_argument")
+  }
+  DBI::dbWriteTable(connection, "my_dpsosp_rows2", d)
+  expect_s3_class(dp_source(connection, "my_dpsosp_rows2", push = TRUE), "dp_source")
 })
 
 test_that("a table of that name is neither used nor dropped", {

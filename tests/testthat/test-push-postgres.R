@@ -21,6 +21,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   expect_moved(moved_pair(connection, d, y ~ a + b + f, weighted = FALSE), sizes = c(0, 1),
                words = c("gradient", "hessian", "usable"))
   expect_prepared_or_not(connection, second, d)
+  expect_least_rights(connection, second, d)
 
   d$whole <- rep(c(-3L, NA, 4L, 7L), 50)
   d$truth <- d$f == "u"

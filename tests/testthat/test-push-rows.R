@@ -62,7 +62,7 @@ test_that("the database finds the same constant prediction, of the records that 
 })
 
 test_that("other reasons are told before the fit, too", {
-  expect_match(told(d, method = "gd", geometry = "none", bounds = "private")$found$text, "find ranges")
+  expect_equal(nrow(told(d, method = "gd", geometry = "none", bounds = "private")$found), 0L)
   for (method in c("agd", "spider")) {
     seen <- told(d, method = method)
     expect_match(seen$found$text, paste0("method \"", method, "\" asks"), info = method)

@@ -57,26 +57,12 @@ test_that("from Parquet files", {
   expect_as_in_memory(source_parquet(d, 400))
 })
 
-test_that("from a database, which says that its rows are fetched", {
+test_that("from a database in chunks, and by its sums", {
   connection <- sqlite_connection()
   types <- c(y = "numeric", k = "numeric", w = "numeric", o = "numeric", a = "numeric", b = "numeric")
   pair <- push_pair(connection, d, types = types)
-  for (source in pair) expect_as_in_memory(source)
-  said <- list()
-  withCallingHandlers(suppressWarnings(dp_sosp(y ~ a, pair$push, eps = 1, delta = 1e-6, loss = "squared")),
-                      dpsosp_message = function(m) {
-                        said <<- c(said, list(m))
-                        invokeRestart("muffleMessage")
-                      })
-  rows <- Filter(function(m) inherits(m, "dpsosp_message_rows"), said)
-  expect_length(rows, 1)
-  expect_match(conditionMessage(rows[[1]]), "does not compute sums of the squared loss")
-  expect_identical(said[[1]], rows[[1]]) # before the first release
-  for (loss in list(loss_poisson(50), "multinomial")) {
-    expect_error(suppressMessages(dp_sosp(if (is.character(loss)) f ~ a else k ~ a, pair$push, eps = 1, delta = 1e-6,
-                                          loss = loss, method = "newton")), "cannot be computed in a database",
-                 class = "dpsosp_error_argument")
-  }
+  expect_as_in_memory(pair$chunks)
+  for (name in names(cases)) expect_s3_class(cases[[name]](pair$push), "dp_sosp") # test-push-losses.R compares them
 })
 
 test_that("from shards", {

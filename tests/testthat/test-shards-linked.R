@@ -36,6 +36,38 @@ test_that("weights, offsets, a subset and expressions are those in memory", {
   expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5)
 })
 
+test_that("numbers, counts, classes, smooths and ranges that are found are those in memory", {
+  shard_workers(c("one", "two"))
+  d <- transform(loss_frame(900), f = factor(f), z = factor(z))
+  d <- d[stats::complete.cases(d), ] # RSQLite takes the types of columns from their first rows
+  shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))
+  fit <- function(formula, data, ...) {
+    force(data)
+    set.seed(4)
+    suppressMessages(suppressWarnings(dp_sosp(formula, data, ..., eps = 1e5, delta = 1e-6, noise = "reproducible")))
+  }
+  of <- list(function(data) fit(y ~ a + b + f, data, loss = "squared", bounds = "private"),
+             function(data) fit(k ~ a + b, data, loss = "poisson", bounds = loss_bounds_of[c("a", "b")]),
+             function(data) fit(f ~ a + z, data, bounds = loss_bounds_of["a"]),
+             function(data) fit(z ~ s(a), data, bounds = loss_bounds_of["a"]))
+  for (fit_of in of) expect_equal(coef(fit_of(shards)), coef(fit_of(d)), tolerance = 2e-5)
+})
+
+test_that("two oracles of shards have coordinates of their own", {
+  shard_workers(c("one", "two"))
+  shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))
+  problem <- suppressMessages(dpsosp:::problem_source(y ~ a + b, shards, "logistic", frame_bounds[c("a", "b")], NULL,
+                                                      NULL, NULL))
+  records <- problem$records(problem)
+  make <- function() dpsosp:::new_oracle(records, problem$loss, dp_budget(mu = 1e6), problem$design$radius, TRUE,
+                                         "replace-one", "reproducible")
+  moved <- make()
+  dpsosp:::move_oracle(moved, some_geometry(problem$design, FALSE))
+  plain <- make()
+  expect_equal(as.double(dp_value(plain, c(0, 0, 0), mu = 1e3)), log(2), tolerance = 0.1)
+  expect_error(dp_value(moved, c(0, 0, 0), mu = 1e3), class = "dpsosp_error_source") # its rows are not open any more
+})
+
 test_that("what a database does not compute is refused before a charge, as are mixed shards", {
   shard_workers(c("one", "two"))
   made <- sqlite_shards(d)
@@ -45,8 +77,6 @@ test_that("what a database does not compute is refused before a charge, as are m
     expect_error(quiet_fit(data = shards, budget = budget, ...), text, class = "dpsosp_error_argument")
   }
   refused("does not compute", y ~ a + b, bounds = frame_bounds[c("a", "b")], method = "objpert")
-  refused("does not compute", a ~ b, loss = "squared", bounds = frame_bounds["b"], method = "newton-ridge")
-  refused("Declare `bounds` of", y ~ a + b, bounds = "private")
   refused("sin\\(\\) is not computed", y ~ sin(a), bounds = list("sin(a)" = c(-1, 1)), method = "newton")
   expect_equal(nrow(dp_ledger(budget)), 0L)
   expect_error(dp_shards(list(made$functions[[1]], frame_shards(400, 2)[[2]]), c("one", "two")), "not both tables",
@@ -75,8 +105,8 @@ test_that("a lost worker, a forged sum and another number of rows end the fit af
   original <- dpsosp:::hold_shards
   put <- function(value) utils::assignInNamespace("hold_shards", value, "dpsosp")
   withr::defer(put(original))
-  put(function(shards) {
-    original(shards)
+  put(function(shards, ...) {
+    original(shards, ...)
     function() NULL
   })
   expect_s3_class(shard_fit(shards, method = "gd"), "dp_sosp")
@@ -86,6 +116,19 @@ test_that("a lost worker, a forged sum and another number of rows end the fit af
   DBI::dbDisconnect(connection)
   mirai::daemons(0, .compute = "two")
   lost("its worker has ended", 0)
+})
+
+test_that("a node that answers late ends the fit at its time limit, after one charge more", {
+  shard_workers(c("one", "two"))
+  shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"), timeout = 2)
+  spoil_worker("two", quote({
+    Sys.sleep(4)
+    answer
+  }), at = 3)
+  budget <- dp_budget(eps = 5, delta = 1e-6)
+  expect_error(shard_fit(shards, method = "newton-ridge", budget = budget), "no answer within 2 seconds",
+               class = "dpsosp_error_source")
+  expect_equal(charged(budget), 3)
 })
 
 test_that("two PostgreSQL clusters give the fit in memory, and see sums and the preparation of rows only", {
@@ -111,7 +154,7 @@ test_that("two PostgreSQL clusters give the fit in memory, and see sums and the 
     log <- system2("cat", file.path(host, "log"), stdout = TRUE)
     said <- sub(".*(statement|execute [^:]*): *", "", grep("LOG: +(statement|execute)", log, value = TRUE))
     known <- paste0("^(BEGIN|SET LOCAL|ROLLBACK|SAVEPOINT|(CREATE TEMP|DROP) TABLE|INSERT INTO pg_temp.dpsosp_rows|",
-                    "WITH .*SUM\\()")
+                    "WITH .*(SUM|COUNT)\\()")
     expect_gt(length(grep("^WITH .*SUM\\(", said)), 50)
     expect_identical(grep(known, said, invert = TRUE, value = TRUE), character())
   }

@@ -153,7 +153,7 @@ test_that("wrong arguments are errors that name them", {
     dp_source(in_chunks(d, 7), types = c(f = "factor")),
     dp_source(in_chunks(d, 7), types = c(g = "logical")),
     fit(dp_source(in_chunks(d, 7)), formula = y ~ z),
-    fit(dp_source(in_chunks(d, 7)), method = "sgd"),
+    fit(dp_source(in_chunks(d, 7), cache = "none"), method = "sgd"),
     fit(dp_source(in_chunks(d, 7)), storage = "single"),
     dp_oracle(dp_source(in_chunks(d, 7)), "y", "logistic", dp_budget(mu = 1), 2, storage = "single"),
     dp_oracle(dp_source(in_chunks(d, 7)), "y", "logistic", dp_budget(mu = 1), 2),

@@ -1,0 +1,67 @@
+# Numbers of values in cells, counted by a database: for ranges, and for the masses of smooth terms.
+#
+# A statement has one column. Each record is in one cell of it or in none, and counts once (src/barrier/query_counts.c;
+# proofs: private-ranges): which cell follows from the record's value and public breaks alone. Statements group records
+# by their cell, so the number of all records comes with each.
+
+# The list of src/r_remote.c that counts the columns of these names, or the coded responses, in cells.
+push_counts <- function(push, design, response, names, breaks) {
+  list(ask = function(what) ask_snapshot(push, count_in_cells(push, design, response, names, breaks)),
+       words = character(), moved = character(), shards = 0L)
+}
+
+# The number of records and the counts; names: of columns; or, with a response, its code.
+count_in_cells <- function(push, design, response, names, breaks) {
+  push <- with_expressions(push, design)
+  values <- if (!is.null(response)) counted_response(push, design, response)
+            else vapply(names, function(name) counted_number(push, design, design$predictors[[name]]), "")
+  parts <- Map(function(value, breaks) {
+    read_cells_of(DBI::dbGetQuery(push$connection, count_statement(push, value, breaks)), length(breaks) - 1L)
+  }, values, breaks)
+  rows <- unique(vapply(parts, `[[`, 0, "rows"))
+  c(if (length(rows) == 1L) rows else -1, unlist(lapply(parts, `[[`, "counts"), use.names = FALSE))
+}
+
+counted_response <- function(push, design, response) {
+  y <- if (uses_offset(response)) map_with_offset(push, design, response) else coded_number(push, design, response)
+  of_records(push, design, y)
+}
+
+# A value counts if the record is used.
+counted_number <- function(push, design, e) {
+  value <- plain_number(push, e)
+  if (is.null(design$subset)) value else of_records(push, design, value)
+}
+
+of_records <- function(push, design, x) {
+  for (needed in c(map_weight(push, design$weights), map_offset(push, design, 1))) {
+    x <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", needed, x)
+  }
+  of_subset(push, design, x)
+}
+
+count_statement <- function(push, x, breaks) {
+  layers <- c(push$before, dpsospc1 = paste("SELECT", x, "AS x FROM", push$from, "AS t", push$dialect$fence),
+              dpsospc2 = paste("SELECT", cell_of("x", push$dialect$number(breaks)), "AS cell FROM dpsospc1"))
+  sprintf("%s SELECT cell AS r1, CAST(COUNT(*) AS %s) AS r2 FROM dpsospc2 GROUP BY cell", with_layers(layers),
+          push$dialect$float)
+}
+
+# The cell, from one on, by halving, as SQL has no array to look it up in; the last one is closed. NULL outside.
+cell_of <- function(x, breaks) {
+  k <- length(breaks)
+  halve <- function(first, last) {
+    if (first == last) return(sprintf("%d", first))
+    middle <- (first + last) %/% 2L
+    sprintf("CASE WHEN %1$s < %2$s THEN %3$s WHEN %1$s >= %2$s THEN %4$s END", x, breaks[middle + 1L],
+            halve(first, middle), halve(middle + 1L, last))
+  }
+  sprintf("CASE WHEN %1$s >= %2$s AND %1$s <= %3$s THEN %4$s END", x, breaks[1], breaks[k], halve(1L, k - 1L))
+}
+
+read_cells_of <- function(rows, cells) {
+  counts <- numeric(cells)
+  there <- !is.na(rows$r1)
+  counts[as.integer(rows$r1[there])] <- as.double(rows$r2[there])
+  list(rows = sum(as.double(rows$r2)), counts = counts)
+}

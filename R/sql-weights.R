@@ -1,0 +1,243 @@
+# What a record weighs: the factors of a record in a sum, called weights here, and the bounds of these.
+#
+# A list of
+#   form      how they enter the sum: "each" by itself, "vector" and "matrix" times the row, "squares" times its square,
+#             "vectors", each times the row, "moments" and "response" as these say
+#   f         their expressions, in terms of the loss (R/sql-loss.R) and of the columns l, c, s of a weighted row, of y,
+#             and of a, the direction's predictor; lengths: which of these columns are needed
+#   steps     where f are differences: what they are differences of
+#   residual  do they use r and h, the residual and its size? slopes: q1, ..., the slopes of several classes, and r, the
+#             square of their norm? square: q, that of the row's length? plain: neither loss nor point? classes: is a
+#             weight bounded by its record's class?
+#   prior     the power of the record's own weight in them
+#   low, high the bounds as integers; scale: of one unit; joint: a condition on all of a record's integers, or NULL
+#   constant  what is added to the sum of all records; worth: the size of one unit
+
+sql_weights <- function(plan, what) {
+  loss <- sql_losses[[plan$loss$name]]
+  of_all <- weights_of_all(plan, what)
+  if (!is.null(of_all)) return(of_all)
+  if (has_outputs(plan)) return(weights_of_classes(plan, what, loss))
+  if (is_weighted(plan)) return(weights_of_lengths(plan, what, loss))
+  parameter <- plan$loss$parameter
+  bounds <- loss_bounds(plan$loss)
+  switch(what$word,
+    value = value_weights(plan, what, loss$value, loss),
+    decreases = decrease_weights(plan, what, loss$value, loss, bounds),
+    gradient = new_weights("vector", loss$slope, c(-1, 1) * bounds[["lipschitz"]]),
+    "clipped gradient" = clipped_slope(plan, loss, bounds[["lipschitz"]], what$clip),
+    products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", loss$slope), c(0, bounds[["lipschitz"]]^2), prior = 2),
+    hessian = curvature_weights("matrix", "hessian", loss, bounds, plan),
+    majorant = curvature_weights("matrix", "majorant", loss, bounds, plan),
+    curvature = curvature_weights("matrix", what$curvature, loss, bounds, plan),
+    trace = curvature_weights("squares", what$curvature, loss, bounds, plan)
+  )
+}
+
+# The slope, with the record's weight, at most the clip over the length of the row. Its integers have 40 bits, as the
+# clip may be small, and are checked with the squared length q (proofs: push-down-classes).
+clipped_slope <- function(plan, loss, most, clip) {
+  number <- plan$dialect$number
+  slope <- sprintf("(%s)%s", loss$slope, strrep(" * p", length(prior_weight(plan))))
+  limit <- sprintf("%s / SQRT(q)", number(plan$unit * inner_clip(clip, most, 1)))
+  f <- sprintf("CASE WHEN q > 0 THEN (%s) WHEN q = 0 THEN %s END", clipped_to(slope, limit), number(0))
+  within_clip(plan, new_weights("vector", f, c(-1, 1) * most, fine, prior = 0), most, clip)
+}
+
+# Below the clip and the bound of the slopes, so that rounding numbers of this many outputs exceeds no limit.
+inner_clip <- function(clip, most, outputs) max(0, min(clip, most) - (sqrt(outputs) / 2 + 1) * most / fine)
+
+within_clip <- function(plan, weights, most, clip) {
+  squares <- add_up(sprintf("CAST(%1$s AS %2$s) * %1$s", weights$names, plan$dialect$float))
+  limit <- (min(clip, most) / most * fine * plan$unit)^2 * (1 - 2^-40)
+  weights$joint <- sprintf("(%s) * q <= %s", squares, plan$dialect$number(limit))
+  weights$square <- TRUE
+  weights
+}
+
+size_of <- function(x) sqrt(sum(x^2))
+
+value_weights <- function(plan, what, value, loss) {
+  range <- loss$range(plan$loss$parameter, size_of(what$at) + plan$shift)
+  zero <- loss$zero(plan$loss$parameter)
+  new_weights("each", sprintf("%s - %s", value, plan$dialect$number(zero)), range, fine, plan$n * zero)
+}
+
+decrease_weights <- function(plan, what, value, loss, bounds) {
+  length <- what$steps * size_of(what$along)
+  reach <- size_of(what$at) + plan$shift + length
+  range <- vapply(reach, function(reach) diff(loss$range(plan$loss$parameter, reach)), 0)
+  most <- pmin(bounds[["lipschitz"]] * length, range)
+  new_weights("each", sprintf("f%d - f%d", 0, seq_along(what$steps)), rbind(-most, most), fine, steps = value)
+}
+
+curvature_weights <- function(form, curvature, loss, bounds, plan) {
+  upper <- bounds[["curv_upper"]]
+  if (curvature == "hessian") return(new_weights(form, loss$curvature, c(-bounds[["curv_lower"]], upper)))
+  new_weights(form, loss$majorant %||% plan$dialect$number(upper), c(0, upper))
+}
+
+# range: lower and upper for each weight, in columns. A weight with a tiny bound is zero.
+new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL, prior = 1, lengths = character(),
+                        residual = FALSE) {
+  range <- matrix(range, 2L)
+  size <- pmax(-range[1, ], range[2, ])
+  scale <- ifelse(size > 1e-200, units / size, 0)
+  list(form = form, f = f, names = paste0("g", if (form %in% c("each", "vectors")) seq_along(f)), steps = steps,
+       constant = constant, prior = prior, low = -floor(-range[1, ] * scale), high = floor(range[2, ] * scale),
+       scale = scale, worth = ifelse(scale > 0, size / units, 0), lengths = lengths, residual = residual)
+}
+
+# Sums that no loss and no point decides: of rows, responses and usable records.
+weights_of_all <- function(plan, what) {
+  one <- plan$dialect$number(1)
+  weights <- switch(what$word,
+    usable = new_weights("each", one, c(0, 1), prior = 0),
+    moments = new_weights("moments", one, c(0, 1), prior = 0),
+    "weighted moments" = new_weights("moments", one, c(0, 1)),
+    response = new_weights("response", one, c(0, 1)),
+    squares = if (!is_weighted(plan)) new_weights("matrix", one, c(0, 1), prior = 0),
+    weighted = weighted_matrix(plan),
+    "class counts" = counts_of_classes(plan)
+  )
+  if (!is.null(weights)) weights$plain <- TRUE
+  weights
+}
+
+# A record's weight multiplies what is cut at the cap, as in model_row_weights().
+weighted_matrix <- function(plan) {
+  residuals <- has_residuals(plan$loss)
+  new_weights("matrix", if (residuals) "s * s" else "s * l", c(0, plan$geometry$cap^2), matrix_unit(plan),
+              prior = as.numeric(residuals), lengths = c("l", "s"))
+}
+
+# Of weighted rows, which are l times a vector: the multipliers of this vector. The weight of a row's class is known by
+# its sign, and so is the sign of its slope (proofs: tilt).
+weights_of_lengths <- function(plan, what, loss) {
+  if (has_residuals(plan$loss)) return(weights_of_residuals(plan, what))
+  number <- plan$dialect$number
+  g <- plan$geometry
+  slope <- loss$own_slope %||% loss$slope
+  lengths <- c("c", "s")
+  most <- g$bound * (1 + abs(g$tilt))
+  if (g$tilt == 0) return(new_weights("vector", sprintf("(%s) * s", slope), c(-1, 1) * most, lengths = lengths))
+  class <- sprintf("CASE WHEN y > 0 THEN %s WHEN y < 0 THEN %s END", number(1 + g$tilt), number(1 - g$tilt))
+  weights <- new_weights("vector", sprintf("(%s) * s * %s", slope, class), c(-1, 1) * most, lengths = lengths)
+  weights$classes <- floor(unit * c(1 + g$tilt, 1 - g$tilt) / (1 + abs(g$tilt)))
+  weights
+}
+
+# ---- residuals (src/barrier/query_residual.c; proofs: push-down-residuals) ----
+
+# s is the shorter of length and cap, so that a residual clipped to the row's limit, times the length, is the product
+# clipped to the clip times s.
+weights_of_residuals <- function(plan, what) {
+  number <- plan$dialect$number
+  clip <- what$clip
+  cap <- plan$geometry$cap
+  within <- clipped_to("r * l", paste(number(clip), "* s"))
+  of_residual <- function(...) new_weights(..., residual = TRUE)
+  switch(what$word,
+    "residual gradient" = of_residual("vector", within, c(-1, 1) * clip * cap, lengths = c("l", "s")),
+    "residual products" = of_residual("matrix", sprintf("(%1$s) * (%1$s)", within), c(0, (clip * cap)^2),
+                                      matrix_unit(plan), prior = 2, lengths = c("l", "s")),
+    "residual hessian" = {
+      curvature <- clipped_to(sql_losses[[plan$loss$name]]$mean %||% number(1), number(clip))
+      longest <- number(hessian_longer * cap * room(plan))
+      length <- sprintf("CASE WHEN l > %1$s THEN %1$s WHEN l <= %1$s THEN l END", longest)
+      of_residual("matrix", sprintf("(%1$s) * (%2$s) * (%2$s)", curvature, length),
+                  c(0, clip * (hessian_longer * cap)^2), matrix_unit(plan), lengths = "l")
+    },
+    "residual counts" = hat_weights(plan, what$steps),
+    recalibration = {
+      r <- clipped_to("r", number(clip))
+      product <- sprintf("(%s) * (%s) / 2e0", r, clipped_to("a", number(2)))
+      both <- c(r, if (length(what$along) > 0L) product)
+      of_residual("each", both, rep(c(-1, 1) * clip, length(both)), fine)
+    }
+  )
+}
+
+hessian_longer <- 1.3 # LONGER in src/barrier/query_residual.c
+
+# NULL where x is.
+clipped_to <- function(x, limit) {
+  sprintf("CASE WHEN %1$s > %2$s THEN %2$s WHEN %1$s < -(%2$s) THEN -(%2$s) WHEN %1$s >= -(%2$s) THEN %1$s END",
+          x, limit)
+}
+
+# A residual between two ends counts at both. The integers of a record are not negative, and their sum, which rounding
+# would make one unit longer, is at most the unit.
+hat_weights <- function(plan, ends) {
+  number <- plan$dialect$number
+  k <- length(ends)
+  hats <- vapply(seq_len(k), function(j) {
+    rise <- if (j > 1L) hat_side(number, ends[j - 1L], ends[j])
+    fall <- if (j < k) hat_side(number, ends[j + 1L], ends[j])
+    outside <- c(if (j > 1L) sprintf("WHEN h <= %s THEN 0e0", number(ends[j - 1L])),
+                 if (j < k) sprintf("WHEN h >= %s THEN 0e0", number(ends[j + 1L])))
+    peak <- sprintf("WHEN h >= %1$s THEN %2$s WHEN h < %1$s THEN %3$s", number(ends[j]), fall %||% "1e0",
+                    rise %||% "1e0")
+    paste("CASE", paste(c(outside, peak), collapse = " "), "END")
+  }, "")
+  weights <- new_weights("each", hats, rep(c(0, 1), k), fine, residual = TRUE)
+  weights$scale <- weights$scale - 1
+  weights$joint <- sprintf("%s <= %.0f", add_up(weights$names), fine)
+  weights
+}
+
+# The line that is zero at `from` and one at `to`.
+hat_side <- function(number, from, to) sprintf("(h - %s) * %s", number(from), number(1 / (to - from)))
+
+# ---- several classes (src/barrier/query_classes.c; proofs: push-down-classes) ----
+
+weights_of_classes <- function(plan, what, loss) {
+  bounds <- loss_bounds(plan$loss)
+  slope <- bounds[["lipschitz"]]
+  clip <- min(what$clip, slope)
+  switch(what$word,
+    value = value_weights(plan, what, class_value, loss),
+    gradient = slope_vectors(plan, slope, 1, ""),
+    "class gradient" = slope_vectors(plan, clip / room(plan), plan$geometry$cap * room(plan), "s * ", "s"),
+    "clipped gradient" = clipped_slopes(plan, seq_len(outputs_of(plan)), slope, what$clip)
+  )
+}
+
+# Slopes that are clipped, times a length of at most `longest`. The integers of a record are a vector no longer than
+# one, which is checked: roundings may make it longer by sqrt(K) / 2.
+slope_vectors <- function(plan, clip, longest, length, lengths = character()) {
+  k <- seq_len(outputs_of(plan))
+  limit <- plan$dialect$number(clip * (1 - (sqrt(length(k)) / 2 + 1) / unit))
+  factor <- sprintf("CASE WHEN r > %1$s * %1$s THEN %1$s / SQRT(r) WHEN r <= %1$s * %1$s THEN 1e0 END", limit)
+  weights <- new_weights("vectors", paste0("q", k, " * ", length, factor), rep(c(-1, 1) * clip * longest, length(k)),
+                         lengths = lengths)
+  weights$joint <- sprintf("%s <= %.0f", add_up(paste(weights$names, "*", weights$names)), unit^2)
+  weights$slopes <- TRUE
+  weights
+}
+
+clipped_slopes <- function(plan, classes, most, clip) {
+  number <- plan$dialect$number
+  p <- if (is.null(plan$weight)) "" else "p * "
+  size <- sprintf("(%1$s%1$sr * q)", p)
+  limit <- plan$unit * inner_clip(clip, most, length(classes))
+  factor <- sprintf("%1$sCASE WHEN %2$s > %3$s THEN %4$s / SQRT(%2$s) WHEN %2$s <= %3$s THEN 1e0 END", p, size,
+                    number(limit^2), number(limit))
+  weights <- new_weights("vectors", paste0("q", classes, " * ", factor), rep(c(-1, 1) * most, length(classes)), fine,
+                         prior = 0)
+  weights$slopes <- TRUE
+  within_clip(plan, weights, most, clip)
+}
+
+counts_of_classes <- function(plan) {
+  classes <- seq_len(outputs_of(plan))
+  weights <- new_weights("each", sprintf("CASE WHEN y = %d THEN 1e0 WHEN y <> %1$d THEN 0e0 END", classes),
+                         rep(c(0, 1), length(classes)), fine)
+  weights$joint <- sprintf("%s <= %.0f", add_up(weights$names), fine)
+  weights
+}
+
+class_value <- "{log}({d}) / {log}(2.718281828459045e0) + ({m} - {v})"
+
+outputs_of <- function(plan) loss_outputs(plan$loss)
+has_outputs <- function(plan) outputs_of(plan) > 1L
