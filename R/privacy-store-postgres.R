@@ -13,9 +13,10 @@ postgres_schema <- function() {
   c(
     "CREATE SCHEMA dpsosp",
     sprintf("CREATE TABLE dpsosp.study (name text PRIMARY KEY, %s)", text(c(study_fields, "hash"))),
-    sprintf(paste("CREATE TABLE dpsosp.reservation (name text NOT NULL REFERENCES dpsosp.study, number integer NOT NULL,",
-                  "%s, PRIMARY KEY (name, number), UNIQUE (name, previous))"), text(c(row_fields[-1], "hash"))),
-    "CREATE FUNCTION dpsosp.add_up(a float8, b float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$
+    sprintf(paste("CREATE TABLE dpsosp.reservation (name text NOT NULL REFERENCES dpsosp.study,",
+                  "number integer NOT NULL, %s,",
+                  "PRIMARY KEY (name, number), UNIQUE (name, previous))"), text(c(row_fields[-1], "hash"))),
+    "CREATE FUNCTION dpsosp.add_above(a float8, b float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$
      DECLARE total float8 := a + b; part float8 := total - a;
      BEGIN
        IF (a - (total - part)) + (b - part) > 0 THEN RETURN total * (1 + 2.220446049250313e-16::float8); END IF;
@@ -38,17 +39,17 @@ postgres_schema <- function() {
        FOR v_row IN SELECT * FROM dpsosp.reservation r WHERE r.name = p_name ORDER BY r.number LOOP
          v_number := v_row.number + 1;
          v_previous := v_row.hash;
-         v_rho := dpsosp.add_up(v_rho, v_row.rho::float8);
-         v_eps := dpsosp.add_up(v_eps, v_row.other_eps::float8);
-         v_delta := dpsosp.add_up(v_delta, v_row.other_delta::float8);
+         v_rho := dpsosp.add_above(v_rho, v_row.rho::float8);
+         v_eps := dpsosp.add_above(v_eps, v_row.other_eps::float8);
+         v_delta := dpsosp.add_above(v_delta, v_row.other_delta::float8);
        END LOOP;
        IF NOT (p_rho::float8 >= 0 AND p_other_eps::float8 >= 0 AND p_other_delta::float8 >= 0
                AND (p_rho::float8 > 0 OR p_other_eps::float8 > 0)) THEN
          RAISE EXCEPTION 'no cost to reserve';
        END IF;
-       IF NOT (dpsosp.add_up(v_rho, p_rho::float8) <= v_study.capacity::float8
-               AND dpsosp.add_up(v_eps, p_other_eps::float8) <= v_study.other_eps::float8 * %s
-               AND dpsosp.add_up(v_delta, p_other_delta::float8) <= v_study.other_delta::float8 * %s) THEN
+       IF NOT (dpsosp.add_above(v_rho, p_rho::float8) <= v_study.capacity::float8
+               AND dpsosp.add_above(v_eps, p_other_eps::float8) <= v_study.other_eps::float8 * %s
+               AND dpsosp.add_above(v_delta, p_other_delta::float8) <= v_study.other_delta::float8 * %s) THEN
          RAISE EXCEPTION 'budget_exhausted';
        END IF;
        v_time := to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"');

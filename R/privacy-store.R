@@ -33,13 +33,13 @@ hash_fields <- function(fields) {
 }
 
 # a + b, at least: the rounding error of the sum (Knuth's two-sum) must not be in favour of who spends.
-add_up <- function(a, b) {
+add_above <- function(a, b) {
   sum <- a + b
   part <- sum - a
   if ((a - (sum - part)) + (b - part) > 0) sum * (1 + .Machine$double.eps) else sum
 }
 
-sum_up <- function(texts) Reduce(add_up, as.numeric(texts), 0)
+sum_above <- function(texts) Reduce(add_above, as.numeric(texts), 0)
 
 # ---- a new study ----
 
@@ -72,8 +72,8 @@ store_state <- function(study, read_rows, name) {
     identical(rows$previous, utils::head(previous, -1L)) &&
     (nrow(rows) == 0L || identical(hash_fields(rows[row_fields]), rows$hash))
   if (!whole) refuse("was changed or is damaged: its rows do not follow from each other. Nothing was released.")
-  list(study = study, rows = rows, used = c(rho = sum_up(rows$rho), eps = sum_up(rows$other_eps),
-                                            delta = sum_up(rows$other_delta)))
+  list(study = study, rows = rows, used = c(rho = sum_above(rows$rho), eps = sum_above(rows$other_eps),
+                                            delta = sum_above(rows$other_delta)))
 }
 
 # What may be used. The sums of `other` may exceed what was asked for by rounding only, for which the capacity of the
@@ -107,7 +107,7 @@ new_reservation <- function(costs, label, call, n, relation, method, accountant)
 next_row <- function(state, reservation, name) {
   cost <- as.numeric(c(reservation$rho, reservation$other_eps, reservation$other_delta))
   if (!all(is.finite(cost)) || any(cost < 0) || !any(cost > 0)) abort("store", "No cost to reserve.", call = NULL)
-  after <- mapply(add_up, state$used, cost)
+  after <- mapply(add_above, state$used, cost)
   if (!all(after <= store_room(state$study))) refuse_reservation(state, name)
   row <- c(list(number = nrow(state$rows) + 1L), reservation, list(
     previous = if (nrow(state$rows) > 0L) state$rows$hash[nrow(state$rows)] else state$study$hash
@@ -123,16 +123,19 @@ refuse_reservation <- function(state, name) {
 # Numbers are rounded down, so that what is printed can be reserved.
 left_text <- function(state) {
   study <- state$study
-  left <- store_left(state)
-  text <- paste0("eps = ", round_down(main_eps(study, left[["rho"]])), " for one more fit")
+  text <- paste0("eps = ", round_down(main_eps(study, store_left(state)[["rho"]])), " for one more fit")
   if (as.numeric(study$other_eps) == 0) return(text)
-  paste0(text, "; other: eps ", round_down(min(left[["eps"]], as.numeric(study$other_eps))), " of ",
-         format(as.numeric(study$other_eps)), " and delta ",
-         round_down(min(left[["delta"]], as.numeric(study$other_delta))), " of ",
-         format(as.numeric(study$other_delta), digits = 3))
+  paste0(text, "; other: ", other_text("eps", study$other_eps, state$used), ", ",
+         other_text("delta", study$other_delta, state$used))
 }
 
-# To three digits. Half an ulp is left for sums.
+other_text <- function(name, whole, used) {
+  whole <- as.numeric(whole)
+  left <- whole - used[[name]]
+  paste(name, if (left < 1e-9 * whole) 0 else round_down(left), "of", format(whole, digits = 3))
+}
+
+# To three digits, but for rounding errors of sums.
 round_down <- function(x) {
   if (!(x > 0)) return("0")
   unit <- 10^(floor(log10(x)) - 2)
@@ -144,6 +147,6 @@ main_eps <- function(study, rho) {
   if (!(rho > 0)) return(0)
   delta <- as.numeric(study$delta)
   order <- as.numeric(study$renyi_order)
-  switch(study$accountant, gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta), zcdp = .Call(ffi_zcdp_epsilon, rho, delta),
-         renyi = renyi_eps(order, order * rho, delta))
+  switch(study$accountant, gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta),
+         zcdp = .Call(ffi_zcdp_epsilon, rho, delta), renyi = renyi_eps(order, order * rho, delta))
 }

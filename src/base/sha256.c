@@ -1,7 +1,7 @@
 /*
- * SHA-256 (FIPS 180-4), for the chain of a budget's store (R/privacy-store.R). It hashes public text only. The constants
- * are those of the standard: the first 32 bits of the fractional parts of cube roots of the first 64 primes, and of
- * square roots of the first eight.
+ * SHA-256 (FIPS 180-4), for the chain of a budget's store (R/privacy-store.R). It hashes public text only. The
+ * constants are those of the standard: the first 32 bits of the fractional parts of cube roots of the first 64 primes,
+ * and of square roots of the first eight.
  */
 #include "base/base.h"
 
