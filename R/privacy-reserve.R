@@ -48,11 +48,14 @@ part_ledger <- function(stored, rho) {
 }
 
 stored_rho <- function(stored, eps, delta) {
-  rho_of(list(accountant = stored$accountant, delta = delta, budget = stored), eps)
+  rho <- rho_of(list(accountant = stored$accountant, delta = delta, budget = stored), eps)
+  if (rho > 0) return(rho)
+  abort("argument", "`eps` is too small: at the Renyi order of this budget, ", format(stored$order, digits = 4),
+        ", no cost is that small.", call = NULL)
 }
 
 reserve <- function(stored, costs, claim, what) {
-  accountant <- if (costs[["rho"]] > 0) stored$accountant else "other"
+  accountant <- if (costs[["eps"]] > 0) "other" else stored$accountant
   reservation <- new_reservation(costs, claim$asked$label, claim$call, claim[["n"]], claim$neighbours, what, accountant)
   charge_store(stored, reservation)
 }

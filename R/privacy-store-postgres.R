@@ -133,7 +133,8 @@ postgres_use <- function(con, name, code) {
     abort("store", "The connection to ", postgres_name(name), " is closed: open the budget with a new one.",
           call = NULL)
   }
-  tryCatch(code(), error = function(e) {
+  # After an error RPostgres warns at the next statement.
+  tryCatch(muted(code()), error = function(e) {
     if (inherits(e, "dpsosp_error")) stop(e)
     spent <- grepl("budget_exhausted", conditionMessage(e), fixed = TRUE)
     abort(if (spent) "budget" else "store", "The ", postgres_name(name), " could not be used: ",

@@ -86,12 +86,15 @@ sqlite_use <- function(path, code, create = FALSE) {
 sqlite_open <- function(path, create) {
   flags <- if (create) RSQLite::SQLITE_RWC else RSQLite::SQLITE_RW
   con <- DBI::dbConnect(RSQLite::SQLite(), path, flags = flags, synchronous = NULL)
+  kept <- NULL
+  on.exit(if (!identical(kept, safe)) DBI::dbDisconnect(con))
+  safe <- c("delete", "3")
   settings <- c("busy_timeout = 30000", "trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA",
                 "fullfsync = ON")
   for (setting in settings) DBI::dbExecute(con, paste("PRAGMA", setting))
   # Other values would mean that a commit may be lost.
   kept <- c(DBI::dbGetQuery(con, "PRAGMA journal_mode = DELETE")[[1]], DBI::dbGetQuery(con, "PRAGMA synchronous")[[1]])
-  if (!identical(kept, c("delete", "3"))) abort("store", "SQLite does not take the settings of a store.", call = NULL)
+  if (!identical(kept, safe)) abort("store", "SQLite does not take the settings of a store.", call = NULL)
   con
 }
 

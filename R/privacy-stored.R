@@ -37,14 +37,14 @@
 #' | mini-batches | other | other | main |
 #' | `"objpert"`, [dp_tune()] | other | other | other |
 #'
-#' `other` is a part of the budget that is only added up, in eps and delta. A fit that it pays for must name a `delta` of
-#' it. The rest is what the other fits have: with `other = c(eps = e, delta = d)`, together as much as
+#' `other` is a part of the budget that is only added up, in eps and delta. A fit that it pays for must name a `delta`
+#' of it. The rest is what the other fits have: with `other = c(eps = e, delta = d)`, together as much as
 #' (eps - e, delta - d) allows (`vignette("proofs")`).
 #'
 #' # What is written
 #' For each reservation: number, time, user, host, process, version, label, call, number of records, relation, method,
-#' accountant, costs, and a hash (SHA-256) of all this and of the row before. Nothing is computed from the data; that two
-#' fits are to the same data is what users say by using the same budget. A hash of private data would be an unprotected
+#' accountant, costs, and a hash (SHA-256) of all this and of the row before. Nothing is computed from the data; that
+#' two fits are to the same data is what users say by using the same budget. A hash of private data would be an unprotected
 #' release. Numbers are exact, and what is left is added up from the rows at each use.
 #'
 #' # Whom it stops
