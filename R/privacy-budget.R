@@ -143,8 +143,9 @@ check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
   budget
 }
 
-# Of a budget in memory; privacy-stored.R has that of a store.
-budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
+budget_state <- function(budget) {
+  if (is_stored(budget)) stored_totals(budget) else .Call(ffi_ledger_state, budget$pointer)
+}
 
 #' Charges to a budget
 #'

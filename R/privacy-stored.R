@@ -195,7 +195,7 @@ as_stored <- function(place, study) {
   number <- function(name) as.numeric(study[[name]])
   order <- number("renyi_order")
   structure(class = c("dp_budget_store", "dp_budget"), list(
-    place = place, id = study$id, eps = number("eps"), delta = number("delta"), rho = NULL, mu = NULL,
+    store = place, id = study$id, eps = number("eps"), delta = number("delta"), rho = NULL, mu = NULL,
     order = if (order > 0) order, accountant = study$accountant,
     other = c(eps = number("other_eps"), delta = number("other_delta")), neighbours = study$relation
   ))
@@ -225,27 +225,27 @@ check_place <- function(place) {
 
 # The state of the budget's own study.
 stored_state <- function(budget) {
-  state <- read_store(budget$place)
+  state <- read_store(budget$store)
   check_same_study(state, budget)
   state
 }
 
 check_same_study <- function(state, budget) {
   if (identical(state$study$id, budget$id)) return(invisible())
-  abort("store", "The store ", budget$place$text, " holds another study now. Nothing was released.", call = NULL)
+  abort("store", "The store ", budget$store$text, " holds another study now. Nothing was released.", call = NULL)
 }
 
 # Commits one reservation, and returns its receipt.
 charge_store <- function(budget, reservation) {
-  check_place(budget$place)
+  check_place(budget$store)
   check <- function(state) {
     check_same_study(state, budget)
-    check_anchor(state, budget$place$text)
+    check_anchor(state, budget$store$text)
     if (!identical(state$study$relation, reservation$relation)) {
       abort("relation", "The store holds under \"", state$study$relation, "\".", call = NULL)
     }
   }
-  place <- budget$place
+  place <- budget$store
   row <- if (is.null(place$con)) {
     sqlite_charge(place$path, reservation, check)
   } else {
@@ -255,10 +255,19 @@ charge_store <- function(budget, reservation) {
   list(study = budget$id, number = as.integer(row$number), hash = row$hash)
 }
 
-# The fields of a reservation, or NULL.
+# The fields of a reservation, or NULL. Numbers are numbers; there is no rho where the other part paid.
 store_row <- function(budget, number) {
   rows <- stored_state(budget)$rows
-  found <- rows[rows$number == number, c(row_fields, "hash")]
-  if (nrow(found) == 0L) return(NULL)
-  as.list(found)
+  row <- as.list(rows[rows$number == number, c(row_fields, "hash")])
+  if (length(row$number) == 0L) return(NULL)
+  for (name in c("rho", "other_eps", "other_delta")) row[[name]] <- as.numeric(row[[name]])
+  if (row$rho == 0) row$rho <- NULL
+  c(row, study = budget$id)
+}
+
+# As budget_state() has them for a budget in memory, of the main part.
+stored_totals <- function(budget) {
+  state <- stored_state(budget)
+  list(accountant = state$study$accountant, capacity = as.numeric(state$study$capacity), spent = state$used[["rho"]],
+       left = store_left(state)[["rho"]], neighbours = state$study$relation)
 }

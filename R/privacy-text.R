@@ -1,7 +1,7 @@
 # Budgets, guarantees and accountants as text.
 
 budget_text <- function(x) {
-  place <- if (!is.null(x$place)) paste(" in", basename(x$place$text))
+  place <- if (!is.null(x$store)) paste(" in", basename(x$store$text))
   if (!is.null(x$eps)) return(paste0("eps = ", format(x$eps), ", delta = ", format(x$delta, digits = 3), place))
   if (!is.null(x$rho)) return(paste0("rho = ", format(x$rho), " (zCDP)"))
   paste0("mu = ", format(x$mu), " (Gaussian DP)")

@@ -346,7 +346,7 @@ curve_cost <- function(rho, delta) {
 
 # The error depends on public facts only: the grid, and what was charged before.
 refuse_cost <- function(curve) {
-  state <- curve_state(curve$budget)
+  state <- budget_state(curve$budget)
   if (!state$accountant %in% c("auto", "gdp")) {
     abort("argument", "`budget` must count Gaussian differential privacy: give `eps` and `delta`, or `mu`, to ",
           "`dp_budget()`.", call = curve$call)
@@ -356,11 +356,6 @@ refuse_cost <- function(curve) {
   abort("argument", "The ", nrow(curve$points), " points cost ", amount_text(curve$cost), " together; `budget` has ",
         amount_text(curve_cost(left, curve$delta)), " left. Take fewer or smaller `eps`; `dp_plan()` costs nothing.",
         call = curve$call)
-}
-
-curve_state <- function(budget) {
-  if (!is_stored(budget)) return(budget_state(budget))
-  list(accountant = budget$accountant, left = store_left(stored_state(budget))[["rho"]])
 }
 
 amount_text <- function(cost) {
