@@ -9,8 +9,8 @@ store_format <- "1"
 
 study_fields <- c("format", "id", "created", "version", "eps", "delta", "other_eps", "other_delta", "accountant",
                   "renyi_order", "capacity", "relation")
-row_fields <- c("number", "time", "user", "host", "process", "version", "label", "call", "n", "relation", "method",
-                "accountant", "rho", "other_eps", "other_delta", "previous")
+row_fields <- c("number", "time", "user", "host", "process", "nonce", "version", "label", "call", "n", "relation",
+                "method", "accountant", "rho", "other_eps", "other_delta", "previous")
 
 # The exact text of a number, and back.
 exact <- function(x) {
@@ -21,7 +21,7 @@ exact <- function(x) {
 
 utc_time <- function() format(Sys.time(), "%Y-%m-%dT%H:%M:%SZ", tz = "UTC")
 
-package_version_text <- function() as.character(utils::packageVersion("dpsosp"))
+package_version_text <- function() getNamespaceVersion("dpsosp")[[1]]
 
 # fields: columns of text. One hash for each row.
 hash_fields <- function(fields) {
@@ -46,7 +46,7 @@ sum_above <- function(texts) Reduce(add_above, as.numeric(texts), 0)
 # facts: eps, delta, other (c(eps, delta)), accountant, order (0: none), capacity, relation.
 new_study <- function(facts) {
   study <- list(
-    format = store_format, id = .Call(ffi_study_id), created = utc_time(), version = package_version_text(),
+    format = store_format, id = .Call(ffi_random_id), created = utc_time(), version = package_version_text(),
     eps = exact(facts$eps), delta = exact(facts$delta), other_eps = exact(facts$other[["eps"]]),
     other_delta = exact(facts$other[["delta"]]), accountant = facts$accountant, renyi_order = exact(facts$order),
     capacity = exact(facts$capacity), relation = facts$relation
@@ -96,6 +96,7 @@ new_reservation <- function(costs, label, call, n, relation, method, accountant)
   who <- Sys.info()
   list(
     time = utc_time(), user = known(who[["user"]]), host = known(who[["nodename"]]), process = known(Sys.getpid()),
+    nonce = .Call(ffi_random_id), # no two reservations have one hash, even if one of them was set back
     version = package_version_text(), label = known(label),
     call = known(paste(trimws(deparse(call, 500L)), collapse = " ")), n = known(if (!is.null(n)) sprintf("%.0f", n)),
     relation = relation, method = known(method), accountant = accountant, rho = exact(costs[["rho"]]),

@@ -42,10 +42,10 @@
 #' (eps - e, delta - d) allows (`vignette("proofs")`).
 #'
 #' # What is written
-#' For each reservation: number, time, user, host, process, version, label, call, number of records, relation, method,
-#' accountant, costs, and a hash (SHA-256) of all this and of the row before. Nothing is computed from the data; that
-#' two fits are to the same data is what users say by using the same budget. A hash of private data would be an unprotected
-#' release. Numbers are exact, and what is left is added up from the rows at each use.
+#' For each reservation: number, time, user, host, process, a random number, version, label, call, number of records,
+#' relation, method, accountant, costs, and a hash (SHA-256) of all this and of the row before. Nothing is computed from
+#' the data; that two fits are to the same data is what users say by using the same budget. A hash of private data would
+#' be an unprotected release. Numbers are exact, and what is left is added up from the rows at each use.
 #'
 #' # Whom it stops
 #' A store stops mistakes and shows changes. Each use checks the file, its tables and the chain of hashes. Each

@@ -50,9 +50,9 @@ compare <- function(name, make) {
 
 # A random name differs from run to run.
 random_name <- function() {
-  called <<- union(called, "ffi_study_id")
+  called <<- union(called, "ffi_random_id")
   gctorture(TRUE)
-  name <- .Call(entries$ffi_study_id)
+  name <- .Call(entries$ffi_random_id)
   gctorture(FALSE)
   if (grepl("^[0-9a-f]{32}$", name)) passed <<- passed + 1 else failed <<- failed + 1
 }

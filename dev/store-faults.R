@@ -14,6 +14,7 @@ Sys.setenv(R_USER_CONFIG_DIR = file.path(folder, "config"))
 set.seed(1)
 passed <- 0
 failed <- 0
+typical <- NA # seconds of a reservation on this machine
 
 main <- function() {
   row("cost", cost())
@@ -50,6 +51,7 @@ cost <- function() {
   b <- new_budget("cost", 100)
   each <- function(times) 1000 * system.time(for (i in seq_len(times)) charge(b))[["elapsed"]] / times
   first <- each(100)
+  typical <<- first / 1000
   for (i in 1:800) charge(b)
   last <- each(100)
   list(text = sprintf("%.0f ms a reservation with few rows, %.0f ms with 1,000; %.0f KiB", first, last,
@@ -74,7 +76,7 @@ killed <- function() {
       out <- file.path(folder, paste0("kill", k, ".out"))
     }
     job <- work(b, out)
-    Sys.sleep(runif(1, 0.03, 0.15))
+    Sys.sleep(runif(1, 0.5, 6) * typical)
     tools::pskill(job$pid, tools::SIGKILL)
     suppressWarnings(parallel::mccollect(job))
     if (k %% 25 == 0 || k == kills) {

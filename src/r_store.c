@@ -1,4 +1,4 @@
-/* What a budget's store needs of the core (R/privacy-store.R): hashes of its rows, and a random name. */
+/* What a budget's store needs of the core (R/privacy-store.R): hashes of its rows, and random names. */
 #include "ffi.h"
 #include "glue.h"
 
@@ -27,8 +27,8 @@ SEXP ffi_sha256(SEXP texts) {
   return out;
 }
 
-/* 128 bits of the operating system's generator, so that no two studies have one name, whatever R's seed is. */
-SEXP ffi_study_id(void) {
+/* 128 bits of the operating system's generator, so that no two have one name, whatever R's seed is. */
+SEXP ffi_random_id(void) {
   unsigned char byte[16];
   glue_check(base_entropy_system.fill(byte, sizeof byte));
   return Rf_ScalarString(hexadecimal(byte, sizeof byte));

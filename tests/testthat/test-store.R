@@ -80,6 +80,13 @@ test_that("without eps a fit says what is left, and wrong arguments reserve noth
   expect_error(dp_oracle(as.matrix(store_data()$x), store_data()$y, "logistic", b, radius = 2), "dp_reserve",
                class = argument)
   expect_error(dp_reserve(dp_budget(mu = 1), eps = 1), class = argument)
+  for (wrong in list(NA, "a", -1, 0, c(0.1, 0.2), NULL, list(), NaN)) {
+    expect_error(dp_reserve(b, eps = wrong), class = argument)
+    if (!is.null(wrong)) expect_error(dp_reserve(b, eps = 0.1, delta = wrong), class = argument)
+    if (!is.null(wrong) && !identical(wrong, "a")) expect_error(dp_reserve(b, 0.1, label = wrong), class = argument)
+  }
+  expect_error(dp_reserve(b, eps = 0.1, labels = "x"), class = argument)
+  expect_error(dp_reserve(b, eps = Inf), class = "dpsosp_error")
   expect_error(store_fit(b, eps = 1.01), class = exhausted)
   expect_equal(nrow(dp_ledger(b)), 0L)
   fit <- store_fit(b, eps = 1)
@@ -115,7 +122,7 @@ test_that("what is written does not depend on the data", {
     store_fit(b, eps = 0.2, data = d)
   }
   rows <- dpsosp:::stored_state(b)$rows
-  chained <- c("number", "time", "previous", "hash")
+  chained <- c("number", "time", "nonce", "previous", "hash")
   expect_identical(as.list(rows[1, setdiff(names(rows), chained)]), as.list(rows[2, setdiff(names(rows), chained)]))
   given <- do.call(store_fit, list(b, data = store_data(), eps = 0.1))
   expect_lt(nchar(dp_ledger(b)$call[3]), 200)
