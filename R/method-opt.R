@@ -20,17 +20,24 @@
 #' = 1, tests on the noisy quantities, sparse vector line search, start at zero), made private at the stated budget.
 #' They are for reproduction.
 #'
-#' @section Runs without a step:
-#' Where no gradient exceeds the noise level, a run takes no step: all its gradients are of the start. Without a
-#' `target` such a run returns its start, with the status `"start"`, except in the following case. If it started at a
-#' released constant prediction (see `start` of [dp_sosp()]) and has a geometry (see [geometry_public()]), no penalty
-#' and no batches, it returns the posterior mean of the solution given these gradients. This uses releases only, so it
-#' costs no privacy. With v the mean of the gradients, negative and without the intercept, the model is
+#' @section End of a run:
+#' Without a `target` a run spends all its budget. If it started at a released constant prediction (see `start` of
+#' [dp_sosp()]) and has a geometry (see [geometry_public()]), no penalty and no batches, it does not end at the last
+#' point where it measured gradients, but at the posterior mean of the solution given these gradients. This uses
+#' releases only, so it costs no privacy. With v the mean of the gradients, negative and without the intercept, the
+#' model is
 #' \deqn{v = h a + \mathrm{noise}, \quad h = p (1 - p) / \sqrt d,}{v = h a + noise,  h = p (1 - p) / sqrt(d),}
-#' for the distance a from the start to the solution, d coefficients and p the released fraction of the second class.
+#' for the distance a from this point to the solution, d coefficients and p the released fraction of the second class.
 #' The prior distribution of a is normal, with the standard deviation t in each coordinate. t = 0.05, 0.1, 0.2, 0.4 have
 #' equal prior probabilities, and v decides by their likelihoods. So gradients that say little move the solution little.
-#' The status is then `"budget"`, and there is no bound on the gradient at the solution.
+#'
+#' A certified point moves no farther than its certificate allows: over a distance r the gradient changes by at most G r
+#' and the Hessian by at most M r, with the Lipschitz constants of the objective. The certificate is that of the point
+#' to which it moved; it has bounds, but no estimates. Without a certificate the status is `"budget"`, and there is no
+#' bound on the gradient at the solution.
+#'
+#' Where no gradient exceeds the noise level, a run takes no step, and all its gradients are of the start. Without what
+#' the posterior mean needs such a run returns its start, with the status `"start"`.
 #'
 #' @section Line search:
 #' The line search tries the steps `b * beta^i` times the short step, i = 0, 1, ..., down to the short step:
@@ -160,8 +167,8 @@ opt_constant <- function(job) {
   if (opt_uses_all(job)) start_shared else start_alone
 }
 
-# Where a run takes no step, its gradients at the constant prediction are still of use (src/method/opt_tight.c). This
-# needs coordinates in which columns have similar variances, and an objective that is the loss alone.
+# The last gradients of a run say where it should end (src/method/opt_tight.c; inst/experiments/end-rule.R). This needs
+# coordinates in which columns have similar variances, and an objective that is the loss alone.
 opt_uses_all <- function(job) {
   is.null(job$asked$target) && !job$method$batch && job$penalty$name == "none" && columns_of(job) > 0L &&
     !identical(job$moments, "none")

@@ -6,12 +6,7 @@
 #   Rscript smooth-rule.R RESULTS.csv [SEEDS]
 #   Rscript smooth-rule.R --summary RESULTS.csv
 # excess: mean loss on new records over that of the true log-odds, the mean of SEEDS (3) seeds, which are the same for
-# all settings.
-#
-# In results/smooth-rule.csv "current" has column j of the degree j and half of the budget of ranges for octaves, and
-# the settings of the first part are compared with that; "then" are settings with the degree j^1.5 and the present
-# share of octaves (6 seeds). After that came the class's fraction in the number of columns (add_columns()) and the
-# curvature of the last correction (start_curvature()), both for rare classes, which these problems do not have.
+# all settings. rare: the second class has about 8 percent of the records, else about 40.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -28,13 +23,22 @@ settings <- list(
   "noise 0.08" = list(smooth_noise = 0.08), "noise 0.12" = list(smooth_noise = 0.12),
   "all columns" = list(smooth_noise = Inf), "tail 0.01" = ranges(tail = 0.01),
   "degree j" = degree(function(j) j), "degree j^2" = degree(function(j) j^2), "knots 8" = list(smooth_knots = 8L),
-  "octaves 0.5" = list(ranges_octaves_share = 0.5)
+  "octaves 0.5" = list(ranges_octaves_share = 0.5),
+  # as if no class were rare; and with the curvature of the constant prediction, as linear models
+  "any class" = list(add_columns = local({
+    add_columns <- dpsosp:::add_columns
+    function(job, fraction) add_columns(job, 0.5)
+  })),
+  "start's curvature" = list(start_curvature = function(job, most) {
+    min(most, job$class_fraction * (1 - job$class_fraction))
+  })
 )
 
 problems <- rbind(
   expand.grid(n = 4000, eps = c(0.5, 1, 3), truth = c("linear", "mixed", "additive")),
   expand.grid(n = 20000, eps = c(0.5, 3), truth = c("linear", "mixed", "additive", "tail")),
-  expand.grid(n = 40000, eps = c(0.5, 3), truth = c("linear", "mixed", "additive"))
+  expand.grid(n = 40000, eps = c(0.5, 3), truth = c("linear", "mixed", "additive")),
+  expand.grid(n = c(5000, 20000), eps = c(0.5, 3), truth = c("rare linear", "rare additive"))
 )
 key <- names(problems)
 
@@ -55,12 +59,15 @@ scaled <- function(x) (x - mean(x)) / stats::sd(x)
 
 # The log-odds of the second class; effects are drawn with the seed.
 log_odds <- function(data, truth, effects) {
+  rare <- startsWith(truth, "rare ")
+  truth <- sub("rare ", "", truth)
   parts <- vapply(names(curves), function(name) {
     x <- data[[name]]
     curved <- truth == "additive" || (truth == "mixed" && effects$curved[[name]])
     scaled(if (curved) curves[[name]](x) else x)
   }, numeric(nrow(data)))
-  drop(parts %*% effects$slope) + effects$level[data$f] - 0.7 + if (truth == "tail") 4 * (data$z1 > 128) else 0
+  drop(parts %*% effects$slope) + effects$level[data$f] - (if (rare) 3.2 else 0.7) +
+    if (truth == "tail") 4 * (data$z1 > 128) else 0
 }
 
 one <- function(p, seed, setting) {

@@ -84,8 +84,8 @@ struct opt_options {
   int max_iterations;    /* upper bound of the planned number */
   double mult_g, mult_h; /* first candidate, in units of the short step (b_g, b_H) */
   double back_g, back_h; /* ratio of successive candidates (beta_g, beta_H) */
-  /* For a run that ends without a step (head of opt_tight.c): */
-  double start_curvature; /* of the objective along a gradient of columns at the start; 0: the run ends at the start */
+  /* For the end of a run (head of opt_tight.c): */
+  double start_curvature; /* of the objective along a gradient of columns; 0: the run ends at its last point */
   double signal;          /* smallest standard deviation of a coefficient that the solution is shrunk for */
   int signals;            /* number of such values, each twice the one before */
   struct batch_options batch;

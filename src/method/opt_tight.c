@@ -12,10 +12,11 @@
  * With spend_all the run continues from a certified point until the budget is
  * spent, and ends at the last certified point.
  *
- * If such a run takes no step, it has measured the gradient at its start only. With a start_curvature it then ends at
- * the mean of the minimiser given all these measurements, in a quadratic model of the objective with the Hessian
- * start_curvature times the unit matrix (posterior.c). The intercept stays: that of the start is a good one. Where
- * there is no more than noise, the mean is close to the start.
+ * With a start_curvature such a run ends at the mean of the minimiser given all gradients that it measured at its last
+ * point, in a quadratic model of the objective with the Hessian start_curvature times the unit matrix (posterior.c).
+ * The intercept stays: that of the start is a good one. Where there is no more than noise, the mean is close to the
+ * point. A run without a step says nothing of its end. A certified point moves no farther than its certificate allows:
+ * over a distance r the gradient changes by at most G r and the Hessian by at most M r.
  *
  * A phase on batches does the same with releases on a fresh batch each, until
  * a point passes: this candidate is the start of the phases on the full data.
@@ -59,13 +60,15 @@ struct state {
   double batch_slice; /* of all iterations of a phase on batches */
   int candidate;      /* of a phase on batches */
   /* The last certified point, with its certificate as in the result. */
-  int certified;
+  int certified, here; /* here: w is that point */
   double *best;
   double certificate[4];
 };
 
 static int done(const struct state *s);
-static int leave_start(struct state *s);
+static int last_move(struct state *s);
+static double freedom(const struct state *s);
+static void moved_by(struct state *s, int certified, double length);
 static int run_phase(struct state *s, int last_phase);
 static void keep_certified(struct state *s);
 static void restore_certified(struct state *s);
@@ -114,27 +117,51 @@ int opt_tight(const struct objective *f, const struct opt_options *o, const stru
   }
   if (s.certified) restore_certified(&s);
   if (s.steps == 0 && o->spend_all) result->status = OPT_START;
-  if (status == BASE_OK && result->status == OPT_START && o->start_curvature > 0) status = leave_start(&s);
+  if (status == BASE_OK && o->spend_all && o->start_curvature > 0) status = last_move(&s);
   base_free(memory);
   return status;
 }
 
-/* The posterior distribution is the same whether the costs of measurements depend on earlier ones or not. What is known
- * of the gradient and the eigenvalues is known at the start only. */
-static int leave_start(struct state *s) {
+/* The posterior distribution is the same whether the costs of measurements depend on earlier ones or not. */
+static int last_move(struct state *s) {
   size_t columns = oracle_columns(s->f->oracle), skip = s->f->dim - columns;
-  if (s->first.count == 0) return BASE_OK;
+  int certified = s->certified && s->steps > 0;
+  struct pool *pool = s->steps > 0 ? &s->gradient : &s->first;
+  if (pool->count == 0 || (certified && !s->here)) return BASE_OK;
   const struct posterior p = {
-      .dim = columns, .sd = pool_sd(&s->first), .least = s->o->signal, .levels = s->o->signals};
-  la_scale(s->f->dim, -1, s->first.mean);
-  int status = posterior_mean_scalar(&p, s->o->start_curvature, s->first.mean + skip, s->direction);
+      .dim = columns, .sd = pool_sd(pool), .least = s->o->signal, .levels = s->o->signals};
+  la_scale(s->f->dim, -1, pool->mean);
+  int status = posterior_mean_scalar(&p, s->o->start_curvature, pool->mean + skip, s->direction);
   if (status != BASE_OK) return status;
+  double length = la_norm(columns, s->direction), most = certified ? freedom(s) : length;
+  if (length > most) la_scale(columns, most / length, s->direction);
+  length = fmin(length, most);
   la_axpy(columns, 1, s->direction, s->w + skip);
-  trace_last(&s->result->trace)->step = la_norm(columns, s->direction);
-  result_forget(s->result);
-  if (s->result->eigen_known) s->result->eigen_lower = -s->f->lower;
-  s->result->status = OPT_BUDGET;
+  trace_last(&s->result->trace)->step = length;
+  moved_by(s, certified, length);
   return BASE_OK;
+}
+
+/* How far a certified point may move. */
+static double freedom(const struct state *s) {
+  const struct opt_result *r = s->result;
+  double gradient = fmax(s->o->eps_g - r->gradient_upper, 0) / s->f->smooth;
+  double curvature = fmax(r->eigen_lower + s->o->eps_h, 0) / s->f->third;
+  return s->f->lower <= s->o->eps_h ? gradient : fmin(gradient, curvature);
+}
+
+/* What is known of the gradient and the eigenvalues is known where they were measured. */
+static void moved_by(struct state *s, int certified, double length) {
+  struct opt_result *r = s->result;
+  double upper = r->gradient_upper + s->f->smooth * length, lower = r->eigen_lower - s->f->third * length;
+  result_forget(r);
+  if (r->eigen_known) r->eigen_lower = -s->f->lower;
+  if (certified) {
+    r->gradient_upper = upper;
+    r->eigen_lower = fmax(lower, -s->f->lower);
+  } else {
+    r->status = OPT_BUDGET;
+  }
 }
 
 /* With spend_all a certified point is kept and the run continues from it. */
@@ -148,6 +175,9 @@ static int run_phase(struct state *s, int last_phase) {
     double left = phase_left(s->f, s->phase);
     if (!(left > NOTHING_LEFT * s->phase->rho)) break;
     base_progress(s->iteration, iterations);
+    /* The cost of a Hessian changes the costs that follow, and whether there was one depends on releases: to keep
+     * averages exactly Gaussian, a new average begins. */
+    if (s->hessian.precision > 0) pool_reset(&s->gradient);
     s->last = last_phase && s->iteration == iterations;
     /* The budget that a Hessian may need is not spent on gradients; the last gradient takes all the rest. */
     s->slice = left * (both ? 1 - o->hessian_share : 1) / (iterations - s->iteration + 1) * ALMOST;
@@ -158,9 +188,6 @@ static int run_phase(struct state *s, int last_phase) {
     if (status != BASE_OK || done(s) || (s->phase->batch && s->candidate)) return status;
     if (!moved && !s->last) status = gradient_step(s);
     if (status != BASE_OK) return status;
-    /* The cost of a Hessian changes the costs that follow, and whether there was one depends on releases: to keep
-     * averages exactly Gaussian, a new average begins. */
-    if (s->hessian.precision > 0) pool_reset(&s->gradient);
   }
   return BASE_OK;
 }
@@ -223,7 +250,7 @@ static void keep_certified(struct state *s) {
   const double certificate[] = {r->gradient_norm, r->gradient_upper, r->eigen_min, r->eigen_lower};
   memcpy(s->certificate, certificate, sizeof certificate);
   memcpy(s->best, s->w, s->f->dim * sizeof(double));
-  s->certified = 1;
+  s->certified = s->here = 1;
 }
 
 static void restore_certified(struct state *s) {
@@ -334,6 +361,7 @@ static void arrive(struct state *s) {
   pool_reset(&s->gradient);
   pool_reset(&s->hessian);
   result_forget(s->result);
+  s->here = 0;
 }
 
 /* Cost of a gradient with this sd (a decrease's sd relative to step times
