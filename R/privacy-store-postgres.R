@@ -120,7 +120,7 @@ postgres_charge <- function(con, name, reservation, check) {
             "End the transaction first.", call = NULL)
     }
     row <- c(as.list(written), reservation[setdiff(names(reservation), names(written))])
-    if (!identical(hash_fields(row[row_fields]), row$hash)) {
+    if (!identical(row_hash(row), row$hash)) {
       abort("store", "The server wrote another row than it was given. Nothing was released.", call = NULL)
     }
     row

@@ -32,6 +32,8 @@ hash_fields <- function(fields) {
   .Call(ffi_sha256, do.call(paste0, unname(parts)))
 }
 
+row_hash <- function(rows) hash_fields(rows[row_fields])
+
 # a + b, at least: the rounding error of the sum (Knuth's two-sum) must not be in favour of who spends.
 add_above <- function(a, b) {
   sum <- a + b
@@ -70,7 +72,7 @@ store_state <- function(study, read_rows, name) {
   whole <- identical(hash_fields(study[study_fields]), study$hash) &&
     identical(as.integer(rows$number), seq_len(nrow(rows))) &&
     identical(rows$previous, utils::head(previous, -1L)) &&
-    (nrow(rows) == 0L || identical(hash_fields(rows[row_fields]), rows$hash))
+    (nrow(rows) == 0L || identical(row_hash(rows), rows$hash))
   if (!whole) refuse("was changed or is damaged: its rows do not follow from each other. Nothing was released.")
   list(study = study, rows = rows, used = c(rho = sum_above(rows$rho), eps = sum_above(rows$other_eps),
                                             delta = sum_above(rows$other_delta)))
@@ -113,7 +115,7 @@ next_row <- function(state, reservation, name) {
   row <- c(list(number = nrow(state$rows) + 1L), reservation, list(
     previous = if (nrow(state$rows) > 0L) state$rows$hash[nrow(state$rows)] else state$study$hash
   ))
-  c(row, hash = hash_fields(row[row_fields]))
+  c(row, hash = row_hash(row))
 }
 
 refuse_reservation <- function(state, name) {

@@ -53,10 +53,10 @@ test_that("a row cannot be changed with its hash, as the next one follows from i
   path <- local_stores()
   b <- new_store(path)
   for (i in 1:2) charge(b)
-  row <- dpsosp:::store_row(b, 1L)
-  row$rho <- sprintf("%a", 1e-9)
-  hash <- dpsosp:::hash_fields(row[dpsosp:::row_fields])
-  store_edit(path, sprintf("UPDATE reservation SET rho = '%s', hash = '%s' WHERE number = 1", row$rho, hash),
+  row <- as.list(dpsosp:::stored_state(b)$rows[1, ])
+  row$n <- "1000"
+  hash <- dpsosp:::row_hash(row)
+  store_edit(path, sprintf("UPDATE reservation SET n = '%s', hash = '%s' WHERE number = 1", row$n, hash),
              sprintf("UPDATE reservation SET previous = '%s' WHERE number = 2", hash))
   expect_error(charge(b), "follow from each other", class = store_error)
 })

@@ -110,6 +110,20 @@ test_that("a reservation that may be lost is no reservation", {
   expect_equal(nrow(dp_ledger(b)), 1L)
 })
 
+test_that("the function waits for the study's row before it adds up", {
+  local_stores()
+  owner <- postgres_connection()
+  b <- postgres_store(owner)
+  other <- as_role(owner, "postgres")
+  DBI::dbExecute(owner, "BEGIN")
+  reserve_sql(owner, "0x1p-10")
+  DBI::dbExecute(other, "SET lock_timeout = '200ms'")
+  expect_error(reserve_sql(other, "0x1p-10"), "FOR UPDATE")
+  DBI::dbExecute(owner, "COMMIT")
+  suppressWarnings(reserve_sql(other, "0x1p-10"))
+  expect_equal(nrow(dp_ledger(b)), 2L)
+})
+
 test_that("two analysts at the same time do not exceed the capacity", {
   local_stores()
   owner <- postgres_connection()

@@ -155,6 +155,8 @@ test_that("each accountant counts what it can, the other part the rest", {
 test_that("sums of the other part are exact up to a billionth, which the capacity pays for", {
   path <- local_stores()
   b <- new_store(path, other = c(eps = 0.3, delta = 3e-8))
+  expect_error(store_fit(b, eps = 0.1, delta = 3.001e-8, method = "objpert"), class = exhausted)
+  expect_error(store_fit(b, eps = 0.3001, delta = 1e-8, method = "objpert"), class = exhausted)
   for (i in 1:3) store_fit(b, eps = 0.1, delta = 1e-8, method = "objpert")
   expect_gt(0.1 + 0.1 + 0.1, 0.3)
   expect_error(store_fit(b, eps = 1e-6, delta = 1e-12, method = "objpert"), class = exhausted)
