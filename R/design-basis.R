@@ -198,15 +198,17 @@ check_smooth <- function(basis, refuse) {
     refuse("`knots` must be two or more different numbers, not nearer than ", smooth_apart[["relative"]],
            " times the largest; the least and the largest are the range of x.")
   }
-  list(kind = basis$kind, x = basis$x, columns = check_smooth_size(basis[["k"]], refuse),
+  list(kind = basis$kind, x = without_parentheses(basis$x), columns = check_smooth_size(basis[["k"]], refuse),
        knots = if (!is.null(knots)) sort(as.double(knots)))
 }
 
 check_product <- function(basis, refuse) {
   if (is.null(basis$z)) refuse("ti() needs two columns.")
   columns <- check_smooth_size(basis[["k"]], refuse) %||% smooth_products
-  list(kind = basis$kind, x = basis$x, z = basis$z, columns = columns)
+  list(kind = basis$kind, x = without_parentheses(basis$x), z = without_parentheses(basis$z), columns = columns)
 }
+
+without_parentheses <- function(e) if (is.call(e) && identical(e[[1]], quote(`(`))) without_parentheses(e[[2]]) else e
 
 check_smooth_size <- function(k, refuse) {
   if (is.null(k)) return(NULL)

@@ -97,6 +97,10 @@ declare_ranges <- function(design, bounds, variables, known, data, call) {
 # Refuses a declared range that determines nothing, as it would be ignored.
 check_used <- function(design, name, predictors, call) {
   of_it <- predictors[vapply(design$predictors[predictors], function(e) name %in% all.vars(e), NA)]
+  if (length(of_it) > 0L && all(of_it %in% names_with_knots(design))) {
+    abort("argument", "`bounds` has a range for `", name, "`, and `knots` in `formula` has another: leave out one.",
+          call = call)
+  }
   if (!all(is.na(design$ranges[of_it, "lower"]))) return(invisible())
   abort("argument", "`bounds` names `", name, "`, from whose range none follows for ", quote_names(of_it),
         ": declare that one instead, or the ranges of all columns in it.", call = call)

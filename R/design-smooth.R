@@ -122,6 +122,11 @@ design_smooth <- function(terms, bases, predictors, bounded, call) {
        bounded = bounded, added = character(), square = 0)
 }
 
+# The labels of smooths whose knots, and so their range, the formula declares.
+names_with_knots <- function(design) {
+  names(Filter(function(term) !is.null(term$knots), design$smooth$terms))
+}
+
 has_smooths <- function(design) !is.null(design$smooth)
 
 # The design, for functions that need all columns in advance.
