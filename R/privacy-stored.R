@@ -231,8 +231,10 @@ stored_state <- function(budget) {
 }
 
 check_same_study <- function(state, budget) {
-  if (identical(state$study$id, budget$id)) return(invisible())
-  abort("store", "The store ", budget$store$text, " holds another study now. Nothing was released.", call = NULL)
+  refuse <- function(...) abort("store", ..., " Nothing was released.", call = NULL)
+  if (!identical(state$study$id, budget$id)) refuse("The store ", budget$store$text, " holds another study now.")
+  # With another accountant or order than the store's the same eps would have another cost.
+  if (!identical(as_stored(budget$store, state$study), budget)) refuse("`budget` was changed: open it again.")
 }
 
 # Commits one reservation, and returns its receipt.

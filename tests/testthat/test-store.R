@@ -180,8 +180,9 @@ test_that("equal reservations use the capacity up, and no more", {
   for (wrong in c(-1e-3, 0, NaN, Inf)) {
     expect_error(dpsosp:::reserve(b, c(rho = wrong, eps = 0, delta = 0), claim, "f"), class = "dpsosp_error")
   }
-  b$eps <- b$delta <- 1 # the object is a label: the file decides
-  expect_error(dpsosp:::reserve(b, c(rho = capacity / 2, eps = 0, delta = 0), claim, "f"), class = exhausted)
+  for (edit in list(list(eps = 3), list(accountant = "gdp"), list(order = 3), list(neighbours = "zero-out"))) {
+    expect_error(dp_reserve(utils::modifyList(b, edit), eps = 0.001), "changed", class = store_error)
+  }
   expect_equal(nrow(dp_ledger(b)), 3L)
 })
 
