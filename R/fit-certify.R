@@ -131,6 +131,6 @@ dp_ledger.dp_certificate <- function(x) x$privacy$ledger
 print.dp_certificate <- function(x, ...) {
   check_dots()
   cat("<dp_certificate> of the ", x$of, ", from ", x$n, " other records\n", sep = "")
-  cat(privacy_text(x$privacy), certificate_lines(x, "on the scale of the mapped rows"), sep = "\n")
+  cat(privacy_text(checked_privacy(x$privacy)), certificate_lines(x, "on the scale of the mapped rows"), sep = "\n")
   invisible(x)
 }

@@ -242,9 +242,6 @@ matrix_newdata <- function(design, newdata, call, arg = "newdata") {
 #' @export
 dp_ledger.dp_sosp <- function(x) rbind(x$privacy$ledger, x$inference$privacy$ledger)
 
-# The row that closes a ledger is no release.
-is_release <- function(ledger) ledger$what != "unused"
-
 # The map between the types "response" and "link" of predict().
 fit_link <- function(fit) {
   kind <- fit$response$kind
@@ -277,6 +274,7 @@ privacy_text <- function(privacy) {
     paste0("Private: ", guarantee_text(privacy$eps, privacy$delta), " (",
            privacy$neighbours, ", ", accountant_texts[[privacy$accountant]],
            if (!is.null(privacy$order)) paste(" at order", format(privacy$order, digits = 4)), ")"),
+    doubt_text(privacy),
     privacy$parts,
     if (!is.null(privacy$shared)) paste0("From a shared budget of ", privacy$shared),
     if (privacy$noise == "reproducible") study_text

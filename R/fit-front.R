@@ -205,8 +205,8 @@
 #'   * `decrease`: a lower bound on how far the objective at the solution is below that at the start, with the
 #'     certificate's confidence (for this bound alone); `NA` where no release tells, as with methods that release no
 #'     values;
-#'   * `privacy`: eps, delta, rho, accountant, for batches its Renyi order, neighbours, noise and the ledger, from whose
-#'     sum [dp_convert()] computes eps;
+#'   * `privacy`: eps, delta, rho, mu (of all releases together, where all are Gaussian, else `NA`), accountant, for
+#'     batches its Renyi order, neighbours, noise and the ledger, from which [dp_verify()] recomputes eps;
 #'   * `trace`: one row per release;
 #'   * `released`: the last `gradient` and the last `matrix` that the fit paid for, of the mean loss on the full data
 #'     without the penalty, `NULL` where there was none. Each is a list of `query` (such as `"gradient"` or

@@ -68,12 +68,13 @@ estimand_text <- function(fit) {
 # The guarantee of the fit and of intervals that were released later, for the same records: entries as in the fit's own,
 # and parts, a text that says what is added.
 fit_privacy <- function(fit) {
-  privacy <- fit$privacy
-  later <- fit$inference$privacy
-  if (is.null(later)) return(privacy)
+  privacy <- checked_privacy(fit$privacy)
+  if (is.null(fit$inference$privacy)) return(privacy)
+  later <- checked_privacy(fit$inference$privacy)
   parts <- paste0("That is the sum of the fit, ", guarantee_text(privacy$eps, privacy$delta), ", and its intervals, ",
                   guarantee_text(later$eps, later$delta))
   if ("reproducible" %in% later$noise) privacy$noise <- later$noise
+  privacy$stated <- privacy$stated %||% later$stated
   total <- composed(privacy, later)
   privacy[names(total)] <- total
   if (privacy$accountant == "added") privacy$order <- NULL # that of the fit alone

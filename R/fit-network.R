@@ -46,7 +46,8 @@ print.dp_network <- function(x, digits = 3, ...) {
   digits <- check_digits(digits)
   cat("<dp_network> ", x$method, ", ", model_text(x$model), ", ", format(length(x$weights), big.mark = ","),
       " weights, ", loss_text(x$loss), " loss, n = ", x$n, "\n", sep = "")
-  cat(null_text(x$checks, x$n) %||% usable_text(x$checks), privacy_text(x$privacy), batch_text(x$batch), sep = "\n")
+  cat(null_text(x$checks, x$n) %||% usable_text(x$checks), privacy_text(checked_privacy(x$privacy)),
+      batch_text(x$batch), sep = "\n")
   cat(sum(grepl("gradient", x$trace$query)), " gradients, each record's part clipped to ",
       format(x$control$clip, digits = digits), "\nNothing is certified: networks have no bounds for it\n", sep = "")
   invisible(x)

@@ -132,6 +132,7 @@ class_text <- function(checks, response) {
 }
 
 usable_text <- function(checks) {
+  if (is.null(checks$usable)) return("How many of them are used was not measured")
   switch(usable_verdict(checks),
     usable = paste("Usable:", fraction_text(checks$usable)),
     unclear = "The noise is too large to tell whether any of them was used"

@@ -152,17 +152,23 @@ budget_state <- function(budget) {
 #' One row for every release, in the order in which they were made. The guarantee is the whole budget, also when part
 #' of it is unused: the amounts only show how it was spent.
 #'
-#' @param x A budget, an oracle or a fit.
+#' @param x A budget, an oracle or a fit; or a list of fits and other results with a ledger, such as
+#'   `list(main = first, second)`.
 #' @return A data frame with the columns `what` (the query), `mechanism`,
 #'   `rho` (its cost; under a Renyi filter the divergence over its order), `mu` (the same as `sqrt(2 rho)` for Gaussian
 #'   releases, else `NA`), `sensitivity` (of the released quantity, rounding
 #'   included), `scale` (of the noise: standard deviation, Laplace scale or
-#'   temperature) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
+#'   temperature), `values` (how many values the charge covers, each with this sensitivity and scale, such as the
+#'   candidates of a line search; 1 where the sensitivity is that of all released numbers together; [dp_verify()] has
+#'   the formulas) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
 #'   budget of a fit that owned it.
 #'
 #'   Of a budget with a `store`: a row for each reservation, with `number`, `time`, `user`, `host`, `label`, `call`, `n`
 #'   (records; `NA` where it is not known), `relation`, `method`, `accountant` (`"other"`: paid by the part `other`),
 #'   `rho`, `other_eps`, `other_delta` and `hash`.
+#'
+#'   For a list the columns `fit` (its name or number in the list), `label`, `time` and `receipt` (the number of its
+#'   reservation in a durable budget) come first, `NA` where a fit has none.
 #' @section Errors: `dpsosp_error_argument` for an `x` of any other class; `dpsosp_error_restored` for an oracle that
 #'   was saved.
 #' @examples
@@ -189,7 +195,8 @@ dp_ledger.dp_budget <- function(x) {
   data.frame(
     what = state$what, mechanism = state$mechanism, rho = state$rho,
     mu = ifelse(gaussian, sqrt(2 * state$rho), NA_real_),
-    sensitivity = state$sensitivity, scale = state$scale, neighbours = rep(state$neighbours, length(state$what))
+    sensitivity = state$sensitivity, scale = state$scale, values = state$values,
+    neighbours = rep(state$neighbours, length(state$what))
   )
 }
 
@@ -213,6 +220,9 @@ print.dp_budget <- function(x, digits = NULL, ...) {
   invisible(x)
 }
 
+# The row that closes a ledger is no release.
+is_release <- function(ledger) ledger$what != "unused"
+
 # What two releases with the guarantees `first` and `later`, each as in a fit, cost records that are in both: the
 # entries of a guarantee that differ from those of `first`. Gaussian DP composes exactly (proofs: gdp-filter); others
 # add. NULL under different relations.
@@ -220,9 +230,9 @@ composed <- function(first, later) {
   if (first$neighbours != later$neighbours) return(NULL)
   if (first$accountant == "gdp" && later$accountant == "gdp") {
     sum <- list(rho = first$rho + later$rho, delta = max(first$delta, later$delta), accountant = "gdp")
-    return(c(sum, eps = eps_of(sum, sum$rho)))
+    return(c(sum, eps = eps_of(sum, sum$rho), mu = sqrt(2 * sum$rho)))
   }
-  list(eps = first$eps + later$eps, delta = first$delta + later$delta, accountant = "added")
+  list(eps = first$eps + later$eps, delta = first$delta + later$delta, mu = NA_real_, accountant = "added")
 }
 
 # A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
@@ -231,7 +241,7 @@ rho_of <- function(job, eps) {
     gdp = .Call(ffi_gdp_mu, eps, job$delta)^2 / 2,
     perturbed = .Call(ffi_perturbed_mu, eps, job$delta, job$perturbed)^2 / 2,
     zcdp = .Call(ffi_zcdp_rho, eps, job$delta),
-    renyi = .Call(ffi_rdp_budget, job$budget$order, eps, job$delta) / job$budget$order
+    renyi = .Call(ffi_rdp_budget, order_of(job), eps, job$delta) / order_of(job)
   )
 }
 
@@ -240,6 +250,9 @@ eps_of <- function(job, rho) {
     gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), job$delta),
     perturbed = .Call(ffi_perturbed_epsilon, sqrt(2 * rho), job$delta, job$perturbed),
     zcdp = .Call(ffi_zcdp_epsilon, rho, job$delta),
-    renyi = renyi_eps(job$budget$order, job$budget$order * rho, job$delta)
+    renyi = renyi_eps(order_of(job), order_of(job) * rho, job$delta)
   )
 }
+
+# Of a claim, or of the entry `privacy` of a result.
+order_of <- function(job) job$order %||% job$budget$order

@@ -104,7 +104,9 @@ new_privacy <- function(claim) {
   whole <- !is.null(eps) && claim$rho == rho_of(claim, eps)
   c(receipt_entries(claim, claim$budget$receipt), list(
     eps = if (whole) eps else eps_of(claim, claim$rho), delta = claim$delta, rho = claim$rho,
+    mu = if (claim$accountant == "gdp") sqrt(2 * claim$rho) else NA_real_, # of all releases together
     accountant = claim$accountant, order = claim$budget$order, perturbed = claim$perturbed,
+    lambda = claim$lambda,
     neighbours = claim$neighbours,
     noise = claim$noise, shared = if (!is.null(claim$asked$budget)) budget_text(claim$asked$budget), ledger = ledger
   ))

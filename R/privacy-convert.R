@@ -37,6 +37,10 @@
 #'   as a plain numeric vector.
 #' @param order Renyi order, above 1. `rho` is then the divergence at this order divided by the order, as in the
 #'   [dp_ledger()] of a fit on batches, whose order is `fit$privacy$order`.
+#' @param group `NULL`, or numbers of records, whole and at least 1: what is given holds for one record, the result for
+#'   so many records of one person together. `mu` becomes `group * mu`, `rho` becomes `group^2 * rho`. From `eps` and
+#'   `delta` alone follow `group * eps` and `delta` times the sum of `exp(j eps)`, j < `group`, without `mu` and `rho`.
+#'   At one `order` there is no rule.
 #' @param ... Not used; anything in it is an error.
 #' @return A data frame of class `dpsosp_conversion` with the columns `eps`,
 #'   `delta`, `rho` and `mu` and one row for each element of the arguments
@@ -61,14 +65,19 @@
 #' dp_convert(rho = 0.02, order = 12, delta = 1e-6, to = "eps")
 #' # standard deviation over sensitivity of one Gaussian release
 #' 1 / dp_convert(eps = 0.6, delta = 1e-5, to = "mu")
+#' # what a Gaussian release of eps = 1 for a record guarantees to persons with 2, 5 and 10 records
+#' mu <- dp_convert(eps = 1, delta = 1e-6, to = "mu")
+#' dp_convert(mu = mu, delta = 1e-6, to = "eps", group = c(2, 5, 10))
 #' @export
-dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NULL, order = NULL, ...) {
+dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NULL, order = NULL, group = NULL, ...) {
   check_dots()
-  given <- list(eps = eps, delta = delta, rho = rho, mu = mu, order = order)
+  given <- list(eps = eps, delta = delta, rho = rho, mu = mu, order = order, group = group)
   given <- given[!vapply(given, is.null, NA)]
-  for (name in names(given)) given[[name]] <- check_parameter(given[[name]], name, if (name == "delta") 1 else Inf)
+  most <- c(delta = 1, group = 1e9)
+  for (name in names(given)) given[[name]] <- check_parameter(given[[name]], name, min(most[name], Inf, na.rm = TRUE))
   if (any(given$order <= 1)) abort("argument", "`order` must be greater than 1.")
-  given <- recycle_parameters(given)
+  if (!all(given$group >= 1, given$group %% 1 == 0)) abort("argument", "`group` must be whole numbers of at least 1.")
+  given <- of_group(recycle_parameters(given))
   table <- conversion_table(given)
   if (is.null(to)) return(structure(table, class = c("dpsosp_conversion", "data.frame"), given = names(given)))
   to <- check_choice(to, names(table), "to")
@@ -78,12 +87,41 @@ dp_convert <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, to = NUL
   table[[to]]
 }
 
+# ---- groups of records (proofs: groups) ----
+
+# What is given for one record, for `group` records. From (eps, delta) no mu or rho of a group follows, so these get
+# other names.
+of_group <- function(given, call = sys.call(-1)) {
+  k <- given$group
+  given$group <- NULL
+  if (is.null(k) || all(k == 1)) return(given)
+  if (!is.null(given$order)) {
+    abort("argument", "There is no rule for a `group` at one Renyi `order`: convert to `eps` first, then give `eps` ",
+          "and `delta` with `group`.", call = call)
+  }
+  if (setequal(names(given), c("eps", "delta"))) {
+    given$delta <- group_delta(given$eps, given$delta, k)
+    given$eps <- k * given$eps
+    return(stats::setNames(given, c("group eps", "group delta")))
+  }
+  if (!is.null(given$mu)) given$mu <- k * given$mu
+  if (!is.null(given$rho)) given$rho <- k^2 * given$rho
+  given
+}
+
+# delta (1 + e^eps + ... + e^((k - 1) eps)), at most 1.
+group_delta <- function(eps, delta, k) {
+  sum <- ifelse(eps == 0, k, expm1(k * eps) / expm1(eps)) * (1 + 8 * .Machine$double.eps)
+  pmin(1, ifelse(delta == 0, 0, delta * ifelse(is.finite(sum), sum, Inf)))
+}
+
 conversion_table <- function(given, call = sys.call(-1)) {
   x <- data.frame(eps = NA_real_, delta = NA_real_, rho = NA_real_, mu = NA_real_)
   x <- x[rep(1L, length(given[[1]])), , drop = FALSE]
   rownames(x) <- NULL
-  x[names(given)] <- given
+  x[sub("group ", "", names(given))] <- given
   switch(paste(names(given), collapse = " "),
+    "group eps group delta" = NULL,
     "eps delta" = {
       x$rho <- .Call(ffi_zcdp_rho, x$eps, x$delta)
       x$mu <- .Call(ffi_gdp_mu, x$eps, x$delta)

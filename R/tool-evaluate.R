@@ -330,7 +330,7 @@ print.dp_evaluation <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   cat("<dp_evaluation> of ", x$n, " records\n", sep = "")
-  cat(privacy_text(x$privacy), sep = "\n")
+  cat(privacy_text(checked_privacy(x$privacy)), sep = "\n")
   cat("\n")
   print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
   cat("se: of this release's noise; sampling: of the records as a sample\n")

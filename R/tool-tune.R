@@ -247,10 +247,13 @@ tune_split <- function(tune) {
   chosen <- runs[[index]]
   choice <- dp_ledger(budget)
   temperature <- merit$width * choice$scale / nrow(tune$held_out) # of means, in units of the metric
-  ledger <- data.frame(what = rep("fit", k), mechanism = "gaussian", rho = tune$mu^2 / (2 * k), mu = tune$mu / sqrt(k),
-                       sensitivity = NA_real_, scale = NA_real_, neighbours = tune$neighbours)
-  list(run = chosen, strategy = "split", mu = tune$mu / sqrt(k), estimate = NA_real_, se = NA_real_,
-       resolution = temperature * log(k / 0.05), rho = tune$mu^2 / 2, ledger = ledger, choice = choice)
+  # All releases of a fit together have this sensitivity, in units of their noise.
+  each <- tune$mu / sqrt(k)
+  ledger <- data.frame(what = rep("fit", k), mechanism = "gaussian", rho = each^2 / 2, mu = each, sensitivity = each,
+                       scale = 1, values = 1, neighbours = tune$neighbours)
+  list(run = chosen, strategy = "split", mu = each, estimate = NA_real_, se = NA_real_,
+       resolution = temperature * log(k / 0.05), rho = tune$mu^2 / 2, ledger = ledger, choice = choice,
+       tuning = list(choice = choice))
 }
 
 # The best of the runs. Each is mu-GDP, as a record is either for training or held out (proofs: best-of-runs, held-out).
@@ -266,7 +269,8 @@ tune_random <- function(tune) {
   .Call(ffi_ledger_close, budget$pointer, tune$neighbours, 0)
   se <- best$se
   list(run = best, strategy = plan$law, mu = plan$mu, estimate = best$estimate, se = se,
-       resolution = 2 * sqrt(2) * se, rho = budget_state(budget)$capacity, ledger = dp_ledger(budget))
+       resolution = 2 * sqrt(2) * se, rho = budget_state(budget)$capacity, ledger = dp_ledger(budget),
+       tuning = plan[c("law", "mean", "mu", "order")])
 }
 
 score_run <- function(run, mu, tune) {
@@ -285,8 +289,9 @@ is_for_study <- function(tune) tune$noise == "reproducible"
 new_tune <- function(tune, result) {
   fit <- result$run$fit
   fit$privacy <- c(receipt_entries(tune, tune$receipt), list(
-    eps = tune$eps, delta = tune$delta, rho = result$rho, accountant = "tuned", neighbours = tune$neighbours,
-    noise = tune$noise, shared = if (!is.null(tune$asked$budget)) budget_text(tune$asked$budget), ledger = result$ledger
+    eps = tune$eps, delta = tune$delta, rho = result$rho, mu = NA_real_, accountant = "tuned", tuning = result$tuning,
+    neighbours = tune$neighbours, noise = tune$noise,
+    shared = if (!is.null(tune$asked$budget)) budget_text(tune$asked$budget), ledger = result$ledger
   ))
   structure(class = "dp_tune", list(
     fit = fit, chosen = result$run$name, candidates = names(tune$candidates), strategy = result$strategy,
@@ -304,7 +309,7 @@ print.dp_tune <- function(x, digits = 3, ...) {
   show <- function(value) format(value, digits = digits %||% 3)
   cat("<dp_tune> \"", x$chosen, "\" of ", length(x$candidates), " candidates: ", quote_all(x$candidates), "\n",
       sep = "")
-  cat(privacy_text(x$privacy), sep = "\n")
+  cat(privacy_text(checked_privacy(x$privacy)), sep = "\n")
   cat("Strategy: ", strategy_text(x), "\n", sep = "")
   cat("Cost: the fit's noise is ", show(1 / x$cost), " times that of a fit with the whole budget, and it has ",
       x$n[["training"]], " of ", sum(x$n), " records\n", sep = "")

@@ -73,14 +73,14 @@ SEXP ffi_ledger_close(SEXP ledger, SEXP neighbours, SEXP keep) {
 SEXP ffi_ledger_state(SEXP ledger) {
   const struct ledger *l = arg_ledger(ledger);
   static const char *const names[] = {"accountant", "capacity", "spent",       "left",  "what",
-                                      "mechanism",  "rho",      "sensitivity", "scale", "neighbours"};
-  SEXP out = PROTECT(glue_list(10, names));
+                                      "mechanism",  "rho",      "sensitivity", "scale", "values", "neighbours"};
+  SEXP out = PROTECT(glue_list(11, names));
   R_xlen_t n = (R_xlen_t)ledger_length(l);
   SET_VECTOR_ELT(out, 0, Rf_mkString(accountants[ledger_accountant_of(l)]));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(ledger_capacity(l)));
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(ledger_spent(l)));
   SET_VECTOR_ELT(out, 3, Rf_ScalarReal(ledger_left(l)));
-  for (int i = 4; i < 9; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(i < 6 ? STRSXP : REALSXP, n));
+  for (int i = 4; i < 10; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(i < 6 ? STRSXP : REALSXP, n));
   for (R_xlen_t i = 0; i < n; i++) {
     const struct ledger_entry *e = ledger_at(l, (size_t)i);
     SET_STRING_ELT(VECTOR_ELT(out, 4), i, Rf_mkChar(e->what));
@@ -88,8 +88,9 @@ SEXP ffi_ledger_state(SEXP ledger) {
     REAL(VECTOR_ELT(out, 6))[i] = e->rho;
     REAL(VECTOR_ELT(out, 7))[i] = e->sensitivity;
     REAL(VECTOR_ELT(out, 8))[i] = e->scale;
+    REAL(VECTOR_ELT(out, 9))[i] = e->values;
   }
-  SET_VECTOR_ELT(out, 9, n > 0 ? Rf_mkString(relations[ledger_neighbours(l)]) : Rf_ScalarString(NA_STRING));
+  SET_VECTOR_ELT(out, 10, n > 0 ? Rf_mkString(relations[ledger_neighbours(l)]) : Rf_ScalarString(NA_STRING));
   UNPROTECT(1);
   return out;
 }

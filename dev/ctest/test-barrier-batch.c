@@ -81,6 +81,9 @@ static void costs(enum oracle_neighbours neighbours, enum scheme scheme, double 
     CHECK_NEAR(ledger_spent(f.ledger) - before, charged, 0);
     const struct ledger_entry *e = ledger_at(f.ledger, ledger_length(f.ledger) - 1);
     CHECK(strncmp(e->what, "batch ", 6) == 0 && e->scale == (share[i % 3] < 1 ? sd_g : sd_h));
+    /* The row of the first query shows the cost of the step before amplification. */
+    CHECK_NEAR(e->values * pow(e->sensitivity / e->scale, 2) / mu2, 1, 1e-3); /* rounding is in the sensitivity */
+    CHECK_NEAR(cost_of(e->sensitivity / e->scale * sqrt(e->values), size / N, neighbours) / charged, 1, 1e-6);
     if (share[i % 3] == 0) CHECK_NEAR(oracle_sd_step_gradient(f.oracle, &how, w, asked), sd_g, 0);
     if (share[i % 3] == 1) CHECK_NEAR(oracle_sd_step_hessian(f.oracle, &how, w, asked), sd_h, 0);
   }

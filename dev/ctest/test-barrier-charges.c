@@ -69,6 +69,14 @@ static int is_blank(int query, const struct reply *r) {
   return fixture_all_zero(answer_length(query), r->answer) && (query < 4 || r->index == STEPS);
 }
 
+/* What a row says that it costs (proofs: ledger-rows). */
+static double cost_of_row(const struct ledger_entry *e) {
+  double q = e->sensitivity / e->scale;
+  if (strcmp(e->mechanism, "sparse vector") == 0) return (e->values <= 20 ? 0.11 : 0.5) * 16 * q * q;
+  if (strcmp(e->mechanism, "exponential") == 0) return (q + 0x1p-30) * (q + 0x1p-30) / 8;
+  return e->values * q * q / 2;
+}
+
 static void charges(void) {
   struct fixture f;
   struct reply r;
@@ -83,6 +91,7 @@ static void charges(void) {
     CHECK(ledger_length(f.ledger) == (size_t)q + 1);
     const struct ledger_entry *e = ledger_at(f.ledger, (size_t)q);
     CHECK(e->rho == rho && e->scale > 0 && e->sensitivity > 0 && strcmp(e->what, query_names[q]) == 0);
+    CHECK_NEAR(cost_of_row(e) / rho, 1, 1e-11);
   }
   CHECK_NEAR(oracle_left(f.oracle), 100 - spent, 1e-13);
   fixture_close(&f);

@@ -24,7 +24,7 @@ static void history(void);
 static void renyi(void);
 
 static int charge(struct ledger *l, int gaussian, double rho) {
-  struct ledger_entry entry = {"gradient", "gaussian", rho, 1, 1};
+  struct ledger_entry entry = {"gradient", "gaussian", rho, 1, 1, 1};
   return ledger_charge(l, ORACLE_REPLACE_ONE, gaussian, &entry);
 }
 
@@ -141,7 +141,7 @@ static void decisions(void) {
 /* The first charge fixes it, a refused one does not; what is unused is charged under it, too. */
 static void one_relation(void) {
   static const enum oracle_neighbours all[] = {ORACLE_REPLACE_ONE, ORACLE_ZERO_OUT};
-  struct ledger_entry most = {"gradient", "gaussian", 2, 1, 1}, some = {"gradient", "gaussian", 0.25, 1, 1};
+  struct ledger_entry most = {"gradient", "gaussian", 2, 1, 1, 1}, some = {"gradient", "gaussian", 0.25, 1, 1, 1};
   for (int k = 0; k < 2; k++) {
     enum oracle_neighbours one = all[k], other = all[1 - k];
     struct ledger *l = make(1, 1);
@@ -232,7 +232,7 @@ static void history(void) {
   struct ledger *l = make(1000, 1000);
   for (int i = 0; i < 300; i++) { /* more than the first allocation holds */
     struct ledger_entry entry = {i % 2 ? "value" : "hessian", i % 2 ? "sparse vector" : "gaussian", i + 1, 2 * i,
-                                 3 * i};
+                                 3 * i, 4 * i};
     int expected = i < 44 ? BASE_OK : BASE_ERR_BUDGET; /* 44 45 / 2 = 990 */
     CHECK(ledger_charge(l, ORACLE_REPLACE_ONE, 0, &entry) == expected);
   }
@@ -240,7 +240,7 @@ static void history(void) {
   int same = 1;
   for (int i = 0; i < 44; i++) {
     const struct ledger_entry *e = ledger_at(l, (size_t)i);
-    same = same && e->rho == i + 1 && e->sensitivity == 2 * i && e->scale == 3 * i;
+    same = same && e->rho == i + 1 && e->sensitivity == 2 * i && e->scale == 3 * i && e->values == 4 * i;
     same = same && strcmp(e->what, i % 2 ? "value" : "hessian") == 0;
     same = same && strcmp(e->mechanism, i % 2 ? "sparse vector" : "gaussian") == 0;
   }

@@ -24,7 +24,7 @@ static void act(struct fuzz *f, struct ledger *l) {
   const size_t length = ledger_length(l);
   const enum ledger_accountant accountant = ledger_accountant_of(l);
   const enum oracle_neighbours neighbours = (enum oracle_neighbours)fuzz_below(f, 2), before = ledger_neighbours(l);
-  struct ledger_entry entry = {"gradient", "gaussian", fuzz_double(f), 1, 1};
+  struct ledger_entry entry = {"gradient", "gaussian", fuzz_double(f), 1, 1, 1};
   int status, gaussian = (int)fuzz_below(f, 2);
   switch (fuzz_below(f, 4)) {
   case 0:

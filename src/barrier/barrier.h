@@ -38,6 +38,7 @@ struct ledger_entry {
   double rho;
   double sensitivity; /* of the released quantity, rounding included */
   double scale;       /* of the noise: sd, or the Laplace scale, or the temperature */
+  double values;      /* number of values, each with this sensitivity and scale (proofs: ledger-rows) */
 };
 
 /* Capacities are the amounts of rho that the budget allows under each accountant; a

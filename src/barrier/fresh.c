@@ -31,7 +31,7 @@ static struct fresh *make(const struct oracle *o, double rho) {
 
 /* All releases together have this sensitivity, in units of their noise. */
 static int charge(struct oracle *o, double rho) {
-  const struct ledger_entry entry = {"fresh records", "gaussian", rho, sqrt(2 * rho), 1};
+  const struct ledger_entry entry = {"fresh records", "gaussian", rho, sqrt(2 * rho), 1, 1};
   return ledger_charge(o->ledger, o->neighbours, 1, &entry);
 }
 

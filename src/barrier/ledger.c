@@ -153,7 +153,7 @@ void ledger_step_end(struct ledger *ledger) { ledger->in_step = 0; }
 
 int ledger_close(struct ledger *ledger, enum oracle_neighbours neighbours, double keep) {
   double unused = ledger_left(ledger) - (keep > 0 ? keep : 0) - CLOSE_SLACK * ledger_capacity(ledger);
-  struct ledger_entry entry = {"unused", "none", unused, 0, 0};
+  struct ledger_entry entry = {"unused", "none", unused, 0, 0, 0};
   if (!(unused > 0)) return BASE_OK;
   return ledger_charge(ledger, neighbours, ledger->accountant != LEDGER_ZCDP, &entry);
 }

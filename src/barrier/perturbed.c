@@ -44,7 +44,7 @@ int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, doub
   int status = strong_init(&o->all, quadratic, linear, 0, &problem);
   if (status == BASE_OK) {
     double change = record_change(o) / ((double)data_rows(o->engine.rows) * problem.least);
-    struct ledger_entry entry = {"minimiser", "gaussian", rho, change + 2 * strong_distance(&problem), 0};
+    struct ledger_entry entry = {"minimiser", "gaussian", rho, change + 2 * strong_distance(&problem), 0, 1};
     status = gaussian_scale(entry.sensitivity, rho, dim, sd);
     entry.scale = *sd;
     if (status == BASE_OK) status = ledger_charge(o->ledger, o->neighbours, 1, &entry);
@@ -72,8 +72,8 @@ int oracle_perturbed_minimiser(struct oracle *o, const double *quadratic, double
     double rounded = sqrt((double)dim) * mech_lattice(s) / 2;
     double tau = strong_distance(&problem) + rounded / (n * problem.least);
     status = gaussian_scale(2 * tau, rho_output, dim, &how->sd_output);
-    struct ledger_entry objective = {"perturbed minimiser", "objective perturbation", rho, change, s};
-    struct ledger_entry output = {"rounding", "gaussian", rho_output, 2 * tau, how->sd_output};
+    struct ledger_entry objective = {"perturbed minimiser", "objective perturbation", rho, change, s, 1};
+    struct ledger_entry output = {"rounding", "gaussian", rho_output, 2 * tau, how->sd_output, 1};
     if (status == BASE_OK) {
       ledger_take_perturbed(o->ledger);
       status = ledger_charge(o->ledger, o->neighbours, 1, &objective);

@@ -67,9 +67,11 @@ static int prepare(const struct scope *s, const struct query *q, const struct as
 }
 
 /* A release on a batch was paid for when its step was opened. */
-static int pay(struct scope *s, const struct query *q, double rho, const struct noise *noise) {
+static int pay(struct scope *s, const struct query *q, double rho, size_t k, const struct noise *noise) {
   struct oracle *o = s->oracle;
-  const struct ledger_entry entry = {q->name, q->mechanism->name, rho, noise->sensitivity, noise->scale};
+  const struct mechanism *m = q->mechanism;
+  double values = m->each || m->chooses ? (double)k : 1;
+  const struct ledger_entry entry = {q->name, m->name, rho, noise->sensitivity, noise->scale, values};
   if (s->of) return scope_pay(s, q, rho);
   return ledger_charge(o->ledger, o->neighbours, q->mechanism->gaussian, &entry);
 }
@@ -93,7 +95,7 @@ int release(struct scope *s, const struct query *q, const struct ask *a, double 
     if (!work) status = BASE_ERR_MEMORY;
   }
   if (status == BASE_OK && !s->of) status = journal_open(s->oracle, q, k);
-  if (status == BASE_OK) status = pay(s, q, rho, &noise);
+  if (status == BASE_OK) status = pay(s, q, rho, k, &noise);
   if (status == BASE_OK) status = draw(s, q, a, k, &noise, work, &out);
   if (status == BASE_OK && !s->of) journal_add(s->oracle, q, a, k, out.value, noise.scale);
   if (status != BASE_OK && out.value) memset(out.value, 0, k * sizeof(double));

@@ -109,12 +109,14 @@ static int describe(struct oracle *o, const struct schedule *how, const struct a
   int first = first_part(how), parts = 0;
   const struct query *q = first_query(first, ask);
   struct noise noise = {.sensitivity = q->sensitivity(&before, ask, 0)};
-  int status = q->mechanism->scale(release_answers(&before, q, ask), rho * how->share[first], &noise);
+  size_t k = release_answers(&before, q, ask);
+  int status = q->mechanism->scale(k, rho * how->share[first], &noise);
   for (int part = 0; part < PARTS; part++) parts += how->share[part] > 0;
   entry->what = parts > 1 ? "batch step" : names[first];
   entry->mechanism = first == PART_CHOICE ? "sparse vector on a batch" : "gaussian on a batch";
   entry->sensitivity = noise.sensitivity;
   entry->scale = noise.scale;
+  entry->values = first == PART_CHOICE ? (double)k : 1 / how->share[first];
   return status;
 }
 

@@ -27,7 +27,7 @@ int selection_open(const struct selection *s, struct ledger *ledger, const struc
   *runs = 0;
   if (s->mean == 0 || s->candidates == 0 || !(s->mu > 0)) return BASE_ERR_ARGUMENT;
   if (ledger_accountant_of(ledger) != LEDGER_RENYI) return BASE_ERR_ACCOUNTANT;
-  const struct ledger_entry entry = {"best of runs", "random runs", selection_cost(s, ledger_order(ledger)), 0, 0};
+  const struct ledger_entry entry = {"best of runs", "random runs", selection_cost(s, ledger_order(ledger)), 0, 0, 0};
   int status = ledger_charge(ledger, neighbours, 0, &entry);
   return status == BASE_OK ? draw_count(e, s, runs) : status;
 }

@@ -83,6 +83,33 @@ test_that("other data, responses and losses are seen, too", {
   null(y ~ a + b, none, bounds = bounds, model = model_mlp(hidden = 2))
 })
 
+test_that("databases, smooths, counts and every method for networks see it, too", {
+  d <- honest(4000)
+  none <- transform(d, a = NA_real_)
+  none$count <- rpois(4000, 2)
+  null <- function(...) expect_identical(suppressWarnings(loud_fit(..., eps = 1, delta = 1e-6))$status, "null")
+  pushed <- push_pair(sqlite_connection(), none)
+  for (source in pushed) for (method in c("newton-ridge", "newton", "gd")) {
+    null(y ~ a + b, source, bounds = bounds, method = method)
+  }
+  null(b ~ a, pushed$push, bounds = bounds["a"], loss = loss_huber(c(-4, 4)))
+  null(b ~ a, none, bounds = bounds["a"], loss = loss_squared(c(-4, 4)))
+  null(count ~ a + b, none, bounds = bounds, loss = loss_poisson(10))
+  null(y ~ s(a) + b, none, bounds = bounds)
+  for (method in dpsosp:::methods_with("nonconvex")) {
+    null(y ~ a + b, none, bounds = bounds, method = method, loss = "sigmoid")
+  }
+  for (method in dpsosp:::method_names(TRUE)) {
+    null(y ~ a + b, none, bounds = bounds, method = method, model = model_mlp(hidden = 2))
+  }
+})
+
+test_that("that nothing was measured is said", {
+  fit <- loud_fit(y ~ a, honest(), eps = 1, bounds = bounds["a"], method = "opt", loss = "sigmoid",
+                  target = sosp(0.3, 0.3), control = control_opt("published"))
+  expect_match(paste(capture.output(print(fit)), collapse = " "), "How many of them are used was not measured")
+})
+
 test_that("honest fits raise no alarm, and show how many records are used", {
   d <- honest(3000)
   for (method in c("auto", "newton", "2opt-ls", "gd", "objpert", "sgd")) {

@@ -130,3 +130,29 @@ test_that("bad arguments are named", {
   for (call in refused) expect_error(eval(call), class = "dpsosp_error_argument")
   expect_error(dp_convert(mu = 1, to = "eps"), "does not follow from `mu`")
 })
+
+test_that("a group of records has mu times k, rho times k^2, and the rule of (eps, delta)", {
+  mu <- dp_convert(eps = 1, delta = 1e-6, to = "mu")
+  expect_equal(dp_convert(mu = mu, group = 3, to = "mu"), 3 * mu)
+  expect_equal(dp_convert(rho = 0.02, group = 3, to = "rho"), 0.18)
+  expect_equal(dp_convert(rho = 0.02, delta = 1e-6, group = 3, to = "eps"),
+               dp_convert(rho = 0.18, delta = 1e-6, to = "eps"))
+  # The design of a release for persons: eps 1 for k records needs the eps of mu / k for one.
+  of_one <- dp_convert(mu = mu / c(2, 5, 10, 20), delta = 1e-6, to = "eps")
+  expect_equal(of_one, c(0.48, 0.18, 0.085, 0.040), tolerance = 0.02)
+  expect_equal(dp_convert(mu = mu / c(2, 5), delta = 1e-6, group = c(2, 5), to = "eps"), c(1, 1), tolerance = 1e-9)
+  pair <- dp_convert(eps = 0.5, delta = 1e-6, group = c(2, 3))
+  expect_equal(pair$eps, c(1, 1.5))
+  expect_equal(pair$delta / 1e-6, c(1 + exp(0.5), 1 + exp(0.5) + exp(1)))
+  expect_true(all(is.na(pair$mu)) && all(is.na(pair$rho)))
+  expect_equal(dp_convert(eps = 0, delta = 1e-6, group = 4, to = "delta"), 4e-6)
+  expect_equal(dp_convert(eps = 400, delta = c(0, 1e-6), group = 4, to = "delta"), c(0, 1))
+  expect_identical(dp_convert(eps = 1, delta = 1e-6, group = 1), dp_convert(eps = 1, delta = 1e-6))
+  # What is known of Gaussian releases is never less than the rule of (eps, delta).
+  by_rule <- dp_convert(eps = 1, delta = 1e-6, group = 2)
+  expect_lt(dp_convert(mu = mu, delta = by_rule$delta, group = 2, to = "eps"), by_rule$eps)
+  expect_error(dp_convert(rho = 1, order = 3, delta = 1e-6, group = 2), "no rule", class = "dpsosp_error_argument")
+  for (k in list(0, 1.5, NA, "2")) {
+    expect_error(dp_convert(mu = 1, group = k), "`group` must be", class = "dpsosp_error_argument")
+  }
+})

@@ -104,7 +104,7 @@ test_that("accessors", {
   expect_equal(deparse(formula(fit)), "y ~ a + b + f")
   expect_equal(all.vars(formula(study(y ~ ., d, eps = 5))), c("y", "a", "b", "f"))
   expect_s3_class(dp_ledger(fit), "data.frame")
-  expect_named(dp_ledger(fit), c("what", "mechanism", "rho", "mu", "sensitivity", "scale", "neighbours"))
+  expect_named(dp_ledger(fit), c("what", "mechanism", "rho", "mu", "sensitivity", "scale", "values", "neighbours"))
   expect_named(fit$certificate, c("gradient", "eigenvalue", "eigenvalue_known", "of", "confidence"))
   expect_named(fit$certificate$gradient, c("estimate", "upper"))
   expect_named(fit$certificate$eigenvalue, c("estimate", "lower"))

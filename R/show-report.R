@@ -1,0 +1,249 @@
+#' A statement of privacy to hand out
+#'
+#' One page about what a result guarantees, for a reader who decides whether it may be published, such as a data
+#' protection officer: the guarantee and its relation, what is protected and what is not, what is assumed to be public,
+#' what the budget was spent on, what the guarantee means for an attacker who tests a suspicion, and what is left of it
+#' for persons with several records. It is made of public facts and released numbers, and costs nothing.
+#'
+#' @param x A fit, an evaluation, a certificate, the value of [dp_tune()], or a budget.
+#' @param file `NULL`, which prints Markdown, or the name of a file to write: HTML with a picture for `.html` and
+#'   `.htm`, Markdown with a table for `.md`. An existing file is replaced. It has no references to other files.
+#' @param ... Not used; anything in it is an error.
+#' @return The text, one string for each line, invisibly.
+#'
+#' @details An attacker knows all records but one, has two candidates for this one, and tests from the result which it
+#'   is. `power` is the largest probability to find a true suspicion, where a false one is raised with probability
+#'   `alpha`. For Gaussian releases that were counted exactly (accountant `"gdp"`) it is
+#'   \eqn{\Phi(\Phi^{-1}(\alpha) + \mu)}{pnorm(qnorm(alpha) + mu)}, for any other
+#'   \eqn{\min(1, e^\epsilon\alpha + \delta, 1 - e^{-\epsilon}(1 - \delta - \alpha))}{min(1, exp(eps) alpha + delta,
+#'   1 - exp(-eps) (1 - delta - alpha))}. At eps = 1 and delta = 1e-6 these are 8.0 and 13.6 percent for an alpha of 5
+#'   percent.
+#'
+#'   A person with k records is protected as k records are: see `group` of [dp_convert()].
+#'
+#'   A budget in `mu` or `rho` is also shown as eps at delta = 1e-6. A durable budget lists its reservations.
+#' @section Errors: `dpsosp_error_argument` for an `x` of another class, for a name of another type of file, and for a
+#'   file that cannot be written.
+#' @references Dong, Roth and Su (2022), Gaussian differential privacy; Wasserman and Zhou (2010), A statistical
+#'   framework for differential privacy.
+#' @seealso [dp_verify()], [dp_ledger()].
+#' @examples
+#' d <- covertype[1:3000, ]
+#' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6, bounds = list(elevation = c(1850, 3900)))
+#' dp_report(fit)
+#' page <- tempfile(fileext = ".html")
+#' dp_report(fit, page)
+#' @export
+dp_report <- function(x, file = NULL, ...) {
+  call <- sys.call()
+  check_dots(call)
+  require_given()
+  html <- check_page(file, call)
+  blocks <- if (inherits(x, "dp_budget")) budget_blocks(x) else result_blocks(x, call)
+  text <- if (html) page_html(blocks) else page_markdown(blocks)
+  if (is.null(file)) cat(text, sep = "\n") else write_page(text, file, call)
+  invisible(text)
+}
+
+# Is the file to be HTML?
+check_page <- function(file, call) {
+  if (is.null(file)) return(FALSE)
+  if (!is.character(file) || length(file) != 1L || is.na(file) || !grepl("[.](html?|md)$", file, ignore.case = TRUE)) {
+    abort("argument", "`file` must be NULL or a name that ends in \".html\" or \".md\", not ", describe(file), ".",
+          call = call)
+  }
+  !grepl("md$", file, ignore.case = TRUE)
+}
+
+write_page <- function(text, file, call) {
+  failed <- function(e) abort("argument", "`file` cannot be written: ", conditionMessage(e), call = call)
+  tryCatch(writeLines(enc2utf8(text), file, useBytes = TRUE), error = failed, warning = failed)
+}
+
+# ---- what is said of a result and of a budget ----
+
+result_blocks <- function(x, call) {
+  privacy_parts(x, call)
+  privacy <- if (inherits(x, "dp_sosp")) fit_privacy(x) else checked_privacy(x$privacy)
+  ledger <- if (inherits(x, "dp_sosp")) dp_ledger(x) else privacy$ledger
+  c(
+    list(heading_block("Privacy statement")),
+    list(list_block(c(
+      promise_items(privacy, paste("n =", format(x_records(x), big.mark = ","), "records, a public number")),
+      protection_items(), public_item(x, ledger), alarm_item(x)
+    ))),
+    list(heading_block("What the budget was spent on", 2), spending_block(ledger)),
+    meaning_blocks(privacy)
+  )
+}
+
+budget_blocks <- function(x) {
+  state <- budget_state(x)
+  privacy <- budget_privacy(x, state)
+  ledger <- dp_ledger(x)
+  spent <- paste0("**Reserved or spent**: ", percent(state$spent / state$capacity), " of the budget; the guarantee is ",
+                  "the whole budget, also where less is spent.")
+  list_of_rows <- if (is.null(ledger$number)) {
+    list(heading_block("What the budget was spent on", 2), spending_block(ledger, state$capacity))
+  } else {
+    list(heading_block("Reservations", 2), reservation_block(ledger, state$capacity))
+  }
+  c(list(heading_block("Privacy statement of a budget")),
+    list(list_block(c(promise_items(privacy), spent, protection_items()))), list_of_rows, meaning_blocks(privacy))
+}
+
+# In the form of a result's: a budget in mu or rho has a delta to show eps at. Where a part of a durable budget is for
+# what its accountant does not count, only eps and delta hold for all of it.
+budget_privacy <- function(x, state) {
+  parts <- isTRUE(x$other[["eps"]] > 0)
+  privacy <- list(delta = x$delta %||% 1e-6, rho = state$capacity, order = x$order,
+                  accountant = if (parts) "added" else state$accountant,
+                  neighbours = budget_relation(x, state), noise = "secure",
+                  unit = if (is.null(x$eps)) budget_text(x))
+  c(list(eps = x$eps %||% eps_of(privacy, privacy$rho)), privacy)
+}
+
+x_records <- function(x) if (inherits(x, "dp_tune")) sum(x$n) else x$n
+
+# ---- the guarantee ----
+
+promise_items <- function(privacy, records = NULL) {
+  relation <- c("replace-one" = "one record is replaced by any other", "zero-out" = paste(
+    "one record is replaced by a record that adds nothing"))[privacy$neighbours]
+  if (is.na(relation)) relation <- "one record changes, in a way that the first use of the budget decides"
+  c(
+    doubt_item(privacy),
+    paste0("**Guarantee**: ", if (!is.null(privacy$unit)) paste0(privacy$unit, ", which is "),
+           "(eps, delta) = (", format(privacy$eps, digits = 4), ", ", format(privacy$delta, digits = 3), ") ",
+           "differential privacy. Whatever is released has nearly the same distribution when ", relation,
+           if (!is.null(records)) paste0("; ", records), "."),
+    paste0("**Counted by**: ", accountant_phrases[[privacy$accountant]],
+           if (!is.null(privacy$order)) paste(" at order", format(privacy$order, digits = 4)), "."),
+    if (identical(privacy$noise, "reproducible")) {
+      "**Not for release**: the noise was drawn by a generator whose numbers can be recomputed."
+    },
+    if (!is.null(privacy$shared)) paste0("**Shared budget**: it was paid for by a budget of ", privacy$shared, ".")
+  )
+}
+
+doubt_item <- function(privacy) {
+  text <- doubt_text(privacy)
+  if (!is.null(text)) paste0("**", sub(":", "**:", text), ".")
+}
+
+accountant_phrases <- c(
+  auto = "not decided yet, the first use decides", gdp = "Gaussian differential privacy, exact for Gaussian releases",
+  zcdp = "zero-concentrated differential privacy", renyi = "Renyi divergences",
+  perturbed = "the account of a perturbed objective", tuned = "one account of all candidates",
+  added = "adding the eps and the delta of the parts"
+)
+
+protection_items <- function() {
+  c(
+    paste0("**Protected**: what any single record says, from everybody who sees the result, also from those who know ",
+           "all other records and have any computing power."),
+    paste0("**Not protected**: facts about the population that do not depend on one record; the number of records; ",
+           "time and memory of the computation; the data where they are stored and computed on.")
+  )
+}
+
+public_item <- function(x, ledger) {
+  formula <- tryCatch(deparse1(stats::formula(x)), error = function(e) NULL)
+  paste0("**Assumed to be public**: the number of records; ",
+         if (!is.null(formula)) paste0("the formula `", formula, "`; "),
+         "names and types of columns, levels of factors and of the response; ranges that were declared",
+         if ("ranges" %in% ledger$what) " (others were released)", "; every argument of the call.")
+}
+
+# Released numbers about the records as a whole.
+alarm_item <- function(x) {
+  if (is.null(x$checks)) return(NULL)
+  text <- sub("[.]$", "", c(null_text(x$checks, x$n), usable_text(x$checks)))
+  if (length(text) > 0L) paste0("**Released about the records**: ", paste(text, collapse = ". "), ".")
+}
+
+spending_block <- function(ledger, total = sum(ledger$rho)) {
+  spent <- rowsum(cbind(charges = as.numeric(is_release(ledger)), share = ledger$rho / total), ledger$what,
+                  reorder = FALSE)
+  spent <- spent[order(-spent[, "share"]), , drop = FALSE]
+  table_block(c("spent on", "releases", "share"),
+              cbind(rownames(spent), spent[, "charges"], vapply(spent[, "share"], percent, "")))
+}
+
+reservation_block <- function(ledger, capacity) {
+  text <- function(name) ifelse(is.na(ledger[[name]]), "", as.character(ledger[[name]]))
+  who <- paste(text("user"), text("host"), sep = " on ")
+  share <- ifelse(ledger$rho > 0, percent(ledger$rho / capacity),
+                  paste(guarantee_text(ledger$other_eps, ledger$other_delta), "of the other part"))
+  table_block(c("number", "time (UTC)", "who", "label", "n", "method", "share"),
+              cbind(text("number"), text("time"), who, text("label"), text("n"), text("method"), share))
+}
+
+# ---- what it means ----
+
+meaning_blocks <- function(privacy) {
+  gaussian <- privacy$accountant == "gdp"
+  kind <- if (gaussian) "Gaussian releases, counted exactly" else "any releases with this eps and delta"
+  power <- attack_power(privacy)
+  list(
+    heading_block("What it means", 2),
+    text_block(paste0(
+      "Somebody who must decide between two values of one record, and accepts a false alarm in 5 of 100 cases, finds ",
+      "a true suspicion with probability **", percent(power(0.05)), "** at most (guessing: 5.0 %; ", kind, "). With ",
+      "even odds before, at most **", percent(right_guesses(privacy)), "** of the decisions are right (guessing: ",
+      "50.0 %). ",
+      "Odds of 1:1 become at most ", odds_text(privacy$eps), ":1, apart from a part of what may be released that has ",
+      "the probability ", format(privacy$delta, digits = 3), ".")),
+    power_block(power, if (gaussian) any_power(privacy)),
+    heading_block("Persons with several records", 2),
+    text_block("The guarantee is for one record. For several records of one person together it is:"),
+    group_block(privacy)
+  )
+}
+
+# other: a curve to compare with, or NULL.
+power_block <- function(power, other) {
+  levels <- c(0.01, 0.05, 0.1, 0.2, 0.5)
+  columns <- list("false alarms" = levels, "greatest power" = power(levels))
+  if (!is.null(other)) columns[["by eps and delta alone"]] <- other(levels)
+  figure_block(power, other, vapply(columns, function(x) percent(x), character(length(levels))), names(columns))
+}
+
+# Functions of the level: the best attacker's power (proofs: attack).
+attack_power <- function(privacy) {
+  mu <- sqrt(2 * privacy$rho)
+  if (privacy$accountant == "gdp") function(level) stats::pnorm(stats::qnorm(level) + mu) else any_power(privacy)
+}
+
+any_power <- function(privacy) {
+  grow <- exp(min(privacy$eps, 700))
+  function(level) pmin(1, grow * level + privacy$delta, 1 - (1 - privacy$delta - level) / grow)
+}
+
+# At even odds, the largest mean of 1 - level and power.
+right_guesses <- function(privacy) {
+  if (privacy$accountant == "gdp") return(stats::pnorm(sqrt(2 * privacy$rho) / 2))
+  grow <- exp(min(privacy$eps, 700))
+  min(1, (grow + privacy$delta) / (1 + grow))
+}
+
+odds_text <- function(eps) if (eps > 700) "any number" else format(exp(eps), digits = 3)
+
+# The entries eps and delta for k records, of the entry `privacy` of a result.
+group_guarantee <- function(privacy, k) {
+  if (privacy$accountant %in% c("gdp", "zcdp")) {
+    return(list(eps = eps_of(privacy, k^2 * privacy$rho), delta = privacy$delta))
+  }
+  list(eps = k * privacy$eps, delta = group_delta(privacy$eps, privacy$delta, k))
+}
+
+group_block <- function(privacy) {
+  k <- c(2, 5, 10)
+  of <- lapply(k, group_guarantee, privacy = privacy)
+  says <- vapply(of, function(one) {
+    if (one$delta >= 1) c("no guarantee", "") else c(format(one$eps, digits = 3), format(one$delta, digits = 3))
+  }, c("", ""))
+  table_block(c("records", "eps", "delta"), cbind(format(k), says[1, ], says[2, ]))
+}
+
+percent <- function(x) paste0(formatC(100 * x, format = "f", digits = 1), " %")
