@@ -18,9 +18,9 @@ read_anchor <- function(id) {
   list(number = as.integer(lines[1]), hash = lines[2], place = lines[3])
 }
 
-# Is the row of the anchor still there?
-check_anchor <- function(state, name) {
-  anchor <- read_anchor(state$study$id)
+# Is the row of the anchor still there? The anchor must be read before the state, or another process could have written
+# both in between.
+check_anchor <- function(state, name, anchor) {
   if (is.null(anchor)) return(invisible())
   hashes <- c(state$study$hash, state$rows$hash)
   if (identical(hashes[anchor$number + 1L], anchor$hash)) return(invisible())

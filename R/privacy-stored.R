@@ -86,7 +86,8 @@ stored_budget <- function(asked, call) {
   budget <- as_stored(place, read_store(place)$study)
   if (there && !is.null(asked$eps)) compare_study(budget, check_study(asked, call), call)
   if (there) compare_given(budget, asked, call)
-  check_anchor(read_store(place), place$text)
+  anchor <- read_anchor(budget$id)
+  check_anchor(read_store(place), place$text, anchor)
   budget
 }
 
@@ -240,9 +241,10 @@ check_same_study <- function(state, budget) {
 # Commits one reservation, and returns its receipt.
 charge_store <- function(budget, reservation) {
   check_place(budget$store)
+  anchor <- read_anchor(budget$id)
   check <- function(state) {
     check_same_study(state, budget)
-    check_anchor(state, budget$store$text)
+    check_anchor(state, budget$store$text, anchor)
     if (!identical(state$study$relation, reservation$relation)) {
       abort("relation", "The store holds under \"", state$study$relation, "\".", call = NULL)
     }
