@@ -26,6 +26,7 @@
 #'   rows. A fit with a formula finds them in the data.
 #' @param confidence Probability of both bounds together, in (0, 1).
 #' @param noise `"secure"` or `"reproducible"`, see [dp_oracle()].
+#' @param label For a `budget` with a `store`: a text that it keeps, of at most 200 characters, see [budget-stores].
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_certificate`, a list of `gradient` (`estimate` of its norm and `upper` bound),
 #'   `eigenvalue` (`estimate` and `lower` bound), `eigenvalue_known` (is the bound known from a convex loss?), `of`,
@@ -42,7 +43,7 @@
 #' dp_certify(fit, covertype[out, ], eps = 1, delta = 1e-8)
 #' @export
 dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = NULL, confidence = 0.95,
-                       noise = c("secure", "reproducible"), weights = NULL, offset = NULL, ...) {
+                       noise = c("secure", "reproducible"), weights = NULL, offset = NULL, label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_certify))
   check_dots(call)
   require_given()
@@ -58,7 +59,7 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   confidence <- check_share(confidence, "confidence", call)
   check_certifiable(fit$loss, fit$design, call)
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
-                       list(eps = eps, delta = delta, budget = budget), call)
+                       list(eps = eps, delta = delta, budget = budget, label = label), call)
   if (isTRUE(claim$shards)) {
     abort("argument", "A certificate of the population reads records in one order; shards are summed each by its ",
           "worker: give `data` as a data frame or as a source in chunks.", call = call)

@@ -282,9 +282,6 @@ privacy_text <- function(privacy) {
   )
 }
 
-accountant_texts <- c(gdp = "Gaussian DP, exact", zcdp = "zCDP", renyi = "Renyi", perturbed = "objective perturbation",
-                      tuned = "of all candidates together", added = "eps and delta added")
-
 certificate_lines <- function(certificate, scale, target = NULL) {
   bound <- function(value, symbol) if (is.na(value)) "not measured at the solution" else paste(symbol, signif(value, 3))
   wanted <- function(value, more = NULL) if (!is.null(target)) paste0(" (target ", signif(value, 3), more, ")")

@@ -173,7 +173,10 @@
 #'   points until its budget is spent and returns the last of them. The method `"gd"` always spends its budget.
 #' @param control The method's settings, made by the function that the section Methods names with it; `NULL` is the
 #'   defaults.
-#' @param budget From [dp_budget()], to share one budget among several fits.
+#' @param budget From [dp_budget()], to share one budget among several fits. Of a budget with a `store` each fit names
+#'   its part by `eps`, and reserves it before it reads data ([budget-stores]).
+#' @param label For a `budget` with a `store`: a text that it keeps, of at most 200 characters, such as
+#'   `"main model, wave 2"`. It is public.
 #' @param neighbours What is protected: `"replace-one"`, one record against any other, or `"zero-out"`, one record
 #'   against a null record, for half the noise in a gradient. n is public under both.
 #' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
@@ -297,7 +300,8 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             storage = c("double", "single"), geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), subset = NULL, weights = NULL, na.action = NULL,
-                            contrasts = NULL, smooth = FALSE, id = NULL, records = 1000, ...) {
+                            contrasts = NULL, smooth = FALSE, id = NULL, records = 1000,
+                            label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
@@ -329,7 +333,8 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             intercept = TRUE, storage = c("double", "single"), bounds = NULL, geometry = NULL,
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), weights = NULL, offset = NULL,
-                            offset_range = NULL, id = NULL, records = 1000, ...) {
+                            offset_range = NULL, id = NULL, records = 1000,
+                            label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)

@@ -215,6 +215,7 @@ chosen_coefficients <- function(parm, names, call) {
 #' @param parm Names or numbers of coefficients; default: all.
 #' @param level Confidence level of the intervals, in (0, 1).
 #' @param unresolved `"NA"` or `"wide"`, see the section on estimates and covariance.
+#' @param label For a `budget` with a `store`: a text that it keeps, of at most 200 characters, see [budget-stores].
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
@@ -242,7 +243,7 @@ chosen_coefficients <- function(parm, names, call) {
 #' confint(dp_inference(fit, d, eps = 1, delta = 1e-8))
 #' @export
 dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich", "model"), budget = NULL, y = NULL,
-                         noise = c("secure", "reproducible"), weights = NULL, offset = NULL, ...) {
+                         noise = c("secure", "reproducible"), weights = NULL, offset = NULL, label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_inference))
   check_dots(call)
   require_given()
@@ -255,7 +256,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   type <- check_choice(type, inference_types, "type", call)
   check_inferable(fit$loss, fit$penalty, fit$design, call, by_residuals(fit), type)
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
-                       list(eps = eps, delta = delta, budget = budget), call)
+                       list(eps = eps, delta = delta, budget = budget, label = label), call)
   if (!is.null(claim$once)) refuse_once(call)
   end <- claim$hold()
   on.exit(end())

@@ -28,11 +28,16 @@ open_budget <- function(job) {
 # The planned steps determine the order of the filter.
 open_batches <- function(job) {
   asked <- job$asked
-  if (is.null(asked$budget)) {
+  if (is.null(asked$budget) || in_other(asked$budget, "batches")) {
     rho <- .Call(ffi_gdp_mu, asked$eps, job$delta)^2 / 2
     job <- add_entries(job, batch = new_batch(job, rho))
     event <- batch_event(job$batch, rho, asked$eps, job$delta, job$neighbours)
-    return(add_entries(job, budget = dp_budget(eps = asked$eps, delta = job$delta, plan = event)))
+    own <- function() dp_budget(eps = asked$eps, delta = job$delta, plan = event)
+    return(add_entries(job, budget = own_budget(job, "batches", own)))
+  }
+  if (is_stored(asked$budget)) {
+    job <- add_entries(job, batch = new_batch(job, stored_rho(asked$budget, asked$eps, job$delta)))
+    return(add_entries(job, budget = reserve_claim(job, "batches")))
   }
   check_relation(asked$budget, job$neighbours, job$call)
   state <- budget_state(asked$budget)

@@ -39,7 +39,7 @@ job_stages <- function() {
 # ---- stages before the first charge ----
 
 asked_arguments <- c("eps", "delta", "budget", "method", "control", "penalty", "target", "geometry", "start",
-                     "inference", "certificate", "neighbours", "noise", "storage", "progress")
+                     "inference", "certificate", "neighbours", "noise", "storage", "progress", "label")
 
 # Checks what can be checked of each argument alone.
 job_asked <- function(problem, asked) {

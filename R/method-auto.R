@@ -55,7 +55,7 @@ auto_classes <- function(job) {
 
 asked_rho <- function(job) {
   asked <- job$asked
-  left <- if (is.null(asked$budget)) Inf else budget_state(asked$budget)$left
+  left <- if (owns_budget(job)) Inf else budget_state(asked$budget)$left
   if (is.null(asked$eps)) left else min(left, .Call(ffi_gdp_mu, asked$eps, job$delta)^2 / 2)
 }
 

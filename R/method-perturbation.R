@@ -120,10 +120,10 @@ perturbed_accounting <- function(job, lambda, eps) {
 
 # Adds lambda, the accounting and a ledger for one perturbed minimiser.
 open_perturbed <- function(job) {
-  if (!is.null(job$asked$budget)) {
+  if (!owns_budget(job)) {
     abort("argument", "The method \"", job$method$name, "\" needs a budget of its own, `eps` and `delta` without ",
           "`budget`: its privacy loss is not that of a Gaussian release, and a shared budget would have to account ",
-          "for it from the start.", call = job$call)
+          "for it from the start, as the part `other` of a budget with a `store` does.", call = job$call)
   }
   eps <- job$asked$eps
   lambda <- perturbation_lambda(job, eps)
@@ -133,11 +133,13 @@ open_perturbed <- function(job) {
           signif(loss_bounds(job$loss)[["curv_upper"]] / (job$n * lambda), 3), " nothing of eps is left for the noise.",
           call = job$call)
   }
-  budget <- structure(class = "dp_budget", list(
-    pointer = .Call(ffi_ledger_create_perturbed, eps, job$delta, how), eps = eps, delta = job$delta, rho = NULL,
-    mu = NULL
-  ))
-  add_entries(job, lambda = lambda, perturbed = how, budget = budget)
+  own <- function() {
+    structure(class = "dp_budget", list(
+      pointer = .Call(ffi_ledger_create_perturbed, eps, job$delta, how), eps = eps, delta = job$delta, rho = NULL,
+      mu = NULL
+    ))
+  }
+  add_entries(job, lambda = lambda, perturbed = how, budget = own_budget(job, "none", own))
 }
 
 perturbation_options <- function(job, rho) {

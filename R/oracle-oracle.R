@@ -86,6 +86,9 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   check_bounded_slope(loss, "An oracle needs", call)
   if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
+  if (is_stored(budget)) {
+    abort("argument", "An oracle draws on a part of a budget with a `store`: `dp_reserve()` makes one.", call = call)
+  }
   if (missing(radius)) abort("argument", radius_advice, call = call)
   template <- response_template(response, name, call, loss)
   loss <- with_c(loss_of(loss, template))

@@ -28,7 +28,8 @@
 #' refused before anything is charged.
 #'
 #' Assignment does not copy a budget: after `b <- budget`, `b` is the same budget. It cannot be saved
-#' and restored, nor used in a forked process.
+#' and restored, nor used in a forked process. A budget with a `store` lasts longer than a session and may be used in
+#' many: see [budget-stores].
 #'
 #' @param eps,delta Privacy parameters, `eps > 0` and `0 < delta < 0.1`. A fit or an oracle of n records warns where
 #'   `delta` is 1/n or more: publishing one of n records unprotected would satisfy such a guarantee.
@@ -38,12 +39,18 @@
 #'   and `delta`. `"renyi"` needs a `plan`, and a `plan` implies it.
 #' @param plan An event, see [events]: the public schedule from which the Renyi order
 #'   is chosen. The budget then holds under the plan's neighbour relation only.
+#' @param store `NULL`, the name of a file (SQLite), or a connection of RPostgres: where a budget that lasts is kept.
+#'   With `eps` and `delta` it is created there, or opened if it is there and has the same arguments; without them it
+#'   is opened.
+#' @param study With a connection: the name of the study, as one database holds several.
+#' @param other With a `store`: `c(eps = , delta = )`, the part of the budget for what its accountant does not count.
+#' @param neighbours With a `store`: the relation under which it holds, `"replace-one"` (the default) or `"zero-out"`.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_budget`.
 #' @seealso [dp_ledger()] for what was spent, [dp_convert()] between the units.
 #' @section Errors: `dpsosp_error_argument` for a wrong argument. Later use raises
 #'   `dpsosp_budget_exhausted` (too little is left), `dpsosp_error_accountant`, `dpsosp_error_relation`,
-#'   `dpsosp_error_fork` or `dpsosp_error_restored`.
+#'   `dpsosp_error_fork` or `dpsosp_error_restored`. With a `store` also `dpsosp_error_store`.
 #' @references Smith and Thakurta (2022), Fully adaptive composition for
 #'   Gaussian differential privacy; Rogers, Roth, Ullman and Vadhan (2016), Privacy
 #'   odometers and filters; Feldman and Zrnic (2021), Individual privacy
@@ -57,10 +64,23 @@
 #' dp_budget(eps = 1, delta = 1e-6, plan = batches)
 #' @export
 dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountant = c("auto", "gdp", "zcdp", "renyi"),
-                      plan = NULL, ...) {
+                      plan = NULL, store = NULL, study = NULL, other = NULL, neighbours = NULL, ...) {
   call <- sys.call()
   check_dots(call)
-  accountant <- check_choice(accountant, accountant_names, "accountant", call)
+  chosen <- if (!missing(accountant)) check_choice(accountant, accountant_names, "accountant", call)
+  accountant <- chosen %||% "auto"
+  lasting <- list(study = study, other = other, neighbours = neighbours)
+  if (!is.null(store)) {
+    if (!is.null(rho) || !is.null(mu)) {
+      abort("argument", "A budget with a `store` is stated as `eps` and `delta`.", call = call)
+    }
+    if (!is.null(neighbours)) check_neighbours(neighbours, call)
+    return(stored_budget(c(list(eps = eps, delta = delta, accountant = chosen, plan = plan, store = store), lasting),
+                         call))
+  }
+  for (name in names(Filter(Negate(is.null), lasting))) {
+    abort("argument", "`", name, "` is for a budget with a `store`.", call = call)
+  }
   given <- c(eps = !is.null(eps), rho = !is.null(rho), mu = !is.null(mu))
   if (sum(given) != 1L) abort("argument", "Give exactly one of `eps` (with `delta`), `rho` and `mu`.", call = call)
   if (given["eps"]) {
@@ -123,7 +143,9 @@ check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
   budget
 }
 
-budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
+budget_state <- function(budget) {
+  if (is_stored(budget)) stored_totals(budget) else .Call(ffi_ledger_state, budget$pointer)
+}
 
 #' Charges to a budget
 #'
@@ -140,6 +162,10 @@ budget_state <- function(budget) .Call(ffi_ledger_state, budget$pointer)
 #'   candidates of a line search; 1 where the sensitivity is that of all released numbers together; [dp_verify()] has
 #'   the formulas) and `neighbours` (the relation that these are for, one in a ledger). The row `unused` closes the
 #'   budget of a fit that owned it.
+#'
+#'   Of a budget with a `store`: a row for each reservation, with `number`, `time`, `user`, `host`, `label`, `call`, `n`
+#'   (records; `NA` where it is not known), `relation`, `method`, `accountant` (`"other"`: paid by the part `other`),
+#'   `rho`, `other_eps`, `other_delta` and `hash`.
 #'
 #'   For a list the columns `fit` (its name or number in the list), `label`, `time` and `receipt` (the number of its
 #'   reservation in a durable budget) come first, `NA` where a fit has none.
@@ -197,16 +223,6 @@ print.dp_budget <- function(x, digits = NULL, ...) {
 # The row that closes a ledger is no release.
 is_release <- function(ledger) ledger$what != "unused"
 
-budget_text <- function(x) {
-  if (!is.null(x$eps)) return(paste0("eps = ", format(x$eps), ", delta = ", format(x$delta, digits = 3)))
-  if (!is.null(x$rho)) return(paste0("rho = ", format(x$rho), " (zCDP)"))
-  paste0("mu = ", format(x$mu), " (Gaussian DP)")
-}
-
-guarantee_text <- function(eps, delta) {
-  paste0("eps = ", format(eps, digits = 4), ", delta = ", format(delta, digits = 3))
-}
-
 # What two releases with the guarantees `first` and `later`, each as in a fit, cost records that are in both: the
 # entries of a guarantee that differ from those of `first`. Gaussian DP composes exactly (proofs: gdp-filter); others
 # add. NULL under different relations.
@@ -218,8 +234,6 @@ composed <- function(first, later) {
   }
   list(eps = first$eps + later$eps, delta = first$delta + later$delta, mu = NA_real_, accountant = "added")
 }
-
-format_share <- function(x, digits = 3) paste0(format(100 * x, digits = digits), " %")
 
 # A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
 rho_of <- function(job, eps) {

@@ -1,6 +1,6 @@
 # A claim is what a release may spend, of a budget of its own or of a shared one: a list of
 #   n, neighbours, noise, call
-#   asked       eps, delta and budget, each as the call gives it or NULL
+#   asked       eps, delta, budget and label, each as the call gives it or NULL
 # to which these functions add
 #   delta       in force
 #   budget      that it draws on
@@ -21,6 +21,8 @@ check_promise <- function(asked, call) {
   if (!is.null(asked$eps)) asked$eps <- check_number(asked$eps, "eps", 0, call = call)
   if (!is.null(asked$delta)) asked$delta <- check_delta(asked$delta, call)
   if (!is.null(asked$budget)) check_budget(asked$budget, "budget", call)
+  asked$label <- check_label(asked$label, call)
+  if (is_stored(asked$budget) && is.null(asked$eps)) require_eps(asked$budget, call)
   if (is.null(asked$eps) && is.null(asked$budget)) {
     abort("argument", "`eps` is missing: give the privacy budget, such as `eps = 1`.", call = call)
   }
@@ -52,9 +54,10 @@ told_delta <- function(claim) {
 # wanted: "auto", or the accountant that the releases need.
 open_filter <- function(claim, wanted) {
   asked <- claim$asked
-  if (is.null(asked$budget)) {
+  if (owns_budget(claim)) {
     accountant <- if (wanted == "auto") "gdp" else wanted
-    return(add_entries(claim, budget = dp_budget(eps = asked$eps, delta = claim$delta, accountant = accountant)))
+    own <- function() dp_budget(eps = asked$eps, delta = claim$delta, accountant = accountant)
+    return(add_entries(claim, budget = own_budget(claim, wanted, own)))
   }
   check_relation(asked$budget, claim$neighbours, claim$call)
   .Call(ffi_ledger_decide, asked$budget$pointer, wanted)
@@ -79,9 +82,16 @@ claim_part <- function(claim) {
   add_entries(claim, rho = rho, end = state$left - rho)
 }
 
-# A budget of its own takes no further charges afterwards.
+# A budget of its own takes no further charges afterwards. What was reserved in a store is its own.
 close_claim <- function(claim) {
-  .Call(ffi_ledger_close, claim$budget$pointer, claim$neighbours, if (is.null(claim$asked$budget)) 0 else Inf)
+  .Call(ffi_ledger_close, claim$budget$pointer, claim$neighbours, if (owns_budget(claim)) 0 else Inf)
+}
+
+owns_budget <- function(claim) is.null(claim$asked$budget) || is_stored(claim$asked$budget)
+
+# own: opens a budget of the claim's eps and delta for what it will release. With a store, after or by a reservation.
+own_budget <- function(claim, wanted, own) {
+  if (is.null(claim$asked$budget)) own() else reserve_claim(claim, wanted, own)
 }
 
 # The entry `privacy` of a result.
@@ -92,12 +102,17 @@ new_privacy <- function(claim) {
   # The claim costs less than asked for if the shared budget had less left.
   eps <- claim$asked$eps
   whole <- !is.null(eps) && claim$rho == rho_of(claim, eps)
-  list(
+  c(receipt_entries(claim, claim$budget$receipt), list(
     eps = if (whole) eps else eps_of(claim, claim$rho), delta = claim$delta, rho = claim$rho,
     mu = if (claim$accountant == "gdp") sqrt(2 * claim$rho) else NA_real_, # of all releases together
     accountant = claim$accountant, order = claim$budget$order, perturbed = claim$perturbed,
     lambda = claim$lambda,
     neighbours = claim$neighbours,
-    noise = claim$noise, shared = if (!is.null(claim$asked$budget)) budget_text(claim$budget), ledger = ledger
-  )
+    noise = claim$noise, shared = if (!is.null(claim$asked$budget)) budget_text(claim$asked$budget), ledger = ledger
+  ))
+}
+
+# What tells that a store paid, if one did.
+receipt_entries <- function(claim, receipt) {
+  Filter(Negate(is.null), list(label = claim$asked$label, receipt = receipt))
 }

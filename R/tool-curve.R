@@ -33,6 +33,7 @@
 #' @param newdata Other records to evaluate on, instead of a part of `data`; in private use from other persons.
 #' @param public Are the data public or simulated?
 #' @param budget From [dp_budget()]: pays for private data.
+#' @param label For a `budget` with a `store`: a text that it keeps, see [budget-stores].
 #' @param holdout Fraction of the rows that are held out, between 0 and 1.
 #' @param cores Number of processes that fit at the same time. More than 1 needs the package mirai and public data.
 #' @param delta Delta of each fit; `NULL`: that of `budget`, else 1/n^2, n the number of records that are fitted.
@@ -73,7 +74,7 @@
 #' @export
 dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "auto", reps = 5, metric = NULL,
                      newdata = NULL, public = FALSE, budget = NULL, holdout = 0.2, cores = 1, delta = NULL,
-                     clip = 0.01, noise = c("secure", "reproducible"), progress = interactive(), ...) {
+                     clip = 0.01, noise = c("secure", "reproducible"), progress = interactive(), label = NULL, ...) {
   require_given()
   call <- scrub_call(match.call(), quote(dp_curve))
   check_data(data, "data", call)
@@ -84,6 +85,7 @@ dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "
     formula = formula, train = data[!held, , drop = FALSE], test = newdata %||% data[held, , drop = FALSE],
     points = curve_grid(eps, methods, if (public) check_count(reps, "reps", call = call) else 1L, call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call), public = public, budget = budget,
+    asked = list(label = check_label(label, call)),
     cores = check_count(cores, "cores", call = call), settings = curve_settings(list(...), call),
     noise = check_noise(noise, call), progress = check_flag(progress, "progress", call), call = call
   )
@@ -275,6 +277,7 @@ private_points <- function(curve) {
   warn_delta(max(curve$delta, curve$budget$delta), nrow(curve$train), curve$call)
   inform("curve", "Fits and evaluations of ", m, if (m == 1L) " point cost " else " points cost ",
          amount_text(curve$cost), " together")
+  if (is_stored(curve$budget)) curve$budget <- reserve_curve(curve)
   bar <- progress_bar(curve$progress, "dp_curve") %||% function(done, total) NULL
   left <- budget_state(curve$budget)$left
   fits <- lapply(seq_len(m), function(i) {
@@ -291,6 +294,14 @@ private_points <- function(curve) {
   curve$points$value <- vapply(found, `[[`, 0, "estimate")
   curve$points$se <- vapply(found, `[[`, 0, "se")
   curve
+}
+
+# An in-memory budget of what the points cost. They are charged one by one, and their sum may be rounded up.
+reserve_curve <- function(curve) {
+  neighbours <- curve$settings$neighbours %||% "replace-one"
+  check_relation(curve$budget, neighbours, curve$call)
+  claim <- c(curve[c("asked", "delta", "call")], list(n = nrow(curve$train), neighbours = neighbours))
+  reserve_part(curve$budget, curve$cost$rho * (1 + 1e-12), claim, "dp_curve")
 }
 
 # One of m evaluations, which share the budget equally.

@@ -72,6 +72,7 @@
 #' @param x An evaluation.
 #' @param digits Number of significant digits that are printed.
 #' @param row.names,optional Not used.
+#' @param label For a `budget` with a `store`: a text that it keeps, of at most 200 characters, see [budget-stores].
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_evaluation`, a list with
 #'   * `estimates`: a data frame with a row for each metric, and `auc` with a table: `metric`, `estimate`, `se` (the
@@ -106,7 +107,8 @@
 #' plot(e)
 #' @export
 dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, metrics = NULL, clip = 0.01, cells = 20,
-                        y = NULL, neighbours = NULL, noise = c("secure", "reproducible"), offset = NULL, ...) {
+                        y = NULL, neighbours = NULL, noise = c("secure", "reproducible"), offset = NULL,
+                        label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_evaluate))
   check_dots(call)
   if (missing(fit) || missing(newdata)) {
@@ -117,7 +119,7 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
   clip <- check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call)
   cells <- check_cells(cells, call)
   claim <- list(
-    asked = check_promise(list(eps = eps, delta = delta, budget = budget), call),
+    asked = check_promise(list(eps = eps, delta = delta, budget = budget, label = label), call),
     neighbours = check_neighbours(neighbours %||% fit$privacy$neighbours, call), noise = check_noise(noise, call),
     call = call
   )

@@ -46,6 +46,8 @@
 #' @param holdout Fraction of the records that is held out, from 0.01 to 0.9.
 #' @param strategy `"split"`, `"poisson"` or `"geometric"`.
 #' @param clip,neighbours,noise As in [dp_evaluate()] and [dp_sosp()].
+#' @param budget,label `NULL`, or a budget with a `store`, whose part `other` pays `eps` and `delta`, with a text that
+#'   it keeps: [budget-stores].
 #' @param x What `dp_tune()` returns.
 #' @param digits Number of significant digits that are printed.
 #' @param ... Not used; anything in it is an error.
@@ -77,7 +79,7 @@
 #' @export
 dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, holdout = 0.2,
                     strategy = c("split", "poisson", "geometric"), clip = 0.01, neighbours = "replace-one",
-                    noise = c("secure", "reproducible"), ...) {
+                    noise = c("secure", "reproducible"), budget = NULL, label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_tune))
   refuse_fit_arguments(...names(), call)
   check_dots(call)
@@ -86,7 +88,7 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, 
   }
   check_data(data, "data", call)
   tune <- list(
-    asked = check_promise(list(eps = eps, delta = delta), call),
+    asked = check_promise(list(eps = eps, delta = delta, budget = check_tuned(budget, call), label = label), call),
     candidates = tune_candidates(candidates, formula, call), n = nrow(data),
     strategy = check_choice(strategy, c("split", selection_laws), "strategy", call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call),
@@ -99,7 +101,14 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, 
   for (name in names(tune$candidates)) check_candidate(name, tune)
   tune$mu <- .Call(ffi_gdp_mu, tune$eps, tune$delta)
   tune$plan <- choose_plan(tune)
+  tune$receipt <- if (!is.null(budget)) reserve_whole(tune)
   new_tune(tune, if (is.null(tune$plan)) tune_split(tune) else tune_random(tune))
+}
+
+# Its fits and its choice have no common unit, so only the part `other` of a store can pay for both.
+check_tuned <- function(budget, call) {
+  if (is.null(budget) || is_stored(budget)) return(budget)
+  abort("argument", "`budget` must be one with a `store`; otherwise give `eps` and `delta` alone.", call = call)
 }
 
 # Arguments of fits are those of the candidates.
@@ -139,7 +148,7 @@ tune_candidates <- function(candidates, formula, call) {
 
 # Arguments that are the same for all candidates cannot be settings of one.
 common <- c("data", "eps", "delta", "budget", "neighbours", "noise", "progress", "model", "certificate", "id",
-            "records", "...")
+            "records", "label", "...")
 
 check_settings <- function(settings, name, call) {
   known <- setdiff(names(formals(dp_sosp.formula)), common)
@@ -284,8 +293,11 @@ is_for_study <- function(tune) tune$noise == "reproducible"
 # Keeps the releases of the chosen run and public facts, and nothing of the other runs.
 new_tune <- function(tune, result) {
   fit <- result$run$fit
-  fit$privacy <- list(eps = tune$eps, delta = tune$delta, rho = result$rho, mu = NA_real_, accountant = "tuned",
-                      tuning = result$tuning, neighbours = tune$neighbours, noise = tune$noise, ledger = result$ledger)
+  fit$privacy <- c(receipt_entries(tune, tune$receipt), list(
+    eps = tune$eps, delta = tune$delta, rho = result$rho, mu = NA_real_, accountant = "tuned", tuning = result$tuning,
+    neighbours = tune$neighbours, noise = tune$noise,
+    shared = if (!is.null(tune$asked$budget)) budget_text(tune$asked$budget), ledger = result$ledger
+  ))
   structure(class = "dp_tune", list(
     fit = fit, chosen = result$run$name, candidates = names(tune$candidates), strategy = result$strategy,
     plan = tune$plan, score = list(metric = tune$metric, estimate = result$estimate, se = result$se),

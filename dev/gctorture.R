@@ -48,6 +48,15 @@ compare <- function(name, make) {
   if (!good) cat("gctorture: ", name, if (malformed) " is called wrongly\n" else " answers differently\n", sep = "")
 }
 
+# A random name differs from run to run.
+random_name <- function() {
+  called <<- union(called, "ffi_random_id")
+  gctorture(TRUE)
+  name <- .Call(entries$ffi_random_id)
+  gctorture(FALSE)
+  if (grepl("^[0-9a-f]{32}$", name)) passed <<- passed + 1 else failed <<- failed + 1
+}
+
 # Pointers and the environments of functions differ from run to run.
 strip <- function(x) {
   if (typeof(x) == "externalptr") return("pointer")
@@ -94,6 +103,8 @@ design <- function() {
   }
   compare("ffi_single_create", function() list(matrix(runif(8), 4)))
   for (column in list(c(1, NA), c(TRUE, NA), c("a", NA))) compare("ffi_column_digest", function() list(raw(8), column))
+  compare("ffi_sha256", function() list(c("", "abc", NA)))
+  random_name()
   compare("ffi_sparse_check", function() list(c(0L, 1L), 3L, 2, c(4L, 1L)))
   compare("ffi_design_indicator", function() list(matrix(0, 4, 2), 1L, c(1L, NA, 2L, 1L), 1L))
 }

@@ -60,6 +60,8 @@ SEXP ffi_design_numeric(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_design_indicator(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_single_create(SEXP);
 SEXP ffi_column_digest(SEXP, SEXP);
+SEXP ffi_sha256(SEXP);
+SEXP ffi_random_id(void);
 SEXP ffi_scattering(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);

@@ -64,6 +64,8 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_design_indicator, 4),
     ENTRY(ffi_single_create, 1),
     ENTRY(ffi_column_digest, 2),
+    ENTRY(ffi_sha256, 1),
+    ENTRY(ffi_random_id, 0),
     ENTRY(ffi_scattering, 6),
     ENTRY(ffi_ranges_release, 7),
     ENTRY(ffi_ranges_release_stream, 7),

@@ -69,6 +69,10 @@ struct base_stream {
 void base_stream_open(struct base_stream *s, const unsigned char *key);
 void base_stream_next(struct base_stream *s, unsigned char *byte);
 
+/* The 32 bytes of SHA-256. */
+#define BASE_SHA256_BYTES 32
+void base_sha256(const void *data, size_t bytes, unsigned char *digest);
+
 /* Constant while a process lives; different in a forked child. 0 where there is no fork. */
 long base_process_id(void);
 

@@ -350,7 +350,7 @@ good_call <- function(i) {
 test_that("every exported function is among those tried with malformed values", {
   exported <- getNamespaceExports("dpsosp")
   without_arguments <- c("loss_sigmoid", "loss_multinomial", "penalty_none")
-  elsewhere <- c("dp_shards", "dp_sosp_engine") # test-shards.R tries the first; the second calls dp_sosp()
+  elsewhere <- c("dp_shards", "dp_reserve", "dp_sosp_engine") # test-shards.R, test-store.R; the last calls dp_sosp()
   expect_setequal(exported, c(names(good_calls), without_arguments, elsewhere))
 })
 
