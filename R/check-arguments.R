@@ -119,17 +119,21 @@ first_of <- function(x) {
 # Describes x in an error message, never by its value.
 describe <- function(x) {
   if (length(x) == 1L && is.atomic(x) && is.na(x)) return(if (is.numeric(x) && is.nan(x)) "NaN" else "NA")
-  describe_column(x)
+  describe_column(x, sizes = TRUE)
 }
 
-# Describes x without looking at its values, for arguments that may be data of one record.
-describe_column <- function(x) {
+# Describes x without looking at its values, for arguments that may be data of one record. sizes: with its length or
+# dimensions? The number of records is private where they belong to persons (proofs: persons).
+describe_column <- function(x, sizes = FALSE) {
   if (is.null(x)) return("NULL")
   if (is.function(x)) return("a function")
   if (is.environment(x)) return("an environment")
   if (inherits(x, "AsIs")) oldClass(x) <- setdiff(oldClass(x), c("AsIs", "matrix", "array"))
-  if (length(dim(x)) > 0L) return(paste0(with_article(array_kind(x)), " (", paste(dim(x), collapse = " x "), ")"))
+  if (length(dim(x)) > 0L) {
+    return(paste0(with_article(array_kind(x)), if (sizes) paste0(" (", paste(dim(x), collapse = " x "), ")")))
+  }
   kind <- if (is.object(x)) class(x)[1] else vector_kind(x)
+  if (!sizes) return(with_article(kind))
   single <- c("character vector" = "a string", "numeric vector" = "one number", "logical vector" = "a logical value")
   if (length(x) == 1L && kind %in% names(single)) return(single[[kind]])
   paste0(with_article(kind), " of length ", length(x))

@@ -82,7 +82,7 @@ of_persons <- function(problem, persons) {
   for (name in names(of)) problem[[name]] <- composed_with(of[[name]], problem[[name]])
   problem$n <- persons$n
   problem$split <- NULL
-  c(problem, list(persons = persons[c("name", "most")]))
+  c(problem, list(persons = persons[intersect(c("name", "most"), names(persons))]))
 }
 
 composed_with <- function(after, f) {

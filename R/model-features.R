@@ -92,8 +92,8 @@ scattering <- function(x, size, bounds, order, map) {
 image_size <- function(x, size, call) {
   if (!is.numeric(x) || !length(dim(x)) %in% 2:3) {
     advice <- if (is.data.frame(x)) "; make a data frame one with `as.matrix()`"
-    abort("argument", "`x` must be a numeric matrix, or an array n x height x width, not ", describe_column(x), advice,
-          ".", call = call)
+    abort("argument", "`x` must be a numeric matrix, or an array n x height x width, not ",
+          describe_column(x, sizes = TRUE), advice, ".", call = call)
   }
   pixels <- prod(dim(x)[-1])
   found <- if (length(dim(x)) == 3L) dim(x)[-1] else rep(as.integer(sqrt(pixels)), 2)

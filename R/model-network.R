@@ -55,8 +55,8 @@ network_inputs <- function(x, model, bounds, call) {
   images <- model$name == "cnn"
   if (!is.numeric(x) || is.object(x) || !length(dim(x)) %in% (if (images) 3:4 else 2:4)) {
     abort("argument", "`x` must be ", if (images) "an array of images, records x height x width (x channels)" else
-      "a numeric matrix or an array of images", " for `model_", model$name, "()`, not ", describe_column(x), ".",
-      call = call)
+      "a numeric matrix or an array of images", " for `model_", model$name, "()`, not ",
+      describe_column(x, sizes = TRUE), ".", call = call)
   }
   size <- dim(x)
   if (any(size == 0L)) abort("argument", "`x` has no records, or none of their numbers.", call = call)

@@ -73,7 +73,7 @@ result_blocks <- function(x, call) {
       protection_items(), public_item(x, ledger), alarm_item(x)
     ))),
     list(heading_block("What the budget was spent on", 2), spending_block(ledger)),
-    meaning_blocks(privacy)
+    meaning_blocks(privacy, x$persons)
   )
 }
 
@@ -187,11 +187,12 @@ reservation_block <- function(ledger, capacity) {
 
 # ---- what it means ----
 
-meaning_blocks <- function(privacy) {
+# persons: those of a result with an id, or NULL.
+meaning_blocks <- function(privacy, persons = NULL) {
   gaussian <- privacy$accountant == "gdp"
   kind <- if (gaussian) "Gaussian releases, counted exactly" else "any releases with this eps and delta"
   power <- attack_power(privacy)
-  list(
+  c(list(
     heading_block("What it means", 2),
     text_block(paste0(
       "Somebody who must decide between two values of one record, and accepts a false alarm in 5 of 100 cases, finds ",
@@ -200,11 +201,8 @@ meaning_blocks <- function(privacy) {
       "50.0 %). ",
       "Odds of 1:1 become at most ", odds_text(privacy$eps), ":1, apart from a part of what may be released that has ",
       "the probability ", format(privacy$delta, digits = 3), ".")),
-    power_block(power, if (gaussian) any_power(privacy)),
-    heading_block("Persons with several records", 2),
-    text_block("The guarantee is for one record. For several records of one person together it is:"),
-    group_block(privacy)
-  )
+    power_block(power, if (gaussian) any_power(privacy))
+  ), group_blocks(privacy, persons))
 }
 
 # other: a curve to compare with, or NULL.
@@ -243,13 +241,28 @@ group_guarantee <- function(privacy, k) {
   list(eps = k * privacy$eps, delta = group_delta(privacy$eps, privacy$delta, k))
 }
 
-group_block <- function(privacy) {
+group_blocks <- function(privacy, persons) {
+  if (is.null(persons)) {
+    return(list(
+      heading_block("Persons with several records", 2),
+      text_block("The guarantee is for one record. For several records of one person together it is:"),
+      group_block(privacy, "records")
+    ))
+  }
+  list(
+    heading_block("Several persons together", 2),
+    text_block("The guarantee is for all records of one person. For several persons together it is:"),
+    group_block(privacy, "persons")
+  )
+}
+
+group_block <- function(privacy, several) {
   k <- c(2, 5, 10)
   of <- lapply(k, group_guarantee, privacy = privacy)
   says <- vapply(of, function(one) {
     if (one$delta >= 1) c("no guarantee", "") else c(format(one$eps, digits = 3), format(one$delta, digits = 3))
   }, c("", ""))
-  table_block(c("records", "eps", "delta"), cbind(format(k), says[1, ], says[2, ]))
+  table_block(c(several, "eps", "delta"), cbind(format(k), says[1, ], says[2, ]))
 }
 
 percent <- function(x) paste0(formatC(100 * x, format = "f", digits = 1), " %")

@@ -186,4 +186,10 @@ static void shares(void) {
   CHECK(data_shares(6, person, 4, ((size_t)1 << 20) + 1, NULL, share) == BASE_ERR_ARGUMENT);
   ctest_fail_allocation(1);
   CHECK(data_shares(6, person, 4, 3, NULL, share) == BASE_ERR_MEMORY);
+  /* The bound on the rows must not overflow, as it bounds rounding. */
+  struct data *d;
+  CHECK(data_create(clip, 6, 1, 0, 2, clip, &d) == BASE_OK);
+  CHECK(data_set_persons(d, person, SIZE_MAX / 3 + 1, 3) == BASE_ERR_ARGUMENT);
+  CHECK(data_set_persons(d, person, 4, 3) == BASE_OK);
+  data_free(d);
 }

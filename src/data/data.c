@@ -304,7 +304,7 @@ int data_shares(size_t n, const int *person, size_t persons, size_t most, const 
 }
 
 int data_set_persons(struct data *data, const int *person, size_t persons, size_t most) {
-  if (data->share) return BASE_ERR_ARGUMENT;
+  if (data->share || most == 0 || persons > SIZE_MAX / most) return BASE_ERR_ARGUMENT;
   double *share = base_alloc(data->n, sizeof *share);
   int status = share ? data_shares(data->n, person, persons, most, data->clip, share) : BASE_ERR_MEMORY;
   if (status != BASE_OK) {

@@ -121,6 +121,7 @@ test_that("a matrix has an id, too", {
   expect_equal(coef(run(as_sparse(x), id = d$person)), coef(run(x, id = d$person)), tolerance = 1e-8)
   fit <- run(x, id = d$person)
   expect_identical(fit$call$id, quote(id))
+  expect_identical(fit$persons, list(most = 1000L))
   for (id in list(d$person[-1], as.list(d$person))) {
     e <- expect_error(run(x, id = id), class = "dpsosp_error_argument")
     expect_no_match(conditionMessage(e), as.character(nrow(d)))
@@ -170,6 +171,34 @@ test_that("the number of rows is in no part of a fit, and no message", {
     expect_identical(nobs(fit), 701L)
     expect_lt(length(serialize(fit, NULL)), 3e5)
   }
+})
+
+test_that("no error about the type of data tells the number of rows", {
+  x <- as.matrix(d[c("a", "b")])
+  run <- function(...) dp_sosp(..., eps = 1, radius = 2, id = d$person)
+  errors <- list(
+    function() dp_sosp(y ~ a, transform(d, a = I(as.list(a))), eps = 1, id = person),
+    function() dp_sosp(y ~ a, transform(d, a = I(cbind(a, 1))), eps = 1, id = person),
+    function() dp_sosp(y ~ a, transform(d, y = I(as.list(y))), eps = 1, id = person),
+    function() dp_sosp(y ~ a, transform(d, y = as.Date("2020-01-01") + a), eps = 1, id = person),
+    function() dp_sosp(y ~ a, transform(d, y = a), eps = 1, id = person, loss = "multinomial"),
+    function() dp_sosp(y ~ a, d, eps = 1, id = person, loss = "squared"),
+    function() dp_sosp(y ~ a, x, eps = 1, id = person),
+    function() run(x, as.list(d$y)), function() run(x[, 1], d$y), function() run(d[c("a", "b")], d$y),
+    function() run(x, d$y, weights = cbind(d$a)), function() run(x, d$y, loss = "poisson")
+  )
+  for (error in errors) {
+    e <- expect_error(error(), class = "dpsosp_error_argument")
+    expect_no_match(conditionMessage(e), as.character(nrow(d)))
+  }
+})
+
+test_that("a report's guarantee for several is for several persons", {
+  shown <- capture.output(dp_report(persons_fit()))
+  expect_match(shown, "For several persons together", fixed = TRUE, all = FALSE)
+  expect_no_match(shown, "records of one person together", fixed = TRUE)
+  shown <- capture.output(dp_report(persons_fit(id = NULL)))
+  expect_match(shown, "For several records of one person together", fixed = TRUE, all = FALSE)
 })
 
 test_that("delta, noise and sensitivities are those of n persons", {
