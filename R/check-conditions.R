@@ -141,7 +141,7 @@ absent <- function(why, call = sys.call(-1)) abort("argument", why, call = call,
 # are replaced by names; of other computed arguments only names and single values are kept. Arguments that were given as
 # values are public settings. The errors of a run show the same call, so they quote no data either.
 scrub_call <- function(call, name) {
-  for (argument in intersect(names(call), c("data", "newdata", "x", "y", "weights", "offset", "id", "budget"))) {
+  for (argument in intersect(names(call), c("data", "newdata", "x", "y", "weights", "offset", "id", "budget", "fit"))) {
     given <- call[[argument]]
     # Together with a formula these are expressions of columns, which are needed to fit again.
     if (argument %in% c("weights", "offset") && "formula" %in% names(call) && is.call(given)) next

@@ -297,6 +297,7 @@ again_formula <- function(fit, data, beside, call) {
   if (is_source(data, "data", call)) {
     again_persons(fit, data, call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
+    check_columns(fit, data$schema, call)
     return(list(n = data$n, shards = !is.null(data$shards), once = data$once,
                 hold = source_hold(data, fit$design, fit$response),
                 records = function(claim) source_records(data, claim$design, claim$response, call)))
@@ -305,10 +306,19 @@ again_formula <- function(fit, data, beside, call) {
   data <- persons_frame(data, persons)
   response <- response_code(fit$response, design_response(fit$design, data, call = call))
   check_rows(nrow(data), call)
+  check_columns(fit, data[0L, , drop = FALSE], call)
   of_persons(list(n = nrow(data), hold = hold_nothing, records = function(claim) {
     list(rows = design_rows(claim$design, data, "double", call), y = response,
          weighing = design_weighing(claim$design, claim$response, data, call))
   }), persons)
+}
+
+# Columns that are missing or of another type are found before anything is charged. empty: the data without rows.
+check_columns <- function(fit, empty, call) {
+  response_code(fit$response, design_response(fit$design, empty, call = call))
+  design_rows(fit$design, empty, "double", call)
+  design_weighing(fit$design, fit$response, empty, call)
+  invisible()
 }
 
 # The persons of other records, for a fit that protects persons; else NULL.

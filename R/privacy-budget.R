@@ -164,10 +164,11 @@ budget_state <- function(budget) {
 #'   budget of a fit that owned it.
 #'
 #'   Of a budget with a `store`: a row for each reservation, with `number`, `time`, `user`, `host`, `label`, `call`, `n`
-#'   (records; `NA` where it is not known), `relation`, `method`, `accountant` (`"other"`: paid by the part `other`),
+#'   (records or persons; `NA` where it is not known), `relation` (such as `"replace-one"`, or
+#'   `"replace-one of persons"` for a fit with an `id`), `method`, `accountant` (`"other"`: paid by the part `other`),
 #'   `rho`, `other_eps`, `other_delta` and `hash`.
 #'
-#'   For a list the columns `fit` (its name or number in the list), `label`, `time` and `receipt` (the number of its
+#'   For a list the columns `fit` (its name or number in the list), `label` and `receipt` (the number of its
 #'   reservation in a durable budget) come first, `NA` where a fit has none.
 #' @section Errors: `dpsosp_error_argument` for an `x` of any other class; `dpsosp_error_restored` for an oracle that
 #'   was saved.

@@ -56,7 +56,9 @@ stored_rho <- function(stored, eps, delta) {
 
 reserve <- function(stored, costs, claim, what) {
   accountant <- if (costs[["eps"]] > 0) "other" else stored$accountant
-  reservation <- new_reservation(costs, claim$asked$label, claim$call, claim[["n"]], claim$neighbours, what, accountant)
+  unit <- if (is.null(claim$persons)) "record" else "person"
+  reservation <- new_reservation(costs, claim$asked$label, claim$call, claim[["n"]], claim$neighbours, unit, what,
+                                 accountant)
   charge_store(stored, reservation)
 }
 
@@ -127,9 +129,22 @@ dp_ledger.dp_budget_store <- function(x) {
   data.frame(
     number = rows$number, time = as.POSIXct(rows$time, tz = "UTC", format = "%Y-%m-%dT%H:%M:%SZ"), user = rows$user,
     host = rows$host, label = rows$label, call = rows$call, n = as.numeric(ifelse(nzchar(rows$n), rows$n, NA)),
-    relation = rows$relation, method = rows$method, accountant = rows$accountant, rho = as.numeric(rows$rho),
+    relation = paste0(rows$relation, ifelse(rows$unit == "person", person_mark, ""), recycle0 = TRUE),
+    method = rows$method, accountant = rows$accountant, rho = as.numeric(rows$rho),
     other_eps = as.numeric(rows$other_eps), other_delta = as.numeric(rows$other_delta), hash = rows$hash
   )
+}
+
+person_mark <- " of persons"
+
+# Whom the reservations so far protect, by their column relation; NULL where all protect records. What protects a person
+# protects each record of it, where another one of the same person is put in its place.
+protected_text <- function(relation) {
+  persons <- sum(grepl(person_mark, relation, fixed = TRUE))
+  if (persons == 0L) return(NULL)
+  if (persons == length(relation)) return("Each reservation so far protects persons, with all of their records")
+  paste(persons, "of", length(relation), "reservations protect persons, with all of their records: in sum all of them",
+        "hold for single records only, each in place of another one of the same person")
 }
 
 #' @export
@@ -144,5 +159,7 @@ print.dp_budget_store <- function(x, digits = NULL, ...) {
   cat("Reserved: ", format_share(used, digits %||% 3), " in ",
       count(nrow(state$rows), "reservation", "reservations"), " by ",
       count(length(unique(state$rows$user)), "person", "people"), "; left: ", left_text(state), "\n", sep = "")
+  protected <- protected_text(dp_ledger(x)$relation)
+  if (!is.null(protected)) cat(strwrap(paste0(protected, "."), exdent = 2), sep = "\n")
   invisible(x)
 }

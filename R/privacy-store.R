@@ -10,7 +10,7 @@ store_format <- "1"
 study_fields <- c("format", "id", "created", "version", "eps", "delta", "other_eps", "other_delta", "accountant",
                   "renyi_order", "capacity", "relation")
 row_fields <- c("number", "time", "user", "host", "process", "nonce", "version", "label", "call", "n", "relation",
-                "method", "accountant", "rho", "other_eps", "other_delta", "previous")
+                "unit", "method", "accountant", "rho", "other_eps", "other_delta", "previous")
 
 # The exact text of a number, and back.
 exact <- function(x) {
@@ -93,7 +93,8 @@ store_left <- function(state) pmax(store_room(state$study) - state$used, 0)
 
 # A reservation that has no number, hash and predecessor yet. costs: rho, other_eps and other_delta. All facts are
 # public, and none is computed from data.
-new_reservation <- function(costs, label, call, n, relation, method, accountant) {
+#   unit  what the relation is about: "record" or "person"
+new_reservation <- function(costs, label, call, n, relation, unit, method, accountant) {
   known <- function(x) if (is.null(x) || length(x) == 0L) "" else substr(enc2utf8(as.character(x)), 1, 1000)
   who <- Sys.info()
   list(
@@ -101,7 +102,7 @@ new_reservation <- function(costs, label, call, n, relation, method, accountant)
     nonce = .Call(ffi_random_id), # no two reservations have one hash, even if one of them was set back
     version = package_version_text(), label = known(label),
     call = known(paste(trimws(deparse(call, 500L)), collapse = " ")), n = known(if (!is.null(n)) sprintf("%.0f", n)),
-    relation = relation, method = known(method), accountant = accountant, rho = exact(costs[["rho"]]),
+    relation = relation, unit = unit, method = known(method), accountant = accountant, rho = exact(costs[["rho"]]),
     other_eps = exact(costs[["eps"]]), other_delta = exact(costs[["delta"]])
   )
 }

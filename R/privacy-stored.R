@@ -42,10 +42,14 @@
 #' (eps - e, delta - d) allows (`vignette("proofs")`).
 #'
 #' # What is written
-#' For each reservation: number, time, user, host, process, a random number, version, label, call, number of records,
-#' relation, method, accountant, costs, and a hash (SHA-256) of all this and of the row before. Nothing is computed from
-#' the data; that two fits are to the same data is what users say by using the same budget. A hash of private data would
-#' be an unprotected release. Numbers are exact, and what is left is added up from the rows at each use.
+#' For each reservation: number, time, user, host, process, a random number, version, label, call, number of records (or
+#' persons), relation, whether it is for records or persons, method, accountant, costs, and a hash (SHA-256) of all this
+#' and of the row before. Nothing is computed from the data; that two fits are to the same data is what users say by
+#' using the same budget. A hash of private data would be an unprotected release. Numbers are exact, and what is left is
+#' added up from the rows at each use.
+#'
+#' A fit with an `id` protects persons, others records. Where a store pays for both, the sum holds for single records
+#' only, each replaced by another one of the same person; `print()` and [dp_report()] say so.
 #'
 #' # Whom it stops
 #' A store stops mistakes and shows changes. Each use checks the file, its tables and the chain of hashes. Each
@@ -262,8 +266,8 @@ charge_store <- function(budget, reservation) {
 # The fields of a reservation, or NULL. Numbers are numbers; there is no rho where the other part paid.
 store_row <- function(budget, number) {
   rows <- stored_state(budget)$rows
-  row <- as.list(rows[rows$number == number, c(row_fields, "hash")])
-  if (length(row$number) == 0L) return(NULL)
+  row <- as.list(rows[rows$number %in% number, c(row_fields, "hash")])
+  if (length(row$number) != 1L) return(NULL)
   for (name in c("rho", "other_eps", "other_delta")) row[[name]] <- as.numeric(row[[name]])
   if (row$rho == 0) row$rho <- NULL
   c(row, study = budget$id)

@@ -147,10 +147,13 @@ new_check <- function(check, agrees, ...) data.frame(check = check, agrees = isT
 receipt_check <- function(privacy, row) {
   receipt <- privacy$receipt
   if (is.null(receipt)) return(new_check("receipt", FALSE, "it has none, so it did not reserve its budget there"))
-  if (is.null(row)) return(new_check("receipt", FALSE, "the budget has no reservation ", receipt$number))
+  if (is.null(row)) return(new_check("receipt", FALSE, "the budget has no reservation ", toString(receipt$number)))
   ours <- identical(as.character(row$hash), as.character(receipt$hash)) &&
     (is.null(row$study) || identical(as.character(row$study), as.character(receipt$study)))
   if (!ours) return(new_check("receipt", FALSE, "reservation ", receipt$number, " of the budget is another one"))
+  if (!identical(row$relation, privacy$neighbours)) {
+    return(new_check("receipt", FALSE, "reservation ", receipt$number, " of the budget is for ", row$relation))
+  }
   paid <- is_reserved(privacy, row)
   new_check("receipt", paid, "reservation ", receipt$number, " of the budget", if (!paid) " is for less")
 }

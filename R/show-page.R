@@ -49,7 +49,8 @@ block_writers <- list(
 )
 
 table_markdown <- function(block) {
-  line <- function(cells) paste0("| ", paste(gsub("|", "\\|", cells, fixed = TRUE), collapse = " | "), " |")
+  # A cell may be a label, which somebody else wrote: readers of Markdown take "<" for the begin of HTML.
+  line <- function(cells) paste0("| ", paste(gsub("([|<])", "\\\\\\1", cells), collapse = " | "), " |")
   c(line(block$head), line(rep("---", length(block$head))),
     vapply(seq_len(nrow(block$rows)), function(i) line(block$rows[i, ]), ""))
 }

@@ -89,7 +89,14 @@ budget_blocks <- function(x) {
     list(heading_block("Reservations", 2), reservation_block(ledger, state$capacity))
   }
   c(list(heading_block("Privacy statement of a budget")),
-    list(list_block(c(promise_items(privacy), spent, protection_items()))), list_of_rows, meaning_blocks(privacy))
+    list(list_block(c(promise_items(privacy), spent, protection_items(), persons_item(ledger)))), list_of_rows,
+    meaning_blocks(privacy))
+}
+
+# Of a budget in memory it is not known.
+persons_item <- function(ledger) {
+  text <- if (!is.null(ledger$number)) protected_text(ledger$relation)
+  if (!is.null(text)) paste0("**Persons**: ", tolower(substr(text, 1, 1)), substring(text, 2), ".")
 }
 
 # In the form of a result's: a budget in mu or rho has a delta to show eps at. Where a part of a durable budget is for
@@ -181,8 +188,9 @@ reservation_block <- function(ledger, capacity) {
   who <- paste(text("user"), text("host"), sep = " on ")
   share <- ifelse(ledger$rho > 0, percent(ledger$rho / capacity),
                   paste(guarantee_text(ledger$other_eps, ledger$other_delta), "of the other part"))
-  table_block(c("number", "time (UTC)", "who", "label", "n", "method", "share"),
-              cbind(text("number"), text("time"), who, text("label"), text("n"), text("method"), share))
+  table_block(c("number", "time (UTC)", "who", "label", "n", "relation", "method", "share"),
+              cbind(text("number"), text("time"), who, text("label"), text("n"), text("relation"), text("method"),
+                    share))
 }
 
 # ---- what it means ----

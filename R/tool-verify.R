@@ -89,7 +89,6 @@ dp_ledger.list <- function(x) {
     parts <- privacy_parts(one, call)
     do.call(rbind, lapply(parts[names(parts) != "population"], function(privacy) {
       about <- data.frame(fit = name, label = privacy$label %||% NA_character_,
-                          time = if (is.null(privacy$time)) NA_character_ else format(privacy$time),
                           receipt = privacy$receipt$number %||% NA_integer_)
       cbind(about[rep(1L, nrow(privacy$ledger)), ], privacy$ledger)
     }))
@@ -110,10 +109,9 @@ check_store <- function(budget, call) {
   }
 }
 
-# The row of the durable budget that a result names; store_row() is that of durable budgets, where there are any.
+# The row of the durable budget that a result names.
 receipt_row <- function(privacy, budget) {
-  find <- get0("store_row", topenv(), mode = "function")
-  if (!is.null(find) && !is.null(privacy$receipt)) find(budget, privacy$receipt$number)
+  if (!is.null(privacy$receipt)) store_row(budget, privacy$receipt$number)
 }
 
 #' @export

@@ -194,7 +194,8 @@ damaged <- function() {
 clock <- function() {
   b <- new_budget("clock", 100)
   for (time in c("2031-01-01T00:00:00Z", "1981-01-01T00:00:00Z")) {
-    row <- package$new_reservation(c(rho = 1e-3, eps = 0, delta = 0), NULL, quote(f()), 1, "replace-one", "f", "gdp")
+    row <- package$new_reservation(c(rho = 1e-3, eps = 0, delta = 0), NULL, quote(f()), 1, "replace-one",
+                                   "record", "f", "gdp")
     row$time <- time
     package$charge_store(b, row)
   }

@@ -107,8 +107,10 @@ test_that("a durable budget lists its reservations", {
                        other_eps = c(0, 0.25), other_delta = c(0, 1e-10), hash = "x")
   block <- reservation_block(ledger, 0.1)
   share <- c("10.0 %", "eps = 0.25, delta = 1e-10 of the other part")
-  expect_identical(unname(block$rows[, c(1, 3, 7)]), unname(cbind(c("1", "2"), "ann on h1", share)))
+  expect_identical(unname(block$rows[, c(1, 3, 8)]), unname(cbind(c("1", "2"), "ann on h1", share)))
   expect_no_error(page_markdown(list(block)))
+  ledger$label[1] <- "<script>|"
+  expect_match(page_markdown(list(reservation_block(ledger, 0.1)))[3], "| \\<script>\\| |", fixed = TRUE)
   expect_match(paste(page_html(list(heading_block("x"), block)), collapse = ""), "<td>main</td>")
 })
 

@@ -173,7 +173,7 @@ test_that("flipped bits are found, or do not matter", {
 test_that("no reservation is made twice, even if all that it says is the same", {
   local_stores()
   costs <- c(rho = 1e-3, eps = 0, delta = 0)
-  made <- replicate(20, dpsosp:::new_reservation(costs, NULL, quote(f()), 1, "replace-one", "f", "gdp")$nonce)
+  made <- replicate(20, dpsosp:::new_reservation(costs, NULL, quote(f()), 1, "replace-one", "record", "f", "gdp")$nonce)
   expect_identical(anyDuplicated(made), 0L)
 })
 
@@ -181,7 +181,8 @@ test_that("order is that of the rows, whatever the clock says", {
   path <- local_stores()
   b <- new_store(path)
   for (time in c("2030-01-01T00:00:00Z", "1980-01-01T00:00:00Z")) {
-    row <- dpsosp:::new_reservation(c(rho = 1e-3, eps = 0, delta = 0), NULL, quote(f()), 1, "replace-one", "f", "gdp")
+    row <- dpsosp:::new_reservation(c(rho = 1e-3, eps = 0, delta = 0), NULL, quote(f()), 1, "replace-one",
+                                        "record", "f", "gdp")
     row$time <- time
     dpsosp:::charge_store(b, row)
   }

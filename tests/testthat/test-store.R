@@ -245,3 +245,98 @@ test_that("a store is found again from another folder, session and process", {
   job <- parallel::mcparallel(tryCatch(store_fit(part, eps = 0.05), error = class), silent = TRUE)
   expect_true("dpsosp_error_fork" %in% unlist(parallel::mccollect(job)))
 })
+
+test_that("a row tells whether records or persons are protected, and so do print() and the statement", {
+  path <- local_stores()
+  b <- new_store(path, eps = 4)
+  d <- transform(store_data(), who = rep(1:150, 2))
+  person <- store_fit(b, data = d, eps = 0.3, id = who)
+  text <- function(x) paste(capture.output(x), collapse = " ")
+  expect_match(text(print(b)), "Each reservation so far protects persons")
+  expect_match(text(dp_report(b)), "**Persons**: each reservation so far protects persons", fixed = TRUE)
+  store_fit(b, data = d[c("x", "y")], eps = 0.3)
+  store_fit(b, data = d, eps = 0.3, id = who, neighbours = "replace-one")
+  suppressWarnings(dp_evaluate(person, d, eps = 0.3, budget = b))
+  relations <- c("replace-one of persons", "replace-one", "replace-one of persons", "replace-one of persons")
+  expect_identical(dp_ledger(b)$relation, relations)
+  expect_identical(dp_ledger(b)$n, c(150, 300, 150, 150))
+  expect_match(text(print(b)), "3 of 4 reservations protect persons.*single records only")
+  expect_match(text(dp_report(b)), "3 of 4 reservations protect persons.*single records only")
+  expect_match(text(dp_report(b)), "| 300 | replace-one | newton-ridge |", fixed = TRUE)
+  expect_error(store_fit(b, data = d, eps = 0.3, id = who, neighbours = "zero-out"), class = "dpsosp_error_relation")
+  expect_true(dp_verify(person, b)$agrees)
+  records <- new_store(paste0(path, "2"))
+  store_fit(records, eps = 0.3)
+  expect_no_match(paste(text(print(records)), text(dp_report(records))), "persons,")
+})
+
+test_that("columns that other records lack are found before anything is reserved", {
+  path <- local_stores()
+  b <- new_store(path, eps = 4)
+  d <- transform(store_data(), w = 0.5, who = rep(1:150, 2))
+  fits <- list(plain = store_fit(NULL, data = d, eps = 0.5, delta = 1e-7, weights = w),
+               persons = store_fit(NULL, data = d, eps = 0.5, delta = 1e-7, weights = w, id = who))
+  again <- list(dp_inference, dp_certify, dp_evaluate)
+  for (lacks in list(d[names(d) != "x"], transform(d, x = as.character(x)), d[names(d) != "y"])) {
+    for (f in again) {
+      for (fit in fits) expect_error(f(fit, lacks, eps = 0.1, budget = b), class = "dpsosp_error_argument")
+    }
+    chunks <- dp_source(in_chunks(lacks, 100))
+    expect_error(dp_certify(fits$plain, chunks, eps = 0.1, budget = b), class = "dpsosp_error")
+  }
+  for (f in again[1:2]) {
+    expect_error(f(fits$plain, d[names(d) != "w"], eps = 0.1, budget = b), class = "dpsosp_error_argument")
+  }
+  expect_equal(nrow(dp_ledger(b)), 0L)
+})
+
+test_that("a fit inside a call is not written, as it may hold records", {
+  path <- local_stores()
+  b <- new_store(path)
+  d <- store_data()
+  fit <- store_fit(NULL, data = d, eps = 0.5, delta = 1e-7)
+  quiet <- function(x) suppressWarnings(suppressMessages(x))
+  quiet(dp_evaluate({
+    secret <- c(0.123456, 0.654321)
+    fit
+  }, d, eps = 0.1, budget = b))
+  quiet(do.call(dp_inference, list(fit, d, eps = 0.1, budget = b)))
+  quiet(dp_certify(fit, d, eps = 0.1, budget = b))
+  expect_identical(dp_ledger(b)$call, c(
+    "dp_evaluate(fit = fit, newdata = d, eps = 0.1, budget = b)",
+    "dp_inference(fit = fit, data = data, eps = 0.1, budget = budget)",
+    "dp_certify(fit = fit, data = d, eps = 0.1, budget = b)"
+  ))
+})
+
+test_that("dp_verify() finds the reservation, and a store that lacks it", {
+  path <- local_stores()
+  other <- c(eps = 0.5, delta = 5e-8)
+  b <- new_store(path, other = other)
+  first <- store_fit(b, eps = 0.3)
+  file.copy(path, paste0(path, ".old"))
+  fits <- list(main = store_fit(b, eps = 0.3), other = store_fit(b, eps = 0.3, delta = 1e-8, method = "sgd"),
+               part = store_fit(dp_reserve(b, 0.2), eps = 0.1))
+  for (fit in c(list(first), fits)) expect_true(dp_verify(fit, b)$agrees)
+  receipt <- function(fit, budget = b) {
+    checks <- dp_verify(fit, budget)$checks
+    expect_identical(checks$check[!checks$agrees], "receipt")
+    checks$says[checks$check == "receipt"]
+  }
+  expect_match(receipt(store_fit(NULL, eps = 0.3, delta = 1e-7)), "has none")
+  for (number in list(1L, 9L, NA, "x", 1:2, NULL)) {
+    fit <- fits$main
+    fit$privacy$receipt$number <- number
+    receipt(fit)
+  }
+  second <- new_store(paste0(path, "2"))
+  store_fit(second, eps = 0.3)
+  expect_match(receipt(first, second), "is another one")
+  # A file that was set back, on a computer without the anchor.
+  file.copy(paste0(path, ".old"), path, overwrite = TRUE)
+  expect_true(dp_verify(first, b)$agrees)
+  for (fit in fits) expect_match(receipt(fit), "has no reservation")
+  unlink(Sys.getenv("R_USER_CONFIG_DIR"), recursive = TRUE)
+  store_fit(b, eps = 0.3)
+  expect_match(receipt(fits$main), "is another one")
+})

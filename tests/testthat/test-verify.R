@@ -170,9 +170,9 @@ test_that("a receipt is that of the reservation", {
   check <- function(receipt, row) dpsosp:::receipt_check(c(fits$gdp$privacy, list(receipt = receipt)), row)
   receipt <- list(study = "s", number = 3, hash = "ab")
   rho <- fits$gdp$privacy$rho
-  row <- list(number = 3, hash = "ab", rho = rho)
+  row <- list(number = 3, hash = "ab", relation = "replace-one", rho = rho)
   expect_true(check(receipt, row)$agrees)
-  other <- c(row[c("number", "hash")], other_eps = 1, other_delta = 1e-6)
+  other <- c(row[c("number", "hash", "relation")], other_eps = 1, other_delta = 1e-6)
   expect_true(check(receipt, other)$agrees)
   expect_false(check(receipt, replace(other, "other_eps", 0.9))$agrees)
   expect_false(check(receipt, replace(other, "other_delta", 1e-7))$agrees)
@@ -181,6 +181,7 @@ test_that("a receipt is that of the reservation", {
   expect_false(check(receipt, replace(row, "hash", "ac"))$agrees)
   expect_false(check(receipt, c(row, study = "t"))$agrees)
   expect_match(check(receipt, replace(row, "rho", rho / 2))$says, "is for less")
+  expect_match(check(receipt, replace(row, "relation", "zero-out"))$says, "is for zero-out")
   store <- structure(class = "dp_budget", list(store = "no file", pointer = NULL))
   expect_identical(checks_that_fail(fits$gdp, store), "receipt")
   expect_error(dp_verify(fits$gdp, dp_budget(mu = 1)), "keeps no reservations", class = "dpsosp_error_argument")
@@ -202,10 +203,10 @@ test_that("print() shows the eps of the ledger where another one is stated", {
 test_that("the ledger of several fits says whose rows they are", {
   second <- fits$zcdp
   receipt <- list(study = "s", number = 4, hash = "")
-  second$privacy[c("label", "time", "receipt")] <- list("wave 2", "2026-11-25", receipt)
+  second$privacy[c("label", "receipt")] <- list("wave 2", receipt)
   ledger <- dp_ledger(list(main = fits$gdp, second))
   rows <- c(nrow(dp_ledger(fits$gdp)), nrow(dp_ledger(second)))
-  expect_identical(names(ledger), c("fit", "label", "time", "receipt", names(dp_ledger(second))))
+  expect_identical(names(ledger), c("fit", "label", "receipt", names(dp_ledger(second))))
   expect_identical(ledger$fit, rep(c("main", "2"), rows))
   expect_identical(ledger$label, rep(c(NA, "wave 2"), rows))
   expect_equal(ledger$receipt, rep(c(NA, 4), rows))
