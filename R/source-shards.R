@@ -40,8 +40,8 @@
 #' ```
 #' Each database has a snapshot of its own, from the fit's first query to its end, in which the records of every sum are
 #' counted. No record may move between databases while the snapshots begin: one that is in two or in none of them
-#' changes their numbers, which ends the fit, unless another moves the other way at the same time. Ranges must be
-#' declared, and methods and losses that ask for other sums are refused before anything is charged.
+#' changes their numbers, which ends the fit, unless another moves the other way at the same time. Methods that ask for
+#' other sums are refused before anything is charged.
 #'
 #' # What is checked
 #' The numbers of rows and the types of columns of all shards are determined when the source is made. All shards must

@@ -48,15 +48,9 @@ own_ones <- function(indicators) lapply(indicators, function(size) rbind(0, diag
 
 # The integers' squares are integers: they are compared with the square of one.
 own_rows <- function(plan, names) {
-  rest <- record_items(plan, names)
   kept <- c(names$k, names$record)
-  if (is_clipped(plan)) {
-    layers <- clip_layers(plan, first_layer(plan, c(named(plan$v, names$v), rest)), names, c(names$v, kept))
-    layers <- layer(plan, layers, c(whole(plan, names$v, "c", names), kept))
-  } else {
-    clip <- plan$dialect$number(reach(plan) / plan$radius)
-    layers <- first_layer(plan, c(whole(plan, plan$v, clip, names), rest))
-  }
+  layers <- first_layer(plan, c(named(plan$v, names$v), record_items(plan, names)))
+  layers <- layer(plan, clip_layers(plan, layers, names, c(names$v, kept)), c(whole(plan, names$v, "c", names), kept))
   list(layers = layers, sound = sprintf("%s <= %.0f", squared_integers(plan, names), plan$unit^2))
 }
 
@@ -95,7 +89,7 @@ add_up <- function(terms) {
 # May a row be longer than the radius? Each mapped column is at most one in size, and so is each factor's indicator.
 is_clipped <- function(plan) length(plan$v) + length(plan$k) + plan$intercept > plan$radius^2 * (1 + 1e-12)
 
-# The length of a clipped row in units, below the unit so that rounding its entries cannot exceed it.
+# The length of the longest row in units, below the unit so that rounding its entries cannot exceed it.
 reach <- function(plan) plan$unit - sqrt(length(plan$v) + length(plan$k) + plan$intercept) / 2 - 1 / 4
 
 has_indicator <- function(k, yes) sprintf("CASE WHEN %1$s > 0 THEN %2$s WHEN %1$s = 0 THEN 0 * %2$s END", k, yes)
@@ -106,11 +100,13 @@ mapped_square <- function(plan, v, k) {
   add_up(c(if (plan$intercept) number(1), sprintf("(%1$s) * (%1$s)", v), has_indicator(k, number(1))))
 }
 
+# Only rows that would be longer are shortened, so that sums of the others have no bias.
 clip_layers <- function(plan, layers, names, kept) {
   number <- plan$dialect$number
   layers <- layer(plan, layers, c(kept, named(mapped_square(plan, names$v, names$k), "c")))
-  clip <- sprintf("CASE WHEN c > %s THEN %s / SQRT(c) WHEN c <= %s THEN %s END", number(plan$radius^2),
-                  number(reach(plan)), number(plan$radius^2), number(reach(plan) / plan$radius))
+  clip <- sprintf("CASE WHEN c > %1$s THEN %2$s / SQRT(c) WHEN c <= %1$s THEN %3$s END",
+                  number((plan$radius * reach(plan) / plan$unit)^2), number(reach(plan)),
+                  number(plan$unit / plan$radius))
   layer(plan, layers, c(kept, named(clip, "c")))
 }
 

@@ -82,3 +82,12 @@ test_that("an oracle says it, as all of its sums need the rows", {
   expect_message(dp_oracle(source, "y", budget = dp_budget(mu = 1), radius = 40), "an oracle",
                  class = "dpsosp_message_rows")
 })
+
+test_that("rows that no clip shortens have no bias", {
+  pair <- loss_pair(loss_source(sqlite_connection(), loss_frame(2000)), z ~ a + b + f, dpsosp:::loss_logistic())
+  asked <- loss_ask(pair, "moments", 1)
+  memory <- loss_memory(pair, asked, FALSE)
+  large <- memory > 100 # of 2000: rounding adds little to these
+  expect_gt(sum(large), 3)
+  expect_lt(max(abs(ask_database(pair$connection, pair$plan, asked)[-1][large] / memory[large] - 1)), 2e-7)
+})
