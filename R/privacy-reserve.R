@@ -109,7 +109,10 @@ require_eps <- function(budget, call) {
 dp_reserve <- function(budget, eps, delta = NULL, label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_reserve))
   check_dots(call)
-  if (missing(budget) || !is_stored(budget)) {
+  if (missing(budget)) {
+    abort("argument", "`budget` is missing: give what `dp_budget(store = )` returned.", call = call)
+  }
+  if (!is_stored(budget)) {
     abort("argument", "`budget` must come from `dp_budget(store = )`: of another budget no part is reserved.",
           call = call)
   }

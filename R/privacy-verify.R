@@ -89,8 +89,8 @@ sampled_costs <- function(rho, of) {
   vapply(unique(key), one, 0)[match(key, unique(key))]
 }
 
-# Which rows of a ledger cost what they say? The cost of a batch at a large Renyi order is exact to a few 1e-8. Where what
-# a cost depends on is missing, none does.
+# Which rows of a ledger cost what they say? The cost of a batch at a large Renyi order is exact to a few 1e-8. Where
+# what a cost depends on is missing, none does.
 rows_agree <- function(ledger, of) {
   agree <- ledger$mechanism == "none"
   for (mechanism in intersect(unique(ledger$mechanism), names(row_costs))) {

@@ -100,13 +100,14 @@ mapped_square <- function(plan, v, k) {
   add_up(c(if (plan$intercept) number(1), sprintf("(%1$s) * (%1$s)", v), has_indicator(k, number(1))))
 }
 
-# Only rows that would be longer are shortened, so that sums of the others have no bias.
+# Rows that would be longer are shortened. The others have the same whole factor, so that intercept and indicators are
+# exact and centres of columns, which are relative to the intercept, have no bias.
 clip_layers <- function(plan, layers, names, kept) {
   number <- plan$dialect$number
   layers <- layer(plan, layers, c(kept, named(mapped_square(plan, names$v, names$k), "c")))
   clip <- sprintf("CASE WHEN c > %1$s THEN %2$s / SQRT(c) WHEN c <= %1$s THEN %3$s END",
                   number((plan$radius * reach(plan) / plan$unit)^2), number(reach(plan)),
-                  number(plan$unit / plan$radius))
+                  number(floor(plan$unit / plan$radius)))
   layer(plan, layers, c(kept, named(clip, "c")))
 }
 

@@ -120,13 +120,13 @@ test_that("a lost worker, a forged sum and another number of rows end the fit af
 
 test_that("a node that answers late ends the fit at its time limit, after one charge more", {
   shard_workers(c("one", "two"))
-  shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"), timeout = 2)
+  shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"), timeout = 6)
   spoil_worker("two", quote({
-    Sys.sleep(4)
+    Sys.sleep(9)
     answer
   }), at = 3)
   budget <- dp_budget(eps = 5, delta = 1e-6)
-  expect_error(shard_fit(shards, method = "newton-ridge", budget = budget), "no answer within 2 seconds",
+  expect_error(shard_fit(shards, method = "newton-ridge", budget = budget), "no answer within 6 seconds",
                class = "dpsosp_error_source")
   expect_equal(charged(budget), 3)
 })

@@ -61,7 +61,8 @@ test_that("a store in PostgreSQL works as a file does, for analysts with three g
 # Called directly, as an analyst may.
 reserve_sql <- function(con, rho, other_eps = "0x0p+0", other_delta = "0x0p+0") {
   given <- c(name = "s", host = "h", process = "1", nonce = "0", version = "v", label = "", call = "", n = "",
-             method = "m", accountant = "gdp", rho = rho, other_eps = other_eps, other_delta = other_delta)
+             unit = "record", method = "m", accountant = "gdp", rho = rho, other_eps = other_eps,
+             other_delta = other_delta)
   statement <- sprintf("SELECT * FROM dpsosp.reserve(%s)", paste0("$", seq_along(given), collapse = ", "))
   suppressWarnings(DBI::dbGetQuery(con, statement, params = unname(as.list(given)))) # RPostgres', after an error
 }
