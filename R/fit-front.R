@@ -127,10 +127,11 @@
 #'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`, where d / (n mu) is at most 0.1 or
 #'   `geometry` is given, d the coefficients of a class. For other convex problems, with `geometry = "none"` and with
 #'   `inference`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
-#'   for problems that are not convex `"2opt-ls"`; and with more than 1,000 coefficients (3,000 where it would take
+#'   for problems that are not convex `"warm-ridge"`, or `"2opt-ls"` where there are no columns, is a `target` or
+#'   `geometry = "none"`; and with more than 1,000 coefficients (3,000 where it would take
 #'   `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which squared
 #'   error does not have. The rule uses n, the number of columns, budget, relation, loss, penalty and `geometry`, not
-#'   the data (`vignette("convex")`). `method` and `print()` of the fit name the method taken. The section Methods lists
+#'   the data. `method` and `print()` of the fit name the method taken. The section Methods lists
 #'   all of them.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
@@ -269,7 +270,7 @@
 #'   A budget that is spent is `dpsosp_budget_exhausted`.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
-#'   `vignette("gao-wright")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
+#'   `vignette("proofs")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
 #'   scalably via DP-trust region method, algorithm 1.
 #' @seealso [control_opt()], [control_tr()], [control_gd()], [control_line_search()], [control_newton()],
 #'   [control_newton_ridge()], [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].

@@ -29,7 +29,8 @@
 #' @seealso [dp_verify()], [dp_ledger()].
 #' @examples
 #' d <- covertype[1:3000, ]
-#' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6, bounds = list(elevation = c(1850, 3900)))
+#' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900)))
 #' dp_report(fit)
 #' page <- tempfile(fileext = ".html")
 #' dp_report(fit, page)

@@ -39,7 +39,8 @@
 #' @seealso [dp_ledger()], [dp_report()].
 #' @examples
 #' d <- covertype[1:3000, ]
-#' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6, bounds = list(elevation = c(1850, 3900)))
+#' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900)))
 #' dp_verify(fit)
 #' fit$privacy$eps <- 0.1
 #' dp_verify(fit)

@@ -76,8 +76,10 @@ static int keep_rows(struct stream *s) {
   s->busy = 1;
   int status = open_feed(s);
   if (status == BASE_OK) status = fill_window(s, s->all.n);
-  if (status == BASE_OK) data_clip(s->window);
-  if (status == BASE_OK) status = check_end(s);
+  if (status == BASE_OK) {
+    data_clip(s->window);
+    status = check_end(s);
+  }
   s->kept = status == BASE_OK;
   close_feed(s);
   s->busy = 0;
