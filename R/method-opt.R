@@ -108,7 +108,8 @@
 #'   one that its method does not take.
 #' @references Gao and Wright (2023), Differentially private optimization for smooth non-convex ERM, algorithms 1 to 3,
 #'   equations (7), (10), (14) to (17), section 3.4.
-#' @seealso [dp_sosp()], [planned_iterations()], [control_tr()]; the article *Gao and Wright's experiments, made private* of the site.
+#' @seealso [dp_sosp()], [planned_iterations()], [control_tr()]; the article *Gao and Wright's experiments, made
+#'   private* of the site.
 #' @examples
 #' control_opt(line_search = "svt")
 #' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "2opt-ls",
