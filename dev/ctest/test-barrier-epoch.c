@@ -71,7 +71,7 @@ static void memory_has_numbers(void) {
   const struct ask ask = {.at = w, .along = w};
   const struct task task = {&f.oracle->model, &ask, &following}, all = {&f.oracle->model, &ask, NULL};
   CHECK(!e->kind->begin && !e->kind->end);
-  CHECK(!e->kind->can(&sum_epoch_start, &task) && e->kind->can(&sum_epoch_start, &all));
+  CHECK(!e->kind->can(e, &sum_epoch_start, &task) && e->kind->can(e, &sum_epoch_start, &all));
   fixture_close(&f);
 }
 

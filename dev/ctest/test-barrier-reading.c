@@ -39,7 +39,7 @@ static int sum_of(struct oracle *o, int which, const struct batch *of, double *a
   const struct ask ask = {.at = here, .along = before};
   const struct task task = {&o->model, &ask, of};
   memset(answer, 0, NUMBERS * sizeof(double));
-  CHECK(o->engine.kind->can(sums[which], &task));
+  CHECK(o->engine.kind->can(&o->engine, sums[which], &task));
   return o->engine.kind->sum(&o->engine, sums[which], &task, answer);
 }
 

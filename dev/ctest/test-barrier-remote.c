@@ -140,8 +140,9 @@ static void what_is_known(void) {
   struct elsewhere e;
   open_remote(&s, &e);
   const struct task all = {&s.stream.model, NULL, NULL}, batch = {&s.stream.model, NULL, &(struct batch){.count = 1}};
-  CHECK(s.engine.kind->can(&query_gradient.sum, &all) && !s.engine.kind->can(&query_gradient.sum, &batch));
-  CHECK(!s.engine.kind->can(&query_counts.sum, &all));
+  CHECK(s.engine.kind->can(&s.engine, &query_gradient.sum, &all));
+  CHECK(!s.engine.kind->can(&s.engine, &query_gradient.sum, &batch));
+  CHECK(!s.engine.kind->can(&s.engine, &query_counts.sum, &all));
   CHECK(strcmp(query_best_step.sum.word, query_first_step.sum.word) != 0);
   pair_close(&s);
 }
@@ -167,7 +168,8 @@ static void shards(void) {
   CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_ERR_ROWS && answer[0] == 0);
   CHECK(e.calls == 2 && s.rows.opened == 0);
   const struct task batch = {&s.stream.model, NULL, &of}, all = {&s.stream.model, NULL, NULL};
-  CHECK(!s.engine.kind->can(&query_gradient.sum, &batch) && s.engine.kind->can(&query_moments.sum, &all));
+  CHECK(!s.engine.kind->can(&s.engine, &query_gradient.sum, &batch));
+  CHECK(s.engine.kind->can(&s.engine, &query_moments.sum, &all));
   pair_close(&s);
 }
 

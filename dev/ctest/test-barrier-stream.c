@@ -219,7 +219,7 @@ static void kept_batches(void) {
   const struct engine *here = &s.memory.oracle->engine;
   const struct task there = {&s.stream.model, &(struct ask){.at = w}, &of};
   const struct task task = {&s.memory.oracle->model, &(struct ask){.at = w}, &of};
-  CHECK(s.engine.kind->can(&query_value.sum, &there));
+  CHECK(s.engine.kind->can(&s.engine, &query_value.sum, &there));
   s.rows.failure = BASE_ERR_SOURCE;
   s.rows.fails_at = 2900;
   s.rows.fails_in = 1;

@@ -43,7 +43,7 @@ static int check_sampling(const struct oracle *o, const struct sampling *how) {
   const struct batch none = {.size = how->size};
   const struct task task = {.model = &o->model, .of = &none};
   if (o->engine.rows->share) return BASE_ERR_ARGUMENT; /* a batch is of records, not of persons */
-  if (!o->engine.kind->can(&query_gradient.sum, &task)) return BASE_ERR_ARGUMENT;
+  if (!o->engine.kind->can(&o->engine, &query_gradient.sum, &task)) return BASE_ERR_ARGUMENT;
   if (!(how->size > 0) || !(how->size < (double)data_rows(o->engine.rows))) return BASE_ERR_ARGUMENT;
   if (how->scheme == SCHEME_POISSON) return BASE_OK;
   return how->size == floor(how->size) && o->neighbours == ORACLE_REPLACE_ONE ? BASE_OK : BASE_ERR_ARGUMENT;

@@ -18,8 +18,8 @@ double scope_divisor(const struct scope *s) {
 }
 
 int scope_can(const struct scope *s, const struct sum *sum, const struct task *task) {
-  const struct engine_kind *kind = s->oracle->engine.kind;
-  return kind->sum && kind->can(sum, task);
+  const struct engine *e = &s->oracle->engine;
+  return e->kind->sum && e->kind->can(e, sum, task);
 }
 
 /* Maps points to the coordinates of the rows, and sums back, unless the engine knows the coordinates. */

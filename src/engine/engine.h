@@ -46,7 +46,7 @@ struct engine;
 
 struct engine_kind {
   /* Can the engine compute this sum? Public. */
-  int (*can)(const struct sum *sum, const struct task *task);
+  int (*can)(const struct engine *e, const struct sum *sum, const struct task *task);
   /* answer: width numbers, not divided by n. NULL: there are no rows, and the barrier refuses every release. */
   int (*sum)(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
   /* Does sum() take points of the coordinates that the rows were given, and return this sum in them? NULL: never;

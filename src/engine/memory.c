@@ -26,7 +26,8 @@ static void add_group(void *context, size_t group, int worker);
 static size_t work_size(const struct pass *pass);
 static void dealt(const struct data *rows, size_t most, double *longest, double *groups);
 
-static int can(const struct sum *sum, const struct task *task) {
+static int can(const struct engine *e, const struct sum *sum, const struct task *task) {
+  (void)e;
   return sum->form != SUM_COUNTS && !(task->of && task->of->next);
 }
 

@@ -27,7 +27,8 @@ struct away {
 static int asked(const struct away *a, const struct sum *sum, const struct task *task);
 static int all_finite(size_t n, const double *x);
 
-static int can(const struct sum *sum, const struct task *task) {
+static int can(const struct engine *e, const struct sum *sum, const struct task *task) {
+  (void)e;
   return sum->form != SUM_COUNTS && (!task->of || task->of->next);
 }
 
@@ -103,11 +104,14 @@ static const struct engine_kind away = {
     .begin = begin_reading, .end = end_reading, .free = free_away};
 
 /* A batch would need row numbers. */
-static int can_shards(const struct sum *sum, const struct task *task) { return sum->word && !task->of; }
+static int can_shards(const struct engine *e, const struct sum *sum, const struct task *task) {
+  (void)e;
+  return sum->word && !task->of;
+}
 
 static int sum_shards(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
   struct away *a = e->own;
-  if (!can_shards(sum, task)) return BASE_ERR_ARGUMENT;
+  if (!can_shards(e, sum, task)) return BASE_ERR_ARGUMENT;
   return remote_sum(&a->remote, sum->word, task, sum->width(task), data_rows(e->rows), answer);
 }
 
@@ -115,7 +119,7 @@ static const struct engine_kind shards = {
     .can = can_shards, .sum = sum_shards, .move = move_away, .set_weights = set_remote_weights, .free = free_away};
 
 static int inside_nodes(const struct engine *e, const struct sum *sum, const struct task *task) {
-  return e->rows->coordinates && can_shards(sum, task);
+  return e->rows->coordinates && can_shards(e, sum, task);
 }
 
 static const struct engine_kind nodes = {.can = can_shards,

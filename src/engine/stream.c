@@ -55,15 +55,10 @@ static int fill_window(struct stream *s, size_t rows);
 static void take(struct stream *s, size_t at, size_t rows);
 static int next_chunk(struct stream *s);
 
-/* Rows have no numbers here. */
-static int can(const struct sum *sum, const struct task *task) {
-  return sum->form != SUM_COUNTS && (!task->of || task->of->next);
-}
-
-/* Those that are kept have. */
-static int can_kept(const struct sum *sum, const struct task *task) {
-  (void)task;
-  return sum->form != SUM_COUNTS;
+/* Rows have no numbers here, unless they are kept. */
+static int can(const struct engine *e, const struct sum *sum, const struct task *task) {
+  const struct stream *s = e->own;
+  return sum->form != SUM_COUNTS && (s->keep || !task->of || task->of->next);
 }
 
 static int sum_kept(struct stream *s, const struct sum *sum, const struct task *task, double *answer) {
@@ -165,18 +160,10 @@ static const struct engine_kind stream = {.can = can,
                                           .end = end_reading,
                                           .free = free_stream};
 
-static const struct engine_kind kept = {.can = can_kept,
-                                        .sum = sum_stream,
-                                        .move = move_stream,
-                                        .set_weights = set_stream_weights,
-                                        .begin = begin_reading,
-                                        .end = end_reading,
-                                        .free = free_stream};
-
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
                   double radius, int keep, struct engine *out) {
   struct stream *s = base_alloc(1, sizeof *s);
-  *out = (struct engine){.kind = keep ? &kept : &stream, .own = s};
+  *out = (struct engine){.kind = &stream, .own = s};
   if (!s) return BASE_ERR_MEMORY;
   s->feed = *feed;
   s->dense = columns->dense;
