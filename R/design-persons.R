@@ -72,10 +72,13 @@ id_key <- function(id, call) {
 max_records <- 2^20
 check_record_limit <- function(records, call) check_count(records, "records", 1, call, max_records)
 
+# What the core takes (src/r_data.h); NULL without persons.
+persons_core <- function(persons) persons[c("code", "n", "most")]
+
 # The problem of persons, whose rows are those of the list.
 of_persons <- function(problem, persons) {
   if (is.null(persons)) return(problem)
-  core <- persons[c("code", "n", "most")]
+  core <- persons_core(persons)
   of <- list(records = function(x) c(x, list(persons = core)), responses = function(x) c(x, list(persons = core)),
              columns = function(x) structure(x, persons = core, rows = core$n),
              counted = function(x) structure(x, persons = core, rows = core$n))

@@ -235,25 +235,3 @@ composed <- function(first, later) {
   }
   list(eps = first$eps + later$eps, delta = first$delta + later$delta, mu = NA_real_, accountant = "added")
 }
-
-# A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
-rho_of <- function(job, eps) {
-  switch(job$accountant,
-    gdp = .Call(ffi_gdp_mu, eps, job$delta)^2 / 2,
-    perturbed = .Call(ffi_perturbed_mu, eps, job$delta, job$perturbed)^2 / 2,
-    zcdp = .Call(ffi_zcdp_rho, eps, job$delta),
-    renyi = .Call(ffi_rdp_budget, order_of(job), eps, job$delta) / order_of(job)
-  )
-}
-
-eps_of <- function(job, rho) {
-  switch(job$accountant,
-    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), job$delta),
-    perturbed = .Call(ffi_perturbed_epsilon, sqrt(2 * rho), job$delta, job$perturbed),
-    zcdp = .Call(ffi_zcdp_epsilon, rho, job$delta),
-    renyi = renyi_eps(order_of(job), order_of(job) * rho, job$delta)
-  )
-}
-
-# Of a claim, or of the entry `privacy` of a result.
-order_of <- function(job) job$order %||% job$budget$order

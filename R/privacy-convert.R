@@ -140,6 +140,30 @@ conversion_table <- function(given, call = sys.call(-1)) {
   x
 }
 
+# ---- between eps and the cost rho of one accountant ----
+
+# A Gaussian or zCDP cost of rho is a Renyi divergence of order * rho.
+rho_of <- function(job, eps) {
+  switch(job$accountant,
+    gdp = .Call(ffi_gdp_mu, eps, job$delta)^2 / 2,
+    perturbed = .Call(ffi_perturbed_mu, eps, job$delta, job$perturbed)^2 / 2,
+    zcdp = .Call(ffi_zcdp_rho, eps, job$delta),
+    renyi = .Call(ffi_rdp_budget, order_of(job), eps, job$delta) / order_of(job)
+  )
+}
+
+eps_of <- function(job, rho) {
+  switch(job$accountant,
+    gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), job$delta),
+    perturbed = .Call(ffi_perturbed_epsilon, sqrt(2 * rho), job$delta, job$perturbed),
+    zcdp = .Call(ffi_zcdp_epsilon, rho, job$delta),
+    renyi = renyi_eps(order_of(job), order_of(job) * rho, job$delta)
+  )
+}
+
+# Of a claim, or of the entry `privacy` of a result.
+order_of <- function(job) job$order %||% job$budget$order
+
 # Canonne, Kamath & Steinke (2020), proposition 12, at one order.
 renyi_eps <- function(order, divergence, delta) {
   x <- order - 1

@@ -11,25 +11,21 @@ in_other <- function(budget, wanted) is_stored(budget) && !budget$accountant %in
 # The budget of a claim on a store. In the other part it is the claim's own budget, which own() opens.
 reserve_claim <- function(claim, wanted, own) {
   stored <- claim$asked$budget
-  check_relation(stored, claim$neighbours, claim$call)
   what <- claim$method$name %||% as.character(claim$call[[1]])
-  if (in_other(stored, wanted)) {
-    check_other_left(stored, claim, what)
-    budget <- own() # refuses arguments before anything is reserved
-    budget$receipt <- reserve(stored, c(rho = 0, eps = claim$asked$eps, delta = claim$delta), claim, what)
-    return(budget)
-  }
-  rho <- stored_rho(stored, claim$asked$eps, claim$delta)
-  reserve_part(stored, rho, claim, what)
+  if (in_other(stored, wanted)) return(reserve_other(claim, what, own))
+  check_relation(stored, claim$neighbours, claim$call)
+  reserve_part(stored, stored_rho(stored, claim$asked$eps, claim$delta), claim, what)
 }
 
-# For what releases in several units: eps and delta of the other part for all of it.
-reserve_whole <- function(claim) {
+# The other part pays eps and delta for all that the claim releases, in whatever units. own() opens the claim's budget,
+# if it has one, and refuses arguments before anything is reserved. Returns it with the receipt.
+reserve_other <- function(claim, what, own = list) {
   stored <- claim$asked$budget
   check_relation(stored, claim$neighbours, claim$call)
-  what <- as.character(claim$call[[1]])
   check_other_left(stored, claim, what)
-  reserve(stored, c(rho = 0, eps = claim$asked$eps, delta = claim$delta), claim, what)
+  budget <- own()
+  budget$receipt <- reserve(stored, c(rho = 0, eps = claim$asked$eps, delta = claim$delta), claim, what)
+  budget
 }
 
 # An in-memory budget of rho of the main part.
@@ -127,8 +123,9 @@ dp_reserve <- function(budget, eps, delta = NULL, label = NULL, ...) {
 check_label <- function(label, call) if (is.null(label)) NULL else check_text(label, "label", call)
 
 #' @export
-dp_ledger.dp_budget_store <- function(x) {
-  rows <- stored_state(x)$rows
+dp_ledger.dp_budget_store <- function(x) reservations(stored_state(x)$rows)
+
+reservations <- function(rows) {
   data.frame(
     number = rows$number, time = as.POSIXct(rows$time, tz = "UTC", format = "%Y-%m-%dT%H:%M:%SZ"), user = rows$user,
     host = rows$host, label = rows$label, call = rows$call, n = as.numeric(ifelse(nzchar(rows$n), rows$n, NA)),
@@ -162,7 +159,7 @@ print.dp_budget_store <- function(x, digits = NULL, ...) {
   cat("Reserved: ", format_share(used, digits %||% 3), " in ",
       count(nrow(state$rows), "reservation", "reservations"), " by ",
       count(length(unique(state$rows$user)), "person", "people"), "; left: ", left_text(state), "\n", sep = "")
-  protected <- protected_text(dp_ledger(x)$relation)
+  protected <- protected_text(reservations(state$rows)$relation)
   if (!is.null(protected)) cat(strwrap(paste0(protected, "."), exdent = 2), sep = "\n")
   invisible(x)
 }

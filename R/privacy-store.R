@@ -149,8 +149,6 @@ round_down <- function(x) {
 # The eps of a cost in the main part, at the study's delta.
 main_eps <- function(study, rho) {
   if (!(rho > 0)) return(0)
-  delta <- as.numeric(study$delta)
   order <- as.numeric(study$renyi_order)
-  switch(study$accountant, gdp = .Call(ffi_gdp_epsilon, sqrt(2 * rho), delta),
-         zcdp = .Call(ffi_zcdp_epsilon, rho, delta), renyi = renyi_eps(order, order * rho, delta))
+  eps_of(list(accountant = study$accountant, delta = as.numeric(study$delta), order = order), rho)
 }

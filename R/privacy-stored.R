@@ -142,8 +142,7 @@ check_study <- function(asked, call) {
     facts$accountant <- if (length(accountant) == 0L) "gdp" else accountant
     facts$order <- 0
     facts$relation <- asked$neighbours %||% "replace-one"
-    facts$capacity <- switch(facts$accountant, gdp = .Call(ffi_gdp_mu, main[["eps"]], main[["delta"]])^2 / 2,
-                             zcdp = .Call(ffi_zcdp_rho, main[["eps"]], main[["delta"]]))
+    facts$capacity <- rho_of(list(accountant = facts$accountant, delta = main[["delta"]]), main[["eps"]])
   } else {
     facts <- c(facts, planned_study(asked, main, call))
   }

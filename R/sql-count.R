@@ -34,10 +34,7 @@ counted_number <- function(push, design, e) {
 }
 
 of_records <- function(push, design, x) {
-  for (needed in c(map_weight(push, design$weights), map_offset(push, design, 1))) {
-    x <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", needed, x)
-  }
-  of_subset(push, design, x)
+  of_subset(push, design, where_known(x, c(map_weight(push, design$weights), map_offset(push, design, 1))))
 }
 
 count_statement <- function(push, x, breaks) {

@@ -30,12 +30,16 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
 bare_plan <- function(push, design, response, n, loss, intercept, radius) {
   design$columns <- design$columns[0L, ]
   plan <- push_plan(push, design, response, n, loss, intercept, radius)
-  for (needed in c(plan$weight, plan$offset)) {
-    plan$y <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", needed, plan$y)
-  }
+  plan$y <- where_known(plan$y, c(plan$weight, plan$offset))
   plan[c("weight", "offset")] <- list(NULL)
   plan$shift <- 0
   plan
+}
+
+# NULL where one of what is needed is.
+where_known <- function(x, needed) {
+  for (one in needed) x <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", one, x)
+  x
 }
 
 # The expressions of predictors, response and records, named by their text.

@@ -323,7 +323,7 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
   }
   if ("table" %in% metrics) {
     answer <- .Call(ffi_table_release, claim$budget$pointer, table_codes(records, cells), 2L * cells,
-                    claim$persons[c("code", "n", "most")], rho, claim$neighbours, reproducible)
+                    persons_core(claim$persons), rho, claim$neighbours, reproducible)
     table <- list(other = answer$value[seq_len(cells)], modelled = answer$value[cells + seq_len(cells)],
                   sd = answer$sd)
   }

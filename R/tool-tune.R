@@ -101,7 +101,7 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, 
   for (name in names(tune$candidates)) check_candidate(name, tune)
   tune$mu <- .Call(ffi_gdp_mu, tune$eps, tune$delta)
   tune$plan <- choose_plan(tune)
-  tune$receipt <- if (!is.null(budget)) reserve_whole(tune)
+  tune$receipt <- if (!is.null(budget)) reserve_other(tune, as.character(call[[1]]))$receipt
   new_tune(tune, if (is.null(tune$plan)) tune_split(tune) else tune_random(tune))
 }
 

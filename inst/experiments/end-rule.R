@@ -16,14 +16,8 @@ problems <- expand.grid(eps = c(0.5, 1, 3), n = c(2000, 10000), signal = c(0.3, 
 one <- function(p, seed, constants) {
   set.seed(1000 * seed + p$n)
   problem <- do.call(synthetic_problem, c(list(p$n), synthetic_shapes[[p$shape]], signal = p$signal, rare = p$rare))
-  last <- ncol(problem$X)
-  radius <- 1 / max(problem$X[, last])
-  fit <- with_constants(constants, suppressWarnings(suppressMessages(dp_sosp(
-    problem$X[, -last] * radius, problem$y, eps = p$eps, method = p$method, radius = radius, noise = "reproducible",
-    progress = FALSE
-  ))))
-  w <- unname(stats::coef(fit))
-  list(fit = fit, excess = 1e4 * synthetic_minimum(problem)$excess(radius * c(w[-1], w[1])))
+  run <- with_constants(constants, synthetic_run(problem, p$eps, method = p$method))
+  list(fit = run$fit, excess = 1e4 * synthetic_minimum(problem)$excess(run$w))
 }
 
 simulate <- function(path, seeds) {

@@ -56,7 +56,10 @@ synthetic_minimum <- function(problem) {
 }
 
 # Coefficients of a fit to a problem, in the order of its columns; the intercept is the last one.
-synthetic_fit <- function(problem, eps, loss = "logistic", ...) {
+synthetic_fit <- function(...) synthetic_run(...)$w
+
+# The fit, and w, its coefficients in this order.
+synthetic_run <- function(problem, eps, loss = "logistic", ...) {
   last <- ncol(problem$X)
   radius <- 1 / max(problem$X[, last])
   fit <- suppressWarnings(suppressMessages(dpsosp::dp_sosp(
@@ -64,7 +67,7 @@ synthetic_fit <- function(problem, eps, loss = "logistic", ...) {
     progress = FALSE, ...
   )))
   w <- unname(stats::coef(fit))
-  radius * c(w[-1], w[1])
+  list(fit = fit, w = radius * c(w[-1], w[1]))
 }
 
 even_shares <- function(levels) lapply(levels, function(k) rep(1 / k, k))
