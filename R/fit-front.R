@@ -360,7 +360,7 @@ fit_problem <- function(problem, asked) {
 
 # The stages after new_job().
 fit_job <- function(job) {
-  end <- job$hold()
+  end <- job$hold(batch_needs(job))
   on.exit(end())
   for (stage in job_stages()) job <- stage(job)
   close_claim(job)

@@ -133,11 +133,12 @@ refuse_streamed <- function(job) {
     why <- refuse_linked(job)
     if (!is.null(why)) return(why)
   }
-  if (method$batch && !has_row_numbers(job)) {
-    return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers: those of a source ",
-                  "have some where a fit keeps them in memory (`dp_source(cache = \"memory\")`), but not in a ",
-                  "database that computes sums, and not in shards. Methods without batches are ",
-                  quote_all(methods_without("batch")), "."))
+  if (method$batch) {
+    why <- refuse_batches(job)
+    if (!is.null(why)) {
+      return(paste0("`method` \"", method$name, "\" draws batches, ", why, ". Methods without batches are ",
+                    quote_all(methods_without("batch")), "."))
+    }
   }
   if (job$shards && method$fresh) {
     paste0("`method` \"", method$name, "\" reads the rows in one order; shards are summed each by its worker. Other ",
@@ -145,9 +146,25 @@ refuse_streamed <- function(job) {
   }
 }
 
+# Batches are rows by their numbers: workers and prepared rows of a database have them, too.
+refuse_batches <- function(job) {
+  if (job$shards) return(NULL)
+  if (!is.null(job$push)) return(refuse_sampled(job$push, job$design, batch_needs(job)))
+  if (!has_row_numbers(job)) {
+    paste0("which needs rows by their numbers: those of a source have some where a fit keeps them in memory ",
+           "(`dp_source(cache = \"memory\")`)")
+  }
+}
+
+# What a method on batches asks a database for, see refuse_sampled(); NULL for other methods.
+batch_needs <- function(job) {
+  if (!job$method$batch) return(NULL)
+  list(matrices = job$method$family$matrices(job$control), candidates = job$control$candidates %||% 0)
+}
+
 # By the public size of the mapped rows, as new_oracle() decides it.
 has_row_numbers <- function(job) {
-  if (!is.null(job$push) || job$shards || is.null(job$cache)) return(FALSE)
+  if (is.null(job$cache)) return(FALSE)
   numeric <- job$design$columns$kind == "numeric"
   keeps_rows(job$cache, job$n, sum(numeric), length(unique(job$design$columns$variable[!numeric])))
 }

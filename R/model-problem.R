@@ -7,7 +7,8 @@
 #               (below)
 #   streamed    do the rows come in chunks?
 #   once        for a source that can be read only once: see new_source()
-#   hold        function(): prepares a source for a fit, and returns a function that ends this
+#   hold        function(batches = NULL): prepares a source for a fit, on batches of batch_needs() or on none, and
+#               returns a function that ends this
 #   push        of a source whose database computes sums (sql-push.R), or NULL
 #   shards      does it have shards?
 #   linked      are these tables of databases, which compute the sums?
@@ -85,8 +86,8 @@ source_counted <- function(source, design, response, call) {
   else shard_counted(source, design, response)
 }
 source_hold <- function(source, design, response) {
-  if (!is.null(source$shards)) return(function() hold_shards(source$shards, design, response))
-  function() hold_snapshot(source$push, design)
+  if (!is.null(source$shards)) return(function(batches = NULL) hold_shards(source$shards, design, response, batches))
+  function(batches = NULL) hold_snapshot(source$push, design, batches)
 }
 
 problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
@@ -162,7 +163,7 @@ new_problem <- function(n, loss, response, design, call, columns, records, respo
 # Of data in memory.
 counted_responses <- function(job) stats::setNames(list(job$responses(job)$y), job$response$name)
 
-hold_nothing <- function() function() NULL
+hold_nothing <- function(batches) function() NULL
 
 # Completes what a problem declares by what a job finds. The columns of smooths change the size of the job.
 complete <- function(job, ...) {

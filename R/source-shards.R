@@ -175,6 +175,7 @@ send_workers <- function(shards, step, request = list()) {
     if (!has_worker(shards$compute[i])) abort_shard(shards, i, "its worker has ended")
   }
   lapply(seq_along(shards$where), function(i) {
+    if (!is.null(shards$rows)) request$what$rows <- shards$rows[[i]]
     request <- c(request, list(step = step, shard = shards$where[[i]], n = shards$n[i], key = paste(shards$key, i),
                                id = shards$id, linked = isTRUE(shards$linked)))
     mirai::mirai(getNamespace("dpsosp")$worker_answer(request), request = request, .timeout = 1000 * shards$timeout,
@@ -199,10 +200,22 @@ check_answer <- function(answer, shards, i, step) {
   if (!is.list(answer) || !identical(answer[names(known)], known)) {
     abort_shard(shards, i, "an answer to another query")
   }
-  if (!is.null(shards$n) && !identical(as.double(answer$n), shards$n[i])) {
+  if (!is.null(shards$n) && !identical(as.double(answer$n), summed_rows(shards, i))) {
     abort_shard(shards, i, "another number of rows")
   }
   answer
+}
+
+# The number of rows that a request is about.
+summed_rows <- function(shards, i) if (is.null(shards$rows)) shards$n[i] else as.double(length(shards$rows[[i]]))
+
+# The shards for a sum over these rows of all, or over all rows: each has the numbers of its own.
+of_rows <- function(shards, rows) {
+  if (is.null(rows)) return(shards)
+  ends <- cumsum(shards$n)
+  shards$rows <- unname(split(rows, factor(findInterval(rows, ends, left.open = TRUE) + 1L, seq_along(ends))))
+  shards$rows <- Map(function(rows, before) rows - as.integer(before), shards$rows, ends - shards$n)
+  shards
 }
 
 abort_shard <- function(shards, i, why) {
@@ -216,6 +229,7 @@ shard_answer <- function(shards, step, request, most) {
   function(what) {
     tryCatch({
       limit <- most(what)
+      shards <- of_rows(shards, what$rows)
       answers <- ask_workers(shards, step, c(request, list(what = what)))
       for (i in seq_along(answers)) check_sum(answers[[i]]$sum, limit, shards, i)
       c(sum(shard_rows(answers)), Reduce(`+`, lapply(answers, `[[`, "sum")))
@@ -229,7 +243,7 @@ shard_answer <- function(shards, step, request, most) {
 # A correct sum of n rows cannot be larger, whatever the rows are.
 check_sum <- function(sum, limit, shards, i) {
   good <- is.double(sum) && length(sum) == limit$length && all(is.finite(sum))
-  if (!good || max(abs(sum)) > shards$n[i] * limit$size * (1 + 1e-6)) abort_shard(shards, i, "no such sum")
+  if (!good || max(abs(sum)) > summed_rows(shards, i) * limit$size * (1 + 1e-6)) abort_shard(shards, i, "no such sum")
 }
 
 worker_failure <- function(e) {
@@ -317,7 +331,8 @@ open_shards <- function(source, used, columns, shift, request) {
     geometry <<- to
   }
   list(ask = shard_answer(shards, "sum", list(), limit), words = character(),
-       moved = if (shards$linked) "all" else character(), shards = length(shards$where), move = move)
+       moved = if (shards$linked) "all" else character(), sampled = character(), shards = length(shards$where),
+       move = move)
 }
 
 check_opened <- function(answers, source, columns) {
@@ -333,11 +348,14 @@ check_opened <- function(answers, source, columns) {
 close_shards <- function(shards) function() suspendInterrupts(try(send_workers(shards, "close"), silent = TRUE))
 
 # A fit that was lost may have left a snapshot. Databases say before the first charge what they do not compute.
-hold_shards <- function(shards, design, response) {
+hold_shards <- function(shards, design, response, batches) {
   end <- close_shards(shards)
   if (!shards$linked) return(end)
   end()
-  refuse_shards(ask_workers(shards, "check", list(design = design, response = response)))
+  held <- FALSE
+  on.exit(if (!held) end())
+  refuse_shards(ask_workers(shards, "check", list(design = design, response = response, batches = batches)))
+  held <- TRUE
   end
 }
 
@@ -357,7 +375,7 @@ shard_counted <- function(source, design, response = NULL, names = response$name
     shards$id <- new_key()
     limit <- list(length = sum(lengths(breaks) - 1L), size = sqrt(length(some)))
     list(ask = shard_answer(shards, "counts", request, function(what) limit), words = character(),
-         moved = character(), shards = length(shards$where))
+         moved = character(), sampled = character(), shards = length(shards$where))
   }
   new_stream_columns(names, source$n, ask = ask)
 }

@@ -52,7 +52,8 @@ worker_steps <- list(
   sum = function(request) {
     shard <- opened_shard(request)
     if (request$linked) return(sum_linked(request, shard))
-    list(n = shard$n, sum = .Call(ffi_shard_sum, shard$pointer, request$what))
+    rows <- request$what$rows
+    list(n = if (is.null(rows)) shard$n else length(rows), sum = .Call(ffi_shard_sum, shard$pointer, request$what))
   },
   close = function(request) {
     if (!is.null(opened[[request$key]])) rm(list = request$key, envir = opened)
@@ -88,16 +89,30 @@ check_linked <- function(source) {
 
 refused_linked <- function(request) {
   push <- linked[[request$key]]$push
-  tryCatch(check_pushed(push, request$design, request$response, NULL), dpsosp_error_argument = conditionMessage)
+  tryCatch({
+    check_pushed(push, request$design, request$response, NULL)
+    if (!is.null(request$batches)) hold_sampled(request, push)
+    NULL
+  }, dpsosp_error_argument = conditionMessage)
 }
 
-# The snapshot begins with the fit's first sum and ends with the fit. The records of all its sums are counted, in the
+hold_sampled <- function(request, push) {
+  why <- refuse_sampled(push, request$design, request$batches)
+  if (!is.null(why)) abort("argument", "The method draws batches, ", why, ".", call = NULL)
+  hold_linked(request)
+}
+
+# The snapshot begins with the fit's first sum, or before that where rows need numbers, and ends with the fit.
+hold_linked <- function(request) {
+  if (!is.null(snapshots[[request$key]])) return(invisible())
+  assign(request$key, hold_snapshot(linked[[request$key]]$push, request$design, request$batches), snapshots)
+}
+
+# The records of all its sums are counted, in the
 # snapshot.
 open_linked <- function(request) {
   source <- linked[[request$key]]
-  if (is.null(snapshots[[request$key]])) {
-    assign(request$key, hold_snapshot(source$push, request$design), snapshots)
-  }
+  hold_linked(request)
   make <- if (request$bare) bare_plan else push_plan
   plan <- make(source$push, request$design, request$response, request$n, request$loss, request$intercept,
                request$radius)
@@ -125,7 +140,7 @@ sum_linked <- function(request, shard) {
 # In the fit's snapshot, which this may begin.
 count_linked <- function(request) {
   push <- linked[[request$key]]$push
-  if (is.null(snapshots[[request$key]])) assign(request$key, hold_snapshot(push, request$design), snapshots)
+  hold_linked(request)
   sum <- count_in_cells(push, request$design, request$response, request$names, request$breaks)
   list(n = sum[1], sum = sum[-1])
 }

@@ -7,7 +7,7 @@
 # The list of src/r_remote.c that counts the columns of these names, or the coded responses, in cells.
 push_counts <- function(push, design, response, names, breaks) {
   list(ask = function(what) ask_snapshot(push, count_in_cells(push, design, response, names, breaks)),
-       words = character(), moved = character(), shards = 0L)
+       words = character(), moved = character(), sampled = character(), shards = 0L)
 }
 
 # The number of records and the counts; names: of columns; or, with a response, its code.

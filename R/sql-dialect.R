@@ -40,6 +40,8 @@ double_dialect <- function(text, known, int, total, begin, end) {
 #   begin, end  of one read-only snapshot; probe: a statement that works in a transaction only; needed where a second
 #               begin is no error
 #   temp, write  the schema of temporary tables; statements before and after one is written in a snapshot, if needed
+#   sampled     from(table): of a table of rows, those with numbers that are a parameter of the statement; text(rows):
+#               this parameter; NULL where batches are refused
 #   most        items of a SELECT; characters: of a statement
 dialects <- list(
   postgres = list(
@@ -69,7 +71,13 @@ dialects <- list(
     probe = "SAVEPOINT dpsosp",
     begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
               "SET LOCAL extra_float_digits = 3", "SET LOCAL synchronize_seqscans = off"),
-    end = "ROLLBACK", greatest = "GREATEST", temp = "pg_temp", most = 1600, characters = 5e7
+    end = "ROLLBACK", greatest = "GREATEST", temp = "pg_temp", most = 1600, characters = 5e7,
+    sampled = list(
+      from = function(table) {
+        paste("(SELECT t.* FROM unnest(CAST($1 AS integer[])) AS b(id) JOIN", table, "AS t ON t.id = b.id) AS t")
+      },
+      text = function(rows) paste0("{", paste(rows, collapse = ","), "}")
+    )
   ),
   sqlite = list(
     class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
@@ -88,7 +96,12 @@ dialects <- list(
     guard = function(x, e) sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN %s END", x, e),
     begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), temp = "temp",
     write = list(begin = "PRAGMA query_only = 0", end = "PRAGMA query_only = 1"), most = 1800,
-    characters = 9e5
+    characters = 9e5,
+    # A cross join is read from left to right.
+    sampled = list(
+      from = function(table) paste("(SELECT t.* FROM json_each(?) AS b CROSS JOIN", table, "AS t ON t.id = b.value) AS t"),
+      text = function(rows) paste0("[", paste(rows, collapse = ","), "]")
+    )
   ),
   duckdb = double_dialect(
     "VARCHAR", list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),

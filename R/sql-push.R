@@ -4,7 +4,7 @@
 # fit that is running: is a snapshot open, were rows fetched, and did a message say so?
 new_push <- function(connection, from, dialect) {
   push <- list(connection = connection, from = from, dialect = dialect,
-               state = list2env(list(open = FALSE, fetched = FALSE, told = FALSE), parent = emptyenv()))
+               state = list2env(list(open = FALSE, fetched = FALSE, told = FALSE, numbered = FALSE), parent = emptyenv()))
   push$types <- push_types(push)
   push
 }
@@ -48,13 +48,14 @@ check_functions <- function(push, call) {
 # ---- snapshots ----
 
 # Begins a snapshot unless the source has one, and returns a function that ends it. design: of a fit, which will ask for
-# many sums over its rows; or NULL.
-hold_snapshot <- function(push, design = NULL) {
+# many sums over its rows; or NULL. batches: see refuse_sampled().
+hold_snapshot <- function(push, design = NULL, batches = NULL) {
   if (is.null(push) || push$state$open) return(function() NULL)
   run <- function(statements) for (sql in statements) DBI::dbExecute(push$connection, sql)
   begin <- push$dialect$begin
   if (has_transaction(push)) refuse_snapshot()
-  table <- if (!is.null(design)) create_table(push, design)
+  table <- if (!is.null(design)) create_table(push, design, !is.null(batches))
+  if (!is.null(batches) && is.null(table)) abort("argument", no_numbers, call = NULL)
   drop <- function() if (!is.null(table)) fails(run(paste("DROP TABLE", table)))
   if (fails(run(begin[1]))) {
     drop()
@@ -63,6 +64,7 @@ hold_snapshot <- function(push, design = NULL) {
   push$state$open <- TRUE
   push$state$fetched <- push$state$told <- FALSE
   push$state$table <- table
+  push$state$numbered <- !is.null(batches)
   # A second interrupt must not leave the transaction open.
   end <- function() {
     suspendInterrupts({
@@ -103,11 +105,12 @@ refuse_snapshot <- function() {
 # What a statement computes of a record before it knows coefficients (R/sql-rows.R) is the same for all sums of a run: a
 # temporary table keeps it, which only this connection can read. A transaction that only reads may fill it, but not
 # create it. Where it cannot be created, without the right or beside a table of its name, each statement computes rows.
-create_table <- function(push, design) {
+# For batches its rows have numbers.
+create_table <- function(push, design, numbered) {
   kinds <- design$columns$kind
   factors <- unique(design$columns$variable[kinds == "indicator"])
   numbers <- max_columns(design) - sum(kinds == "indicator") # with those that smooths may get
-  columns <- c(paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
+  columns <- c(if (numbered) "id integer PRIMARY KEY", paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
                paste0("k", seq_along(factors), " integer", recycle0 = TRUE),
                paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float))
   if (fails(DBI::dbExecute(push$connection, sprintf("CREATE TEMP TABLE dpsosp_rows (%s)", toString(columns))))) NULL
@@ -118,9 +121,18 @@ create_table <- function(push, design) {
 # table holds those of one plan in a fit.
 prepared <- function(push, plan, what) {
   state <- push$state
-  if (is.null(state$table) || (is.null(state$holds) && is_asked_once(plan, what$word))) return(plan)
+  once <- is.null(what$rows) && is_asked_once(plan, what$word)
+  if (is.null(state$table) || (is.null(state$holds) && once)) return(plan)
   if (is.null(state$holds)) fill_table(push, plan)
   if (identical(state$holds, plan$id)) plan$table <- state$table
+  plan
+}
+
+# The plan of a sum over a batch: of the prepared rows whose numbers are a parameter of the statement. Any numbering is
+# as good as another, as a uniform subset of numbers is one of records (proofs: remote-batches).
+of_numbers <- function(push, plan) {
+  if (is.null(plan$table) || !push$state$numbered) abort("source", "The rows have no numbers.", call = NULL)
+  plan$table <- push$dialect$sampled$from(plan$table)
   plan
 }
 
@@ -136,8 +148,9 @@ fill_table <- function(push, plan) {
   run <- function(statements) for (sql in statements) DBI::dbExecute(push$connection, sql)
   on.exit(run(push$dialect$write$end))
   run(push$dialect$write$begin)
-  DBI::dbExecute(push$connection, sprintf("INSERT INTO %s (%s, u) %s SELECT %s, u FROM %s", push$state$table, columns,
-                                          with_layers(layers), columns, names(layers)[length(layers)]))
+  id <- if (push$state$numbered) c("id, ", "row_number() OVER (), ") else c("", "")
+  DBI::dbExecute(push$connection, sprintf("INSERT INTO %s (%s%s, u) %s SELECT %s%s, u FROM %s", push$state$table, id[1],
+                                          columns, with_layers(layers), id[2], columns, names(layers)[length(layers)]))
   push$state$holds <- plan$id
 }
 
@@ -225,6 +238,25 @@ factor_sizes <- function(e, levels) {
   stats::setNames(lengths(as.list(e)[of + 1L]) + 1, vapply(as.list(e)[of], expression_text, ""))
 }
 
+# Why the database cannot sum over batches, as the end of a sentence; or NULL. batches: list(matrices, candidates): does
+# the method ask for matrices, and for how many candidates of a search? A batch has no chunks that these could be
+# computed from.
+refuse_sampled <- function(push, design, batches) {
+  if (is.null(push$dialect$sampled)) return("and this database does not select rows by their numbers")
+  side <- 1 + max_columns(design) - sum(design$columns$kind == "indicator")
+  if (batches$matrices && side * (side + 1) / 2 + 50 > push$dialect$most) {
+    return("and a matrix of these columns has more numbers than a statement of this database")
+  }
+  if (batches$candidates > most_candidates) {
+    paste("and a database compares at most", most_candidates, "candidates of a search on a batch")
+  }
+}
+
+most_candidates <- 100 # REMOTE_STEPS of src/engine/engine.h
+
+no_numbers <- paste("Batches from a database are drawn from prepared rows, in a temporary table `dpsosp_rows`, which",
+                    "could not be created: has the role the right TEMP, and is there no such table?")
+
 # ---- plans ----
 
 # The list of src/r_remote.c for an oracle on the rows of the design, or, if it is bare, on the same records without
@@ -240,6 +272,7 @@ push_sums <- function(push, design, response, n, loss, intercept, radius, bare =
     push_answer(push, sums$plan, what)
   }
   list(ask = ask, words = words, moved = moved_words(plan), shards = 0L,
+       sampled = if (push$state$numbered) sampled_words(plan) else character(),
        move = function(geometry) sums$plan <- in_geometry(sums$plan, geometry))
 }
 
@@ -274,6 +307,15 @@ moved_words <- function(plan) {
   ))
   own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "class counts", "clipped gradient"))
   union(weighted, fitting_words(plan, own))
+}
+
+# Over batches. There matrices of many columns are computed, too, as batches are small.
+sampled_words <- function(plan) {
+  loss <- sql_losses[[plan$loss$name]]
+  if (is.null(loss$value)) return(character())
+  fitting_words(plan, c("gradient", "clipped gradient", if (!has_outputs(plan)) {
+    c("decreases", "trace", "majorant", "curvature", if (!is.null(loss$curvature)) "hessian")
+  }))
 }
 
 matrix_items <- function(plan) {
@@ -318,8 +360,11 @@ ask_snapshot <- function(push, code) {
 
 # The number of rows and the sum.
 push_sum <- function(push, plan, what) {
-  query <- sql_sum(prepared(push, plan, what), what)
-  query$read(DBI::dbGetQuery(push$connection, query$sql))
+  plan <- prepared(push, plan, what)
+  sampled <- !is.null(what$rows)
+  query <- sql_sum(if (sampled) of_numbers(push, plan) else plan, what)
+  numbers <- if (sampled) list(push$dialect$sampled$text(what$rows))
+  query$read(DBI::dbGetQuery(push$connection, query$sql, params = numbers))
 }
 
 push_failure <- function(e) {

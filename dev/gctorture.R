@@ -278,7 +278,7 @@ streams <- function() {
     compare(paste0("ffi_oracle_", question), function() list(pushed(), w, 0.1, TRUE))
   }
   compare("ffi_ranges_release_remote", function() {
-    remote <- list(ask = function(what) c(20, 1:5), words = character(), moved = character(), shards = 2L)
+    remote <- list(ask = function(what) c(20, 1:5), words = character(), moved = character(), sampled = character(), shards = 2L)
     list(new_ledger(), remote, 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
   })
   compare("ffi_ranges_release_stream", function() {

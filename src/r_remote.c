@@ -16,6 +16,7 @@ static void take_words(SEXP words, const char **to);
 static void ask(void *argument);
 static SEXP what(const struct asked *asked);
 static SEXP numbers(size_t n, const double *x);
+static SEXP rows_of(const struct batch *of);
 
 static int sum(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer) {
   struct asked asked = {context, word, task, width, rows, answer, BASE_ERR_SOURCE};
@@ -28,7 +29,8 @@ SEXP remote_init(struct r_remote *r, SEXP push) {
   r->function = function;
   take_words(arg_element(push, "words"), r->words);
   take_words(arg_element(push, "moved"), r->moved);
-  r->remote = (struct remote){r->words, r->moved, sum, r, (size_t)arg_int(arg_element(push, "shards"))};
+  take_words(arg_element(push, "sampled"), r->sampled);
+  r->remote = (struct remote){r->words, r->moved, r->sampled, sum, r, (size_t)arg_int(arg_element(push, "shards"))};
   return push;
 }
 
@@ -59,13 +61,14 @@ static const char *const curvatures[] = {[CURVATURE_HESSIAN] = "hessian", [CURVA
 enum curvature curvature_from(SEXP name) { return (enum curvature)arg_choice(name, curvatures); }
 
 /* The curvature of a direction or a trace is that of a Hessian or of a majorant. Counts need no model. scale: of the
- * columns in other coordinates. */
+ * columns in other coordinates; rows: the numbers of a batch's rows, from one on, or NULL for all rows. */
 static SEXP what(const struct asked *asked) {
-  static const char *const names[] = {"word", "curvature", "at", "along", "steps", "clip", "most", "scale"};
+  static const char *const names[] = {"word", "curvature", "at", "along", "steps", "clip", "most", "scale",
+                                      "rows"};
   const struct ask *a = asked->task->ask;
   const struct model *m = asked->task->model;
   size_t dim = m ? m->dim : 0;
-  SEXP out = PROTECT(glue_list(8, names));
+  SEXP out = PROTECT(glue_list(9, names));
   SET_VECTOR_ELT(out, 0, Rf_mkString(asked->word));
   SET_VECTOR_ELT(out, 1, Rf_mkString(curvatures[a->curvature]));
   SET_VECTOR_ELT(out, 2, numbers(dim, a->at));
@@ -74,6 +77,7 @@ static SEXP what(const struct asked *asked) {
   SET_VECTOR_ELT(out, 5, Rf_ScalarReal(a->clip));
   SET_VECTOR_ELT(out, 6, numbers(m ? m->columns : 0, a->most));
   SET_VECTOR_ELT(out, 7, numbers(m ? m->columns : 0, m && m->coordinates ? m->coordinates->spec.scale : NULL));
+  SET_VECTOR_ELT(out, 8, rows_of(asked->task->of));
   UNPROTECT(1);
   return out;
 }
@@ -81,6 +85,14 @@ static SEXP what(const struct asked *asked) {
 static SEXP numbers(size_t n, const double *x) {
   SEXP out = PROTECT(Rf_allocVector(REALSXP, x ? (R_xlen_t)n : 0));
   if (x && n > 0) memcpy(REAL(out), x, n * sizeof(double));
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP rows_of(const struct batch *of) {
+  if (!of) return R_NilValue;
+  SEXP out = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)of->count));
+  for (size_t i = 0; i < of->count; i++) INTEGER(out)[i] = (int)of->row[i] + 1;
   UNPROTECT(1);
   return out;
 }

@@ -63,7 +63,22 @@ static const double *sent(SEXP what, const char *name, size_t n) {
   return zeros;
 }
 
-/* what: the list of r_remote.c. */
+/* A batch of these of n rows, whose numbers begin with one and ascend; NULL: all rows. */
+static const struct batch *arg_batch(SEXP rows, size_t n, struct batch *to) {
+  if (rows == R_NilValue) return NULL;
+  if (TYPEOF(rows) != INTSXP) Rf_error("internal: numbers of rows were expected");
+  size_t count = (size_t)XLENGTH(rows);
+  *to = (struct batch){.count = count, .row = (size_t *)R_alloc(count + 1, sizeof(size_t)), .size = (double)count};
+  for (size_t i = 0, least = 1; i < count; i++) {
+    int row = INTEGER(rows)[i];
+    if (row < 1 || (size_t)row < least || (size_t)row > n) Rf_error("internal: ascending numbers of rows were expected");
+    to->row[i] = (size_t)row - 1;
+    least = (size_t)row + 1;
+  }
+  return to;
+}
+
+/* what: the list of r_remote.c; its rows are those of this shard. */
 SEXP ffi_shard_sum(SEXP shard, SEXP what) {
   struct bundle *b = arg_shard(shard);
   const struct sum *sum = sum_of_word(arg_string(arg_element(what, "word")));
@@ -77,7 +92,8 @@ SEXP ffi_shard_sum(SEXP shard, SEXP what) {
                           .curvature = curvature_from(arg_element(what, "curvature")),
                           .clip = arg_double(arg_element(what, "clip")),
                           .most = sent(what, "most", b->model.columns)};
-  const struct task task = {&b->model, &ask, NULL};
+  struct batch batch;
+  const struct task task = {&b->model, &ask, arg_batch(glue_element(what, "rows"), data_rows(b->data), &batch)};
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)sum->width(&task)));
   glue_limit_threads();
   glue_host_begin(R_NilValue);

@@ -23,6 +23,7 @@ static int take(void *context, const char *word, const struct task *task, size_t
 
 enum { N = 300, NUMBERS = MOST * MOST };
 static const char *const words[] = {"gradient", "hessian", NULL}, *const moved[] = {"gradient", NULL};
+static const char *const sampled[] = {"gradient", NULL};
 static const double at[MOST] = {0.5, -1, 2, 0.1, 1, -0.3};
 
 /* Owns the chunks of the pair from then on. */
@@ -30,7 +31,7 @@ static void open_remote(struct pair *s, struct elsewhere *e) {
   static struct remote remote;
   pair_open(s, "logistic", 1, 0, N, P, 7);
   *e = (struct elsewhere){&s->memory.oracle->engine, &query_gradient.sum, N, 0, BASE_OK, 0};
-  remote = (struct remote){words, moved, take, e, 0};
+  remote = (struct remote){words, moved, sampled, take, e, 0};
   struct engine chunks = s->engine;
   CHECK(engine_remote(&remote, &chunks, &s->engine) == BASE_OK);
 }
@@ -125,7 +126,7 @@ static void rounding_in_coordinates(void) {
   s.stream.engine = chunks;
   double here = bounds_rounding(oracle_all(&s.stream), 0, 0, 1);
   e = (struct elsewhere){&s.memory.oracle->engine, &query_gradient.sum, N, 0, BASE_OK, 0};
-  const struct remote remote = {words, moved, take, &e, 0};
+  const struct remote remote = {words, moved, sampled, take, &e, 0};
   CHECK(engine_remote(&remote, &chunks, &s.engine) == BASE_OK);
   s.stream.engine = s.engine;
   double away = bounds_rounding(oracle_all(&s.stream), 0, 0, 1);
@@ -155,7 +156,7 @@ static void shards(void) {
   struct elsewhere e;
   pair_open(&s, "logistic", 1, 0, N, P, 7);
   e = (struct elsewhere){&s.memory.oracle->engine, &query_value.sum, N, 0, BASE_OK, 0};
-  const struct remote remote = {NULL, NULL, take, &e, SHARDS};
+  const struct remote remote = {NULL, NULL, NULL, take, &e, SHARDS};
   struct engine chunks = s.engine;
   double here = engine_additions(&chunks, SUM_VECTOR, 1), any = engine_additions_any(&chunks), answer[NUMBERS];
   CHECK(engine_remote(&remote, &chunks, &s.engine) == BASE_OK);

@@ -155,7 +155,7 @@ static int check_batch(const struct scope *s, const struct ask *a) {
 }
 
 const struct query query_batch_step = {.name = "line search",
-                                       .sum = {SUM_VECTOR, width, add, NULL, NULL},
+                                       .sum = {SUM_VECTOR, width, add, NULL, "decreases"},
                                        .mechanism = &mechanism_first_pure,
                                        .keep = KEEP_NOT,
                                        .networks = 1,

@@ -6,8 +6,10 @@
  * In other coordinates the database knows the coordinates: it gets points and returns sums in them (proofs:
  * push-down-coordinates).
  *
- * All other sums (batches, readings, sums without a word or with too many numbers) are computed from the same rows in
- * chunks.
+ * All other sums (readings, sums without a word or with too many numbers) are computed from the same rows in chunks.
+ *
+ * A batch goes as the numbers of its rows, whatever numbers the rows have there; a sum over another number of rows is
+ * rejected (proofs: remote-batches).
  *
  * Rows may also be in shards. A worker computes the sum over each shard as memory.c does, and the shards' sums are
  * added in order (proofs: shards); then there are no chunks. Or each worker asks a database of its own, which knows the
@@ -24,18 +26,29 @@ struct away {
   int reading;
 };
 
+static int is_batch(const struct task *task);
+static int sum_remote(const struct engine *e, const struct sum *sum, const struct task *task, double *answer);
 static int asked(const struct away *a, const struct sum *sum, const struct task *task);
 static int all_finite(size_t n, const double *x);
 
+/* Rows in chunks have no numbers. */
 static int can(const struct engine *e, const struct sum *sum, const struct task *task) {
-  (void)e;
-  return sum->form != SUM_COUNTS && (!task->of || task->of->next);
+  return sum->form != SUM_COUNTS && (!is_batch(task) || asked(e->own, sum, task));
 }
 
 static int sum_away(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
   struct away *a = e->own;
-  if (!asked(a, sum, task)) return a->chunks.kind->sum(&a->chunks, sum, task, answer);
-  return remote_sum(&a->remote, sum->word, task, sum->width(task), data_rows(e->rows), answer);
+  if (asked(a, sum, task)) return sum_remote(e, sum, task, answer);
+  if (is_batch(task)) return BASE_ERR_ARGUMENT;
+  return a->chunks.kind->sum(&a->chunks, sum, task, answer);
+}
+
+static int is_batch(const struct task *task) { return task->of && !task->of->next; }
+
+static int sum_remote(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
+  const struct away *a = e->own;
+  size_t rows = task->of ? task->of->count : data_rows(e->rows);
+  return remote_sum(&a->remote, sum->word, task, sum->width(task), rows, answer);
 }
 
 int remote_sum(const struct remote *remote, const char *word, const struct task *task, size_t width, size_t n,
@@ -51,8 +64,10 @@ int remote_sum(const struct remote *remote, const char *word, const struct task 
 
 /* During a reading no other sum is possible. */
 static int asked(const struct away *a, const struct sum *sum, const struct task *task) {
-  if (!sum->word || task->of || a->reading || task->ask->k > REMOTE_STEPS) return 0;
+  if (!sum->word || a->reading || (task->of && task->of->next)) return 0;
+  if (task->ask && task->ask->k > REMOTE_STEPS) return 0;
   const char *const *word = a->chunks.rows->coordinates ? a->remote.moved : a->remote.words;
+  if (task->of) word = a->remote.sampled;
   while (*word && strcmp(*word, sum->word) != 0) word++;
   return *word != NULL;
 }
@@ -103,16 +118,14 @@ static const struct engine_kind away = {
     .can = can, .sum = sum_away, .inside = inside_away, .move = move_away, .set_weights = set_remote_weights,
     .begin = begin_reading, .end = end_reading, .free = free_away};
 
-/* A batch would need row numbers. */
+/* Rows of shards are not read in one order. */
 static int can_shards(const struct engine *e, const struct sum *sum, const struct task *task) {
   (void)e;
-  return sum->word && !task->of;
+  return sum->word && (!task->of || is_batch(task));
 }
 
 static int sum_shards(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
-  struct away *a = e->own;
-  if (!can_shards(e, sum, task)) return BASE_ERR_ARGUMENT;
-  return remote_sum(&a->remote, sum->word, task, sum->width(task), data_rows(e->rows), answer);
+  return can_shards(e, sum, task) ? sum_remote(e, sum, task, answer) : BASE_ERR_ARGUMENT;
 }
 
 static const struct engine_kind shards = {
