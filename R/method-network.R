@@ -84,6 +84,9 @@ network_radius <- 1e100
 
 network_oracle <- function(job) {
   records <- job$records(job)
+  if (!is.null(records$feed)) {
+    return(new_oracle(records, job$loss, job$budget, network_radius, FALSE, job$neighbours, job$noise))
+  }
   pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
                    job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
   set_weights(pointer, records$weighing)

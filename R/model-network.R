@@ -27,15 +27,13 @@ network_array <- function(x, y, model, loss, bounds, weights, call) {
 # The inputs are the columns of the design's matrix.
 network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   check_model(model, call)
-  if (is_source(data, "data", call)) {
-    abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
-          "memory.", call = call)
-  }
+  sourced <- is_source(data, "data", call)
+  if (sourced) check_network_source(data, call)
   if (model$name != "mlp") {
     abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
-  problem <- problem_formula(formula, data, loss, bounds, NULL, extras, call)
+  problem <- (if (sourced) problem_source else problem_formula)(formula, data, loss, bounds, NULL, extras, call)
   check_bounded_slope(problem$loss, "A network needs", call)
   if (length(problem$design$offset) > 0L) {
     abort("argument", "An offset() does not go with `model`, only with the linear model: give its column as an input.",
@@ -44,10 +42,23 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$records <- function(job) {
+    if (sourced) return(shard_records(data, job$design, job$response, network = job$network, dim = job$dim))
     list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
          weighing = design_weighing(job$design, job$response, data, call))
   }
   c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
+}
+
+# A record's gradient is clipped as a whole, of all layers.
+check_network_source <- function(source, call) {
+  why <- if (!is.null(source$push) || isTRUE(source$shards$linked)) {
+    "a database computes sums of linear models only"
+  } else if (is.null(source$shards)) {
+    "batches are drawn from records in memory"
+  }
+  if (is.null(why)) return(invisible())
+  abort("argument", "`data` must be a data frame for a `model`, or shards of data frames or files (`dp_shards()`), not ",
+        "this source: ", why, ".", call = call)
 }
 
 # x: the given values as doubles, for n records; input: height, width and channels of a record.

@@ -106,7 +106,7 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
 
 # records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons
 # (design-persons.R). For rows that come in chunks or have workers: a feed and n (source-stream.R), and the rows of an
-# empty chunk; cache.
+# empty chunk; cache; a network.
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   if (!is.null(records$push)) records$remote <- records$push(loss, intercept, radius)
@@ -154,7 +154,7 @@ create_of_feed <- function(records, loss, budget, radius, intercept, neighbours,
   indicators <- if (is.list(rows)) rows$indicators else integer()
   .Call(ffi_oracle_create_stream, records$feed, records$remote, records$n, ncol(dense), indicators, intercept, radius,
         loss$name, loss$parameter, budget$pointer, neighbours, reproducible,
-        keeps_rows(records$cache, records$n, ncol(dense), length(indicators)))
+        keeps_rows(records$cache, records$n, ncol(dense), length(indicators)), records$network)
 }
 
 # Are a source's mapped rows kept in memory after the first pass? By the public size of the rows.

@@ -299,33 +299,46 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
   }
 }
 
+# Of a network, whose records' gradients and decreases are clipped.
+max_of_network <- function(dim) {
+  function(what) {
+    switch(what$word,
+      "clipped gradient" = list(length = dim, size = what$clip),
+      decreases = list(length = length(what$steps), size = what$clip * max(what$steps) * sqrt(sum(what$along^2))),
+      usable = list(length = 1, size = 1)
+    )
+  }
+}
+
 # ---- a fit ----
 
 # The list for new_oracle(). As stream_records(), but workers open their shards and compute all sums. bare: as in
-# stream_responses(). Each oracle opens them again, with coordinates of its own.
-shard_records <- function(source, design, response, bare = FALSE) {
-  rows <- if (bare) matrix(0, 0L, 0L) else design_rows(design, source$schema, "double", NULL)
+# stream_responses(). Each oracle opens them again, with coordinates of its own. network, dim: a network in the form of
+# the core, and its number of weights.
+shard_records <- function(source, design, response, bare = FALSE, network = NULL, dim = NULL) {
+  rows <- rows_of_shard(design, source$schema, bare, network)
   weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)
   columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
   open <- function(loss, intercept, radius) {
     used <- if (bare) response_used(design) else names(design$schema)
     open_shards(source, used, columns, weighing$most %||% 0, list(
       schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
-      intercept = intercept, radius = radius
-    ))
+      intercept = intercept, radius = radius, network = network
+    ), dim)
   }
-  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing)
+  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing, network = network)
 }
 
 # The list of src/r_remote.c.
-open_shards <- function(source, used, columns, shift, request) {
+open_shards <- function(source, used, columns, shift, request, dim) {
   shards <- source$shards
   shards$id <- new_key()
   answers <- ask_workers(shards, "open", request)
   refuse_shards(answers)
   check_opened(answers, source, used)
   geometry <- NULL
-  limit <- max_of_sum(request$loss, columns, request$intercept, shift, function() if (shards$linked) geometry)
+  limit <- if (!is.null(request$network)) max_of_network(dim)
+           else max_of_sum(request$loss, columns, request$intercept, shift, function() if (shards$linked) geometry)
   move <- function(to) {
     ask_workers(shards, "move", list(geometry = to))
     geometry <<- to

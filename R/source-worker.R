@@ -25,8 +25,7 @@ worker_steps <- list(
     if (request$linked) return(open_linked(request))
     data <- shard_data(request)
     made <- map_records(request, data)
-    pointer <- .Call(ffi_shard_create, made$rows, request$intercept, request$radius, made$y, request$loss$name,
-                     request$loss$parameter)
+    pointer <- create_shard(request, made)
     weighing <- made$weighing
     if (!is.null(weighing)) .Call(ffi_shard_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
     assign(request$key, list(id = request$id, n = nrow(data), pointer = pointer), opened)
@@ -190,10 +189,24 @@ counted_columns <- function(request, data) {
   list(coded_response(request$design, request$response, data, NULL))
 }
 
-# bare: without columns, as in stream_responses().
+create_shard <- function(request, made) {
+  loss <- request$loss
+  if (!is.null(request$network)) {
+    return(.Call(ffi_shard_create_network, request$network, made$rows, request$radius, made$y, loss$name,
+                 loss$parameter))
+  }
+  .Call(ffi_shard_create, made$rows, request$intercept, request$radius, made$y, loss$name, loss$parameter)
+}
+
+# bare: without columns, as in stream_responses(); a network takes a matrix.
+rows_of_shard <- function(design, data, bare, network) {
+  if (bare) return(matrix(0, nrow(data), 0L))
+  if (is.null(network)) design_rows(design, data, "double", NULL) else design_matrix(design, data, call = NULL)
+}
+
 map_records <- function(request, data) {
   y <- coded_response(request$design, request$response, data, NULL)
-  rows <- if (request$bare) matrix(0, nrow(data), 0L) else design_rows(request$design, data, "double", NULL)
+  rows <- rows_of_shard(request$design, data, request$bare, request$network)
   list(rows = rows, y = y, weighing = if (!request$bare) design_weighing(request$design, request$response, data, NULL))
 }
 

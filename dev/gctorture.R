@@ -255,6 +255,7 @@ networks <- function() {
   compare("ffi_network_oracle", function() {
     list(network, x, 20L, 2, rep(c(-1, 1), 10), "logistic", 0, new_ledger(), "replace-one", TRUE)
   })
+  compare("ffi_shard_create_network", function() list(network, x, 2, rep(c(-1, 1), 10), "logistic", 0))
   compare("ffi_network_predict", function() list(network, x, 20L, rnorm(11)))
   compare("ffi_network_start", function() list(network, 7L))
 }
@@ -262,7 +263,7 @@ networks <- function() {
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
   create <- function(n = 20L) list(feed(1), NULL, n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE,
-                                   FALSE)
+                                   FALSE, NULL)
   oracle <- function(...) do.call(.Call, c(list(entries$ffi_oracle_create_stream), create(...)))
   compare("ffi_oracle_create_stream", create)
   for (question in c("value", "gradient", "hessian", "products")) {
@@ -271,14 +272,16 @@ streams <- function() {
   compare("ffi_oracle_value", function() list(oracle(21L), w, 0.1, TRUE))
   pushed <- function() {
     ask <- function(what) c(20, rep(0.5, if (what$word == "value") 1 else 4))
-    push <- list(ask = ask, words = c("value", "gradient"), moved = "gradient", shards = 0L)
+    push <- list(ask = ask, words = c("value", "gradient"), moved = "gradient", sampled = "gradient",
+                 shards = 0L)
     do.call(.Call, c(list(entries$ffi_oracle_create_stream), replace(create(), 2, list(push))))
   }
   for (question in c("value", "gradient", "hessian")) {
     compare(paste0("ffi_oracle_", question), function() list(pushed(), w, 0.1, TRUE))
   }
   compare("ffi_ranges_release_remote", function() {
-    remote <- list(ask = function(what) c(20, 1:5), words = character(), moved = character(), sampled = character(), shards = 2L)
+    remote <- list(ask = function(what) c(20, 1:5), words = character(), moved = character(), sampled = character(),
+                   shards = 2L)
     list(new_ledger(), remote, 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
   })
   compare("ffi_ranges_release_stream", function() {
@@ -298,6 +301,7 @@ shards <- function() {
   compare("ffi_shard_create", create)
   compare("ffi_shard_sum", function() list(shard(), what))
   compare("ffi_shard_sum", function() list(shard(), replace(what, "word", "moments")))
+  compare("ffi_shard_sum", function() list(shard(), c(what, list(rows = c(2L, 5L, 20L)))))
   moved <- function() {
     made <- shard()
     .Call(entries$ffi_shard_move, made, geometry)

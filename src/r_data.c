@@ -136,9 +136,11 @@ static int remote_create(struct bundle *b) {
 }
 
 /* feed: a function of R/source-stream.R, which yields n rows of `dense` columns and of factors with these numbers of
- * indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept in memory after the first pass? */
+ * indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept in memory after the first pass?
+ * network: NULL, or a network of such rows. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
-                              SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible, SEXP keeps) {
+                              SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible, SEXP keeps,
+                              SEXP network) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
   struct data_columns columns = {
       .dense = (size_t)arg_int(dense), .factors = (size_t)XLENGTH(indicators), .indicators = INTEGER(indicators)};
@@ -154,7 +156,8 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP ind
   glue_check(engine_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
                            arg_flag(keeps), &b->engine));
   if (push != R_NilValue) glue_check(remote_create(b));
-  b->model = model_linear(b->engine.rows, b->loss);
+  if (network != R_NilValue) network_from(network, &b->network);
+  b->model = b->network ? model_network(b->engine.rows, b->loss, b->network) : model_linear(b->engine.rows, b->loss);
   bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
   return out;

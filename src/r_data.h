@@ -29,6 +29,8 @@ SEXP bundle_create(const char *tag, SEXP kept, struct bundle **out);
 SEXP bundle_keeps(SEXP rows);
 /* Loss, data in memory (R/design-rows.R), engine and model. */
 void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter);
+/* From its list in R (r_network.c). An R error unless the windows of all layers fit. */
+void network_from(SEXP list, struct network **out);
 /* list(weighted, scale, centre, constant, cap, bound), once. */
 void bundle_coordinates(struct bundle *b, SEXP coordinates);
 /* A number for each record in memory, or NULL. */

@@ -24,8 +24,7 @@ static int choice_of(SEXP list, const char *name, R_xlen_t i, const char *const 
   return choice;
 }
 
-/* An R error unless the windows of all layers fit. */
-static void network_from(SEXP list, struct network **out) {
+void network_from(SEXP list, struct network **out) {
   const int *input = counts_of(list, "input", 3);
   const double *bounds = arg_doubles(arg_element(list, "bounds"), 2);
   R_xlen_t n = XLENGTH(arg_element(list, "type"));
@@ -91,27 +90,40 @@ SEXP ffi_network_start(SEXP network, SEXP seed) {
   return out;
 }
 
-/* x is a matrix or an array, kept by reference. */
+/* n records of x, a matrix or an array that the bundle keeps. */
+static void network_fill(struct bundle *b, SEXP network, SEXP x, int n, SEXP radius, SEXP y, SEXP loss, SEXP parameter) {
+  const double *inputs = arg_inputs(network, x, n), *responses = arg_doubles(y, n);
+  glue_limit_threads();
+  network_from(network, &b->network);
+  glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
+  glue_check(data_create(inputs, (size_t)n, (size_t)(XLENGTH(x) / n), 0, arg_double(radius), responses, &b->data));
+  b->engine = engine_memory(b->data);
+  b->model = model_network(b->data, b->loss, b->network);
+}
+
+/* x is kept by reference. */
 SEXP ffi_network_oracle(SEXP network, SEXP x, SEXP n, SEXP radius, SEXP y, SEXP loss, SEXP parameter, SEXP ledger,
                         SEXP neighbours, SEXP reproducible) {
   struct ledger *budget = arg_ledger(ledger);
-  int rows = arg_int(n);
-  const double *inputs = arg_inputs(network, x, rows), *responses = arg_doubles(y, rows);
   SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(keep, 0, x);
   SET_VECTOR_ELT(keep, 1, ledger);
   MARK_NOT_MUTABLE(x);
   struct bundle *b;
   SEXP out = PROTECT(bundle_create("oracle", keep, &b));
-  glue_limit_threads();
-  network_from(network, &b->network);
-  glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
-  glue_check(
-      data_create(inputs, (size_t)rows, (size_t)(XLENGTH(x) / rows), 0, arg_double(radius), responses, &b->data));
-  b->engine = engine_memory(b->data);
-  b->model = model_network(b->data, b->loss, b->network);
+  network_fill(b, network, x, arg_int(n), radius, y, loss, parameter);
   bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
+  return out;
+}
+
+/* Rows of a worker, as those of ffi_shard_create(). */
+SEXP ffi_shard_create_network(SEXP network, SEXP x, SEXP radius, SEXP y, SEXP loss, SEXP parameter) {
+  struct bundle *b;
+  MARK_NOT_MUTABLE(x);
+  SEXP out = PROTECT(bundle_create("shard", x, &b));
+  network_fill(b, network, x, Rf_nrows(x), radius, y, loss, parameter);
+  UNPROTECT(1);
   return out;
 }
 

@@ -140,18 +140,53 @@ static void what_is_known(void) {
   struct pair s;
   struct elsewhere e;
   open_remote(&s, &e);
-  const struct task all = {&s.stream.model, NULL, NULL}, batch = {&s.stream.model, NULL, &(struct batch){.count = 1}};
+  const struct ask many = {.k = REMOTE_STEPS + 1};
+  const struct batch of = {.count = 1};
+  const struct task all = {&s.stream.model, NULL, NULL}, batch = {&s.stream.model, NULL, &of};
   CHECK(s.engine.kind->can(&s.engine, &query_gradient.sum, &all));
-  CHECK(!s.engine.kind->can(&s.engine, &query_gradient.sum, &batch));
+  CHECK(s.engine.kind->can(&s.engine, &query_gradient.sum, &batch));
+  CHECK(!s.engine.kind->can(&s.engine, &query_gradient.sum, &(struct task){&s.stream.model, &many, &of}));
+  CHECK(!s.engine.kind->can(&s.engine, &query_hessian.sum, &batch));
+  CHECK(!s.engine.kind->can(&s.engine, &query_value.sum, &batch));
   CHECK(!s.engine.kind->can(&s.engine, &query_counts.sum, &all));
   CHECK(strcmp(query_best_step.sum.word, query_first_step.sum.word) != 0);
   pair_close(&s);
 }
 
-/* All sums that have a word, none on batches; each shard's sum is one addition more. */
+/* Every second row, and a batch without rows. */
+static void batches(void) {
+  enum { HALF = N / 2 };
+  size_t row[HALF];
+  struct pair s;
+  struct elsewhere e;
+  double answer[NUMBERS], memory[NUMBERS], size = 0;
+  for (size_t i = 0; i < HALF; i++) row[i] = 2 * i + 1;
+  struct batch of = {.count = HALF, .row = row, .size = HALF}, none = {.count = 0, .row = row, .size = 10};
+  open_remote(&s, &e);
+  const struct task task = {&s.memory.oracle->model, &(struct ask){.at = at}, &of};
+  e.rows = HALF;
+  CHECK(sum_of(&s, &query_gradient.sum, &of, answer) == BASE_OK && e.calls == 1);
+  CHECK(e.memory->kind->sum(e.memory, &query_gradient.sum, &task, memory) == BASE_OK);
+  for (size_t j = 0; j < MOST; j++) CHECK(answer[j] == memory[j]);
+  for (int wrong = -1; wrong <= 1; wrong += 2) {
+    e.rows = HALF + wrong;
+    CHECK(sum_of(&s, &query_gradient.sum, &of, answer) == BASE_ERR_ROWS);
+    for (size_t j = 0; j < MOST; j++) size += fabs(answer[j]);
+  }
+  e.rows = N;
+  CHECK(sum_of(&s, &query_gradient.sum, &of, answer) == BASE_ERR_ROWS && size == 0);
+  e.rows = 0;
+  CHECK(sum_of(&s, &query_gradient.sum, &none, answer) == BASE_OK && answer[0] == 0);
+  CHECK(e.calls == 5 && sum_of(&s, &query_value.sum, &of, answer) == BASE_ERR_ARGUMENT && e.calls == 5);
+  CHECK(s.rows.opened == 0);
+  pair_close(&s);
+}
+
+/* All sums that have a word, also on batches; each shard's sum is one addition more. */
 static void shards(void) {
   enum { SHARDS = 3 };
-  const struct batch of = {.count = 100, .size = 100};
+  size_t row[] = {0, 7, N - 1};
+  const struct batch of = {.count = 3, .row = row, .size = 3}, next = {.count = 3, .size = 3, .next = 1};
   struct pair s;
   struct elsewhere e;
   pair_open(&s, "logistic", 1, 0, N, P, 7);
@@ -163,13 +198,17 @@ static void shards(void) {
   CHECK(engine_additions(&s.engine, SUM_VECTOR, 1) == here + SHARDS);
   CHECK(engine_additions_any(&s.engine) == any + SHARDS);
   CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_OK && answer[0] > 1 && e.calls == 1);
-  CHECK(sum_of(&s, &query_value.sum, &of, answer) == BASE_ERR_ARGUMENT);
-  CHECK(sum_of(&s, &query_batch_step.sum, NULL, answer) == BASE_ERR_ARGUMENT);
+  CHECK(sum_of(&s, &query_value.sum, &next, answer) == BASE_ERR_ARGUMENT);
+  CHECK(sum_of(&s, &sum_difference, NULL, answer) == BASE_ERR_ARGUMENT);
   e.rows = N - 1;
   CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_ERR_ROWS && answer[0] == 0);
-  CHECK(e.calls == 2 && s.rows.opened == 0);
+  e.rows = 3;
+  CHECK(sum_of(&s, &query_value.sum, &of, answer) == BASE_OK && answer[0] > 0.1);
+  e.rows = 4;
+  CHECK(sum_of(&s, &query_value.sum, &of, answer) == BASE_ERR_ROWS && answer[0] == 0);
+  CHECK(e.calls == 4 && s.rows.opened == 0);
   const struct task batch = {&s.stream.model, NULL, &of}, all = {&s.stream.model, NULL, NULL};
-  CHECK(!s.engine.kind->can(&s.engine, &query_gradient.sum, &batch));
+  CHECK(s.engine.kind->can(&s.engine, &query_gradient.sum, &batch));
   CHECK(s.engine.kind->can(&s.engine, &query_moments.sum, &all));
   pair_close(&s);
 }
@@ -199,6 +238,7 @@ static void additions_grow(void) {
 
 void test_barrier_remote(void) {
   shards();
+  batches();
   words_of_sums();
   additions_grow();
   answers();
