@@ -99,7 +99,6 @@ test_that("what shards cannot do is refused before anything is charged", {
   shards <- dp_shards(frame_shards(n, 2), "one")
   budget <- dp_budget(eps = 1, delta = 1e-6)
   refused <- function(code, text) expect_error(code, text, class = "dpsosp_error_argument")
-  refused(shard_fit(shards, method = "sgd", budget = budget), "draws batches")
   refused(shard_fit(shards, method = "spider", budget = budget), "in one order")
   refused(shard_fit(shards, storage = "single", budget = budget), "storage")
   refused(dp_certify(shard_fit(shards), shards, budget = budget), "in one order")

@@ -39,7 +39,6 @@ test_that("they are refused before a charge where rows have no numbers", {
                  "draws batches", class = "dpsosp_error_argument")
   }
   refused(dp_source(in_chunks(d, 700), cache = "none"))
-  refused(push_pair(sqlite_connection(), d)$push)
   withr::local_options(dpsosp.cache = 2000 * 8 * 7 - 1)
   refused(dp_source(in_chunks(d, 700)))
   expect_equal(nrow(dp_ledger(budget)), 0L)
