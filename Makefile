@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone with tests in full.
 
-.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts nodes bench docs lint site format clean
+.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts nodes slurm bench docs lint site format clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -93,6 +93,12 @@ fuzz:
 hosts: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	dev/hosts.sh
+
+## make slurm        shards whose workers Slurm starts, on a cluster of this machine alone; needs root
+slurm: setup
+	dev/setup.sh slurm-wlm munge
+	INSTALL=1 dev/build.sh --no-build-vignettes
+	dev/slurm.sh
 
 ## make bench        every script of dev/bench, with the package as it is
 bench: setup
