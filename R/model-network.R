@@ -33,7 +33,8 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
     abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
-  problem <- (if (sourced) problem_source else problem_formula)(formula, data, loss, bounds, NULL, extras, call)
+  make <- if (sourced) problem_source else problem_formula
+  problem <- make(formula, data, loss, bounds, NULL, extras, call)
   check_bounded_slope(problem$loss, "A network needs", call)
   if (length(problem$design$offset) > 0L) {
     abort("argument", "An offset() does not go with `model`, only with the linear model: give its column as an input.",
@@ -57,8 +58,8 @@ check_network_source <- function(source, call) {
     "batches are drawn from records in memory"
   }
   if (is.null(why)) return(invisible())
-  abort("argument", "`data` must be a data frame for a `model`, or shards of data frames or files (`dp_shards()`), not ",
-        "this source: ", why, ".", call = call)
+  abort("argument", "`data` must be a data frame for a `model`, or shards of data frames or files (`dp_shards()`), ",
+        "not this source: ", why, ".", call = call)
 }
 
 # x: the given values as doubles, for n records; input: height, width and channels of a record.

@@ -12,7 +12,7 @@
 #' long as a fit in memory. `"auto"` does so where the rows take less than `options(dpsosp.cache = 2^30)` bytes,
 #' which n and the model tell: 8 million rows of 10 numbers and 2 factors. `"none"` reads all rows in each pass and has
 #' one chunk in memory. Releases are the same in all three cases. Methods on batches, such as `"sgd"` and `"2opt-b"`,
-#' need rows that are kept.
+#' need rows that are kept, or a database that computes the sums.
 #'
 #' # One pass
 #' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each query reads the next rows. So it
@@ -86,6 +86,13 @@
 #' that name, each statement computes it again: the same sums in two to three times the time. A role needs `SELECT` on
 #' the table, or on a view that has the columns that the model uses, and nothing else; `TEMP` on the database, for the
 #' prepared rows, saves time. Names that statements use themselves, such as `dpsosp_rows`, are refused.
+#'
+#' Methods on batches have the prepared rows numbered. This process draws the numbers of a batch, as of rows in memory,
+#' and sends them as a parameter of a statement, which sums these rows. They need the temporary table, at most 100
+#' `candidates` of a line search and, where they ask for matrices, at most some 50 columns of numbers. The guarantee
+#' of such a fit supposes that nobody else knows which records were in a batch, and a log of the database's statements
+#' with their parameters (PostgreSQL: `log_statement`, `log_min_duration_statement`) shows it: who reads the log must
+#' be trusted like this process.
 #'
 #' A fit is one read-only transaction, in which all rows are as they
 #' were at its beginning; the connection must have none open. A model that cannot be pushed down is refused before

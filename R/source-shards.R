@@ -60,8 +60,16 @@
 #' The numbers of rows of shards are public: the shard of a record must not depend on its private values. As
 #' [dp_source()] says of readers, one row must be one person's data.
 #'
-#' Methods on batches, `"spider"` and [dp_certify()] are refused, because they draw rows by their numbers or read them
-#' in one order; [dp_oracle()] and networks are refused as well.
+#' # Batches, networks
+#' For methods on batches this process draws the numbers of a batch's rows as in memory, counted through all shards, and
+#' sends each worker those of its shard. A worker draws nothing; it returns the sum over these rows, and their number is
+#' checked. With the same seed a fit is that of all rows in memory. Tables of databases number their prepared rows, and
+#' logs of their statements show the sample, see [dp_source()].
+#'
+#' [model_mlp()] with a formula is fitted to shards that are data frames or files, by all methods for [networks]. A
+#' database computes sums of linear models only.
+#'
+#' `"spider"` and [dp_certify()] are refused, because they read rows in one order, and so is [dp_oracle()].
 #'
 #' @param x The shards: a list of functions without arguments, each of which returns a data frame (or a source, see the
 #'   section Tables of databases) and is run by the worker (it is sent there with its environment, so it should read the

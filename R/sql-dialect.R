@@ -99,7 +99,9 @@ dialects <- list(
     characters = 9e5,
     # A cross join is read from left to right.
     sampled = list(
-      from = function(table) paste("(SELECT t.* FROM json_each(?) AS b CROSS JOIN", table, "AS t ON t.id = b.value) AS t"),
+      from = function(table) {
+        paste("(SELECT t.* FROM json_each(?) AS b CROSS JOIN", table, "AS t ON t.id = b.value) AS t")
+      },
       text = function(rows) paste0("[", paste(rows, collapse = ","), "]")
     )
   ),

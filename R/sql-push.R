@@ -4,7 +4,8 @@
 # fit that is running: is a snapshot open, were rows fetched, and did a message say so?
 new_push <- function(connection, from, dialect) {
   push <- list(connection = connection, from = from, dialect = dialect,
-               state = list2env(list(open = FALSE, fetched = FALSE, told = FALSE, numbered = FALSE), parent = emptyenv()))
+               state = list2env(list(open = FALSE, fetched = FALSE, told = FALSE, numbered = FALSE),
+                                parent = emptyenv()))
   push$types <- push_types(push)
   push
 }
@@ -110,7 +111,8 @@ create_table <- function(push, design, numbered) {
   kinds <- design$columns$kind
   factors <- unique(design$columns$variable[kinds == "indicator"])
   numbers <- max_columns(design) - sum(kinds == "indicator") # with those that smooths may get
-  columns <- c(if (numbered) "id integer PRIMARY KEY", paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
+  columns <- c(if (numbered) "id integer PRIMARY KEY",
+               paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
                paste0("k", seq_along(factors), " integer", recycle0 = TRUE),
                paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float))
   if (fails(DBI::dbExecute(push$connection, sprintf("CREATE TEMP TABLE dpsosp_rows (%s)", toString(columns))))) NULL
@@ -247,12 +249,12 @@ refuse_sampled <- function(push, design, batches) {
   if (batches$matrices && side * (side + 1) / 2 + 50 > push$dialect$most) {
     return("and a matrix of these columns has more numbers than a statement of this database")
   }
-  if (batches$candidates > most_candidates) {
-    paste("and a database compares at most", most_candidates, "candidates of a search on a batch")
+  if (batches$candidates > max_candidates) {
+    paste("and a database compares at most", max_candidates, "candidates of a search on a batch")
   }
 }
 
-most_candidates <- 100 # REMOTE_STEPS of src/engine/engine.h
+max_candidates <- 100 # REMOTE_STEPS of src/engine/engine.h
 
 no_numbers <- paste("Batches from a database are drawn from prepared rows, in a temporary table `dpsosp_rows`, which",
                     "could not be created: has the role the right TEMP, and is there no such table?")

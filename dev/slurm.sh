@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shards whose workers Slurm starts: a cluster of this machine alone, in a temporary folder, on ports of its own. A fit
-# must equal the one in memory, and end where a worker's job is cancelled. Needs root, the package in build/lib, mirai, and
-# Debian's slurm-wlm and munge (dev/setup.sh slurm-wlm munge).
+# must equal the one in memory, and end where a worker's job is cancelled. Needs root, the package in build/lib, mirai,
+# and Debian's slurm-wlm and munge (dev/setup.sh slurm-wlm munge).
 #   dev/slurm.sh
 # Ends with "N passed, N failed".
 set -euo pipefail

@@ -91,7 +91,8 @@ SEXP ffi_network_start(SEXP network, SEXP seed) {
 }
 
 /* n records of x, a matrix or an array that the bundle keeps. */
-static void network_fill(struct bundle *b, SEXP network, SEXP x, int n, SEXP radius, SEXP y, SEXP loss, SEXP parameter) {
+static void network_fill(struct bundle *b, SEXP network, SEXP x, int n, SEXP radius, SEXP y, SEXP loss,
+                         SEXP parameter) {
   const double *inputs = arg_inputs(network, x, n), *responses = arg_doubles(y, n);
   glue_limit_threads();
   network_from(network, &b->network);

@@ -71,7 +71,7 @@ static const struct batch *arg_batch(SEXP rows, size_t n, struct batch *to) {
   *to = (struct batch){.count = count, .row = (size_t *)R_alloc(count + 1, sizeof(size_t)), .size = (double)count};
   for (size_t i = 0, least = 1; i < count; i++) {
     int row = INTEGER(rows)[i];
-    if (row < 1 || (size_t)row < least || (size_t)row > n) Rf_error("internal: ascending numbers of rows were expected");
+    if (row < 1 || (size_t)row < least || (size_t)row > n) Rf_error("internal: ascending numbers were expected");
     to->row[i] = (size_t)row - 1;
     least = (size_t)row + 1;
   }

@@ -91,9 +91,9 @@ int engine_planned(const struct data_columns *columns, size_t n, int intercept, 
  * adds at most what its sensitivity allows. In other coordinates the words are those of `moved`; points and sums are
  * then in these coordinates. Sums over batches, of rows by their numbers, are those of `sampled`, and no others.
  *
- * Rows in shards do not come in chunks: all sums with a word are computed by the workers, also over batches, others are
- * refused, and the chunks' engine only tells what is known without the rows' numbers. Each shard's sum is computed as by
- * engine_memory() or, with any word in moved, by a database that knows the coordinates. */
+ * Rows in shards do not come in chunks: all sums with a word are computed by the workers, also over batches, others
+ * are refused, and the chunks' engine only tells what is known without the rows' numbers. Each shard's sum is computed
+ * as by engine_memory() or, with any word in moved, by a database that knows the coordinates. */
 struct remote {
   const char *const *words, *const *moved, *const *sampled; /* shards need none */
   int (*sum)(void *context, const char *word, const struct task *task, size_t width, double *rows, double *answer);

@@ -100,8 +100,8 @@ test_that("PostgreSQL numbers its rows as they lie, and the log shows the sample
   expect_batch_sums(connection)
   for (moved in c(FALSE, TRUE)) expect_batch_bounded(connection, moved)
   DBI::dbWriteTable(connection, "people", d, overwrite = TRUE)
-  for (sql in c("CREATE ROLE reader", "GRANT SELECT ON people TO reader", "REVOKE TEMP ON DATABASE postgres FROM PUBLIC",
-                "SET ROLE reader")) {
+  for (sql in c("CREATE ROLE reader", "GRANT SELECT ON people TO reader",
+                "REVOKE TEMP ON DATABASE postgres FROM PUBLIC", "SET ROLE reader")) {
     DBI::dbExecute(connection, sql)
   }
   budget <- dp_budget(eps = 1, delta = 1e-6)

@@ -46,7 +46,8 @@ test_that("rows are split by the shards' ends", {
 test_that("a worker sums rows of its shard only, each once", {
   x <- matrix(cos(1:40), 20)
   shard <- .Call(dpsosp:::ffi_shard_create, x, TRUE, 2, rep(c(-1, 1), 10), "logistic", 0)
-  sum <- function(rows) .Call(dpsosp:::ffi_shard_sum, shard, c(moved_ask("gradient", c(0.1, 0.2, 0.3)), list(rows = rows)))
+  ask <- moved_ask("gradient", c(0.1, 0.2, 0.3))
+  sum <- function(rows) .Call(dpsosp:::ffi_shard_sum, shard, c(ask, list(rows = rows)))
   expect_equal(sum(1:20), sum(NULL), tolerance = 1e-14)
   expect_equal(sum(c(3L, 7L)), sum(3L) + sum(7L), tolerance = 1e-14)
   expect_identical(sum(integer()), numeric(3))
