@@ -67,8 +67,8 @@ test_that("a worker that says it summed other rows, or gives a sum that is too l
   lost("another number of rows", quote(replace(answer, "n", answer$n + 1)))
   lost("another number of rows", quote(replace(answer, "n", answer$n - 1)))
   lost("another number of rows", quote(replace(answer, "n", 350)))
-  # A sum of all its rows, which would be one of them all.
-  lost("no such sum", quote(replace(answer, "sum", list(answer$sum * 1e3))))
+  # A little more than so many rows can add, and less than all of its rows.
+  lost("no such sum", quote(replace(answer, "sum", list(answer$sum * 0 + 1.01 * length(request$what$rows)))))
   lost("its worker failed", quote(stop("secret")))
   spoil_worker("two", quote(answer))
   mirai::daemons(0, .compute = "two")
