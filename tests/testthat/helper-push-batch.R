@@ -67,13 +67,15 @@ expect_batch_sums <- function(connection) {
   pair
 }
 
-# No record adds more than its bound, each by itself as a batch.
+# No record adds more than its bound, each by itself as a batch: every seventh of the extreme ones, as all of them are
+# summed together in other tests of the same integers.
 expect_batch_bounded <- function(connection, moved) {
-  pair <- numbered_pair(connection, extreme_rows(), longer = if (moved) 3 else 1)
+  rows <- extreme_rows()
+  pair <- numbered_pair(connection, rows[seq(1, nrow(rows), by = 7), ], longer = if (moved) 3 else 1)
   plan <- if (moved) pair$moved else pair$plan
   limits <- dpsosp:::loss_bounds(pair$loss)
   parts <- list()
-  for (id in long_values(seq_len(pair$plan$n), as.integer(moved))) {
+  for (id in seq_len(pair$plan$n)) {
     for (word in c("gradient", "hessian", "clipped gradient"[!moved])) {
       sum <- pair$sum(plan, batch_ask(pair$dim, word, id, size = 40))
       testthat::expect_identical(sum[1], 1)
