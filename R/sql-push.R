@@ -314,10 +314,11 @@ moved_words <- function(plan) {
 # Over batches. There matrices of many columns are computed, too, as batches are small.
 sampled_words <- function(plan) {
   loss <- sql_losses[[plan$loss$name]]
+  gradients <- c("gradient", "clipped gradient")
+  if (has_outputs(plan)) return(fitting_words(plan, gradients))
   if (is.null(loss$value)) return(character())
-  fitting_words(plan, c("gradient", "clipped gradient", if (!has_outputs(plan)) {
-    c("decreases", "trace", "majorant", "curvature", if (!is.null(loss$curvature)) "hessian")
-  }))
+  fitting_words(plan, c(gradients, "decreases", "trace", "majorant", "curvature",
+                        if (!is.null(loss$curvature)) "hessian"))
 }
 
 matrix_items <- function(plan) {

@@ -8,6 +8,12 @@ test_that("fits on batches of a table in SQLite are those in memory, without a r
   expect_batch_fits(source, d, 2e-5)
   weighed <- lapply(list(source, d), batch_fit, "opt-b", weights = w, control = batch_methods[["opt-b"]])
   expect_equal(coef(weighed[[1]]), coef(weighed[[2]]), tolerance = 2e-5)
+  several <- lapply(list(source, d), function(data) {
+    set.seed(4)
+    quiet_fit(f ~ a + b, data, method = "sgd", eps = 5, delta = 1e-6, bounds = frame_bounds, noise = "reproducible",
+              control = batch_methods$sgd)
+  })
+  expect_equal(coef(several[[1]]), coef(several[[2]]), tolerance = 2e-5)
   few <- control_gd(batch = 2, max_iterations = 10) # some batches of them are empty
   for (relation in c("replace-one", "zero-out")) {
     poisson <- lapply(list(source, d), batch_fit, "sgd", neighbours = relation,
