@@ -135,7 +135,7 @@ refuse_streamed <- function(job) {
   }
   if (method$batch && !has_row_numbers(job)) {
     return(paste0("`method` \"", method$name, "\" draws batches, which needs rows by their numbers: those of a source ",
-                  "have some where a fit keeps them in memory (`dp_source(cache = \"memory\")`), but not in a ",
+                  "have some where a fit keeps them (`dp_source(cache = \"memory\")` or \"file\"), but not in a ",
                   "database that computes sums, and not in shards. Methods without batches are ",
                   quote_all(methods_without("batch")), "."))
   }
@@ -148,6 +148,7 @@ refuse_streamed <- function(job) {
 # By the public size of the mapped rows, as new_oracle() decides it.
 has_row_numbers <- function(job) {
   if (!is.null(job$push) || job$shards || is.null(job$cache)) return(FALSE)
+  if (is_network(job)) return(keeps_rows(job$cache, job$n, nrow(job$design$columns), 0))
   numeric <- job$design$columns$kind == "numeric"
   keeps_rows(job$cache, job$n, sum(numeric), length(unique(job$design$columns$variable[!numeric])))
 }

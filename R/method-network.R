@@ -84,8 +84,21 @@ network_radius <- 1e100
 
 network_oracle <- function(job) {
   records <- job$records(job)
-  pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
-                   job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
+  create <- if (is.null(records$feed)) network_of_rows else network_of_feed
+  pointer <- create(records, job, job$noise == "reproducible")
+  note_oracle(records$held, pointer)
   set_weights(pointer, records$weighing)
   list(pointer = pointer, noise = job$noise)
+}
+
+network_of_rows <- function(records, job, reproducible) {
+  .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
+        job$loss$parameter, job$budget$pointer, job$neighbours, reproducible)
+}
+
+network_of_feed <- function(records, job, reproducible) {
+  columns <- ncol(records$rows)
+  .Call(ffi_network_oracle_stream, job$network, records$feed, job$n, columns, network_radius, job$loss$name,
+        job$loss$parameter, job$budget$pointer, job$neighbours, reproducible,
+        keeps_rows(records$cache, job$n, columns, 0), cache_folder(records$cache))
 }

@@ -3,7 +3,8 @@
 #   design      NULL for an array
 #   input       height, width and channels of a record; for a row of a matrix 1, 1 and its number of columns
 #   range       of all input values
-#   records     function(job): x (given or mapped), y and weighing, as those of new_oracle()
+#   records     function(job): x (given or mapped), y and weighing, as those of new_oracle(); of a source as
+#               stream_records()
 
 network_array <- function(x, y, model, loss, bounds, weights, call) {
   check_model(model, call)
@@ -27,15 +28,13 @@ network_array <- function(x, y, model, loss, bounds, weights, call) {
 # The inputs are the columns of the design's matrix.
 network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   check_model(model, call)
-  if (is_source(data, "data", call)) {
-    abort("argument", "`data` must be a data frame for a `model`, not a source: batches are drawn from records in ",
-          "memory.", call = call)
-  }
+  sourced <- is_source(data, "data", call)
+  if (sourced) check_network_source(data, call)
   if (model$name != "mlp") {
     abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
-  problem <- problem_formula(formula, data, loss, bounds, NULL, extras, call)
+  problem <- (if (sourced) problem_source else problem_formula)(formula, data, loss, bounds, NULL, extras, call)
   check_bounded_slope(problem$loss, "A network needs", call)
   if (length(problem$design$offset) > 0L) {
     abort("argument", "An offset() does not go with `model`, only with the linear model: give its column as an input.",
@@ -43,11 +42,20 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   }
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
-  problem$records <- function(job) {
+  problem$records <- if (sourced) {
+    function(job) stream_records(data, job$design, job$response, call, rows = design_matrix)
+  } else function(job) {
     list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
          weighing = design_weighing(job$design, job$response, data, call))
   }
   c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
+}
+
+# The clipped gradients of a network are summed from its records.
+check_network_source <- function(source, call) {
+  why <- if (!is.null(source$shards)) "shards" else if (!is.null(source$push)) "a database that computes sums"
+  if (is.null(why)) return(invisible())
+  abort("argument", "A `model` takes a data frame or a source in chunks as `data`, not ", why, ".", call = call)
 }
 
 # x: the given values as doubles, for n records; input: height, width and channels of a record.

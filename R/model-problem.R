@@ -86,7 +86,14 @@ source_counted <- function(source, design, response, call) {
 }
 source_hold <- function(source, design, response) {
   if (!is.null(source$shards)) return(function() hold_shards(source$shards, design, response))
-  function() hold_snapshot(source$push, design)
+  function() {
+    end <- hold_snapshot(source$push, design)
+    free <- hold_oracles(source$held)
+    function() {
+      free()
+      end()
+    }
+  }
 }
 
 problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,

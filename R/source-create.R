@@ -167,7 +167,12 @@ dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = 
   new_source(open, "a function", n, levels, types, once = once, cache = cache, call = call)
 }
 
-check_cache <- function(cache, call) check_choice(cache, c("auto", "memory", "none"), "cache", call)
+check_cache <- function(cache, call) {
+  cache <- check_choice(cache, c("auto", "memory", "file", "none"), "cache", call)
+  if (cache != "file" || .Platform$OS.type != "windows") return(cache)
+  abort("argument", "`cache` must not be \"file\" on Windows, where a file that is in use keeps its name, by which ",
+        "others may open it: take \"memory\" or \"none\".", call = call)
+}
 
 #' @export
 dp_source.default <- function(x, ...) {
@@ -191,7 +196,7 @@ new_source <- function(open, label, n, levels, types, count = NULL, shown = iden
 source_of <- function(open, n, schema, label, once = FALSE, cache = "none") {
   structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
                                       cache = if (once) "none" else cache, # no pass could use what is kept
-                                      seen = new.env(parent = emptyenv()),
+                                      seen = new.env(parent = emptyenv()), held = new.env(parent = emptyenv()),
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
 }
 

@@ -12,7 +12,8 @@ SEXP ffi_ledger_decide(SEXP, SEXP);
 SEXP ffi_ledger_close(SEXP, SEXP, SEXP);
 SEXP ffi_ledger_state(SEXP);
 SEXP ffi_oracle_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_close(SEXP);
 SEXP ffi_shard_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_shard_move(SEXP, SEXP);
 SEXP ffi_shard_sum(SEXP, SEXP);
@@ -53,6 +54,7 @@ SEXP ffi_perturbed_mu(SEXP, SEXP, SEXP);
 
 SEXP ffi_network_fans(SEXP);
 SEXP ffi_network_oracle(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_network_oracle_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_network_predict(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_network_start(SEXP, SEXP);
 

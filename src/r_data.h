@@ -31,6 +31,8 @@ SEXP bundle_keeps(SEXP rows);
 void bundle_fill(struct bundle *b, SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss, SEXP parameter);
 /* list(weighted, scale, centre, constant, cap, bound), once. */
 void bundle_coordinates(struct bundle *b, SEXP coordinates);
+/* A path, or NULL. */
+const char *arg_folder(SEXP x);
 /* A number for each record in memory, or NULL. */
 const double *bundle_records(const struct bundle *b, SEXP x);
 

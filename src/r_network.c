@@ -115,6 +115,27 @@ SEXP ffi_network_oracle(SEXP network, SEXP x, SEXP n, SEXP radius, SEXP y, SEXP 
   return out;
 }
 
+/* The same for n records in chunks, whose rows are `columns` numbers; keeps and folder as for an oracle of rows. */
+SEXP ffi_network_oracle_stream(SEXP network, SEXP feed, SEXP n, SEXP columns, SEXP radius, SEXP loss, SEXP parameter,
+                               SEXP ledger, SEXP neighbours, SEXP reproducible, SEXP keeps, SEXP folder) {
+  struct ledger *budget = arg_ledger(ledger);
+  const struct data_columns dense = {.dense = (size_t)arg_int(columns)};
+  SEXP keep = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(keep, 1, ledger);
+  struct bundle *b;
+  SEXP out = PROTECT(bundle_create("oracle", keep, &b));
+  SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, dense.dense, 0, 1));
+  glue_limit_threads();
+  network_from(network, &b->network);
+  glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
+  glue_check(engine_stream(&b->source.feed, &dense, (size_t)arg_int(n), 0, arg_double(radius), arg_flag(keeps),
+                           arg_folder(folder), &b->engine));
+  b->model = model_network(b->engine.rows, b->loss, b->network);
+  bundle_open(b, budget, neighbours, reproducible);
+  UNPROTECT(2);
+  return out;
+}
+
 /* n x classes predictors, of finite inputs. */
 SEXP ffi_network_predict(SEXP network, SEXP x, SEXP n, SEXP w) {
   int rows = arg_int(n), classes = arg_int(arg_element(network, "classes"));
