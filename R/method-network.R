@@ -100,5 +100,5 @@ network_of_feed <- function(records, job, reproducible) {
   columns <- ncol(records$rows)
   .Call(ffi_network_oracle_stream, job$network, records$feed, job$n, columns, network_radius, job$loss$name,
         job$loss$parameter, job$budget$pointer, job$neighbours, reproducible,
-        keeps_rows(records$cache, job$n, columns, 0), cache_folder(records$cache))
+        keeps_records(records), cache_folder(records$cache))
 }

@@ -116,7 +116,7 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
   if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$remote$move,
-                                      clock = records$clock))
+                                      again = if (!is.null(records$clock)) read_again(records)))
 }
 
 # Of a job or a claim, in the coordinates of the mapped rows.
@@ -150,12 +150,28 @@ create_of_rows <- function(records, loss, budget, radius, intercept, neighbours,
 }
 
 create_of_feed <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {
-  rows <- records$rows
-  dense <- if (is.list(rows)) rows$x else rows
-  indicators <- if (is.list(rows)) rows$indicators else integer()
-  .Call(ffi_oracle_create_stream, records$feed, records$remote, records$n, ncol(dense), indicators, intercept, radius,
-        loss$name, loss$parameter, budget$pointer, neighbours, reproducible,
-        keeps_rows(records$cache, records$n, ncol(dense), length(indicators)), cache_folder(records$cache))
+  size <- rows_size(records$rows)
+  .Call(ffi_oracle_create_stream, records$feed, records$remote, records$n, size$dense, size$indicators, intercept,
+        radius, loss$name, loss$parameter, budget$pointer, neighbours, reproducible, keeps_records(records),
+        cache_folder(records$cache))
+}
+
+# Numbers of dense columns and of each factor's indicators.
+rows_size <- function(rows) {
+  if (is.list(rows)) list(dense = ncol(rows$x), indicators = rows$indicators)
+  else list(dense = ncol(rows), indicators = integer())
+}
+
+keeps_records <- function(records) {
+  size <- rows_size(records$rows)
+  keeps_rows(records$cache, records$n, size$dense, length(size$indicators))
+}
+
+# Of rows that come again in each pass: the clock (source-stream.R), and the bytes that they would need in memory.
+read_again <- function(records) {
+  size <- rows_size(records$rows)
+  if (keeps_records(records)) return(NULL)
+  list(clock = records$clock, bytes = rows_bytes(records$n, size$dense, length(size$indicators)))
 }
 
 # Are a source's mapped rows kept after the first pass? By the public size of the rows.

@@ -255,6 +255,9 @@ networks <- function() {
   compare("ffi_network_oracle", function() {
     list(network, x, 20L, 2, rep(c(-1, 1), 10), "logistic", 0, new_ledger(), "replace-one", TRUE)
   })
+  compare("ffi_network_oracle_stream", function() {
+    list(network, feed(3), 20L, 3L, 2, "logistic", 0, new_ledger(), "replace-one", TRUE, TRUE, NULL)
+  })
   compare("ffi_network_predict", function() list(network, x, 20L, rnorm(11)))
   compare("ffi_network_start", function() list(network, 7L))
 }
@@ -262,9 +265,11 @@ networks <- function() {
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
   create <- function(n = 20L) list(feed(1), NULL, n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE,
-                                   FALSE)
+                                   FALSE, NULL)
   oracle <- function(...) do.call(.Call, c(list(entries$ffi_oracle_create_stream), create(...)))
   compare("ffi_oracle_create_stream", create)
+  compare("ffi_oracle_create_stream", function() replace(create(), 13:14, list(TRUE, tempdir())))
+  compare("ffi_oracle_close", function() list(oracle()))
   for (question in c("value", "gradient", "hessian", "products")) {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }

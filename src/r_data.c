@@ -138,8 +138,8 @@ static int remote_create(struct bundle *b) {
 }
 
 /* feed: a function of R/source-stream.R, which yields n rows of `dense` columns and of factors with these numbers of
- * indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept after the first pass? folder: of the file
- * that keeps them; NULL: memory does. */
+ * indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept after the first pass? folder: of the
+ * file that keeps them; NULL: memory does. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
                               SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible, SEXP keeps,
                               SEXP folder) {

@@ -42,8 +42,10 @@ int base_map(const char *folder, size_t bytes, void **out) {
   status = has_room(file, bytes) ? reserve(file, bytes) : BASE_ERR_FILE;
   if (status == BASE_OK) {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (p == MAP_FAILED) status = BASE_ERR_FILE;
-    else *out = p;
+    if (p == MAP_FAILED)
+      status = BASE_ERR_FILE;
+    else
+      *out = p;
   }
   close(file); /* the mapping keeps it */
   return status;

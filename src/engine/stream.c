@@ -7,10 +7,11 @@
  * a sum nor its sensitivity depends on the chunks. A record enters a pass once, clipped as in memory. The
  * pass fails unless exactly n rows come; then nothing is released.
  *
- * Where the rows are to be kept, the window holds all of them, its numbers in memory or in a mapped file. The first pass that comes to its end without an error
- * fills it, and later passes are those over rows in memory: over one set of rows, with the same bits. A pass that
- * fails, or a reading, leaves nothing to be used. Rows that are kept have numbers, their places in the pass, so sums
- * over batches are those in memory: whatever the numbers, a uniform subset of them is a uniform set of records.
+ * Where the rows are to be kept, the window holds all of them, its numbers in memory or in a mapped file. The first
+ * pass that comes to its end without an error fills it, and later passes are those over rows in memory: over one set of
+ * rows, with the same bits. A pass that fails, or a reading, leaves nothing to be used. Rows that are kept have
+ * numbers, their places in the pass, so sums over batches are those in memory: whatever the numbers, a uniform subset
+ * of them is a uniform set of records.
  *
  * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
  * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum
@@ -31,11 +32,11 @@ struct stream {
   struct data all;     /* everything that is known without the rows' numbers */
   struct data *window; /* the rows in memory, as data of their own */
   size_t dense, factors;
-  double *x;           /* the window's numbers, and the codes behind them */
+  double *x; /* the window's numbers, and the codes behind them */
   int *codes;
   size_t bytes; /* of both */
   int mapped;   /* are they in a file? */
-  size_t room; /* number of rows that fit */
+  size_t room;  /* number of rows that fit */
   struct data_chunk chunk;
   size_t taken; /* number of rows of the chunk that are in a window already */
   size_t left;  /* number of rows that the pass or the reading has not reached; none after a failure */
@@ -206,8 +207,10 @@ static int open_numbers(struct stream *s, const char *folder) {
   void *numbers = NULL;
   int status = BASE_OK;
   s->mapped = folder != NULL;
-  if (s->mapped) status = base_map(folder, s->bytes, &numbers);
-  else numbers = base_alloc(s->bytes, 1);
+  if (s->mapped)
+    status = base_map(folder, s->bytes, &numbers);
+  else
+    numbers = base_alloc(s->bytes, 1);
   if (status == BASE_OK && !numbers) status = BASE_ERR_MEMORY;
   s->x = numbers;
   s->codes = numbers ? (int *)(void *)(s->x + s->room * s->dense) : NULL;
@@ -215,8 +218,10 @@ static int open_numbers(struct stream *s, const char *folder) {
 }
 
 static void free_numbers(struct stream *s) {
-  if (s->mapped) base_unmap(s->x, s->bytes);
-  else base_free(s->x);
+  if (s->mapped)
+    base_unmap(s->x, s->bytes);
+  else
+    base_free(s->x);
 }
 
 /* Refuses a query about these data from within their own feed, and a pass during a reading; the pass or reading that
