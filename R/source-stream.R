@@ -7,7 +7,7 @@
 # Only messages of the package are passed on: warnings and messages of a reader may quote the data.
 
 # columns: the columns that the chunks need; map: from a chunk's data frame to the list of rows and y.
-# clock: an environment that gets the seconds of the last complete pass.
+# clock: an environment that gets the seconds of the last pass.
 stream_feed <- function(source, columns, map, clock = NULL) {
   reader <- NULL
   began <- NULL
@@ -15,24 +15,22 @@ stream_feed <- function(source, columns, map, clock = NULL) {
   digests <- NULL
   steps <- list(
     open = function() {
+      began <<- proc.time()[["elapsed"]]
       note_fetched(source$push)
       claim_pass(source)
       pass <<- pass + 1L
-      began <<- proc.time()[["elapsed"]]
       digests <<- lapply(stats::setNames(nm = columns), function(name) raw(8))
       reader <<- source$open(columns)
       TRUE
     },
     read = function() {
       chunk <- next_chunk(source, reader, columns)
-      if (is.null(chunk)) {
-        clock$seconds <- proc.time()[["elapsed"]] - began
-        return(check_same_rows(source, digests))
-      }
+      if (is.null(chunk)) return(check_same_rows(source, digests))
       digests <<- Map(function(digest, column) .Call(ffi_column_digest, digest, column), digests, chunk)
       map(chunk)
     },
     close = function() {
+      clock$seconds <- proc.time()[["elapsed"]] - began
       close_reader(reader)
       reader <<- NULL
       TRUE

@@ -7,9 +7,9 @@
 # same data, and noise from the same state of the generator. With --unchanged as the last argument only the constants
 # as they are; with --steps only those with other numbers of steps, on problems of more than 10,000 records. Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
-# results/ridge-steps.csv has those with --steps. With half of the steps the mean excess loss is 0.83 to 1.4 times that of
-# 160 where classes are about balanced (three of 17 cells differ by more than twice the standard error of the paired
-# difference), and up to 9 times where one is rare and the signal strong; with a quarter 0.8 to 3.8 and up to 54 times.
+# results/ridge-steps.csv has those with --steps. With 80 steps the mean excess loss is 0.8 to 1.6 times that of 160 where
+# no class is rare (worse by more than two standard errors of the paired difference in 2 of 19 cells), and up to 9 times
+# where one is and the signal is strong (17 of 30 cells); with 40 steps 0.8 to 3.7 (5 cells) and up to 53 times (24).
 # excess: mean loss minus the smallest mean loss; constant: the same for the best constant prediction, which is not
 # private.
 #

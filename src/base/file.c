@@ -42,10 +42,8 @@ int base_map(const char *folder, size_t bytes, void **out) {
   status = has_room(file, bytes) ? reserve(file, bytes) : BASE_ERR_FILE;
   if (status == BASE_OK) {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (p == MAP_FAILED)
-      status = BASE_ERR_FILE;
-    else
-      *out = p;
+    if (p != MAP_FAILED) *out = p;
+    if (p == MAP_FAILED) status = BASE_ERR_FILE;
   }
   close(file); /* the mapping keeps it */
   return status;
@@ -107,9 +105,8 @@ static int reserve_part(int file, size_t at, size_t bytes) {
 #else
 
 static int reserve_part(int file, size_t at, size_t bytes) {
-  int error;
-  do error = posix_fallocate(file, (off_t)at, (off_t)bytes);
-  while (error == EINTR && !base_stop_requested());
+  int error = EINTR;
+  while (error == EINTR && !base_stop_requested()) error = posix_fallocate(file, (off_t)at, (off_t)bytes);
   return error;
 }
 

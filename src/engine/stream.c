@@ -204,24 +204,21 @@ static int open_numbers(struct stream *s, const char *folder) {
   double row = (double)s->dense * sizeof(double) + (double)s->factors * sizeof(int);
   if (row * (double)s->room > (double)(SIZE_MAX / 2)) return BASE_ERR_MEMORY;
   s->bytes = s->room * (s->dense * sizeof(double) + s->factors * sizeof(int));
-  void *numbers = NULL;
-  int status = BASE_OK;
   s->mapped = folder != NULL;
-  if (s->mapped)
-    status = base_map(folder, s->bytes, &numbers);
-  else
-    numbers = base_alloc(s->bytes, 1);
-  if (status == BASE_OK && !numbers) status = BASE_ERR_MEMORY;
+  void *numbers = s->mapped ? NULL : base_alloc(s->bytes, 1);
+  int status = s->mapped ? base_map(folder, s->bytes, &numbers) : BASE_OK;
+  if (!numbers) return status == BASE_OK ? BASE_ERR_MEMORY : status;
   s->x = numbers;
-  s->codes = numbers ? (int *)(void *)(s->x + s->room * s->dense) : NULL;
-  return status;
+  s->codes = (int *)(void *)(s->x + s->room * s->dense);
+  return BASE_OK;
 }
 
 static void free_numbers(struct stream *s) {
-  if (s->mapped)
+  if (s->mapped) {
     base_unmap(s->x, s->bytes);
-  else
+  } else {
     base_free(s->x);
+  }
 }
 
 /* Refuses a query about these data from within their own feed, and a pass during a reading; the pass or reading that
