@@ -1,4 +1,4 @@
-# What does a fit from files cost over one from a data frame, with mapped rows kept in memory, in a file, and not at all?
+# What does a fit from files cost over one from a data frame, with mapped rows in memory, in a file, and not kept?
 #   Rscript dev/bench/cache.R [ROWS [LIBRARY]]       10 numbers and 2 factors; 1e6 rows by default
 # The fits of one run are made in turn; ratios of their wall-clock times count, not the times.
 args <- commandArgs(TRUE)

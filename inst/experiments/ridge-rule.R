@@ -7,10 +7,10 @@
 # same data, and noise from the same state of the generator. With --unchanged as the last argument only the constants
 # as they are; with --steps only those with other numbers of steps, on problems of more than 10,000 records. Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
-# results/ridge-steps.csv has those with --steps. With 80 steps the mean excess loss is 0.8 to 1.6 times that of 160 where
-# no class is rare (worse by more than two standard errors of the paired difference in 2 of 19 cells), and up to 9 times
-# where one is and the signal is strong (17 of 30 cells); with 40 steps it is 0.8 to 3.7 (5 cells) and up to 53 times
-# (24 cells).
+# results/ridge-steps.csv has those with --steps. With 80 steps the mean excess loss is 0.8 to 1.6 times that of 160
+# where no class is rare (worse by more than two standard errors of the paired difference in 2 of 19 cells), and up to
+# 9 times where one is and the signal is strong (17 of 30 cells); with 40 steps 0.8 to 3.7 times (5 cells) and up to 53
+# times (24 cells).
 # excess: mean loss minus the smallest mean loss; constant: the same for the best constant prediction, which is not
 # private.
 #
