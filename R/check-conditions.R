@@ -87,7 +87,11 @@ status_advice <- c(
   rows = " The number of rows is public and fixed; nothing was released, and what was charged stays charged.",
   relation = " One budget holds under one relation, that of its first charge; nothing was released or charged.",
   step = "",
-  records = ""
+  records = "",
+  file = paste0(
+    " It needs room for all mapped rows on the disk of `tempdir()`, a folder that the environment variable TMPDIR",
+    " chooses when R starts. What was charged stays charged."
+  )
 )
 
 raise_status <- function(status) {

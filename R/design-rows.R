@@ -96,7 +96,7 @@ sparse_sums <- function(x, value) {
 # ---- designs ----
 
 # As design_matrix(), with factors as codes. Numeric columns come first, see design_order().
-design_rows <- function(design, data, storage, call = sys.call(-1)) {
+design_rows <- function(design, data, storage = "double", call = sys.call(-1)) {
   factors <- unique(design$columns$variable[design$columns$kind == "indicator"])
   if (length(factors) == 0L && storage == "double") return(design_matrix(design, data, call = call))
   columns <- design$columns[design$columns$kind == "numeric", ]

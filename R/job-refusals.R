@@ -151,8 +151,8 @@ refuse_batches <- function(job) {
   if (job$shards) return(NULL)
   if (!is.null(job$push)) return(refuse_sampled(job$push, job$design, batch_needs(job)))
   if (!has_row_numbers(job)) {
-    paste0("which needs rows by their numbers: those of a source have some where a fit keeps them in memory ",
-           "(`dp_source(cache = \"memory\")`)")
+    paste0("which needs rows by their numbers: those of a source have some where a fit keeps them ",
+           "(`dp_source(cache = \"memory\")` or \"file\")")
   }
 }
 
@@ -165,6 +165,7 @@ batch_needs <- function(job) {
 # By the public size of the mapped rows, as new_oracle() decides it.
 has_row_numbers <- function(job) {
   if (is.null(job$cache)) return(FALSE)
+  if (is_network(job)) return(keeps_rows(job$cache, job$n, nrow(job$design$columns), 0))
   numeric <- job$design$columns$kind == "numeric"
   keeps_rows(job$cache, job$n, sum(numeric), length(unique(job$design$columns$variable[!numeric])))
 }

@@ -19,9 +19,34 @@ job_penalty <- function(job) core_penalty(job$penalty, isTRUE(job$design$interce
 
 # run: a list of core (a name in the core's table), oracle, penalty, options, rho and start
 run_core <- function(job, run) {
+  tell_passes(run)
   bar <- progress_bar(job$progress, job$method$name)
   .Call(ffi_method_run, run$core, run$oracle$pointer, run$penalty, run$options, run$rho, run$start, bar,
         is_reproducible(run$oracle))
+}
+
+# Says how long a run will take that reads a source in each pass, where an earlier query had one: it depends on the
+# clock and on public numbers only.
+tell_passes <- function(run) {
+  again <- run$oracle$again
+  seconds <- again$clock$seconds
+  planned <- run$options$iterations
+  if (is.null(seconds) || is.null(planned) || seconds * planned <= passes_long) return(invisible())
+  inform("passes", passes_text(seconds, planned, again$bytes))
+}
+
+passes_long <- 30 # seconds
+
+passes_text <- function(seconds, planned, bytes) {
+  large <- bytes >= 1e9
+  paste0("One pass over the source takes ", signif(seconds, 2), " s, about ", planned, " are planned: about ",
+         span_text(seconds * planned), ". `cache = \"memory\"` needs ", signif(bytes / (if (large) 1e9 else 1e6), 2),
+         if (large) " GB" else " MB")
+}
+
+span_text <- function(seconds) {
+  unit <- if (seconds < 100) c(s = 1) else if (seconds < 6000) c(min = 60) else c(h = 3600)
+  paste(format(round(seconds / unit), big.mark = ","), names(unit))
 }
 
 # The default target does not depend on the target in the options.

@@ -131,6 +131,7 @@
 #' with `"newton"` and with one logistic fit for each class.
 #'
 #' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, else 160.
+#'   Each is a pass over the data; fewer lose accuracy, above all where a class is rare and the signal strong.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else
 #'   0.03. The budget here is what the releases of ranges, start and geometry leave, without the fraction for the
 #'   certificate.

@@ -3,7 +3,8 @@
 #   design      NULL for an array
 #   input       height, width and channels of a record; for a row of a matrix 1, 1 and its number of columns
 #   range       of all input values
-#   records     function(job): x (given or mapped), y and weighing, as those of new_oracle()
+#   records     function(job): x (given or mapped), y and weighing, as those of new_oracle(); of a source as
+#               stream_records()
 
 network_array <- function(x, y, model, loss, bounds, weights, call) {
   check_model(model, call)
@@ -43,23 +44,25 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$records <- function(job) {
-    if (sourced) return(shard_records(data, job$design, job$response, network = job$network, dim = job$dim))
+    if (sourced) return(network_records(data, job, call))
     list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
          weighing = design_weighing(job$design, job$response, data, call))
   }
   c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
 }
 
+network_records <- function(source, job, call) {
+  if (!is.null(source$shards)) {
+    return(shard_records(source, job$design, job$response, network = job$network, dim = job$dim))
+  }
+  c(stream_records(source, job$design, job$response, call, rows = design_matrix), list(network = job$network))
+}
+
 # A record's gradient is clipped as a whole, of all layers.
 check_network_source <- function(source, call) {
-  why <- if (!is.null(source$push) || isTRUE(source$shards$linked)) {
-    "a database computes sums of linear models only"
-  } else if (is.null(source$shards)) {
-    "batches are drawn from records in memory"
-  }
-  if (is.null(why)) return(invisible())
-  abort("argument", "`data` must be a data frame for a `model`, or shards of data frames or files (`dp_shards()`), ",
-        "not this source: ", why, ".", call = call)
+  if (is.null(source$push) && !isTRUE(source$shards$linked)) return(invisible())
+  abort("argument", "A `model` takes a data frame, a source in chunks, or shards of data frames or files ",
+        "(`dp_shards()`), not this source: a database computes sums of linear models only.", call = call)
 }
 
 # x: the given values as doubles, for n records; input: height, width and channels of a record.

@@ -87,7 +87,14 @@ source_counted <- function(source, design, response, call) {
 }
 source_hold <- function(source, design, response) {
   if (!is.null(source$shards)) return(function(batches = NULL) hold_shards(source$shards, design, response, batches))
-  function(batches = NULL) hold_snapshot(source$push, design, batches)
+  function(batches = NULL) {
+    end <- hold_snapshot(source$push, design, batches)
+    free <- hold_oracles(source$held)
+    function() {
+      free()
+      end()
+    }
+  }
 }
 
 problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,

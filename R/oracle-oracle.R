@@ -106,16 +106,17 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
 
 # records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons
 # (design-persons.R). For rows that come in chunks or have workers: a feed and n (source-stream.R), and the rows of an
-# empty chunk; cache; a network.
+# empty chunk; cache, held and clock (source-stream.R); a network.
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   if (!is.null(records$push)) records$remote <- records$push(loss, intercept, radius)
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
+  note_oracle(records$held, pointer)
   set_weights(pointer, records$weighing)
   if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
-                                      neighbours = neighbours, noise = noise,
-                                      move = records$remote$move))
+                                      neighbours = neighbours, noise = noise, move = records$remote$move,
+                                      again = if (!is.null(records$clock)) read_again(records)))
 }
 
 # Of a job or a claim, in the coordinates of the mapped rows.
@@ -149,20 +150,42 @@ create_of_rows <- function(records, loss, budget, radius, intercept, neighbours,
 }
 
 create_of_feed <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {
-  rows <- records$rows
-  dense <- if (is.list(rows)) rows$x else rows
-  indicators <- if (is.list(rows)) rows$indicators else integer()
-  .Call(ffi_oracle_create_stream, records$feed, records$remote, records$n, ncol(dense), indicators, intercept, radius,
-        loss$name, loss$parameter, budget$pointer, neighbours, reproducible,
-        keeps_rows(records$cache, records$n, ncol(dense), length(indicators)), records$network)
+  size <- rows_size(records$rows)
+  .Call(ffi_oracle_create_stream, records$feed, records$remote, records$n, size$dense, size$indicators, intercept,
+        radius, loss$name, loss$parameter, budget$pointer, neighbours, reproducible, keeps_records(records),
+        cache_folder(records$cache), records$network)
 }
 
-# Are a source's mapped rows kept in memory after the first pass? By the public size of the rows.
-keeps_rows <- function(cache, n, dense, factors) {
-  if (!identical(cache, "auto")) return(identical(cache, "memory"))
-  most <- check_number(getOption("dpsosp.cache", 2^30), "options(dpsosp.cache)", 0, open = FALSE, call = NULL)
-  n * (8 * (dense + 5) + 4 * factors) <= most
+# Numbers of dense columns and of each factor's indicators.
+rows_size <- function(rows) {
+  if (is.list(rows)) list(dense = ncol(rows$x), indicators = rows$indicators)
+  else list(dense = ncol(rows), indicators = integer())
 }
+
+keeps_records <- function(records) {
+  size <- rows_size(records$rows)
+  keeps_rows(records$cache, records$n, size$dense, length(size$indicators))
+}
+
+# Of rows that come again in each pass: the clock (source-stream.R), and the bytes that they would need in memory.
+read_again <- function(records) {
+  size <- rows_size(records$rows)
+  if (keeps_records(records)) return(NULL)
+  list(clock = records$clock, bytes = rows_bytes(records$n, size$dense, length(size$indicators)))
+}
+
+# Are a source's mapped rows kept after the first pass? By the public size of the rows.
+keeps_rows <- function(cache, n, dense, factors) {
+  if (!identical(cache, "auto")) return(isTRUE(cache %in% c("memory", "file")))
+  most <- check_number(getOption("dpsosp.cache", 2^30), "options(dpsosp.cache)", 0, open = FALSE, call = NULL)
+  rows_bytes(n, dense, factors) <= most
+}
+
+# In memory, with response, weight, offset, clip and length.
+rows_bytes <- function(n, dense, factors) n * (8 * (dense + 5) + 4 * factors)
+
+# Of the file that holds the rows; NULL: memory does.
+cache_folder <- function(cache) if (identical(cache, "file")) enc2native(tempdir())
 
 check_noise <- function(noise, call = sys.call(-1)) check_choice(noise, c("secure", "reproducible"), "noise", call)
 

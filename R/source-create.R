@@ -11,8 +11,15 @@
 #' each factor, until it ends. It then takes two passes (one more or two where ranges are found) and after that as
 #' long as a fit in memory. `"auto"` does so where the rows take less than `options(dpsosp.cache = 2^30)` bytes,
 #' which n and the model tell: 8 million rows of 10 numbers and 2 factors. `"none"` reads all rows in each pass and has
-#' one chunk in memory. Releases are the same in all three cases. Methods on batches, such as `"sgd"` and `"2opt-b"`,
-#' need rows that are kept, or a database that computes the sums.
+#' one chunk in memory. Where that takes long, a message of class `dpsosp_message_passes` says how long. Releases are
+#' the same in all cases. Methods on batches, such as `"sgd"` and `"2opt-b"`, and those of networks, need rows that are
+#' kept, or a database that computes the sums (not those of networks).
+#'
+#' `cache = "file"` is for more rows than memory is to hold, where reading them again takes long, as with CSV files. The
+#' numbers and codes of the mapped rows then lie in a temporary file, which has no name, may be read by its owner alone,
+#' and is freed with the fit, however that ends; 24 to 40 bytes a row stay in memory. The rows lie in it unencrypted
+#' while the fit lasts, on the disk of `tempdir()`, and what was written there may be recovered from the disk
+#' afterwards: so `"auto"` never takes it. It is not available on Windows.
 #'
 #' # One pass
 #' `method = "spider"` makes one pass for all its queries, see [control_spider()]: each query reads the next rows. So it
@@ -130,13 +137,13 @@
 #'   `"Date"` or `"POSIXct"` (text such as 2026-05-31, and 2026-05-31 23:59:59 in UTC) whatever the first chunk shows.
 #' @param once Can the function be called once only? See the section One pass.
 #' @param chunk Number of rows to read at a time, from CSV files and databases.
-#' @param cache Are the rows kept in memory during a fit? See the section Time.
+#' @param cache Are the rows kept during a fit, and where? See the section Time.
 #' @param push Does the database compute the sums? See the section Sums in the database.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, for [dp_sosp()] as `data` or [dp_oracle()] as `x`.
 #'   It holds no data except a digest of each column, and what the function or the connection holds.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a source that
-#'   fails, in a fit too.
+#'   fails, in a fit too; `dpsosp_error_file` in a fit where the disk has no room for all rows of `cache = "file"`.
 #' @seealso [dp_sosp()], [dp_oracle()].
 #' @examples
 #' rows <- split(covertype[1:3000, ], rep(1:6, each = 500))
@@ -174,7 +181,14 @@ dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = 
   new_source(open, "a function", n, levels, types, once = once, cache = cache, call = call)
 }
 
-check_cache <- function(cache, call) check_choice(cache, c("auto", "memory", "none"), "cache", call)
+check_cache <- function(cache, call) {
+  cache <- check_choice(cache, c("auto", "memory", "file", "none"), "cache", call)
+  if (cache != "file" || has_unnamed_files()) return(cache)
+  abort("argument", "`cache` must not be \"file\" on Windows, where a file that is in use keeps its name, by which ",
+        "others may open it: take \"memory\" or \"none\".", call = call)
+}
+
+has_unnamed_files <- function() .Platform$OS.type != "windows"
 
 #' @export
 dp_source.default <- function(x, ...) {
@@ -198,7 +212,7 @@ new_source <- function(open, label, n, levels, types, count = NULL, shown = iden
 source_of <- function(open, n, schema, label, once = FALSE, cache = "none") {
   structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
                                       cache = if (once) "none" else cache, # no pass could use what is kept
-                                      seen = new.env(parent = emptyenv()),
+                                      seen = new.env(parent = emptyenv()), held = new.env(parent = emptyenv()),
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
 }
 

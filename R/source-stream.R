@@ -7,12 +7,15 @@
 # Only messages of the package are passed on: warnings and messages of a reader may quote the data.
 
 # columns: the columns that the chunks need; map: from a chunk's data frame to the list of rows and y.
-stream_feed <- function(source, columns, map) {
+# clock: an environment that gets the seconds of the last pass.
+stream_feed <- function(source, columns, map, clock = NULL) {
   reader <- NULL
+  began <- NULL
   pass <- 0L
   digests <- NULL
   steps <- list(
     open = function() {
+      began <<- proc.time()[["elapsed"]]
       note_fetched(source$push)
       claim_pass(source)
       pass <<- pass + 1L
@@ -27,6 +30,7 @@ stream_feed <- function(source, columns, map) {
       map(chunk)
     },
     close = function() {
+      clock$seconds <- proc.time()[["elapsed"]] - began
       close_reader(reader)
       reader <<- NULL
       TRUE
@@ -165,15 +169,31 @@ reader_failure <- function(e, pass) {
 
 # ---- rows ----
 
-# The records of a source under a design, for new_oracle().
-stream_records <- function(source, design, response, call) {
+# The records of a source under a design, for new_oracle() or, with rows = design_matrix, for network_oracle(). held:
+# see note_oracle(); clock: see stream_feed().
+stream_records <- function(source, design, response, call, rows = design_rows) {
   map <- function(data) {
-    c(list(rows = design_rows(design, data, "double", call), y = coded_response(design, response, data, call)),
+    c(list(rows = rows(design, data, call = call), y = coded_response(design, response, data, call)),
       design_weighing(design, response, data, call)[c("weight", "offset")])
   }
-  list(feed = stream_feed(source, names(design$schema), map), n = source$n, cache = source$cache,
-       rows = design_rows(design, source$schema, "double", call), push = stream_push(source, design, response),
-       weighing = design_weighing(design, response, source$schema, call))
+  clock <- new.env(parent = emptyenv())
+  list(feed = stream_feed(source, names(design$schema), map, clock), n = source$n, cache = source$cache,
+       rows = rows(design, source$schema, call = call), push = stream_push(source, design, response),
+       weighing = design_weighing(design, response, source$schema, call), held = source$held, clock = clock)
+}
+
+# Oracles of a fit free their rows with it, and not when R collects them. held: an environment in which a source notes
+# them; without oracles where no fit holds the source.
+note_oracle <- function(held, pointer) if (!is.null(held$oracles)) held$oracles <- c(held$oracles, pointer)
+
+# Runs around a fit; returns a function that ends this, also where a stage failed.
+hold_oracles <- function(held) {
+  before <- held$oracles
+  held$oracles <- list()
+  function() {
+    for (pointer in held$oracles) .Call(ffi_oracle_close, pointer)
+    held$oracles <- before
+  }
 }
 
 # For a source whose database computes sums: function(loss, intercept, radius), which returns what the core needs.

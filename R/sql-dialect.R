@@ -8,7 +8,7 @@ case_at <- function(k, values) {
   paste("CASE", k, paste("WHEN", seq_along(values) - 1L, "THEN", values, collapse = " "), "END")
 }
 
-# What DuckDB and Spark have in common.
+# What DuckDB and Spark have in common. text: the format of a cast to text.
 double_dialect <- function(text, known, int, total, begin, end) {
   double <- function(e) sprintf("CAST(%s AS DOUBLE)", e)
   list(
@@ -17,7 +17,7 @@ double_dialect <- function(text, known, int, total, begin, end) {
     int = function(e) sprintf("CAST(%s(%s) AS BIGINT)", int, e),
     total = function(e) double(sprintf("SUM(%s)", total(e))),
     known = known, double = function(x, type) double(x),
-    text = function(x, type) sprintf("CAST(%s AS %s)", x, text), code = case_code, at = case_at,
+    text = function(x, type) sprintf(text, x), code = case_code, at = case_at,
     guard = function(x, e) e, begin = begin, end = end, most = 1600, characters = 5e7, greatest = "GREATEST"
   )
 }
@@ -105,13 +105,16 @@ dialects <- list(
       text = function(rows) paste0("[", paste(rows, collapse = ","), "]")
     )
   ),
-  duckdb = double_dialect(
-    "VARCHAR", list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
-    int = "ROUND", total = identity, begin = "BEGIN TRANSACTION", end = "ROLLBACK"
-  ),
+  # A collation, of the column or by default, could make two levels equal. Temporary tables can be written in a
+  # transaction that only reads.
+  duckdb = c(temp = "temp", double_dialect(
+    "CAST(%s AS VARCHAR) COLLATE C",
+    list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
+    int = "ROUND", total = identity, begin = "BEGIN TRANSACTION READ ONLY", end = "ROLLBACK"
+  )),
   spark = double_dialect(
-    "STRING", list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"),
-                   truth = "boolean"),
+    "CAST(%s AS STRING)",
+    list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"), truth = "boolean"),
     int = "RINT", total = function(e) sprintf("CAST(%s AS DECIMAL(38, 0))", e), begin = NULL, end = NULL
   )
 )

@@ -255,6 +255,10 @@ networks <- function() {
   compare("ffi_network_oracle", function() {
     list(network, x, 20L, 2, rep(c(-1, 1), 10), "logistic", 0, new_ledger(), "replace-one", TRUE)
   })
+  compare("ffi_oracle_create_stream", function() {
+    list(feed(3), NULL, 20L, 3L, integer(), FALSE, 2, "logistic", 0, new_ledger(), "replace-one", TRUE, TRUE, NULL,
+         network)
+  })
   compare("ffi_shard_create_network", function() list(network, x, 2, rep(c(-1, 1), 10), "logistic", 0))
   compare("ffi_network_predict", function() list(network, x, 20L, rnorm(11)))
   compare("ffi_network_start", function() list(network, 7L))
@@ -263,9 +267,11 @@ networks <- function() {
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
   create <- function(n = 20L) list(feed(1), NULL, n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE,
-                                   FALSE, NULL)
+                                   FALSE, NULL, NULL)
   oracle <- function(...) do.call(.Call, c(list(entries$ffi_oracle_create_stream), create(...)))
   compare("ffi_oracle_create_stream", create)
+  compare("ffi_oracle_create_stream", function() replace(create(), 13:14, list(TRUE, tempdir())))
+  compare("ffi_oracle_close", function() list(oracle()))
   for (question in c("value", "gradient", "hessian", "products")) {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }

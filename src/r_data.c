@@ -129,6 +129,8 @@ SEXP ffi_oracle_create(SEXP rows, SEXP intercept, SEXP radius, SEXP y, SEXP loss
   return out;
 }
 
+static const char *arg_folder(SEXP x) { return x == R_NilValue ? NULL : arg_string(x); }
+
 /* If it fails, the bundle frees what was created. */
 static int remote_create(struct bundle *b) {
   struct engine chunks = b->engine;
@@ -136,11 +138,11 @@ static int remote_create(struct bundle *b) {
 }
 
 /* feed: a function of R/source-stream.R, which yields n rows of `dense` columns and of factors with these numbers of
- * indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept in memory after the first pass?
- * network: NULL, or a network of such rows. */
+ * indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept after the first pass? folder: of the
+ * file that keeps them; NULL: memory does. network: NULL, or a network of such rows. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
                               SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible, SEXP keeps,
-                              SEXP network) {
+                              SEXP folder, SEXP network) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");
   struct data_columns columns = {
       .dense = (size_t)arg_int(dense), .factors = (size_t)XLENGTH(indicators), .indicators = INTEGER(indicators)};
@@ -154,13 +156,20 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP ind
   glue_limit_threads();
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
   glue_check(engine_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
-                           arg_flag(keeps), &b->engine));
+                           arg_flag(keeps), arg_folder(folder), &b->engine));
   if (push != R_NilValue) glue_check(remote_create(b));
   if (network != R_NilValue) network_from(network, &b->network);
   b->model = b->network ? model_network(b->engine.rows, b->loss, b->network) : model_linear(b->engine.rows, b->loss);
   bundle_open(b, budget, neighbours, reproducible);
   UNPROTECT(2);
   return out;
+}
+
+/* Frees rows and everything else at once; the oracle cannot be used any more. */
+SEXP ffi_oracle_close(SEXP oracle) {
+  arg_bundle(oracle);
+  finalize_bundle(oracle);
+  return R_NilValue;
 }
 
 /* Releases a query: a list of the result under its name, in the vector given, and of sd. */

@@ -88,7 +88,7 @@ struct pair {
   struct oracle stream; /* on the stream's data; the fixture's otherwise */
 };
 
-/* Are the rows of the next stream kept in memory? */
+/* Are the rows of the next stream kept: 0: no, 1: in memory, 2: in a file? */
 static int feed_keeps;
 
 static inline void pair_open(struct pair *s, const char *loss, int intercept, size_t factors, size_t n, size_t p,
@@ -111,7 +111,8 @@ static inline void pair_open(struct pair *s, const char *loss, int intercept, si
                     &s->memory.oracle) == BASE_OK);
   s->rows = (struct rows){.x = x, .y = y, .codes = codes, .n = n, .dense = dense, .factors = factors, .chunk = chunk};
   struct data_feed feed = feed_of(&s->rows);
-  CHECK(engine_stream(&feed, &columns, n, intercept, 1, feed_keeps, &s->engine) == BASE_OK);
+  CHECK(engine_stream(&feed, &columns, n, intercept, 1, feed_keeps, feed_keeps == 2 ? "/tmp" : NULL, &s->engine) ==
+        BASE_OK);
   CHECK(data_rows(s->engine.rows) == n && data_dim(s->engine.rows) == p + (size_t)intercept);
   s->stream = *s->memory.oracle;
   s->stream.engine = s->engine;

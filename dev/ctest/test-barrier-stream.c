@@ -12,7 +12,7 @@ static void failing(void);
 static void no_batches(void);
 static void asked_from_inside(void);
 static void arguments(void);
-static void allocations(void);
+static void allocations(const char *folder);
 static void counts(void);
 static void weighed(size_t chunk);
 
@@ -20,15 +20,18 @@ static void read_or_kept(void);
 static void kept_once(void);
 static void kept_batches(void);
 
-/* Rows that are read again in each pass, and rows that are kept after the first. */
+/* Rows that are read again in each pass, and rows that are kept after the first, in memory or in a file. */
 void test_barrier_stream(void) {
-  for (feed_keeps = 0; feed_keeps < 2; feed_keeps++) read_or_kept();
-  kept_once();
-  kept_batches();
+  for (feed_keeps = 0; feed_keeps < 3; feed_keeps++) read_or_kept();
+  for (feed_keeps = 1; feed_keeps < 3; feed_keeps++) {
+    kept_once();
+    kept_batches();
+  }
   feed_keeps = 0;
   no_batches();
   arguments();
-  allocations();
+  allocations(NULL);
+  allocations("/tmp");
   counts();
 }
 
@@ -191,7 +194,6 @@ static void kept_once(void) {
   struct pair s;
   double w[MOST] = {1, -1}, answer[2], memory;
   const struct batch of = {.count = 100, .size = 100, .next = 1};
-  feed_keeps = 1;
   pair_open(&s, "logistic", 1, 0, 3000, P, 700);
   const struct task next = {&s.stream.model, &(struct ask){.at = w}, &of};
   CHECK(sums_value(oracle_all(s.memory.oracle), w, &memory) == BASE_OK);
@@ -214,7 +216,6 @@ static void kept_batches(void) {
   double w[MOST] = {1, -1}, answer[2], memory[2];
   size_t rows[] = {1, 5, 1000, 2999};
   const struct batch of = {.row = rows, .count = 4, .size = 4};
-  feed_keeps = 1;
   pair_open(&s, "logistic", 1, 0, 3000, P, 700);
   const struct engine *here = &s.memory.oracle->engine;
   const struct task there = {&s.stream.model, &(struct ask){.at = w}, &of};
@@ -268,13 +269,14 @@ static void arguments(void) {
   static const int none[] = {0};
   const struct data_columns one = {.dense = 1}, empty = {.factors = 1, .indicators = none};
   struct engine e;
-  CHECK(engine_stream(&feed, &one, 0, 1, 1, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
-  CHECK(engine_stream(&feed, &one, 1, 1, 0, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
-  CHECK(engine_stream(&feed, &one, 1, 1, INFINITY, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
-  CHECK(engine_stream(&feed, &empty, 1, 1, 1, 0, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 0, 1, 1, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 1, 1, 0, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 1, 1, INFINITY, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &empty, 1, 1, 1, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
+  CHECK(engine_stream(&feed, &one, 1, 1, 1, 1, "/no such folder", &e) == BASE_ERR_FILE && e.own == NULL);
 }
 
-static void allocations(void) {
+static void allocations(const char *folder) {
   static const double x[4] = {0.1, 0.2, 0.3, 0.4}, y[2] = {1, -1};
   struct rows rows = {.x = x, .y = y, .n = 2, .dense = 2, .chunk = 1};
   const struct data_columns two = {.dense = 2};
@@ -284,7 +286,7 @@ static void allocations(void) {
   for (int which = 1; status == BASE_ERR_MEMORY && which < 100; which++) {
     struct engine e;
     ctest_fail_allocation(which);
-    status = engine_stream(&feed, &two, 2, 1, 1, 0, &e);
+    status = engine_stream(&feed, &two, 2, 1, 1, folder != NULL, folder, &e);
     ctest_fail_allocation(0);
     CHECK((status == BASE_OK) == (e.own != NULL));
     engine_free(&e);

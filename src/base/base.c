@@ -20,6 +20,7 @@ static const struct {
     [BASE_ERR_RELATION] = {"relation", "the privacy budget was charged under another neighbour relation"},
     [BASE_ERR_STEP] = {"step", "a step on a batch is open, which is one release"},
     [BASE_ERR_RECORDS] = {"records", "fewer records are left than were asked for"},
+    [BASE_ERR_FILE] = {"file", "no temporary file could be made for the rows"},
 };
 
 static struct base_host host;

@@ -34,6 +34,7 @@ enum base_status {
   BASE_ERR_RELATION,   /* a budget that was charged under one neighbour relation is used under another */
   BASE_ERR_STEP,       /* a query between the releases of a step on a batch */
   BASE_ERR_RECORDS,    /* fewer fresh records are left than requested */
+  BASE_ERR_FILE,       /* base_map() found no room, or no file can be made in the folder */
   BASE_STATUS_COUNT
 };
 
@@ -89,6 +90,10 @@ int base_parallel_stopped(int worker);
 /* Zeroed memory for count objects of size bytes, or NULL. */
 void *base_alloc(size_t count, size_t size);
 void base_free(void *p);
+
+/* Zeroed memory in an unnamed file of the folder, which must have room for all of it. Not on Windows. */
+int base_map(const char *folder, size_t bytes, void **out);
+void base_unmap(void *p, size_t bytes);
 
 /* Distributions, from R's mathematical library. */
 double base_pnorm(double x);     /* P(Z <= x) */

@@ -77,11 +77,11 @@ struct engine {
 
 /* All arguments are kept by reference. */
 struct engine engine_memory(struct data *rows);
-/* An engine for n rows that are read again in every pass or, with keep, kept in memory from the first pass on.
- * Arguments like data_create_columns(), but of the columns' arrays only indicators is used. A pass with more or fewer
- * rows fails with BASE_ERR_ROWS. No batches. */
+/* An engine for n rows that are read again in every pass or, with keep, kept from the first pass on: in memory or, with
+ * a folder, in a file there (base_map()). Arguments like data_create_columns(), but of the columns' arrays only
+ * indicators is used. A pass with more or fewer rows fails with BASE_ERR_ROWS. No batches but of rows that are kept. */
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
-                  double radius, int keep, struct engine *out);
+                  double radius, int keep, const char *folder, struct engine *out);
 /* For the bounds of n rows that there are not yet. Arguments as for engine_stream(). */
 int engine_planned(const struct data_columns *columns, size_t n, int intercept, double radius, struct engine *out);
 /* Number of candidates of a search in one statement. */

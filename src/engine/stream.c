@@ -7,10 +7,11 @@
  * a sum nor its sensitivity depends on the chunks. A record enters a pass once, clipped as in memory. The
  * pass fails unless exactly n rows come; then nothing is released.
  *
- * Where the rows are to be kept, the window holds all of them. The first pass that comes to its end without an error
- * fills it, and later passes are those over rows in memory: over one set of rows, with the same bits. A pass that
- * fails, or a reading, leaves nothing to be used. Rows that are kept have numbers, their places in the pass, so sums
- * over batches are those in memory: whatever the numbers, a uniform subset of them is a uniform set of records.
+ * Where the rows are to be kept, the window holds all of them, its numbers in memory or in a mapped file. The first
+ * pass that comes to its end without an error fills it, and later passes are those over rows in memory: over one set of
+ * rows, with the same bits. A pass that fails, or a reading, leaves nothing to be used. Rows that are kept have
+ * numbers, their places in the pass, so sums over batches are those in memory: whatever the numbers, a uniform subset
+ * of them is a uniform set of records.
  *
  * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
  * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum
@@ -31,9 +32,11 @@ struct stream {
   struct data all;     /* everything that is known without the rows' numbers */
   struct data *window; /* the rows in memory, as data of their own */
   size_t dense, factors;
-  double *x; /* the window's numbers */
+  double *x; /* the window's numbers, and the codes behind them */
   int *codes;
-  size_t room; /* number of rows that fit */
+  size_t bytes; /* of both */
+  int mapped;   /* are they in a file? */
+  size_t room;  /* number of rows that fit */
   struct data_chunk chunk;
   size_t taken; /* number of rows of the chunk that are in a window already */
   size_t left;  /* number of rows that the pass or the reading has not reached; none after a failure */
@@ -49,7 +52,10 @@ static int add_windows(struct stream *s, struct pass *pass);
 static int check_end(struct stream *s);
 static int open_feed(struct stream *s);
 static void close_feed(struct stream *s);
-static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius);
+static int open_window(struct stream *s, const char *folder, const struct data_columns *columns, int intercept,
+                       double radius);
+static int open_numbers(struct stream *s, const char *folder);
+static void free_numbers(struct stream *s);
 static size_t window_rows(size_t n, size_t columns);
 static int fill_window(struct stream *s, size_t rows);
 static void take(struct stream *s, size_t at, size_t rows);
@@ -130,8 +136,7 @@ static void free_stream(struct engine *e) {
   struct stream *s = e->own;
   if (!s) return;
   data_free(s->window);
-  base_free(s->x);
-  base_free(s->codes);
+  free_numbers(s);
   base_free(s);
   *e = (struct engine){0};
 }
@@ -161,7 +166,7 @@ static const struct engine_kind stream = {.can = can,
                                           .free = free_stream};
 
 int engine_stream(const struct data_feed *feed, const struct data_columns *columns, size_t n, int intercept,
-                  double radius, int keep, struct engine *out) {
+                  double radius, int keep, const char *folder, struct engine *out) {
   struct stream *s = base_alloc(1, sizeof *s);
   *out = (struct engine){.kind = &stream, .own = s};
   if (!s) return BASE_ERR_MEMORY;
@@ -170,7 +175,7 @@ int engine_stream(const struct data_feed *feed, const struct data_columns *colum
   s->factors = columns->factors;
   s->keep = keep;
   s->room = keep ? n : window_rows(n, columns->dense + columns->factors);
-  int status = open_window(s, columns, intercept, radius);
+  int status = open_window(s, keep ? folder : NULL, columns, intercept, radius);
   if (status != BASE_OK) {
     free_stream(out);
     return status;
@@ -183,17 +188,37 @@ int engine_stream(const struct data_feed *feed, const struct data_columns *colum
   return BASE_OK;
 }
 
-static int open_window(struct stream *s, const struct data_columns *columns, int intercept, double radius) {
+static int open_window(struct stream *s, const char *folder, const struct data_columns *columns, int intercept,
+                       double radius) {
   double *y = base_alloc(s->room, sizeof(double));
-  s->x = base_alloc(s->room * columns->dense, sizeof(double));
-  s->codes = base_alloc(s->room * columns->factors, sizeof(int));
+  int status = y ? open_numbers(s, folder) : BASE_ERR_MEMORY;
   struct data_columns own = *columns;
   own.x = s->x;
   own.codes = s->codes;
-  int status = y && s->x && s->codes ? BASE_OK : BASE_ERR_MEMORY;
   if (status == BASE_OK) status = data_create_columns(&own, s->room, intercept, radius, y, &s->window);
   base_free(y);
   return status;
+}
+
+static int open_numbers(struct stream *s, const char *folder) {
+  double row = (double)s->dense * sizeof(double) + (double)s->factors * sizeof(int);
+  if (row * (double)s->room > (double)(SIZE_MAX / 2)) return BASE_ERR_MEMORY;
+  s->bytes = s->room * (s->dense * sizeof(double) + s->factors * sizeof(int));
+  s->mapped = folder != NULL;
+  void *numbers = s->mapped ? NULL : base_alloc(s->bytes, 1);
+  int status = s->mapped ? base_map(folder, s->bytes, &numbers) : BASE_OK;
+  if (!numbers) return status == BASE_OK ? BASE_ERR_MEMORY : status;
+  s->x = numbers;
+  s->codes = (int *)(void *)(s->x + s->room * s->dense);
+  return BASE_OK;
+}
+
+static void free_numbers(struct stream *s) {
+  if (s->mapped) {
+    base_unmap(s->x, s->bytes);
+  } else {
+    base_free(s->x);
+  }
 }
 
 /* Refuses a query about these data from within their own feed, and a pass during a reading; the pass or reading that

@@ -78,3 +78,10 @@ postgres_connection <- function(frame = parent.frame()) {
   withr::defer(DBI::dbDisconnect(connection), frame)
   connection
 }
+
+# The package has another value of an internal constant or function until the test ends.
+local_value <- function(name, value, frame = parent.frame()) {
+  before <- get(name, asNamespace("dpsosp"))
+  withr::defer(utils::assignInNamespace(name, before, "dpsosp"), frame)
+  utils::assignInNamespace(name, value, "dpsosp")
+}

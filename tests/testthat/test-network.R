@@ -209,9 +209,8 @@ test_that("a formula's columns are inputs, in declared ranges or private ones", 
   for_ranges <- sum(ledger$rho[ledger$what != "batch gradient"]) / found$privacy$rho
   expect_true(for_ranges > 0.03 && for_ranges < 0.05 * (1 + 1e-6))
   expect_lte(sum(ledger$rho), found$privacy$rho * (1 + 1e-9))
-  source <- dp_source(function() function() frame, n = 1500)
   expect_errors(
-    fit(formula = class ~ 1, bounds = "private"), fit(bounds = c(0, 1)), fit(radius = 1), fit(data = source),
+    fit(formula = class ~ 1, bounds = "private"), fit(bounds = c(0, 1)), fit(radius = 1),
     dp_sosp(class ~ ., frame, model = model_cnn(), eps = 1, delta = 1e-6), predict(declared, mapped)
   )
 })
