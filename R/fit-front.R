@@ -309,14 +309,16 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   sourced <- is_source(data, "data", call)
-  asked <- check_model_takes(model, mget(asked_arguments), call, sourced)
-  persons <- frame_persons(substitute(id), records, data, call)
-  if (!is.null(persons)) call$id <- as.name(persons$name)
+  asked <- check_model_takes(model, mget(asked_arguments), call)
+  persons <- if (!sourced) frame_persons(substitute(id), records, data, call)
+  if (sourced) data <- source_of_persons(substitute(id), records, data, call)
+  name <- if (sourced) data$persons$name else persons$name
+  if (!is.null(name)) call$id <- as.name(name)
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   if (check_flag(smooth, "smooth", call)) {
     if (!sourced) check_data(data, "data", call)
-    formula <- smooth_formula(formula, if (sourced) data$schema else data[setdiff(names(data), persons$name)], call)
+    formula <- smooth_formula(formula, if (sourced) predictor_schema(data) else data[setdiff(names(data), name)], call)
   }
   problem <- if (!is.null(model)) {
     network_formula(formula, data, model, loss, bounds, extras, call)

@@ -50,14 +50,14 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
 }
 
 problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE) {
-  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, extras)
+  design <- design_template(formula, predictor_schema(source), bounds, radius, call, frame = NULL, extras)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
   loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   if (!is.null(source$push)) check_pushed(source$push, design, response, call)
-  new_problem(
+  problem <- new_problem(
     source$n, loss, response, design, call, streamed = TRUE,
     columns = function(job) source_columns(source, job$design, call),
     records = function(job) source_records(source, job$design, job$response, call),
@@ -66,6 +66,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
     linked = isTRUE(source$shards$linked), cache = source$cache
   )
+  of_source_persons(problem, source)
 }
 
 # From chunks or from shards.

@@ -151,7 +151,8 @@ dp_source <- function(x, ...) {
 
 #' @rdname dp_source
 #' @export
-dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, cache = "auto", ...) {
+dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, cache = "auto", id = NULL,
+                               ...) {
   call <- sys.call(-1)
   check_dots(call)
   cache <- check_cache(cache, call)
@@ -164,7 +165,8 @@ dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = 
     }
     list(read = reader, close = function() NULL)
   }
-  new_source(open, "a function", n, levels, types, once = once, cache = cache, call = call)
+  source <- new_source(open, "a function", n, levels, types, once = once, cache = cache, id = id, call = call)
+  with_persons(source, id, call)
 }
 
 check_cache <- function(cache, call) check_choice(cache, c("auto", "memory", "none"), "cache", call)
@@ -177,19 +179,20 @@ dp_source.default <- function(x, ...) {
 
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
 # the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
-# source that can be read only once has an environment `once`, which records whether it was read.
+# source that can be read only once has an environment `once`, which records whether it was read. With an id rows are not
+# counted: with_persons() sets a missing n.
 new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE, cache = "auto",
-                       call = sys.call(-1)) {
+                       id = NULL, call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
   first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
   schema <- source_schema(shown(first), levels, types, call)
-  if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  if (is.null(n) && is.null(id)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
   source_of(open, n, schema, label, once, cache)
 }
 
 source_of <- function(open, n, schema, label, once = FALSE, cache = "none") {
-  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
+  structure(class = "dp_source", list(open = open, n = n, persons = NULL, schema = schema, label = label,
                                       cache = if (once) "none" else cache, # no pass could use what is kept
                                       seen = new.env(parent = emptyenv()),
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
@@ -300,7 +303,8 @@ check_levels <- function(levels, columns, call) {
 print.dp_source <- function(x, ...) {
   check_dots()
   columns <- length(x$schema)
-  cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label,
+  of <- if (is.null(x$persons)) "rows" else paste0("persons, by `", x$persons$name, "`, with rows")
+  cat("<dp_source> ", x$n, " ", of, " of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label,
       if (!is.null(x$once)) ", once", "\n", sep = "")
   kinds <- vapply(x$schema, function(x) if (is.na(column_kind(x))) class(x)[1] else column_kind(x), "")
   for (kind in unique(kinds)) cat("  ", kind, ": ", toString(names(kinds)[kinds == kind], width = 80), "\n", sep = "")

@@ -68,7 +68,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_random_id, 0),
     ENTRY(ffi_scattering, 6),
     ENTRY(ffi_ranges_release, 7),
-    ENTRY(ffi_ranges_release_stream, 7),
+    ENTRY(ffi_ranges_release_stream, 8),
     ENTRY(ffi_ranges_release_remote, 7),
     ENTRY(ffi_scores_release, 5),
     ENTRY(ffi_scores_choose, 5),
