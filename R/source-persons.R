@@ -4,7 +4,7 @@
 #   name   of the column of the id
 #   keys   the ids; the number of a person is the place of its id
 #   count  each one's number of rows, as doubles
-# and of a fit, which limits them (limit_persons()),
+# (keys and count: of shards their workers alone know them), and of a fit, which limits them (limit_persons()),
 #   most   the largest number of rows of a person that are used
 #   used   each one's number of rows that are used
 #   n      the number of persons, public
@@ -69,8 +69,8 @@ source_of_persons <- function(name, records, source, call) {
 limit_persons <- function(source, records, call) {
   most <- check_record_limit(records, call)
   if (is.null(source$persons)) return(source)
-  used <- as.integer(pmin(source$persons$count, most))
-  source$persons[c("most", "used", "n")] <- list(most, used, source$n)
+  source$persons[c("most", "n")] <- list(most, source$n)
+  if (is.null(source$shards)) source$persons$used <- as.integer(pmin(source$persons$count, most))
   source
 }
 
@@ -96,7 +96,12 @@ person_taker <- function(persons) {
 stream_persons <- function(source) {
   if (is.null(source$persons)) return(list(n = source$n))
   list(n = sum(as.double(source$persons$used)),
-       persons = c(list(code = integer()), source$persons[c("n", "most")]))
+       persons = remote_persons(source))
+}
+
+# Persons whose numbers are with their rows.
+remote_persons <- function(source) {
+  if (!is.null(source$persons)) c(list(code = integer()), source$persons[c("n", "most")])
 }
 
 # The problem or claim of a source's persons.

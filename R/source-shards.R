@@ -88,7 +88,7 @@
 #' for (worker in c("a", "b")) mirai::daemons(0, .compute = worker)
 #' }
 #' @export
-dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, ...) {
+dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, id = NULL, ...) {
   call <- sys.call()
   check_dots(call)
   require_given()
@@ -99,11 +99,12 @@ dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeo
   check_workers(compute, call)
   shards <- list(where = x, compute = rep_len(compute, length(x)), key = new_key(), id = NULL,
                  timeout = check_number(timeout, "timeout", 0, call = call))
-  seen <- read_source(ask_workers(shards, "look", list(levels = levels, types = types)), call)
+  seen <- read_source(ask_workers(shards, "look", list(levels = levels, types = types, persons = id)), call)
   check_alike(seen, call)
   source <- source_of(rows_stay, as_rows(sum(shard_rows(seen)), call), seen[[1]]$schema,
                       paste(length(x), if (length(x) == 1L) "shard" else "shards"))
   source$shards <- c(shards, list(n = shard_rows(seen), linked = seen[[1]]$linked))
+  if (!is.null(id)) source$persons <- list(name = id)
   source
 }
 
@@ -200,7 +201,7 @@ check_answer <- function(answer, shards, i, step) {
     abort_shard(shards, i, "an answer to another query")
   }
   if (!is.null(shards$n) && !identical(as.double(answer$n), shards$n[i])) {
-    abort_shard(shards, i, "another number of rows")
+    abort_shard(shards, i, "another number of rows or persons")
   }
   answer
 }
@@ -294,13 +295,14 @@ shard_records <- function(source, design, response, bare = FALSE) {
   weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)
   columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
   open <- function(loss, intercept, radius) {
-    used <- if (bare) response_used(design) else names(design$schema)
+    used <- union(if (bare) response_used(design) else names(design$schema), source$persons$name)
     open_shards(source, used, columns, weighing$most %||% 0, list(
       schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
-      intercept = intercept, radius = radius
+      intercept = intercept, radius = radius, persons = source$persons
     ))
   }
-  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing)
+  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing,
+       persons = remote_persons(source))
 }
 
 # The list of src/r_remote.c.
@@ -351,8 +353,9 @@ shard_columns <- function(source, design) shard_counted(source, design, names = 
 # The coded responses, as stream_counted(); or columns of these names, where there is no response.
 shard_counted <- function(source, design, response = NULL, names = response$name) {
   ask <- function(some, breaks) {
-    request <- list(schema = source$schema, columns = names(design$schema), design = design, response = response,
-                    names = some, breaks = unname(breaks))
+    request <- list(schema = source$schema, columns = union(names(design$schema), source$persons$name),
+                    design = design, response = response, names = some, breaks = unname(breaks),
+                    persons = source$persons)
     shards <- source$shards
     shards$id <- new_key()
     limit <- list(length = sum(lengths(breaks) - 1L), size = sqrt(length(some)))

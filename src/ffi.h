@@ -16,6 +16,7 @@ SEXP ffi_oracle_create_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SE
 SEXP ffi_shard_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_shard_move(SEXP, SEXP);
 SEXP ffi_shard_sum(SEXP, SEXP);
+SEXP ffi_shard_set_persons(SEXP, SEXP);
 SEXP ffi_shard_set_weights(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);

@@ -22,6 +22,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_shard_create, 6),
     ENTRY(ffi_shard_move, 2),
     ENTRY(ffi_shard_sum, 2),
+    ENTRY(ffi_shard_set_persons, 2),
     ENTRY(ffi_shard_set_weights, 4),
     ENTRY(ffi_sparse_check, 4),
     ENTRY(ffi_oracle_value, 4),
