@@ -97,10 +97,11 @@
 #' second moments of the records with these weights, of which those of the persons are at most as large. So they are
 #' valid whatever the records of a person have in common, and too wide where they have nothing in common.
 #'
-#' Methods on batches, `"spider"`, `"objpert"`, `certificate = "population"`, sources, networks, [dp_certify()],
-#' [dp_tune()] and [dp_curve()] do not take persons; [dp_inference()] and [dp_evaluate()] do, for a fit with a formula,
-#' by the column of that name in their data. Where records of persons are in a database, a query that takes one record
-#' of each person is a way.
+#' A source declares the column itself: `dp_source(id = )` for rows in chunks, `dp_shards(id = )`; all fits to it then
+#' protect persons, with and without `id` here. A database with `push = TRUE` has none. Methods on batches, `"spider"`,
+#' `"objpert"`, `certificate = "population"`, networks, [dp_oracle()] and [dp_certify()] do not take persons; [dp_tune()]
+#' and [dp_curve()] have an `id` of their own, and [dp_inference()] and [dp_evaluate()] follow a fit with a formula, by
+#' the column of that name in their data.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is

@@ -103,6 +103,16 @@
 #' missing, and makes its row a null record; it is not counted or reported anywhere. Numbers, dates and times that come
 #' as text must be plain ASCII, dates and times of at most 1000 bytes. Printing a source shows its types.
 #'
+#' # Persons
+#' With `id` the rows of a source belong to persons, who are protected with all of their rows (see the section Persons of
+#' [dp_sosp()]). They may lie anywhere, in several chunks or files. A pass over this column alone, when the source is
+#' made, finds the persons and counts their rows; its memory is proportional to the number of persons. `n` is then the
+#' number of persons: `NULL` is that of the different ids, and a declared one may be larger, where some persons may have
+#' no rows: they count as persons with null records. Fewer than there are ids is an error. The number of rows is private: no message
+#' and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that come first are used.
+#' A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times `records` rows would take
+#' less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` and `push` do not go with `id`.
+#'
 #' # What is guaranteed
 #' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,
 #' or with the rows in another order, is an error and releases nothing;
@@ -117,7 +127,8 @@
 #'
 #' @param x A function, the paths of files or folders, or a DBI connection.
 #' @param query Name of a table or an SQL query.
-#' @param n Number of rows; `NULL` counts them, for functions and CSV files in an extra pass.
+#' @param n Number of rows; `NULL` counts them, for functions and CSV files in an extra pass. With `id` the number of
+#'   persons, see the section Persons.
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
 #' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"`, `"character"`,
 #'   `"Date"` or `"POSIXct"` (text such as 2026-05-31, and 2026-05-31 23:59:59 in UTC) whatever the first chunk shows.
@@ -125,9 +136,11 @@
 #' @param chunk Number of rows to read at a time, from CSV files and databases.
 #' @param cache Are the rows kept in memory during a fit? See the section Time.
 #' @param push Does the database compute the sums? See the section Sums in the database.
+#' @param id Name of the column that says whose row it is, or `NULL`. See the section Persons.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, for [dp_sosp()] as `data` or [dp_oracle()] as `x`.
-#'   It holds no data except a digest of each column, and what the function or the connection holds.
+#'   It holds no data except a digest of each column, with `id` the ids and their numbers of rows, and what the function
+#'   or the connection holds.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a source that
 #'   fails, in a fit too.
 #' @seealso [dp_sosp()], [dp_oracle()].

@@ -60,6 +60,12 @@
 #' The numbers of rows of shards are public: the shard of a record must not depend on its private values. As
 #' [dp_source()] says of readers, one row must be one person's data.
 #'
+#' With `id` the rows belong to persons, who are protected with all of their rows (see the section Persons of
+#' [dp_sosp()]). Each worker counts the rows of its own persons, and the numbers of persons of the shards are public, not
+#' those of rows. All rows of a person must be in one shard. Workers do not compare their ids: who has rows in two shards
+#' counts as two persons, and is protected as two persons together are ([dp_convert()], `group`). Tables of databases
+#' have no `id`.
+#'
 #' Methods on batches, `"spider"` and [dp_certify()] are refused, because they draw rows by their numbers or read them
 #' in one order; [dp_oracle()] and networks are refused as well.
 #'
@@ -70,6 +76,7 @@
 #' @param compute Names of mirai's compute profiles, see the section Workers.
 #' @param levels,types Levels and types of columns, as in [dp_source()].
 #' @param timeout Largest number of seconds for an answer, or for reading a shard.
+#' @param id Name of the column that says whose row it is, or `NULL`.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, to be given to [dp_sosp()] or [dp_inference()] as data.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a worker or a shard that
