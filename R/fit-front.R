@@ -99,9 +99,9 @@
 #'
 #' A source declares the column itself: `dp_source(id = )` for rows in chunks, `dp_shards(id = )`; all fits to it then
 #' protect persons, with and without `id` here. A database with `push = TRUE` has none. Methods on batches, `"spider"`,
-#' `"objpert"`, `certificate = "population"`, networks, [dp_oracle()] and [dp_certify()] do not take persons; [dp_tune()]
-#' and [dp_curve()] have an `id` of their own, and [dp_inference()] and [dp_evaluate()] follow a fit with a formula, by
-#' the column of that name in their data.
+#' `"objpert"`, `certificate = "population"`, networks, [dp_oracle()] and [dp_certify()] do not take persons;
+#' [dp_tune()] and [dp_curve()] have an `id` of their own, and [dp_inference()] and [dp_evaluate()] follow a fit with a
+#' formula, by the column of that name in their data.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is

@@ -143,7 +143,7 @@ refuse_streamed <- function(job) {
 has_row_numbers <- function(job) {
   if (!is.null(job$push) || job$shards || is.null(job$cache)) return(FALSE)
   numeric <- job$design$columns$kind == "numeric"
-  keeps_rows(job$cache, most_rows(job), sum(numeric), length(unique(job$design$columns$variable[!numeric])))
+  keeps_rows(job$cache, max_rows(job), sum(numeric), length(unique(job$design$columns$variable[!numeric])))
 }
 
 # No rows can be fetched of shards whose databases compute the sums.

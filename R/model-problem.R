@@ -226,8 +226,8 @@ core_coef <- function(design, w) {
 held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
 
 # A data frame in two parts, where `out` selects units: rows or, with the name of an id, persons with all their rows. A
-# person's number is the place of the id among all ids, sorted: no value, and no place of a row, decides who else is in a
-# part (proofs: disjoint-rows). Records without an id are in no part. n: numbers of units.
+# person's number is the place of the id among all ids, sorted: no value, and no place of a row, decides who else is in
+# a part (proofs: disjoint-rows). Records without an id are in no part. n: numbers of units.
 split_units <- function(data, name, select, call) {
   unit <- seq_len(nrow(data))
   if (!is.null(name)) {

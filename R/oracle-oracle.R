@@ -152,13 +152,13 @@ create_of_feed <- function(records, loss, budget, radius, intercept, neighbours,
   rows <- records$rows
   dense <- if (is.list(rows)) rows$x else rows
   indicators <- if (is.list(rows)) rows$indicators else integer()
-  .Call(ffi_oracle_create_stream, records$feed, records$remote, as.double(records$n), ncol(dense), indicators, intercept, radius,
-        loss$name, loss$parameter, budget$pointer, neighbours, reproducible,
-        keeps_rows(records$cache, most_rows(records), ncol(dense), length(indicators)))
+  .Call(ffi_oracle_create_stream, records$feed, records$remote, as.double(records$n), ncol(dense), indicators,
+        intercept, radius, loss$name, loss$parameter, budget$pointer, neighbours, reproducible,
+        keeps_rows(records$cache, max_rows(records), ncol(dense), length(indicators)))
 }
 
 # A public bound on the number of rows.
-most_rows <- function(x) {
+max_rows <- function(x) {
   if (is.null(x$persons)) x$n else as.double(x$persons$n %||% x$n) * x$persons$most
 }
 

@@ -104,14 +104,15 @@
 #' as text must be plain ASCII, dates and times of at most 1000 bytes. Printing a source shows its types.
 #'
 #' # Persons
-#' With `id` the rows of a source belong to persons, who are protected with all of their rows (see the section Persons of
-#' [dp_sosp()]). They may lie anywhere, in several chunks or files. A pass over this column alone, when the source is
+#' With `id` the rows of a source belong to persons, who are protected with all of their rows (see the section Persons
+#' of [dp_sosp()]). They may lie anywhere, in several chunks or files. A pass over this column alone, when the source is
 #' made, finds the persons and counts their rows; its memory is proportional to the number of persons. `n` is then the
 #' number of persons: `NULL` is that of the different ids, and a declared one may be larger, where some persons may have
-#' no rows: they count as persons with null records. Fewer than there are ids is an error. The number of rows is private: no message
-#' and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that come first are used.
-#' A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times `records` rows would take
-#' less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` and `push` do not go with `id`.
+#' no rows: they count as persons with null records. Fewer than there are ids is an error. The number of rows is
+#' private: no message and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that
+#' come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
+#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` and `push`
+#' do not go with `id`.
 #'
 #' # What is guaranteed
 #' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,
@@ -192,8 +193,8 @@ dp_source.default <- function(x, ...) {
 
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
 # the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
-# source that can be read only once has an environment `once`, which records whether it was read. With an id rows are not
-# counted: with_persons() sets a missing n.
+# source that can be read only once has an environment `once`, which records whether it was read. With an id rows are
+# not counted: with_persons() sets a missing n.
 new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE, cache = "auto",
                        id = NULL, call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
@@ -219,14 +220,6 @@ declared_columns <- function(n, levels, types, call) {
           "columns that it uses.", call = call)
   }
   list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
-}
-
-# Errors of a reader are shown when a source is made, and nowhere else (R/source-stream.R).
-read_source <- function(code, call) {
-  tryCatch(muted(code), error = function(e) {
-    text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
-    abort("source", text, conditionMessage(e), call = call)
-  })
 }
 
 first_chunk <- function(open) {

@@ -61,10 +61,10 @@
 #' [dp_source()] says of readers, one row must be one person's data.
 #'
 #' With `id` the rows belong to persons, who are protected with all of their rows (see the section Persons of
-#' [dp_sosp()]). Each worker counts the rows of its own persons, and the numbers of persons of the shards are public, not
-#' those of rows. All rows of a person must be in one shard. Workers do not compare their ids: who has rows in two shards
-#' counts as two persons, and is protected as two persons together are ([dp_convert()], `group`). Tables of databases
-#' have no `id`.
+#' [dp_sosp()]). Each worker counts the rows of its own persons, and the numbers of persons of the shards are public,
+#' not those of rows. All rows of a person must be in one shard. Workers do not compare their ids: who has rows in two
+#' shards counts as two persons, and is protected as two persons together are ([dp_convert()], `group`). Tables of
+#' databases have no `id`.
 #'
 #' Methods on batches, `"spider"` and [dp_certify()] are refused, because they draw rows by their numbers or read them
 #' in one order; [dp_oracle()] and networks are refused as well.

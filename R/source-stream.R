@@ -51,6 +51,14 @@ stream_feed <- function(source, columns, map) {
   }
 }
 
+# Errors of a reader are shown when a source is made, and nowhere else.
+read_source <- function(code, call) {
+  tryCatch(muted(code), error = function(e) {
+    text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
+    abort("source", text, conditionMessage(e), call = call)
+  })
+}
+
 # A source that can be read only once has a single pass.
 claim_pass <- function(source) {
   if (is.null(source$once)) return(invisible())

@@ -19,9 +19,9 @@ worker_steps <- list(
     if (!is.null(source$push)) assign(request$key, source, linked)
     list(n = source$n, schema = source$schema, version = worker_version(), linked = !is.null(source$push))
   },
-  # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. persons: NULL,
-  # or the name of the id and the largest number of records of a person; n is then the number of persons, here and below.
-  # digests: of the columns.
+  # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. persons:
+  # NULL, or the name of the id and the largest number of records of a person; n is then the number of persons, here and
+  # below. digests: of the columns.
   open = function(request) {
     if (request$linked) return(open_linked(request))
     data <- shard_data(request)

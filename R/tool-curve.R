@@ -21,7 +21,8 @@
 #'
 #' # Held-out records
 #' The record in row i is held out where floor(i `holdout`) > floor((i - 1) `holdout`), by default every fifth one: the
-#' row number, which is public, decides, never a value. With `id` the i-th of the sorted ids takes the row's place. With `newdata` all of `data` are used for fitting.
+#' row number, which is public, decides, never a value. With `id` the i-th of the sorted ids takes the row's place. With
+#' `newdata` all of `data` are used for fitting.
 #'
 #' @param formula As in [dp_sosp()].
 #' @param data A data frame.
@@ -155,14 +156,18 @@ curve_settings <- function(dots, call) {
 
 # The messages and warnings of a fit would be repeated for each point.
 curve_fit <- function(curve, method, eps, budget = NULL) {
-  suppressWarnings(suppressMessages(do.call(dp_sosp.formula, c(
+  suppressWarnings(suppressMessages(do.call(curve_fitter(curve), c(
     list(curve$formula, curve$train, eps = eps, delta = curve$delta, method = method, budget = budget,
-         noise = curve$noise, progress = FALSE), curve_id(curve), curve$settings
+         noise = curve$noise, progress = FALSE), curve$settings
   ), quote = TRUE)), "dpsosp_warning")
 }
 
-# Arguments of dp_sosp() that say whose the records are.
-curve_id <- function(curve) if (!is.null(curve$persons)) list(id = curve$persons$name, records = curve$persons$most)
+# dp_sosp() takes the name of an id as it is written, which do.call() would quote.
+curve_fitter <- function(curve) {
+  of <- curve$persons
+  if (is.null(of)) return(dp_sosp.formula)
+  function(...) eval(bquote(dp_sosp.formula(..., id = .(of$name), records = .(of$most))))
+}
 
 # The persons of a part of the data, or NULL.
 curve_persons <- function(curve, data) {

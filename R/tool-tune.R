@@ -6,8 +6,8 @@
 #' facts at no cost, unless there is reason to expect a candidate to be much better.
 #'
 #' # How it is paid for
-#' Rows are held out by their number, every fifth by default (with `id` persons by their ids). A record is in one of the two parts, so fits and scores
-#' do not add up: each part may spend the whole budget. With k candidates and `strategy`
+#' Rows are held out by their number, every fifth by default (with `id` persons by their ids). A record is in one of the
+#' two parts, so fits and scores do not add up: each part may spend the whole budget. With k candidates and `strategy`
 #' * `"split"`: all are fitted, each with \eqn{1/\sqrt k} of the budget in the unit mu (noise \eqn{\sqrt k} times as
 #'   large). The exponential mechanism chooses, with the whole of `eps`, by the mean scores of the h held-out records:
 #'   with probability 0.95 the chosen score is within \eqn{2 B \log(k/0.05) / (h\,eps)}{2 B log(k / 0.05) / (h eps)} of
@@ -63,8 +63,8 @@
 #'   * `resolution`: in units of the score, by how much the chosen candidate may be worse than the best: with `"split"`
 #'     the bound above, else two standard errors of a difference of scores;
 #'   * `choice`: with `"split"` the ledger of the choice among held-out records, else `NULL`;
-#'   * `cost`: mu of a fit divided by that of the whole budget; `n`: numbers of records, or persons, for training and held out;
-#'     `privacy`: that of the fit.
+#'   * `cost`: mu of a fit divided by that of the whole budget; `n`: numbers of records, or persons, for training and
+#'     held out; `privacy`: that of the fit.
 #' @section Errors: `dpsosp_error_argument`, and other classes of [dp_sosp()], for the arguments of any candidate,
 #'   before anything is charged; `dpsosp_error_tune` when a run fails afterwards, whichever run it was.
 #' @references Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, theorems 2 and 6.

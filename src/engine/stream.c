@@ -13,8 +13,8 @@
  * over batches are those in memory: whatever the numbers, a uniform subset of them is a uniform set of records.
  *
  * Where rows belong to persons, n is the number of rows, which is private, and a row's share depends on how many of its
- * person's rows are not null. So the first pass only counts them (or keeps all rows), and each later pass gives the rows
- * of a window their shares (proofs: persons).
+ * person's rows are not null. So the first pass only counts them (or keeps all rows), and each later pass gives the
+ * rows of a window their shares (proofs: persons).
  *
  * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
  * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum

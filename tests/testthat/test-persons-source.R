@@ -73,7 +73,8 @@ test_that("ids are read value by value, as the source declares them", {
   expect_same_as_in_memory(of_parts(list(number[1:1000, ], second), id = "person"))
   second$person[17] <- "nobody"
   number$person[1017] <- NA
-  expect_identical(coef(persons_fit(of_parts(list(number[1:1000, ], second), id = "person"))), coef(persons_fit(number)))
+  source <- of_parts(list(number[1:1000, ], second), id = "person")
+  expect_identical(coef(persons_fit(source)), coef(persons_fit(number)))
 })
 
 test_that("n is the number of persons, counted or declared", {

@@ -15,7 +15,7 @@ test_that("parts of the data are persons, whatever their records and the order o
     other <- rbind(d[rep(which(d$person == who)[1], 40), ], d[d$person != who, ])
     again <- split_units(other, "person", select, NULL)
     for (part in c("rest", "out")) {
-      of <- function(x) x[x$person != who, ]
+      of <- function(x) as.list(x[x$person != who, ])
       expect_identical(of(again[[part]]), of(parts[[part]]))
     }
     expect_identical(who %in% again$out$person, who %in% parts$out$person)
@@ -84,8 +84,8 @@ test_that("a store of a choice says that it is for persons", {
 test_that("a private curve fits and judges persons", {
   said <- what_is_said({
     set.seed(2)
-    print(x <- dp_curve(y ~ a + b, d, eps = c(1, 20), bounds = ends, budget = dp_budget(eps = 40, delta = 1e-6), id = person,
-                        metric = "accuracy", noise = "reproducible"))
+    print(x <- dp_curve(y ~ a + b, d, eps = c(1, 20), bounds = ends, budget = dp_budget(eps = 40, delta = 1e-6),
+                        id = person, metric = "accuracy", noise = "reproducible"))
   })
   expect_identical(x$n, 240L)
   expect_identical(x$tested, 60L)
@@ -93,8 +93,8 @@ test_that("a private curve fits and judges persons", {
   expect_no_match(said, as.character(nrow(d)))
   budget <- dp_budget(eps = 40, delta = 1e-6)
   set.seed(2)
-  dp_curve(y ~ a + b, d, eps = 20, bounds = ends, budget = budget, id = person, methods = "gd", noise = "reproducible") |>
-    suppressMessages()
+  suppressMessages(dp_curve(y ~ a + b, d, eps = 20, bounds = ends, budget = budget, id = person, methods = "gd",
+                            noise = "reproducible"))
   gradients <- dp_ledger(budget)$sensitivity[dp_ledger(budget)$what == "gradient"]
   expect_equal(240 * gradients, rep(2, length(gradients)), tolerance = 1e-4)
 })
@@ -112,8 +112,8 @@ test_that("the values of a public curve are means over persons, and its lines we
   expect_equal(x$points$value, of_persons, tolerance = 0.02)
   expect_gt(abs(of_persons - mean(hit)), 1e-4)
   expect_identical(c(x$n, x$tested), c(240L, 60L))
-  class_lines <- suppressMessages(dp_curve(class ~ a, d, eps = 10, bounds = ends["a"], public = TRUE, reps = 1, id = person))
-  expect_length(class_lines$lines, 1L)
+  x <- suppressMessages(dp_curve(class ~ a, d, eps = 10, bounds = ends["a"], public = TRUE, reps = 1, id = person))
+  expect_length(x$lines, 1L)
 })
 
 test_that("arguments about persons are checked before anything is charged", {

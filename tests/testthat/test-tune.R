@@ -25,7 +25,8 @@ job_of <- function(eps = 2, delta = 1e-6, candidates = contenders, neighbours = 
   held_out <- held_out_units(nrow(data), 0.2, NULL)
   list(candidates = tune_candidates(candidates, y ~ a + b, NULL), n = nrow(data), eps = eps, delta = delta,
        mu = dp_convert(eps = eps, delta = delta, to = "mu"), metric = "log_loss", clip = 0.01, neighbours = neighbours,
-       noise = "reproducible", training = data[!held_out, ], held_out = data[held_out, ], sizes = c(480L, 120L), call = quote(dp_tune()))
+       noise = "reproducible", training = data[!held_out, ], held_out = data[held_out, ], sizes = c(480L, 120L),
+       call = quote(dp_tune()))
 }
 
 test_that("every strategy finds the candidate that is right, where it is run", {
