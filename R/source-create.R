@@ -201,7 +201,9 @@ new_source <- function(open, label, n, levels, types, count = NULL, shown = iden
   first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
   schema <- source_schema(shown(first), levels, types, call)
-  if (is.null(n) && is.null(id)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  if (is.null(n) && is.null(id)) {
+    n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  }
   source_of(open, n, schema, label, once, cache)
 }
 

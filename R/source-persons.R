@@ -1,6 +1,6 @@
 # Persons of a source: dp_source(id = ). A pass over the ids alone, when the source is made, finds the persons and their
-# numbers of rows (source-ids.R). Memory is proportional to the number of persons; the number of rows is private and decides nothing
-# but time (proofs: persons). A list of persons has
+# numbers of rows (source-ids.R). Memory is proportional to the number of persons; the number of rows is private and
+# decides nothing but time (proofs: persons). A list of persons has
 #   name   of the column of the id
 #   keys   the ids; the number of a person is the place of its id
 #   count  each one's number of rows, as doubles

@@ -99,7 +99,9 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, 
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call), call = call
   )
   holdout <- check_number(holdout, "holdout", 0.01, 0.9, open = FALSE, call = call)
-  parts <- split_units(data, persons$name, function(n) held_out_units(n, holdout, call), call)
+  parts <- split_units(data, persons$name, function(n) {
+    held_out_units(n, holdout, call, if (is.null(persons)) "rows" else "persons")
+  }, call)
   tune[c("training", "held_out", "sizes")] <- list(parts$rest, parts$out, parts$n)
   tune$judges <- tune_persons(tune, tune$held_out)
   tune$metric <- tune_score(score, tune)
@@ -173,11 +175,10 @@ check_settings <- function(settings, name, call) {
   }
 }
 
-held_out_units <- function(n, holdout, call) {
+held_out_units <- function(n, holdout, call, what = "rows") {
   units <- held_out(n, holdout)
   if (any(units) && !all(units)) return(units)
-  abort("argument", "`data` has too few records, or persons, ", n, ": none would be held out, or none would train.",
-        call = call)
+  abort("argument", "`data` has too few ", what, ", ", n, ": none would be held out, or none would train.", call = call)
 }
 
 default_scores <- c("log_loss", "accuracy", "deviance", "squared_error")

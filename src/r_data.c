@@ -136,7 +136,8 @@ static int remote_create(struct bundle *b) {
 }
 
 /* feed: a function of R/source-stream.R, which yields n rows, a double, of `dense` columns and of factors with these
- * numbers of indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept in memory after the first pass? */
+ * numbers of indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept in memory after the first
+ * pass? */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
                               SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible, SEXP keeps) {
   if (TYPEOF(indicators) != INTSXP) Rf_error("internal: numbers of indicators were expected");

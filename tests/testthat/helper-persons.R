@@ -15,6 +15,7 @@ persons_data <- function(n = 701, seed = 1, most = 20) {
 
 persons_fit <- function(data = persons_data(), formula = y ~ a + b, id = "person", seed = 5, eps = 2,
                         bounds = list(a = c(-1, 1), b = c(-1, 1)), ...) {
+  force(data)
   set.seed(seed)
   call <- quote(dp_sosp(formula, data, eps = eps, delta = 1e-5, noise = "reproducible", bounds = bounds,
                         progress = FALSE, ...))

@@ -117,6 +117,23 @@ test_that("the number of rows is in no part of a fit, and no message", {
   }
 })
 
+test_that("whether rows are kept follows from n and the limit of records, not from the number of rows", {
+  withr::local_options(dpsosp.cache = 150000) # 56 bytes a row
+  opened <- 0
+  source <- dp_source(function() {
+    opened <<- opened + 1
+    in_chunks(d, 1000)()
+  }, id = "person")
+  passes <- function(records) {
+    opened <<- 0
+    persons_fit(source, method = "gd", records = records)
+    opened
+  }
+  expect_lt(56 * nrow(d), 150000)
+  expect_gt(passes(20), 10) # 20 * 201 rows would take more
+  expect_lt(passes(10), 5)
+})
+
 # One person with 1 record, or with many, which lie in other chunks and fill some of them.
 neighbour <- function(m) {
   base <- d[!is.na(d$person), ]

@@ -150,7 +150,7 @@ test_that("nothing is said of runs, and nothing kept but the chosen one", {
   for (i in 1:3) {
     expect_silent(x <- tuned(candidates = candidates, eps = 0.5, strategy = "poisson", data = data))
     expect_named(x, c("fit", "chosen", "candidates", "strategy", "plan", "score", "resolution", "choice",
-                      "cost", "n", "privacy"))
+                      "cost", "n", "persons", "privacy"))
     expect_named(x$plan, c("law", "mean", "candidates", "order", "mu"))
     expect_length(x$score$estimate, 1)
   }
