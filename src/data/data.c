@@ -290,8 +290,10 @@ static void finish_weights(struct data *data, size_t first, size_t rows) {
 double data_share_of(size_t m) { return (double)(SHARE_UNITS / m) / (double)SHARE_UNITS; }
 
 int tally_open(struct tally *t, size_t persons, size_t most) {
-  *t = (struct tally){.persons = persons, .most = most};
+  *t = (struct tally){0};
   if (persons == 0 || most == 0 || most > SHARE_UNITS || persons > SIZE_MAX / most) return BASE_ERR_ARGUMENT;
+  t->persons = persons;
+  t->most = most;
   t->rows = base_alloc(persons, sizeof *t->rows);
   t->used = base_alloc(persons, sizeof *t->used);
   return t->rows && t->used ? BASE_OK : BASE_ERR_MEMORY;

@@ -44,11 +44,12 @@ struct stream {
   int open;     /* is the feed open? */
   int busy;     /* is a sum being computed? */
   int reading;  /* has a reading begun and not ended? */
+  int keep;     /* are the rows to be kept? */
+  int kept;     /* does the window hold all rows? */
+
   int *person;        /* of the window's rows, */
   struct tally tally; /* and of all persons their numbers of rows; no persons: rows belong to none */
   int tallied;        /* have these been counted? */
-  int keep;     /* are the rows to be kept? */
-  int kept;     /* does the window hold all rows? */
 };
 
 static int refuses(const struct stream *s, const struct batch *of);
@@ -201,7 +202,10 @@ static int set_stream_persons(const struct engine *e, const int *person, size_t 
   s->person = base_alloc(s->room, sizeof(int));
   s->window->share = base_alloc(s->room, sizeof(double));
   if (status == BASE_OK && !(s->person && s->window->share)) status = BASE_ERR_MEMORY;
-  if (status != BASE_OK) return status;
+  if (status != BASE_OK) {
+    tally_close(&s->tally);
+    return status;
+  }
   s->window->persons = persons;
   s->window->max_rows = persons * most;
   s->all.share = s->window->share;
