@@ -96,9 +96,7 @@ static int keep_rows(struct stream *s) {
   return status;
 }
 
-static int tally_window(struct stream *s) {
-  return tally_add(&s->tally, s->window->n, s->person, s->window->clip);
-}
+static int tally_window(struct stream *s) { return tally_add(&s->tally, s->window->n, s->person, s->window->clip); }
 
 /* The rows of the window get their shares when it is filled; those that are kept get theirs here. */
 static int tally_rows(struct stream *s) {
