@@ -195,7 +195,7 @@ test_that("rows that change between passes are noticed, without their number", {
       in_chunks(if (pass > 3) change(d) else d, 500)()
     }, id = "person", cache = "none")
   }
-  changes <- list(function(x) x[-5, ], function(x) rbind(x, x[5, ]), function(x) x[nrow(x):1, ],
+  changes <- list(function(x) x[-5, ], function(x) rbind(x, x[5, ]), function(x) x[rev(seq_len(nrow(x))), ],
                   function(x) transform(x, person = replace(person, 5, "new")))
   for (change in changes) {
     e <- expect_error(persons_fit(changing(change)), class = "dpsosp_error_source")
