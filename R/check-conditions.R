@@ -84,7 +84,7 @@ status_advice <- c(
   ),
   numeric = "",
   source = "",
-  rows = " The number of rows is public and fixed; nothing was released, and what was charged stays charged.",
+  rows = " Each pass must give the same rows; nothing was released, and what was charged stays charged.",
   relation = " One budget holds under one relation, that of its first charge; nothing was released or charged.",
   step = "",
   records = "",

@@ -11,14 +11,17 @@
 # name: of the column, as the user wrote it. Returns NULL without an id.
 frame_persons <- function(name, records, data, call) {
   if (is.null(name)) return(no_persons(records, call))
-  if (is.symbol(name)) name <- as.character(name)
-  if (!is.character(name) || length(name) != 1L) {
-    abort("argument", "`id` must be a column of the data, such as `id = person`, not an expression or values of its ",
-          "own.", call = call)
-  }
+  name <- id_name(name, call)
   check_data(data, "data", call)
   check_name(name, names(data), call, "id")
   c(list(name = name), new_persons(data[[name]], records, call))
+}
+
+id_name <- function(name, call) {
+  if (is.symbol(name)) name <- as.character(name)
+  if (is.character(name) && length(name) == 1L) return(name)
+  abort("argument", "`id` must be a column of the data, such as `id = person`, not an expression or values of its ",
+        "own.", call = call)
 }
 
 # The data frame without the id, which is no predictor, and without rows that are not used.
@@ -51,12 +54,16 @@ new_persons <- function(id, records, call) {
   keys <- unique(key[!is.na(key)])
   code <- match(key, keys)
   known <- which(!is.na(code))
-  count <- tabulate(code[known], length(keys))
-  turn <- integer(length(code))
-  turn[known[order(code[known])]] <- sequence(count)
-  rows <- known[turn[known] <= most]
+  rows <- known[turns(code[known], tabulate(code[known], length(keys))) <= most]
   if (length(keys) == 0L) abort("argument", "There are no persons: `id` is missing everywhere.", call = call)
   list(rows = rows, code = code[rows], n = length(keys), most = most)
+}
+
+# Numbers the rows of each person; count: how many each one has.
+turns <- function(code, count) {
+  turn <- integer(length(code))
+  turn[order(code)] <- sequence(count)
+  turn
 }
 
 # Values that can be matched, NA where there is no valid one.
@@ -71,6 +78,9 @@ id_key <- function(id, call) {
 # Shares of a person are rounded to multiples of 2^-20.
 max_records <- 2^20
 check_record_limit <- function(records, call) check_count(records, "records", 1, call, max_records)
+
+# The shares of rows of which none is null yet, as in data_shares() (src/data/data.h).
+raw_shares <- function(persons) floor(max_records / tabulate(persons$code, persons$n))[persons$code] / max_records
 
 # What the core takes (src/r_data.h); NULL without persons.
 persons_core <- function(persons) persons[c("code", "n", "most")]

@@ -97,10 +97,11 @@
 #' second moments of the records with these weights, of which those of the persons are at most as large. So they are
 #' valid whatever the records of a person have in common, and too wide where they have nothing in common.
 #'
-#' Methods on batches, `"spider"`, `"objpert"`, `certificate = "population"`, sources, networks, [dp_certify()],
-#' [dp_tune()] and [dp_curve()] do not take persons; [dp_inference()] and [dp_evaluate()] do, for a fit with a formula,
-#' by the column of that name in their data. Where records of persons are in a database, a query that takes one record
-#' of each person is a way.
+#' A source declares the column itself: `dp_source(id = )` for rows in chunks, `dp_shards(id = )`; all fits to it then
+#' protect persons, with and without `id` here. A database with `push = TRUE` has none. Methods on batches, `"spider"`,
+#' `"objpert"`, `certificate = "population"`, networks, [dp_oracle()] and [dp_certify()] do not take persons;
+#' [dp_tune()] and [dp_curve()] have an `id` of their own, and [dp_inference()] and [dp_evaluate()] follow a fit with a
+#' formula, by the column of that name in their data.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
@@ -309,14 +310,16 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   sourced <- is_source(data, "data", call)
-  asked <- check_model_takes(model, mget(asked_arguments), call, sourced)
-  persons <- frame_persons(substitute(id), records, data, call)
-  if (!is.null(persons)) call$id <- as.name(persons$name)
+  asked <- check_model_takes(model, mget(asked_arguments), call)
+  persons <- if (!sourced) frame_persons(substitute(id), records, data, call)
+  if (sourced) data <- source_of_persons(substitute(id), records, data, call)
+  name <- if (sourced) data$persons$name else persons$name
+  if (!is.null(name)) call$id <- as.name(name)
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   if (check_flag(smooth, "smooth", call)) {
     if (!sourced) check_data(data, "data", call)
-    formula <- smooth_formula(formula, if (sourced) data$schema else data[setdiff(names(data), persons$name)], call)
+    formula <- smooth_formula(formula, if (sourced) predictor_schema(data) else data[setdiff(names(data), name)], call)
   }
   problem <- if (!is.null(model)) {
     network_formula(formula, data, model, loss, bounds, extras, call)

@@ -295,12 +295,13 @@ again_formula <- function(fit, data, beside, call) {
   }
   refuse_vectors(beside, call)
   if (is_source(data, "data", call)) {
-    again_persons(fit, data, call)
+    data <- again_source(fit, data, call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
     check_columns(fit, data$schema, call)
-    return(list(n = data$n, shards = !is.null(data$shards), once = data$once,
-                hold = source_hold(data, fit$design, fit$response),
-                records = function(claim) source_records(data, claim$design, claim$response, call)))
+    claim <- list(n = data$n, shards = !is.null(data$shards), once = data$once,
+                  hold = source_hold(data, fit$design, fit$response),
+                  records = function(claim) source_records(data, claim$design, claim$response, call))
+    return(of_source_persons(claim, data))
   }
   persons <- again_persons(fit, data, call)
   data <- persons_frame(data, persons)
@@ -321,12 +322,20 @@ check_columns <- function(fit, empty, call) {
   invisible()
 }
 
+# The source as one of persons if the fit protects persons, and only then.
+again_source <- function(fit, source, call) {
+  if (identical(fit$persons$name, source$persons$name)) return(limit_persons(source, fit$persons$most %||% 1, call))
+  says <- function(name) if (is.null(name)) "records" else paste0("persons, by the column `", name, "`")
+  abort("argument", "The fit protects ", says(fit$persons$name), ", and the source is of ", says(source$persons$name),
+        ": `id` of `dp_source()` says which records are of one person.", call = call, class = "dpsosp_error_persons")
+}
+
 # The persons of other records, for a fit that protects persons; else NULL.
 again_persons <- function(fit, data, call) {
   if (is.null(fit$persons)) return(NULL)
-  if (is.null(fit$persons$name) || inherits(data, "dp_source")) {
-    abort("argument", "The fit protects persons, by `id`: that is possible here for a formula and a data frame only, ",
-          "whose column says which records are of one person.", call = call, class = "dpsosp_error_persons")
+  if (is.null(fit$persons$name)) {
+    abort("argument", "The fit protects persons, by `id`: that is possible here for a formula only, whose data have ",
+          "a column that says which records are of one person.", call = call, class = "dpsosp_error_persons")
   }
   frame_persons(fit$persons$name, fit$persons$most, data, call)
 }

@@ -24,12 +24,6 @@ argument_refusals <- list(
       paste0(quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only with the ",
              "linear model.")
     }
-  }),
-  new_refusal(function(job) {
-    if (isTRUE(job$sourced) && !is.null(job$call$id)) {
-      paste0("`id` needs the records in memory, as a person's may lie anywhere in a source: read them into a data ",
-             "frame, or let the query of the database give one record of each person.")
-    }
   })
 )
 
@@ -45,8 +39,8 @@ method_refusals <- list(
   })
 )
 
-check_model_takes <- function(model, asked, call, sourced = FALSE) {
-  refuse(list(model = model, call = call, sourced = sourced), argument_refusals)
+check_model_takes <- function(model, asked, call) {
+  refuse(list(model = model, call = call), argument_refusals)
   asked
 }
 
@@ -167,7 +161,7 @@ has_row_numbers <- function(job) {
   if (is.null(job$cache)) return(FALSE)
   if (is_network(job)) return(keeps_rows(job$cache, job$n, nrow(job$design$columns), 0))
   numeric <- job$design$columns$kind == "numeric"
-  keeps_rows(job$cache, job$n, sum(numeric), length(unique(job$design$columns$variable[!numeric])))
+  keeps_rows(job$cache, max_rows(job), sum(numeric), length(unique(job$design$columns$variable[!numeric])))
 }
 
 # No rows can be fetched of shards whose databases compute the sums.

@@ -51,14 +51,14 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
 }
 
 problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE) {
-  design <- design_template(formula, source$schema, bounds, radius, call, frame = NULL, extras)
+  design <- design_template(formula, predictor_schema(source), bounds, radius, call, frame = NULL, extras)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
   loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   if (!is.null(source$push)) check_pushed(source$push, design, response, call)
-  new_problem(
+  problem <- new_problem(
     source$n, loss, response, design, call, streamed = TRUE,
     columns = function(job) source_columns(source, job$design, call),
     records = function(job) source_records(source, job$design, job$response, call),
@@ -67,6 +67,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
     linked = isTRUE(source$shards$linked), cache = source$cache
   )
+  of_source_persons(problem, source)
 }
 
 # From chunks or from shards.
@@ -231,3 +232,17 @@ core_coef <- function(design, w) {
 
 # Selects this fraction of n rows, evenly spread, by row numbers, which are public. TRUE for held-out rows.
 held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
+
+# A data frame in two parts, where `out` selects units: rows or, with the name of an id, persons with all their rows. A
+# person's number is the place of the id among all ids, sorted: no value, and no place of a row, decides who else is in
+# a part (proofs: disjoint-rows). Records without an id are in no part. n: numbers of units.
+split_units <- function(data, name, select, call) {
+  unit <- seq_len(nrow(data))
+  if (!is.null(name)) {
+    key <- id_key(data[[name]], call)
+    unit <- match(key, sort(unique(key[!is.na(key)]), method = "radix"))
+  }
+  out <- select(max(0L, unit, na.rm = TRUE))
+  list(rest = data[which(!out[unit]), , drop = FALSE], out = data[which(out[unit]), , drop = FALSE],
+       n = c(sum(!out), sum(out)))
+}

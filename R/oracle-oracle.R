@@ -116,7 +116,7 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
   if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$remote$move,
-                                      again = if (!is.null(records$clock)) read_again(records)))
+                                      again = read_again(records)))
 }
 
 # Of a job or a claim, in the coordinates of the mapped rows.
@@ -151,9 +151,14 @@ create_of_rows <- function(records, loss, budget, radius, intercept, neighbours,
 
 create_of_feed <- function(records, loss, budget, radius, intercept, neighbours, reproducible) {
   size <- rows_size(records$rows)
-  .Call(ffi_oracle_create_stream, records$feed, records$remote, records$n, size$dense, size$indicators, intercept,
-        radius, loss$name, loss$parameter, budget$pointer, neighbours, reproducible, keeps_records(records),
+  .Call(ffi_oracle_create_stream, records$feed, records$remote, as.double(records$n), size$dense, size$indicators,
+        intercept, radius, loss$name, loss$parameter, budget$pointer, neighbours, reproducible, keeps_records(records),
         cache_folder(records$cache), records$network)
+}
+
+# A public bound on the number of rows.
+max_rows <- function(x) {
+  if (is.null(x$persons)) x$n else as.double(x$persons$n %||% x$n) * x$persons$most
 }
 
 # Numbers of dense columns and of each factor's indicators.
@@ -164,13 +169,14 @@ rows_size <- function(rows) {
 
 keeps_records <- function(records) {
   size <- rows_size(records$rows)
-  keeps_rows(records$cache, records$n, size$dense, length(size$indicators))
+  keeps_rows(records$cache, max_rows(records), size$dense, length(size$indicators))
 }
 
-# Of rows that come again in each pass: the clock (source-stream.R), and the bytes that they would need in memory.
+# Of rows that come again in each pass: the clock (source-stream.R), and the bytes that they would need in memory. The
+# time of a pass tells the number of rows, which persons have private.
 read_again <- function(records) {
+  if (is.null(records$clock) || !is.null(records$persons) || keeps_records(records)) return(NULL)
   size <- rows_size(records$rows)
-  if (keeps_records(records)) return(NULL)
   list(clock = records$clock, bytes = rows_bytes(records$n, size$dense, length(size$indicators)))
 }
 

@@ -99,12 +99,14 @@ no_smooths <- matrix(double(), 0L, 2L, dimnames = list(NULL, c("lower", "upper")
 # Noisy counts of the values of columns, those of these names, in the cells of their breaks.
 release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible, names = base::names(columns)) {
   ask <- attr(columns, "ask")
+  used <- attr(columns, "used")
   out <- if (!inherits(columns, "dp_stream_columns")) {
     .Call(ffi_ranges_release, budget$pointer, unname(columns[names]), unname(breaks), attr(columns, "persons"), rho,
           neighbours, reproducible)
   } else if (is.null(ask)) {
-    .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names), attr(columns, "rows"),
-          unname(breaks), rho, neighbours, reproducible)
+    .Call(ffi_ranges_release_stream, budget$pointer, attr(columns, "feed")(names),
+          as.double(if (is.null(used)) attr(columns, "rows") else sum(as.double(used))), used, unname(breaks), rho,
+          neighbours, reproducible)
   } else {
     .Call(ffi_ranges_release_remote, budget$pointer, ask(names, breaks), attr(columns, "rows"), unname(breaks), rho,
           neighbours, reproducible)

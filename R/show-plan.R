@@ -27,7 +27,8 @@ metric_names <- c(log_loss = "log-loss", brier = "Brier score", accuracy = "accu
 print.dp_curve <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits) %||% 3
-  cat("<dp_curve> ", metric_names[[x$metric]], " of ", x$tested, " held-out records, of fits to ", x$n, " at delta = ",
+  cat("<dp_curve> ", metric_names[[x$metric]], " of ", x$tested, " held-out ",
+      if (is.null(x$persons)) "records" else "persons", ", of fits to ", x$n, " at delta = ",
       format(x$delta, digits = 3), "\n", sep = "")
   if (x$public) {
     cat("Free of charge, and not private: the data must be public or simulated\n")

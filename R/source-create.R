@@ -117,6 +117,17 @@
 #' missing, and makes its row a null record; it is not counted or reported anywhere. Numbers, dates and times that come
 #' as text must be plain ASCII, dates and times of at most 1000 bytes. Printing a source shows its types.
 #'
+#' # Persons
+#' With `id` the rows of a source belong to persons, who are protected with all of their rows (see the section Persons
+#' of [dp_sosp()]). They may lie anywhere, in several chunks or files. A pass over this column alone, when the source is
+#' made, finds the persons and counts their rows; its memory is proportional to the number of persons. `n` is then the
+#' number of persons: `NULL` is that of the different ids, and a declared one may be larger, where some persons may have
+#' no rows: they count as persons with null records. Fewer than there are ids is an error. The number of rows is
+#' private: no message and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that
+#' come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
+#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` and `push`
+#' do not go with `id`.
+#'
 #' # What is guaranteed
 #' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,
 #' or with the rows in another order, is an error and releases nothing;
@@ -131,7 +142,8 @@
 #'
 #' @param x A function, the paths of files or folders, or a DBI connection.
 #' @param query Name of a table or an SQL query.
-#' @param n Number of rows; `NULL` counts them, for functions and CSV files in an extra pass.
+#' @param n Number of rows; `NULL` counts them, for functions and CSV files in an extra pass. With `id` the number of
+#'   persons, see the section Persons.
 #' @param levels A named list of the levels of columns, such as `list(sex = c("f", "m"))`.
 #' @param types A named vector such as `c(age = "numeric")`: columns that are `"numeric"`, `"logical"`, `"character"`,
 #'   `"Date"` or `"POSIXct"` (text such as 2026-05-31, and 2026-05-31 23:59:59 in UTC) whatever the first chunk shows.
@@ -139,9 +151,11 @@
 #' @param chunk Number of rows to read at a time, from CSV files and databases.
 #' @param cache Are the rows kept during a fit, and where? See the section Time.
 #' @param push Does the database compute the sums? See the section Sums in the database.
+#' @param id Name of the column that says whose row it is, or `NULL`. See the section Persons.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, for [dp_sosp()] as `data` or [dp_oracle()] as `x`.
-#'   It holds no data except a digest of each column, and what the function or the connection holds.
+#'   It holds no data except a digest of each column, with `id` the ids and their numbers of rows, and what the function
+#'   or the connection holds.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a source that
 #'   fails, in a fit too; `dpsosp_error_file` in a fit where the disk has no room for all rows of `cache = "file"`.
 #' @seealso [dp_sosp()], [dp_oracle()].
@@ -165,7 +179,8 @@ dp_source <- function(x, ...) {
 
 #' @rdname dp_source
 #' @export
-dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, cache = "auto", ...) {
+dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, cache = "auto", id = NULL,
+                               ...) {
   call <- sys.call(-1)
   check_dots(call)
   cache <- check_cache(cache, call)
@@ -178,7 +193,8 @@ dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = 
     }
     list(read = reader, close = function() NULL)
   }
-  new_source(open, "a function", n, levels, types, once = once, cache = cache, call = call)
+  source <- new_source(open, "a function", n, levels, types, once = once, cache = cache, id = id, call = call)
+  with_persons(source, id, call)
 }
 
 check_cache <- function(cache, call) {
@@ -198,19 +214,22 @@ dp_source.default <- function(x, ...) {
 
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
 # the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
-# source that can be read only once has an environment `once`, which records whether it was read.
+# source that can be read only once has an environment `once`, which records whether it was read. With an id rows are
+# not counted: with_persons() sets a missing n.
 new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE, cache = "auto",
-                       call = sys.call(-1)) {
+                       id = NULL, call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
   first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
   if (is.null(first)) abort("source", "The source has no rows.", call = call)
   schema <- source_schema(shown(first), levels, types, call)
-  if (is.null(n)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  if (is.null(n) && is.null(id)) {
+    n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  }
   source_of(open, n, schema, label, once, cache)
 }
 
 source_of <- function(open, n, schema, label, once = FALSE, cache = "none") {
-  structure(class = "dp_source", list(open = open, n = n, schema = schema, label = label,
+  structure(class = "dp_source", list(open = open, n = n, persons = NULL, schema = schema, label = label,
                                       cache = if (once) "none" else cache, # no pass could use what is kept
                                       seen = new.env(parent = emptyenv()), held = new.env(parent = emptyenv()),
                                       once = if (once) list2env(list(read = FALSE), parent = emptyenv())))
@@ -224,14 +243,6 @@ declared_columns <- function(n, levels, types, call) {
           "columns that it uses.", call = call)
   }
   list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
-}
-
-# Errors of a reader are shown when a source is made, and nowhere else (R/source-stream.R).
-read_source <- function(code, call) {
-  tryCatch(muted(code), error = function(e) {
-    text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
-    abort("source", text, conditionMessage(e), call = call)
-  })
 }
 
 first_chunk <- function(open) {
@@ -321,7 +332,8 @@ check_levels <- function(levels, columns, call) {
 print.dp_source <- function(x, ...) {
   check_dots()
   columns <- length(x$schema)
-  cat("<dp_source> ", x$n, " rows of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label,
+  of <- if (is.null(x$persons)) "rows" else paste0("persons, by `", x$persons$name, "`, with rows")
+  cat("<dp_source> ", x$n, " ", of, " of ", columns, if (columns == 1L) " column" else " columns", ", from ", x$label,
       if (!is.null(x$once)) ", once", "\n", sep = "")
   kinds <- vapply(x$schema, function(x) if (is.na(column_kind(x))) class(x)[1] else column_kind(x), "")
   for (kind in unique(kinds)) cat("  ", kind, ": ", toString(names(kinds)[kinds == kind], width = 80), "\n", sep = "")

@@ -2,7 +2,8 @@
 
 #' @rdname dp_source
 #' @export
-dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, cache = "auto", ...) {
+dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, cache = "auto", id = NULL,
+                                ...) {
   call <- sys.call(-1)
   check_dots(call)
   cache <- check_cache(cache, call)
@@ -12,10 +13,13 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
   x <- normalizePath(x)
   if (kind == "csv") {
-    return(new_source(csv_opener(x, chunk), label, n, levels, types, shown = csv_shown, cache = cache, call = call))
+    source <- new_source(csv_opener(x, chunk), label, n, levels, types, shown = csv_shown, cache = cache, id = id,
+                         call = call)
+    return(with_persons(source, id, call))
   }
   count <- function() sum(vapply(x, function(file) as.double(nanoparquet::read_parquet_info(file)$num_rows), 0))
-  new_source(parquet_opener(x), label, n, levels, types, count, cache = cache, call = call)
+  source <- new_source(parquet_opener(x), label, n, levels, types, count, cache = cache, id = id, call = call)
+  with_persons(source, id, call)
 }
 
 # The files of folders and patterns are taken once, in the order of their names.
@@ -129,7 +133,7 @@ csv_shown <- function(first) {
 #' @rdname dp_source
 #' @export
 dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, push = FALSE,
-                                   cache = "auto", ...) {
+                                   cache = "auto", id = NULL, ...) {
   call <- sys.call(-1)
   check_dots(call)
   cache <- check_cache(cache, call)
@@ -143,8 +147,12 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
   from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ")")
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from, "AS t"))[[1]]
   source <- new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
-                       cache = cache, call = call)
+                       cache = cache, id = id, call = call)
   source$open <- query_opener(x, from, chunk, read_source(value_forms(x, from, source$schema), call))
+  if (push && !is.null(id)) {
+    abort("argument", "With `id` the rows are read in chunks: leave out `push`.", call = call)
+  }
+  source <- with_persons(source, id, call)
   if (push) source$push <- open_push(x, from, call)
   source
 }

@@ -71,6 +71,13 @@
 #'
 #' `"spider"` and [dp_certify()] are refused, because they read rows in one order, and so is [dp_oracle()].
 #'
+#' # Persons
+#' With `id` the rows belong to persons, who are protected with all of their rows (see the section Persons of
+#' [dp_sosp()]). Each worker counts the rows of its own persons, and the numbers of persons of the shards are public,
+#' not those of rows. All rows of a person must be in one shard. Workers do not compare their ids: who has rows in two
+#' shards counts as two persons, and is protected as two persons together are ([dp_convert()], `group`). Tables of
+#' databases have no `id`.
+#'
 #' @param x The shards: a list of functions without arguments, each of which returns a data frame (or a source, see the
 #'   section Tables of databases) and is run by the worker (it is sent there with its environment, so it should read the
 #'   data, not hold them); or paths of CSV or Parquet files on the workers' hosts: a vector with one path for each
@@ -78,6 +85,7 @@
 #' @param compute Names of mirai's compute profiles, see the section Workers.
 #' @param levels,types Levels and types of columns, as in [dp_source()].
 #' @param timeout Largest number of seconds for an answer, or for reading a shard.
+#' @param id Name of the column that says whose row it is, or `NULL`.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, to be given to [dp_sosp()] or [dp_inference()] as data.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a worker or a shard that
@@ -96,7 +104,7 @@
 #' for (worker in c("a", "b")) mirai::daemons(0, .compute = worker)
 #' }
 #' @export
-dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, ...) {
+dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, id = NULL, ...) {
   call <- sys.call()
   check_dots(call)
   require_given()
@@ -107,11 +115,12 @@ dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeo
   check_workers(compute, call)
   shards <- list(where = x, compute = rep_len(compute, length(x)), key = new_key(), id = NULL,
                  timeout = check_number(timeout, "timeout", 0, call = call))
-  seen <- read_source(ask_workers(shards, "look", list(levels = levels, types = types)), call)
+  seen <- read_source(ask_workers(shards, "look", list(levels = levels, types = types, persons = id)), call)
   check_alike(seen, call)
   source <- source_of(rows_stay, as_rows(sum(shard_rows(seen)), call), seen[[1]]$schema,
                       paste(length(x), if (length(x) == 1L) "shard" else "shards"))
   source$shards <- c(shards, list(n = shard_rows(seen), linked = seen[[1]]$linked))
+  if (!is.null(id)) source$persons <- list(name = id)
   source
 }
 
@@ -209,7 +218,7 @@ check_answer <- function(answer, shards, i, step) {
     abort_shard(shards, i, "an answer to another query")
   }
   if (!is.null(shards$n) && !identical(as.double(answer$n), summed_rows(shards, i))) {
-    abort_shard(shards, i, "another number of rows")
+    abort_shard(shards, i, "another number of rows or persons")
   }
   answer
 }
@@ -328,13 +337,14 @@ shard_records <- function(source, design, response, bare = FALSE, network = NULL
   weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)
   columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
   open <- function(loss, intercept, radius) {
-    used <- if (bare) response_used(design) else names(design$schema)
+    used <- union(if (bare) response_used(design) else names(design$schema), source$persons$name)
     open_shards(source, used, columns, weighing$most %||% 0, list(
       schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
-      intercept = intercept, radius = radius, network = network
+      intercept = intercept, radius = radius, network = network, persons = source$persons
     ), dim)
   }
-  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing, network = network)
+  list(feed = function(what) FALSE, n = source$n, rows = rows, push = open, weighing = weighing, network = network,
+       persons = remote_persons(source))
 }
 
 # The list of src/r_remote.c.
@@ -390,8 +400,9 @@ shard_columns <- function(source, design) shard_counted(source, design, names = 
 # The coded responses, as stream_counted(); or columns of these names, where there is no response.
 shard_counted <- function(source, design, response = NULL, names = response$name) {
   ask <- function(some, breaks) {
-    request <- list(schema = source$schema, columns = names(design$schema), design = design, response = response,
-                    names = some, breaks = unname(breaks))
+    request <- list(schema = source$schema, columns = union(names(design$schema), source$persons$name),
+                    design = design, response = response, names = some, breaks = unname(breaks),
+                    persons = source$persons)
     shards <- source$shards
     shards$id <- new_key()
     limit <- list(length = sum(lengths(breaks) - 1L), size = sqrt(length(some)))

@@ -9,8 +9,10 @@
 # columns: the columns that the chunks need; map: from a chunk's data frame to the list of rows and y.
 # clock: an environment that gets the seconds of the last pass.
 stream_feed <- function(source, columns, map, clock = NULL) {
+  columns <- union(columns, source$persons$name)
   reader <- NULL
   began <- NULL
+  taken <- NULL
   pass <- 0L
   digests <- NULL
   steps <- list(
@@ -21,13 +23,18 @@ stream_feed <- function(source, columns, map, clock = NULL) {
       pass <<- pass + 1L
       digests <<- lapply(stats::setNames(nm = columns), function(name) raw(8))
       reader <<- source$open(columns)
+      taken <<- if (!is.null(source$persons)) person_taker(source$persons)
       TRUE
     },
     read = function() {
-      chunk <- next_chunk(source, reader, columns)
-      if (is.null(chunk)) return(check_same_rows(source, digests))
-      digests <<- Map(function(digest, column) .Call(ffi_column_digest, digest, column), digests, chunk)
-      map(chunk)
+      repeat {
+        chunk <- next_chunk(source, reader, columns)
+        if (is.null(chunk)) return(check_same_rows(source, digests))
+        digests <<- Map(function(digest, column) .Call(ffi_column_digest, digest, column), digests, chunk)
+        if (is.null(taken)) return(map(chunk))
+        some <- taken(chunk)
+        if (length(some$person) > 0L) return(c(map(some$data), some["person"]))
+      }
     },
     close = function() {
       clock$seconds <- proc.time()[["elapsed"]] - began
@@ -46,6 +53,14 @@ stream_feed <- function(source, columns, map, clock = NULL) {
       interrupt = function(e) NA
     )
   }
+}
+
+# Errors of a reader are shown when a source is made, and nowhere else.
+read_source <- function(code, call) {
+  tryCatch(muted(code), error = function(e) {
+    text <- if (inherits(e, "dpsosp_error")) "" else "The source cannot be read: "
+    abort("source", text, conditionMessage(e), call = call)
+  })
 }
 
 # A source that can be read only once has a single pass.
@@ -177,9 +192,10 @@ stream_records <- function(source, design, response, call, rows = design_rows) {
       design_weighing(design, response, data, call)[c("weight", "offset")])
   }
   clock <- new.env(parent = emptyenv())
-  list(feed = stream_feed(source, names(design$schema), map, clock), n = source$n, cache = source$cache,
-       rows = rows(design, source$schema, call = call), push = stream_push(source, design, response),
-       weighing = design_weighing(design, response, source$schema, call), held = source$held, clock = clock)
+  c(list(feed = stream_feed(source, names(design$schema), map, clock), cache = source$cache,
+         rows = rows(design, source$schema, call = call), push = stream_push(source, design, response),
+         weighing = design_weighing(design, response, source$schema, call), held = source$held, clock = clock),
+    stream_persons(source))
 }
 
 # Oracles of a fit free their rows with it, and not when R collects them. held: an environment in which a source notes
@@ -209,8 +225,8 @@ stream_responses <- function(source, design, response, call) {
   map <- function(data) {
     list(rows = matrix(0, nrow(data), 0), y = coded_response(design, response, data, call))
   }
-  list(feed = stream_feed(source, response_used(design), map), n = source$n, rows = matrix(0, 0, 0),
-       push = stream_push(source, design, response, bare = TRUE))
+  c(list(feed = stream_feed(source, response_used(design), map), rows = matrix(0, 0, 0),
+         push = stream_push(source, design, response, bare = TRUE)), stream_persons(source))
 }
 
 # The columns of the data that the responses of the used records need.
@@ -221,6 +237,10 @@ source_rows <- function(source, y, storage, call) {
   check_stream_storage(check_choice(storage, storage_known, "storage", call), call)
   if (!is.null(source$once)) refuse_once(call)
   if (!is.null(source$shards)) abort("argument", "Shards are for `dp_sosp()` with a formula.", call = call)
+  if (!is.null(source$persons)) {
+    abort("argument", "The source's records belong to persons, by `id`, and an oracle protects records: make a source ",
+          "without `id` that has one record of each person.", call = call, class = "dpsosp_error_persons")
+  }
   if (!is.character(y) || length(y) != 1L || !y %in% names(source$schema)) {
     abort("argument", "`y` must be the name of the source's column that is the response, not ", describe(y), ".",
           call = call)
@@ -268,7 +288,7 @@ stream_columns <- function(source, design, call) {
     }
     stream_feed(source, columns_used(design, design$predictors[some]), map)
   }
-  new_stream_columns(names, source$n, feed = feed)
+  new_stream_columns(names, source$n, feed = feed, used = source$persons$used)
 }
 
 # The coded responses, as such a list of one column.
@@ -283,11 +303,12 @@ stream_counted <- function(source, design, response, call) {
     map <- function(data) list(rows = cbind(coded_response(design, response, data, call)))
     stream_feed(source, response_used(design), map)
   }
-  new_stream_columns(response$name, source$n, feed = feed)
+  new_stream_columns(response$name, source$n, feed = feed, used = source$persons$used)
 }
 
-# feed: function(names); or, of a database and of shards, ask: function(names, breaks).
-new_stream_columns <- function(names, rows, feed = NULL, ask = NULL) {
-  structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = rows,
-            feed = feed, ask = ask)
+# n: of records or persons; feed: function(names); or, of a database and of shards, ask: function(names, breaks). used:
+# where records belong to persons the number of rows of each one, which a pass yields.
+new_stream_columns <- function(names, n, feed = NULL, ask = NULL, used = NULL) {
+  structure(stats::setNames(vector("list", length(names)), names), class = "dp_stream_columns", rows = n,
+            feed = feed, ask = ask, used = used)
 }

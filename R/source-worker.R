@@ -5,7 +5,7 @@
 # A request is a list of
 #   step     a name of worker_steps
 #   shard    a function that returns a data frame, or paths of files
-#   n        its number of rows, once that is known
+#   n        its number of rows, or of persons, once that is known
 #   key, id  of the shard, and of the opened rows: a sum is over the rows that this process opened, or it is an error
 # and of what the step needs.
 
@@ -15,21 +15,25 @@ opened <- new.env(parent = emptyenv())
 worker_steps <- list(
   # The public facts of a shard.
   look = function(request) {
-    source <- shard_source(request$shard, request$levels, request$types)
+    source <- shard_source(request$shard, request$levels, request$types, request$persons)
     if (!is.null(source$push)) assign(request$key, source, linked)
     list(n = source$n, schema = source$schema, version = worker_version(), linked = !is.null(source$push))
   },
-  # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. digests: of
-  # the columns.
+  # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. persons:
+  # NULL, or the name of the id and the largest number of records of a person; n is then the number of persons, here and
+  # below. digests: of the columns.
   open = function(request) {
     if (request$linked) return(open_linked(request))
     data <- shard_data(request)
-    made <- map_records(request, data)
+    persons <- shard_persons(request, data)
+    made <- map_records(request, persons_frame(data, persons))
     pointer <- create_shard(request, made)
     weighing <- made$weighing
     if (!is.null(weighing)) .Call(ffi_shard_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
-    assign(request$key, list(id = request$id, n = nrow(data), pointer = pointer), opened)
-    list(n = nrow(data), schema = schema_digest(data),
+    if (!is.null(persons)) .Call(ffi_shard_set_persons, pointer, persons_core(persons))
+    n <- persons$n %||% nrow(data)
+    assign(request$key, list(id = request$id, n = n, pointer = pointer), opened)
+    list(n = n, schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
   },
   # Before anything is charged: can a database compute these columns?
@@ -38,10 +42,12 @@ worker_steps <- list(
   counts = function(request) {
     if (request$linked) return(count_linked(request))
     data <- shard_data(request)
+    persons <- shard_persons(request, data)
+    share <- if (is.null(persons)) rep(1, nrow(data)) else raw_shares(persons)
     counts <- Map(function(column, breaks) {
-      tabulate(findInterval(column, breaks, rightmost.closed = TRUE), length(breaks) - 1L)
-    }, counted_columns(request, data), request$breaks)
-    list(n = nrow(data), sum = as.double(unlist(counts)))
+      cell_sums(findInterval(column, breaks, rightmost.closed = TRUE), share, length(breaks) - 1L)
+    }, counted_columns(request, persons_frame(data, persons)), request$breaks)
+    list(n = persons$n %||% nrow(data), sum = as.double(unlist(counts)))
   },
   move = function(request) {
     shard <- opened_shard(request)
@@ -151,11 +157,17 @@ end_snapshot <- function(key) {
 
 # ---- reading ----
 
-shard_source <- function(shard, levels = NULL, types = NULL) {
-  if (!is.function(shard)) return(dp_source(shard, levels = levels, types = types))
+shard_source <- function(shard, levels = NULL, types = NULL, id = NULL) {
+  if (!is.function(shard)) return(dp_source(shard, levels = levels, types = types, id = id))
   value <- shard()
-  if (inherits(value, "dp_source")) return(check_linked(value))
-  dp_source(one_chunk(value), levels = levels, types = types)
+  if (!inherits(value, "dp_source")) return(dp_source(one_chunk(value), levels = levels, types = types, id = id))
+  if (is.null(id) && is.null(value$persons)) return(check_linked(value))
+  abort("source", "With `id` a shard's function must return a data frame.", call = NULL)
+}
+
+shard_persons <- function(request, data) {
+  id <- request$persons
+  if (!is.null(id)) new_persons(data[[id$name]], id$most, NULL)
 }
 
 one_chunk <- function(data) {
@@ -182,6 +194,15 @@ shard_data <- function(request) {
 
 shard_opener <- function(shard) {
   function(columns) list(read = one_chunk(shard())(), close = function() NULL)
+}
+
+# The sums of the shares in each cell, which are exact; cells beyond the first and the last one do not count.
+cell_sums <- function(cell, share, cells) {
+  there <- which(cell >= 1L & cell <= cells)
+  found <- rowsum(share[there], cell[there])
+  sums <- numeric(cells)
+  sums[as.integer(rownames(found))] <- found
+  sums
 }
 
 counted_columns <- function(request, data) {

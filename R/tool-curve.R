@@ -21,7 +21,8 @@
 #'
 #' # Held-out records
 #' The record in row i is held out where floor(i `holdout`) > floor((i - 1) `holdout`), by default every fifth one: the
-#' row number, which is public, decides, never a value. With `newdata` all of `data` are used for fitting.
+#' row number, which is public, decides, never a value. With `id` the i-th of the sorted ids takes the row's place. With
+#' `newdata` all of `data` are used for fitting.
 #'
 #' @param formula As in [dp_sosp()].
 #' @param data A data frame.
@@ -33,6 +34,8 @@
 #' @param newdata Other records to evaluate on, instead of a part of `data`; in private use from other persons.
 #' @param public Are the data public or simulated?
 #' @param budget From [dp_budget()]: pays for private data.
+#' @param id,records As in [dp_sosp()]: persons are then fitted or held out, each with all their records, by the place
+#'   of the id among all ids in their order; a person's score is the mean of those of the person's records.
 #' @param label For a `budget` with a `store`: a text that it keeps, see [budget-stores].
 #' @param holdout Fraction of the rows that are held out, between 0 and 1.
 #' @param cores Number of processes that fit at the same time. More than 1 needs the package mirai and public data.
@@ -48,7 +51,7 @@
 #'     `eps`, `rep`, `value` of the metric, a mean over held-out records, and `se`, the standard error of a private
 #'     evaluation (else `NA`);
 #'   * `lines`: the metric of the constant prediction and of the non-private fit (public data only);
-#'   * `metric`, `public`, `noise`, `n` and `tested` (numbers of records), `delta`;
+#'   * `metric`, `public`, `noise`, `n` and `tested` (numbers of records or, with `id`, of persons), `delta`;
 #'   * `cost` (private data only): `mu`, `rho` and `eps` of everything together, and `evaluations`, the rho of the
 #'     evaluations alone, on the held-out records.
 #'
@@ -74,29 +77,35 @@
 #' @export
 dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "auto", reps = 5, metric = NULL,
                      newdata = NULL, public = FALSE, budget = NULL, holdout = 0.2, cores = 1, delta = NULL,
-                     clip = 0.01, noise = c("secure", "reproducible"), progress = interactive(), label = NULL, ...) {
+                     clip = 0.01, noise = c("secure", "reproducible"), progress = interactive(), label = NULL,
+                     id = NULL, records = 1000, ...) {
   require_given()
   call <- scrub_call(match.call(), quote(dp_curve))
   check_data(data, "data", call)
   if (!is.null(newdata)) check_data(newdata, "newdata", call)
   public <- check_flag(public, "public", call)
-  held <- if (is.null(newdata)) held_out(nrow(data), check_share(holdout, "holdout", call)) else logical(nrow(data))
+  of <- frame_persons(substitute(id), records, data, call)[c("name", "most")]
+  parts <- split_units(data, of$name, function(n) {
+    if (is.null(newdata)) held_out(n, check_share(holdout, "holdout", call)) else logical(n)
+  }, call)
   curve <- list(
-    formula = formula, train = data[!held, , drop = FALSE], test = newdata %||% data[held, , drop = FALSE],
+    formula = formula, train = parts$rest, test = newdata %||% parts$out, persons = of, n = parts$n[1],
     points = curve_grid(eps, methods, if (public) check_count(reps, "reps", call = call) else 1L, call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call), public = public, budget = budget,
     asked = list(label = check_label(label, call)),
     cores = check_count(cores, "cores", call = call), settings = curve_settings(list(...), call),
     noise = check_noise(noise, call), progress = check_flag(progress, "progress", call), call = call
   )
-  if (nrow(curve$train) == 0L || nrow(curve$test) == 0L) {
+  curve$judges <- curve_persons(curve, curve$test)
+  curve$tested <- curve$judges$n %||% nrow(curve$test)
+  if (curve$n == 0L || curve$tested == 0L) {
     abort("argument", "There must be records to fit and records to evaluate on.", call = call)
   }
   if (!public && !missing(reps) && !identical(as.double(reps), 1)) {
     abort("argument", "On private data `reps` is 1: each repetition is paid for. Simulate, or leave it out.",
           call = call)
   }
-  curve$delta <- if (is.null(delta)) budget$delta %||% (1 / nrow(curve$train)^2) else check_delta(delta, call)
+  curve$delta <- if (is.null(delta)) budget$delta %||% (1 / curve$n^2) else check_delta(delta, call)
   curve$metric <- curve_metric(metric, curve)
   new_curve(if (public) public_points(curve) else private_points(curve))
 }
@@ -113,7 +122,8 @@ curve_metric <- function(metric, curve) {
 }
 
 curve_design <- function(curve) {
-  design <- design_template(curve$formula, curve$train, curve$settings$bounds %||% "private", call = curve$call)
+  train <- curve$train[setdiff(names(curve$train), curve$persons$name)]
+  design <- design_template(curve$formula, train, curve$settings$bounds %||% "private", call = curve$call)
   refuse_smooths(design, "A curve", curve$call)
 }
 
@@ -133,10 +143,6 @@ curve_grid <- function(eps, methods, reps, call) {
 curve_settings <- function(dots, call) {
   taken <- c("loss", "penalty", "bounds", "radius", "target", "neighbours", "start", "storage", "geometry", "control")
   given <- if (is.null(names(dots))) character(length(dots)) else names(dots)
-  if ("id" %in% given) {
-    abort("argument", "`id` is for `dp_sosp()`: a curve splits the data by records, not by persons. Give `dp_curve()` ",
-          "one record of each person.", call = call, class = "dpsosp_error_persons")
-  }
   unknown <- setdiff(given, taken)
   if (length(unknown) > 0L) {
     hint <- argument_hint(unknown[1], c(names(formals(dp_curve)), taken))
@@ -150,10 +156,24 @@ curve_settings <- function(dots, call) {
 
 # The messages and warnings of a fit would be repeated for each point.
 curve_fit <- function(curve, method, eps, budget = NULL) {
-  suppressWarnings(suppressMessages(do.call(dp_sosp.formula, c(
+  suppressWarnings(suppressMessages(do.call(curve_fitter(curve), c(
     list(curve$formula, curve$train, eps = eps, delta = curve$delta, method = method, budget = budget,
          noise = curve$noise, progress = FALSE), curve$settings
   ), quote = TRUE)), "dpsosp_warning")
+}
+
+# dp_sosp() takes the name of an id as it is written, which do.call() would quote.
+curve_fitter <- function(curve) {
+  of <- curve$persons
+  if (is.null(of)) return(dp_sosp.formula)
+  function(...) eval(bquote(dp_sosp.formula(..., id = .(of$name), records = .(of$most))))
+}
+
+# The persons of a part of the data, or NULL.
+curve_persons <- function(curve, data) {
+  if (!is.null(curve$persons) && nrow(data) > 0L) {
+    frame_persons(curve$persons$name, curve$persons$most, data, curve$call)
+  }
 }
 
 public_points <- function(curve) {
@@ -175,15 +195,20 @@ public_point <- function(i, curve, seeds) {
   on.exit(do.call(RNGkind, as.list(kind)))
   if (!is.null(seeds)) set.seed(seeds[i], "Mersenne-Twister", "Inversion", "Rejection")
   fit <- curve_fit(curve, curve$points$method[i], curve$points$eps[i])
-  records <- held_out_records(fit, curve$test, NULL, curve$call)
+  records <- held_out_records(fit, judged(curve), NULL, curve$call)
   list(chosen = fit$method, value = exact_metric(curve, records, fit), fit = fit[c("response", "level", "loss")],
        level = records$level)
 }
 
+# The held-out records whose scores count.
+judged <- function(curve) persons_frame(curve$test, curve$judges)
+
 # The metric as an evaluation would compute it without noise.
 exact_metric <- function(curve, records, fit) {
   columns <- score_columns(fit, records, curve$metric, curve$clip)
-  means <- vapply(columns, function(score) score$lower + score$width * mean(score$values), 0)
+  means <- vapply(columns, function(score) {
+    score$lower + score$width * mean(person_means(score$values, curve$judges))
+  }, 0)
   estimates <- with_explained(data.frame(metric = names(columns), estimate = means, se = 0, sampling = NA_real_))
   estimates$estimate[estimates$metric == curve$metric]
 }
@@ -229,13 +254,19 @@ start_processes <- function(cores) {
 # need of a private fit.
 curve_lines <- function(curve, fit, level) {
   design <- curve_design(curve)
+  learners <- curve_persons(curve, curve$train)
+  curve$share <- if (!is.null(learners)) 1 / tabulate(learners$code)[learners$code]
+  curve$train <- persons_frame(curve$train, learners)
+  curve$test <- judged(curve)
   answers <- function(data) design_response(design, data, call = curve$call)
   metric <- function(link) {
     exact_metric(curve, c(scored_records(fit$response, link, answers(curve$test)), list(level = level)), fit)
   }
   train <- response_code(fit$response, answers(curve$train))
   if (has_classes(fit$loss)) {
-    counts <- tabulate(round(train * length(fit$response$labels)), length(fit$response$labels))
+    k <- length(fit$response$labels)
+    share <- curve$share %||% rep(1, length(train))
+    counts <- vapply(seq_len(k), function(i) sum(share[which(round(train * k) == i)]), 0)
     return(c(constant = metric(matrix(log(counts / sum(counts)), nrow(curve$test), length(counts), byrow = TRUE))))
   }
   exact <- exact_family(fit, train)
@@ -256,7 +287,7 @@ exact_link <- function(curve, terms, exact) {
   name <- ".dp_curve_response"
   curve$train[[name]] <- exact$y
   formula <- stats::formula(paste(name, "~", paste(terms, collapse = " + ")), env = asNamespace("stats"))
-  fit <- suppressWarnings(stats::glm(formula, exact$family, curve$train))
+  fit <- suppressWarnings(do.call(stats::glm, list(formula, exact$family, curve$train, weights = curve$share)))
   test <- curve$test
   for (v in intersect(names(fit$xlevels), names(test))) test[[v]] <- factor(test[[v]], fit$xlevels[[v]])
   suppressWarnings(stats::predict(fit, test))
@@ -274,7 +305,7 @@ private_points <- function(curve) {
   curve$cost <- curve_cost(sum(.Call(ffi_gdp_mu, points$eps, rep(curve$delta, m))^2) / 2, curve$delta)
   refuse_cost(curve)
   rehearse(curve)
-  warn_delta(max(curve$delta, curve$budget$delta), nrow(curve$train), curve$call)
+  warn_delta(max(curve$delta, curve$budget$delta), curve$n, curve$call)
   inform("curve", "Fits and evaluations of ", m, if (m == 1L) " point cost " else " points cost ",
          amount_text(curve$cost), " together")
   if (is_stored(curve$budget)) curve$budget <- reserve_curve(curve)
@@ -300,7 +331,8 @@ private_points <- function(curve) {
 reserve_curve <- function(curve) {
   neighbours <- curve$settings$neighbours %||% "replace-one"
   check_relation(curve$budget, neighbours, curve$call)
-  claim <- c(curve[c("asked", "delta", "call")], list(n = nrow(curve$train), neighbours = neighbours))
+  claim <- c(curve[c("asked", "delta", "call")], list(n = curve$n, neighbours = neighbours),
+             list(persons = curve$persons))
   reserve_part(curve$budget, curve$cost$rho * (1 + 1e-12), claim, "dp_curve")
 }
 
@@ -314,7 +346,11 @@ curve_evaluation <- function(curve, fit, records, budget, m) {
 
 # Runs each method once on null records, so that arguments that a method refuses are found before anything is charged.
 rehearse <- function(curve) {
-  nobody <- function(data) data[rep(NA_integer_, 20), , drop = FALSE]
+  nobody <- function(data) {
+    data <- data[rep(NA_integer_, 20), , drop = FALSE]
+    if (!is.null(curve$persons)) data[[curve$persons$name]] <- seq_len(20)
+    data
+  }
   test <- nobody(curve$test)
   curve$train <- nobody(curve$train)
   curve$noise <- "secure"
@@ -370,7 +406,7 @@ amount_text <- function(cost) {
 new_curve <- function(curve) {
   points <- curve$points[c("method", "chosen", "eps", "rep", "value", "se")]
   structure(class = "dp_curve", list(
-    points = points, lines = curve$lines, metric = curve$metric, public = curve$public, n = nrow(curve$train),
-    tested = nrow(curve$test), delta = curve$delta, cost = curve$cost, noise = curve$noise
+    points = points, lines = curve$lines, metric = curve$metric, public = curve$public, n = curve$n,
+    tested = curve$tested, persons = curve$persons["most"], delta = curve$delta, cost = curve$cost, noise = curve$noise
   ))
 }

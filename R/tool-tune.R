@@ -6,8 +6,8 @@
 #' facts at no cost, unless there is reason to expect a candidate to be much better.
 #'
 #' # How it is paid for
-#' Rows are held out by their number, every fifth by default. A record is in one of the two parts, so fits and scores
-#' do not add up: each part may spend the whole budget. With k candidates and `strategy`
+#' Rows are held out by their number, every fifth by default (with `id` persons by their ids). A record is in one of the
+#' two parts, so fits and scores do not add up: each part may spend the whole budget. With k candidates and `strategy`
 #' * `"split"`: all are fitted, each with \eqn{1/\sqrt k} of the budget in the unit mu (noise \eqn{\sqrt k} times as
 #'   large). The exponential mechanism chooses, with the whole of `eps`, by the mean scores of the h held-out records:
 #'   with probability 0.95 the chosen score is within \eqn{2 B \log(k/0.05) / (h\,eps)}{2 B log(k / 0.05) / (h eps)} of
@@ -46,6 +46,8 @@
 #' @param holdout Fraction of the records that is held out, from 0.01 to 0.9.
 #' @param strategy `"split"`, `"poisson"` or `"geometric"`.
 #' @param clip,neighbours,noise As in [dp_evaluate()] and [dp_sosp()].
+#' @param id,records As in [dp_sosp()]: persons are then fitted or held out, each with all their records, by the place
+#'   of the id among all ids in their order, and a person's score is the mean of those of the person's records.
 #' @param budget,label `NULL`, or a budget with a `store`, whose part `other` pays `eps` and `delta`, with a text that
 #'   it keeps: [budget-stores].
 #' @param x What `dp_tune()` returns.
@@ -61,8 +63,8 @@
 #'   * `resolution`: in units of the score, by how much the chosen candidate may be worse than the best: with `"split"`
 #'     the bound above, else two standard errors of a difference of scores;
 #'   * `choice`: with `"split"` the ledger of the choice among held-out records, else `NULL`;
-#'   * `cost`: mu of a fit divided by that of the whole budget; `n`: numbers of records for training and held out;
-#'     `privacy`: that of the fit.
+#'   * `cost`: mu of a fit divided by that of the whole budget; `n`: numbers of records, or persons, for training and
+#'     held out; `privacy`: that of the fit.
 #' @section Errors: `dpsosp_error_argument`, and other classes of [dp_sosp()], for the arguments of any candidate,
 #'   before anything is charged; `dpsosp_error_tune` when a run fails afterwards, whichever run it was.
 #' @references Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, theorems 2 and 6.
@@ -79,7 +81,7 @@
 #' @export
 dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, holdout = 0.2,
                     strategy = c("split", "poisson", "geometric"), clip = 0.01, neighbours = "replace-one",
-                    noise = c("secure", "reproducible"), budget = NULL, label = NULL, ...) {
+                    noise = c("secure", "reproducible"), budget = NULL, label = NULL, id = NULL, records = 1000, ...) {
   call <- scrub_call(match.call(), quote(dp_tune))
   refuse_fit_arguments(...names(), call)
   check_dots(call)
@@ -87,15 +89,21 @@ dp_tune <- function(candidates, formula, data, eps, delta = NULL, score = NULL, 
     abort("argument", "`candidates`, `formula`, `data` and `eps` are needed.", call = call)
   }
   check_data(data, "data", call)
+  persons <- frame_persons(substitute(id), records, data, call)
   tune <- list(
     asked = check_promise(list(eps = eps, delta = delta, budget = check_tuned(budget, call), label = label), call),
-    candidates = tune_candidates(candidates, formula, call), n = nrow(data),
+    candidates = tune_candidates(candidates, formula, call),
+    n = persons$n %||% nrow(data), persons = persons[c("name", "most")],
     strategy = check_choice(strategy, c("split", selection_laws), "strategy", call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call),
     neighbours = check_neighbours(neighbours, call), noise = check_noise(noise, call), call = call
   )
-  held_out <- held_out_rows(tune$n, check_number(holdout, "holdout", 0.01, 0.9, open = FALSE, call = call), call)
-  tune[c("training", "held_out")] <- list(data[!held_out, , drop = FALSE], data[held_out, , drop = FALSE])
+  holdout <- check_number(holdout, "holdout", 0.01, 0.9, open = FALSE, call = call)
+  parts <- split_units(data, persons$name, function(n) {
+    held_out_units(n, holdout, call, if (is.null(persons)) "rows" else "persons")
+  }, call)
+  tune[c("training", "held_out", "sizes")] <- list(parts$rest, parts$out, parts$n)
+  tune$judges <- tune_persons(tune, tune$held_out)
   tune$metric <- tune_score(score, tune)
   tune <- told_delta(claim_delta(c(tune, eps = tune$asked$eps)))
   for (name in names(tune$candidates)) check_candidate(name, tune)
@@ -111,12 +119,13 @@ check_tuned <- function(budget, call) {
   abort("argument", "`budget` must be one with a `store`; otherwise give `eps` and `delta` alone.", call = call)
 }
 
+# The persons of a part of the data, or NULL.
+tune_persons <- function(tune, data) {
+  if (!is.null(tune$persons)) frame_persons(tune$persons$name, tune$persons$most, data, tune$call)
+}
+
 # Arguments of fits are those of the candidates.
 refuse_fit_arguments <- function(names, call) {
-  if ("id" %in% names) {
-    abort("argument", "`id` is for `dp_sosp()`: a choice by held-out records is of records, not of persons. Give ",
-          "`dp_tune()` one record of each person.", call = call, class = "dpsosp_error_persons")
-  }
   name <- intersect(names, names(formals(dp_sosp.formula)))
   if (length(name) == 0L) return(invisible())
   abort("argument", "`", name[1], "` is an argument of `dp_sosp()`: give it in each of `candidates`, as in ",
@@ -166,10 +175,10 @@ check_settings <- function(settings, name, call) {
   }
 }
 
-held_out_rows <- function(n, holdout, call) {
-  rows <- held_out(n, holdout)
-  if (any(rows) && !all(rows)) return(rows)
-  abort("argument", "`data` has too few rows, ", n, ": none would be held out, or none would train.", call = call)
+held_out_units <- function(n, holdout, call, what = "rows") {
+  units <- held_out(n, holdout)
+  if (any(units) && !all(units)) return(units)
+  abort("argument", "`data` has too few ", what, ", ", n, ": none would be held out, or none would train.", call = call)
 }
 
 default_scores <- c("log_loss", "accuracy", "deviance", "squared_error")
@@ -211,15 +220,19 @@ choose_plan <- function(tune) {
 # All messages of a run are suppressed, as one about a run that is not chosen would be a release.
 fit_candidate <- function(settings, tune, budget) {
   suppressWarnings(suppressMessages(do.call(dp_sosp, c(settings, list(
-    data = tune$training, budget = budget, neighbours = tune$neighbours, noise = tune$noise, progress = FALSE
+    data = tune$training, budget = budget, neighbours = tune$neighbours, noise = tune$noise, progress = FALSE,
+    id = tune$persons$name, records = tune$persons$most %||% 1
   )))))
 }
 
-# The fit of a candidate, mu-GDP for the training records, and its score on each held-out record, as new_score() has it.
+# The fit of a candidate, mu-GDP for the training records, and its score on each held-out record, or of each held-out
+# person the mean of them, as new_score() has it.
 run_candidate <- function(i, mu, tune) {
   fit <- fit_candidate(tune$candidates[[i]], tune, dp_budget(mu = mu))
-  records <- held_out_records(fit, tune$held_out, NULL, tune$call)
-  list(name = names(tune$candidates)[i], fit = fit, score = score_columns(fit, records, tune$metric, tune$clip)[[1]])
+  records <- held_out_records(fit, persons_frame(tune$held_out, tune$judges), NULL, tune$call)
+  score <- score_columns(fit, records, tune$metric, tune$clip)[[1]]
+  score$values <- person_means(score$values, tune$judges)
+  list(name = names(tune$candidates)[i], fit = fit, score = score)
 }
 
 # Are larger scores better?
@@ -251,7 +264,7 @@ tune_split <- function(tune) {
   index <- .Call(ffi_scores_choose, budget$pointer, merit$values, tune$eps^2 / 8, tune$neighbours, is_for_study(tune))
   chosen <- runs[[index]]
   choice <- dp_ledger(budget)
-  temperature <- merit$width * choice$scale / nrow(tune$held_out) # of means, in units of the metric
+  temperature <- merit$width * choice$scale / tune$sizes[2] # of means, in units of the metric
   # All releases of a fit together have this sensitivity, in units of their noise.
   each <- tune$mu / sqrt(k)
   ledger <- data.frame(what = rep("fit", k), mechanism = "gaussian", rho = each^2 / 2, mu = each, sensitivity = each,
@@ -302,7 +315,7 @@ new_tune <- function(tune, result) {
     fit = fit, chosen = result$run$name, candidates = names(tune$candidates), strategy = result$strategy,
     plan = tune$plan, score = list(metric = tune$metric, estimate = result$estimate, se = result$se),
     resolution = result$resolution, choice = result$choice, cost = result$mu / tune$mu,
-    n = c(training = nrow(tune$training), held_out = nrow(tune$held_out)), privacy = fit$privacy
+    n = stats::setNames(tune$sizes, c("training", "held_out")), persons = tune$persons["most"], privacy = fit$privacy
   ))
 }
 
@@ -317,7 +330,7 @@ print.dp_tune <- function(x, digits = 3, ...) {
   cat(privacy_text(checked_privacy(x$privacy)), sep = "\n")
   cat("Strategy: ", strategy_text(x), "\n", sep = "")
   cat("Cost: the fit's noise is ", show(1 / x$cost), " times that of a fit with the whole budget, and it has ",
-      x$n[["training"]], " of ", sum(x$n), " records\n", sep = "")
+      x$n[["training"]], " of ", sum(x$n), if (is.null(x$persons)) " records" else " persons", "\n", sep = "")
   cat("Gain: ", gain_text(x, show), "\n", sep = "")
   cat("Without reason to expect more than that, `dp_sosp()` with its default method costs less.\n")
   invisible(x)

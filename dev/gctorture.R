@@ -229,7 +229,7 @@ feed <- function(p) {
     if (what == "read") at <<- at + 1
     if (what != "read" || at > 4) return(TRUE)
     rows <- list(x = matrix(runif(5 * p, -1, 1), 5), codes = matrix(c(0:2, 0:1), 5), indicators = 2L)
-    list(rows = rows, y = rep_len(c(-1, 1), 5))
+    list(rows = rows, y = rep_len(c(-1, 1), 5), person = c(1L, 1L, 2L, 2L, 2L))
   }
 }
 
@@ -256,7 +256,7 @@ networks <- function() {
     list(network, x, 20L, 2, rep(c(-1, 1), 10), "logistic", 0, new_ledger(), "replace-one", TRUE)
   })
   compare("ffi_oracle_create_stream", function() {
-    list(feed(3), NULL, 20L, 3L, integer(), FALSE, 2, "logistic", 0, new_ledger(), "replace-one", TRUE, TRUE, NULL,
+    list(feed(3), NULL, 20, 3L, integer(), FALSE, 2, "logistic", 0, new_ledger(), "replace-one", TRUE, TRUE, NULL,
          network)
   })
   compare("ffi_shard_create_network", function() list(network, x, 2, rep(c(-1, 1), 10), "logistic", 0))
@@ -266,7 +266,7 @@ networks <- function() {
 
 streams <- function() {
   w <- c(0.1, 0.2, -0.3, 0.4)
-  create <- function(n = 20L) list(feed(1), NULL, n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE,
+  create <- function(n = 20) list(feed(1), NULL, n, 1L, 2L, TRUE, 2, "sigmoid", 0, new_ledger(), "replace-one", TRUE,
                                    FALSE, NULL, NULL)
   oracle <- function(...) do.call(.Call, c(list(entries$ffi_oracle_create_stream), create(...)))
   compare("ffi_oracle_create_stream", create)
@@ -275,7 +275,7 @@ streams <- function() {
   for (question in c("value", "gradient", "hessian", "products")) {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }
-  compare("ffi_oracle_value", function() list(oracle(21L), w, 0.1, TRUE))
+  compare("ffi_oracle_value", function() list(oracle(21), w, 0.1, TRUE))
   pushed <- function() {
     ask <- function(what) c(20, rep(0.5, if (what$word == "value") 1 else 4))
     push <- list(ask = ask, words = c("value", "gradient"), moved = "gradient", sampled = "gradient",
@@ -290,9 +290,17 @@ streams <- function() {
                    shards = 2L)
     list(new_ledger(), remote, 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
   })
-  compare("ffi_ranges_release_stream", function() {
-    list(new_ledger(), feed(2), 20L, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
-  })
+  for (used in list(NULL, c(8L, 12L))) {
+    compare("ffi_ranges_release_stream", function() {
+      list(new_ledger(), feed(2), 20, used, list(c(0, 0.5, 1), c(-4, 0, 1, 4)), 0.1, "replace-one", TRUE)
+    })
+  }
+  of_persons <- function() {
+    made <- oracle()
+    .Call(entries$ffi_oracle_set_persons, made, list(code = integer(), n = 3L, most = 8L))
+    made
+  }
+  compare("ffi_oracle_gradient", function() list(of_persons(), w, 0.1, TRUE))
 }
 
 shards <- function() {
@@ -315,6 +323,7 @@ shards <- function() {
   }
   compare("ffi_shard_sum", function() list(moved(), replace(what, "scale", list(c(2, 4, 2)))))
   compare("ffi_shard_move", function() list(shard(), geometry))
+  compare("ffi_shard_set_persons", function() list(shard(), list(code = rep(1:5, 4), n = 5L, most = 4L)))
   compare("ffi_shard_set_weights", function() list(shard(), rep(0.5, 20), rep(0.1, 20), 0.2))
 }
 

@@ -50,6 +50,7 @@ make_records <- function(n = 300) {
   data$z <- round(256 * pmin(pmax(t, -3), 3)) / 256
   data$k <- as.numeric(findInterval(t, c(-1, 0, 1, 2)))
   data$m <- cut(t, c(-Inf, -0.5, 0.5, Inf), labels = c("low", "mid", "high"))
+  data$person <- (7 * seq_len(n)^2) %% 120
   data
 }
 
@@ -84,15 +85,18 @@ in_chunks <- function() {
   }
 }
 
-data_of <- function(form) {
+# id: of the option persons, which a source must know; else NULL.
+data_of <- function(form, id = NULL) {
   switch(form,
     frame = , codes = records,
     dense = , single = numbers,
     sparse = sparse_numbers,
-    chunks = dp_source(in_chunks),
-    once = dp_source(in_chunks, n = nrow(records), levels = declared_levels, types = declared_types, once = TRUE),
-    push = pushed,
-    shards = shards
+    chunks = dp_source(in_chunks, id = id),
+    once = dp_source(in_chunks, n = nrow(records), levels = declared_levels, types = declared_types, once = TRUE,
+                     id = id),
+    push = if (is.null(id) || is.null(pushed)) pushed else dp_source(pushed$push$connection, "records", push = TRUE,
+                                                                     levels = declared_levels, id = id),
+    shards = if (is.null(id)) shards else person_shards
   )
 }
 
@@ -117,16 +121,22 @@ pushed <- if (requireNamespace("RSQLite", quietly = TRUE)) make_pushed()
 
 worker_names <- c("one", "two")
 shards <- NULL
+person_shards <- NULL
 start_workers <- function() {
   if (!requireNamespace("mirai", quietly = TRUE)) return(character())
   Sys.setenv(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep), OMP_NUM_THREADS = "1")
   for (name in worker_names) mirai::daemons(1, .compute = name)
-  part <- function(first, last) {
-    make <- make_records
-    environment(make) <- globalenv()
-    eval(bquote(function() .(make)()[.(first):.(last), ]), globalenv())
-  }
+  make <- make_records
+  environment(make) <- globalenv()
+  part <- function(first, last) eval(bquote(function() .(make)()[.(first):.(last), ]), globalenv())
   shards <<- dp_shards(list(part(1, 120), part(121, 300)), compute = worker_names)
+  of_persons <- function(odd) {
+    eval(bquote(function() {
+      data <- .(make)()
+      data[data$person %% 2 == .(odd), ]
+    }), globalenv())
+  }
+  person_shards <<- dp_shards(list(of_persons(0), of_persons(1)), compute = worker_names, id = "person")
   worker_names
 }
 stop_workers <- function(names) for (name in names) mirai::daemons(0, .compute = name)
@@ -189,7 +199,8 @@ options_known <- list(
   penalty = function(form, method) list(penalty = quote(penalty_ridge(0.1))),
   budget = function(form, method) list(budget = quote(shared), eps = NULL, delta = NULL),
   "zero-out" = function(form, method) list(neighbours = "zero-out"),
-  "population" = function(form, method) list(certificate = "population")
+  "population" = function(form, method) list(certificate = "population"),
+  persons = function(form, method) list(id = if (form %in% matrices) quote(records$person) else quote(person))
 )
 
 shared_budget <- function(method) {
@@ -254,7 +265,7 @@ remember_plans <- function() {
 charges <- function() if (is.null(claimed)) 0 else nrow(dp_ledger(claimed))
 
 # The fit, or the error, of a call; what it said; how many passes fetched rows; how many charges there are.
-observe <- function(call, form, method) {
+observe <- function(call, form, method, option) {
   claimed <<- NULL
   fetched <<- 0
   said <- list()
@@ -264,7 +275,8 @@ observe <- function(call, form, method) {
       invokeRestart(restart)
     }
   }
-  where <- list2env(list(data = data_of(form)), parent = globalenv())
+  where <- new.env(parent = globalenv())
+  delayedAssign("data", data_of(form, if (option == "persons") "person"), assign.env = where)
   delayedAssign("shared", shared_budget(method), assign.env = where)
   set.seed(1)
   fit <- tryCatch(
@@ -308,7 +320,7 @@ row_of <- function(model, method, option = "") {
   for (form in names(forms)) {
     result[form] <- "-"
     if (absent(form)) next
-    seen <- observe(call_of(form, model, method, option), form, method)
+    seen <- observe(call_of(form, model, method, option), form, method, option)
     result[form] <- judge(seen, form, fit_like(seen$fit, fits, like_of(form, method, option), model, option))
     fits[[form]] <- seen$fit
     note(result[[form]], paste(c(model, method, if (option != "") option, form), collapse = ", "))
@@ -322,7 +334,7 @@ fit_like <- function(fit, fits, like, model, option) {
   if (is.null(other) || inherits(fit, "error") || identical(fit$method, other$method)) return(other)
   same <- call_of(like, model, fit$method, option)
   same$control <- NULL # as for "auto"
-  observe(same, like, fit$method)$fit
+  observe(same, like, fit$method, option)$fit
 }
 
 `%||%` <- function(x, y) if (is.null(x)) y else x

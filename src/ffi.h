@@ -18,6 +18,7 @@ SEXP ffi_shard_create(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_shard_create_network(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_shard_move(SEXP, SEXP);
 SEXP ffi_shard_sum(SEXP, SEXP);
+SEXP ffi_shard_set_persons(SEXP, SEXP);
 SEXP ffi_shard_set_weights(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
@@ -66,7 +67,7 @@ SEXP ffi_sha256(SEXP);
 SEXP ffi_random_id(void);
 SEXP ffi_scattering(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
-SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_ranges_release_stream(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ranges_release_remote(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 
 SEXP ffi_scores_release(SEXP, SEXP, SEXP, SEXP, SEXP);

@@ -13,6 +13,7 @@
 /* Arguments. The R layer has checked them; these functions guard against misuse with a plain error. */
 double arg_double(SEXP x);
 int arg_int(SEXP x);
+size_t arg_size(SEXP x); /* a double that is a whole number */
 int arg_flag(SEXP x);
 const char *arg_string(SEXP x);
 const double *arg_doubles(SEXP x, R_xlen_t length); /* length < 0: any */

@@ -23,6 +23,12 @@ int arg_int(SEXP x) {
   return INTEGER(x)[0];
 }
 
+size_t arg_size(SEXP x) {
+  double size = arg_double(x);
+  if (!(size >= 0 && size <= 9007199254740992.0)) Rf_error("internal: a number of rows was expected");
+  return (size_t)size;
+}
+
 int arg_flag(SEXP x) {
   if (TYPEOF(x) != LGLSXP || XLENGTH(x) != 1) Rf_error("internal: a flag was expected");
   return LOGICAL(x)[0] == TRUE;

@@ -137,9 +137,9 @@ static int remote_create(struct bundle *b) {
   return engine_remote(&b->remote.remote, &chunks, &b->engine);
 }
 
-/* feed: a function of R/source-stream.R, which yields n rows of `dense` columns and of factors with these numbers of
- * indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept after the first pass? folder: of the
- * file that keeps them; NULL: memory does. network: NULL, or a network of such rows. */
+/* feed: a function of R/source-stream.R, which yields n rows, a double, of `dense` columns and of factors with these
+ * numbers of indicators. push: NULL, or the list of R/sql-push.R. keeps: are the rows kept after the first pass?
+ * folder: of the file that keeps them; NULL: memory does. network: NULL, or a network of such rows. */
 SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius,
                               SEXP loss, SEXP parameter, SEXP ledger, SEXP neighbours, SEXP reproducible, SEXP keeps,
                               SEXP folder, SEXP network) {
@@ -155,7 +155,7 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP ind
   SET_VECTOR_ELT(keep, 0, source_init(&b->source, feed, columns.dense, columns.factors, 1));
   glue_limit_threads();
   glue_check(loss_create(arg_string(loss), arg_double(parameter), &b->loss));
-  glue_check(engine_stream(&b->source.feed, &columns, (size_t)arg_int(n), arg_flag(intercept), arg_double(radius),
+  glue_check(engine_stream(&b->source.feed, &columns, arg_size(n), arg_flag(intercept), arg_double(radius),
                            arg_flag(keeps), arg_folder(folder), &b->engine));
   if (push != R_NilValue) glue_check(remote_create(b));
   if (network != R_NilValue) network_from(network, &b->network);
@@ -348,11 +348,12 @@ struct persons arg_persons(SEXP persons, size_t rows) {
   return (struct persons){INTEGER(code), (size_t)n, (size_t)most};
 }
 
-/* To which persons rows in memory belong. */
+/* To which persons rows belong; for rows in chunks without numbers, which come with the rows. */
 SEXP ffi_oracle_set_persons(SEXP oracle, SEXP persons) {
   struct bundle *b = arg_bundle(oracle);
-  if (!b->data) Rf_error("internal: rows in memory were expected");
-  struct persons who = arg_persons(persons, data_rows(b->data));
+  struct persons who = arg_persons(persons, b->data ? data_rows(b->data) : 0);
+  b->source.persons = 1;
+  if (!b->data) who.code = NULL;
   glue_check(oracle_set_persons(b->oracle, who.code, who.n, who.most));
   return R_NilValue;
 }

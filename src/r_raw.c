@@ -86,13 +86,20 @@ SEXP ffi_ranges_release(SEXP budget, SEXP columns, SEXP breaks, SEXP persons, SE
   return release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
 }
 
-/* feed: a function of R/source-stream.R, which yields n rows of as many columns as there are breaks. */
-SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP breaks, SEXP rho, SEXP neighbours,
+/* feed: a function of R/source-stream.R, which yields n rows of as many columns as there are breaks, n a double. used:
+ * NULL, or the number of rows of each person. */
+SEXP ffi_ranges_release_stream(SEXP budget, SEXP feed, SEXP n, SEXP used, SEXP breaks, SEXP rho, SEXP neighbours,
                                SEXP reproducible) {
   struct r_source source;
   size_t m = (size_t)XLENGTH(breaks);
   PROTECT(source_init(&source, feed, m, 0, 0));
-  const struct raw raw = {.n = (size_t)arg_int(n), .columns = m, .feed = &source.feed};
+  source.persons = used != R_NilValue;
+  if (source.persons && TYPEOF(used) != INTSXP) Rf_error("internal: numbers of rows were expected");
+  const struct raw raw = {.n = arg_size(n),
+                          .columns = m,
+                          .feed = &source.feed,
+                          .used = source.persons ? INTEGER(used) : NULL,
+                          .persons = source.persons ? (size_t)XLENGTH(used) : 0};
   SEXP out = release_ranges(&raw, breaks, budget, rho, neighbours, reproducible);
   UNPROTECT(1);
   return out;

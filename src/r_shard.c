@@ -54,6 +54,14 @@ SEXP ffi_shard_set_weights(SEXP shard, SEXP weight, SEXP offset, SEXP most) {
   return R_NilValue;
 }
 
+/* Like ffi_oracle_set_persons(). */
+SEXP ffi_shard_set_persons(SEXP shard, SEXP persons) {
+  struct bundle *b = arg_shard(shard);
+  struct persons who = arg_persons(persons, data_rows(b->data));
+  glue_check(b->engine.kind->set_persons(&b->engine, who.code, who.n, who.most));
+  return R_NilValue;
+}
+
 /* Zeros for what was not sent. */
 static const double *sent(SEXP what, const char *name, size_t n) {
   SEXP x = arg_element(what, name);

@@ -31,7 +31,7 @@ SEXP source_init(struct r_source *source, SEXP function, size_t dense, size_t fa
   source->dense = dense;
   source->factors = factors;
   source->responses = responses;
-  source->weights = source->offsets = 0;
+  source->weights = source->offsets = source->persons = 0;
   source->feed = (struct data_feed){open_pass, next_chunk, close_pass, source};
   UNPROTECT(1);
   return keep;
@@ -67,7 +67,15 @@ static int read_numbers(SEXP value, const char *name, int wanted, int rows, cons
   return BASE_OK;
 }
 
-/* The list has rows (R/design-rows.R), as a matrix or with codes of factors, and responses y, weights and offsets. */
+static int read_persons(SEXP value, int wanted, int rows, const int **out) {
+  SEXP x = glue_element(value, "person");
+  if (wanted && (TYPEOF(x) != INTSXP || XLENGTH(x) != rows)) return BASE_ERR_SOURCE;
+  *out = wanted ? INTEGER(x) : NULL;
+  return BASE_OK;
+}
+
+/* The list has rows (R/design-rows.R), as a matrix or with codes of factors, and responses y, weights, offsets and
+ * persons. */
 static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) {
   SEXP rows_of = glue_element(value, "rows");
   SEXP x = TYPEOF(rows_of) == VECSXP ? glue_element(rows_of, "x") : rows_of, codes = glue_element(rows_of, "codes");
@@ -80,6 +88,7 @@ static int read_chunk(struct r_source *s, SEXP value, struct data_chunk *chunk) 
   int status = read_numbers(value, "y", s->responses, rows, &chunk->y);
   if (status == BASE_OK) status = read_numbers(value, "weight", s->weights, rows, &chunk->weight);
   if (status == BASE_OK) status = read_numbers(value, "offset", s->offsets, rows, &chunk->offset);
+  if (status == BASE_OK) status = read_persons(value, s->persons, rows, &chunk->person);
   if (status != BASE_OK) return status;
   SET_VECTOR_ELT(s->held, 0, value);
   chunk->rows = (size_t)rows;

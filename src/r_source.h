@@ -11,6 +11,7 @@ struct r_source {
   size_t dense, factors; /* columns of a chunk */
   int responses;         /* does a chunk have responses? */
   int weights, offsets;  /* or these? */
+  int persons;           /* or numbers of the rows' persons? */
   struct data_feed feed;
 };
 

@@ -12,6 +12,7 @@ struct rows {
   const double *x, *y;
   const double *weight, *offset; /* both, or NULL */
   const int *codes;
+  const int *person; /* of each row, or NULL */
   size_t n, dense, factors, chunk;
   double *copy; /* of the chunk's rows: it is gone when the next one comes */
   int *copy_codes;
@@ -45,12 +46,13 @@ static inline int rows_next(void *context, struct data_chunk *chunk) {
   base_free(r->copy);
   base_free(r->copy_codes);
   r->copy = base_alloc(rows * (r->dense + 3), sizeof(double));
-  r->copy_codes = base_alloc(rows * r->factors, sizeof(int));
+  r->copy_codes = base_alloc(rows * (r->factors + 1), sizeof(int));
   if (!r->copy || !r->copy_codes) return BASE_ERR_MEMORY;
   for (size_t i = 0; i < rows; i++) {
     size_t from = (r->at + i) % r->n;
     for (size_t j = 0; j < r->dense; j++) r->copy[i + j * rows] = r->x[from + j * r->n];
     for (size_t f = 0; f < r->factors; f++) r->copy_codes[i + f * rows] = r->codes[from + f * r->n];
+    r->copy_codes[i + r->factors * rows] = r->person ? r->person[from] : 0;
     r->copy[i + r->dense * rows] = r->y ? r->y[from] : 0;
     r->copy[i + (r->dense + 1) * rows] = r->weight ? r->weight[from] : NAN;
     r->copy[i + (r->dense + 2) * rows] = r->weight ? r->offset[from] : NAN;
@@ -58,6 +60,7 @@ static inline int rows_next(void *context, struct data_chunk *chunk) {
   chunk->rows = rows;
   chunk->x = r->copy;
   chunk->codes = r->copy_codes;
+  chunk->person = r->copy_codes + r->factors * rows;
   chunk->y = r->copy + r->dense * rows;
   chunk->weight = chunk->y + rows;
   chunk->offset = chunk->weight + rows;

@@ -287,24 +287,52 @@ static void finish_weights(struct data *data, size_t first, size_t rows) {
 
 #define SHARE_UNITS ((size_t)1 << 20)
 
+double data_share_of(size_t m) { return (double)(SHARE_UNITS / m) / (double)SHARE_UNITS; }
+
+int tally_open(struct tally *t, size_t persons, size_t most) {
+  *t = (struct tally){0};
+  if (persons == 0 || most == 0 || most > SHARE_UNITS || persons > SIZE_MAX / most) return BASE_ERR_ARGUMENT;
+  t->persons = persons;
+  t->most = most;
+  t->rows = base_alloc(persons, sizeof *t->rows);
+  t->used = base_alloc(persons, sizeof *t->used);
+  return t->rows && t->used ? BASE_OK : BASE_ERR_MEMORY;
+}
+
+void tally_close(struct tally *t) {
+  base_free(t->rows);
+  base_free(t->used);
+  *t = (struct tally){0};
+}
+
+int tally_add(struct tally *t, size_t n, const int *person, const double *clip) {
+  for (size_t i = 0; i < n; i++) {
+    if (person[i] < 1 || (size_t)person[i] > t->persons) return BASE_ERR_ARGUMENT;
+    size_t who = (size_t)person[i] - 1;
+    if (++t->rows[who] > t->most) return BASE_ERR_ARGUMENT;
+    t->used[who] += !clip || clip[i] > 0;
+  }
+  return BASE_OK;
+}
+
+void tally_shares(const struct tally *t, size_t n, const int *person, const double *clip, double *share) {
+  for (size_t i = 0; i < n; i++) {
+    size_t m = t->used[person[i] - 1];
+    share[i] = m > 0 && (!clip || clip[i] > 0) ? data_share_of(m) : 0;
+  }
+}
+
 int data_shares(size_t n, const int *person, size_t persons, size_t most, const double *clip, double *share) {
-  if (persons == 0 || most == 0 || most > SHARE_UNITS) return BASE_ERR_ARGUMENT;
-  size_t *rows = base_alloc(2 * persons, sizeof *rows), *used = rows ? rows + persons : NULL;
-  int status = rows ? BASE_OK : BASE_ERR_MEMORY;
-  for (size_t i = 0; i < n && status == BASE_OK; i++) {
-    if (person[i] < 1 || (size_t)person[i] > persons || ++rows[person[i] - 1] > most) status = BASE_ERR_ARGUMENT;
-    if (status == BASE_OK) used[person[i] - 1] += !clip || clip[i] > 0;
-  }
-  for (size_t i = 0; i < n && status == BASE_OK; i++) {
-    size_t m = used[person[i] - 1];
-    share[i] = !clip || clip[i] > 0 ? (double)(SHARE_UNITS / m) / (double)SHARE_UNITS : 0;
-  }
-  base_free(rows);
+  struct tally tally;
+  int status = tally_open(&tally, persons, most);
+  if (status == BASE_OK) status = tally_add(&tally, n, person, clip);
+  if (status == BASE_OK) tally_shares(&tally, n, person, clip, share);
+  tally_close(&tally);
   return status;
 }
 
 int data_set_persons(struct data *data, const int *person, size_t persons, size_t most) {
-  if (data->share || most == 0 || persons > SIZE_MAX / most) return BASE_ERR_ARGUMENT;
+  if (data->share) return BASE_ERR_ARGUMENT;
   double *share = base_alloc(data->n, sizeof *share);
   int status = share ? data_shares(data->n, person, persons, most, data->clip, share) : BASE_ERR_MEMORY;
   if (status != BASE_OK) {

@@ -54,6 +54,7 @@ struct data_chunk {
   const int *codes; /* rows x factors */
   const double *y;  /* rows of them */
   const double *weight, *offset; /* the same, where records have them */
+  const int *person;             /* rows numbers, from one on, where they belong to persons */
 };
 struct data_feed {
   int (*open)(void *context); /* a pass begins, from the first row on */
@@ -101,5 +102,7 @@ size_t data_persons(const struct data *data);
  * shares are exact and a person's are at most one; other rows have none (proofs: persons). clip may be NULL: all count.
  */
 int data_shares(size_t n, const int *person, size_t persons, size_t most, const double *clip, double *share);
+/* The share of each of m records of a person. */
+double data_share_of(size_t m);
 
 #endif

@@ -79,6 +79,17 @@ int data_expect_weights(struct data *data, int weight, int offset, double most);
 /* Gives the rows the shares of data_shares(). May be called once. */
 int data_set_persons(struct data *data, const int *person, size_t persons, size_t most);
 
+/* The same where rows come in parts: all are added before the shares of any are known. */
+struct tally {
+  size_t persons, most;
+  size_t *rows, *used; /* of each person the number of rows, and of those that are not null */
+};
+int tally_open(struct tally *t, size_t persons, size_t most); /* tally_close() must be called in any case */
+void tally_close(struct tally *t);
+int tally_add(struct tally *t, size_t n, const int *person, const double *clip);
+/* Of rows that were added. A row that is null only in one of the two calls does not count more than one person. */
+void tally_shares(const struct tally *t, size_t n, const int *person, const double *clip, double *share);
+
 /* The length that takes the place of |z| where the classes have different weights (proofs: tilt). free: the squared
  * length of the columns without an end. */
 double coordinates_tilted(const struct coordinates_spec *s, double length, double free, double excess, int regular);

@@ -58,7 +58,8 @@ struct engine_kind {
   /* Gives the records these weights and offsets, see data_set_weights(); for rows in chunks only whether arrays are
    * NULL is used. NULL: not possible. */
   int (*set_weights)(const struct engine *e, const double *weight, const double *offset, double most);
-  /* Says to which person each row belongs, see data_set_persons(). NULL: not possible. */
+  /* Says to which person each row belongs, see data_set_persons(); for rows in chunks person is NULL, as it comes with
+   * them, and at most once. NULL: not possible. */
   int (*set_persons)(const struct engine *e, const int *person, size_t persons, size_t most);
   /* For rows that are read once: begins a reading at the first row, or ends it. In between, sums are over batches with
    * next set, each of which uses the records after those of the batch before; no row is read twice. Both NULL:
@@ -111,6 +112,8 @@ struct raw {
   const double *const *values;  /* or NULL: */
   const double *share;          /* of the n records in values, multiples of 2^-20; NULL: each record is a person */
   const struct data_feed *feed; /* or NULL: */
+  const int *used;              /* with a feed the number of rows of each of the persons; NULL: each record is one */
+  size_t persons;
   const struct remote *remote;
 };
 struct engine engine_raw(const struct raw *raw);

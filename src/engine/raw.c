@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+static int count_chunk(const struct raw *raw, const struct sum *sum, const struct task *task,
+                       const struct data_chunk *chunk, double *answer);
+static int share_out(const struct raw *raw, const struct data_chunk *chunk, double *share);
+
 static int can(const struct engine *e, const struct sum *sum, const struct task *task) {
   (void)e;
   return sum->form == SUM_COUNTS && !task->of;
@@ -26,8 +30,30 @@ static int count_chunks(const struct raw *raw, const struct sum *sum, const stru
     if (chunk.rows == 0) return left == 0 ? BASE_OK : BASE_ERR_ROWS;
     if (chunk.rows > left) return BASE_ERR_ROWS;
     left -= chunk.rows;
-    for (size_t j = 0; j < raw->columns; j++) sum->count(task, j, chunk.rows, chunk.x + j * chunk.rows, NULL, answer);
+    status = count_chunk(raw, sum, task, &chunk, answer);
+    if (status != BASE_OK) return status;
   }
+}
+
+static int count_chunk(const struct raw *raw, const struct sum *sum, const struct task *task,
+                       const struct data_chunk *chunk, double *answer) {
+  double *share = raw->used ? base_alloc(chunk->rows, sizeof *share) : NULL;
+  int status = raw->used ? share_out(raw, chunk, share) : BASE_OK;
+  for (size_t j = 0; status == BASE_OK && j < raw->columns; j++) {
+    sum->count(task, j, chunk->rows, chunk->x + j * chunk->rows, share, answer);
+  }
+  base_free(share);
+  return status;
+}
+
+static int share_out(const struct raw *raw, const struct data_chunk *chunk, double *share) {
+  if (!share) return BASE_ERR_MEMORY;
+  for (size_t i = 0; i < chunk->rows; i++) {
+    int who = chunk->person[i];
+    if (who < 1 || (size_t)who > raw->persons || raw->used[who - 1] < 1) return BASE_ERR_SOURCE;
+    share[i] = data_share_of((size_t)raw->used[who - 1]);
+  }
+  return BASE_OK;
 }
 
 static int count(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {

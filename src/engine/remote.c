@@ -93,6 +93,12 @@ static int set_remote_weights(const struct engine *e, const double *weight, cons
   return a->chunks.kind->set_weights(&a->chunks, weight, offset, most);
 }
 
+/* The workers have the persons; here only their number is used. */
+static int set_remote_persons(const struct engine *e, const int *person, size_t persons, size_t most) {
+  struct away *a = e->own;
+  return a->chunks.kind->set_persons(&a->chunks, person, persons, most);
+}
+
 static int begin_reading(const struct engine *e) {
   struct away *a = e->own;
   int status = a->chunks.kind->begin(&a->chunks);
@@ -128,8 +134,12 @@ static int sum_shards(const struct engine *e, const struct sum *sum, const struc
   return can_shards(e, sum, task) ? sum_remote(e, sum, task, answer) : BASE_ERR_ARGUMENT;
 }
 
-static const struct engine_kind shards = {
-    .can = can_shards, .sum = sum_shards, .move = move_away, .set_weights = set_remote_weights, .free = free_away};
+static const struct engine_kind shards = {.can = can_shards,
+                                          .sum = sum_shards,
+                                          .move = move_away,
+                                          .set_weights = set_remote_weights,
+                                          .set_persons = set_remote_persons,
+                                          .free = free_away};
 
 static int inside_nodes(const struct engine *e, const struct sum *sum, const struct task *task) {
   return e->rows->coordinates && can_shards(e, sum, task);

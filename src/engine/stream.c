@@ -13,6 +13,10 @@
  * numbers, their places in the pass, so sums over batches are those in memory: whatever the numbers, a uniform subset
  * of them is a uniform set of records.
  *
+ * Where rows belong to persons, n is the number of rows, which is private, and a row's share depends on how many of its
+ * person's rows are not null. So the first pass only counts them (or keeps all rows), and each later pass gives the
+ * rows of a window their shares (proofs: persons).
+ *
  * A reading continues over several sums. Each sum is over the next rows, as many as it states, as if these were all
  * rows; the rest of a chunk or of a window is left for the next sum. No row enters two sums. Rows after the last sum
  * are neither read nor counted; a sum that includes the n-th row fails unless it is the last row of the feed. After a
@@ -45,6 +49,10 @@ struct stream {
   int reading;  /* has a reading begun and not ended? */
   int keep;     /* are the rows to be kept? */
   int kept;     /* does the window hold all rows? */
+
+  int *person;        /* of the window's rows, */
+  struct tally tally; /* and of all persons their numbers of rows; no persons: rows belong to none */
+  int tallied;        /* have these been counted? */
 };
 
 static int refuses(const struct stream *s, const struct batch *of);
@@ -57,7 +65,9 @@ static int open_window(struct stream *s, const char *folder, const struct data_c
 static int open_numbers(struct stream *s, const char *folder);
 static void free_numbers(struct stream *s);
 static size_t window_rows(size_t n, size_t columns);
+static int next_window(struct stream *s, size_t left);
 static int fill_window(struct stream *s, size_t rows);
+static void share_out(struct stream *s);
 static void take(struct stream *s, size_t at, size_t rows);
 static int next_chunk(struct stream *s);
 
@@ -72,19 +82,42 @@ static int sum_kept(struct stream *s, const struct sum *sum, const struct task *
   return rows.kind->sum(&rows, sum, task, answer);
 }
 
-/* A pass without a sum, where the first one is over a batch. */
-static int keep_rows(struct stream *s) {
+/* A pass without a sum, where the first one is over a batch, or rows belong to persons. */
+static int read_rows(struct stream *s, int (*add)(struct stream *s)) {
   s->busy = 1;
   int status = open_feed(s);
-  if (status == BASE_OK) status = fill_window(s, s->all.n);
-  if (status == BASE_OK) {
-    data_clip(s->window);
-    status = check_end(s);
+  for (size_t at = 0; status == BASE_OK && at < s->all.n; at += s->window->n) {
+    status = next_window(s, s->all.n - at);
+    if (status == BASE_OK && add) status = add(s);
   }
-  s->kept = status == BASE_OK;
+  if (status == BASE_OK) status = check_end(s);
   close_feed(s);
   s->busy = 0;
   return status;
+}
+
+static int keep_rows(struct stream *s) {
+  int status = read_rows(s, NULL);
+  s->kept = status == BASE_OK;
+  return status;
+}
+
+static int tally_window(struct stream *s) { return tally_add(&s->tally, s->window->n, s->person, s->window->clip); }
+
+/* The rows of the window get their shares when it is filled; those that are kept get theirs here. */
+static int tally_rows(struct stream *s) {
+  struct tally *t = &s->tally;
+  memset(t->rows, 0, t->persons * sizeof *t->rows);
+  memset(t->used, 0, t->persons * sizeof *t->used);
+  int status = read_rows(s, tally_window);
+  s->tallied = status == BASE_OK;
+  s->kept = s->keep && s->tallied;
+  if (s->kept) share_out(s);
+  return status;
+}
+
+static void share_out(struct stream *s) {
+  tally_shares(&s->tally, s->window->n, s->person, s->window->clip, s->window->share);
 }
 
 static int sum_batch(struct stream *s, const struct sum *sum, const struct task *task, double *answer) {
@@ -99,6 +132,11 @@ static int sum_stream(const struct engine *e, const struct sum *sum, const struc
   struct stream *s = e->own;
   if (task->of && !task->of->next) return sum_batch(s, sum, task, answer);
   if (refuses(s, task->of)) return BASE_ERR_SOURCE;
+  int tallied = !s->tally.persons || s->tallied ? BASE_OK : tally_rows(s);
+  if (tallied != BASE_OK) {
+    memset(answer, 0, sum->width(task) * sizeof(double));
+    return tallied;
+  }
   if (s->kept) return sum_kept(s, sum, task, answer);
   struct data rows = s->all;
   if (task->of) rows.n = task->of->count;
@@ -136,6 +174,8 @@ static void free_stream(struct engine *e) {
   struct stream *s = e->own;
   if (!s) return;
   data_free(s->window);
+  tally_close(&s->tally);
+  base_free(s->person);
   free_numbers(s);
   base_free(s);
   *e = (struct engine){0};
@@ -157,10 +197,31 @@ static int set_stream_weights(const struct engine *e, const double *weight, cons
   return data_expect_weights(s->window, weight != NULL, offset != NULL, most);
 }
 
+/* The persons come with the rows. The shares' array belongs to the window. */
+static int set_stream_persons(const struct engine *e, const int *person, size_t persons, size_t most) {
+  struct stream *s = e->own;
+  if (person || s->person) return BASE_ERR_ARGUMENT;
+  int status = tally_open(&s->tally, persons, most);
+  s->person = base_alloc(s->room, sizeof(int));
+  s->window->share = base_alloc(s->room, sizeof(double));
+  if (status == BASE_OK && !(s->person && s->window->share)) status = BASE_ERR_MEMORY;
+  if (status != BASE_OK) {
+    tally_close(&s->tally);
+    return status;
+  }
+  s->window->persons = persons;
+  s->window->max_rows = persons * most;
+  s->all.share = s->window->share;
+  s->all.persons = persons;
+  s->all.max_rows = persons * most;
+  return BASE_OK;
+}
+
 static const struct engine_kind stream = {.can = can,
                                           .sum = sum_stream,
                                           .move = move_stream,
                                           .set_weights = set_stream_weights,
+                                          .set_persons = set_stream_persons,
                                           .begin = begin_reading,
                                           .end = end_reading,
                                           .free = free_stream};
@@ -231,9 +292,9 @@ static int add_windows(struct stream *s, struct pass *pass) {
   size_t n = pass->rows->n;
   int status = BASE_OK;
   for (size_t at = 0; status == BASE_OK && at < n; at += s->window->n) {
-    status = fill_window(s, n - at < s->room ? n - at : s->room);
+    status = next_window(s, n - at);
     if (status != BASE_OK) break;
-    data_clip(s->window);
+    if (s->tally.persons) share_out(s);
     status = pass_add(pass, s->window, at / DATA_BLOCK);
   }
   s->left -= n;
@@ -266,6 +327,13 @@ static size_t window_rows(size_t n, size_t columns) {
   return n < blocks * DATA_BLOCK ? n : blocks * DATA_BLOCK;
 }
 
+/* The next rows of `left`, clipped. */
+static int next_window(struct stream *s, size_t left) {
+  int status = fill_window(s, left < s->room ? left : s->room);
+  if (status == BASE_OK) data_clip(s->window);
+  return status;
+}
+
 static int fill_window(struct stream *s, size_t rows) {
   s->window->n = rows;
   for (size_t at = 0; at < rows;) {
@@ -292,6 +360,7 @@ static void take(struct stream *s, size_t at, size_t rows) {
     memcpy(s->codes + f * w->n + at, s->chunk.codes + f * s->chunk.rows + s->taken, rows * sizeof(int));
   }
   memcpy(w->y + at, s->chunk.y + s->taken, rows * sizeof(double));
+  if (s->person) memcpy(s->person + at, s->chunk.person + s->taken, rows * sizeof(int));
   if (w->weight) memcpy(w->weight + at, s->chunk.weight + s->taken, rows * sizeof(double));
   if (w->offset) memcpy(w->offset + at, s->chunk.offset + s->taken, rows * sizeof(double));
   s->taken += rows;

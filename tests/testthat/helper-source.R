@@ -25,22 +25,22 @@ expect_same_fit <- function(x, y) {
 # The levels of all factors, which files and databases do not store.
 levels_of <- function(data) lapply(Filter(is.factor, data), levels)
 
-source_parquet <- function(data, chunk, frame = parent.frame()) {
+source_parquet <- function(data, chunk, frame = parent.frame(), ...) {
   testthat::skip_if_not_installed("nanoparquet")
   parts <- split(data, (seq_len(nrow(data)) - 1L) %/% chunk)
   folder <- withr::local_tempdir(.local_envir = frame)
   files <- file.path(folder, sprintf("part-%03d.parquet", seq_along(parts)))
   Map(nanoparquet::write_parquet, parts, files)
-  dp_source(files, levels = levels_of(data))
+  dp_source(files, levels = levels_of(data), ...)
 }
 
-source_csv <- function(data, chunk, frame = parent.frame()) {
+source_csv <- function(data, chunk, frame = parent.frame(), ...) {
   folder <- withr::local_tempdir(.local_envir = frame)
   half <- seq_len(nrow(data)) <= nrow(data) / 2
   files <- file.path(folder, c("1.csv", "2.csv"))
   utils::write.csv(data[half, ], files[1], row.names = FALSE)
   utils::write.csv(data[!half, ], files[2], row.names = FALSE)
-  dp_source(files, levels = levels_of(data), chunk = chunk)
+  dp_source(files, levels = levels_of(data), chunk = chunk, ...)
 }
 
 sqlite_connection <- function(frame = parent.frame()) {

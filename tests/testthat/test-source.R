@@ -186,9 +186,9 @@ test_that("chunks that do not fit together are errors; what was asked is charged
     "no column `a`" = function(x) x[-1],
     "no column `y`" = function(x) x[names(x) != "y"],
     "must return a data frame" = function(x) as.list(x),
-    "more or fewer rows than n" = function(x) x[-1, ],
-    "more or fewer rows than n" = function(x) x[0, ],
-    "more or fewer rows than n" = function(x) rbind(x, x)
+    "more or fewer rows than it" = function(x) x[-1, ],
+    "more or fewer rows than it" = function(x) x[0, ],
+    "more or fewer rows than it" = function(x) rbind(x, x)
   )
   for (i in seq_along(changes)) {
     for (bounds in list("private", frame_bounds["a"])) {

@@ -22,10 +22,11 @@ tuned <- function(..., candidates = contenders, data = tune_frame(), eps = 50, d
 # The arguments of dp_tune() after all checks and before any run.
 job_of <- function(eps = 2, delta = 1e-6, candidates = contenders, neighbours = "replace-one") {
   data <- tune_frame()
-  held_out <- held_out_rows(nrow(data), 0.2, NULL)
+  held_out <- held_out_units(nrow(data), 0.2, NULL)
   list(candidates = tune_candidates(candidates, y ~ a + b, NULL), n = nrow(data), eps = eps, delta = delta,
        mu = dp_convert(eps = eps, delta = delta, to = "mu"), metric = "log_loss", clip = 0.01, neighbours = neighbours,
-       noise = "reproducible", training = data[!held_out, ], held_out = data[held_out, ], call = quote(dp_tune()))
+       noise = "reproducible", training = data[!held_out, ], held_out = data[held_out, ], sizes = c(480L, 120L),
+       call = quote(dp_tune()))
 }
 
 test_that("every strategy finds the candidate that is right, where it is run", {
@@ -149,7 +150,7 @@ test_that("nothing is said of runs, and nothing kept but the chosen one", {
   for (i in 1:3) {
     expect_silent(x <- tuned(candidates = candidates, eps = 0.5, strategy = "poisson", data = data))
     expect_named(x, c("fit", "chosen", "candidates", "strategy", "plan", "score", "resolution", "choice",
-                      "cost", "n", "privacy"))
+                      "cost", "n", "persons", "privacy"))
     expect_named(x$plan, c("law", "mean", "candidates", "order", "mu"))
     expect_length(x$score$estimate, 1)
   }
@@ -171,8 +172,8 @@ test_that("a null record says the same of all candidates", {
 })
 
 test_that("rows are held out by their numbers", {
-  expect_equal(which(held_out_rows(20, 0.2, NULL)), c(5, 10, 15, 20))
-  for (holdout in c(0.01, 0.3, 0.9)) expect_equal(mean(held_out_rows(1000, holdout, NULL)), holdout)
+  expect_equal(which(held_out_units(20, 0.2, NULL)), c(5, 10, 15, 20))
+  for (holdout in c(0.01, 0.3, 0.9)) expect_equal(mean(held_out_units(1000, holdout, NULL)), holdout)
 })
 
 test_that("errors name the candidate, and come before anything is run", {

@@ -1,0 +1,75 @@
+# Persons in shards (proofs: persons): fits are those in memory, of persons whose rows are in one shard each.
+
+# Three shards with all rows of their persons, as functions that make them on the worker.
+person_shards <- function(n = 300, parts = 3) {
+  make <- persons_data
+  environment(make) <- globalenv()
+  lapply(seq_len(parts), function(i) {
+    eval(bquote(function() {
+      RNGkind("Mersenne-Twister", "Inversion", "Rejection") # a daemon has another generator
+      d <- .(make)(.(n))
+      d$a[5:9] <- NA
+      d$y[d$person == "p7"] <- NA
+      d$person[20:22] <- NA
+      d[!is.na(d$person) & as.integer(substring(d$person, 2)) %% .(parts) == .(i - 1), ]
+    }), globalenv())
+  })
+}
+rows_of <- function(shards) do.call(rbind, lapply(shards, function(shard) shard()))
+
+test_that("fits of shards are those in memory, with the same ledger", {
+  shard_workers(c("one", "two"))
+  functions <- person_shards()
+  d <- rows_of(functions)
+  shards <- dp_shards(functions, c("one", "two"), id = "person")
+  expect_identical(shards$n, 300L)
+  said <- what_is_said(print(shards))
+  expect_match(said, "300 persons", all = FALSE)
+  expect_no_match(said, as.character(nrow(d)))
+  expect_no_match(said, as.character(nrow(functions[[1]]())))
+  for (arguments in list(list(method = "newton", inference = "sandwich"), list(method = "2opt-ls"), list(records = 2),
+                         list(bounds = "private"), list(formula = class ~ a, method = "newton-ridge"),
+                         list(formula = z ~ a + b, loss = "squared", neighbours = "zero-out"))) {
+    fits <- lapply(list(shards, d), function(data) do.call(persons_fit, c(list(data), arguments)))
+    expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-7)
+    expect_equal(as.data.frame(dp_ledger(fits[[1]])), as.data.frame(dp_ledger(fits[[2]])), tolerance = 1e-9)
+    expect_identical(fits[[1]]$persons, fits[[2]]$persons)
+    expect_identical(nobs(fits[[1]]), 300L)
+    expect_false(tells_number(fits[[1]], nrow(d)))
+  }
+  fit <- fits[[2]]
+  later <- lapply(list(shards, d), function(data) {
+    set.seed(1)
+    suppressMessages(dp_inference(fit, data, eps = 5, delta = 1e-5, noise = "reproducible"))
+  })
+  expect_equal(vcov(later[[1]]), vcov(later[[2]]), tolerance = 1e-7)
+})
+
+test_that("a person in two shards counts as two", {
+  shard_workers("one")
+  functions <- person_shards(parts = 2)
+  split <- function(half) {
+    eval(bquote(function() {
+      d <- .(functions[[1]])()
+      d[seq_len(nrow(d)) %% 2 == .(half), ]
+    }), globalenv())
+  }
+  shards <- dp_shards(list(split(0), split(1)), "one", id = "person")
+  d <- rbind(transform(split(0)(), person = paste0("0", person)), transform(split(1)(), person = paste0("1", person)))
+  expect_identical(shards$n, length(unique(d$person)))
+  expect_equal(coef(persons_fit(shards)), coef(persons_fit(d)), tolerance = 1e-7)
+})
+
+test_that("what does not go is refused, and says nothing about rows", {
+  shard_workers("one")
+  functions <- person_shards(parts = 2)
+  expect_error(dp_shards(functions, "one", id = "persn"), "no column of the source", class = "dpsosp_error_source")
+  expect_error(persons_fit(dp_shards(functions, "one")), "make it with `id", class = "dpsosp_error_persons")
+  made <- eval(bquote(function() {
+    connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+    DBI::dbWriteTable(connection, "d", .(functions[[1]])())
+    dpsosp::dp_source(connection, "d", push = TRUE)
+  }), globalenv())
+  skip_if_not_installed("RSQLite")
+  expect_error(dp_shards(list(made), "one", id = "person"), "must return a data frame", class = "dpsosp_error_source")
+})

@@ -1,0 +1,248 @@
+# Persons whose records come in chunks (proofs: persons): fits are those in memory. What the core computes is tested in
+# dev/ctest/test-barrier-tally.c.
+
+# Records without a response, without an id, and a person with null records only.
+with_gaps <- function(d = persons_data(201)) {
+  d$a[5:9] <- NA
+  d$y[d$person == "p7"] <- NA
+  d$person[20:22] <- NA
+  d
+}
+d <- with_gaps()
+declared <- levels_of(d)
+
+# The core's parts of a fit, and what is public.
+expect_same_as_in_memory <- function(source, ...) {
+  x <- persons_fit(source, ...)
+  y <- persons_fit(d, ...)
+  x$call <- y$call <- NULL
+  expect_identical(unclass(x), unclass(y))
+}
+
+test_that("fits are those in memory, bit for bit, whatever the chunks, kept or not", {
+  for (chunk in c(97, 700, 1e5)) {
+    for (cache in c("auto", "none")) {
+      source <- dp_source(in_chunks(d, chunk), id = "person", cache = cache)
+      expect_same_as_in_memory(source)
+    }
+  }
+  for (cache in c("memory", "none")) {
+    source <- dp_source(in_chunks(d, 1000), id = "person", cache = cache)
+    expect_same_as_in_memory(source, records = 3)
+    expect_same_as_in_memory(source, records = 1)
+    expect_same_as_in_memory(source, bounds = "private")
+    expect_same_as_in_memory(source, records = 2, bounds = "private")
+    expect_same_as_in_memory(source, method = "2opt-ls", control = control_opt(max_iterations = 3))
+    expect_same_as_in_memory(source, method = "newton", inference = "sandwich")
+    expect_same_as_in_memory(source, formula = class ~ a + b)
+    expect_same_as_in_memory(source, formula = count ~ a + b, loss = loss_poisson(20))
+    expect_same_as_in_memory(source, formula = z ~ a + b, loss = "squared", neighbours = "zero-out")
+  }
+  weighed <- lapply(list(d, dp_source(in_chunks(d, 300), id = "person")), function(data) {
+    set.seed(2)
+    quiet_fit(y ~ a + offset(z), data, eps = 2, delta = 1e-5, id = person, weights = abs(b), subset = a > -0.5,
+              bounds = list(a = c(-1, 1), z = c(-2, 2)), noise = "reproducible")
+  })
+  expect_same(weighed[[1]], weighed[[2]])
+})
+
+test_that("files and tables have an id, too", {
+  for (make in list(source_csv, source_parquet)) expect_same_as_in_memory(make(d, 300, id = "person"))
+  connection <- sqlite_connection()
+  DBI::dbWriteTable(connection, "d", d)
+  source <- dp_source(connection, "d", levels = declared, chunk = 300, id = "person")
+  expect_same_as_in_memory(source)
+  expect_error(dp_source(connection, "d", levels = declared, push = TRUE, id = "person"), "leave out `push`",
+               class = "dpsosp_error_argument")
+})
+
+# A source of these chunks.
+of_parts <- function(parts, ...) {
+  dp_source(function() {
+    at <- 0
+    function() {
+      at <<- at + 1
+      if (at <= length(parts)) parts[[at]]
+    }
+  }, ...)
+}
+
+test_that("ids are read value by value, as the source declares them", {
+  number <- transform(d, person = as.numeric(factor(person, unique(person))))
+  second <- transform(number[-(1:1000), ], person = as.character(person))
+  expect_same_as_in_memory(of_parts(list(number[1:1000, ], second), id = "person"))
+  second$person[17] <- "nobody"
+  number$person[1017] <- NA
+  source <- of_parts(list(number[1:1000, ], second), id = "person")
+  expect_identical(coef(persons_fit(source)), coef(persons_fit(number)))
+})
+
+test_that("n is the number of persons, counted or declared", {
+  source <- dp_source(in_chunks(d, 500), id = "person")
+  expect_identical(source$n, 201L)
+  shown <- capture.output(print(source))
+  expect_match(shown[1], "201 persons, by `person`", fixed = TRUE)
+  expect_no_match(shown, as.character(nrow(d)))
+  more <- persons_fit(dp_source(in_chunks(d, 500), id = "person", n = 400), method = "gd")
+  expect_identical(nobs(more), 400L)
+  # A person without records is one with a null record.
+  none <- data.frame(person = paste0("n", 1:199), a = NA_real_, b = NA_real_, y = NA, z = NA, count = NA, class = NA)
+  null <- persons_fit(rbind(d, none), method = "gd")
+  expect_equal(coef(more), coef(null), tolerance = 1e-9)
+  expect_equal(more$privacy$ledger, null$privacy$ledger, tolerance = 1e-12)
+  expect_error(dp_source(in_chunks(d, 500), id = "person", n = 200), "more persons than `n`, 200",
+               class = "dpsosp_error_source")
+})
+
+test_that("the number of rows is in no part of a fit, and no message", {
+  rows <- nrow(d)
+  used <- sum(!is.na(d$person))
+  for (cache in c("memory", "none")) {
+    for (arguments in list(list(bounds = "private"), list(formula = z ~ a, loss = "squared"))) {
+      said <- what_is_said({
+        source <- dp_source(in_chunks(d, 1000), id = "person", cache = cache)
+        print(source)
+        set.seed(1)
+        fit <- do.call(dp_sosp, utils::modifyList(list(formula = y ~ a + b, data = source, eps = 1,
+                                                                   progress = FALSE), arguments))
+        print(fit)
+        print(summary(fit))
+      })
+      expect_match(said, "201 persons at most 1000 records each", all = FALSE)
+      for (number in c(rows, used)) {
+        expect_no_match(said, as.character(number))
+        expect_false(tells_number(fit, number))
+      }
+      expect_true(tells_number(fit, 201))
+    }
+  }
+})
+
+test_that("whether rows are kept follows from n and the limit of records, not from the number of rows", {
+  withr::local_options(dpsosp.cache = 150000) # 56 bytes a row
+  opened <- 0
+  source <- dp_source(function() {
+    opened <<- opened + 1
+    in_chunks(d, 1000)()
+  }, id = "person")
+  passes <- function(records) {
+    opened <<- 0
+    persons_fit(source, method = "gd", records = records)
+    opened
+  }
+  expect_lt(56 * nrow(d), 150000)
+  expect_gt(passes(20), 6) # 20 * 201 rows would take more
+  expect_lt(passes(10), 5)
+})
+
+# One person with 1 record, or with many, which lie in other chunks and fill some of them.
+neighbour <- function(m) {
+  base <- d[!is.na(d$person), ]
+  mine <- base$person == "p3"
+  own <- base[which(mine)[1], ]
+  rest <- base[!mine, ]
+  many <- own[rep(1, m), ]
+  many$a <- seq(-1, 1, length.out = m)
+  rbind(rest[1:100, ], many, rest[-(1:100), ], own)
+}
+
+test_that("no list of a person decides between a result and an error, or what is said and charged", {
+  see <- function(m, ...) {
+    fit <- NULL
+    said <- what_is_said({
+      set.seed(3)
+      fit <- tryCatch(dp_sosp(y ~ a + b, dp_source(in_chunks(neighbour(m), 50), id = "person", ...), eps = 1,
+                              method = "newton", bounds = list(a = c(-1, 1), b = c(-1, 1)), progress = FALSE),
+                      error = conditionMessage)
+    })
+    expect_s3_class(fit, "dp_sosp")
+    list(said = grep("^[A-Z][^:]*: ", said, value = TRUE), ledger = dp_ledger(fit)$scale[1:3], n = fit$n)
+  }
+  for (cache in c("none", "memory")) {
+    few <- see(0, cache = cache)
+    expect_equal(see(1500, cache = cache), few, tolerance = 1e-12)
+    expect_identical(few$n, 201L)
+  }
+})
+
+test_that("one person moves the sums by what one record may, wherever the records lie", {
+  exact <- function(m, formula = y ~ a + b) {
+    source <- dp_source(in_chunks(neighbour(m), 64), id = "person", cache = "none")
+    problem <- problem_source(formula, limit_persons(source, 1000, NULL), NULL, list(a = c(-1, 1), b = c(-1, 1)), NULL,
+                              list(), quote(dp_sosp()), TRUE)
+    job <- c(problem, list(budget = dp_budget(mu = 1e9), neighbours = "replace-one", noise = "reproducible"))
+    oracle <- plain_oracle(job, job$records(job), loss_logistic())
+    w <- c(1, -2, 1)
+    n <- source$n
+    list(value = n * dp_value(oracle, w, mu = 1e6)[1], gradient = n * as.vector(dp_gradient(oracle, w, mu = 1e6)),
+         hessian = n * as.vector(unclass(dp_hessian(oracle, w, mu = 1e6))))
+  }
+  one <- exact(0)
+  many <- exact(900)
+  size <- function(what) sqrt(sum((one[[what]] - many[[what]])^2))
+  expect_gt(size("gradient"), 0.01)
+  expect_lt(size("gradient"), 2)
+  expect_lt(size("hessian"), sqrt(2) / 4)
+  expect_lt(size("value"), log1p(exp(sqrt(6))))
+})
+
+test_that("rows that change between passes are noticed, without their number", {
+  pass <- 0
+  changing <- function(change) {
+    pass <<- 0
+    dp_source(function() {
+      pass <<- pass + 1
+      in_chunks(if (pass > 3) change(d) else d, 500)()
+    }, id = "person", cache = "none")
+  }
+  changes <- list(function(x) x[-5, ], function(x) rbind(x, x[5, ]), function(x) x[rev(seq_len(nrow(x))), ],
+                  function(x) transform(x, person = replace(person, 5, "new")))
+  for (change in changes) {
+    e <- expect_error(persons_fit(changing(change)), class = "dpsosp_error_source")
+    for (number in c(nrow(d), sum(!is.na(d$person)))) expect_no_match(conditionMessage(e), as.character(number))
+  }
+})
+
+test_that("what goes with such a source, and what does not", {
+  source <- dp_source(in_chunks(d, 500), id = "person")
+  expect_identical(persons_fit(source, id = NULL)$call$id, quote(person))
+  expect_identical(coef(persons_fit(source, id = NULL)), coef(persons_fit(source)))
+  expect_identical(coef(persons_fit(source, y ~ .  - z - count - class, bounds = "private")),
+                   coef(persons_fit(source, bounds = "private")))
+  records <- dp_source(in_chunks(d, 500))
+  wrong <- list(
+    "make it with `id" = function() persons_fit(records),
+    "was made with `id" = function() persons_fit(source, id = "a"),
+    "must be a column" = function() dp_sosp(y ~ a, source, eps = 1, id = person + 1),
+    "`records`" = function() persons_fit(source, records = 0),
+    "`person` in `formula`" = function() persons_fit(source, y ~ person),
+    "draws batches" = function() persons_fit(source, method = "sgd"),
+    "in a random order" = function() persons_fit(source, method = "spider"),
+    "of persons" = function() persons_fit(source, certificate = "population"),
+    "not a source" = function() dp_sosp(y ~ a, source, eps = 1, model = model_mlp(3)),
+    "one record of each" = function() dp_oracle(source, "z", "huber", dp_budget(mu = 1), radius = 2),
+    "no column of the source" = function() dp_source(in_chunks(d, 500), id = "persn"),
+    "must be the name" = function() dp_source(in_chunks(d, 500), id = c("a", "b")),
+    "once = TRUE" = function() {
+      dp_source(in_chunks(d, 500), once = TRUE, n = 5, types = c(person = "character"), id = "person")
+    },
+    "missing everywhere" = function() dp_source(in_chunks(transform(d, person = NA), 500), id = "person")
+  )
+  for (name in names(wrong)) expect_error(wrong[[name]](), name, fixed = TRUE, class = "dpsosp_error")
+})
+
+test_that("intervals of a source's persons are those in memory", {
+  source <- dp_source(in_chunks(d, 500), id = "person")
+  fit <- persons_fit(d)
+  later <- function(data) {
+    set.seed(2)
+    suppressMessages(dp_inference(fit, data, eps = 5, delta = 1e-5, noise = "reproducible"))
+  }
+  expect_identical(vcov(later(source)), vcov(later(d)))
+  expect_identical(later(source)$inference$released$n, 201L)
+  expect_error(later(dp_source(in_chunks(d, 500))), "is of records", class = "dpsosp_error_persons")
+  plain <- persons_fit(d, id = NULL)
+  for (f in list(dp_inference, dp_certify)) {
+    expect_error(f(plain, source, eps = 1), "protects records", class = "dpsosp_error_persons")
+  }
+})
