@@ -2,7 +2,7 @@
 # Which lines of R/ and src/ do the tests reach? R tests run in a copy that covr has instrumented, C tests in a build
 # with gcov's counters; a line of C counts if either reaches it. Half an hour.
 #   dev/coverage.sh [pattern of R test files]
-# Writes dev/coverage.md, and the lines that are not reached into build/coverage/lines.txt; with a pattern only the latter.
+# Writes dev/coverage.md, and the lines that are not reached into build/coverage/lines.txt; with a pattern only these.
 # Ends with "N passed, N failed", one for each language: at least 95 % of its lines must be reached.
 set -euo pipefail
 cd "$(dirname "$0")/.."
