@@ -15,6 +15,6 @@ tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.so' . 
 
 make --no-print-directory -C dev/ctest coverage BUILD="$work/ctest" > "$work/ctest.log" 2>&1 ||
   { tail -20 "$work/ctest.log"; exit 1; }
-(cd src && find "$work/ctest" -name '*.gcda' -exec gcov -t {} +) > "$work/ctest.gcov" 2> /dev/null
+(cd dev/ctest && find "$work/ctest" -name '*.gcda' -exec gcov -t {} +) > "$work/ctest.gcov" 2> /dev/null
 
 Rscript dev/coverage.R "$work" "$@"
