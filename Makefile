@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone with tests in full.
 
-.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts nodes slurm bench docs lint site format clean
+.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts nodes slurm bench docs lint srr coverage portability site format clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -118,6 +118,19 @@ format:
 ## make lint         style of the R code, spelling of the documents
 lint: setup
 	DPSOSP_LONG=1 Rscript dev/lint.R
+
+## make srr          do rOpenSci's standards have one tag each?
+srr:
+	Rscript dev/srr.R
+
+## make coverage     lines of R and C that the tests reach, into dev/coverage.md; half an hour
+coverage:
+	dev/setup.sh r-cran-covr
+	dev/coverage.sh
+
+## make portability  other compilers, C libraries, processors and settings of R; what is absent is skipped
+portability: setup
+	dev/portability.sh
 
 ## make site         the site, in build/site, and a look at it in headless Chromium
 site:

@@ -1,6 +1,12 @@
 # Checks of arguments: check_<what>(x, arg, call) returns its argument in the
 # form that the rest of the package uses, or raises dpsosp_error_argument.
 
+#' @srrstats {G2.0, G2.1, G2.2} check_number(), check_count(), check_vector() and others assert length, type and range.
+#' @srrstats {G2.3, G2.3a} check_choice() permits the listed texts only.
+#' @srrstats {G2.4, G2.4a, G2.4b} They return integers and doubles, by as.integer() and as.double().
+#' @noRd
+NULL
+
 check_number <- function(x, arg, lower = -Inf, upper = Inf, open = TRUE, call = sys.call(-1)) {
   if (!is.numeric(x) || length(x) != 1L || is.na(x)) {
     abort("argument", "`", arg, "` must be one number, not ", describe(x), ".", call = call)

@@ -1,5 +1,14 @@
 # Kinds and labels of columns, as far as they are public, and the text of their values.
 
+#' @srrstats {G2.4c, G2.4e} as_labels() takes labels by as.character(), factors by their levels.
+#' @srrstatsNA {G2.4d} as.factor() would take the levels from the records: users declare them, and the error about a
+#'   character column shows how.
+#' @srrstats {G2.6} column_kind(): classes that are not known are refused, I(), dates and times are unclassed.
+#' @srrstats {G2.8} All forms of data become columns of these kinds before anything else sees them.
+#' @srrstats {G2.9} Nothing is converted with loss but numeric codes of two classes, which a message says.
+#' @noRd
+NULL
+
 # Declared levels are public, so an error may mention them.
 check_labels <- function(levels, name, call) {
   if (all(is_text(as.character(levels)))) return(levels)

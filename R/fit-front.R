@@ -133,7 +133,7 @@
 #'   `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which squared
 #'   error does not have. The rule uses n, the number of columns, budget, relation, loss, penalty and `geometry`, not
 #'   the data. `method` and `print()` of the fit name the method taken. The section Methods lists
-#'   all of them.
+#'   all of them. Names of methods, losses and other options are case-sensitive.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
@@ -273,6 +273,22 @@
 #'   ERM, algorithms 1 to 3 and section 3.4, with the corrections in
 #'   `vignette("proofs")`; Wang and Xu (2021), Escaping saddle points of empirical risk privately and
 #'   scalably via DP-trust region method, algorithm 1.
+#' @srrstats {RE1.0} dp_sosp.formula().
+#' @srrstats {RE1.1} The sections Preprocessing and Formulas say how a formula becomes a matrix.
+#' @srrstats {RE1.2, G2.5} The arguments `x`, `y` and `data` and the sections Preprocessing and Formulas name the types
+#'   that are accepted; ordered factors have polynomials, others indicators.
+#' @srrstats {RE1.3a} The value's description says that a fit holds no rows, so no row names.
+#' @srrstats {RE1.4} Nothing is assumed of how the data are distributed: privacy holds for all, and the certificate,
+#'   too. Ranges that are too narrow clip values; the section Checks says how a fit tells this.
+#' @srrstats {RE2.0} The section Preprocessing; a matrix is used as it is, and geometry = "none" leaves rows as they
+#'   are.
+#' @srrstats {G2.13, G2.14, G2.14b, G2.15, G2.16} A record with a value that is missing or infinite counts as a null
+#'   record, which adds nothing to a sum; how many there are is released with noise, and a warning says it.
+#' @srrstatsNA {G2.14a, RE2.1} No value of a record may decide between a result and an error, so `na.action` is refused,
+#'   with this reason.
+#' @srrstatsNA {G2.14c, RE2.2} A value imputed from the data would carry others into this record's row, so that its
+#'   influence had no bound. Public constants can be filled in before the fit.
+#' @srrstats {RE2.3} The argument `geometry` centres and scales columns, by released or by public moments; `offset()`.
 #' @seealso [control_opt()], [control_tr()], [control_gd()], [control_line_search()], [control_newton()],
 #'   [control_newton_ridge()], [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].
 #' @examples

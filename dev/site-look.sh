@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the site in build/site in headless Chromium, at the widths of a desktop and of a phone: pages are not empty,
-# formulas are typeset, internal links work, the search finds a page. Screenshots of the pages are in build/site-look.
+# formulas are typeset, colours have contrast, links and texts of pictures are there (dev/site-links.R), the search finds
+# a page. Screenshots of the pages are in build/site-look.
 # Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -26,10 +27,14 @@ picture() {
   verdict $? "$1 is empty at $2"
 }
 
-links() {
-  grep -oE '(href|src)="[^"#?]+' "$1" | sed 's/^[a-z]*="//' |
-    grep -vE '^(https?:|mailto:|data:|javascript:)' | sort -u |
-    while read -r link; do [ -e "$(dirname "$1")/$link" ] || echo "$1 -> $link"; done
+# A copy of a page beside it, with the script that measures contrasts.
+contrast() {
+  local copy=${1%.html}-contrast.html text
+  { cat "$site/$1"; echo "<script>"; cat dev/site-contrast.js; echo "</script>"; } > "$site/$copy"
+  text=$(chrome --dump-dom --window-size=1280,1600 "http://localhost:$port/$copy" | grep -o 'contrast of [^<]*')
+  rm -f "$site/$copy"
+  [[ $text == contrast* && $text != *LOW* ]]
+  verdict $? "$1: ${text:-no contrasts measured}"
 }
 
 mkdir -p "$looks"
@@ -52,9 +57,12 @@ verdict $? "formulas of the proofs are not typeset"
 ! grep -q 'katex-error' <<< "$formulas"
 verdict $? "a formula of the proofs has an error: $(grep -o 'katex-error" title="[^"]*' <<< "$formulas" | head -1)"
 
-broken=$(find "$site" -name '*.html' | while read -r page; do links "$page"; done)
-[ -z "$broken" ]
-verdict $? "broken links: $(head -5 <<< "$broken")"
+for page in index reference/index reference/dp_sosp articles/dpsosp articles/evaluation news/index; do
+  contrast "$page.html"
+done
+
+Rscript dev/site-links.R "$site" > build/log-site-links 2>&1
+verdict $? "links and pictures: $(grep '^site:' build/log-site-links | head -5)"
 
 remote=$(grep -rlE '(<script[^>]*src|<link[^>]*href)="https?:' --include='*.html' "$site")
 [ -z "$remote" ]

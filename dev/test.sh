@@ -52,6 +52,7 @@ second_lane() {
   stage docs dev/docs.sh --check
   stage lint Rscript dev/lint.R
   stage layers Rscript dev/layers.R
+  stage srr Rscript dev/srr.R
   stage mutants-apply dev/mutants.sh --apply
   stage rooms dev/rooms.sh
   stage rooms-selftest dev/rooms-selftest.sh

@@ -8,8 +8,17 @@
 #ifndef DPSOSP_BASE_H
 #define DPSOSP_BASE_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Not in ISO C: strict compilers leave them out. */
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#ifndef M_SQRT2
+#define M_SQRT2 1.41421356237309504880
+#endif
 
 /* Privacy needs IEEE arithmetic: checks find a NaN by comparing it, and bounds are for sums in the order written. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) ||                               \

@@ -9,10 +9,6 @@
 
 #include <math.h>
 
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
-
 static const double radius = 6.4, width = .8, slant = .5, frequency = .75 * M_PI;
 static const double window_sd = 1.6;
 enum { WINDOW_STEP = 4 };

@@ -8,6 +8,10 @@
 
 #include "mech/mech.h"
 
+/* Points of the lattice need them; GCC and Clang have them on all platforms of 64 bits. */
+#ifndef __SIZEOF_INT128__
+#error "dpsosp needs integers of 128 bits: compile it with GCC or Clang for a platform of 64 bits"
+#endif
 __extension__ typedef __int128 int128;
 
 /* ---- bits.c: independent uniform bits ---- */
