@@ -26,7 +26,11 @@
 #' @param formula As in [dp_sosp()].
 #' @param data A data frame.
 #' @param eps Distinct positive numbers.
-#' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data.
+#' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data. On
+#'   public data also your own: a function, or a list of names and of functions with names, such as
+#'   `list("auto", mine = f)`. A function takes an oracle ([dp_oracle()]) with the budget of its point and returns
+#'   coefficients `w`. `bounds` must then declare all ranges; of the other arguments in `...` it sees `loss`, `radius`
+#'   and `neighbours`.
 #' @param reps Number of repetitions of each point, at least 1; on private data 1.
 #' @param metric A metric of [dp_evaluate()] for the response and the loss, but not `"table"`. `NULL` is `"log_loss"`,
 #'   of a loss without probabilities `"accuracy"`, of numbers `"squared_error"` and of counts `"deviance"`.
@@ -83,6 +87,7 @@ dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "
   held <- if (is.null(newdata)) held_out(nrow(data), check_share(holdout, "holdout", call)) else logical(nrow(data))
   curve <- list(
     formula = formula, train = data[!held, , drop = FALSE], test = newdata %||% data[held, , drop = FALSE],
+    own = own_methods(methods, public, call),
     points = curve_grid(eps, methods, if (public) check_count(reps, "reps", call = call) else 1L, call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call), public = public, budget = budget,
     asked = list(label = check_label(label, call)),
@@ -121,12 +126,51 @@ curve_grid <- function(eps, methods, reps, call) {
   if (!is.numeric(eps) || length(eps) == 0L || !all(is.finite(eps)) || any(eps <= 0) || anyDuplicated(eps) > 0L) {
     abort("argument", "`eps` must be different positive numbers, not ", describe(eps), ".", call = call)
   }
-  if (!is.character(methods) || length(methods) == 0L || anyNA(methods) || anyDuplicated(methods) > 0L) {
-    abort("argument", "`methods` must be different names, not ", describe(methods), ".", call = call)
-  }
-  for (method in methods) check_choice(method, c("auto", method_names()), "methods", call)
-  grid <- expand.grid(rep = seq_len(reps), eps = as.double(sort(eps)), method = methods, stringsAsFactors = FALSE)
+  grid <- expand.grid(rep = seq_len(reps), eps = as.double(sort(eps)), method = method_labels(methods, call),
+                      stringsAsFactors = FALSE)
   grid[c("method", "eps", "rep")]
+}
+
+# ---- methods: names, and functions of the caller ----
+
+as_methods <- function(methods) if (is.function(methods)) list(own = methods) else as.list(methods)
+
+method_labels <- function(methods, call) {
+  methods <- as_methods(methods)
+  own <- vapply(methods, is.function, NA)
+  labels <- names(methods) %||% character(length(methods))
+  named <- vapply(methods[!own], function(method) if (is_label(method)) method else NA_character_, "")
+  labels[!own] <- named
+  if (length(labels) == 0L || anyNA(labels) || !all(nzchar(labels)) || anyDuplicated(labels) > 0L) {
+    abort("argument", "`methods` must be different names, or a list of names and of functions with names, not ",
+          describe(methods), ".", call = call)
+  }
+  for (method in named) check_choice(method, c("auto", method_names()), "methods", call)
+  if (any(labels[own] %in% c("auto", method_names()))) {
+    abort("argument", "A function in `methods` must have a name that no method has.", call = call)
+  }
+  labels
+}
+
+is_label <- function(x) is.character(x) && length(x) == 1L
+
+own_methods <- function(methods, public, call) {
+  own <- Filter(is.function, as_methods(methods))
+  if (length(own) == 0L || public) return(own)
+  abort("argument", "Functions in `methods` are for public data: on private data give your algorithm an oracle, ",
+        "`dp_oracle()`, once.", call = call)
+}
+
+# What an evaluation needs of the fit by a function of the caller.
+own_fit <- function(curve, method, eps) {
+  given <- curve$settings
+  oracle <- dp_oracle(curve$formula, curve$train, given$loss, dp_budget(eps = eps, delta = curve$delta), given$radius,
+                      neighbours = given$neighbours %||% "replace-one", noise = curve$noise, bounds = given$bounds)
+  w <- curve$own[[method]](oracle)
+  structure(class = "dp_sosp", list(
+    coefficients = stats::coef(oracle, w), design = oracle$problem$design, response = oracle$problem$response,
+    loss = oracle$loss, method = method
+  ))
 }
 
 # Arguments of dp_sosp() that are the same for all points.
@@ -150,6 +194,9 @@ curve_settings <- function(dots, call) {
 
 # The messages and warnings of a fit would be repeated for each point.
 curve_fit <- function(curve, method, eps, budget = NULL) {
+  if (method %in% names(curve$own)) {
+    return(suppressWarnings(suppressMessages(own_fit(curve, method, eps)), "dpsosp_warning"))
+  }
   suppressWarnings(suppressMessages(do.call(dp_sosp.formula, c(
     list(curve$formula, curve$train, eps = eps, delta = curve$delta, method = method, budget = budget,
          noise = curve$noise, progress = FALSE), curve$settings

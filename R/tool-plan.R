@@ -187,9 +187,6 @@ plan_groups <- function(columns, levels, named) {
   unname(ifelse(is.na(size), "numeric", paste0(if (named) columns$variable else "levels", " (of ", size, ")")))
 }
 
-# The method whose intervals have a formula.
-plan_intervals_of <- "newton"
-
 plan_method <- function(method, plan, call) {
   method <- check_choice(method, c("auto", method_names()), "method", call)
   columns <- nrow(plan$frame$columns)
@@ -257,15 +254,6 @@ smallest_n <- function(plan, want) {
 
 smallest_eps <- function(plan, want) {
   signif(smallest(function(eps) missed(plan, want, plan_setting(plan, eps = eps)), 1e-3, 100), 3)
-}
-
-# The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is
-# positive at all powers of ten times it. (With very many records the bounds of rounding errors exceed the noise.)
-smallest <- function(f, lower, upper) {
-  if (f(lower) <= 0) return(lower)
-  end <- Find(function(x) f(x) <= 0, lower * 10^seq_len(round(log10(upper / lower))))
-  if (is.null(end)) return(NA_real_)
-  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = 1e-6)$root)
 }
 
 # ---- what is shown ----
