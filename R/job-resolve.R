@@ -12,7 +12,10 @@ tell_unresolved <- function(job) {
   if (is.null(plan)) return(invisible())
   share <- resolved_share(plan_setting(plan))
   if (share >= resolve_least) return(invisible())
-  missed <- function(n = plan$n, eps = plan$eps) resolve_least - resolved_share(plan_setting(plan, n = n, eps = eps))
+  # Never zero, at which the search for a root would stop, as the share has steps.
+  missed <- function(n = plan$n, eps = plan$eps) {
+    resolve_least - 1e-9 - resolved_share(plan_setting(plan, n = n, eps = eps))
+  }
   eps <- smallest(function(eps) missed(eps = eps), 1e-3, 100)
   n <- smallest(function(n) missed(n = n), 10, 1e12)
   slopes <- plan$frame$dim - plan$frame$intercept

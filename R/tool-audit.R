@@ -194,7 +194,7 @@ audit_pairs <- function(score, pair, claim, runs, conf, progress, told) {
 tell_duration <- function(runs, seconds) {
   left <- (runs - 1) * seconds
   inform("audit", "The audit makes ", 2 * runs, " fits, which takes about ",
-         if (left < 90) count_of(max(1, round(left)), "second") else paste(round(left / 60), "minutes"),
+         if (left < 90) paste(max(2, round(left)), "seconds") else paste(round(left / 60), "minutes"),
          ": `runs` sets their number")
 }
 

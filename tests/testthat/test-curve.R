@@ -223,7 +223,7 @@ test_that("a function of the caller is a method: it gets an oracle and returns c
   d <- problem_frame(600)
   newton <- function(oracle) {
     w <- c(0, 0, 0)
-    for (i in 1:4) w <- w - 4 * 3 * dp_gradient(oracle, w, mu = 5)
+    for (i in 1:4) w <- w - 4 * 3 * dp_gradient(oracle, w, mu = 2)
     w
   }
   curve <- dp_curve(y ~ a + b, d, eps = c(50, 90), methods = list("newton", mine = newton), reps = 2, public = TRUE,

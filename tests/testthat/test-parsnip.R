@@ -83,7 +83,7 @@ test_that("penalty is a ridge or refused, mixture is refused, and neither is ign
   plain <- direct(y ~ a + b, bounds = frame_bounds, method = "newton")
   expect_identical(coef(parsnip::extract_fit_engine(named(0))), coef(plain))
   expect_error(named(0.1, 1), "no lasso", class = "dpsosp_error_argument")
-  expect_error(named(-1), "`penalty`", class = "dpsosp_error_argument")
+  expect_error(engine_penalty(-1, NULL), "`penalty`", class = "dpsosp_error_argument")
   squared <- engine(parsnip::linear_reg(penalty = 0.1), bounds = frame_bounds["b"])
   expect_error(trained(squared, a ~ b), "penalty", class = "dpsosp_error_argument")
 })

@@ -42,7 +42,7 @@ test_that("effects are differences of predictions", {
   panels <- effect_panels(line, quote(plot()))
   expect_identical(vapply(panels, `[[`, "", "name"), c("a", "b", "f"))
   base <- data.frame(a = 20, b = 0, f = factor("u", levels(d$f)))
-  change <- function(fit, ...) predict(fit, transform(base, ...)) - predict(fit, base)
+  change <- function(model, ...) predict(model, transform(base, ...)) - predict(model, base)
   expect_equal(range(panels[[1]]$data$at), c(10, 30))
   expect_equal(panels[[1]]$data$value[41], change(line, a = 30))
   expect_equal(panels[[1]]$data$value[21], 0)

@@ -44,7 +44,8 @@ test_that("it does not depend on a value", {
 test_that("where plans know nothing, nothing is said", {
   expect_length(told(fit(eps = 30)), 0)
   d$id <- rep(1:500, 2)
-  expect_length(told(fit(id = id)), 0)
+  expect_length(told(dp_sosp(y ~ a + b + f, d, eps = 0.3, delta = 1e-6, bounds = frame_bounds, id = id,
+                             inference = "sandwich", progress = FALSE)), 0)
   d$count <- 1
   expect_length(told(fit(formula = count ~ a + b, loss = "poisson")), 0)
   expect_length(told(fit(formula = a ~ b, loss = loss_squared(c(10, 30)))), 0)
