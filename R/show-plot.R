@@ -234,7 +234,8 @@ plot_errors <- function(audit) {
   rates <- error_rates(audit)
   at <- rates$at
   graphics::plot(rates$least, type = "n", xlim = c(0, 1), ylim = c(0, 1), xlab = "false positives",
-                 ylab = "false negatives", main = audit_title(audit))
+                 ylab = "false negatives")
+  graphics::title(audit_title(audit), line = 2.2)
   graphics::polygon(c(0, rates$least$positive), c(0, rates$least$negative), col = "grey85", border = NA)
   graphics::lines(rates$least, lty = 2)
   graphics::segments(at[1], at[2], c(rates$limit[1], at[1]), c(at[2], rates$limit[2]))
@@ -243,7 +244,8 @@ plot_errors <- function(audit) {
 }
 
 plot_guesses <- function(audit) {
-  graphics::plot(guess_curve(audit), type = "l", ylab = guesses_axis, main = audit_title(audit))
+  graphics::plot(guess_curve(audit), type = "l", ylab = guesses_axis)
+  graphics::title(audit_title(audit), line = 2.2)
   graphics::abline(h = 1 - audit$conf, lty = 3)
   graphics::abline(v = audit$eps, lty = 2)
   graphics::mtext(guesses_caption, cex = 0.8)

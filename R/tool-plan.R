@@ -267,12 +267,13 @@ print.dp_plan <- function(x, digits = 2, ...) {
   check_dots()
   digits <- check_digits(digits)
   number <- function(value) format(value, digits = digits)
-  cat("<dp_plan> ", x$method, ": n = ", count_text(x$n), ", eps = ", format(x$eps), ", delta = ",
-      format(x$delta, digits = 3), " (mu ", format(x$mu, digits = 3), "), ", x$d,
-      if (x$d == 1L) " coefficient" else " coefficients", ", radius ",
-      format(x$radius, digits = 3), "\n", sep = "")
+  cat(strwrap(paste0(
+    "<dp_plan> ", x$method, ": n = ", count_text(x$n), ", eps = ", format(x$eps), ", delta = ",
+    format(x$delta, digits = 3), " (mu ", format(x$mu, digits = 3), "), ", x$d,
+    if (x$d == 1L) " coefficient" else " coefficients", ", radius ", format(x$radius, digits = 3)
+  ), 81, exdent = 2), sep = "\n")
   line <- function(name, ...) {
-    text <- strwrap(paste0(...), width = 86)
+    text <- strwrap(paste0(...), width = 66)
     cat(paste0(formatC(c(name, character(length(text) - 1L)), width = -14), text), sep = "\n")
   }
   line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget",

@@ -47,7 +47,7 @@ test_that("where plans know nothing, nothing is said", {
   expect_length(told(dp_sosp(y ~ a + b + f, d, eps = 0.3, delta = 1e-6, bounds = frame_bounds, id = id,
                              inference = "sandwich", progress = FALSE)), 0)
   d$count <- 1
-  expect_length(told(fit(formula = count ~ a + b, loss = "poisson")), 0)
+  expect_length(told(fit(d, formula = count ~ a + b, loss = "poisson")), 0)
   expect_length(told(fit(formula = a ~ b, loss = loss_squared(c(10, 30)))), 0)
   p <- problem_matrix(200)
   expect_length(told(dp_sosp(p$x, p$y > 0, eps = 0.1, delta = 1e-6, radius = 2, inference = "model")), 0)
