@@ -93,16 +93,16 @@ check_fit <- function(fit, call) {
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
 #'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
 #'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]), intervals of predictions
-#'   that the fit does not have, `sigma()` of other fits than those by squared error, and `family()` of losses that [glm()]
-#'   does not have.
+#'   that the fit does not have, `sigma()` of other fits than those by squared error, and `family()` of losses that
+#'   [glm()] does not have.
 #'
 #' @section Pictures: All are made of what was released, and of public facts, so they may be published with the fit.
 #'
 #' * `"coefficients"`: on a common scale, with 95 percent intervals where the fit has them ([dp_inference()]). Of a
 #'   numeric column the coefficient is multiplied by half of its range, so it is the change of the linear predictor from
-#'   the middle of the range to its end; of a level it is the change from the first level. A matrix has no ranges, so its
-#'   coefficients are as in `coef()`. With many coefficients the 30 largest are shown. Those that the budget does not
-#'   resolve have no point. Smooths are left out.
+#'   the middle of the range to its end; of a level it is the change from the first level. A matrix has no ranges, so
+#'   its coefficients are as in `coef()`. With many coefficients the 30 largest are shown. Those that the budget does
+#'   not resolve have no point. Smooths are left out.
 #' * `"terms"`: for each predictor the change of the linear predictor over its range, from the middle, or from the first
 #'   level to the others, with 95 percent bands where the fit has intervals. Columns that take part in an interaction
 #'   with it are held at the middle of their ranges or at their first level. Smooths ([smooth-terms]) are centred in the

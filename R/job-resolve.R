@@ -1,5 +1,5 @@
-# What a fit with intervals may expect, said before anything is charged. It follows from public numbers alone: n, columns
-# and declared levels, eps and loss, with the typical columns of dp_plan(). So it does not depend on a record.
+# What a fit with intervals may expect, said before anything is charged. It follows from public numbers alone: n,
+# columns and declared levels, eps and loss, with the typical columns of dp_plan(). So it does not depend on a record.
 
 resolve_least <- 0.5  # a smaller fraction of the coefficients is told
 resolve_most <- 200L  # coefficients; plans of more take too long

@@ -18,15 +18,15 @@
 #' by n (for regression losses L |w| plus the spread of the loss at t = 0). A
 #' Gaussian release with cost mu has standard deviation sensitivity / mu.
 #'
-#' With a formula and a data frame the oracle maps the columns as [dp_sosp()] does, from ranges that `bounds` declares for
-#' all of them, and `coef(oracle, w)` has the coefficients `w` on the original scale.
+#' With a formula and a data frame the oracle maps the columns as [dp_sosp()] does, from ranges that `bounds` declares
+#' for all of them, and `coef(oracle, w)` has the coefficients `w` on the original scale.
 #'
-#' @param x A formula, whose columns `y` then has. Or a numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
-#'   Matrix, whose entries are copied; time and memory are then proportional to their number. Or a source
-#'   from [dp_source()], all of whose columns except `y` are then those of the matrix.
-#' @param y With a formula: a data frame. Otherwise the response, one per row, coded as in [dp_sosp()]: a factor, logical, numeric with 1 for one
-#'   class and 0 or -1 for the other; or numbers for a regression loss, which are mapped as [losses] says. For a source
-#'   the name of its column.
+#' @param x A formula, whose columns `y` then has. Or a numeric matrix, one row per record; it is not copied. Or a
+#'   sparse `dgCMatrix` of the package Matrix, whose entries are copied; time and memory are then proportional to their
+#'   number. Or a source from [dp_source()], all of whose columns except `y` are then those of the matrix.
+#' @param y With a formula: a data frame. Otherwise the response, one per row, coded as in [dp_sosp()]: a factor,
+#'   logical, numeric with 1 for one class and 0 or -1 for the other; or numbers for a regression loss, which are mapped
+#'   as [losses] says. For a source the name of its column.
 #' @param loss A loss or its name, see [losses]. `NULL` is that of [dp_sosp()] for a factor or a logical response;
 #'   numbers need one.
 #' @param budget A budget from [dp_budget()].
@@ -53,15 +53,13 @@
 #'   accounting.
 #' @param sufficient Required decrease per unit of step (only `"svt"`).
 #' @param object An oracle.
-#' @return `dp_oracle()`: an object of class `dp_oracle`. `coef()`: coefficients `w` on the original scale of the columns,
-#'   for a matrix `w` divided by `radius`. `dp_value()`: a number;
-#'   `dp_gradient()`: a vector; `dp_hessian()`: a symmetric matrix; each with the
-#'   attribute `"sd"`, the standard deviation of the noise (for the Hessian on
-#'   the diagonal; off it, `sd / sqrt(2)`), and of class `dp_release`: arithmetic gives plain numbers without this
+#' @return `dp_oracle()`: an object of class `dp_oracle`. `coef()`: coefficients `w` on the original scale of the
+#'   columns, for a matrix `w` divided by `radius`. `dp_value()`: a number; `dp_gradient()`: a vector; `dp_hessian()`: a
+#'   symmetric matrix; each with the attribute `"sd"`, the standard deviation of the noise (for the Hessian on the
+#'   diagonal; off it, `sd / sqrt(2)`), and of class `dp_release`: arithmetic gives plain numbers without this
 #'   attribute, as their noise is another one. Functions that know S4 classes only, such as products with matrices of
-#'   the package Matrix, need `unclass()` of them. `dp_line_search()`: with
-#'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
-#'   chosen step, or `NA` when none passes.
+#'   the package Matrix, need `unclass()` of them. `dp_line_search()`: with `"gaussian"` a data frame of `step`,
+#'   `decrease` and `sd`, otherwise the chosen step, or `NA` when none passes.
 #' @section Errors: `dpsosp_error_argument` before anything is charged (a Hessian of more than 8192
 #'   coefficients is `dpsosp_error_size` as well, that of a loss whose second derivative jumps
 #'   `dpsosp_error_nonsmooth`); `dpsosp_budget_exhausted` when the budget does not suffice.
@@ -88,8 +86,9 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
                       noise = c("secure", "reproducible"), storage = c("double", "single"), bounds = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_oracle))
   check_dots(call)
-  if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response, or a formula and its data.",
-                                     call = call)
+  if (missing(x) || missing(y)) {
+    abort("argument", "`x` and `y` are needed: a matrix and its response, or a formula and its data.", call = call)
+  }
   if (inherits(x, "formula")) {
     if (!missing(intercept)) abort("argument", "`intercept` is for a matrix: a formula says so itself.", call = call)
     return(oracle_formula(x, y, loss, if (!missing(budget)) budget, if (!missing(radius)) radius, bounds, neighbours,

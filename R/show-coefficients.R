@@ -79,7 +79,9 @@ plot_coefficients <- function(x) {
   graphics::segments(all$lower[drawn], at[drawn], all$upper[drawn], lwd = 2, col = "grey50")
   symbols <- rep_len(plot_symbols, length(classes))
   graphics::points(all$estimate[drawn], at[drawn], pch = symbols[match(all$class, classes)][drawn], cex = 0.9)
-  if (!all(drawn)) graphics::text(mean(graphics::par("usr")[1:2]), at[!drawn], unresolved_note, cex = 0.8, col = "grey30", font = 3)
+  if (!all(drawn)) {
+    graphics::text(mean(graphics::par("usr")[1:2]), at[!drawn], unresolved_note, cex = 0.8, col = "grey30", font = 3)
+  }
   graphics::mtext(coefficients_note(all), side = 3, adj = 1, cex = 0.7)
   if (several) legend_above(NULL, short_text(classes), pch = symbols, ncol = 2L)
   invisible(x)

@@ -233,13 +233,13 @@ panel_levels <- function(levels) {
   short_text(ifelse(is.na(levels), "NA", as.character(levels)), 10L)
 }
 
-most_panels <- 9L # of autoplot(), which does not know the size of its picture
-most_ticks <- 10L # levels of a factor that have a name there
+max_panels <- 9L # of autoplot(), which does not know the size of its picture
+max_ticks <- 10L # levels of a factor that have a name there
 
 # Facets have one kind of axis, so levels are numbers beyond all others there, with their names as labels.
 autoplot_terms <- function(fit, call) {
   panels <- effect_panels(fit, call)
-  shown <- largest_panels(panels, most_panels)
+  shown <- largest_panels(panels, max_panels)
   beyond <- level_positions(shown)
   all <- do.call(rbind, Map(function(panel, start) {
     cbind(panel$data[-1], at = panel$data$at + start, panel = panel$name, factor = !is.null(panel$levels))
@@ -281,7 +281,7 @@ level_positions <- function(panels) {
     breaks = function(limits) {
       if (limits[1] < far / 2) return(pretty(limits, 3))
       inside <- place[place >= limits[1] & place <= limits[2]]
-      inside[seq(1L, length(inside), by = ceiling(length(inside) / most_ticks))]
+      inside[seq(1L, length(inside), by = ceiling(length(inside) / max_ticks))]
     },
     labels = function(x) ifelse(x %in% place, names[match(x, place)], format(x, trim = TRUE, drop0trailing = TRUE))
   )

@@ -15,10 +15,9 @@
 #' not that of the engine `"glmnet"`; methods and losses that take no penalty refuse it. A `mixture` other than 0 is
 #' refused, as there is no lasso. Both are left out by default.
 #'
-#' Types of prediction are `"class"` and `"prob"`, or `"numeric"`; `"raw"` is the linear predictor. `"conf_int"` and, with
-#' squared error, `"pred_int"` need a fit with intervals (`inference = "sandwich"`); of two classes they are intervals of
-#' the probabilities.
-#' `extract_fit_engine()` gives the fit of class `dp_sosp`.
+#' Types of prediction are `"class"` and `"prob"`, or `"numeric"`; `"raw"` is the linear predictor. `"conf_int"` and,
+#' with squared error, `"pred_int"` need a fit with intervals (`inference = "sandwich"`); of two classes they are
+#' intervals of the probabilities. `extract_fit_engine()` gives the fit of class `dp_sosp`.
 #'
 #' # What is private
 #' The engine's fit is private, as [dp_sosp()] says. What comes before and after it is not.

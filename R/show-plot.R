@@ -129,8 +129,8 @@ autoplot.dp_sosp <- function(object, what = c("coefficients", "terms", "gradient
 }
 
 #' @rdname dp_network-methods
-#' @param what Of `plot()` `"run"`, of `autoplot()` `"gradients"` or `"budget"`. The weights of a network say nothing one
-#'   by one, so there are no pictures of them.
+#' @param what Of `plot()` `"run"`, of `autoplot()` `"gradients"` or `"budget"`. The weights of a network say nothing
+#'   one by one, so there are no pictures of them.
 #' @exportS3Method ggplot2::autoplot
 autoplot.dp_network <- function(object, what = c("gradients", "budget"), ...) {
   check_dots()

@@ -1,5 +1,5 @@
-# What pictures have in common. They are made for one column of a page (9 cm) and for grey prints: symbols and line types
-# differ, and the legend is beside the panel.
+# What pictures have in common. They are made for one column of a page (9 cm) and for grey prints: symbols and line
+# types differ, and the legend is beside the panel.
 
 plot_symbols <- c(19, 1, 17, 2, 15, 0, 18, 5, 3, 4)
 

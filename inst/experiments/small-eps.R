@@ -1,8 +1,10 @@
-# Logistic regression on Adult at very small eps, beside the published AUC of boosted trees (S-BDT, Peinemann et al. 2024).
+# Logistic regression on Adult at very small eps, beside the published AUC of boosted trees (S-BDT, Peinemann et al.
+# 2024, arXiv:2309.12041).
 #   Rscript small-eps.R FOLDER RESULTS.csv [SEEDS]     runs; 10 seeds by default
 #   Rscript small-eps.R --summary RESULTS.csv          means over the seeds
-# FOLDER contains adult.csv.xz. A fifth of the records, drawn at random, is held out (frames.R). S-BDT protects against the addition or
-# removal of a record; "zero-out" has the same noise here, but takes n to be public. Metrics are exact and NOT PRIVATE.
+# FOLDER contains adult.csv.xz. A fifth of the records, drawn at random, is held out (frames.R). S-BDT protects against
+# the addition or removal of a record; "zero-out" has the same noise here, but takes n to be public. Metrics are exact
+# and NOT PRIVATE.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

@@ -102,7 +102,9 @@ test_that("every generic works on every kind of fit, or says why not", {
 test_that("family() is that of glm() with the same mean", {
   d <- problem_frame(100)
   d$count <- 1:100 %% 4
-  made <- function(formula, ...) quiet_fit(formula, d, eps = 9, delta = 1e-4, bounds = frame_bounds, method = "auto", ...)
+  made <- function(formula, ...) {
+    quiet_fit(formula, d, eps = 9, delta = 1e-4, bounds = frame_bounds, method = "auto", ...)
+  }
   expect_identical(stats::family(made(y ~ a))$family, "binomial")
   expect_identical(stats::family(made(count ~ a, loss = loss_poisson(4)))$link, "log")
   expect_identical(stats::family(made(a ~ b, loss = loss_squared(c(10, 30))))$family, "gaussian")

@@ -46,7 +46,8 @@ test_that("effects are differences of predictions", {
   expect_equal(range(panels[[1]]$data$at), c(10, 30))
   expect_equal(panels[[1]]$data$value[41], change(line, a = 30))
   expect_equal(panels[[1]]$data$value[21], 0)
-  expect_equal(panels[[3]]$data$value, c(0, change(line, f = factor("v", levels(d$f))), change(line, f = factor("w", levels(d$f)))))
+  to <- function(level) change(line, f = factor(level, levels(d$f)))
+  expect_equal(panels[[3]]$data$value, c(0, to("v"), to("w")))
 })
 
 test_that("bands are those of a difference, and others of an interaction are held", {

@@ -17,7 +17,8 @@ test_that("too small a budget is told before anything is charged, with what woul
   said <- told(fit())
   expect_length(said, 1)
   expect_match(said, "intervals for 0 of 4 coefficients, with n = 1,000 and eps = 0.3; for half of them with eps = ")
-  numbers <- as.numeric(gsub(",", "", regmatches(said, regexec("with eps = ([0-9.]+) or n = ([0-9,]+)", said))[[1]][2:3]))
+  found <- regmatches(said, regexec("with eps = ([0-9.]+) or n = ([0-9,]+)", said))[[1]]
+  numbers <- as.numeric(gsub(",", "", found[2:3]))
   expect_length(told(fit(eps = numbers[1])), 0)
   expect_length(told(fit(eps = numbers[1] * 0.8)), 1)
   expect_length(told(fit(problem_frame(numbers[2]))), 0)
