@@ -46,7 +46,11 @@ test_that("effects are differences of predictions", {
   expect_equal(range(panels[[1]]$data$at), c(10, 30))
   expect_equal(panels[[1]]$data$value[41], change(line, a = 30))
   expect_equal(panels[[1]]$data$value[21], 0)
-  to <- function(level) change(line, f = factor(level, levels(d$f)))
+  to <- function(level) {
+    there <- base
+    there$f[] <- level
+    predict(line, there) - predict(line, base)
+  }
   expect_equal(panels[[3]]$data$value, c(0, to("v"), to("w")))
 })
 
