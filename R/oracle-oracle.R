@@ -102,7 +102,7 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   name <- if (streamed) y else "y"
   loss <- check_loss(loss, intercept, call, response, name)
   check_bounded_slope(loss, "An oracle needs", call)
-  check_oracle_budget(if (!missing(budget)) budget, neighbours, call)
+  neighbours <- check_oracle_budget(if (!missing(budget)) budget, neighbours, call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
   template <- response_template(response, name, call, loss)
   loss <- with_c(loss_of(loss, template))
@@ -118,13 +118,16 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   oracle
 }
 
+# The relation, checked with the budget.
 check_oracle_budget <- function(budget, neighbours, call) {
   if (is.null(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
   check_budget(budget, "budget", call)
   if (is_stored(budget)) {
     abort("argument", "An oracle draws on a part of a budget with a `store`: `dp_reserve()` makes one.", call = call)
   }
-  check_relation(budget, check_neighbours(neighbours, call), call)
+  neighbours <- check_neighbours(neighbours, call)
+  check_relation(budget, neighbours, call)
+  neighbours
 }
 
 # As problem_formula() and plain_oracle(), with ranges that are declared, as nothing is released here.
@@ -142,7 +145,7 @@ oracle_formula <- function(formula, data, loss, budget, radius, bounds, neighbou
   loss <- check_loss(loss, design$intercept, call, y, design$response)
   check_offset(loss, length(design$offset) > 0L, call)
   check_bounded_slope(loss, "An oracle needs", call)
-  check_oracle_budget(budget, neighbours, call)
+  neighbours <- check_oracle_budget(budget, neighbours, call)
   response <- response_template(y, design$response, call, loss)
   storage <- check_choice(storage, storage_known, "storage", call)
   noise <- check_noise(noise, call)
