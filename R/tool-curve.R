@@ -166,7 +166,10 @@ own_fit <- function(curve, method, eps) {
   given <- curve$settings
   oracle <- dp_oracle(curve$formula, curve$train, given$loss, dp_budget(eps = eps, delta = curve$delta), given$radius,
                       neighbours = given$neighbours %||% "replace-one", noise = curve$noise, bounds = given$bounds)
-  w <- curve$own[[method]](oracle)
+  w <- tryCatch(curve$own[[method]](oracle), error = function(e) {
+    if (inherits(e, "dpsosp_error")) stop(e)
+    abort("argument", "The function \"", method, "\" in `methods` failed: ", conditionMessage(e), call = curve$call)
+  })
   structure(class = "dp_sosp", list(
     coefficients = stats::coef(oracle, w), design = oracle$problem$design, response = oracle$problem$response,
     loss = oracle$loss, method = method

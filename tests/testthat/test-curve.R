@@ -241,5 +241,7 @@ test_that("a function of the caller is a method: it gets an oracle and returns c
                "for public data", class = "dpsosp_error_argument")
   expect_error(asked(methods = list(auto = newton), public = TRUE), "no method has", class = "dpsosp_error_argument")
   expect_error(asked(methods = list(newton), public = TRUE), "different names", class = "dpsosp_error_argument")
+  expect_error(asked(methods = sum, public = TRUE, bounds = frame_bounds), "\"own\" in `methods` failed",
+               class = "dpsosp_error_argument")
   expect_error(asked(methods = newton, public = TRUE), "must declare the ranges", class = "dpsosp_error_argument")
 })
