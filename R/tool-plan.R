@@ -271,9 +271,9 @@ print.dp_plan <- function(x, digits = 2, ...) {
     "<dp_plan> ", x$method, ": n = ", count_text(x$n), ", eps = ", format(x$eps), ", delta = ",
     format(x$delta, digits = 3), " (mu ", format(x$mu, digits = 3), "), ", x$d,
     if (x$d == 1L) " coefficient" else " coefficients", ", radius ", format(x$radius, digits = 3)
-  ), 81, exdent = 2), sep = "\n")
+  ), 78, exdent = 2), sep = "\n")
   line <- function(name, ...) {
-    text <- strwrap(paste0(...), width = 66)
+    text <- strwrap(paste0(...), width = 63)
     cat(paste0(formatC(c(name, character(length(text) - 1L)), width = -14), text), sep = "\n")
   }
   line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget",
