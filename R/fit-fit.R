@@ -82,7 +82,8 @@ check_fit <- function(fit, call) {
 #'   a predictor is missing or a level was not declared (of such levels a warning names the columns); with `interval` a
 #'   matrix with the columns `fit`, `lwr` and `upr`, with `se.fit` a list of `fit` and `se.fit`. `sigma()`: a number.
 #'   `coef()`: named
-#'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `nobs()`: n, with
+#'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `family()`: the
+#'   family of [glm()] with the same mean, such as `binomial()`. `nobs()`: n, with
 #'   `id` the number of persons.
 #'   `formula()`: the formula, without its environment. `print()` and `plot()` return their argument invisibly;
 #'   `summary()` returns an object to print, `autoplot()` a plot of ggplot2.
@@ -92,15 +93,27 @@ check_fit <- function(fit, call) {
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
 #'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
 #'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]), intervals of predictions
-#'   that the fit does not have, and `sigma()` of other fits than those by squared error.
+#'   that the fit does not have, `sigma()` of other fits than those by squared error, and `family()` of losses that
+#'   [glm()] does not have.
 #'
-#'   `plot()` has two panels. The left panel shows the norms of released gradients, with their upper confidence bounds
-#'   and the target: a run may stop where a bound is below the target. Open circles are gradients on batches or
-#'   differences of gradients. The gradients are noisy, so their norms do not fall below that of the noise. Where there
-#'   are many gradients, running medians of norms and bounds are shown, and the bound of the last one. A released
-#'   minimiser has a bound only. The right panel shows which fraction of the budget was spent after each release, and
-#'   on what. `autoplot()` gives one of the two panels as a plot of ggplot2. `what = "terms"` shows smooth terms
-#'   ([smooth-terms]).
+#' @section Pictures: All are made of what was released, and of public facts, so they may be published with the fit.
+#'
+#' * `"coefficients"`: on a common scale, with 95 percent intervals where the fit has them ([dp_inference()]). Of a
+#'   numeric column the coefficient is multiplied by half of its range, so it is the change of the linear predictor from
+#'   the middle of the range to its end; of a level it is the change from the first level. A matrix has no ranges, so
+#'   its coefficients are as in `coef()`. With many coefficients the 30 largest are shown. Those that the budget does
+#'   not resolve have no point. Smooths are left out.
+#' * `"terms"`: for each predictor the change of the linear predictor over its range, from the middle, or from the first
+#'   level to the others, with 95 percent bands where the fit has intervals. Columns that take part in an interaction
+#'   with it are held at the middle of their ranges or at their first level. Smooths ([smooth-terms]) are centred in the
+#'   masses. All panels have one scale; as many are shown as can be read, those with the largest effects. `plot()` adds
+#'   an image for each product of smooths.
+#' * `"run"`: two panels. The left panel shows the norms of released gradients, with their upper confidence bounds and
+#'   the target: a run may stop where a bound is below the target. Open circles are gradients on batches or differences
+#'   of gradients. The gradients are noisy, so their norms do not fall below that of the noise. Where there are many
+#'   gradients, running medians of norms and bounds are shown, and the bound of the last one. A released minimiser has a
+#'   bound only. The right panel shows which fraction of the budget was spent after each release, and on what.
+#'   `autoplot()` gives one of the two panels, `"gradients"` or `"budget"`.
 #' @section Intervals of predictions: Standard errors and `"confidence"` intervals are about the linear predictor, or
 #' with `type = "response"` the mean. They need a fit with intervals ([dp_inference()]) and are about the coefficients
 #' that `coef()` shows, so `fit` is their prediction, too, and not the shrunk one of a plain `predict()`. They are `NA`

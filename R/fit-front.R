@@ -373,7 +373,9 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
 # Both methods differ in how they make a problem, and in nothing else.
 fit_problem <- function(problem, asked) {
   parts <- split_problem(problem, asked)
-  fit <- fit_job(new_job(parts$rest, asked))
+  job <- new_job(parts$rest, asked)
+  tell_unresolved(job)
+  fit <- fit_job(job)
   if (is.null(parts$out)) fit else certify_out(fit, parts$out, asked)
 }
 

@@ -179,6 +179,11 @@ chosen_coefficients <- function(parm, names, call) {
 #' prior. A column that is not resolved is almost as if it were left out: the other coefficients are nearly those of the
 #' model without it.
 #'
+#' # Before it is spent Where [dp_plan()] expects less than half of the coefficients of a `dp_sosp()` with `inference`
+#' to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps and the n from
+#' which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for the logistic loss,
+#' a formula and records: about persons, matrices and other losses it says nothing.
+#'
 #' # What intervals are about
 #' The intervals are for the coefficients with the least expected loss of rows as the fit maps them: numeric columns
 #' clipped to their ranges, and rows to norm at most `radius`, which by default clips none for a formula. So declare

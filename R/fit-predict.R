@@ -45,6 +45,18 @@ check_type <- function(type, fit, call) {
   }
 }
 
+#' @rdname dp_sosp-methods
+#' @importFrom stats family
+#' @export
+family.dp_sosp <- function(object, ...) {
+  check_dots()
+  loss <- object$loss
+  if (is_logistic(loss)) return(stats::binomial())
+  if (has_counts(loss)) return(stats::poisson())
+  if (has_unbounded_slope(loss)) return(stats::gaussian())
+  absent(paste("The", loss_name(loss), "loss belongs to no family of `glm()`."), sys.call())
+}
+
 # ---- terms ----
 
 # The parts of the linear predictor: a matrix with a column for each term. Smooths are centred in the released masses.

@@ -111,10 +111,3 @@ job_solution <- function(job) {
   job <- complete(job, loss = reported_loss(job))
   add_entries(job, solution = if (outputs > 1L) centred(solution, job$response$labels) else solution)
 }
-
-# Of all solutions with the same probabilities, the one whose rows sum to zero: it has the smallest penalty.
-centred <- function(coefficients, labels) {
-  out <- coefficients - rowMeans(coefficients)
-  colnames(out) <- labels
-  out
-}

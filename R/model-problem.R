@@ -230,6 +230,13 @@ core_coef <- function(design, w) {
   design_coef(design, w[match(seq_along(order), order)])
 }
 
+# Of all solutions with the same probabilities, the one whose rows sum to zero: it has the smallest penalty.
+centred <- function(coefficients, labels) {
+  out <- coefficients - rowMeans(coefficients)
+  colnames(out) <- labels
+  out
+}
+
 # Selects this fraction of n rows, evenly spread, by row numbers, which are public. TRUE for held-out rows.
 held_out <- function(n, holdout) floor(seq_len(n) * holdout) > floor((seq_len(n) - 1) * holdout)
 

@@ -18,17 +18,21 @@
 #' by n (for regression losses L |w| plus the spread of the loss at t = 0). A
 #' Gaussian release with cost mu has standard deviation sensitivity / mu.
 #'
-#' @param x Numeric matrix, one row per record; it is not copied. Or a sparse `dgCMatrix` of the package
-#'   Matrix, whose entries are copied; time and memory are then proportional to their number. Or a source
-#'   from [dp_source()], all of whose columns except `y` are then those of the matrix.
-#' @param y Response, one per row, coded as in [dp_sosp()]: a factor, logical, numeric with 1 for one
-#'   class and 0 or -1 for the other; or numbers for a regression loss, which are mapped as [losses] says. For a source
-#'   the name of its column.
+#' With a formula and a data frame the oracle maps the columns as [dp_sosp()] does, from ranges that `bounds` declares
+#' for all of them, and `coef(oracle, w)` has the coefficients `w` on the original scale.
+#'
+#' @param x A formula, whose columns `y` then has. Or a numeric matrix, one row per record; it is not copied. Or a
+#'   sparse `dgCMatrix` of the package Matrix, whose entries are copied; time and memory are then proportional to their
+#'   number. Or a source from [dp_source()], all of whose columns except `y` are then those of the matrix.
+#' @param y With a formula: a data frame. Otherwise the response, one per row, coded as in [dp_sosp()]: a factor,
+#'   logical, numeric with 1 for one class and 0 or -1 for the other; or numbers for a regression loss, which are mapped
+#'   as [losses] says. For a source the name of its column.
 #' @param loss A loss or its name, see [losses]. `NULL` is that of [dp_sosp()] for a factor or a logical response;
 #'   numbers need one.
 #' @param budget A budget from [dp_budget()].
-#' @param radius Public bound on the norm of a row, with its intercept.
-#' @param intercept `TRUE` puts a column of ones before the others.
+#' @param radius Public bound on the norm of a row, with its intercept. With a formula `NULL` is that of [dp_sosp()].
+#' @param intercept `TRUE` puts a column of ones before the others; a formula says so itself.
+#' @param bounds With a formula: a list of the public ranges of all numeric columns, as in [dp_sosp()].
 #' @param neighbours `"replace-one"`: one record is replaced by any other; `"zero-out"`: by a null record, which adds
 #'   nothing. n is public under both.
 #' @param noise `"secure"`: exact sampling with the operating system's generator.
@@ -48,14 +52,14 @@
 #'   vector) and `"exponential"` release a step only, and need zCDP
 #'   accounting.
 #' @param sufficient Required decrease per unit of step (only `"svt"`).
-#' @return `dp_oracle()`: an object of class `dp_oracle`. `dp_value()`: a number;
-#'   `dp_gradient()`: a vector; `dp_hessian()`: a symmetric matrix; each with the
-#'   attribute `"sd"`, the standard deviation of the noise (for the Hessian on
-#'   the diagonal; off it, `sd / sqrt(2)`), and of class `dp_release`: arithmetic gives plain numbers without this
+#' @param object An oracle.
+#' @return `dp_oracle()`: an object of class `dp_oracle`. `coef()`: coefficients `w` on the original scale of the
+#'   columns, for a matrix `w` divided by `radius`. `dp_value()`: a number; `dp_gradient()`: a vector; `dp_hessian()`: a
+#'   symmetric matrix; each with the attribute `"sd"`, the standard deviation of the noise (for the Hessian on the
+#'   diagonal; off it, `sd / sqrt(2)`), and of class `dp_release`: arithmetic gives plain numbers without this
 #'   attribute, as their noise is another one. Functions that know S4 classes only, such as products with matrices of
-#'   the package Matrix, need `unclass()` of them. `dp_line_search()`: with
-#'   `"gaussian"` a data frame of `step`, `decrease` and `sd`, otherwise the
-#'   chosen step, or `NA` when none passes.
+#'   the package Matrix, need `unclass()` of them. `dp_line_search()`: with `"gaussian"` a data frame of `step`,
+#'   `decrease` and `sd`, otherwise the chosen step, or `NA` when none passes.
 #' @section Errors: `dpsosp_error_argument` before anything is charged (a Hessian of more than 8192
 #'   coefficients is `dpsosp_error_size` as well, that of a loss whose second derivative jumps
 #'   `dpsosp_error_nonsmooth`); `dpsosp_budget_exhausted` when the budget does not suffice.
@@ -71,12 +75,26 @@
 #' for (i in 1:5) w <- w - 4 * dp_gradient(oracle, w, mu = 0.08)
 #' w / sqrt(3)
 #' budget
+#'
+#' oracle <- dp_oracle(cover ~ elevation, covertype[1:5000, ], budget = dp_budget(eps = 1, delta = 1e-8),
+#'                     bounds = list(elevation = c(1850, 3900)))
+#' w <- c(0, 0)
+#' for (i in 1:5) w <- w - 4 * dp_gradient(oracle, w, mu = 0.08)
+#' coef(oracle, w)
 #' @export
 dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neighbours = "replace-one",
-                      noise = c("secure", "reproducible"), storage = c("double", "single"), ...) {
+                      noise = c("secure", "reproducible"), storage = c("double", "single"), bounds = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_oracle))
   check_dots(call)
-  if (missing(x) || missing(y)) abort("argument", "`x` and `y` are needed: a matrix and its response.", call = call)
+  if (missing(x) || missing(y)) {
+    abort("argument", "`x` and `y` are needed: a matrix and its response, or a formula and its data.", call = call)
+  }
+  if (inherits(x, "formula")) {
+    if (!missing(intercept)) abort("argument", "`intercept` is for a matrix: a formula says so itself.", call = call)
+    return(oracle_formula(x, y, loss, if (!missing(budget)) budget, if (!missing(radius)) radius, bounds, neighbours,
+                          noise, storage, call))
+  }
+  if (!is.null(bounds)) abort("argument", "`bounds` is for a formula: a matrix is taken as it is.", call = call)
   streamed <- is_source(x, "x", call)
   rows <- if (streamed) source_rows(x, y, storage, call) else matrix_rows(x, storage, "x", call)
   intercept <- check_flag(intercept, "intercept", call)
@@ -84,24 +102,75 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   name <- if (streamed) y else "y"
   loss <- check_loss(loss, intercept, call, response, name)
   check_bounded_slope(loss, "An oracle needs", call)
-  if (missing(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
-  check_budget(budget, "budget", call)
-  if (is_stored(budget)) {
-    abort("argument", "An oracle draws on a part of a budget with a `store`: `dp_reserve()` makes one.", call = call)
-  }
+  neighbours <- check_oracle_budget(if (!missing(budget)) budget, neighbours, call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
   template <- response_template(response, name, call, loss)
   loss <- with_c(loss_of(loss, template))
   if (!streamed && length(y) != rows$n) {
     abort("argument", "`y` must have one entry per row of `x`: ", rows$n, ", not ", length(y), ".", call = call)
   }
-  neighbours <- check_neighbours(neighbours, call)
-  check_relation(budget, neighbours, call)
   radius <- check_radius(radius, call)
   noise <- check_noise(noise, call)
   warn_delta(budget$delta, rows$n, call)
   records <- if (streamed) rows$records(template) else list(rows = rows$core, y = response_code(template, y))
-  new_oracle(records, loss, budget, radius, intercept, neighbours, noise)
+  oracle <- new_oracle(records, loss, budget, radius, intercept, neighbours, noise)
+  oracle$problem <- list(response = template, intercept = intercept)
+  oracle
+}
+
+# The relation, checked with the budget.
+check_oracle_budget <- function(budget, neighbours, call) {
+  if (is.null(budget)) abort("argument", "`budget` is missing: create one with `dp_budget()`.", call = call)
+  check_budget(budget, "budget", call)
+  if (is_stored(budget)) {
+    abort("argument", "An oracle draws on a part of a budget with a `store`: `dp_reserve()` makes one.", call = call)
+  }
+  neighbours <- check_neighbours(neighbours, call)
+  check_relation(budget, neighbours, call)
+  neighbours
+}
+
+# As problem_formula() and plain_oracle(), with ranges that are declared, as nothing is released here.
+oracle_formula <- function(formula, data, loss, budget, radius, bounds, neighbours, noise, storage, call) {
+  check_data(data, "y", call)
+  design <- refuse_smooths(design_template(formula, data, bounds %||% list(), radius, call, frame = deparse1(call$y)),
+                           "An oracle", call)
+  open <- rownames(design$ranges)[is.na(design$ranges[, "lower"])]
+  if (length(open) > 0L) {
+    abort("argument", "`bounds` must declare the ranges of all numeric columns: an oracle releases only what it is ",
+          "asked for. Missing: ", quote_names(open), ".", call = call)
+  }
+  check_rows(nrow(data), call)
+  y <- design_response(design, data, call = call)
+  loss <- check_loss(loss, design$intercept, call, y, design$response)
+  check_offset(loss, length(design$offset) > 0L, call)
+  check_bounded_slope(loss, "An oracle needs", call)
+  neighbours <- check_oracle_budget(budget, neighbours, call)
+  response <- response_template(y, design$response, call, loss)
+  storage <- check_choice(storage, storage_known, "storage", call)
+  noise <- check_noise(noise, call)
+  warn_delta(budget$delta, nrow(data), call)
+  records <- list(rows = design_rows(design, data, storage, call), y = coded_response(design, response, data, call, y),
+                  weighing = design_weighing(design, response, data, call))
+  oracle <- new_oracle(records, with_c(loss_of(loss, response)), budget, design$radius, design$intercept, neighbours,
+                       noise)
+  oracle$problem <- list(design = design, response = response, intercept = design$intercept)
+  oracle
+}
+
+#' @rdname dp_oracle
+#' @export
+coef.dp_oracle <- function(object, w, ...) {
+  check_dots()
+  require_given()
+  call <- sys.call()
+  w <- check_point(w, object, "w", call)
+  problem <- object$problem
+  outputs <- loss_outputs(object$loss)
+  found <- by_output(w, outputs, if (is.null(problem$design)) function(w) w / object$radius else
+    function(w) core_coef(problem$design, w))
+  if (outputs > 1L) return(centred(found, problem$response$labels))
+  response_coef(problem$response, found, problem$intercept)
 }
 
 # records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons

@@ -4,17 +4,20 @@
 #'
 #' With the package parsnip, `"dpsosp"` is an engine of `logistic_reg()`, `multinom_reg()`, `linear_reg()` and
 #' `poisson_reg()`. Arguments of [dp_sosp()] are arguments of `set_engine()`, such as `eps`, `delta`, `bounds`, `method`
-#' or `penalty` (from [penalty_ridge()]).
+#' or `control`.
 #'
 #' * `logistic_reg()`: a response of two levels. `multinom_reg()`: a factor with more levels ([loss_multinomial()]).
 #' * `linear_reg()`: squared error; `loss = loss_squared(response = c(lower, upper))` declares the bounds of the
 #'   response, which are found otherwise. `poisson_reg()` takes the largest count, `loss = loss_poisson(max)`, or finds
 #'   it.
 #'
-#' The arguments `penalty` and `mixture` of these models are not used, as with the engine `"glm"`.
+#' The argument `penalty` of these models, a number, is the lambda of [penalty_ridge()] (0: no penalty), whose scale is
+#' not that of the engine `"glmnet"`; methods and losses that take no penalty refuse it. A `mixture` other than 0 is
+#' refused, as there is no lasso. Both are left out by default.
 #'
-#' Types of prediction are `"class"` and `"prob"`, or `"numeric"`; `"raw"` is the linear predictor.
-#' `extract_fit_engine()` gives the fit of class `dp_sosp`.
+#' Types of prediction are `"class"` and `"prob"`, or `"numeric"`; `"raw"` is the linear predictor. `"conf_int"` and,
+#' with squared error, `"pred_int"` need a fit with intervals (`inference = "sandwich"`); of two classes they are
+#' intervals of the probabilities. `extract_fit_engine()` gives the fit of class `dp_sosp`.
 #'
 #' # What is private
 #' The engine's fit is private, as [dp_sosp()] says. What comes before and after it is not.
@@ -51,7 +54,9 @@
 #' ```
 #' What a recipe learned stays in it, such as means of `step_normalize()` and values of text columns.
 #'
-#' @param formula,data,... As in [dp_sosp()]. `fit()` calls `dp_sosp_engine()`, which no one else needs.
+#' @param formula,data,... As in [dp_sosp()].
+#' @param penalty A number, the lambda of [penalty_ridge()], or a penalty.
+#' @param mixture `NULL` or 0. `fit()` calls `dp_sosp_engine()`, which no one else needs.
 #' @return `dp_sosp_engine()`: what [dp_sosp()] returns.
 #' @section Errors: Those of [dp_sosp()], raised by `fit()`.
 #'
@@ -97,6 +102,9 @@ register_engine <- function(model, mode, default) {
   # Columns are passed as they are: their levels and ranges are declared.
   parsnip::set_encoding(model, mode, "dpsosp", list(predictor_indicators = "none", compute_intercept = FALSE,
                                                     remove_intercept = FALSE, allow_sparse_x = FALSE))
+  for (argument in c("penalty", "mixture")) {
+    parsnip::set_model_arg(model, "dpsosp", argument, argument, list(pkg = "dials", fun = argument), FALSE)
+  }
   types <- if (mode == "regression") c(numeric = "response") else c(class = "class", prob = "response")
   types <- c(types, raw = "link")
   for (type in names(types)) {
@@ -105,6 +113,21 @@ register_engine <- function(model, mode, default) {
       args = list(object = quote(object$fit), newdata = quote(new_data), type = types[[type]])
     ))
   }
+  for (interval in if (mode == "regression") c("confidence", "prediction") else "confidence") {
+    parsnip::set_pred(model, mode, "dpsosp", c(confidence = "conf_int", prediction = "pred_int")[[interval]], list(
+      pre = NULL, post = engine_interval, func = c(fun = "predict"),
+      args = list(object = quote(object$fit), newdata = quote(new_data), type = "response", interval = interval,
+                  level = quote(level))
+    ))
+  }
+}
+
+# The ends of intervals. Those of the first of two classes follow from those of the second.
+engine_interval <- function(result, object) {
+  ends <- as.data.frame(result[, c("lwr", "upr")])
+  if (is.null(object$lvl)) return(stats::setNames(ends, c(".pred_lower", ".pred_upper")))
+  both <- cbind(1 - ends[[2]], 1 - ends[[1]], ends)
+  stats::setNames(both, paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2)))
 }
 
 # A column for each class, in the order of the levels.
@@ -117,13 +140,24 @@ engine_probabilities <- function(result, object) {
 
 #' @rdname dp_sosp-parsnip
 #' @export
-dp_sosp_engine <- function(formula, data, ...) {
+dp_sosp_engine <- function(formula, data, penalty = NULL, mixture = NULL, ...) {
   warn_recipe(current_recipe())
-  call <- sys.call()
-  call[[1]] <- quote(dpsosp::dp_sosp)
+  call <- match.call(expand.dots = FALSE)
+  call <- as.call(c(quote(dpsosp::dp_sosp), as.list(call)[intersect(names(call), c("formula", "data"))], call$...))
+  call$penalty <- engine_penalty(penalty, mixture)
   fit <- eval(call, parent.frame())
   inform_engine(fit$privacy)
   fit
+}
+
+# A penalty, or NULL: none was asked for.
+engine_penalty <- function(penalty, mixture) {
+  if (!is.null(mixture) && !identical(as.double(mixture), 0)) {
+    abort("argument", "`mixture` must be 0, which is a ridge: there is no lasso.", call = NULL)
+  }
+  if (is.null(penalty) || inherits(penalty, "dp_penalty")) return(penalty)
+  penalty <- check_number(penalty, "penalty", 0, open = FALSE, call = NULL)
+  if (penalty > 0) penalty_ridge(penalty) else penalty_none()
 }
 
 # parsnip passes names and data only, so the recipe is that of the workflow whose fit() is running, or NULL.

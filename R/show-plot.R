@@ -1,17 +1,20 @@
-# The plot of a fit: the releases and their cost.
+# Plots of a fit. Here: the run, its releases and their cost; show-coefficients.R and show-effects.R have the model.
 
 #' @rdname dp_sosp-methods
 #' @importFrom graphics plot
 #' @export
-plot.dp_sosp <- function(x, what = c("run", "terms"), ...) {
+plot.dp_sosp <- function(x, what = c("coefficients", "terms", "run"), ...) {
   check_dots()
-  if (check_choice(what, c("run", "terms"), "what") == "run") plot_fit(x) else plot_terms(x, sys.call())
+  switch(check_choice(what, c("coefficients", "terms", "run"), "what"),
+         coefficients = plot_coefficients(x), terms = plot_terms(x, sys.call()), run = plot_fit(x))
 }
 
 #' @rdname dp_network-methods
 #' @export
-plot.dp_network <- function(x, ...) {
+plot.dp_network <- function(x, what = "run", ...) {
   check_dots()
+  refuse_weights(what, sys.call())
+  check_choice(what, "run", "what")
   plot_fit(x)
 }
 
@@ -88,19 +91,11 @@ no_line <- function(type) ifelse(is.na(type), 0, type)
 
 point_size <- function(n) if (n > plot_many) 0.5 else 1
 
-# Above the plot, where it hides nothing.
-legend_above <- function(title, keys, ...) {
-  graphics::legend("bottomleft", keys, title = title, title.adj = 0, inset = c(0, 1), xpd = TRUE, bty = "n", cex = 0.8,
-                   ...)
-}
-
 # Releases are counted, so ticks are whole numbers.
 whole_ticks <- function(ends) {
   ticks <- pretty(c(0, ends))
   ticks[ticks == round(ticks)]
 }
-
-budget_symbols <- c(19, 1, 17, 2, 15, 0, 18, 5, 3, 4)
 
 # The fraction of the budget spent, release by release.
 budget_spent <- function(x) {
@@ -114,101 +109,40 @@ plot_budget <- function(x) {
   graphics::plot(c(0, spent$at), c(0, spent$spent), type = "s", ylim = c(0, 1), xaxt = "n", col = "grey50",
                  xlab = "release, by number", ylab = "fraction spent")
   graphics::axis(1, whole_ticks(nrow(spent)))
-  symbols <- rep_len(budget_symbols, nlevels(spent$what))
+  symbols <- rep_len(plot_symbols, nlevels(spent$what))
   graphics::points(spent$at, spent$spent, pch = symbols[spent$what], cex = point_size(nrow(spent)))
   legend_above("Budget, spent on", levels(spent$what), pch = symbols, ncol = 2L)
 }
 
-# ---- smooth terms ----
-
-# A panel for each smooth, without the outer hundredths: lines between its knots, for each class another type, and at
-# the bottom ticks that cut the range into ten parts of about equal mass; then the products as images.
-plot_terms <- function(x, call) {
-  check_has_smooths(x, call)
-  smooths <- names(x$design$smooth$terms)
-  products <- if (!is.matrix(x$coefficients)) names(x$design$smooth$products)
-  old <- graphics::par(mfrow = grDevices::n2mfrow(length(smooths) + length(products)), mar = c(4.1, 4.1, 0.6, 0.6))
-  on.exit(graphics::par(old))
-  curves <- lapply(smooths, function(label) smooth_curve(x, label))
-  for (i in seq_along(smooths)) {
-    term <- x$design$smooth$terms[[i]]
-    graphics::matplot(curves[[i]][, 1], curves[[i]][, -1], type = "l", col = 1, lty = seq_len(ncol(curves[[i]]) - 1L),
-                      ylim = range(lapply(curves, function(curve) curve[, -1])), xlab = expression_text(term$x),
-                      ylab = smooths[i])
-    graphics::rug(smooth_tenths(term))
-  }
-  for (label in products) plot_product(x, label)
-  invisible(x)
-}
-
-smooth_tenths <- function(term) smooth_quantiles(term, 1:9 / 10)
-
-smooth_quantiles <- function(term, at) stats::approx(c(0, cumsum(term$mass)), term$breaks, at, ties = "ordered")$y
-
-# The values at the knots between the outer hundredths of the masses, and at their ends.
-smooth_curve <- function(x, label) {
-  term <- x$design$smooth$terms[[label]]
-  ends <- smooth_quantiles(term, c(0.01, 0.99))
-  at <- sort(unique(c(ends, term$knots[term$knots > ends[1] & term$knots < ends[2]])))
-  values <- apply(smooth_values(x, label), 2L, function(values) smooth_column(at, term$knots, values))
-  cbind(at, values)
-}
-
-product_grid <- 40L # points of an image, on each axis
-
-plot_product <- function(x, label) {
-  design <- x$design
-  product <- design$smooth$products[[label]]
-  terms <- design$smooth$terms[product$two]
-  at <- lapply(terms, function(term) seq(term$knots[1], max(term$knots), length.out = product_grid))
-  columns <- names(design$term)[design$term == label]
-  grid <- expand.grid(at)
-  value <- lapply(columns, function(name) {
-    e <- design$predictors[[name]]
-    part <- function(e, x) smooth_column(x, e[[3]], e[[4]], e[[5]])
-    x$coefficients[[name]] * part(e[[2]], grid[[1]]) * part(e[[3]], grid[[2]])
-  })
-  z <- matrix(Reduce(`+`, value), product_grid)
-  text <- vapply(terms, function(term) expression_text(term$x), "")
-  graphics::image(at[[1]], at[[2]], z, col = grDevices::grey.colors(32), xlab = text[1], ylab = text[2])
-  graphics::contour(at[[1]], at[[2]], z, add = TRUE)
-}
-
 # ---- with ggplot2, which is an optional package ----
 
-# Plots are made for one column of a page (9 cm) and for grey prints: symbols and line types differ, and the legend is
-# below. Those of curves and plans are in show-plan.R.
-
-in_column <- function() {
-  ggplot2::theme(legend.position = "bottom", legend.title = ggplot2::element_blank(),
-                 legend.key.height = ggplot2::unit(0.8, "lines"), legend.key.width = ggplot2::unit(1, "lines"),
-                 legend.margin = ggplot2::margin(), legend.spacing.x = ggplot2::unit(2, "pt"),
-                 text = ggplot2::element_text(size = 9), legend.text = ggplot2::element_text(size = 6.5))
-}
-
-# The legend has one key per entry, in two columns.
-key_rows <- function() ggplot2::guide_legend(ncol = 2L)
-
 #' @rdname dp_sosp-methods
-#' @param what Which picture: of `plot()` `"run"` or `"terms"`, of `autoplot()` `"gradients"`, `"budget"` or `"terms"`.
+#' @param what Which picture: `"coefficients"` or `"terms"`; of the run `"run"` with `plot()`, `"gradients"` or
+#'   `"budget"` with `autoplot()`. See the section Pictures.
 #' @exportS3Method ggplot2::autoplot
-autoplot.dp_sosp <- function(object, what = c("gradients", "budget", "terms"), ...) {
+autoplot.dp_sosp <- function(object, what = c("coefficients", "terms", "gradients", "budget"), ...) {
   check_dots()
-  if (identical(what, "terms")) autoplot_terms(object, sys.call()) else autoplot_fit(object, what)
+  call <- sys.call()
+  switch(check_choice(what, c("coefficients", "terms", names(run_pictures)), "what", call),
+         coefficients = autoplot_coefficients(object, call), terms = autoplot_terms(object, call),
+         run_pictures[[what[1]]](object))
 }
 
 #' @rdname dp_network-methods
-#' @param what Of `autoplot()`, which picture: `"gradients"` or `"budget"`.
+#' @param what Of `plot()` `"run"`, of `autoplot()` `"gradients"` or `"budget"`. The weights of a network say nothing
+#'   one by one, so there are no pictures of them.
 #' @exportS3Method ggplot2::autoplot
 autoplot.dp_network <- function(object, what = c("gradients", "budget"), ...) {
   check_dots()
-  autoplot_fit(object, what)
+  refuse_weights(what, sys.call())
+  run_pictures[[check_choice(what, names(run_pictures), "what")]](object)
 }
 
-autoplot_fit <- function(fit, what, call = sys.call(-1)) {
-  what <- check_choice(what, c("gradients", "budget", if (inherits(fit, "dp_sosp")) "terms"), "what", call)
-  if (what == "gradients") autoplot_gradients(fit) else autoplot_budget(fit)
+refuse_weights <- function(what, call) {
+  if (identical(what, "coefficients") || identical(what, "terms")) absent(no_weight, call)
 }
+
+run_pictures <- list(gradients = function(fit) autoplot_gradients(fit), budget = function(fit) autoplot_budget(fit))
 
 autoplot_gradients <- function(fit) {
   all <- gradient_series(fit)
@@ -238,26 +172,9 @@ autoplot_budget <- function(fit) {
   ggplot2::ggplot(spent, ggplot2::aes(at, spent)) +
     ggplot2::geom_step(colour = "grey50") +
     ggplot2::geom_point(ggplot2::aes(shape = what), size = 1.5 * point_size(nrow(spent))) +
-    ggplot2::scale_shape_manual(values = rep_len(budget_symbols, nlevels(spent$what)), guide = key_rows()) +
+    ggplot2::scale_shape_manual(values = rep_len(plot_symbols, nlevels(spent$what)), guide = key_rows()) +
     ggplot2::scale_y_continuous(limits = c(0, 1)) + ggplot2::scale_x_continuous(breaks = whole_ticks) +
     ggplot2::labs(x = "release, by number", y = "fraction spent") + in_column()
-}
-
-# The smooths, as plot() shows them.
-autoplot_terms <- function(fit, call) {
-  check_has_smooths(fit, call)
-  terms <- fit$design$smooth$terms
-  all <- do.call(rbind, lapply(names(terms), function(label) {
-    curve <- smooth_curve(fit, label)
-    class <- rep(colnames(fit$coefficients) %||% "", each = nrow(curve))
-    data.frame(term = label, at = curve[, 1], value = as.vector(curve[, -1]), class)
-  }))
-  ticks <- data.frame(term = rep(names(terms), each = 9), at = unlist(lapply(terms, smooth_tenths)))
-  at <- value <- NULL # columns, for codetools
-  ggplot2::ggplot(all, ggplot2::aes(at, value)) +
-    ggplot2::geom_line(ggplot2::aes(linetype = class), show.legend = is.matrix(fit$coefficients)) +
-    ggplot2::geom_rug(ggplot2::aes(at, NULL), ticks, sides = "b") +
-    ggplot2::facet_wrap("term", scales = "free_x") + ggplot2::labs(x = NULL, y = "linear predictor") + in_column()
 }
 
 #' @rdname dp_account
@@ -317,7 +234,8 @@ plot_errors <- function(audit) {
   rates <- error_rates(audit)
   at <- rates$at
   graphics::plot(rates$least, type = "n", xlim = c(0, 1), ylim = c(0, 1), xlab = "false positives",
-                 ylab = "false negatives", main = audit_title(audit))
+                 ylab = "false negatives")
+  graphics::title(audit_title(audit), line = 2.2)
   graphics::polygon(c(0, rates$least$positive), c(0, rates$least$negative), col = "grey85", border = NA)
   graphics::lines(rates$least, lty = 2)
   graphics::segments(at[1], at[2], c(rates$limit[1], at[1]), c(at[2], rates$limit[2]))
@@ -326,7 +244,8 @@ plot_errors <- function(audit) {
 }
 
 plot_guesses <- function(audit) {
-  graphics::plot(guess_curve(audit), type = "l", ylab = guesses_axis, main = audit_title(audit))
+  graphics::plot(guess_curve(audit), type = "l", ylab = guesses_axis)
+  graphics::title(audit_title(audit), line = 2.2)
   graphics::abline(h = 1 - audit$conf, lty = 3)
   graphics::abline(v = audit$eps, lty = 2)
   graphics::mtext(guesses_caption, cex = 0.8)

@@ -193,7 +193,8 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   if (is.null(x$coefficients)) {
     cat(heading(fit), estimate_lines(listed_coefficients(fit), digits), smooth_lines(fit, digits), sep = "\n")
   } else {
-    cat(coefficient_lines(fit, digits), unresolved_text(fit), "", estimand_text(fit), sep = "\n")
+    cat(coefficient_lines(fit, digits), strwrap(unresolved_text(fit), 81), "", strwrap(estimand_text(fit), 81),
+        sep = "\n")
   }
   print_spent(fit, digits)
   invisible(x)

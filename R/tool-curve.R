@@ -27,7 +27,11 @@
 #' @param formula As in [dp_sosp()].
 #' @param data A data frame.
 #' @param eps Distinct positive numbers.
-#' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data.
+#' @param methods Names of methods, see [dp_sosp()]; on private data those with Gaussian releases on the full data. On
+#'   public data also your own: a function, or a list of names and of functions with names, such as
+#'   `list("auto", mine = f)`. A function takes an oracle ([dp_oracle()]) with the budget of its point and returns
+#'   coefficients `w`. `bounds` must then declare all ranges; of the other arguments in `...` it sees `loss`, `radius`
+#'   and `neighbours`.
 #' @param reps Number of repetitions of each point, at least 1; on private data 1.
 #' @param metric A metric of [dp_evaluate()] for the response and the loss, but not `"table"`. `NULL` is `"log_loss"`,
 #'   of a loss without probabilities `"accuracy"`, of numbers `"squared_error"` and of counts `"deviance"`.
@@ -90,6 +94,7 @@ dp_curve <- function(formula, data, eps = c(0.1, 0.2, 0.5, 1, 2, 5), methods = "
   }, call)
   curve <- list(
     formula = formula, train = parts$rest, test = newdata %||% parts$out, persons = of, n = parts$n[1],
+    own = own_methods(methods, public, of, call),
     points = curve_grid(eps, methods, if (public) check_count(reps, "reps", call = call) else 1L, call),
     clip = check_number(clip, "clip", 1e-6, 0.4, open = FALSE, call = call), public = public, budget = budget,
     asked = list(label = check_label(label, call)),
@@ -131,11 +136,8 @@ curve_grid <- function(eps, methods, reps, call) {
   if (!is.numeric(eps) || length(eps) == 0L || !all(is.finite(eps)) || any(eps <= 0) || anyDuplicated(eps) > 0L) {
     abort("argument", "`eps` must be different positive numbers, not ", describe(eps), ".", call = call)
   }
-  if (!is.character(methods) || length(methods) == 0L || anyNA(methods) || anyDuplicated(methods) > 0L) {
-    abort("argument", "`methods` must be different names, not ", describe(methods), ".", call = call)
-  }
-  for (method in methods) check_choice(method, c("auto", method_names()), "methods", call)
-  grid <- expand.grid(rep = seq_len(reps), eps = as.double(sort(eps)), method = methods, stringsAsFactors = FALSE)
+  grid <- expand.grid(rep = seq_len(reps), eps = as.double(sort(eps)), method = method_labels(methods, call),
+                      stringsAsFactors = FALSE)
   grid[c("method", "eps", "rep")]
 }
 
@@ -156,6 +158,9 @@ curve_settings <- function(dots, call) {
 
 # The messages and warnings of a fit would be repeated for each point.
 curve_fit <- function(curve, method, eps, budget = NULL) {
+  if (method %in% names(curve$own)) {
+    return(suppressWarnings(suppressMessages(own_fit(curve, method, eps)), "dpsosp_warning"))
+  }
   suppressWarnings(suppressMessages(do.call(curve_fitter(curve), c(
     list(curve$formula, curve$train, eps = eps, delta = curve$delta, method = method, budget = budget,
          noise = curve$noise, progress = FALSE), curve$settings

@@ -187,9 +187,6 @@ plan_groups <- function(columns, levels, named) {
   unname(ifelse(is.na(size), "numeric", paste0(if (named) columns$variable else "levels", " (of ", size, ")")))
 }
 
-# The method whose intervals have a formula.
-plan_intervals_of <- "newton"
-
 plan_method <- function(method, plan, call) {
   method <- check_choice(method, c("auto", method_names()), "method", call)
   columns <- nrow(plan$frame$columns)
@@ -259,15 +256,6 @@ smallest_eps <- function(plan, want) {
   signif(smallest(function(eps) missed(plan, want, plan_setting(plan, eps = eps)), 1e-3, 100), 3)
 }
 
-# The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is
-# positive at all powers of ten times it. (With very many records the bounds of rounding errors exceed the noise.)
-smallest <- function(f, lower, upper) {
-  if (f(lower) <= 0) return(lower)
-  end <- Find(function(x) f(x) <= 0, lower * 10^seq_len(round(log10(upper / lower))))
-  if (is.null(end)) return(NA_real_)
-  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = 1e-6)$root)
-}
-
 # ---- what is shown ----
 
 # Plans are too optimistic above this multiple of the non-private width (inst/experiments/plan-check.R).
@@ -279,12 +267,13 @@ print.dp_plan <- function(x, digits = 2, ...) {
   check_dots()
   digits <- check_digits(digits)
   number <- function(value) format(value, digits = digits)
-  cat("<dp_plan> ", x$method, ": n = ", count_text(x$n), ", eps = ", format(x$eps), ", delta = ",
-      format(x$delta, digits = 3), " (mu ", format(x$mu, digits = 3), "), ", x$d,
-      if (x$d == 1L) " coefficient" else " coefficients", ", radius ",
-      format(x$radius, digits = 3), "\n", sep = "")
+  cat(strwrap(paste0(
+    "<dp_plan> ", x$method, ": n = ", count_text(x$n), ", eps = ", format(x$eps), ", delta = ",
+    format(x$delta, digits = 3), " (mu ", format(x$mu, digits = 3), "), ", x$d,
+    if (x$d == 1L) " coefficient" else " coefficients", ", radius ", format(x$radius, digits = 3)
+  ), 78, exdent = 2), sep = "\n")
   line <- function(name, ...) {
-    text <- strwrap(paste0(...), width = 86)
+    text <- strwrap(paste0(...), width = 63)
     cat(paste0(formatC(c(name, character(length(text) - 1L)), width = -14), text), sep = "\n")
   }
   line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget",

@@ -8,10 +8,12 @@ fit$certificate$gradient
 round(coef(fit)[c("elevation", "slope", "wildernessNeota")], 4)
 head(dp_ledger(fit), 4)
 mean(predict(fit, covertype, type = "class") == covertype$cover)
-png("man/figures/README-fit.png", 8.75, 4, units = "in", res = 120, antialias = "none")
-par(cex = 0.8)
-plot(fit)
-invisible(dev.off())
+for (what in c("coefficients", "terms")) {
+  file <- c(coefficients = "README-fit.png", terms = "README-terms.png")[[what]]
+  png(file.path("man/figures", file), 10, 10, units = "cm", res = 120, pointsize = 10, antialias = "none")
+  plot(fit, what)
+  invisible(dev.off())
+}
 
 # The curve of inst/experiments/curve.R
 saved <- read.csv("inst/experiments/results/curve.csv")

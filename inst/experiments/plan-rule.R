@@ -1,4 +1,4 @@
-# Chooses the factor in dp_plan()'s formula of excess loss for "newton-ridge" (R/tool-plan-formulas.R), on SYNTHETIC
+# Chooses the factor in dp_plan()'s formula of excess loss for "newton-ridge" (R/job-plan.R), on SYNTHETIC
 # problems whose variance, fractions, effect and curvature are given to the plan. The formula for "newton" has no factor
 # and is shown for comparison.
 #   Rscript plan-rule.R RESULTS.csv [SEEDS]

@@ -337,3 +337,14 @@ test_that("wrong arguments are refused", {
     dp_audit(fit, pairs = 3)
   )
 })
+
+test_that("an audit of a fit says how long it takes, and that of a function does not", {
+  fit <- quiet_fit(y ~ a, problem_frame(50), eps = 5, delta = 1e-4, bounds = frame_bounds["a"], method = "gd",
+                   control = control_gd(max_iterations = 3))
+  expect_message(audit <- dp_audit(fit, runs = 10, progress = FALSE), "makes 20 fits, which takes about 2 seconds",
+                 class = "dpsosp_message_audit")
+  expect_identical(eval(formals(getS3method("dp_audit", "dp_sosp"))$runs), 200)
+  expect_message(tell_duration(200, 2), "400 fits, which takes about 7 minutes")
+  expect_silent(dp_audit(function(bit) bit + stats::rnorm(1), list(0, 1), eps = 5, delta = 1e-4, runs = 10,
+                         progress = FALSE))
+})

@@ -21,7 +21,7 @@ test_that("gradients: every norm and bound once, the target as a line", {
     study(y ~ b, d, bounds = frame_bounds["b"], method = "objpert")
   )
   for (fit in fits) {
-    layers <- drawn(ggplot2::autoplot(fit))
+    layers <- drawn(ggplot2::autoplot(fit, "gradients"))
     norms <- fit$trace[fit$trace$query %in% c("gradient", "batch gradient", "minimiser"), ]
     values <- c(norms$estimate, norms$bound)
     expect_equal(sort(10^layers$GeomPoint$y), sort(values[is.finite(values)]))
@@ -46,7 +46,7 @@ test_that("many gradients are shown by running medians, batches by other symbols
 test_that("the longest legend is as wide as the panel of a picture of 9 cm, at most", {
   fit <- study(y ~ a + b, d, bounds = frame_bounds, method = "2opt-b", target = sosp(alpha = 0.3))
   fit$trace <- fit$trace[rep(seq_len(nrow(fit$trace)), length.out = 400), ] # medians are shown of many gradients
-  picture <- ggplot2::autoplot(fit)
+  picture <- ggplot2::autoplot(fit, "gradients")
   expect_length(unique(picture$data$series), 5)
   withr::local_pdf(NULL, width = 9 / 2.54, height = 7 / 2.54)
   drawn <- ggplot2::ggplotGrob(picture)

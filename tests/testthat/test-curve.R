@@ -218,3 +218,30 @@ test_that("numbers, counts and several classes have curves of their own metrics,
   expect_lt(classes$points$value, classes$lines[["constant"]])
   expect_output(print(classes), "Constant prediction")
 })
+
+test_that("a function of the caller is a method: it gets an oracle and returns coefficients", {
+  d <- problem_frame(600)
+  newton <- function(oracle) {
+    w <- c(0, 0, 0)
+    for (i in 1:4) w <- w - 4 * 3 * dp_gradient(oracle, w, mu = 2)
+    w
+  }
+  curve <- dp_curve(y ~ a + b, d, eps = c(50, 90), methods = list("newton", mine = newton), reps = 2, public = TRUE,
+                    bounds = frame_bounds, delta = 1e-5, noise = "reproducible", progress = FALSE)
+  expect_identical(unique(curve$points$method), c("newton", "mine"))
+  mine <- curve$points[curve$points$method == "mine", ]
+  expect_true(all(mine$value < curve$lines[["constant"]] & mine$value > 0))
+  expect_identical(unique(mine$chosen), "mine")
+  constant <- dp_curve(y ~ a + b, d, eps = 1, methods = function(oracle) c(0, 0, 0), reps = 1, public = TRUE,
+                       bounds = frame_bounds, delta = 1e-5, progress = FALSE)
+  expect_equal(constant$points$value, log(2))
+  expect_identical(constant$points$method, "own")
+  asked <- function(...) dp_curve(y ~ a + b, d, eps = 1, reps = 1, delta = 1e-5, progress = FALSE, ...)
+  expect_error(asked(methods = newton, budget = dp_budget(eps = 2, delta = 1e-5), bounds = frame_bounds),
+               "for public data", class = "dpsosp_error_argument")
+  expect_error(asked(methods = list(auto = newton), public = TRUE), "no method has", class = "dpsosp_error_argument")
+  expect_error(asked(methods = list(newton), public = TRUE), "different names", class = "dpsosp_error_argument")
+  expect_error(asked(methods = sum, public = TRUE, bounds = frame_bounds), "\"own\" in `methods` failed",
+               class = "dpsosp_error_argument")
+  expect_error(asked(methods = newton, public = TRUE), "must declare the ranges", class = "dpsosp_error_argument")
+})

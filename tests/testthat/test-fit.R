@@ -200,7 +200,7 @@ test_that("plot() draws every fit, and puts the device back", {
     for (loss in c("logistic", "sigmoid")) {
       run <- study(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, loss = loss, target = sosp(0.3, 0.05),
                    control = control_opt(constants, max_iterations = 20))
-      expect_s3_class(plot(run), "dp_sosp")
+      expect_s3_class(plot(run, "run"), "dp_sosp")
     }
   }
   expect_s3_class(plot(study(y ~ a, d[1, ], eps = 1)), "dp_sosp")

@@ -98,3 +98,16 @@ test_that("every generic works on every kind of fit, or says why not", {
     if (!code %in% c("g", "a")) expect_s3_class(got, "dpsosp_error_argument")
   }
 })
+
+test_that("family() is that of glm() with the same mean", {
+  d <- problem_frame(100)
+  d$count <- 1:100 %% 4
+  made <- function(formula, ...) {
+    quiet_fit(formula, d, eps = 9, delta = 1e-4, bounds = frame_bounds, method = "auto", ...)
+  }
+  expect_identical(stats::family(made(y ~ a))$family, "binomial")
+  expect_identical(stats::family(made(count ~ a, loss = loss_poisson(4)))$link, "log")
+  expect_identical(stats::family(made(a ~ b, loss = loss_squared(c(10, 30))))$family, "gaussian")
+  expect_error(stats::family(made(y ~ a, loss = "sigmoid")), "no family", class = "dpsosp_error_absent")
+  expect_error(stats::family(made(f ~ a)), "no family", class = "dpsosp_error_absent")
+})

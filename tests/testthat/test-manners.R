@@ -368,7 +368,7 @@ bars <- function(fit) {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   grDevices::dev.control("enable")
-  plot(fit)
+  plot(fit, "run")
   calls <- lapply(grDevices::recordPlot()[[1]], function(call) as.list(call[[2]]))
   drawn <- Filter(function(call) identical(call[[1]]$name, "C_segments"), calls)
   length(drawn[[1]][[2]])

@@ -256,3 +256,37 @@ test_that("what is computed from a release is plain numbers: the noise of it is 
   expect_identical(capture.output(g), capture.output(unclass(g)))
   expect_identical(dim(as.data.frame(h)), c(3L, 3L))
 })
+
+test_that("an oracle of a formula is that of its mapped rows, and coef() maps back", {
+  d <- problem_frame(200)
+  set.seed(3)
+  budget <- dp_budget(mu = 10)
+  oracle <- dp_oracle(y ~ a + b + f, d, budget = budget, bounds = frame_bounds, noise = "reproducible")
+  x <- cbind((d$a - 20) / 10, d$b, d$f == "v", d$f == "w")
+  plain <- dp_oracle(x, d$y, "logistic", dp_budget(mu = 10), radius = 2, noise = "reproducible")
+  w <- c(0.3, -1, 2, 0.5, 0)
+  set.seed(4)
+  one <- dp_gradient(oracle, w, mu = 1)
+  set.seed(4)
+  expect_equal(one, dp_gradient(plain, w, mu = 1))
+  found <- coef(oracle, w)
+  expect_named(found, c("(Intercept)", "a", "b", "fv", "fw"))
+  expect_equal(unname(found), c((0.3 + 1 * 20 / 10) / 2, -1 / 20, 1, 0.25, 0))
+  expect_equal(coef(plain, w), w / 2)
+  expect_equal(drop(cbind(1, d$a, d$b, d$f == "v", d$f == "w") %*% found), drop(cbind(1, x) %*% w) / 2,
+               ignore_attr = TRUE)
+})
+
+test_that("an oracle of a formula needs declared ranges and says what is for matrices", {
+  d <- problem_frame(50)
+  wrong <- function(text, ...) {
+    expect_error(dp_oracle(y ~ a + b, d, budget = dp_budget(mu = 1), ...), text, class = "dpsosp_error_argument")
+  }
+  wrong("`bounds` must declare the ranges.*Missing: `a`, `b`")
+  wrong("Missing: `b`", bounds = frame_bounds["a"])
+  wrong("`intercept` is for a matrix", bounds = frame_bounds, intercept = FALSE)
+  expect_error(dp_oracle(y ~ s(a), d, budget = dp_budget(mu = 1), bounds = frame_bounds["a"]), "smooth")
+  expect_error(dp_oracle(as.matrix(d$a), d$y, budget = dp_budget(mu = 1), radius = 2, bounds = list()),
+               "`bounds` is for a formula", class = "dpsosp_error_argument")
+  expect_error(dp_oracle(y ~ a, d, bounds = frame_bounds["a"]), "`budget` is missing")
+})

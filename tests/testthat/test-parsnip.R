@@ -71,3 +71,36 @@ test_that("the engine is there whichever package is loaded first, once", {
   expect_identical(tail(child(c("loadNamespace('parsnip')", listed)), 1), "1")
   expect_identical(tail(child(c("unloadNamespace('dpsosp'); library(parsnip); library(dpsosp)", listed)), 1), "1")
 })
+
+test_that("penalty is a ridge or refused, mixture is refused, and neither is ignored", {
+  named <- function(penalty = NULL, mixture = NULL, ...) {
+    trained(engine(parsnip::logistic_reg(penalty = penalty, mixture = mixture), bounds = frame_bounds,
+                   method = "newton", ...), y ~ a + b)
+  }
+  same <- direct(y ~ a + b, bounds = frame_bounds, method = "newton", penalty = penalty_ridge(0.1))
+  expect_identical(coef(parsnip::extract_fit_engine(named(0.1))), coef(same))
+  expect_identical(coef(parsnip::extract_fit_engine(named(0.1, 0))), coef(same))
+  plain <- direct(y ~ a + b, bounds = frame_bounds, method = "newton")
+  expect_identical(coef(parsnip::extract_fit_engine(named(0))), coef(plain))
+  expect_error(named(0.1, 1), "no lasso", class = "dpsosp_error_argument")
+  expect_error(engine_penalty(-1, NULL), "`penalty`", class = "dpsosp_error_argument")
+  squared <- engine(parsnip::linear_reg(penalty = 0.1), bounds = frame_bounds["b"])
+  expect_error(trained(squared, a ~ b), "penalty", class = "dpsosp_error_argument")
+})
+
+test_that("intervals of predictions are those of predict()", {
+  spec <- engine(parsnip::logistic_reg(), bounds = frame_bounds, inference = "sandwich")
+  fit <- trained(spec, y ~ a + b)
+  fit$fit$inference$reason[] <- NA # of so few records none is shown
+  same <- predict(fit$fit, d, type = "response", interval = "confidence", level = 0.9)
+  found <- predict(fit, d, type = "conf_int", level = 0.9)
+  expect_named(found, c(".pred_lower_no", ".pred_upper_no", ".pred_lower_yes", ".pred_upper_yes"))
+  expect_equal(found$.pred_lower_yes, same[, "lwr"])
+  expect_equal(found$.pred_lower_no, 1 - same[, "upr"])
+  linear <- trained(engine(parsnip::linear_reg(), bounds = frame_bounds, inference = "sandwich"), a ~ b)
+  linear$fit$inference$reason[] <- NA
+  same <- predict(linear$fit, d, interval = "prediction")
+  expect_equal(predict(linear, d, type = "pred_int")$.pred_upper, same[, "upr"])
+  plain <- trained(engine(parsnip::linear_reg(), bounds = frame_bounds), a ~ b)
+  expect_error(predict(plain, d, type = "conf_int"), "no intervals", class = "dpsosp_error_absent")
+})

@@ -204,6 +204,9 @@ unsure_level <- function(s, noise) if (s$frame$intercept) noise / s$geometry$con
 
 # ---- intervals ----
 
+# The method whose intervals have a formula.
+plan_intervals_of <- "newton"
+
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/job-intervals.R),
 # with Cov(E v) = s_H^2 / 2 (|v|^2 I + vv'). For vv' its mean is used, which follows from the noise of the path and of g
 # in the step v = H^-1 g. The path is the mean of half of the steps, which use a fifth of the budget.
@@ -257,7 +260,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     effect = plan$effect, asked = list(eps = eps, delta = plan$delta), inference = if (plan$inference) "sandwich" else
       "none", loss = loss, response = response, penalty = penalty_none(), method = method,
     control = method$family$control(method, loss),
-    neighbours = "replace-one", auto = FALSE, call = quote(dp_plan())
+    neighbours = plan$neighbours %||% "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))
   left <- s$rho
