@@ -80,8 +80,9 @@ quiet_fit <- function(..., method = "2opt-ls") {
 # The messages and warnings of a call, but for the warnings that follow from released numbers: checks and ranges.
 said_by <- function(code) {
   said <- character()
+  released <- c("dpsosp_warning_checks", "dpsosp_warning_ranges")
   note <- function(restart) function(condition) {
-    if (!inherits(condition, c("dpsosp_warning_checks", "dpsosp_warning_ranges"))) said <<- c(said, conditionMessage(condition))
+    if (!inherits(condition, released)) said <<- c(said, conditionMessage(condition))
     invokeRestart(restart)
   }
   withCallingHandlers(code, warning = note("muffleWarning"), message = note("muffleMessage"))
