@@ -190,13 +190,22 @@ row_wise_forms <- c(
   lo = "s(%s)"
 )
 
+# Responses of models that there are not.
+unknown_responses <- c(
+  cbind = " For counts of events and others, give each record a row of its own, with a response of two values.",
+  Surv = " There are no models of survival times."
+)
+
 refuse_function <- function(e, term, call) {
   name <- function_name(e)
+  plain <- sub("^.*::", "", deparse1(e[[1]]))
   constant <- length(e) > 1L && all(vapply(as.list(e)[-1], is_constants, NA))
   advice <- if (constant) {
     paste0(" Its arguments are constants: compute it before, as in `k <- ", deparse1(e), "`, and write `k`.")
   } else if (name %in% names(row_wise_forms) && length(e) > 1L) {
     paste0(" Write ", sprintf(row_wise_forms[[name]], deparse1(e[[2]])), ".")
+  } else if (plain %in% names(unknown_responses)) {
+    unknown_responses[[plain]]
   } else {
     paste0(" Make the result a column of the data, each value computed from its own row and public numbers only.",
            did_you_mean(deparse1(e[[1]]), row_wise_known(), quote_calls))

@@ -121,6 +121,9 @@ timed_fit <- function(set, eps, seed, ...) {
 # Uses rows for which both a fit and glm() predict.
 quality_of <- function(link, both, set) lapply(judge(link[both], set$positive[both]), signif, 5)
 
+# "curves" is no method but the default one with a smooth term for each number.
+settings <- function(method) if (method == "curves") list(smooth = TRUE) else list(method = method)
+
 # The runs of grid (eps, seed and method) that are missing in the results, for the chosen sets. row_of(name, set, run):
 # the list that identifies a run in the results.
 run_sets <- function(out, chosen, folder, grid, row_of) {
@@ -130,7 +133,7 @@ run_sets <- function(out, chosen, folder, grid, row_of) {
     for (i in seq_len(nrow(grid))) {
       row <- row_of(name, set, as.list(grid[i, ]))
       if (out$has(row)) next
-      run <- timed_fit(set, grid$eps[i], grid$seed[i], method = grid$method[i])
+      run <- do.call(timed_fit, c(list(set, grid$eps[i], grid$seed[i]), settings(grid$method[i])))
       link <- predict(run$fit, set$test)
       both <- !is.na(link) & !is.na(set$exact$glm)
       out$add(c(row, list(chosen = run$fit$method), quality_of(link, both, set),

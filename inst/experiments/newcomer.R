@@ -1,5 +1,6 @@
 # Ten data frames as a new user would try them: accuracy, area under the ROC curve and log-loss (mean logistic loss) of
-# glm(), of method = "auto" and of "2opt-ls" at three eps. Only eps is set; replace-one, delta = 1/n^2, private ranges.
+# glm(), of method = "auto", of "auto" with smooth = TRUE ("curves") and of "2opt-ls" at three eps. Only eps is set;
+# replace-one, delta = 1/n^2, private ranges.
 # All results are exact and NOT PRIVATE.
 #   Rscript newcomer.R RESULTS.csv FOLDER [SET ...]      runs that are not in the file yet; all sets by default
 #   Rscript newcomer.R --summary RESULTS.csv             means over the seeds, and the cells that miss a goal
@@ -10,7 +11,7 @@ arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "frames.R")) source(file.path(dirname(this_file), file))
 
-grid <- expand.grid(seed = 1:3, eps = c(0.5, 1, 3), method = c("auto", "2opt-ls"), stringsAsFactors = FALSE)
+grid <- expand.grid(seed = 1:3, eps = c(0.5, 1, 3), method = c("auto", "curves", "2opt-ls"), stringsAsFactors = FALSE)
 
 run <- function(path, folder, chosen) {
   run_sets(results_file(path, c("set", "method", "eps", "seed")), chosen, folder, grid, function(name, set, run) {

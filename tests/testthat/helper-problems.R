@@ -77,6 +77,17 @@ quiet_fit <- function(..., method = "2opt-ls") {
   suppressWarnings(suppressMessages(dp_sosp(..., method = method, progress = FALSE)), "dpsosp_warning")
 }
 
+# The messages and warnings of a call, but for the warnings that follow from released numbers: checks and ranges.
+said_by <- function(code) {
+  said <- character()
+  note <- function(restart) function(condition) {
+    if (!inherits(condition, c("dpsosp_warning_checks", "dpsosp_warning_ranges"))) said <<- c(said, conditionMessage(condition))
+    invokeRestart(restart)
+  }
+  withCallingHandlers(code, warning = note("muffleWarning"), message = note("muffleMessage"))
+  said
+}
+
 # A noisy release is within eight standard deviations of the exact value (plus rounding).
 expect_near <- function(answer, exact, sd = attr(answer, "sd")) {
   testthat::expect_true(all(abs(as.vector(answer) - as.vector(exact)) <= 8 * sd + 1e-12))

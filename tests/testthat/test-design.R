@@ -233,7 +233,8 @@ test_that("refused formulas say why", {
     ~ a, y ~ a + offset(b), y ~ scale(a), y ~ poly(a, 2), y ~ cut(a, 3), y ~ cut(a, b),
     y ~ cut(s, c(1, 2)), y ~ factor(s), y ~ stats::poly(a, 2),
     y ~ a + missing_column, y ~ s, y ~ when, y ~ m, y ~ li, y ~ y + a, y ~ I(a %in% b), y ~ I(`%in%`(table = a, x = 2)),
-    y ~ pmin(a, 1, na.rm = b), y ~ I(2), y ~ c(a, b), y ~ log(s), y ~ log(a, ), y ~ I(a[1]), y ~ mean(a)
+    y ~ pmin(a, 1, na.rm = b), y ~ I(2), y ~ c(a, b), y ~ log(s), y ~ log(a, ), y ~ I(a[1]), y ~ mean(a),
+    cbind(a, b) ~ x, survival::Surv(a, b) ~ x
   )
   messages <- vapply(refused, function(f) {
     condition <- expect_error(design_template(f, d), class = "dpsosp_error_argument")

@@ -97,24 +97,21 @@ test_that("the level is that of the records with a response, however few they ar
 
 test_that("no data set causes an error, a warning or another message", {
   n <- 300
-  fit <- function(y, x = runif(n), eps = 1, loss = loss_squared(c(-1, 1))) {
+  said <- function(y, x = runif(n), eps = 1, loss = loss_squared(c(-1, 1))) {
     data <- data.frame(x = x, z = rnorm(n), y = y)
-    said <- character()
-    note <- function(condition) said <<- c(said, conditionMessage(condition))
-    fit <- withCallingHandlers(
-      suppressMessages(suppressWarnings(
-        dp_sosp(y ~ x + z, data, eps = eps, delta = 1e-6, loss = loss, bounds = list(x = c(0, 1), z = c(-3, 3)),
-                geometry = geometry_public(c(0.5, 0), c(0.3, 1)), noise = "reproducible", progress = FALSE)
-      )), warning = note, message = note
-    )
-    expect_true(all(is.finite(coef(fit))))
-    said
+    said_by({
+      fit <- dp_sosp(y ~ x + z, data, eps = eps, delta = 1e-6, loss = loss, bounds = list(x = c(0, 1), z = c(-3, 3)),
+                     geometry = geometry_public(c(0.5, 0), c(0.3, 1)), noise = "reproducible", progress = FALSE)
+      expect_true(all(is.finite(coef(fit))))
+    })
   }
   cases <- list(constant = rep(0.3, n), two = rep(c(-1, 1), n / 2), outside = rep(7, n), missing = rep(NA_real_, n),
                 whole = rep(c(-1, 0, 1), n / 3), huge = rep(c(-1e308, 1e308), n / 2), null = rep(Inf, n))
-  for (y in cases) for (eps in c(0.05, 1e4)) expect_identical(fit(y, eps = eps), character())
-  expect_identical(fit(rnorm(n), x = rep(0.5, n)), character())
-  expect_identical(fit(rnorm(n), x = rep(NA_real_, n)), character())
+  for (loss in list(loss_squared(c(-1, 1)), "squared")) for (eps in c(0.05, 1e4)) {
+    usual <- said(rnorm(n), eps = eps, loss = loss)
+    for (y in cases) expect_identical(said(y, eps = eps, loss = loss), usual)
+  }
+  for (x in c(0.5, NA)) expect_identical(said(rnorm(n), x = rep(x, n)), said(rnorm(n)))
   few <- data.frame(matrix(runif(20 * 40), 20), y = rnorm(20))
   columns <- stats::setNames(rep(list(0:1), 40), names(few)[1:40])
   expect_true(all(is.finite(coef(squared(few, loss_squared(c(-3, 3)), 0.1, columns, y ~ .)))))
