@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the site in build/site in headless Chromium, at the widths of a desktop and of a phone: pages are not empty,
-# formulas are typeset, colours have contrast, links and texts of pictures are there (dev/site-links.R), the search finds
-# a page. Screenshots of the pages are in build/site-look.
+# formulas are typeset, colours have contrast, links and texts of pictures are there (dev/site-links.R), and the
+# search finds a page. Screenshots of the pages are in build/site-look.
 # Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
